@@ -3,17 +3,27 @@
 CARGO ?= cargo
 TARGET := x86_64-unknown-linux-gnu
 BINARY := target/triptime
-RUN ?= runs/qualify-$(shell date -u +%Y%m%dT%H%M%SZ).triptime
+RUN ?= runs/$(shell date -u +%Y%m%dT%H%M%SZ)-qualify.triptime
+# What `triptime --version` says of its source.
+COMMIT = $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
+# No path of this machine is in the binary: where it is built makes no difference.
+REMAP := "--remap-path-prefix=$(CURDIR)=/triptime", "--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo"
+REMAPPED := --config 'target.$(TARGET).rustflags=[$(REMAP)]'
 
-.PHONY: help build qualify test check bench simulate fuzz clean
+.PHONY: help build package qualify test check bench simulate fuzz clean
 
 help: ## This list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
 build: ## The release binary, at target/triptime
 	@scripts/need.sh build
-	$(CARGO) build --release --locked -p triptime-cli
+	@echo "building $(BINARY): about 4 minutes, the first time"
+	@TRIPTIME_COMMIT=$(COMMIT) $(CARGO) build --quiet --release --locked -p triptime-cli $(REMAPPED)
 	@install -m 755 target/$(TARGET)/release/triptime $(BINARY)
+
+package: build ## A Debian package of the binary and its SHA-256, in target/package
+	@scripts/need.sh package
+	@scripts/package.sh
 
 # A verdict is the answer, also when it is "fail": only a run that reached none is an error.
 qualify: build ## Install what is missing, build, run the main job, print verdict and report
@@ -34,7 +44,7 @@ check: ## Formatting and lints
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 bench: build ## Benchmarks, and side-by-side runs against peers
-	$(CARGO) bench -p triptime-bench
+	$(CARGO) bench -p triptime-bench $(REMAPPED)
 	bench/peers/wakeup.py
 	bench/peers/pcap.py
 

@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing for a job: `need.sh build` or `need.sh test`.
+# Installs the Debian packages that are missing for a job: `need.sh build`, `need.sh package` or `need.sh test`.
 # Looks for the command or the file that each package brings, so a machine that has everything is left as it is.
 set -euo pipefail
 
 # A static binary needs the C library's archive, which gcc alone does not bring.
 build=(gcc:gcc make:make /usr/lib/x86_64-linux-gnu/libc.a:libc6-dev)
-test=("${build[@]}" tshark:tshark text2pcap:wireshark-common editcap:wireshark-common chromium:chromium
+package=(dpkg-deb:dpkg git:git python3:python3 xz:xz-utils)
+test=("${build[@]}" "${package[@]}" lintian:lintian man:man-db tshark:tshark text2pcap:wireshark-common editcap:wireshark-common chromium:chromium
     chromedriver:chromium-driver cyclictest:rt-tests strace:strace sqlite3:sqlite3 bc:bc ip:iproute2 tc:iproute2
-    ethtool:ethtool unshare:util-linux setpriv:util-linux readelf:binutils python3:python3 stress-ng:stress-ng clang-14:clang-14
+    ethtool:ethtool unshare:util-linux setpriv:util-linux readelf:binutils stress-ng:stress-ng clang-14:clang-14
     llvm-strip-14:llvm-14 ovs-vswitchd:openvswitch-switch ptp4l:linuxptp
-    qemu-system-x86_64:qemu-system-x86 busybox:busybox-static zstd:zstd xz:xz-utils)
+    qemu-system-x86_64:qemu-system-x86 busybox:busybox-static zstd:zstd)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}") ;;
+package) wanted=("${package[@]}") ;;
 test) wanted=("${test[@]}") ;;
 *)
-    echo "need.sh: unknown job \"$1\" (have: build, test)" >&2
+    echo "need.sh: unknown job \"$1\" (have: build, package, test)" >&2
     exit 2
     ;;
 esac

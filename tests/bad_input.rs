@@ -61,9 +61,9 @@ fn values_on_the_command_line_say_what_would_do() {
     );
     refused(&run(&["wakeup", "--window", "1ms"]), 2, &["--window", "100ms"]);
     refused(
-        &run(&["noise", "--threshold", "10ns", "--cpus", "0"]),
+        &run(&["noise", "--gaps-above", "10ns", "--cpus", "0"]),
         2,
-        &["--threshold", "300ns"],
+        &["--gaps-above", "300ns"],
     );
     refused(
         &run(&["noise", "--policy", "deadline:1ms/2ms/2ms", "--cpus", "0"]),

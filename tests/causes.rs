@@ -113,7 +113,7 @@ fn a_thread_that_blocks_the_cpu_is_named_by_noise() {
     }
     let directory = tempfile::tempdir().expect("a directory");
     // An ordinary thread needs no pauses, so none of the blocks falls into one.
-    let arguments = ["noise", "--policy", "other", "--spike-above", "1ms"];
+    let arguments = ["noise", "--policy", "other", "--threshold", "1ms"];
     let (_, file) = measure(directory.path(), &arguments);
     let name = format!("noise/cpu{}", last_cpu());
     assert_found(&explained_by_us(&file, &name), 2_950_000);

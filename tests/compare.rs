@@ -143,7 +143,7 @@ fn the_kernels_events_become_a_trace_and_a_run_without_them_says_so() {
             file.to_str().expect("text"),
             "--format",
             "perfetto",
-            "--output",
+            "--out",
             trace.to_str().expect("text"),
         ]
         .map(str::to_owned)

@@ -68,6 +68,49 @@ fn every_command_of_a_probe_has_help_with_an_example() {
     }
 }
 
+/// The options that many commands share are explained on one page, and named in the help of each; completions know them everywhere.
+#[test]
+fn shared_options_are_explained_once() {
+    let help = |arguments: &[&str]| String::from_utf8_lossy(&run(arguments).stdout).into_owned();
+    let topic = help(&["help", "output"]);
+    for option in ["--file-budget <SIZE>", "--junit <FILE>", "--capture <FILE>"] {
+        assert!(topic.contains(option), "{option} is not in {topic}");
+    }
+    assert_eq!(help(&["output"]), topic);
+    for about in probes::LIST {
+        let help = help(&[command(about.name), "--help"]);
+        assert!(
+            help.contains("--file-budget") && help.contains("`triptime help output`"),
+            "{help}"
+        );
+        assert!(
+            !help.contains("--file-budget <") && !help.contains("--capture <"),
+            "{help}"
+        );
+    }
+}
+
+/// What hands that know cyclictest type.
+#[test]
+fn short_forms_mean_what_they_mean_to_cyclictest() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("x.triptime");
+    let words = "wakeup -p 80 -i 500us -D 100ms -a 0 -d 0 -b 1s --json -q --out";
+    let words: Vec<&str> = words.split(' ').chain(file.to_str()).collect();
+    let output = run(&words);
+    if !support::root_or_skip("short_forms_mean_what_they_mean_to_cyclictest") {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", support::stderr(&output));
+    let document = support::json(&output);
+    let settings = &support::series(&document, "wakeup/cpu0")["settings"];
+    assert_eq!(
+        (&settings["policy"], &settings["interval"]),
+        (&"fifo:80".into(), &"500 µs".into()),
+        "{settings}"
+    );
+}
+
 /// A step of a plan has the options of the command as keys, in its page too.
 #[test]
 fn the_options_of_a_command_are_the_keys_of_its_step() {

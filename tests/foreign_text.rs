@@ -194,7 +194,18 @@ fn no_face_of_a_run_file_shows_what_acts() {
     let (profile, page) = (at("limits\u{9b}.toml"), at("report\u{7}.html"));
     run_file(&file);
     limits(&profile);
-    let judged = ["report", text(&file), "--limits", text(&profile), "--html", text(&page)];
+    let screen = run(&["report", text(&file), "--limits", text(&profile)]);
+    assert_output("report", &screen);
+    assert!(texts_of(&screen.stdout).starts_with("✗ FAIL"));
+    let judged = [
+        "report",
+        text(&file),
+        "--full",
+        "--limits",
+        text(&profile),
+        "--html",
+        text(&page),
+    ];
     let output = run(&judged);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert_output("report", &output);
@@ -207,8 +218,18 @@ fn no_face_of_a_run_file_shows_what_acts() {
         );
     }
     assert_seen("page", &fs::read_to_string(&page).expect("a page"));
-    let output = run(&["report", text(&file), "--limits", text(&profile), "--json"]);
+    let junit = at("junit.xml");
+    let output = run(&[
+        "report",
+        text(&file),
+        "--limits",
+        text(&profile),
+        "--json",
+        "--junit",
+        text(&junit),
+    ]);
     assert_output("report --json", &output);
+    assert_seen("JUnit", &fs::read_to_string(&junit).expect("a file"));
     let document = json(&output);
     assert_eq!(document["series"][0]["name"], nasty("series"), "JSON keeps the names");
     for table in ["vm", "jitter", "avb", "networks", "vpc"] {
@@ -236,7 +257,7 @@ fn no_face_of_a_run_file_shows_what_acts() {
     ] {
         assert_output(format, &run(&["export", text(&file), "--format", format]));
     }
-    let exported = run(&["export", text(&file), "--format", "parquet", "--output", text(&at("x"))]);
+    let exported = run(&["export", text(&file), "--format", "parquet", "--out", text(&at("x"))]);
     assert_eq!(exported.status.code(), Some(0), "{}", stderr(&exported));
     for name in ["x.windows.parquet", "x.spikes.parquet"] {
         let octets = fs::read(at(name)).expect("a file");
@@ -380,6 +401,7 @@ fn what_comes_over_the_wire_is_shown_and_acts_nowhere() {
     let namespace = namespace();
     let words = [
         "subscribe",
+        "--full",
         "v1",
         "--duration",
         "3s",

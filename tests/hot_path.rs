@@ -31,6 +31,9 @@ const INITIATOR: (&str, &str) = ("reflect v0 --role initiator --engine block --i
 /// A relay of the stream below.
 const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
 
+/// It, in three threads; they share the CPU that every machine has.
+const RELAY_APART: &str = "relay RELAY v1 --cpu receive=0,functions=0,output=0";
+
 /// What a relay works on.
 const SAMPLES: (&str, &str) = ("publish v0 --streams 1 --rate 4000", "publish");
 
@@ -48,7 +51,7 @@ const TWO_RELAYS: (&str, &str) = (
     "publish-goose",
 );
 
-const CASES: [Case; 22] = [
+const CASES: [Case; 25] = [
     Case {
         probe: "wakeup",
         words: "wakeup --cpus 0 --interval 2ms",
@@ -194,6 +197,31 @@ const CASES: [Case; 22] = [
         thread: "relay",
         calls: &["clock_nanosleep", "sendto"],
         least: 80,
+    },
+    Case {
+        probe: "relay",
+        words: RELAY_APART,
+        far: Some(SAMPLES),
+        thread: "relay-receive",
+        calls: &["ppoll"],
+        least: 80,
+    },
+    // A change that is handed over wakes the thread that sends, if it sleeps.
+    Case {
+        probe: "relay",
+        words: RELAY_APART,
+        far: Some(SAMPLES),
+        thread: "relay-functions",
+        calls: &["clock_nanosleep", "futex"],
+        least: 80,
+    },
+    Case {
+        probe: "relay",
+        words: RELAY_APART,
+        far: Some(SAMPLES),
+        thread: "relay-output",
+        calls: &["futex", "sendto"],
+        least: 5,
     },
     Case {
         probe: "trip",

@@ -185,9 +185,9 @@ fn tables_and_metrics_of_a_run() {
 
     let refused = run(&["export", &imported, "--format", "parquet"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(stderr(&refused).contains("--output"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--out"), "{}", stderr(&refused));
     let tables = format!("{}/", directory.join("tables").display());
-    let written = run(&["export", &imported, "--format", "parquet", "--output", &tables]);
+    let written = run(&["export", &imported, "--format", "parquet", "--out", &tables]);
     assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
     let named = out(directory, "week.parquet");
     assert_eq!(
@@ -212,6 +212,45 @@ fn tables_and_metrics_of_a_run() {
     );
 }
 
+/// Exit status and JUnit file say the same, and a file of before does not outlive a command that has no result.
+#[test]
+fn a_junit_file_says_what_became_of_its_command() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let directory = directory.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/interop/tests/data/stall24.json");
+    let (data, junit) = (data.to_str().expect("UTF-8"), out(directory, "junit.xml"));
+    let file = || std::fs::read_to_string(&junit).expect("a file");
+    let run_file = out(directory, "x.triptime");
+    let limits = ["--limits", "substation", "--junit", &junit];
+    let failed = run(&[&["import", data, "--out", &run_file], &limits[..]].concat());
+    assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
+    assert!(
+        file().contains("<failure type=\"limit\" message=\"measured "),
+        "{}",
+        file()
+    );
+    // The run file is there already.
+    let refused = run(&[&["import", data, "--out", &run_file], &limits[..]].concat());
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(
+        file().contains("exists already") && file().contains("<error "),
+        "{}",
+        file()
+    );
+    assert!(!file().contains("<failure"), "{}", file());
+    let shown = run(&["report", &run_file, "--junit", &junit, "--json"]);
+    assert_eq!(shown.status.code(), Some(1), "{}", stderr(&shown));
+    assert!(file().contains("<failure type=\"limit\""), "{}", file());
+    let foreign = out(directory, "theirs.xml");
+    std::fs::write(&foreign, "<testsuites/>").expect("written");
+    for (option, other) in [("--junit", &foreign), ("--junit", &run_file)] {
+        let refused = run(&["report", &run_file, option, other]);
+        assert_eq!(refused.status.code(), Some(2), "{other}: {}", stderr(&refused));
+    }
+    let same = run(&["report", &run_file, "--junit", &foreign, "--html", &foreign]);
+    assert!(stderr(&same).contains("name the same file"), "{}", stderr(&same));
+}
+
 #[test]
 fn a_failed_export_leaves_the_file_that_was_there() {
     let directory = tempfile::tempdir().expect("tempdir");
@@ -226,7 +265,7 @@ fn a_failed_export_leaves_the_file_that_was_there() {
     );
     let target = out(directory, "run.prom");
     assert_eq!(
-        run(&["export", &good, "--format", "openmetrics", "--output", &target])
+        run(&["export", &good, "--format", "openmetrics", "--out", &target])
             .status
             .code(),
         Some(0)
@@ -237,7 +276,7 @@ fn a_failed_export_leaves_the_file_that_was_there() {
         .args([&good, "UPDATE histogram SET hdr = x'00'"])
         .status();
     assert!(damage.expect("sqlite3 is installed: apt-get install sqlite3").success());
-    let failed = run(&["export", &good, "--format", "openmetrics", "--output", &target]);
+    let failed = run(&["export", &good, "--format", "openmetrics", "--out", &target]);
     assert_eq!(failed.status.code(), Some(2), "{}", stderr(&failed));
     assert_eq!(std::fs::read(&target).expect("still there"), before);
     let missing = run(&[
@@ -245,7 +284,7 @@ fn a_failed_export_leaves_the_file_that_was_there() {
         &good,
         "--format",
         "csv",
-        "--output",
+        "--out",
         &out(directory, "none/run.csv"),
     ]);
     assert_eq!(missing.status.code(), Some(2), "{}", stderr(&missing));

@@ -20,7 +20,7 @@ measured = "rest"
 [[step]]
 probe = "noise"
 duration = "1s"
-threshold = "1us"
+gaps_above = "1us"
 policy = "other"
 
 [[step]]

@@ -201,12 +201,20 @@ fn worst_gaps_carry_frame_numbers_into_the_report() {
         directory.path().join("run.triptime"),
         directory.path().join("report.html"),
     );
-    let arguments = ["--limits", text(&limits), "--out", text(&out), "--html", text(&html)];
+    let arguments = [
+        "--full",
+        "--limits",
+        text(&limits),
+        "--out",
+        text(&out),
+        "--html",
+        text(&html),
+    ];
     let output = pcap(&[&[text(&path)][..], &arguments].concat());
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report = String::from_utf8(output.stdout).unwrap();
     assert!(
-        report.starts_with("FAIL") && report.contains("before frame 3001"),
+        report.contains("\nFAIL ") && report.contains("before frame 3001"),
         "{report}"
     );
     assert!(std::fs::read_to_string(&html).unwrap().contains("spacing/MU00"));

@@ -149,18 +149,10 @@ fn load_is_no_trip_and_another_stream_is_not_worked_on() {
     assert!(!document.to_string().contains("operate"), "{document}");
 }
 
-/// The relay of this project under the test set of this project: both ends of the wire, and nothing else between.
-#[test]
-fn the_test_set_times_the_relay() {
-    if !root_or_skip("the_test_set_times_the_relay") {
-        return;
-    }
-    let directory = tempfile::tempdir().expect("a directory");
-    let (relay_out, trip_out) = (
-        directory.path().join("relay.triptime"),
-        directory.path().join("trip.triptime"),
-    );
-    let relay = ["relay", RELAY, "v1"];
+/// What a relay with these further options said, and what the test set said that played five faults to it.
+fn timed(directory: &Path, options: &[&str]) -> [Value; 2] {
+    let (relay_out, trip_out) = (directory.join("relay.triptime"), directory.join("trip.triptime"));
+    let relay = ["relay", RELAY, "v1", "--clock", "same-host"];
     let trip = [
         "trip",
         "v0",
@@ -174,19 +166,21 @@ fn the_test_set_times_the_relay() {
         "--goose",
         "F1LD0/LLN0$GO$gcbTrip",
     ];
-    let output = namespace()
+    namespace()
         .run(|| {
-            let relay = start(&[&relay[..], &BESIDE, &[text(&relay_out)]].concat());
+            let relay = start(&[&relay[..], options, &BESIDE, &[text(&relay_out)]].concat());
             until_packet_socket(&relay);
             let trip = start(&[&trip[..], &BESIDE, &[text(&trip_out)]].concat());
             let output = wait(trip, &["trip"]);
             signal(&relay, Signal::INT);
-            end(relay, &["relay"]);
-            output
+            [end(relay, &["relay"]), output].map(|output| json(&output))
         })
-        .expect("a thread in the namespace");
-    let document = json(&output);
-    let trips = series(&document, "trip/overcurrent");
+        .expect("a thread in the namespace")
+}
+
+/// Whether the test set timed trips of the relay, and nothing else made it trip.
+fn check_trips(document: &Value) {
+    let trips = series(document, "trip/overcurrent");
     // Not every shot counts on a machine that stalls; what counts is right.
     assert!(trips["received"].as_u64().expect("a count") >= 1, "{document}");
     assert_eq!(trips["unwanted"], 0, "{document}");
@@ -195,5 +189,54 @@ fn the_test_set_times_the_relay() {
     let text = document["events"].to_string();
     for control in ["control no-fault: no trip", "control other-sv-id: no trip"] {
         assert!(text.contains(control), "{text}");
+    }
+}
+
+/// The relay of this project under the test set of this project: both ends of the wire, and nothing else between.
+#[test]
+fn the_test_set_times_the_relay() {
+    if !root_or_skip("the_test_set_times_the_relay") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let [_, trip] = timed(directory.path(), &[]);
+    check_trips(&trip);
+}
+
+/// The same with its tasks on different CPUs: of two, the functions have one to themselves.
+#[test]
+fn the_test_set_times_a_relay_in_three_threads() {
+    const NAME: &str = "the_test_set_times_a_relay_in_three_threads";
+    let cpus: Vec<u32> = sys::thread::cpuset_cpus().iter().collect();
+    if !root_or_skip(NAME) {
+        return;
+    }
+    let (Some(first), Some(last)) = (cpus.first(), cpus.last().filter(|_| cpus.len() > 1)) else {
+        testing::skip(NAME, "needs two CPUs");
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let tasks = format!("receive={first},functions={last},output={first}");
+    let [relay, trip] = timed(directory.path(), &["--cpu", &tasks]);
+    check_trips(&trip);
+    let received = |name: &str| series(&relay, name)["received"].as_u64().expect("a count");
+    for name in [
+        "task/F1/receive",
+        "task/F1/functions",
+        "age/MU01",
+        "use/MU01",
+        "delivery/F1",
+    ] {
+        assert!(received(name) > 1_000, "{name}: {relay}");
+    }
+    // A message for each change, and repetitions between them.
+    assert!(received("task/F1/output") > received("task-stage/F1/wake"), "{relay}");
+    assert!(received("task-stage/F1/wake") >= 2, "{relay}");
+    // Who works on samples once a cycle has them later than who waits for them.
+    let mean = |name: &str| series(&relay, name)["mean"].as_f64().expect("a mean");
+    assert!(mean("use/MU01") > mean("age/MU01") + 100_000.0, "{relay}");
+    for (task, cpu) in [("receive", first), ("functions", last), ("output", first)] {
+        let settings = &series(&relay, &format!("task/F1/{task}"))["settings"];
+        assert_eq!(settings["cpu"], cpu.to_string(), "{task}");
     }
 }

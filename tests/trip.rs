@@ -109,6 +109,112 @@ fn a_relay_that_fails_to_trip_fails_and_one_that_takes_any_stream_decides_nothin
     );
 }
 
+/// A recorded fault of phase a to earth.
+const RECORDED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../crates/waveform/tests/data/scenario/fault.toml"
+);
+
+#[test]
+fn a_recorded_fault_is_tripped_for() {
+    if !root_or_skip("a_recorded_fault_is_tripped_for") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let file = directory.path().join("record.triptime");
+    let output = tested(Kind::default(), &["--scenario", RECORDED, "--json"], &file);
+    let document = json(&output);
+    let trips = series(&document, "trip/fault");
+    assert!(trips["received"].as_u64() > Some(0), "{}", stderr(&output));
+    assert_eq!(check(&document, "trip.false")["measured"], 0);
+    let events = document["events"].as_array().expect("events").iter();
+    let texts: Vec<&str> = events.filter_map(|event| event["text"].as_str()).collect();
+    let said = |text: &str| texts.iter().any(|event| event.contains(text));
+    assert!(said("fault.cfg: fault inception 100.6 ms"), "{texts:?}");
+    assert!(said("point on wave, the same in all shots: 12"), "{texts:?}");
+    let shown = support::run(&[
+        "trip",
+        "lo",
+        "--scenario",
+        "crates/waveform/tests/data/scenario/fault.cfg",
+    ]);
+    assert_eq!(
+        shown.status.code(),
+        Some(2),
+        "a record alone does not say what is expected"
+    );
+}
+
+#[test]
+fn a_wrong_phase_and_a_wrong_zone_fail_and_what_is_not_told_decides_nothing() {
+    if !root_or_skip("a_wrong_phase_and_a_wrong_zone_fail_and_what_is_not_told_decides_nothing") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (relays, namespace) = (path("relay.triptime"), namespace());
+    let line = concat!(env!("CARGO_MANIFEST_DIR"), "/data/line.toml");
+    let relay = ["relay", line, "v1", "--quiet", "--no-flight-recorder", "--out", &relays];
+    let relay = namespace.run(|| start(&relay)).expect("entered");
+    until_packet_socket(&relay);
+    let usual = "trip v0 --scenario zone1-bc --shots 2 --settle 200ms --controls no-fault --goose L1LD0/LLN0$GO$gcbTrip --json --quiet";
+    let judged = |file: &str, members: &str| {
+        let file = path(file);
+        let words = usual.split(' ').chain(members.split_whitespace());
+        let all: Vec<&str> = words.chain(["--out", &file]).collect();
+        let child = namespace.run(|| start(&all)).expect("entered");
+        let document = json(&wait(child, &all));
+        let trips = series(&document, "trip/zone1-bc")["received"].as_u64();
+        assert!(trips > Some(0), "{document}");
+        document
+    };
+    let verdict =
+        |document: &Value, limit: &str| check(document, limit)["verdict"].as_str().expect("a word").to_owned();
+
+    let right = judged("right", "--phase-members 3,4,5 --function-members zone1=6,zone2=7");
+    for limit in ["trip.wrong-phase", "trip.wrong-zone"] {
+        assert_eq!(check(&right, limit)["measured"], 0, "{right}");
+    }
+    let wrong = judged("wrong", "--phase-members 4,5,3 --function-members zone1=7,zone2=6");
+    for (limit, of) in [
+        ("trip.wrong-phase", "phase/zone1-bc"),
+        ("trip.wrong-zone", "zone/zone1-bc"),
+    ] {
+        assert_eq!(verdict(&wrong, limit), "fail", "{wrong}");
+        let of = series(&wrong, of);
+        assert_eq!((&of["wrong"], &of["lost"]), (&of["received"], &Value::from(0)), "{of}");
+    }
+    let texts = wrong["events"].as_array().expect("events").iter();
+    let texts: Vec<&str> = texts.filter_map(|event| event["text"].as_str()).collect();
+    let listed = |what: &str| texts.iter().any(|text| text.contains(what));
+    assert!(listed("wrong trip: A, B tripped, and B, C was expected"), "{texts:?}");
+    assert!(listed("wrong trip: zone2 tripped, and zone1 was expected"), "{texts:?}");
+    let untold = judged("untold", "--phase-members 8,9,10 --function-members zone2=7");
+    for limit in ["trip.wrong-phase", "trip.wrong-zone"] {
+        assert_eq!(verdict(&untold, limit), "inconclusive", "{untold}");
+    }
+    let general = judged("general", "");
+    let limits = general["checks"].as_array().expect("checks").iter();
+    let limits: Vec<&Value> = limits.map(|check| &check["limit"]).collect();
+    assert!(
+        !limits
+            .iter()
+            .any(|limit| limit.as_str().is_some_and(|id| id.contains("wrong"))),
+        "{limits:?}"
+    );
+    assert_eq!(general["coverage"], "partial", "{general}");
+    let shown = support::run(&["report", &path("wrong")]);
+    assert!(
+        text(&shown).contains("trips with the wrong phase or zone"),
+        "{}",
+        text(&shown)
+    );
+    let same = support::run(&["compare", &path("right"), &path("wrong")]);
+    assert!(text(&same).contains("wrong"), "{}", text(&same));
+    signal(&relay, Signal::INT);
+    end(relay, &["relay"]);
+}
+
 /// A few cells of the zone that `data/line.toml` has.
 const ZONE: &str = "\
 what = \"A few cells\"
@@ -422,4 +528,45 @@ fn two_relays_on_one_port_are_each_timed_and_judged() {
         }
         assert!(series(&document, &format!("task/{relay}"))["received"].as_u64() > Some(1_000));
     }
+}
+
+#[test]
+fn two_relays_in_three_threads_each_tell_what_tripped() {
+    if !root_or_skip("two_relays_in_three_threads_each_tell_what_tripped") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (plan, out) = (path("apart.toml"), path("apart.triptime"));
+    let line = concat!(env!("CARGO_MANIFEST_DIR"), "/data/line.toml");
+    let relays = format!("[{line:?}, {line:?}]\napart = true\nscenario = [\"zone1-bc\"]");
+    let members = "phase_members = [\"3\", \"4\", \"5\"]\nfunction_members = [\"zone1=6\", \"zone2=7\"]\n";
+    let step = PLAN.replace("\"bays2\"", &relays).replace("streams = 2\n", members);
+    std::fs::write(&plan, step).expect("written");
+    let output = support::run(&["qualify", &plan, "--out", &out, "--quiet", "--json"]);
+    let document = json(&output);
+    let count = |name: &str, counter: &str| series(&document, name)[counter].as_u64().expect("a count");
+    for relay in ["two-1", "two-2"] {
+        let trips = count(&format!("trip/{relay}-zone1-bc"), "received");
+        assert!(trips > 0, "{document} {}", stderr(&output));
+        for told in ["phase", "zone"].map(|kind| format!("{kind}/{relay}-zone1-bc")) {
+            let of = |counter: &str| count(&told, counter);
+            assert_eq!((of("received"), of("lost"), of("wrong")), (trips, 0, 0), "{told}");
+        }
+        for task in ["receive", "functions", "output"] {
+            assert!(
+                count(&format!("task/{relay}/{task}"), "received") > 0,
+                "{relay}: {task}"
+            );
+        }
+        for stream in ["age", "use", "arrival"].map(|kind| format!("{kind}/{relay}-MU01")) {
+            assert!(count(&stream, "received") > 4_800, "{stream}");
+        }
+    }
+    for limit in ["trip.wrong-phase", "trip.wrong-zone"] {
+        assert_eq!(check(&document, limit)["measured"], 0);
+    }
+    let shown = support::run(&["report", &out, "--table", "vpc"]);
+    let rows = text(&shown);
+    assert!(rows.contains("| two-1 ") && rows.contains("| two-2 "), "{rows}");
 }

@@ -1,5 +1,6 @@
 //! Values on the command line, and the options that every measuring command has.
 
+use crate::face::FaceArgs;
 use lab::load::{LoadKind, LoadRequest, LoadSpec};
 use lab::preflight::Intent;
 use probes::options::positive_duration;
@@ -14,12 +15,10 @@ pub(crate) struct RunArgs {
     /// Run file to write [default: ./runs/TIME-COMMAND.triptime]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    /// Print the result as one JSON document on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) pages: PageArgs,
+    #[command(flatten)]
+    pub(crate) face: FaceArgs,
     /// No progress on standard error
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -57,6 +56,17 @@ impl RunArgs {
     }
 }
 
+/// Files that a judged command writes beside its answer.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct PageArgs {
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Also write the verdict as JUnit XML: a test case for each limit; a limit in doubt is an error, one not measured is skipped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+}
+
 /// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.
 pub(crate) fn window(text: &str) -> Result<u64, String> {
     match units::parse_ns(text) {
@@ -72,13 +82,13 @@ pub(crate) struct PortArgs {
     /// Interface
     pub(crate) interface: String,
     /// How long to measure [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
-    #[arg(long, default_value = "fifo:60")]
+    #[arg(long, short, default_value = "fifo:60")]
     pub(crate) policy: Policy,
     /// CPU to run on
-    #[arg(long)]
+    #[arg(long, short = 'a')]
     pub(crate) cpu: Option<u32>,
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,

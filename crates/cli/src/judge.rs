@@ -1,5 +1,7 @@
 //! How runs that are made from files are judged and shown.
 
+use crate::arguments::PageArgs;
+use crate::face::FaceArgs;
 use crate::failure::Failure;
 use crate::page;
 use crate::run_file::{limits_document, new_run};
@@ -14,18 +16,16 @@ pub(crate) struct JudgeArgs {
     /// Limit profile that judges the run: substation, seapath, avb, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     limits: Option<String>,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    pages: PageArgs,
+    #[command(flatten)]
+    face: FaceArgs,
 }
 
 impl JudgeArgs {
     /// The limits, if any; refuses a page that would replace something else, such as the run in `out`.
     pub(crate) fn profile(&self, out: Option<&Path>) -> Result<Option<Profile>, Failure> {
-        page::check(self.html.as_deref(), out)?;
+        page::check(self.pages.html.as_deref(), out)?;
         Ok(self.limits.as_deref().map(Profile::find).transpose()?)
     }
 
@@ -40,6 +40,6 @@ impl JudgeArgs {
     /// Shows the run in `file`; returns the exit status.
     pub(crate) fn show(&self, file: &Path, profile: Option<Profile>) -> Result<u8, Failure> {
         let report = verdict::read(file, profile)?;
-        verdict::present(&report, self.json, self.html.as_deref())
+        verdict::present(&report, &self.face, &self.pages)
     }
 }

@@ -60,8 +60,11 @@
 mod arguments;
 mod commands;
 mod ending;
+mod face;
 mod failure;
+mod help;
 mod judge;
+mod junit;
 mod page;
 mod progress;
 mod ready;
@@ -69,9 +72,11 @@ mod run_file;
 mod streams;
 mod time_sync;
 mod verdict;
+mod version;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;
+use failure::Failure;
 use probes::wakeup::{WakeupConfig, WakeupOptions};
 use std::process::ExitCode;
 
@@ -80,6 +85,7 @@ use std::process::ExitCode;
 #[command(
     name = "triptime",
     version,
+    long_version = version::long(),
     about = "Will the trip arrive in time? Measures whether a Linux host is fit for hard-real-time substation work, shows where the time \
              goes, and gives a verdict",
     long_about = None,
@@ -92,6 +98,8 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit status: 0 done, and no limit failed; 1 a limit failed; 2 wrong usage or configuration; 3 could not measure or decide.
+
+`triptime help output` lists the options that the measuring commands share.
 
 Example: triptime qualify";
 
@@ -120,29 +128,43 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Export(commands::export::ExportArgs),
     Import(commands::import::ImportArgs),
     Merge(commands::merge::MergeArgs),
+    Manual(commands::manual::ManualArgs),
+    #[command(hide = true)]
+    Output(help::TopicArgs),
 }
 
-fn parse() -> Result<Cli, clap::Error> {
+/// The command line as it is read, shown and described.
+fn command_line() -> clap::Command {
     let hide = |command: clap::Command| command.mut_arg("no_flight_recorder", |option| option.hide(true));
     let command = ready::UNEXPLAINED
         .iter()
         .fold(Cli::command(), |cli, name| cli.mut_subcommand(name, hide));
-    let command = command.mut_subcommand("trip", |trip| {
+    command.mut_subcommand("trip", |trip| {
         trip.mut_arg("duration", |option| {
             option.help("Begin no shot after this long [default: all shots]")
         })
-    });
-    Cli::from_arg_matches(&command.try_get_matches()?)
+    })
+}
+
+fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
+    let matches = help::folded(command_line()).try_get_matches()?;
+    Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
 fn main() -> ExitCode {
     // Before any thread. A run locks what the heaps have, and keeps it to its end.
     sys::memory::share_heap();
-    let cli = match parse() {
-        Ok(cli) => cli,
+    let (cli, matches) = match parse() {
+        Ok(parsed) => parsed,
         Err(message) => return failure::show_usage(&message),
     };
-    let status = match cli.command {
+    let status = junit::around(&matches, || run(cli.command));
+    ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
+}
+
+/// Runs the command; returns its exit status.
+fn run(command: Command) -> Result<u8, Failure> {
+    match command {
         Command::Qualify(args) => commands::qualify::run(args),
         Command::Wakeup(args) => commands::cpus::run::<WakeupConfig>(&args),
         Command::Noise(args) => commands::noise::run(args),
@@ -165,6 +187,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
-    };
-    ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
+        Command::Manual(args) => commands::manual::run(&args, command_line()),
+        Command::Output(_) => help::show_topic(command_line()),
+    }
 }

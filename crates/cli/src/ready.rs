@@ -2,8 +2,11 @@
 
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
+use lab::disturb::leave_alone;
+use lab::plan::live_facts;
 use probes::{Machine, Need, Probe};
 use sys::privilege::{Capability, will_need};
+use units::CpuList;
 
 /// Commands whose late samples are not asked about: for them the option that every measuring command has says nothing.
 pub(crate) const UNEXPLAINED: [&str; 3] = ["listen", "publish", "trip"];
@@ -28,6 +31,15 @@ pub(crate) fn ready<P: Probe>(
     let machine = Machine::live();
     Need::check_all(more, &machine, interface)?;
     Ok(probe.can_run(&machine, interface)?)
+}
+
+/// Refuses to spin at real-time priority on CPUs that carry others' real-time work.
+///
+/// # Errors
+/// Who would wait, and what to do.
+pub(crate) fn not_to_be_disturbed(cpus: &CpuList, named: bool) -> Result<(), Failure> {
+    let facts = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+    leave_alone(cpus, named, &facts).map_err(|error| Failure::CouldNotMeasure(error.to_string()))
 }
 
 /// What explaining late samples takes. Without it they stay unexplained, and the run says so.

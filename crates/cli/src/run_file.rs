@@ -111,13 +111,16 @@ pub(crate) fn thresholds(profile: Option<&Profile>) -> Thresholds {
 impl Run {
     /// Starts a session whose run ends early on SIGINT, SIGTERM and SIGHUP.
     pub(crate) fn start(start: Start<'_>, args: RunArgs) -> Result<Self, Failure> {
-        page::check(args.html.as_deref(), args.out.as_deref())?;
+        page::check(args.pages.html.as_deref(), args.out.as_deref())?;
         let profile_name = args.limits.as_deref().or(start.profile);
         let limits = with_own(profile_name, start.own_limits.as_deref())?;
         let profile = limits
             .as_deref()
             .map(|text| Profile::parse(text, profile_name.unwrap_or(start.command)))
             .transpose()?;
+        for line in profile.iter().flat_map(Profile::unmatched) {
+            say(&format_args!("limits: {line}"));
+        }
         let mut documents = start.documents;
         documents.extend(limits.map(|text| ("limits".to_owned(), text)));
         let stop = Stop::new();
@@ -155,8 +158,8 @@ impl Run {
         Ok(Self {
             session,
             loads,
+            progress: Progress::new(args.quiet, profile.as_ref()),
             profile,
-            progress: Progress::new(args.quiet),
             args,
             open_ended: start.open_ended,
             table: start.table,
@@ -219,6 +222,7 @@ impl Run {
             session: &mut self.session,
             loads: &mut self.loads,
             show: &mut self.progress,
+            position: None,
         }
     }
 
@@ -299,7 +303,7 @@ impl Run {
     /// Unless told where, the HTML report goes beside the run file.
     pub(crate) fn html_beside_the_run(&mut self) {
         let beside = self.session.file().with_extension("html");
-        self.args.html.get_or_insert(beside);
+        self.args.pages.html.get_or_insert(beside);
     }
 }
 
@@ -386,8 +390,12 @@ pub(crate) fn limits_document(name: Option<&str>) -> Result<Vec<(String, String)
     Ok(text.map(|text| ("limits".to_owned(), text)).into_iter().collect())
 }
 
-/// A run file named after the time.
+/// A run file named after the time. What is made from files may be done within a second, which is the unit of the name: then it is
+/// numbered.
 pub(crate) fn default_file(command: &str) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    PathBuf::from("runs").join(format!("{now}-{command}.triptime"))
+    let first = PathBuf::from("runs").join(format!("{now}-{command}.triptime"));
+    let numbered = (2..100).map(|n| first.with_extension(format!("{n}.triptime")));
+    let mut names = std::iter::once(first.clone()).chain(numbered);
+    names.find(|name| !name.exists()).unwrap_or(first)
 }

@@ -1,7 +1,9 @@
 //! Makes from a run file what the user sees, and the exit status that follows.
 
-use crate::arguments::RunArgs;
+use crate::arguments::{PageArgs, RunArgs};
+use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
+use crate::junit;
 use crate::page;
 use model::{RunView, kind};
 use report::Report;
@@ -19,25 +21,27 @@ pub(crate) const LIMIT_FAILED: u8 = 1;
 /// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
 pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
     let report = read(file, profile)?;
-    let status = present(&report, args.json, args.html.as_deref());
+    let status = present(&report, &args.face, &args.pages);
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
         say(&"this end returned the frames: the other end measured the round trips, and judges the limits");
     }
     status
 }
 
-/// Prints the report, then writes its page where one is asked for: an answer is not lost for want of room. Returns the exit status.
-pub(crate) fn present(report: &Report, json: bool, html: Option<&Path>) -> Result<u8, Failure> {
-    let printed = print(report, json, html);
+/// Prints the report, then writes the files that are asked for: an answer is not lost for want of room. Returns the exit status.
+pub(crate) fn present(report: &Report, face: &FaceArgs, pages: &PageArgs) -> Result<u8, Failure> {
+    let printed = print(report, face, pages.html.as_deref());
     // Also when the terminal is gone.
-    let status = with_page(report, html);
+    let status = with_pages(report, pages);
     printed.and(status)
 }
 
-/// Writes the page of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
-pub(crate) fn with_page(report: &Report, html: Option<&Path>) -> Result<u8, Failure> {
+/// Writes the files of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
+pub(crate) fn with_pages(report: &Report, pages: &PageArgs) -> Result<u8, Failure> {
     let status = status(report);
-    match html.map_or(Ok(()), |path| write_html(report, path)) {
+    let junit = pages.junit.as_deref().map_or(Ok(()), |path| junit::write(report, path));
+    let html = pages.html.as_deref().map_or(Ok(()), |path| write_html(report, path));
+    match junit.and(html) {
         Err(failure) if status == LIMIT_FAILED => {
             say(&failure);
             Ok(status)
@@ -48,7 +52,7 @@ pub(crate) fn with_page(report: &Report, html: Option<&Path>) -> Result<u8, Fail
 
 /// Prints the run in a published layout below its report; not beside a JSON document, which stands alone.
 pub(crate) fn show_table(file: &Path, layout: Option<Layout>, args: &RunArgs) -> Result<(), Failure> {
-    let Some(layout) = layout.filter(|_| !args.json) else {
+    let Some(layout) = layout.filter(|_| !args.face.json) else {
         return Ok(());
     };
     let run = RunFile::open(file)?.view()?;
@@ -99,19 +103,15 @@ fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
     let html = report
         .html()
         .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML report: {error}")))?;
-    page::write(path, &html)
+    page::HTML.write(path, &html)
 }
 
 /// Prints the report.
-fn print(report: &Report, json: bool, html: Option<&Path>) -> Result<(), Failure> {
+fn print(report: &Report, face: &FaceArgs, html: Option<&Path>) -> Result<(), Failure> {
     let out = io::stdout().lock();
-    let text = if json {
-        report.json()
-    } else {
-        report.text(out.is_terminal(), html)
-    };
+    let is_terminal = out.is_terminal();
     drop(out);
-    write(&text)?;
+    write(&face.of(report, is_terminal, html))?;
     say_not_judged(report);
     say_lacking(report.run.lacks_log.as_deref());
     Ok(())

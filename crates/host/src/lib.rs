@@ -51,7 +51,7 @@ pub use nic::interrupts::NicInterrupt;
 pub use processes::is_service;
 pub use quota::CpuStatFiles;
 pub use reader::Touched;
-pub use roles::{CpuFacts, Owner, Ownership};
+pub use roles::{CpuFacts, Owner, Ownership, Resident};
 pub use scheduler::RtRuntime;
 pub use stat::ThreadStat;
 
@@ -196,6 +196,15 @@ impl Host {
     /// `/sys/class/net` cannot be listed.
     pub fn interfaces(&self) -> Result<Vec<Interface>, HostError> {
         nic::interface::all(&self.reader)
+    }
+
+    /// Threads of others that a thread which spins on `cpus` at real-time priority would keep waiting: real-time threads, virtual CPUs,
+    /// threads that serve the interrupts of an interface in use. Of a container only its own threads can be seen.
+    ///
+    /// # Errors
+    /// `/proc` cannot be listed.
+    pub fn residents(&self, cpus: &CpuList) -> Result<Vec<Resident>, HostError> {
+        roles::residents(&self.reader, cpus)
     }
 
     /// What the files tell of one network interface, in the group `nic NAME`: place, queues, interrupts. Of an interface that

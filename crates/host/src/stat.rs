@@ -3,8 +3,9 @@
 /// Flag of a kernel thread (`PF_KTHREAD`, linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// Fields counted from the one behind the name: flags, priority, policy.
+/// Fields counted from the one behind the name: flags, CPU, priority, policy.
 const FLAGS: usize = 6;
+const CPU: usize = 36;
 const PRIORITY: usize = 37;
 const POLICY: usize = 38;
 
@@ -19,6 +20,8 @@ pub struct ThreadStat {
     pub is_real_time: bool,
     /// Its policy: `other`, `fifo:50`; `None`: one that is not known.
     pub policy: Option<String>,
+    /// The CPU it ran on last.
+    pub cpu: Option<u32>,
 }
 
 impl ThreadStat {
@@ -42,6 +45,7 @@ impl ThreadStat {
             is_kernel: flags & KERNEL_THREAD != 0,
             is_real_time,
             policy,
+            cpu: fields.get(CPU).and_then(|cpu| cpu.parse().ok()),
         })
     }
 }

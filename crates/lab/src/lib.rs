@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bed;
+pub mod disturb;
 pub mod fault;
 pub mod load;
 pub mod loads;

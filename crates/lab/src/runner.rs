@@ -93,10 +93,31 @@ impl Underway for Ends {
     }
 }
 
+/// How far a plan has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The step under way, counted from 1; steps side by side are one.
+    pub step: usize,
+    /// How many there are.
+    pub of: usize,
+    /// How long this step and those behind it were to measure when it began, in ns.
+    pub left_ns: u64,
+    /// When it began.
+    pub since: Instant,
+}
+
+impl Position {
+    /// How long the plan still measures, in ns.
+    pub fn left_ns(&self) -> u64 {
+        let gone = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.left_ns.saturating_sub(gone)
+    }
+}
+
 /// Shows a person how a run stands.
 pub trait Show {
-    /// The session, and what is being done.
-    fn show(&mut self, session: &Session, doing: &str);
+    /// The session, what is being done, and of a plan how far it has come.
+    fn show(&mut self, session: &Session, doing: &str, position: Option<Position>);
 }
 
 /// A session, what runs beside it, and who is shown how it stands.
@@ -107,6 +128,8 @@ pub struct Runner<'a> {
     pub loads: &'a mut Loads,
     /// Shows its progress.
     pub show: &'a mut dyn Show,
+    /// How far its plan has come, if it has one.
+    pub position: Option<Position>,
 }
 
 impl Runner<'_> {
@@ -151,6 +174,6 @@ impl Runner<'_> {
 
     fn look(&mut self, doing: &str) {
         self.loads.look(&self.session.recorder.events());
-        self.show.show(self.session, doing);
+        self.show.show(self.session, doing, self.position);
     }
 }

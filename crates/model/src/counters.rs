@@ -77,13 +77,15 @@ counters! {
     Overrun = overrun: "Records lost between the measuring thread and the recorder",
     /// Came without a cause: of a relay, trips without a fault; of a device, answers without a ping.
     Unwanted = unwanted: "Trips without a fault",
+    /// Trips with another phase or zone than the fault has.
+    Wrong = wrong: "Trips with the wrong phase or zone",
     /// Of a series of gaps: how long the CPU was watched for them, in ns. Elsewhere 0.
     WatchedNs = watched_ns: "Time that a CPU was watched for gaps",
 }
 
 impl Counter {
     /// Counters that the first run files do not have. In a list by position they stand last.
-    pub const ADDED: [Self; 3] = [Self::Conflicting, Self::WatchedNs, Self::Unwanted];
+    pub const ADDED: [Self; 4] = [Self::Conflicting, Self::WatchedNs, Self::Unwanted, Self::Wrong];
 
     /// Whether anything but 0 tells of trouble.
     pub const fn is_trouble(self) -> bool {
@@ -142,7 +144,7 @@ mod tests {
         let twice = counters.checked_add(&counters).expect("small");
         counters.add(&counters.clone());
         assert_eq!(counters, twice);
-        assert_eq!((counters.expected, counters.lost, counters.watched_ns), (2, 6, 26));
+        assert_eq!((counters.expected, counters.lost, counters.watched_ns), (2, 6, 28));
         counters.lost = u64::MAX;
         assert_eq!(counters.checked_add(&twice), None);
     }

@@ -21,6 +21,7 @@ mod shown;
 mod spike;
 mod stream;
 mod tally;
+pub mod task;
 mod view;
 mod window;
 

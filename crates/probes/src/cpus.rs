@@ -42,6 +42,11 @@ pub trait CpuProbe: Probe<On = (), Started = Running> + Sized {
 
     /// The probe that was told so.
     fn told(options: Self::Options, on: OnCpus) -> Self;
+
+    /// Whether its threads take the whole of their CPUs at real-time priority.
+    fn occupies(_: &Self::Options) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

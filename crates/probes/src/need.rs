@@ -129,9 +129,9 @@ pub(crate) fn of_thread(policy: Policy, cpus: impl IntoIterator<Item = u32>) -> 
 }
 
 /// Of a measuring thread with a packet socket.
-pub(crate) fn of_port(policy: Policy, cpu: Option<u32>) -> Vec<Need> {
+pub(crate) fn of_port(policy: Policy, cpus: impl IntoIterator<Item = u32>) -> Vec<Need> {
     let socket = Need::Capability(Capability::NetRaw, "open a packet socket");
-    std::iter::once(socket).chain(of_thread(policy, cpu)).collect()
+    std::iter::once(socket).chain(of_thread(policy, cpus)).collect()
 }
 
 #[cfg(test)]

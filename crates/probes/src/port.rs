@@ -5,7 +5,7 @@ use crate::copier::FrameCopier;
 use crate::error::ProbeError;
 use sys::SysError;
 use sys::link::LinkStatistics;
-use sys::packet::{self, PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
+use sys::packet::{self, PacketPort, PacketSender, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
 use sys::tcx::{TcxFrame, TcxPort};
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
 use units::{Monotonic, Tai};
@@ -227,6 +227,23 @@ impl Port {
         }
     }
 
+    /// What publishes through this port from another thread. What it sends is in the port's capture, if there is one.
+    ///
+    /// # Errors
+    /// The port is no packet socket, or the process has no descriptor left.
+    pub(crate) fn publisher(&self) -> Result<Publisher, ProbeError> {
+        let Some(port) = self.packet() else {
+            let interface = self.interface();
+            return Err(ProbeError::Usage(format!(
+                "{interface}: only a packet socket is shared between threads"
+            )));
+        };
+        Ok(Publisher {
+            sender: port.sender()?,
+            copier: self.copier.as_ref().map(FrameCopier::beside),
+        })
+    }
+
     /// As [`Port::publish_all`], with one frame.
     ///
     /// # Errors
@@ -357,6 +374,28 @@ impl Frame<'_> {
             Self::Xdp(frame) => frame.data().len(),
             Self::Tcx(frame) => frame.original_len(),
         }
+    }
+}
+
+/// Publishes through the port of another thread.
+#[derive(Debug)]
+pub(crate) struct Publisher {
+    sender: PacketSender,
+    copier: Option<FrameCopier>,
+}
+
+impl Publisher {
+    /// As [`Port::publish`].
+    ///
+    /// # Errors
+    /// What ends a publisher.
+    pub(crate) fn publish(&mut self, frame: &[u8]) -> Result<u64, ProbeError> {
+        let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
+        let outcome = self.sender.send(frame);
+        if let (Some(copier), Some(at), Ok(())) = (&mut self.copier, at, &outcome) {
+            copier.sent(at, frame);
+        }
+        refused(outcome)
     }
 }
 

@@ -94,8 +94,8 @@ fn noise_sees_every_planted_gap_at_its_length() {
     let config = NoiseConfig {
         options: NoiseOptions {
             policy: Policy::Fifo(50),
-            threshold: 2_000,
-            spike_above: Some(1_000_000),
+            gaps_above: 2_000,
+            threshold: Some(1_000_000),
         },
         on: OnCpus {
             duration_ns: Some(1_500_000_000),

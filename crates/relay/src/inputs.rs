@@ -3,16 +3,24 @@
 use crate::config::Config;
 use crate::engine::Engine;
 use wire::ether::{EthernetView, VlanTag};
-use wire::goose::{Follower, Frame, Heard, Simulation};
+use wire::goose::{Followed, Follower, Frame, Heard, Simulation};
 
-/// Knows the control blocks that a relay subscribes to. After [`Inputs::new`] nothing here allocates.
+/// What an input is until its last message expires; false from then on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Input {
+    value: bool,
+    /// Until when, by the clock of the frames; `None` without an end.
+    until_ns: Option<i64>,
+}
+
+/// Knows the control blocks that a relay subscribes to. After [`Listener::new`] nothing here allocates.
 #[derive(Debug)]
-pub struct Inputs {
+pub struct Listener {
     followers: Box<[Follower]>,
 }
 
-impl Inputs {
-    /// Has heard nothing yet: every input is false.
+impl Listener {
+    /// Has heard nothing yet.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let simulation = match config.simulation {
@@ -28,28 +36,49 @@ impl Inputs {
         }
     }
 
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.followers.is_empty()
-    }
-
-    /// Takes a GOOSE frame that the kernel had at `at_ns`, of a clock that does not step; `vlan` is the tag that was taken out of it.
-    pub fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, at_ns: i64) {
+    /// Takes a GOOSE frame that the kernel had at `at_ns`, of a clock that does not step, and tells what it makes of which inputs, by
+    /// their numbers; `vlan` is the tag that was taken out of it.
+    pub fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, at_ns: i64, mut tell: impl FnMut(usize, Input)) {
         let ethernet = EthernetView::with_tag(data, vlan);
         let Ok(frame) = ethernet.and_then(|ethernet| Frame::parse(&ethernet)) else {
             return;
         };
-        for follower in &mut self.followers {
-            follower.take(&frame, Heard::at(Some(at_ns)));
+        for (number, follower) in self.followers.iter_mut().enumerate() {
+            follower.expire(Heard::at(Some(at_ns)));
+            if follower.take(&frame, Heard::at(Some(at_ns))) != Followed::Other {
+                let input = Input {
+                    value: follower.live_value().unwrap_or(false),
+                    until_ns: follower.deadline_ns(),
+                };
+                tell(number, input);
+            }
+        }
+    }
+}
+
+/// What all inputs are.
+#[derive(Debug)]
+pub struct Inputs(Box<[Input]>);
+
+impl Inputs {
+    /// Every input is false.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self(vec![Input::default(); config.inputs.len()].into())
+    }
+
+    /// The input of this number is this from now on.
+    pub fn set(&mut self, number: usize, input: Input) {
+        if let Some(known) = self.0.get_mut(number) {
+            *known = input;
         }
     }
 
     /// Tells the engine what each input is at `now_ns`: false where the last message has expired, or none has come.
-    pub fn tell(&mut self, engine: &mut Engine, now_ns: i64) {
-        for (number, follower) in self.followers.iter_mut().enumerate() {
-            follower.expire(Heard::at(Some(now_ns)));
-            engine.set_input(number, follower.live_value().unwrap_or(false));
+    pub fn tell(&self, engine: &mut Engine, now_ns: i64) {
+        for (number, input) in self.0.iter().enumerate() {
+            let is_live = input.until_ns.is_none_or(|until| now_ns <= until);
+            engine.set_input(number, input.value && is_live);
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Frames of sampled values on their way into the engine.
+//! Samples out of frames.
 
 use crate::config::{Config, Stream};
-use crate::engine::{Engine, Placement, Sample};
+use crate::engine::Sample;
 use wire::ether::{EthernetView, VlanTag};
 use wire::sv::{FastPath, Frame, Members};
 
 /// What became of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// Its samples are with the engine; it is of the stream with this number.
+    /// Its samples were told; it is of the stream with this number.
     Of(usize),
     /// No stream of the relay.
     Other,
@@ -46,31 +46,28 @@ impl Intake {
         }
     }
 
-    /// Gives the samples of a frame to `engine`; `vlan` is the tag that the kernel took out of it. Of each sample `each` is told its
-    /// count and where it came to be.
+    /// Tells each sample of a frame, with the number of its stream; `vlan` is the tag that the kernel took out of the frame.
     ///
     /// Allocates where a stream comes for the first time, or changes its form to a longer one.
     pub fn take(
         &mut self,
         config: &Config,
-        engine: &mut Engine,
         data: &[u8],
         vlan: Option<VlanTag>,
-        mut each: impl FnMut(u16, Placement),
+        mut each: impl FnMut(usize, &Sample),
     ) -> Taken {
-        match self.fast(config, engine, data, vlan, &mut each) {
+        match self.fast(config, data, vlan, &mut each) {
             Some(stream) => Taken::Of(stream),
-            None => self.full(config, engine, data, vlan, &mut each),
+            None => self.full(config, data, vlan, &mut each),
         }
     }
 
     fn fast(
         &mut self,
         config: &Config,
-        engine: &mut Engine,
         data: &[u8],
         vlan: Option<VlanTag>,
-        each: &mut impl FnMut(u16, Placement),
+        each: &mut impl FnMut(usize, &Sample),
     ) -> Option<usize> {
         let count = self.paths.len();
         let order = (self.likely..count).chain(0..self.likely);
@@ -89,7 +86,7 @@ impl Intake {
                     simulated: path.simulated,
                     conflicting: false,
                 };
-                each(asdu.smp_cnt, engine.push(stream, &sample));
+                each(stream, &sample);
             }
             self.likely = (stream + 1) % count;
             return Some(stream);
@@ -100,10 +97,9 @@ impl Intake {
     fn full(
         &mut self,
         config: &Config,
-        engine: &mut Engine,
         data: &[u8],
         vlan: Option<VlanTag>,
-        each: &mut impl FnMut(u16, Placement),
+        each: &mut impl FnMut(usize, &Sample),
     ) -> Taken {
         let parsed = EthernetView::with_tag(data, vlan).and_then(|ethernet| Frame::parse(&ethernet));
         let Ok(frame) = parsed else {
@@ -112,7 +108,7 @@ impl Intake {
         let Some(stream) = stream_of(config, &frame) else {
             return Taken::Other;
         };
-        let taken = push(config, engine, stream, &frame, each);
+        let taken = samples(config, stream, &frame, |sample| each(stream, sample));
         if taken == Taken::Of(stream) && is_of_one(&frame) {
             let path = &mut self.paths[stream];
             path.fast.learn(&frame);
@@ -123,14 +119,8 @@ impl Intake {
     }
 }
 
-/// Gives the samples of a frame of this stream to `engine`.
-pub fn push(
-    config: &Config,
-    engine: &mut Engine,
-    stream: usize,
-    frame: &Frame<'_>,
-    mut each: impl FnMut(u16, Placement),
-) -> Taken {
+/// Tells each sample that a frame has of this stream.
+pub fn samples(config: &Config, stream: usize, frame: &Frame<'_>, mut each: impl FnMut(&Sample)) -> Taken {
     let subscribed = &config.streams[stream];
     let ours = frame
         .asdus()
@@ -150,7 +140,7 @@ pub fn push(
             simulated: frame.simulate(),
             conflicting: false,
         };
-        each(asdu.smp_cnt(), engine.push(stream, &sample));
+        each(&sample);
     }
     Taken::Of(stream)
 }

@@ -47,7 +47,7 @@ pub fn type_test(config: &Config, test: &TypeTest, seed: u64) -> Result<Vec<Shot
 
 fn one(config: &Config, sampling: &Sampling, test: &TypeTest, number: u64, place: Place) -> Result<Shot, ReplayError> {
     let asked = test.shot(place);
-    let step_deg = 360.0 * asked.scenario.synth.nominal.frequency_hz / f64::from(sampling.rate);
+    let step_deg = 360.0 * asked.scenario.wave.frequency_hz() / f64::from(sampling.rate);
     let settled = SETTLE_NS * u64::from(sampling.rate) / 1_000_000_000;
     // One that has no wanted point begins at another one each time.
     let least = settled + number * 7 % 96;

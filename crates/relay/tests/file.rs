@@ -1,7 +1,7 @@
 //! The relay file: what it says, and how it is refused.
 
 use protection::FunctionSettings;
-use relay::config::{Attribute, Feed, Signal, parse};
+use relay::config::{Attribute, Cpus, Feed, Signal, parse};
 
 const FEEDER: &str = include_str!("data/feeder.toml");
 
@@ -22,7 +22,12 @@ fn the_example_is_a_relay() {
         (config.rate, config.task_ns, config.wait_ns),
         (4000, 1_000_000, 2_000_000)
     );
-    assert_eq!(config.cpus.len(), 2);
+    let apart = Cpus::Apart {
+        receive: 1,
+        functions: 2,
+        output: 3,
+    };
+    assert_eq!(config.cpus, apart);
     let nodes: Vec<String> = config.functions.iter().map(|each| each.node.to_string()).collect();
     assert_eq!(
         nodes,

@@ -3,7 +3,7 @@
 use relay::Engine;
 use relay::config::{Config, Feed, parse};
 use relay::engine::State;
-use relay::inputs::Inputs;
+use relay::inputs::{Inputs, Listener};
 use wire::ether::Mac;
 use wire::goose::{Message, Value};
 
@@ -49,9 +49,15 @@ fn message(st_num: u32, value: bool) -> Message {
 }
 
 /// What the relay publishes in a task at this ms, and whether that is new, after what came.
-fn task(engine: &mut Engine, inputs: &mut Inputs, came: Option<&Message>, at_ms: i64) -> (bool, State) {
+fn task(
+    engine: &mut Engine,
+    (listener, inputs): (&mut Listener, &mut Inputs),
+    came: Option<&Message>,
+    at_ms: i64,
+) -> (bool, State) {
     if let Some(message) = came {
-        inputs.take(&message.encode().expect("a message"), None, at_ms * MS);
+        let octets = message.encode().expect("a message");
+        listener.take(&octets, None, at_ms * MS, |number, input| inputs.set(number, input));
     }
     inputs.tell(engine, at_ms * MS);
     let is_new = engine.task(0).gooses == 1;
@@ -62,9 +68,9 @@ fn task(engine: &mut Engine, inputs: &mut Inputs, came: Option<&Message>, at_ms:
 fn an_input_is_followed_without_samples_and_false_when_it_expires() {
     let config = relay();
     let mut engine = Engine::new(&config).expect("a relay");
-    let mut inputs = Inputs::new(&config);
+    let (mut listener, mut inputs) = (Listener::new(&config), Inputs::new(&config));
     let [on, off] = [State::Boolean(true), State::Boolean(false)];
-    let mut at = |came: Option<&Message>, ms| task(&mut engine, &mut inputs, came, ms);
+    let mut at = |came: Option<&Message>, ms| task(&mut engine, (&mut listener, &mut inputs), came, ms);
     assert_eq!(at(None, 0), (false, off));
     assert_eq!(at(Some(&message(1, true)), 1), (true, on));
     assert_eq!(at(None, 2), (false, on));
@@ -84,7 +90,8 @@ fn what_is_simulated_is_no_input() {
     };
     let followed = |config: &Config| {
         let mut engine = Engine::new(config).expect("a relay");
-        task(&mut engine, &mut Inputs::new(config), Some(&simulated), 1).1
+        let ends = (&mut Listener::new(config), &mut Inputs::new(config));
+        task(&mut engine, ends, Some(&simulated), 1).1
     };
     assert_eq!(followed(&config), State::Boolean(false));
     config.simulation = true;

@@ -82,6 +82,7 @@ CREATE TABLE window (
   watched_ns INTEGER NOT NULL DEFAULT 0,
   conflicting INTEGER NOT NULL DEFAULT 0,
   unwanted INTEGER NOT NULL DEFAULT 0,
+  wrong INTEGER NOT NULL DEFAULT 0,
   samples   INTEGER NOT NULL,
   sum_ns    INTEGER NOT NULL,
   mean_ns   REAL,
@@ -171,7 +172,7 @@ SELECT series.name AS series,
        count(*) AS windows,
        sum(expected) AS expected, sum(received) AS received, sum(lost) AS lost, sum(late) AS late,
        sum(duplicate) AS duplicate, sum(conflicting) AS conflicting, sum(reordered) AS reordered, sum(missed) AS missed, sum(clipped) AS clipped,
-       sum(overflow) AS overflow, sum(overrun) AS overrun, sum(unwanted) AS unwanted, sum(samples) AS samples,
+       sum(overflow) AS overflow, sum(overrun) AS overrun, sum(unwanted) AS unwanted, sum(wrong) AS wrong, sum(samples) AS samples,
        min(min_ns) AS min_ns, total(sum_ns) / nullif(sum(samples), 0) AS mean_ns, max(max_ns) AS max_ns
 FROM series JOIN window ON window.series = series.id
 GROUP BY series.id ORDER BY series.id;

@@ -25,6 +25,14 @@ pub enum SetError {
 }
 
 impl SetError {
+    /// Something in a file, which need not be on one line.
+    pub(crate) fn of_file(file: &str, problem: String) -> Self {
+        Self::File {
+            file: file.to_owned(),
+            problem,
+        }
+    }
+
     /// Something on a line of a file.
     pub(crate) fn on_line(file: &str, line: usize, problem: impl std::fmt::Display) -> Self {
         Self::File {

@@ -9,6 +9,7 @@
 #![allow(unsafe_code)]
 
 pub mod alloc;
+pub mod bell;
 mod bpf;
 pub mod clock;
 pub mod cycles;

@@ -4,6 +4,15 @@ use crate::error::WaveformError;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
+/// Where the text of a thing comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    /// What the thing is called.
+    pub(crate) name: &'a str,
+    /// The folder that paths in it begin in; of a text of the program, the current one.
+    pub(crate) folder: &'a Path,
+}
+
 /// The files of one kind inside the program.
 pub(crate) struct Library {
     /// What one of them is.
@@ -19,17 +28,17 @@ impl Library {
     }
 
     /// The one of the program that is called so, or that of a file, which is called as the file, without `.toml`. `make` makes it of its
-    /// name and its keys.
+    /// keys and where they come from.
     ///
     /// # Errors
     /// Neither is there, or the file has a wrong key or value, with line and key.
     pub(crate) fn find<K: DeserializeOwned, T>(
         &self,
         name_or_path: &str,
-        make: impl FnOnce(K, &str) -> Result<T, WaveformError>,
+        make: impl FnOnce(K, Origin<'_>) -> Result<T, WaveformError>,
     ) -> Result<T, WaveformError> {
         if let Some((name, text)) = self.files.iter().find(|(name, _)| *name == name_or_path) {
-            return parse(text, name, name, make);
+            return parse(text, Origin::here(name), name, make);
         }
         let path = Path::new(name_or_path);
         if !path.exists() {
@@ -44,24 +53,35 @@ impl Library {
             source,
         })?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        parse(&text, &name, name_or_path, make)
+        let folder = path.parent().unwrap_or(Path::new(""));
+        parse(&text, Origin { name: &name, folder }, name_or_path, make)
     }
 }
 
-/// Makes `name` of the keys of a text; errors call it `origin`.
+impl<'a> Origin<'a> {
+    /// That of a text without a folder of its own.
+    pub(crate) fn here(name: &'a str) -> Self {
+        Self {
+            name,
+            folder: Path::new(""),
+        }
+    }
+}
+
+/// Makes a thing of the keys of a text; errors call it `called`.
 ///
 /// # Errors
 /// A wrong key or value, with line and key.
 pub(crate) fn parse<K: DeserializeOwned, T>(
     text: &str,
-    name: &str,
-    origin: &str,
-    make: impl FnOnce(K, &str) -> Result<T, WaveformError>,
+    origin: Origin<'_>,
+    called: &str,
+    make: impl FnOnce(K, Origin<'_>) -> Result<T, WaveformError>,
 ) -> Result<T, WaveformError> {
     let refused = |problem: String| WaveformError::File {
-        path: origin.to_owned(),
+        path: called.to_owned(),
         problem,
     };
     let keys: K = toml::from_str(text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
-    make(keys, name).map_err(|error| refused(error.to_string()))
+    make(keys, origin).map_err(|error| refused(error.to_string()))
 }

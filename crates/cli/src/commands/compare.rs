@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
         let html = comparison
             .html()
             .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML page: {error}")))?;
-        page::write(path, &html)?;
+        page::HTML.write(path, &html)?;
     }
     written?;
     Ok(status)

@@ -14,10 +14,10 @@ use units::CpuList;
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CpuArgs<O: clap::Args> {
     /// CPUs to measure, isolated ones too [default: every CPU this process may use]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// How long to measure [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     #[command(flatten)]
     options: O,

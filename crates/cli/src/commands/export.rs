@@ -51,8 +51,8 @@ pub(crate) struct ExportArgs {
     format: Format,
     /// File to write, replaced as a whole [default: standard output]; parquet makes FILE.windows.parquet and
     /// FILE.spikes.parquet, or windows.parquet and spikes.parquet in a directory
-    #[arg(long, visible_alias = "out", value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(long, alias = "output", value_name = "FILE")]
+    out: Option<PathBuf>,
 }
 
 /// Why an export ended early.
@@ -77,9 +77,9 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8, Failure> {
 /// Returns the exit status of what was written.
 fn export(args: &ExportArgs, run: &RunFile) -> Result<u8, Failure> {
     if args.format == Format::Parquet {
-        return parquet(run, args.output.as_deref());
+        return parquet(run, args.out.as_deref());
     }
-    let Some(path) = &args.output else {
+    let Some(path) = &args.out else {
         let mut out = BufWriter::new(io::stdout().lock());
         let written = write(args, run, &mut out).and_then(|status| out.flush().map(|()| status).map_err(Into::into));
         return match written {
@@ -113,7 +113,7 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8
         Format::Cyclictest => write_text(&cyclictest::measurement(run)?, Dialect::AllRows, &mut out)?,
         Format::Cyclictest27 => write_text(&cyclictest::measurement(run)?, Dialect::SparseRows, &mut out)?,
         Format::CyclictestJson => write_json(&cyclictest::measurement(run)?, &mut out)?,
-        Format::Openmetrics => openmetrics(&run.view()?, &mut out)?,
+        Format::Openmetrics => openmetrics(&verdict::read(&args.run, None)?, &mut out)?,
         Format::Perfetto => trace::perfetto::write(&flights(run)?, &mut out)?,
         Format::Parquet => return Err(Failure::Usage(TWO_FILES.into()).into()),
     }
@@ -150,7 +150,7 @@ fn flights(run: &RunFile) -> Result<Vec<Spike>, Failure> {
 }
 
 /// Why Parquet does not go to standard output.
-const TWO_FILES: &str = "parquet makes two files: name them with --output FILE, or give a directory (--output DIR/)";
+const TWO_FILES: &str = "parquet makes two files: name them with --out FILE, or give a directory (--out DIR/)";
 
 fn parquet(run: &RunFile, output: Option<&Path>) -> Result<u8, Failure> {
     let output = output.ok_or_else(|| Failure::Usage(TWO_FILES.into()))?;

@@ -19,7 +19,7 @@ pub(crate) struct ListenArgs {
     #[command(flatten)]
     port: PortArgs,
     /// Time between the frames of every stream: a duration (125us) or a rate (8000/s)
-    #[arg(long, value_name = "PERIOD", default_value = "125us")]
+    #[arg(long, short, value_name = "PERIOD", default_value = "125us")]
     interval: Period,
     /// Count frames as late when they come more than this after the one before [default: one and a half intervals]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]

@@ -7,6 +7,7 @@ pub(crate) mod export;
 pub(crate) mod goose;
 pub(crate) mod import;
 pub(crate) mod listen;
+pub(crate) mod manual;
 pub(crate) mod merge;
 pub(crate) mod noise;
 pub(crate) mod pcap;

@@ -2,7 +2,7 @@
 
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
-use crate::ready::ready;
+use crate::ready::{not_to_be_disturbed, ready};
 use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
 use probes::Receive;
@@ -89,6 +89,10 @@ pub(crate) struct ReflectArgs {
     /// Do not rest, even if the kernel's real-time throttling will strike
     #[arg(long)]
     no_rest: bool,
+    /// Spin on a CPU that carries other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
+    /// these wait meanwhile
+    #[arg(long)]
+    disturb: bool,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -124,6 +128,9 @@ impl ReflectArgs {
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let config = config(&args);
     ready(&config, args.needs(), Some(&args.port.interface), &args.run)?;
+    if config.receive == Receive::Spin && config.policy != Policy::Other && !args.disturb {
+        not_to_be_disturbed(&args.port.measured(), args.port.cpu.is_some())?;
+    }
     let port = open(&args, &config)?;
     let begin = Start {
         // A reflector has no late samples of its own, and is to be there before the first frame.

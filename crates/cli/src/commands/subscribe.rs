@@ -83,7 +83,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         threshold_ns: None,
         record: args.record,
         sender: SenderEnd::default(),
-        task: None,
+        relay: None,
         labels: Vec::new(),
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;

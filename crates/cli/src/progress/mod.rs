@@ -1,13 +1,17 @@
-//! Progress on standard error while a run measures: a table of the series, only on a terminal.
+//! Progress on standard error while a run measures: on a terminal a table of the series, else a line at each step and now and then.
 
+mod lines;
+mod names;
 mod table;
 
-use lab::runner::Show;
+use lab::runner::{Position, Show};
 use lab::session::Session;
+use report::limits::{Profile, Quantity};
+use run::Live;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 use table::LiveTable;
-use units::foreign;
+use units::{foreign, format_ns};
 
 /// Columns used when the terminal does not say how wide it is.
 const COLUMNS: usize = 100;
@@ -20,29 +24,46 @@ pub(crate) struct Progress {
     view: View,
     started: Instant,
     drawn: Option<Instant>,
+    limits: Limits,
 }
 
 enum View {
-    /// Nobody looks, or it is to be quiet.
+    /// It is to be quiet.
     Off,
+    /// A line at each step, and now and then between: nobody draws on what is no terminal.
+    Lines(lines::Said),
     /// One line, drawn over and over: the terminal cannot place a table.
     Line,
     /// A table below the cursor.
     Table(LiveTable),
 }
 
+/// The limits on largest samples that the run is judged by.
+#[derive(Default)]
+struct Limits(Option<Profile>);
+
+impl Limits {
+    /// The tightest of a series, in ns.
+    fn of(&self, series: &str) -> Option<u64> {
+        let limits = self.0.iter().flat_map(|profile| &profile.limits);
+        let on_it = limits.filter(|limit| limit.quantity == Quantity::Max && limit.series.matches(series));
+        on_it.map(|limit| limit.allowed).min()
+    }
+}
+
 impl Progress {
-    /// Progress, unless it is to be quiet or nobody is looking.
-    pub(crate) fn new(quiet: bool) -> Self {
-        let on = !quiet && std::io::stderr().is_terminal();
-        let view = match on {
-            true => View::Table(LiveTable::default()),
-            false => View::Off,
+    /// Progress of a run that `profile` judges, unless it is to be quiet.
+    pub(crate) fn new(quiet: bool, profile: Option<&Profile>) -> Self {
+        let view = match (quiet, std::io::stderr().is_terminal()) {
+            (true, _) => View::Off,
+            (false, true) => View::Table(LiveTable::default()),
+            (false, false) => View::Lines(lines::Said::default()),
         };
         Self {
             view,
             started: Instant::now(),
             drawn: None,
+            limits: Limits(profile.cloned()),
         }
     }
 
@@ -53,24 +74,29 @@ impl Progress {
             View::Line if self.drawn.is_some() => {
                 let _ = write!(std::io::stderr(), "\r\x1b[K");
             }
-            View::Line | View::Off => {}
+            View::Line | View::Lines(_) | View::Off => {}
         }
         self.drawn = None;
     }
 }
 
 impl Show for Progress {
-    fn show(&mut self, session: &Session, doing: &str) {
+    fn show(&mut self, session: &Session, doing: &str, position: Option<Position>) {
         if self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;
         }
-        let doing = foreign::shown(doing);
-        let head = format!("{:>7.1} s  {doing}", self.started.elapsed().as_secs_f64());
+        let head = head(self.started.elapsed(), &foreign::shown(doing), position);
         match &mut self.view {
             View::Off => return,
+            View::Lines(said) => {
+                let step = position.map(|position| position.step);
+                if said.is_due(step, Instant::now()) {
+                    let _ = writeln!(std::io::stderr(), "triptime: {head}{}", worst(&session.recorder.live()));
+                }
+            }
             View::Line => line(&head, session),
             View::Table(table) => {
-                if table.draw(&head, &session.recorder.live()).is_err() {
+                if table.draw(&head, &session.recorder.live(), &self.limits).is_err() {
                     table.clear();
                     self.view = View::Line;
                 }
@@ -80,15 +106,72 @@ impl Show for Progress {
     }
 }
 
+/// `12.0 s  step 2 of 5, 43.0 s left: noise`
+fn head(since: Duration, doing: &str, position: Option<Position>) -> String {
+    let since = since.as_secs_f64();
+    match position {
+        None => format!("{since:.1} s  {doing}"),
+        Some(position) => {
+            let left = format_ns(position.left_ns() as f64);
+            format!(
+                "{since:.1} s  step {} of {}, {left} left: {doing}",
+                position.step, position.of
+            )
+        }
+    }
+}
+
+/// The largest sample of all so far.
+fn worst(series: &[Live]) -> String {
+    let largest = series.iter().filter_map(|series| Some((series.max_ns?, series)));
+    let largest = largest.max_by_key(|(max_ns, _)| *max_ns);
+    largest.map_or_else(String::new, |(max_ns, series)| {
+        format!(
+            "; largest so far: {} {}",
+            foreign::shown(&series.name),
+            format_ns(max_ns as f64)
+        )
+    })
+}
+
 fn line(head: &str, session: &Session) {
     let mut line = head.to_owned();
     for series in session.recorder.live().iter().rev().take(3) {
-        let max = series
-            .max_ns
-            .map_or_else(|| "-".to_owned(), |ns| units::format_ns(ns as f64));
+        let max = series.max_ns.map_or_else(|| "-".to_owned(), |ns| format_ns(ns as f64));
         let name = foreign::shown(&series.name);
         line.push_str(&format!("  {name} {} max {max}", series.counters.received));
     }
     let line: String = line.chars().take(COLUMNS).collect();
     let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, Limits, head};
+    use lab::runner::Position;
+    use report::limits::Profile;
+    use std::time::Instant;
+
+    #[test]
+    fn the_head_says_the_step_and_what_is_left_of_the_plan() {
+        let position = Position {
+            step: 2,
+            of: 5,
+            left_ns: 43_000_000_000,
+            since: Instant::now(),
+        };
+        let text = head(Duration::from_secs(15), "noise", Some(position));
+        assert!(text.starts_with("15.0 s  step 2 of 5, 43.0 s left: noise"), "{text}");
+        assert_eq!(head(Duration::from_secs(15), "measuring", None), "15.0 s  measuring");
+    }
+
+    #[test]
+    fn a_series_has_the_tightest_limit_that_judges_it() {
+        let limits = Limits(Some(Profile::find("substation").expect("embedded")));
+        assert_eq!(limits.of("wakeup/cpu1"), Some(120_000));
+        assert_eq!(
+            (limits.of("publish/lateness"), Limits::default().of("wakeup/cpu1")),
+            (None, None)
+        );
+    }
 }

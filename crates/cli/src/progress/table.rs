@@ -1,5 +1,7 @@
 //! The table of the series, drawn in place below the cursor.
 
+use super::Limits;
+use super::names::fitted;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Constraint;
 use ratatui::style::{Color, Modifier, Style};
@@ -15,18 +17,40 @@ const MOST_ROWS: usize = 16;
 /// Lines beside the series: what is being done, and the heads of the columns.
 const HEAD_ROWS: u16 = 2;
 
-/// Names of the columns and their width.
-const COLUMNS: [(&str, u16); 9] = [
-    ("series", 26),
-    ("samples", 12),
-    ("missed", 8),
-    ("lost", 8),
-    ("over limit", 11),
-    ("min", 10),
-    ("last", 10),
-    ("mean", 10),
-    ("max", 10),
+/// A column: its name, its width, and what stands in it.
+type Column = (&'static str, u16, fn(&Live, Option<u64>) -> Cell<'static>);
+
+/// The name of a series, the first column.
+const NAME: (&str, u16) = ("series", 26);
+
+/// What every terminal has room for.
+const NARROW: [Column; 6] = [
+    ("samples", 9, |series, _| {
+        Cell::from(series.counters.received.to_string())
+    }),
+    ("missed", 7, |series, _| bad(series.counters.missed)),
+    ("lost", 6, |series, _| {
+        bad(series.counters.lost + series.counters.overrun)
+    }),
+    ("last", 8, |series, _| ns(series.last_ns.map(|ns| ns as f64))),
+    ("max", 8, max),
+    ("limit", 8, |_, limit| ns(limit.map(|ns| ns as f64))),
 ];
+
+/// What a wide one has room for beside that.
+const WIDE: [Column; 3] = [
+    ("over limit", 11, |series, _| bad(series.counters.overflow)),
+    ("min", 9, |series, _| ns(series.min_ns.map(|ns| ns as f64))),
+    ("mean", 9, |series, _| ns(series.mean_ns)),
+];
+
+/// The columns that a terminal so wide has room for.
+fn columns(width: u16) -> Vec<Column> {
+    let needs = |columns: &[Column]| columns.iter().map(|(_, width, _)| width + 1).sum::<u16>();
+    let wide = NAME.1 + needs(&NARROW) + needs(&WIDE);
+    let more: &[Column] = if width >= wide { &WIDE } else { &[] };
+    NARROW.iter().chain(more).copied().collect()
+}
 
 /// The table, once it was drawn.
 #[derive(Default)]
@@ -39,11 +63,11 @@ impl LiveTable {
     ///
     /// # Errors
     /// The terminal does not tell where its cursor is, or is gone.
-    pub(super) fn draw(&mut self, head: &str, series: &[Live]) -> Result<()> {
+    pub(super) fn draw(&mut self, head: &str, series: &[Live], limits: &Limits) -> Result<()> {
         let series = worst(series);
         let height = HEAD_ROWS + u16::try_from(series.len()).unwrap_or(0);
         let terminal = self.terminal(height)?;
-        terminal.draw(|frame| render(frame, head, &series))?;
+        terminal.draw(|frame| render(frame, head, &series, limits))?;
         Ok(())
     }
 
@@ -84,12 +108,19 @@ fn worst(series: &[Live]) -> Vec<Live> {
     order.into_iter().map(|index| series[index].clone()).collect()
 }
 
-fn render(frame: &mut Frame<'_>, head: &str, series: &[Live]) {
+fn render(frame: &mut Frame<'_>, head: &str, series: &[Live], limits: &Limits) {
     let area = frame.area();
-    let heads = COLUMNS.map(|(name, _)| Cell::from(name));
-    let rows = series.iter().map(row);
-    let widths = COLUMNS.map(|(_, width)| Constraint::Length(width));
-    let table = ratatui::widgets::Table::new(rows, widths)
+    let columns = columns(area.width);
+    let heads = columns.iter().map(|(name, ..)| Cell::from(*name));
+    let heads = std::iter::once(Cell::from(NAME.0)).chain(heads);
+    let rows = series.iter().map(|series| {
+        let limit = limits.of(&series.name);
+        let name = fitted(&foreign::shown(&series.name), usize::from(NAME.1));
+        let cells = columns.iter().map(|(_, _, cell)| cell(series, limit));
+        Row::new(std::iter::once(Cell::from(name)).chain(cells))
+    });
+    let widths = std::iter::once(NAME.1).chain(columns.iter().map(|(_, width, _)| *width));
+    let table = ratatui::widgets::Table::new(rows, widths.map(Constraint::Length))
         .header(Row::new(heads).style(Style::new().add_modifier(Modifier::DIM)))
         .column_spacing(1);
     let [first, rest] = ratatui::layout::Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
@@ -97,29 +128,35 @@ fn render(frame: &mut Frame<'_>, head: &str, series: &[Live]) {
     frame.render_widget(table, rest);
 }
 
-fn row(series: &Live) -> Row<'static> {
-    let c = &series.counters;
-    let ns = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), units::format_ns);
-    let bad = |count: u64| match count {
+fn ns(ns: Option<f64>) -> Cell<'static> {
+    Cell::from(ns.map_or_else(|| "-".to_owned(), units::format_ns))
+}
+
+/// The largest sample; red where it is over the limit, which stands beside it.
+fn max(series: &Live, limit: Option<u64>) -> Cell<'static> {
+    let cell = ns(series.max_ns.map(|ns| ns as f64));
+    let is_over = series
+        .max_ns
+        .zip(limit)
+        .is_some_and(|(max, limit)| u64::try_from(max).is_ok_and(|max| max > limit));
+    if is_over {
+        cell.style(Style::new().fg(Color::Red))
+    } else {
+        cell
+    }
+}
+
+fn bad(count: u64) -> Cell<'static> {
+    match count {
         0 => Cell::from("0"),
         count => Cell::from(count.to_string()).style(Style::new().fg(Color::Red)),
-    };
-    Row::new([
-        Cell::from(foreign::shown(&series.name).into_owned()),
-        Cell::from(c.received.to_string()),
-        bad(c.missed),
-        bad(c.lost + c.overrun),
-        bad(c.overflow),
-        Cell::from(ns(series.min_ns.map(|ns| ns as f64))),
-        Cell::from(ns(series.last_ns.map(|ns| ns as f64))),
-        Cell::from(ns(series.mean_ns)),
-        Cell::from(ns(series.max_ns.map(|ns| ns as f64))),
-    ])
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, MOST_ROWS, render, worst};
+    use super::{MOST_ROWS, render, worst};
+    use crate::progress::Limits;
     use model::Counters;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
@@ -140,14 +177,19 @@ mod tests {
         }
     }
 
+    fn drawn(width: u16) -> String {
+        let limits = Limits(Some(report::limits::Profile::find("substation").expect("embedded")));
+        let mut terminal = Terminal::new(TestBackend::new(width, 3)).expect("a terminal");
+        let series = [live("wakeup/cpu1", 184_000)];
+        terminal
+            .draw(|frame| render(frame, "   12.0 s  measuring", &series, &limits))
+            .expect("drawn");
+        terminal.backend().to_string()
+    }
+
     #[test]
     fn every_figure_of_a_series_is_in_its_line() {
-        let width = COLUMNS.iter().map(|(_, width)| width + 1).sum();
-        let mut terminal = Terminal::new(TestBackend::new(width, 3)).expect("a terminal");
-        terminal
-            .draw(|frame| render(frame, "   12.0 s  measuring", &[live("wakeup/cpu1", 84_000)]))
-            .expect("drawn");
-        let text = terminal.backend().to_string();
+        let text = drawn(120);
         for part in [
             "measuring",
             "samples",
@@ -156,8 +198,17 @@ mod tests {
             "7",
             "900 ns",
             "2.50 µs",
-            "84.0 µs",
+            "184 µs",
+            "120 µs",
         ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn eighty_columns_have_room_for_the_largest_sample_and_its_limit() {
+        let text = drawn(80);
+        for part in ["wakeup/cpu1", "12345", "184 µs", "120 µs", "limit"] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
     }

@@ -2,6 +2,7 @@
 //! kernel's work, and who owns them.
 
 mod owners;
+mod residents;
 
 use units::CpuList;
 
@@ -11,6 +12,8 @@ use crate::reader::Reader;
 use crate::{cpu, isolation};
 
 pub use owners::{Owner, Ownership};
+pub use residents::Resident;
+pub(crate) use residents::read as residents;
 
 /// The CPUs of a machine and what is known of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -87,12 +87,7 @@ pub(super) fn read(reader: &Reader, facts: &CpuFacts) -> Result<Vec<Owner>, Host
 
 fn owner(reader: &Reader, facts: &CpuFacts, pid: u32, process: &str, directory: &str) -> Option<Owner> {
     let thread = thread(reader, directory)?;
-    let status = reader.text(&format!("{directory}/status")).ok()?;
-    let allowed: CpuList = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?
-        .parse()
-        .ok()?;
+    let allowed = allowed_cpus(reader, directory)?;
     let cpus: CpuList = allowed.iter().filter(|cpu| facts.online.contains(*cpu)).collect();
     if cpus.is_empty() || !is_confined(facts, &cpus) {
         return None;
@@ -117,6 +112,16 @@ fn owner(reader: &Reader, facts: &CpuFacts, pid: u32, process: &str, directory: 
     })
 }
 
+/// The CPUs that a thread may run on.
+pub(super) fn allowed_cpus(reader: &Reader, directory: &str) -> Option<CpuList> {
+    let status = reader.text(&format!("{directory}/status")).ok()?;
+    let mut lines = status.lines();
+    lines
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?
+        .parse()
+        .ok()
+}
+
 /// Whether some CPU that the scheduler gives to every thread is not among them. Where it gives none, nobody is confined.
 fn is_confined(facts: &CpuFacts, cpus: &CpuList) -> bool {
     let ordinary = facts.online.without(&facts.isolated).without(&facts.partitions);
@@ -125,19 +130,19 @@ fn is_confined(facts: &CpuFacts, cpus: &CpuList) -> bool {
 }
 
 /// As QEMU (`CPU 0/KVM`), Firecracker (`fc_vcpu 0`), Cloud Hypervisor (`vcpu0`) name theirs.
-fn is_virtual_cpu(name: &str) -> bool {
+pub(super) fn is_virtual_cpu(name: &str) -> bool {
     name.ends_with("/KVM") || name.starts_with("fc_vcpu") || name.starts_with("vcpu")
 }
 
-fn thread(reader: &Reader, directory: &str) -> Option<ThreadStat> {
+pub(super) fn thread(reader: &Reader, directory: &str) -> Option<ThreadStat> {
     ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
 }
 
-fn own_number(reader: &Reader) -> Option<u32> {
+pub(super) fn own_number(reader: &Reader) -> Option<u32> {
     reader.target("/proc/self").ok()?.file_name()?.to_str()?.parse().ok()
 }
 
-fn numbers(reader: &Reader, directory: &str) -> Result<Vec<u32>, HostError> {
+pub(super) fn numbers(reader: &Reader, directory: &str) -> Result<Vec<u32>, HostError> {
     let names = reader.names(directory, |name| name.bytes().all(|octet| octet.is_ascii_digit()))?;
     Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
 }

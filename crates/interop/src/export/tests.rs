@@ -81,14 +81,14 @@ fn csv_has_a_row_for_each_window_and_empty_cells_for_what_is_unknown() {
     let text = String::from_utf8(out).expect("text");
     let lines: Vec<&str> = text.split("\r\n").collect();
     assert_eq!(lines.len(), 8, "a header, six windows, and the end of the last line");
-    assert_eq!(lines[0].split(',').count(), 22);
+    assert_eq!(lines[0].split(',').count(), 23);
     assert_eq!(
         lines[1],
-        "wakeup/cpu1,0,1000000000,40,40,0,0,0,0,0,0,0,0,500,500,500,,,500,0,0,0"
+        "wakeup/cpu1,0,1000000000,40,40,0,0,0,0,0,0,0,0,500,500,500,,,500,0,0,0,0"
     );
     assert_eq!(
         lines[2],
-        "wakeup/cpu1,1000000000,2000000000,0,0,0,0,0,0,0,0,0,0,,,,,,,0,0,0"
+        "wakeup/cpu1,1000000000,2000000000,0,0,0,0,0,0,0,0,0,0,,,,,,,0,0,0,0"
     );
     assert!(lines[4].starts_with("\"age/\"\"MU, one\"\"\",0,"), "{}", lines[4]);
 }

@@ -8,12 +8,13 @@ use super::step::{Load as PlanLoad, Step};
 use crate::bed::Bed;
 use crate::load::LoadSpec;
 use crate::loads::Loads;
-use crate::runner::{Runner, Underway};
+use crate::runner::{Position, Runner, Underway};
 use crate::session::SessionError;
 use host::{CpuFacts, Host};
 use model::EventKind;
 use probes::Rest;
 use run::{Events, Stop};
+use std::time::Instant;
 
 /// What a plan is run with.
 pub struct PlanRun<'a> {
@@ -34,7 +35,7 @@ pub struct PlanRun<'a> {
 pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError> {
     let beds = match work.plan.steps.iter().any(Step::needs_bed) {
         true => {
-            runner.show.show(runner.session, "building the test bed");
+            runner.show.show(runner.session, "building the test bed", None);
             Some(Beds::build(work.plan, work.ports.take(), &runner.session.recorder)?)
         }
         false => None,
@@ -70,10 +71,18 @@ struct Steps<'a, 'b> {
 impl Steps<'_, '_> {
     fn run(&mut self, beds: Option<&Beds>) -> Result<(), SessionError> {
         let events = self.runner.session.recorder.events();
-        for group in self.work.plan.groups() {
+        let plan = self.work.plan;
+        let of = plan.groups().count();
+        for (at, group) in plan.groups().enumerate() {
             if self.runner.session.stop.requested() {
                 break;
             }
+            self.runner.position = Some(Position {
+                step: at + 1,
+                of,
+                left_ns: plan.groups().skip(at).map(|group| plan.lasts_ns(group)).sum(),
+                since: Instant::now(),
+            });
             self.runner.session.leave_idle_alone(group[0].common.idle.is_system());
             let own = group.iter().flat_map(|step| &step.common.loads);
             let mut own = Loads::start(self.work.specs(own)?, &events)?;

@@ -260,7 +260,7 @@ pub static GOOSE_TRANSFER: Kind = Kind {
 pub static TASK: Kind = Kind {
     name: "task",
     title: "Protection task",
-    what: "Start of a protection cycle to its end.",
+    what: "Start of a protection cycle to its end. A relay in three threads has a series of each: receive, functions, output.",
     samples: Samples::OfThread,
     line: Some(BudgetLine::Task),
     accounts: Accounts::Periods,
@@ -275,7 +275,8 @@ pub static TASK: Kind = Kind {
 pub static TASK_STAGE: Kind = Kind {
     name: "task-stage",
     title: "Stages of the protection task",
-    what: "Where the time of a protection task goes; the parts add up to it.",
+    what: "Where the time of a protection task goes; the parts add up to it. In three threads, wake is how long what the functions \
+           decided waits for the thread that sends.",
     samples: Samples::OfThread,
     line: None,
     accounts: Accounts::None,
@@ -332,6 +333,40 @@ pub static SECURITY: Kind = Kind {
         (Counter::Expected, "Shots without a fault"),
         (Counter::Received, "Shots that were watched to their end"),
         (Counter::Unwanted, "False trips"),
+    ],
+};
+
+/// `phase/*`
+pub static PHASE: Kind = Kind {
+    name: "phase",
+    title: "Phases of a trip",
+    what: "Operate time of those trips of which the relay told the phases, as its scenario expects some: as trip/*.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[
+        (Counter::Expected, "Trips whose phases are expected to be some"),
+        (Counter::Received, "Trips whose phases were told"),
+        (Counter::Lost, "Trips whose phases were not told"),
+        (Counter::Wrong, "Trips with the wrong phases"),
+    ],
+};
+
+/// `zone/*`
+pub static ZONE: Kind = Kind {
+    name: "zone",
+    title: "Zone or function of a trip",
+    what: "Operate time of those trips of which the relay told the zone or function, as its scenario expects one: as trip/*.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[
+        (Counter::Expected, "Trips of which one zone or function is expected"),
+        (Counter::Received, "Trips whose zone or function was told"),
+        (Counter::Lost, "Trips whose zone or function was not told"),
+        (Counter::Wrong, "Trips of the wrong zone or function"),
     ],
 };
 
@@ -397,7 +432,7 @@ pub static LEAD: Kind = Kind {
 };
 
 /// All of them.
-pub static ALL: [&Kind; 28] = [
+pub static ALL: [&Kind; 30] = [
     &WAKEUP,
     &NOISE,
     &RTT,
@@ -422,6 +457,8 @@ pub static ALL: [&Kind; 28] = [
     &TRIP,
     &START,
     &SECURITY,
+    &PHASE,
+    &ZONE,
     &PONG,
     &PING,
     &DECISION,

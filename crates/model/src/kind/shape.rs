@@ -95,12 +95,12 @@ impl Kind {
         ALL.into_iter().position(|kind| kind == self).unwrap_or(ALL.len())
     }
 
-    /// Whether reports list this counter for its series: time watched is said in words, and trips without a fault are counted of
-    /// relays only.
+    /// Whether reports list this counter for its series: time watched is said in words, and trips without a fault, or wrong
+    /// ones, are counted of relays only.
     pub fn lists(&self, counter: Counter) -> bool {
         match counter {
             Counter::WatchedNs => false,
-            Counter::Unwanted => self.counters.iter().any(|(own, _)| *own == counter),
+            Counter::Unwanted | Counter::Wrong => self.counters.iter().any(|(own, _)| *own == counter),
             _ => true,
         }
     }

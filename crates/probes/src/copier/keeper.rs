@@ -12,6 +12,7 @@ use rtrb::Consumer;
 use run::SpikeSignal;
 use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// How often the ring is emptied.
@@ -41,7 +42,7 @@ const ADDRESSES: usize = 12;
 
 /// Keeps and writes.
 pub(super) struct Keeper<W> {
-    ring: Consumer<u8>,
+    sources: Sources,
     writer: PcapngWriter<W>,
     extent: Extent,
     signal: SpikeSignal,
@@ -62,6 +63,14 @@ pub(super) struct Keeper<W> {
     /// Stamp of the frame that was written last.
     last_stamp_ns: i64,
     kept: Kept,
+}
+
+/// The rings that frames come out of: one for each thread that measures.
+#[derive(Debug)]
+pub(super) struct Sources {
+    pub(super) known: Vec<Consumer<u8>>,
+    /// Those that were made meanwhile.
+    pub(super) further: mpsc::Receiver<Consumer<u8>>,
 }
 
 /// What a keeper came to.
@@ -85,14 +94,14 @@ enum Fate {
 
 impl<W: Write> Keeper<W> {
     pub(super) fn new(
-        ring: Consumer<u8>,
+        sources: Sources,
         writer: PcapngWriter<W>,
         extent: Extent,
         signal: SpikeSignal,
         most_held: usize,
     ) -> Self {
         Self {
-            ring,
+            sources,
             writer,
             extent,
             signal,
@@ -145,14 +154,11 @@ impl<W: Write> Keeper<W> {
         Ok(self.kept)
     }
 
-    /// The next frame of the ring.
+    /// The next frame of any ring.
     fn next_frame(&mut self) -> Option<Held> {
-        let mut header = [0; BYTES];
-        copy_out(&mut self.ring, &mut header)?;
-        let entry = Entry::from_bytes(header);
-        self.frame.resize(entry.length as usize, 0);
-        // Header and frame were put in together.
-        copy_out(&mut self.ring, &mut self.frame)?;
+        self.sources.known.extend(self.sources.further.try_iter());
+        let mut rings = self.sources.known.iter_mut();
+        let entry = rings.find_map(|ring| next_of(ring, &mut self.frame))?;
         Some(Held::new(&entry, &self.frame, self.ahead_ns))
     }
 
@@ -266,6 +272,17 @@ impl<W: Write> Keeper<W> {
         self.last_stamp_ns = frame.stamp_ns;
         Ok(())
     }
+}
+
+/// The next entry of a ring, and its frame.
+fn next_of(ring: &mut Consumer<u8>, frame: &mut Vec<u8>) -> Option<Entry> {
+    let mut header = [0; BYTES];
+    copy_out(ring, &mut header)?;
+    let entry = Entry::from_bytes(header);
+    frame.resize(entry.length as usize, 0);
+    // Header and frame were put in together.
+    copy_out(ring, frame)?;
+    Some(entry)
 }
 
 /// Fills `place` from the ring; `None`, and nothing taken, when the ring does not hold as much.

@@ -12,19 +12,22 @@ mod tests;
 
 use crate::port::Frame;
 use entry::{Entry, EntryKind};
-use keeper::{Keeper, Kept, MOST_HELD, MOST_KEPT};
-use rtrb::{Producer, RingBuffer};
+use keeper::{Keeper, Kept, MOST_HELD, MOST_KEPT, Sources};
+use rtrb::{Consumer, Producer, RingBuffer};
 use run::SpikeSignal;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use sys::packet::RxStamp;
 use units::Monotonic;
 
 /// Octets of the ring: a tenth of a second at 144 000 frames a second, far longer than the writing thread sleeps.
 const RING_BYTES: usize = 4 << 20;
+
+/// Octets of a further ring: a hundred long messages.
+const BESIDE_BYTES: usize = 256 << 10;
 
 /// What is written of what passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +58,7 @@ pub struct CaptureSpec {
 pub struct FrameCopier {
     ring: Producer<u8>,
     missed: Arc<AtomicU64>,
+    further: mpsc::Sender<Consumer<u8>>,
 }
 
 /// A capture under way.
@@ -132,14 +136,14 @@ pub fn start(spec: &CaptureSpec) -> Result<(FrameCopier, Capture), CaptureError>
     let file = std::fs::File::create(&spec.path).map_err(error)?;
     let output = std::io::BufWriter::with_capacity(1 << 16, file);
     let writer = capture::PcapngWriter::new(output, &spec.application, &spec.interface).map_err(error)?;
-    let (ring, source) = RingBuffer::new(RING_BYTES);
-    let missed = Arc::new(AtomicU64::new(0));
+    let (copier, sources) = both_ends();
+    let missed = Arc::clone(&copier.missed);
     let is_over = Arc::new(AtomicBool::new(false));
     let most_held = match spec.extent {
         Extent::All => MOST_HELD,
         Extent::Around(_) => MOST_KEPT,
     };
-    let mut keeper = Keeper::new(source, writer, spec.extent, spec.signal.clone(), most_held);
+    let mut keeper = Keeper::new(sources, writer, spec.extent, spec.signal.clone(), most_held);
     let (over, lost) = (Arc::clone(&is_over), Arc::clone(&missed));
     let thread = std::thread::spawn(move || {
         while !over.load(Ordering::Acquire) {
@@ -148,10 +152,6 @@ pub fn start(spec: &CaptureSpec) -> Result<(FrameCopier, Capture), CaptureError>
         }
         keeper.finish(lost.load(Ordering::Acquire))
     });
-    let copier = FrameCopier {
-        ring,
-        missed: Arc::clone(&missed),
-    };
     let capture = Capture {
         path: spec.path.clone(),
         is_over,
@@ -159,6 +159,22 @@ pub fn start(spec: &CaptureSpec) -> Result<(FrameCopier, Capture), CaptureError>
         thread,
     };
     Ok((copier, capture))
+}
+
+/// A copier, and where frames come out.
+fn both_ends() -> (FrameCopier, Sources) {
+    let (ring, source) = RingBuffer::new(RING_BYTES);
+    let (further, made) = mpsc::channel();
+    let copier = FrameCopier {
+        ring,
+        missed: Arc::default(),
+        further,
+    };
+    let sources = Sources {
+        known: vec![source],
+        further: made,
+    };
+    (copier, sources)
 }
 
 impl Capture {
@@ -190,6 +206,18 @@ impl Capture {
 }
 
 impl FrameCopier {
+    /// One for another thread that sends a little beside this one: it copies into the same capture.
+    pub(crate) fn beside(&self) -> Self {
+        let (ring, source) = RingBuffer::new(BESIDE_BYTES);
+        // Where the capture has ended, nothing takes the frames any more.
+        let _ = self.further.send(source);
+        Self {
+            ring,
+            missed: Arc::clone(&self.missed),
+            further: self.further.clone(),
+        }
+    }
+
     /// A frame that was sent: `at` just before the call.
     pub(crate) fn sent(&mut self, at: Monotonic, frame: &[u8]) {
         let entry = Entry::of(EntryKind::Sent, at.as_ns(), None, frame.len(), frame.len());

@@ -2,7 +2,7 @@
 
 use super::entry::{BYTES, Entry, EntryKind};
 use super::keeper::Keeper;
-use super::{Extent, FrameCopier, MOST_KEPT, RING_BYTES, scatter};
+use super::{Extent, FrameCopier, MOST_KEPT, both_ends, scatter};
 use capture::{PcapngWriter, Reader};
 use rtrb::RingBuffer;
 use run::SpikeSignal;
@@ -21,13 +21,12 @@ fn copied(extent: Extent, file: &NamedTempFile) -> (FrameCopier, Keeper<File>, S
 }
 
 fn copied_with(extent: Extent, file: &NamedTempFile, most_kept: usize) -> (FrameCopier, Keeper<File>, SpikeSignal) {
-    let (ring, source) = RingBuffer::new(RING_BYTES);
-    let missed = Arc::new(AtomicU64::new(0));
+    let (copier, sources) = both_ends();
     let writer = PcapngWriter::new(file.reopen().expect("a file"), "test", "eth0").expect("written");
     let signal = SpikeSignal::default();
     (
-        FrameCopier { ring, missed },
-        Keeper::new(source, writer, extent, signal.clone(), most_kept),
+        copier,
+        Keeper::new(sources, writer, extent, signal.clone(), most_kept),
         signal,
     )
 }
@@ -219,12 +218,28 @@ fn without_a_spike_only_what_is_wanted_at_the_end_is_missed() {
 }
 
 #[test]
+fn frames_of_two_threads_are_in_the_order_of_their_instants() {
+    let file = NamedTempFile::new().expect("a file");
+    let (mut copier, mut keeper, _signal) = copied(Extent::All, &file);
+    copier.sent(at(0), &[0; 60]);
+    keeper.take().expect("taken");
+    let mut beside = copier.beside();
+    copier.sent(at(3), &[3; 60]);
+    beside.sent(at(2), &[2; 60]);
+    copier.sent(at(1), &[1; 60]);
+    keeper.finish(0).expect("finished");
+    assert_eq!(first_octets(&file), [0, 1, 2, 3]);
+}
+
+#[test]
 fn what_does_not_fit_is_counted() {
     let (ring, _source) = RingBuffer::new(3 * (BYTES + 60));
     let missed = Arc::new(AtomicU64::new(0));
+    let (whole, _sources) = both_ends();
     let mut copier = FrameCopier {
         ring,
         missed: Arc::clone(&missed),
+        ..whole
     };
     for _ in 0..5 {
         copier.sent(Monotonic::from_ns(0), &[0; 60]);

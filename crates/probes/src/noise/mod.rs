@@ -1,6 +1,6 @@
 //! Noise: time taken from a thread that never waits.
 //!
-//! One thread per CPU reads the cycle counter without pause; when two readings lie further apart than the threshold,
+//! One thread per CPU reads the cycle counter without pause; when two readings lie further apart than a threshold,
 //! something else had the CPU: an interrupt, a softirq, another thread, the hypervisor, the firmware. The gap is the sample.
 //! A series holds the gaps only; `watched_ns` of its windows says how long the thread looked for gaps. The time stolen
 //! per second is the sum of the samples divided by it.
@@ -55,6 +55,10 @@ impl CpuProbe for NoiseConfig {
     fn told(options: NoiseOptions, on: OnCpus) -> Self {
         Self { options, on }
     }
+
+    fn occupies(options: &NoiseOptions) -> bool {
+        options.policy != Policy::Other
+    }
 }
 
 impl NoiseConfig {
@@ -99,7 +103,7 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
     let mut feed = recorder.feed(capacity, 1, Box::new(series::Noise::of(config, rate.mhz())));
     feed.announce(0, &format!("cpu{cpu}"));
     let spin = spin::Spin {
-        threshold_ns: config.options.threshold,
+        threshold_ns: config.options.gaps_above,
         duration_ns: config.on.duration_ns,
         rest: config.rest(),
         rate,
@@ -127,10 +131,10 @@ fn check(config: &NoiseConfig) -> Result<(), ProbeError> {
     if config.on.cpus.is_empty() {
         return refuse("no CPU to measure on: name some with --cpus 1-3".into());
     }
-    if config.options.threshold < LEAST_THRESHOLD_NS {
+    if config.options.gaps_above < LEAST_THRESHOLD_NS {
         return refuse(format!(
-            "--threshold {}: the loop's own turns would count as gaps; use at least {LEAST_THRESHOLD_NS}ns",
-            units::format_ns(config.options.threshold as f64)
+            "--gaps-above {}: the loop's own turns would count as gaps; use at least {LEAST_THRESHOLD_NS}ns",
+            units::format_ns(config.options.gaps_above as f64)
         ));
     }
     if matches!(config.options.policy, Policy::Deadline { .. }) {

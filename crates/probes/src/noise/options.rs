@@ -5,22 +5,22 @@ use serde::Deserialize;
 use sys::thread::Policy;
 
 /// Gaps longer than this are looked for unless told otherwise: well above what recording one costs.
-const DEFAULT_THRESHOLD: &str = "1us";
+const DEFAULT_GAP: &str = "1us";
 
-/// How noise is measured. In a plan each option is a key of the step: `threshold = "500ns"`.
+/// How noise is measured. In a plan each option is a key of the step: `gaps_above = "500ns"`.
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NoiseOptions {
-    /// Gaps longer than this are counted
-    #[arg(long, value_name = "DURATION", default_value = DEFAULT_THRESHOLD, value_parser = positive_duration)]
+    /// Count gaps longer than this
+    #[arg(long, value_name = "DURATION", default_value = DEFAULT_GAP, value_parser = positive_duration)]
     #[serde(deserialize_with = "positive_ns")]
-    pub threshold: u64,
+    pub gaps_above: u64,
     /// Count gaps above this as overflow, and keep them [default: the limit on the maximum, if any]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
-    pub spike_above: Option<u64>,
+    pub threshold: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
-    #[arg(long, default_value = "fifo:80")]
+    #[arg(long, short, default_value = "fifo:80")]
     #[serde(deserialize_with = "text")]
     pub policy: Policy,
 }

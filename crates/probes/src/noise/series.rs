@@ -33,13 +33,13 @@ impl Describe for Noise {
         };
         let settings = vec![
             ("policy".into(), config.options.policy.to_string()),
-            ("threshold".into(), format_ns(config.options.threshold as f64)),
+            ("gaps above".into(), format_ns(config.options.gaps_above as f64)),
             ("watched".into(), watched),
             ("cycle counter".into(), self.counter.clone()),
             ("idle states".into(), config.on.idle.clone()),
         ];
         SeriesSpec {
-            threshold_ns: config.options.spike_above,
+            threshold_ns: config.options.threshold,
             settings,
             ..SeriesSpec::of(
                 &kind::NOISE,

@@ -88,7 +88,7 @@ impl PingPongOptions {
             block: self.ping.as_deref().map_or_else(|| block(USUAL, "ping"), read)?,
             ping_member: self.ping_member,
             device,
-            member: trip.trip_member,
+            member: trip.member()?,
             cases: self.cases.clone(),
             pings: self.pings,
             deadline_ns: self.deadline,

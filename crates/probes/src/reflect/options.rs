@@ -13,7 +13,7 @@ const LATE_BACK_TO_BACK_NS: u64 = 1_000_000;
 #[serde(default, deny_unknown_fields)]
 pub struct ReflectOptions {
     /// Time between frames; 0 sends the next as soon as the answer is there
-    #[arg(long, value_name = "DURATION", default_value = "250us", value_parser = duration)]
+    #[arg(long, short, value_name = "DURATION", default_value = "250us", value_parser = duration)]
     #[serde(deserialize_with = "ns")]
     pub interval: u64,
     /// Frames sent at each due instant; with --interval 0, frames kept under way
@@ -31,7 +31,7 @@ pub struct ReflectOptions {
     #[serde(deserialize_with = "some_positive_ns")]
     pub late_after: Option<u64>,
     /// End at the first round trip above this
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short, value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
     pub break_above: Option<u64>,
 }

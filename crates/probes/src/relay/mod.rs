@@ -3,18 +3,25 @@
 //! One thread wakes at every due instant of the cycle, takes what its socket holds, works on the samples and publishes what has
 //! changed. The same thread accounts for every sample of its streams as a subscriber does. A cycle that is slept through is
 //! `missed` and not made up for; one that takes longer than the cycle is `late`: an overrun. Where records are wanted, a thread beside it
-//! keeps what was last, and writes what was around a trip.
+//! keeps what was last, and writes what was around a trip. With a CPU for each task, three threads share the same work: see [`apart`].
 //!
 //! Hooks: AF_PACKET on one interface, one send(2) a GOOSE message. Produces: `task/NAME`, start of a cycle to its end;
 //! `task-stage/NAME/…`, its parts; what `subscribe` produces of its streams, where "the application has the frame" is the instant its task
-//! takes it. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+//! takes it. Of three threads: `task/NAME/receive`, `/functions` and `/output`, and `use/ID` beside `age/ID`. Needs: `CAP_NET_RAW`;
+//! `CAP_SYS_NICE` for a real-time policy.
 
+mod alone;
+mod apart;
 mod burden;
 mod file;
+mod functions;
 mod outputs;
+mod receiving;
 mod records;
+mod ring;
 mod series;
 mod task;
+mod threads;
 mod words;
 
 pub use file::{Found, find};
@@ -26,22 +33,19 @@ use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::second::next_second;
-use crate::subscribe::{self, ClockRelation, SubscribeConfig, SuperviseConfig};
+use crate::subscribe::{self, ClockRelation};
 use ::relay::Config;
+use ::relay::config::Cpus;
 use model::kind;
-use outputs::Output;
 use run::{Recorder, Stop};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
-use task::Task;
-use wire::ether::Mac;
+use threads::Threads;
 
 /// How a relay is to be run.
 #[derive(Debug, Clone)]
 pub struct RelayConfig {
-    /// What it is.
+    /// What it is, and where its tasks run.
     pub relay: Config,
     /// How the clock of the publishers relates to ours.
     pub clock: ClockRelation,
@@ -49,17 +53,15 @@ pub struct RelayConfig {
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
     pub policy: Policy,
-    /// CPU to run on.
-    pub cpu: Option<u32>,
-    /// How long before a due instant the thread stops sleeping and spins.
+    /// How long before a due instant the thread of the functions stops sleeping and spins.
     pub spin_ahead_ns: u64,
     /// Where its disturbance records go; `None`: there are none, and they cost nothing.
     pub records: Option<Folder>,
     /// What the series of its streams are called, in their order, where other relays of the run take the same streams; else they are
     /// called as the streams are.
     pub stream_labels: Vec<String>,
-    /// Relays that have the same CPU.
-    pub shares_cpu_with: Vec<String>,
+    /// The other relays of the step, by name, and where their tasks run.
+    pub beside: Vec<(String, Cpus)>,
 }
 
 /// How the packet socket of this relay is to be opened: one without inputs takes no GOOSE.
@@ -76,7 +78,7 @@ pub static ABOUT: About = About {
     name: "relay",
     words: "relay",
     what: "A virtual protection relay: start of each task cycle -> its end, and how old the samples are that it works on.",
-    kinds: &[&kind::TASK, &kind::TASK_STAGE, &kind::USE],
+    kinds: &[&kind::TASK, &kind::TASK_STAGE, &kind::USE, &kind::AGE],
     page: "guide/relay.md",
 };
 
@@ -86,7 +88,7 @@ impl Probe for RelayConfig {
     type Started = Running;
 
     fn needs(&self) -> Vec<Need> {
-        of_port(self.policy, self.cpu)
+        of_port(self.policy, self.relay.cpus.all().iter())
     }
 
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
@@ -107,8 +109,8 @@ pub fn start_together(
     let mut threads = Vec::new();
     let mut writers = Vec::new();
     for (config, port) in relays {
-        let (thread, writer) = config.thread(port, recorder, stop)?;
-        threads.push(thread);
+        let (own, writer) = config.threads(port, recorder, stop)?;
+        threads.extend(own);
         writers.extend(writer);
     }
     let mut running = Running::start(threads, next_second)?;
@@ -121,56 +123,33 @@ pub fn start_together(
 }
 
 impl RelayConfig {
-    /// What runs its task, and what writes its records.
-    fn thread(
-        self,
+    /// The other relays that have this CPU.
+    pub fn sharing(&self, cpu: u32) -> Vec<&str> {
+        let there = self.beside.iter().filter(|(_, cpus)| cpus.all().contains(cpu));
+        there.map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// What runs its tasks, and what writes its records.
+    fn threads(
+        &self,
         port: Port,
         recorder: &mut Recorder,
         stop: &Stop,
-    ) -> Result<(HotThread, Option<records::Writer>), ProbeError> {
+    ) -> Result<(Vec<HotThread>, Option<records::Writer>), ProbeError> {
         if self.spin_ahead_ns >= self.relay.task_ns {
             return Err(ProbeError::Usage(
                 "relay: --spin-ahead must be shorter than the task cycle".into(),
             ));
         }
-        let source = Mac(port.mac());
-        let gooses = self.relay.gooses.iter().map(|output| Output::new(output, source));
-        let gooses = gooses.collect::<Result<Vec<_>, _>>()?;
-        let cycles = 1_000_000_000 / self.relay.task_ns.max(1) + 1;
-        let describe = Box::new(series::Relay::of(&self, &port));
-        let slots = usize::from(series::SLOTS);
-        let mut feed = recorder.feed(crate::hot::capacity(cycles * u64::from(series::SLOTS)), slots, describe);
-        series::announce(&mut feed, &self.relay.name, self.records.is_some());
         let folder = self.records.clone();
         let (tape, writer) = folder
-            .map(|folder| records::both_ends(&self, folder, recorder.events()))
+            .map(|folder| records::both_ends(self, folder, recorder.events()))
             .unzip();
-        let frames = Arc::new(AtomicU64::new(0));
-        let (receiver, received) = subscribe::receiver(&self.subscription(), port, &frames, recorder, stop)?;
-        let engine = ::relay::Engine::new(&self.relay).map_err(|error| ProbeError::Usage(format!("relay: {error}")))?;
-        let (policy, cpu) = (self.policy, self.cpu);
-        let mut task = Task::new(self, engine, receiver, received, gooses, tape, stop.clone());
-        let body = Box::new(move |start, feed: &mut run::Feed| task.run(start, feed));
-        Ok((HotThread::new("relay", policy, cpu, feed, body), writer))
-    }
-
-    /// How its streams are accounted for.
-    fn subscription(&self) -> SubscribeConfig {
-        SubscribeConfig {
-            rate: Some(self.relay.rate),
-            expected: self.relay.streams.iter().map(|stream| stream.spec.clone()).collect(),
-            max_streams: u16::try_from(self.relay.streams.len()).unwrap_or(u16::MAX),
-            clock: self.clock,
-            duration_ns: self.duration_ns,
-            policy: self.policy,
-            cpu: self.cpu,
-            task: Some(self.relay.name.clone()),
-            labels: self.stream_labels.clone(),
-            goose: SuperviseConfig {
-                max_blocks: 0,
-                ..SuperviseConfig::default()
-            },
-            ..SubscribeConfig::default()
-        }
+        let threads = Threads {
+            config: self,
+            recorder,
+            stop,
+        };
+        Ok((threads.of(port, tape)?, writer))
     }
 }

@@ -1,15 +1,77 @@
-//! What the relay publishes: a control block whose members follow its functions.
+//! What the relay publishes: control blocks whose members follow its functions.
 
 use crate::error::ProbeError;
 use crate::messages::Messages;
-use ::relay::Engine;
-use ::relay::config::{Feed, GooseOutput};
+use ::relay::config::GooseOutput;
 use ::relay::engine::State;
+use units::Monotonic;
 use wire::ether::Mac;
 use wire::goose::Value;
 
+/// What a member that follows something is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Number of its control block.
+    pub(super) block: usize,
+    /// Its place among those members of it that follow something.
+    pub(super) member: usize,
+    pub(super) state: State,
+}
+
+/// All control blocks under way. After it was made nothing here allocates.
+pub(super) struct Outputs {
+    blocks: Box<[Output]>,
+    start: Monotonic,
+}
+
+impl Outputs {
+    pub(super) fn new(gooses: &[GooseOutput], source: Mac) -> Result<Self, ProbeError> {
+        let blocks = gooses.iter().map(|output| Output::new(output, source));
+        Ok(Self {
+            blocks: blocks.collect::<Result<_, _>>()?,
+            start: Monotonic::from_ns(0),
+        })
+    }
+
+    /// The first messages are due at `start`.
+    pub(super) fn begin(&mut self, start: Monotonic) {
+        self.start = start;
+    }
+
+    /// A member becomes this; its block is sent when it is named as changed.
+    pub(super) fn follow(&mut self, told: Told) {
+        let block = self.blocks.get_mut(told.block);
+        if let Some(member) = block.and_then(|block| block.members.get_mut(told.member)) {
+            become_state(&mut member.value, told.state);
+        }
+    }
+
+    /// Sends the control blocks in which something changed, by their bits, and the repetitions that are due at `now`.
+    pub(super) fn send(
+        &mut self,
+        now: Monotonic,
+        changed: u64,
+        mut publish: impl FnMut(&[u8]) -> Result<u64, ProbeError>,
+    ) -> Result<(), ProbeError> {
+        for (index, output) in self.blocks.iter_mut().enumerate() {
+            let has_changed = changed >> index & 1 == 1;
+            if output.make(now - self.start, has_changed) {
+                publish(output.messages.frame())?;
+                output.sent(sys::clock::monotonic() - self.start);
+            }
+        }
+        Ok(())
+    }
+
+    /// When the next repetition is due; `None` where nothing is published.
+    pub(super) fn due(&self) -> Option<Monotonic> {
+        let due_ns = self.blocks.iter().map(|block| block.messages.repeat_ns()).min();
+        due_ns.map(|due_ns| self.start + due_ns)
+    }
+}
+
 /// A control block under way.
-pub(super) struct Output {
+struct Output {
     messages: Messages,
     members: Box<[Member]>,
     due_ns: i64,
@@ -20,21 +82,19 @@ pub(super) struct Output {
 /// A member that follows something, and what it is now.
 struct Member {
     place: usize,
-    feed: Feed,
     value: Value,
 }
 
 impl Output {
-    pub(super) fn new(output: &GooseOutput, source: Mac) -> Result<Self, ProbeError> {
+    fn new(output: &GooseOutput, source: Mac) -> Result<Self, ProbeError> {
         let value = |place: usize| output.block.message.all_data[place].clone();
-        let member = |(place, feed): &(usize, Feed)| Member {
+        let members = output.feeds.iter().map(|(place, _)| Member {
             place: *place,
-            feed: *feed,
             value: value(*place),
-        };
+        });
         Ok(Self {
             messages: Messages::new(&output.block, source, "relay")?,
-            members: output.feeds.iter().map(member).collect(),
+            members: members.collect(),
             due_ns: 0,
             has_begun: false,
         })
@@ -42,9 +102,9 @@ impl Output {
 
     /// Makes the message that is due at `now_ns` from the start of the run, if one is: at once where something changed. The first one is of
     /// the first state, whatever that is: who subscribes tells a relay that began again by its numbers.
-    pub(super) fn make(&mut self, engine: &Engine, now_ns: i64, has_changed: bool) -> bool {
+    fn make(&mut self, now_ns: i64, has_changed: bool) -> bool {
         let has_begun = std::mem::replace(&mut self.has_begun, true);
-        let is_change = has_changed && self.follow(engine) && has_begun;
+        let is_change = has_changed && self.write() && has_begun;
         if !is_change && now_ns < self.messages.repeat_ns() {
             return false;
         }
@@ -53,21 +113,13 @@ impl Output {
         true
     }
 
-    /// The message as it was made.
-    pub(super) fn frame(&self) -> &[u8] {
-        self.messages.frame()
-    }
-
-    /// It was sent at `now_ns` from the start of the run.
-    pub(super) fn sent(&mut self, now_ns: i64) {
+    /// The message was sent at `now_ns` from the start of the run.
+    fn sent(&mut self, now_ns: i64) {
         self.messages.sent(self.due_ns, now_ns);
     }
 
     /// Whether a member is another one now.
-    fn follow(&mut self, engine: &Engine) -> bool {
-        for member in &mut self.members {
-            become_state(&mut member.value, engine.output(member.feed));
-        }
+    fn write(&mut self) -> bool {
         let members = self.members.iter().map(|member| (member.place, &member.value));
         self.messages.set(members)
     }
@@ -94,43 +146,45 @@ fn become_state(value: &mut Value, state: State) {
 
 #[cfg(test)]
 mod tests {
-    use super::Output;
+    use super::{Outputs, Told};
     use ::relay::config::parse;
-    use ::relay::{Engine, Sample};
+    use ::relay::engine::State;
+    use units::Monotonic;
     use wire::ether::{EthernetView, Mac};
     use wire::goose::Frame;
-    use wire::quality::SvQuality;
 
     const FILE: &str = include_str!("../../../../tests/data/relay.toml");
 
-    fn numbers(output: &Output) -> (u32, u32) {
-        let ethernet = EthernetView::parse(output.frame()).expect("a frame");
-        let frame = Frame::parse(&ethernet).expect("a message");
-        (frame.st_num(), frame.sq_num())
+    /// stNum and sqNum of the messages that are sent.
+    fn sent(outputs: &mut Outputs, at_ms: i64, changed: u64) -> Vec<(u32, u32)> {
+        let mut numbers = Vec::new();
+        let publish = |octets: &[u8]| {
+            let ethernet = EthernetView::parse(octets).expect("a frame");
+            let frame = Frame::parse(&ethernet).expect("a message");
+            numbers.push((frame.st_num(), frame.sq_num()));
+            Ok(0)
+        };
+        let now = Monotonic::from_ns(at_ms * 1_000_000);
+        outputs.send(now, changed, publish).expect("it publishes");
+        numbers
     }
 
     /// A task that is late in its first cycle has samples before the first message is sent.
     #[test]
     fn the_first_message_is_of_state_1_though_samples_have_come() {
         let config = parse(FILE, "relay.toml").expect("a relay");
-        let mut engine = Engine::new(&config).expect("a relay");
-        let mut output = Output::new(&config.gooses[0], Mac([2, 0, 0, 0, 0, 1])).expect("an output");
-        let good = Sample {
-            smp_cnt: 0,
-            values: [0.0; 8],
-            quality: [SvQuality::GOOD; 8],
-            smp_synch: 2,
-            simulated: false,
-            conflicting: false,
+        let mut outputs = Outputs::new(&config.gooses, Mac([2, 0, 0, 0, 0, 1])).expect("an output");
+        let told = |state| Told {
+            block: 0,
+            member: 0,
+            state: State::Boolean(state),
         };
-        engine.push(0, &good);
-        assert_eq!(engine.task(1).gooses, 1, "its health is known");
-        assert!(output.make(&engine, 28_000_000, true));
-        assert_eq!(numbers(&output), (1, 1));
-        output.sent(28_000_000);
-        // Nothing comes any more: alarm.
-        assert_eq!(engine.task(200).gooses, 1);
-        assert!(output.make(&engine, 29_000_000, true));
-        assert_eq!(numbers(&output), (2, 0));
+        outputs.follow(told(true));
+        assert_eq!(sent(&mut outputs, 28, 1), [(1, 1)]);
+        outputs.follow(told(false));
+        assert_eq!(sent(&mut outputs, 29, 0), [], "nothing says that it changed");
+        assert_eq!(sent(&mut outputs, 29, 1), [(2, 0)]);
+        assert_eq!(sent(&mut outputs, 30, 1), [], "the same again is no change");
+        assert!(outputs.due().is_some_and(|due| due > Monotonic::from_ns(30_000_000)));
     }
 }

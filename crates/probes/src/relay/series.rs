@@ -2,12 +2,85 @@
 
 use super::{RelayConfig, words};
 use crate::port::Port;
-use model::{EventKind, QuestionKind, SeriesSpec, kind, setting};
+use crate::subscribe::{SubscribeConfig, Uses};
+use ::relay::config::Cpus;
+use model::{EventKind, QuestionKind, SeriesSpec, kind, setting, task};
 use run::{Describe, Feed};
 use units::{Monotonic, format_ns};
 
-/// Slot of `task/NAME`.
+/// Slot of `task/NAME`, or of what the thread has of it.
 pub(super) const TASK: u16 = 0;
+
+/// Slot of `task-stage/NAME/wake`, of the thread that sends.
+pub(super) const WAKE: u16 = 1;
+
+/// Notices beside those of [`words`].
+pub(super) mod notice {
+    pub(in crate::relay) const REFUSED: u16 = 100;
+}
+
+/// Says that a ring had no room for so much, if it is any.
+pub(super) fn tell_refused(refused: u64, at: Monotonic, feed: &mut Feed) {
+    if refused > 0 {
+        feed.notice(TASK, notice::REFUSED, at, refused, 0);
+    }
+}
+
+/// What a thread has of a relay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Whole,
+    Receive,
+    Functions,
+    Output,
+}
+
+impl Part {
+    /// Name of its task, behind that of the relay.
+    fn label(self, relay: &str) -> String {
+        let task = match self {
+            Self::Whole => return relay.to_owned(),
+            Self::Receive => task::RECEIVE,
+            Self::Functions => task::FUNCTIONS,
+            Self::Output => task::OUTPUT,
+        };
+        format!("{relay}/{task}")
+    }
+
+    /// From when on to when its task lasts.
+    fn what(self) -> &'static str {
+        match self {
+            Self::Whole | Self::Functions => "the task begins -> the task ends",
+            Self::Receive => "a frame is read -> no frame waits, and their samples are handed over",
+            Self::Output => "functions have decided, or a repetition is due -> it is sent",
+        }
+    }
+
+    /// Where it runs.
+    pub(super) fn cpu(self, cpus: Cpus) -> Option<u32> {
+        match (self, cpus) {
+            (_, Cpus::One(cpu)) => cpu,
+            (Self::Receive, Cpus::Apart { receive, .. }) => Some(receive),
+            (Self::Output, Cpus::Apart { output, .. }) => Some(output),
+            (Self::Whole | Self::Functions, Cpus::Apart { functions, .. }) => Some(functions),
+        }
+    }
+
+    /// Whether it has a cycle.
+    fn has_cycle(self) -> bool {
+        matches!(self, Self::Whole | Self::Functions)
+    }
+
+    /// How many slots its series take, of a relay of so many streams.
+    pub(super) fn slots(self, streams: usize) -> u16 {
+        match self {
+            Self::Whole => SLOTS,
+            Self::Receive => 1,
+            Self::Functions => SLOTS.saturating_add(u16::try_from(streams).unwrap_or(u16::MAX)),
+            Self::Output => 2,
+        }
+    }
+}
 
 /// A part of the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,38 +94,40 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    const ALL: [(Self, &'static str, &'static str); 6] = [
-        (
-            Self::Receive,
-            "receive",
-            "the task begins -> every frame that its socket held is read",
-        ),
-        (
-            Self::Align,
-            "align",
-            "frames are read -> their samples are in their windows",
-        ),
-        (
-            Self::Measure,
-            "measure",
-            "samples are in their windows -> phasors and frequency are known",
-        ),
-        (
-            Self::Decide,
-            "decide",
-            "phasors are known -> functions and trips have decided, and the stated load is carried",
-        ),
-        (
-            Self::Send,
-            "send",
-            "functions have decided -> what changed is published",
-        ),
-        (
-            Self::Record,
-            "record",
-            "what changed is published -> samples and states are handed over for disturbance records",
-        ),
+    const ALL: [Self; 6] = [
+        Self::Receive,
+        Self::Align,
+        Self::Measure,
+        Self::Decide,
+        Self::Send,
+        Self::Record,
     ];
+
+    /// Its name and what it is: of the one thread of a relay, or of that of the functions.
+    fn words(self, part: Part) -> (&'static str, &'static str) {
+        match (self, part) {
+            (Self::Receive, Part::Functions) => (
+                "take",
+                "the task begins -> every sample that was handed over is with its stream",
+            ),
+            (Self::Receive, _) => ("receive", "the task begins -> every frame that its socket held is read"),
+            (Self::Align, _) => ("align", "samples are taken -> they are in their windows"),
+            (Self::Measure, _) => (
+                "measure",
+                "samples are in their windows -> phasors and frequency are known",
+            ),
+            (Self::Decide, _) => (
+                "decide",
+                "phasors are known -> functions and trips have decided, and the stated load is carried",
+            ),
+            (Self::Send, Part::Functions) => ("tell", "functions have decided -> what changed is handed over"),
+            (Self::Send, _) => ("send", "functions have decided -> what changed is published"),
+            (Self::Record, _) => (
+                "record",
+                "what changed is on its way -> samples and states are handed over for disturbance records",
+            ),
+        }
+    }
 
     /// It began at `began` and ends now.
     pub(super) fn took(self, began: Monotonic, feed: &mut Feed) -> Monotonic {
@@ -63,34 +138,58 @@ impl Stage {
 }
 
 /// Slots of the task and its parts.
-pub(super) const SLOTS: u16 = 1 + Stage::ALL.len() as u16;
+const SLOTS: u16 = 1 + Stage::ALL.len() as u16;
 
-/// Makes the series of the relay `name`, which may record.
-pub(super) fn announce(feed: &mut Feed, name: &str, records: bool) {
-    feed.announce(TASK, name);
-    let is_there = |stage: &Stage| records || *stage != Stage::Record;
-    for (stage, word, _) in Stage::ALL.into_iter().filter(|(stage, ..)| is_there(stage)) {
-        feed.announce(stage as u16, &format!("{name}/{word}"));
+/// Slot of `use` of a stream, of the thread of the functions.
+pub(super) fn use_slot(stream: usize) -> u16 {
+    SLOTS.saturating_add(u16::try_from(stream).unwrap_or(u16::MAX))
+}
+
+/// Makes the series of a thread of the relay. `subscription` is how its streams are received.
+pub(super) fn announce(feed: &mut Feed, part: Part, config: &RelayConfig, subscription: &SubscribeConfig) {
+    let name = &config.relay.name;
+    if part == Part::Output && config.relay.gooses.is_empty() {
+        return;
+    }
+    feed.announce(TASK, &part.label(name));
+    if part == Part::Output {
+        feed.announce(WAKE, &format!("{name}/wake"));
+    }
+    if !part.has_cycle() {
+        return;
+    }
+    let is_there = |stage: &Stage| config.records.is_some() || *stage != Stage::Record;
+    for stage in Stage::ALL.into_iter().filter(is_there) {
+        feed.announce(stage as u16, &format!("{name}/{}", stage.words(part).0));
+    }
+    if part == Part::Functions {
+        Uses::announce(subscription, SLOTS, feed);
     }
 }
 
-/// Names and settings of the series of a relay.
-pub(super) struct Relay {
+/// Names and settings of the series of a thread of a relay.
+pub(super) struct Words {
     config: RelayConfig,
+    part: Part,
     interface: String,
+    uses: Uses,
 }
 
-impl Relay {
-    pub(super) fn of(config: &RelayConfig, port: &Port) -> Self {
+impl Words {
+    pub(super) fn of(config: &RelayConfig, part: Part, port: &Port, subscription: &SubscribeConfig) -> Self {
         Self {
             config: config.clone(),
+            part,
             interface: port.interface().to_owned(),
+            uses: Uses::of(subscription, port),
         }
     }
 
     fn settings(&self) -> Vec<(String, String)> {
         let (config, relay) = (&self.config, &self.config.relay);
-        let cpu = config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
+        let cpu = self.part.cpu(relay.cpus);
+        let sharing = cpu.map(|cpu| config.sharing(cpu)).unwrap_or_default();
+        let cpu = cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         let load = relay.load;
         let mut settings = vec![
             ("interface".into(), self.interface.clone()),
@@ -109,29 +208,53 @@ impl Relay {
             (setting::CPU.into(), cpu),
             ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
         ];
-        if !config.shares_cpu_with.is_empty() {
-            settings.push((setting::SHARES_CPU.into(), config.shares_cpu_with.join(", ")));
+        if !sharing.is_empty() {
+            settings.push((setting::SHARES_CPU.into(), sharing.join(", ")));
         }
         settings
     }
 }
 
-impl Describe for Relay {
+impl Describe for Words {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
-        let stage = Stage::ALL.into_iter().find(|(stage, ..)| *stage as u16 == slot);
-        let (kind, what) = match stage {
-            Some((_, _, what)) => (&kind::TASK_STAGE, what),
-            None => (&kind::TASK, "the task begins -> the task ends"),
+        if let Some(stream) = slot.checked_sub(SLOTS) {
+            return self.uses.series(stream, label);
+        }
+        let stage = Stage::ALL.into_iter().find(|stage| *stage as u16 == slot);
+        let (kind, what) = match (slot, self.part, stage) {
+            (TASK, part, _) => (&kind::TASK, part.what()),
+            (_, Part::Whole | Part::Functions, Some(stage)) => (&kind::TASK_STAGE, stage.words(self.part).1),
+            _ => (
+                &kind::TASK_STAGE,
+                "functions have decided -> the thread that sends has woken and takes it",
+            ),
         };
         SeriesSpec {
-            interval_ns: Some(self.config.relay.task_ns as f64),
+            interval_ns: self.part.has_cycle().then_some(self.config.relay.task_ns as f64),
             settings: self.settings(),
             ..SeriesSpec::of(kind, label, what)
         }
     }
 
     fn notice(&self, code: u16, _name: &str, a: u64, b: u64) -> (EventKind, String) {
-        (EventKind::Relay, words::text(&self.config.relay, code, a, b))
+        let relay = &self.config.relay;
+        match (code, self.part) {
+            (notice::REFUSED, Part::Output) => {
+                let text = format!(
+                    "{}: in {a} cycles the sending thread had not taken what came before: what changed was told later",
+                    relay.name
+                );
+                (EventKind::Incomplete, text)
+            }
+            (notice::REFUSED, _) => {
+                let text = format!(
+                    "{}: the functions had not taken what came before: {a} samples and inputs that were received were not worked on",
+                    relay.name
+                );
+                (EventKind::Incomplete, text)
+            }
+            _ => (EventKind::Relay, words::text(relay, code, a, b)),
+        }
     }
 
     /// A task that takes long was held up on its CPU.

@@ -33,9 +33,9 @@ use crate::reception::Receive;
 use crate::sender::SenderEnd;
 pub use goose::SuperviseConfig;
 pub(crate) use goose::is_goose;
-use model::{kind, setting};
-pub(crate) use receiver::Receiver;
-use run::{Feed, Recorder, Stop};
+use model::{SeriesSpec, kind, setting};
+pub(crate) use receiver::{Ages, Receiver, Taker};
+use run::{Describe, Feed, Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use streamset::StreamSpec;
@@ -83,7 +83,7 @@ impl ClockRelation {
     }
 
     /// Whether instants of the two clocks may be subtracted.
-    fn is_known(self) -> bool {
+    pub(crate) fn is_known(self) -> bool {
         self != Self::Unknown
     }
 
@@ -103,6 +103,15 @@ impl ClockRelation {
         }
         settings
     }
+}
+
+/// A relay that frames are received for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForRelay {
+    /// What it is called.
+    pub name: String,
+    /// Whether its task takes them, once a cycle. Else a thread that waits for them does.
+    pub by_task: bool,
 }
 
 /// How sampled values are to be received.
@@ -132,11 +141,23 @@ pub struct SubscribeConfig {
     pub record: bool,
     /// When the publisher of the same run ends: its streams have not stopped then.
     pub sender: SenderEnd,
-    /// The relay whose task takes the frames, once a cycle. `None`: this thread, whenever they come.
-    pub task: Option<String>,
+    /// The relay that the frames are for.
+    pub relay: Option<ForRelay>,
     /// What the series of the expected streams are called, in their order, where other devices of the run take the same streams;
     /// else they are called as the streams are.
     pub labels: Vec<String>,
+}
+
+impl SubscribeConfig {
+    /// What the one is called that the frames are for.
+    fn taker(&self) -> &str {
+        self.relay.as_ref().map_or("subscribe", |relay| &relay.name)
+    }
+
+    /// Whether the task of a relay takes the frames.
+    fn is_by_task(&self) -> bool {
+        self.relay.as_ref().is_some_and(|relay| relay.by_task)
+    }
 }
 
 impl Default for SubscribeConfig {
@@ -155,7 +176,7 @@ impl Default for SubscribeConfig {
             threshold_ns: None,
             record: false,
             sender: SenderEnd::default(),
-            task: None,
+            relay: None,
             labels: Vec::new(),
         }
     }
@@ -224,7 +245,7 @@ impl Probe for SubscribeConfig {
             self.policy,
             self.cpu,
             feed,
-            Box::new(move |_, feed| receiver.run(feed)),
+            Box::new(move |_, feed| receiver.run(&mut (), feed)),
         );
         Ok(Subscription {
             running: Running::start(vec![thread], sys::clock::monotonic)?,
@@ -248,13 +269,36 @@ pub(crate) fn receiver(
     if config.record {
         feed.set_tape(recorder.tape(recording::TAPE_FRAMES, &recording::POINTS));
     }
-    feed.announce(series::DELIVERY, config.task.as_deref().unwrap_or("subscribe"));
+    feed.announce(series::DELIVERY, config.taker());
     let awaited = expected::awaited(config);
     for stream in &awaited {
         stream.announce(&mut feed);
     }
     let receiver = Receiver::new(config.clone(), awaited, port, stop.clone(), Arc::clone(frames));
     Ok((receiver, feed))
+}
+
+/// The series of how old samples are that the task of a relay works on, where another thread has received them.
+pub(crate) struct Uses(series::Subscribe);
+
+impl Uses {
+    /// Of the streams that are expected, whose frames come through `port`.
+    pub(crate) fn of(config: &SubscribeConfig, port: &Port) -> Self {
+        Self(series::Subscribe::of(config, port))
+    }
+
+    /// Makes the series, one for each stream from slot `first` on, if the relation of the clocks is known.
+    pub(crate) fn announce(config: &SubscribeConfig, first: u16, feed: &mut Feed) {
+        let known = config.expected.iter().filter(|_| config.clock.is_known());
+        for (slot, expected) in (first..).zip(known) {
+            feed.announce_stream(slot, &expected::id(expected));
+        }
+    }
+
+    /// That of stream number `stream`.
+    pub(crate) fn series(&self, stream: u16, label: &str) -> SeriesSpec {
+        self.0.series(series::slot(stream, series::Family::Age), label)
+    }
 }
 
 fn check(config: &SubscribeConfig) -> Result<(), ProbeError> {

@@ -29,22 +29,61 @@ pub(crate) struct Receiver {
     table: StreamTable,
 }
 
-/// Frames that are given to someone else, and then accounted for, unless he keeps them.
-struct Shared<'a, F> {
-    table: &'a mut StreamTable,
-    also: &'a mut F,
+/// Who works on the frames, beside the account of them.
+pub(crate) trait Taker {
+    /// Whether he takes a frame for himself: it is not accounted for then.
+    fn takes_alone(&mut self, _data: &[u8], _vlan: Option<VlanTag>, _arrival: &Arrival) -> bool {
+        false
+    }
+
+    /// A frame that was accounted for.
+    fn take(&mut self, _data: &[u8], _vlan: Option<VlanTag>, _arrival: &Arrival, _ages: &Ages<'_>) {}
+
+    /// For now nothing more waits.
+    fn has_taken(&mut self) {}
 }
 
-impl<F: FnMut(&[u8], Option<VlanTag>, &Arrival) -> bool> Account for Shared<'_, F> {
+/// Nobody.
+impl Taker for () {}
+
+/// How old the samples of a frame are.
+pub(crate) struct Ages<'a>(&'a [Stream], &'a Arrival);
+
+impl Ages<'_> {
+    /// Of the stream with this number: from its due instant on until the application has it, in ns. `None` where the clocks or its rate
+    /// are not known.
+    pub(crate) fn of(&self, stream: usize) -> Option<i64> {
+        self.0.get(stream)?.age_ns(self.1)
+    }
+}
+
+/// Frames that are accounted for and given to someone.
+struct Shared<'a, T> {
+    table: &'a mut StreamTable,
+    taker: &'a mut T,
+}
+
+impl<T: Taker> Account for Shared<'_, T> {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
-        (self.also)(data, vlan, arrival) || self.table.take(data, vlan, arrival, feed)
+        if self.taker.takes_alone(data, vlan, arrival) {
+            return true;
+        }
+        let is_accepted = self.table.take(data, vlan, arrival, feed);
+        self.taker
+            .take(data, vlan, arrival, &Ages(&self.table.streams, arrival));
+        is_accepted
     }
 
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
         self.table.link(is_down, at, feed);
     }
 
+    fn deadline(&self) -> Option<Monotonic> {
+        self.table.deadline()
+    }
+
     fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        self.taker.has_taken();
         self.table.look(now, feed);
     }
 }
@@ -99,10 +138,15 @@ impl Receiver {
         }
     }
 
-    pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+    /// Receives from now on until its duration is over or a stop is asked for.
+    ///
+    /// # Errors
+    /// The interface was removed, or nothing came at all.
+    pub(crate) fn run(&mut self, taker: &mut impl Taker, feed: &mut Feed) -> Result<(), ProbeError> {
         self.begin(feed);
         let mut accepted = 0;
-        let (until, received) = self.reception.run(&mut accepted, &mut self.table, feed);
+        let table = &mut self.table;
+        let (until, received) = self.reception.run(&mut accepted, &mut Shared { table, taker }, feed);
         self.end_recording(feed);
         let ended = self.end(accepted, until, feed);
         received.and(ended)
@@ -122,7 +166,7 @@ impl Receiver {
         while self.reception.port.next().is_some() {}
     }
 
-    /// Takes what is there, for someone who looks by a schedule of his own; `also` has every frame, and tells whether it is his alone.
+    /// Takes what is there, for someone who looks by a schedule of his own.
     ///
     /// # Errors
     /// The interface was removed.
@@ -130,10 +174,10 @@ impl Receiver {
         &mut self,
         polling: &mut Polling,
         feed: &mut Feed,
-        also: &mut impl FnMut(&[u8], Option<VlanTag>, &Arrival) -> bool,
+        taker: &mut impl Taker,
     ) -> Result<(), ProbeError> {
         let table = &mut self.table;
-        self.reception.poll(polling, &mut Shared { table, also }, feed)
+        self.reception.poll(polling, &mut Shared { table, taker }, feed)
     }
 
     /// Said once, after the last [`Receiver::poll`].
@@ -379,7 +423,7 @@ impl StreamTable {
     /// Whether a relay has no use for a stream that is called so. Another one under the svID of its own is no such stream.
     fn is_foreign(&self, sv_id: &[u8]) -> bool {
         let expected = &self.config.expected;
-        self.config.task.is_some() && !expected.iter().any(|spec| spec.sv_id.as_bytes() == sv_id)
+        self.config.relay.is_some() && !expected.iter().any(|spec| spec.sv_id.as_bytes() == sv_id)
     }
 
     /// The stream a frame belongs to; a new one if there is room.

@@ -89,9 +89,9 @@ impl Subscribe {
             ("interface".into(), self.interface.clone()),
             (
                 "engine".into(),
-                match &config.task {
-                    Some(_) => "AF_PACKET TPACKET_V2 ring, once a task cycle".to_owned(),
-                    None => format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
+                match config.is_by_task() {
+                    true => "AF_PACKET TPACKET_V2 ring, once a task cycle".to_owned(),
+                    false => format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
                 },
             ),
             ("rate".into(), rate),
@@ -103,8 +103,7 @@ impl Subscribe {
             ),
         ];
         if slot != DELIVERY {
-            let taker = config.task.as_deref().unwrap_or("subscribe");
-            settings.push((setting::SOCKET.into(), format!("delivery/{taker}")));
+            settings.push((setting::SOCKET.into(), format!("delivery/{}", config.taker())));
         }
         if let Some(expected) = expected::of_slot(config, slot) {
             settings.push(("expected".into(), expected.origin.clone()));
@@ -122,7 +121,7 @@ impl Describe for Subscribe {
             return spec;
         }
         let (kind, what, judged) = match slot.checked_sub(1).map(|slot| slot % 3) {
-            None if self.config.task.is_some() => (
+            None if self.config.is_by_task() => (
                 &kind::DELIVERY,
                 "kernel receive stamp -> the relay's task has the frame",
                 false,
@@ -142,7 +141,7 @@ impl Describe for Subscribe {
                 "frame's due instant at the publisher -> kernel receive stamp",
                 false,
             ),
-            Some(_) if self.config.task.is_some() => (
+            Some(_) if self.config.is_by_task() => (
                 &kind::USE,
                 "frame's due instant at the publisher -> the relay's task works on it",
                 true,
@@ -251,7 +250,7 @@ impl Describe for Subscribe {
     fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {
         let is_age = slot > DELIVERY && slot < slots(self.config.max_streams) && (slot - 1) % 3 == Family::Age as u16;
         // A task that looks once a cycle does not wait for a frame.
-        let is_waited_for = (slot == DELIVERY || is_age) && self.config.task.is_none();
+        let is_waited_for = (slot == DELIVERY || is_age) && !self.config.is_by_task();
         (is_waited_for && value_ns >= FRAME_WORTH_ASKING_NS).then_some(QuestionKind::Frame)
     }
 }

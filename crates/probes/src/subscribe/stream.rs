@@ -266,6 +266,12 @@ impl Stream {
         }
     }
 
+    /// How old the sample is that came last, in ns; `None` where the clocks or its rate are not known.
+    pub(super) fn age_ns(&self, arrival: &Arrival) -> Option<i64> {
+        let ages = self.clock.is_known().then(|| self.due.ages(arrival))?;
+        ages.map(|ages| ages.age_ns)
+    }
+
     fn measure(&mut self, smp_cnt: u16, samples: u16, arrival: &Arrival, feed: &mut Feed) {
         let number = u64::from(smp_cnt);
         if let Some(kernel) = arrival.kernel {

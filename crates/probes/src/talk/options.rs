@@ -15,7 +15,7 @@ use wire::test_frame::MIN_OCTETS;
 #[serde(default, deny_unknown_fields)]
 pub struct TalkOptions {
     /// Time between frames: a duration (125us) or a rate (8000/s)
-    #[arg(long, value_name = "PERIOD", default_value = "125us")]
+    #[arg(long, short, value_name = "PERIOD", default_value = "125us")]
     #[serde(deserialize_with = "text")]
     pub interval: Period,
     /// Sleep until this long before the due instant, then spin; with --launch-time: hand the frame over this long before

@@ -2,7 +2,8 @@
 
 use super::conductor::{Conductor, Over};
 use super::program::Ask;
-use super::series::{notice, security_slot, start_slot, trip_slot};
+use super::selection::Judged;
+use super::series::{notice, phase_slot, security_slot, start_slot, trip_slot, zone_slot};
 use super::watch::{Act, Span, Watch};
 use model::{Counter, Outcome, Shot};
 use units::Monotonic;
@@ -16,13 +17,15 @@ const UNKNOWN: Did = (Outcome::NotCounted, None);
 impl Conductor {
     /// Counts a shot as relay number `relay` took it, and keeps it in the run.
     pub(super) fn account(&mut self, ask: &Ask, relay: usize, over: &Over) {
-        let place = relay * self.groups + ask.group;
+        let place = self.place(ask, relay);
         let under_test = &self.config.relays[relay];
         let (name, has_start) = (under_test.called(&ask.name), under_test.start.is_some());
         let (outcome, trip) = match ask.scenario.expect {
             Expect::Trip { soonest_ns, .. } => {
                 let start = has_start.then(|| start_slot(place));
-                self.faulted(trip_slot(place), start, over, soonest_ns)
+                let did = self.faulted(trip_slot(place), start, over, soonest_ns);
+                self.selected(ask, relay, over, did);
+                did
             }
             Expect::NoTrip => self.quiet(place, over),
             Expect::Either => self.either(place, over),
@@ -61,6 +64,37 @@ impl Conductor {
             self.started(start, &over.watch, over.is_deaf);
         }
         did
+    }
+
+    /// Number of what is counted together of a relay: see [`TripConfig::places`].
+    fn place(&self, ask: &Ask, relay: usize) -> usize {
+        relay * self.groups + ask.group
+    }
+
+    /// Whether a trip of relay number `relay` was of the phases and the function that its scenario expects.
+    fn selected(&mut self, ask: &Ask, relay: usize, over: &Over, did: Did) {
+        let (Outcome::Tripped, Some(trip)) = did else { return };
+        let (selection, marks) = (&ask.scenario.selection, over.watch.marks());
+        let under_test = &self.config.relays[relay];
+        let phases = under_test.phases_judged(selection, marks);
+        let function = under_test.function_judged(selection, marks);
+        let (place, due) = (self.place(ask, relay), over.watch.span.fault);
+        for (slot, judged) in [(phase_slot(place), phases), (zone_slot(place), function)] {
+            match judged.map(|judged| judged.heard(over.is_deaf)) {
+                None => {}
+                Some(Judged::Right) => self.feed.sample(slot, trip, trip - due, self.shots),
+                Some(Judged::Wrong { set, wanted }) => {
+                    self.feed.sample(slot, trip, trip - due, self.shots);
+                    self.feed.count(slot, Counter::Wrong, trip, 1);
+                    let both = u64::from(set) << 32 | u64::from(wanted);
+                    self.feed.notice(slot, notice::WRONG, trip, self.shots, both);
+                }
+                Some(Judged::NotTold) => {
+                    self.feed.count(slot, Counter::Lost, trip, 1);
+                    self.say(slot, notice::NOT_TOLD, trip, 0);
+                }
+            }
+        }
     }
 
     /// What the relay did, where it could be seen and the test set sent what it should up to there; else that is said.

@@ -72,6 +72,7 @@ impl Conductor {
     /// Conducts the whole run, then ends the test set.
     pub(super) fn run(&mut self, over: &Stop) {
         self.stage.begin(self.start);
+        self.say_notes();
         let ended = self.conduct();
         if let Err(End::Cannot(why)) = ended {
             let _ = self.shared.failure.set(why);
@@ -82,6 +83,16 @@ impl Conductor {
             std::thread::sleep(LOOK);
         }
         self.hearing.say_doubts(&self.shared.tallies, &self.events);
+    }
+
+    /// What the scenarios left open, and how it was decided.
+    fn say_notes(&self) {
+        for scenario in &self.config.scenarios {
+            for note in &scenario.notes {
+                self.events
+                    .write(EventKind::Note, format!("scenario {}: {note}", scenario.name));
+            }
+        }
     }
 
     fn conduct(&mut self) -> Result<(), End> {
@@ -153,7 +164,9 @@ impl Conductor {
                     "trip: no scenario has a trip by which the relay's GOOSE could be found: name it (--goose)".into(),
                 )
             })?;
-            let planned = self.stage.plan(&scenario, Point::anywhere(&scenario.synth))?;
+            let planned = self
+                .stage
+                .plan(&scenario, Point::anywhere(scenario.wave.voltage_deg()))?;
             self.watch(planned, Some(Manner::Plain), false)?;
             let found = self.hearing.found().map_err(End::Cannot)?;
             self.events.write(EventKind::Note, found);
@@ -199,7 +212,8 @@ impl Conductor {
     }
 
     fn control(&mut self, control: Control, scenario: &Scenario) -> Result<(), End> {
-        let planned = self.stage.plan(scenario, Point::anywhere(&scenario.synth))?;
+        let point = Point::anywhere(scenario.wave.voltage_deg());
+        let planned = self.stage.plan(scenario, point)?;
         let all = self.watch(planned, control.manner(), false)?;
         for (over, relay) in all.iter().zip(&self.config.relays) {
             self.held(control, over, relay);

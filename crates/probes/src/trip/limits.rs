@@ -2,19 +2,24 @@
 
 use super::{TripConfig, UnderTest};
 use units::format_ns;
+use waveform::type_test::Group;
 
 /// Limits of a relay that is tested so, each as it stands in a profile: it trips for each fault, in the time that the scenario or the
-/// type test requires, and for nothing else.
+/// type test requires, by the phases and the function that it expects, and for nothing else.
 pub fn limits(config: &TripConfig) -> Vec<String> {
-    let required = config.relays.iter().flat_map(|relay| required(config, relay));
-    let tripping = config.groups().iter().any(|group| group.trips);
+    let groups = config.groups();
+    let required = config.relays.iter().flat_map(|relay| required(config, &groups, relay));
+    let tripping = groups.iter().any(|group| group.trips);
     let failures = tripping.then(|| FAILURES.to_owned());
-    required.chain(failures).chain([FALSE.to_owned()]).collect()
+    let any = |is: fn(&Group) -> bool| groups.iter().any(|group| group.trips && is(group));
+    let phases = any(|group| group.selection.phases.is_some()).then(|| WRONG_PHASE.to_owned());
+    let zones = any(|group| group.selection.function.is_some()).then(|| WRONG_ZONE.to_owned());
+    let always = [Some(FALSE.to_owned()), phases, zones].into_iter().flatten();
+    required.chain(failures).chain(always).collect()
 }
 
 /// The required operate times of a relay: one for all of a zone, else one for each series.
-fn required(config: &TripConfig, relay: &UnderTest) -> Vec<String> {
-    let groups = config.groups();
+fn required(config: &TripConfig, groups: &[Group], relay: &UnderTest) -> Vec<String> {
     let of_groups = groups.iter().filter(|group| group.trips);
     let times: Vec<(&str, u64)> = of_groups
         .filter_map(|group| Some((group.label.as_str(), group.within_ns?)))
@@ -69,4 +74,25 @@ quantity = "unwanted"
 allowed = 0
 source = "IEC 60050-448: security, the probability of not having an unwanted operation"
 why = "A relay trips for nothing but a fault inside its zone."
+
+"#;
+
+const WRONG_PHASE: &str = r#"[[limit]]
+id = "trip.wrong-phase"
+series = "phase/*"
+quantity = "wrong"
+allowed = 0
+source = "IEC 60050-448: selectivity, the ability to identify the faulty phases"
+why = "A relay trips the phases that the scenario expects, and no other. Told by the members that --phase-members names."
+
+"#;
+
+const WRONG_ZONE: &str = r#"[[limit]]
+id = "trip.wrong-zone"
+series = "zone/*"
+quantity = "wrong"
+allowed = 0
+source = "IEC 60050-448: selectivity, the ability to identify the faulty section"
+why = "A relay trips by the zone or function that the scenario expects, and no other. Told by the members that --function-members names."
+
 "#;

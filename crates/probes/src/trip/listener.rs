@@ -1,5 +1,6 @@
 //! The thread that receives the relays' GOOSE. It only reads: what a message means, the conductor decides.
 
+use super::selection::Marks;
 use crate::error::ProbeError;
 use crate::reception::{Account, Arrival, Reception};
 use run::{Feed, Stop};
@@ -51,9 +52,11 @@ pub(super) struct Heard {
     pub(super) name: Name,
     pub(super) source: Source,
     pub(super) said: Said,
-    /// The trip bit; `None` where the member is not there, or no boolean.
+    /// The trip bit; `None` where the member is not there, neither a boolean nor a position, or a position between two.
     pub(super) trip: Option<bool>,
     pub(super) start: Option<bool>,
+    /// The members for phases and functions.
+    pub(super) marks: Marks,
     /// It is of a test set, of a relay that is tested, or of one that is not commissioned: its values are not to be used.
     pub(super) is_unusable: bool,
 }
@@ -75,12 +78,20 @@ pub(super) struct Tallies {
     pub(super) is_over: AtomicBool,
 }
 
+/// Where a relay says what is looked at.
+pub(super) struct Members {
+    pub(super) trip: Member,
+    pub(super) start: Option<Member>,
+    /// For phases and functions.
+    pub(super) marked: Vec<Option<Member>>,
+}
+
 /// What the listener looks for.
 pub(super) struct Wanted {
     /// The control blocks of the relays; every one until they are known.
     pub(super) names: Arc<OnceLock<Vec<Name>>>,
-    /// Trip and start of each relay. Until its control block is known there is one.
-    pub(super) members: Vec<(Member, Option<Member>)>,
+    /// Those of each relay. Until its control block is known there is one.
+    pub(super) members: Vec<Members>,
 }
 
 /// The listener.
@@ -138,7 +149,7 @@ impl Ears {
             Some(names) => names.iter().position(|wanted| *wanted == name),
             None => Some(0),
         };
-        let Some(&(trip, start)) = relay.and_then(|relay| self.wanted.members.get(relay)) else {
+        let Some(members) = relay.and_then(|relay| self.wanted.members.get(relay)) else {
             return false;
         };
         let ethernet = frame.ethernet();
@@ -151,8 +162,9 @@ impl Ears {
                 appid: frame.header().appid,
             },
             said: Said::of(frame),
-            trip: trip.of(frame.all_data()),
-            start: start.and_then(|member| member.of(frame.all_data())),
+            trip: members.trip.tripped(frame.all_data()),
+            start: members.start.and_then(|member| member.of(frame.all_data())),
+            marks: Marks::of(&members.marked, frame.all_data()),
             is_unusable: frame.simulate() || frame.simulation() || frame.nds_com() || frame.is_test(),
         };
         if self.heard.push(heard).is_err() {

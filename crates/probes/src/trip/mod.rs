@@ -6,8 +6,8 @@
 //!
 //! Hooks: AF_PACKET on one interface, one sendto per frame, one socket for GOOSE. Produces: `trip/SCENARIO`, a sample per shot: due
 //! instant of the first faulted sample to the kernel's stamp of the first GOOSE frame with the trip bit; `start/SCENARIO` likewise;
-//! `security/SCENARIO` for scenarios without a trip; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time
-//! policy.
+//! `security/SCENARIO` for scenarios without a trip; `phase/SCENARIO` and `zone/SCENARIO` for trips whose phases or function are
+//! expected; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
 mod account;
 mod conductor;
@@ -17,11 +17,13 @@ mod frames;
 mod late;
 mod limits;
 mod listener;
+mod members;
 mod options;
 mod program;
 mod publisher;
 mod script;
 mod security;
+mod selection;
 mod series;
 mod stage;
 mod under_test;
@@ -29,6 +31,7 @@ mod watch;
 
 pub use control::Control;
 pub use limits::limits;
+pub use members::{FunctionMember, MemberName};
 pub use options::TripOptions;
 pub use security::Security;
 pub(crate) use stage::sampling;
@@ -134,7 +137,7 @@ pub static ABOUT: About = About {
     name: "trip",
     words: "trip",
     what: "A relay's trips: due instant of the first faulted sample -> its trip GOOSE is back at the test set.",
-    kinds: &[&kind::TRIP, &kind::START, &kind::SECURITY],
+    kinds: &[&kind::TRIP, &kind::START, &kind::SECURITY, &kind::PHASE, &kind::ZONE],
     page: "guide/trip.md",
 };
 
@@ -174,10 +177,10 @@ impl Probe for TripConfig {
         let (to_conductor, heard) = rtrb::RingBuffer::new(HEARD);
         let (exchange, prompter) = script::exchange(&shared.ended);
         let sampling = sampling(&self.stream)?;
-        let (opening, synth) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
+        let (opening, wave) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
         let mut conductor = Conductor {
             config: self.clone(),
-            stage: stage::Stage::new(self, sampling, synth, exchange),
+            stage: stage::Stage::new(self, sampling, wave, exchange),
             hearing: Hearing::new(heard, Arc::clone(&shared.names), self.relays.clone()),
             groups: self.groups().len(),
             shared: shared.clone(),
@@ -282,7 +285,7 @@ impl TripConfig {
         let failure = Arc::clone(&shared.failure);
         let wanted = Wanted {
             names: Arc::clone(&shared.names),
-            members: self.relays.iter().map(|relay| (relay.trip, relay.start)).collect(),
+            members: self.relays.iter().map(UnderTest::members).collect(),
         };
         let mut listener = Listener {
             reception: Reception {
@@ -323,8 +326,15 @@ impl TripConfig {
             if group.trips {
                 feed.announce(series::trip_slot(number), &group.label);
             }
-            if group.trips && self.relays[*relay].start.is_some() {
+            let relay = &self.relays[*relay];
+            if group.trips && relay.start.is_some() {
                 feed.announce(series::start_slot(number), &group.label);
+            }
+            if relay.looks_at_phases(&group.selection) {
+                feed.announce(series::phase_slot(number), &group.label);
+            }
+            if relay.looks_at_functions(&group.selection) {
+                feed.announce(series::zone_slot(number), &group.label);
             }
             if group.stays {
                 feed.announce(series::security_slot(number), &group.label);

@@ -1,10 +1,9 @@
 //! What can be set for a test set, on the command line and in a plan.
 
+use super::members::{Finder, FunctionMember, MemberName};
 use super::{Control, Security, TripConfig, UnderTest};
 use crate::error::ProbeError;
-use crate::options::{
-    appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_text, some_vlan, text, vlan,
-};
+use crate::options::{appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_vlan, text, vlan};
 use crate::reception::Receive;
 use serde::Deserialize;
 use streamset::{StreamSpec, following};
@@ -40,14 +39,22 @@ pub struct TripOptions {
     /// The relay's GOOSE control block [default: the one that trips in a first shot, which is not counted]
     #[arg(long, value_name = "GOCBREF", help_heading = "GOOSE")]
     pub goose: Option<String>,
-    /// Member of its dataset that is true when the relay trips, from 0; 2.0 is the first part of the structure 2
+    /// Member of its dataset that is true when the relay trips, or the breaker's position: its number from 0; 2.0 is the first part of the
+    /// structure 2; or its name in the SCL file, such as PTRC1.Tr.general
     #[arg(long, value_name = "MEMBER", default_value = "0", help_heading = "GOOSE")]
-    #[serde(deserialize_with = "text")]
-    pub trip_member: Member,
+    pub trip_member: MemberName,
     /// Member that is true when the relay has started
     #[arg(long, value_name = "MEMBER", help_heading = "GOOSE")]
-    #[serde(deserialize_with = "some_text")]
-    pub start_member: Option<Member>,
+    pub start_member: Option<MemberName>,
+    /// Members that are true when phase a, b and c trip: to tell the wrong phase
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', help_heading = "GOOSE")]
+    pub phase_members: Vec<MemberName>,
+    /// Members that are true when a zone or function trips, by the name that scenarios expect: to tell the wrong zone
+    #[arg(long, value_name = "NAME=MEMBER,...", value_delimiter = ',', help_heading = "GOOSE")]
+    pub function_members: Vec<FunctionMember>,
+    /// Take names of members from this SCL file, and the control block, if it has only one
+    #[arg(long, value_name = "FILE", help_heading = "GOOSE")]
+    pub scl: Option<String>,
     /// Close the loop: this long after a trip the currents stop, as those of a breaker do
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
@@ -106,11 +113,33 @@ impl TripOptions {
         let usage = |error: WaveformError| ProbeError::Usage(error.to_string());
         let type_test = self.type_test.as_deref().map(type_test::find);
         let type_test = type_test.transpose().map_err(usage)?;
+        let finder = Finder::new(self.scl.as_deref(), self.goose.clone())?;
+        let phases: Vec<Member> = self
+            .phase_members
+            .iter()
+            .map(|name| finder.find(name))
+            .collect::<Result<_, _>>()?;
+        let phases = match <[Member; 3]>::try_from(phases) {
+            Ok(phases) => Some(phases),
+            Err(none) if none.is_empty() => None,
+            Err(_) => {
+                let problem = "trip: --phase-members: name three members, of the phases a, b and c";
+                return Err(ProbeError::Usage(problem.into()));
+            }
+        };
+        let functions = self.function_members.iter().map(|named| {
+            let member = finder.find(&named.member);
+            member.map(|member| (named.function.clone(), member))
+        });
+        let stream = self.stream();
+        let sampling = super::sampling(&stream)?;
         let scenarios = match &type_test {
             Some(test) => Ok(vec![test.reference()]),
-            None => self.scenario.iter().map(|name| scenario::find(name)).collect(),
+            None => {
+                let find = |name: &String| scenario::find(name, &sampling);
+                self.scenario.iter().map(find).collect()
+            }
         };
-        let stream = self.stream();
         Ok(TripConfig {
             scenarios: scenarios.map_err(usage)?,
             type_test,
@@ -121,9 +150,11 @@ impl TripOptions {
             stream,
             relays: vec![UnderTest {
                 label: None,
-                goose: self.goose.clone(),
-                trip: self.trip_member,
-                start: self.start_member,
+                trip: finder.find(&self.trip_member)?,
+                start: self.start_member.as_ref().map(|name| finder.find(name)).transpose()?,
+                phases,
+                functions: functions.collect::<Result<_, _>>()?,
+                goose: finder.goose,
             }],
             breaker_ns: self.breaker,
             controls: self.controls.clone(),
@@ -135,6 +166,14 @@ impl TripOptions {
             cpu: None,
             goose_cpu: None,
         })
+    }
+
+    /// The member that tells of a trip, or of an answer.
+    ///
+    /// # Errors
+    /// A name that no SCL file has, or an SCL file that cannot be used.
+    pub(crate) fn member(&self) -> Result<Member, ProbeError> {
+        Finder::new(self.scl.as_deref(), self.goose.clone())?.find(&self.trip_member)
     }
 
     /// The stream with the faults, or the first of a load.
@@ -166,7 +205,7 @@ mod tests {
             TripOptions {
                 breaker: plan.breaker,
                 scenario: plan.scenario.clone(),
-                start_member: plan.start_member,
+                start_member: plan.start_member.clone(),
                 ..defaults()
             }
         );
@@ -175,6 +214,29 @@ mod tests {
             (config.scenarios.len(), config.stream.rate, config.controls.len()),
             (1, 4_800, 2)
         );
+        let named: TripOptions = toml::from_str(&format!(
+            "scl = {:?}\ngoose = \"RELAY1PROT/LLN0$GO$gcbTrip\"\ntrip_member = \"XCBR1.Pos.stVal\"\nphase_members = [\"0\", \"1\", \"2.1\"]\n\
+             function_members = [\"zone1=PTRC1.Tr.general\"]",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../scl/tests/data/station.scd")
+        ))
+        .expect("keys");
+        let found = &named.config().expect("names of the file").relays[0];
+        assert_eq!(
+            (
+                found.trip.to_string().as_str(),
+                found.functions[0].1.to_string().as_str()
+            ),
+            ("3", "0")
+        );
+        assert!(found.phases.is_some_and(|phases| phases[2].to_string() == "2.1"));
+        for (keys, why) in [
+            ("trip_member = \"XCBR1.Pos.stVal\"", "--scl"),
+            ("phase_members = [\"1\", \"2\"]", "three members"),
+        ] {
+            let refused = toml::from_str::<TripOptions>(keys).expect(keys).config();
+            assert!(refused.is_err_and(|error| error.to_string().contains(why)), "{keys}");
+        }
+        assert!(toml::from_str::<TripOptions>("function_members = [\"3\"]").is_err());
         let wrong = TripOptions {
             scenario: vec!["nowhere".into()],
             ..TripOptions::default()

@@ -3,7 +3,7 @@
 use super::script::Manner;
 use super::{Security, TripConfig};
 use model::Cell;
-use waveform::scenario::{Expect, Scenario};
+use waveform::scenario::{Expect, Scenario, Selection};
 use waveform::type_test::{Group, Point, TestShot};
 
 /// A shot that counts.
@@ -28,7 +28,7 @@ impl Ask {
             name: scenario.name.clone(),
             scenario: scenario.clone(),
             manner: Manner::Plain,
-            point: Point::anywhere(&scenario.synth),
+            point: Point::anywhere(scenario.wave.voltage_deg()),
             cell: None,
         }
     }
@@ -70,6 +70,7 @@ impl TripConfig {
             trips: false,
             stays: true,
             within_ns: None,
+            selection: Selection::default(),
         });
         scenarios.chain(cases).collect()
     }
@@ -90,5 +91,6 @@ fn of_scenario(scenario: &Scenario) -> Group {
         trips: scenario.wants_trip(),
         stays: !scenario.wants_trip(),
         within_ns,
+        selection: scenario.selection.clone(),
     }
 }

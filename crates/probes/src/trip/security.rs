@@ -54,28 +54,23 @@ impl Security {
 
     /// What is in them, made of a scenario with a fault.
     pub(super) fn scenario(self, fault: &Scenario) -> Scenario {
-        let mut scenario = Scenario {
-            expect: Expect::NoTrip,
-            ..fault.clone()
+        let wave = fault.wave.clone();
+        let wave = match self {
+            Self::Lost
+            | Self::Duplicated
+            | Self::Reordered
+            | Self::Unsynchronised
+            | Self::Late
+            | Self::StormOfSv
+            | Self::StormOfGoose => wave.at_load(),
+            Self::Invalid => wave.with_quality(SvQuality::INVALID),
+            Self::Corrupted | Self::Simulated | Self::SecondPublisher => wave,
         };
-        for state in &mut scenario.synth.states {
-            match self {
-                Self::Lost
-                | Self::Duplicated
-                | Self::Reordered
-                | Self::Unsynchronised
-                | Self::Late
-                | Self::StormOfSv
-                | Self::StormOfGoose => {
-                    state.operating = fault.synth.nominal.clone();
-                    (state.ramp, state.decay) = (None, None);
-                    state.harmonics.clear();
-                }
-                Self::Invalid => state.quality = SvQuality(state.quality.0 | SvQuality::INVALID.0),
-                Self::Corrupted | Self::Simulated | Self::SecondPublisher => {}
-            }
+        Scenario {
+            expect: Expect::NoTrip,
+            wave,
+            ..fault.clone()
         }
-        scenario
     }
 
     /// What a person reads of it.

@@ -1,13 +1,14 @@
 //! What the series of a test set are called and mean.
 
-use super::TripConfig;
 use super::under_test::Place;
+use super::{TripConfig, UnderTest};
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
 
-/// Slots of each place, a group of shots as one relay took them: its trips, its starts, and its shots without a trip.
-const EACH: usize = 3;
+/// Slots of each place, a group of shots as one relay took them: its trips, its starts, its shots without a trip, and phases and functions
+/// of its trips.
+const EACH: usize = 5;
 
 fn slot(place: usize, which: usize) -> u16 {
     u16::try_from(EACH * place + which).unwrap_or(u16::MAX)
@@ -33,6 +34,16 @@ pub(super) fn security_slot(place: usize) -> u16 {
     slot(place, 2)
 }
 
+/// Slot of the phases of its trips.
+pub(super) fn phase_slot(place: usize) -> u16 {
+    slot(place, 3)
+}
+
+/// Slot of the zones or functions of its trips.
+pub(super) fn zone_slot(place: usize) -> u16 {
+    slot(place, 4)
+}
+
 /// Codes of notices: what is said of single shots, whose number is the first figure.
 pub(super) mod notice {
     pub(in crate::trip) const NOT_SENT: u16 = 0;
@@ -44,6 +55,8 @@ pub(super) mod notice {
     pub(in crate::trip) const EARLY: u16 = 6;
     pub(in crate::trip) const FALSE: u16 = 7;
     pub(in crate::trip) const TOO_SOON: u16 = 8;
+    pub(in crate::trip) const WRONG: u16 = 9;
+    pub(in crate::trip) const NOT_TOLD: u16 = 10;
 }
 
 /// Names and settings of the series.
@@ -60,6 +73,16 @@ impl Trip {
             config: config.clone(),
             interface: interface.to_owned(),
         }
+    }
+
+    /// The relay that the series of this name is of.
+    fn relay_of(&self, series: &str) -> &UnderTest {
+        let label = series.split_once('/').map(|(_, label)| label);
+        let place = self
+            .places
+            .iter()
+            .find(|place| Some(place.group.label.as_str()) == label);
+        &self.config.relays[place.map_or(0, |place| place.relay)]
     }
 
     fn settings(&self, place: Option<&Place>, within_ns: Option<u64>) -> Vec<(String, String)> {
@@ -109,6 +132,15 @@ impl Describe for Trip {
                 &kind::START,
                 "instant the first faulted sample is due -> kernel has the first GOOSE frame with the start bit",
             ),
+            3 => (
+                &kind::PHASE,
+                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose phases are told",
+            ),
+            4 => (
+                &kind::ZONE,
+                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose zone or \
+                 function is told",
+            ),
             _ => (
                 &kind::SECURITY,
                 "instant the disturbance begins -> the relay is watched no longer",
@@ -149,9 +181,48 @@ impl Describe for Trip {
                 EventKind::Note,
                 format!("trip sooner than the curve allows, {at} after the fault began"),
             ),
+            notice::WRONG => {
+                // What was set and what was expected, 32 bits each.
+                let relay = self.relay_of(name);
+                let [set, wanted] = [ns >> 32, ns & 0xffff_ffff].map(|bits| relay.marks_text(bits as u32));
+                (
+                    EventKind::Note,
+                    format!("wrong trip: {set} tripped, and {wanted} was expected"),
+                )
+            }
+            notice::NOT_TOLD => (
+                EventKind::Note,
+                "not told: the trip came without all the members that say what tripped".into(),
+            ),
             notice::EARLY => (EventKind::Note, format!("trip before the fault, {at} early")),
             _ => (EventKind::Note, format!("false trip, {at} after the disturbance began")),
         };
         (kind, format!("{name}: shot {shot} {what}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Trip, notice};
+    use crate::trip::{TripConfig, TripOptions, UnderTest};
+    use run::Describe;
+    use wire::goose::Member;
+
+    #[test]
+    fn what_tripped_wrongly_is_called_as_its_own_relay_calls_it() {
+        let usual = TripOptions::default().config().expect("the usual scenario");
+        let relay = |label: &str, function: &str| UnderTest {
+            label: Some(label.into()),
+            functions: vec![(function.into(), Member::numbered(1))],
+            ..usual.relays[0].clone()
+        };
+        let config = TripConfig {
+            relays: vec![relay("a", "zone1"), relay("b", "zone2")],
+            ..usual.clone()
+        };
+        let described = Trip::of(&config, "eth0");
+        let told = |series: &str| described.notice(notice::WRONG, series, 1, 0b1000 << 32).1;
+        assert!(told("zone/a-overcurrent").contains("wrong trip: zone1 tripped"));
+        assert!(told("zone/b-overcurrent").contains("wrong trip: zone2 tripped"));
     }
 }

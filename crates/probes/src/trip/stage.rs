@@ -9,7 +9,7 @@ use streamset::StreamSpec;
 use units::{Grid, Monotonic};
 use waveform::WaveformError;
 use waveform::sample::{Dataset, SampleTable, Sampling};
-use waveform::scenario::Scenario;
+use waveform::scenario::{Scenario, Wave};
 use waveform::synth::Synth;
 use waveform::type_test::Point;
 
@@ -22,7 +22,7 @@ const SPREAD_PARTS: u32 = 10;
 
 /// A signal in force.
 struct Signal {
-    synth: Synth,
+    wave: Wave,
     /// Its sample 0, counted from the first second.
     base: u64,
     /// Its phase there, in degrees.
@@ -34,7 +34,7 @@ pub(super) struct Planned {
     /// Its first sample, which is also number 0 of its table.
     pub(super) base: u64,
     pub(super) table: Arc<SampleTable>,
-    synth: Synth,
+    wave: Wave,
     shift_deg: f64,
     /// First sample of the fault.
     pub(super) fault: u64,
@@ -74,31 +74,23 @@ pub(crate) fn sampling(stream: &StreamSpec) -> Result<Sampling, ProbeError> {
 }
 
 /// The script from the first sample on: the steady state of the first scenario.
-pub(super) fn opening(scenarios: &[Scenario], sampling: &Sampling) -> Result<(Script, Synth), WaveformError> {
-    let synth = scenarios
+pub(super) fn opening(scenarios: &[Scenario], sampling: &Sampling) -> Result<(Script, Wave), WaveformError> {
+    let wave = scenarios
         .first()
-        .map_or_else(Synth::default, |scenario| steady(&scenario.synth));
+        .map_or_else(|| Wave::Synth(Synth::default()), |scenario| scenario.wave.steady());
     let script = Script {
         begin: 0,
         base: 0,
-        table: Arc::new(synth.table(sampling)?),
+        table: Arc::new(wave.table(sampling)?),
         second: None,
         manner: Manner::Plain,
     };
-    Ok((script, synth))
-}
-
-/// A signal without its disturbance.
-fn steady(synth: &Synth) -> Synth {
-    Synth {
-        states: Vec::new(),
-        ..synth.clone()
-    }
+    Ok((script, wave))
 }
 
 impl Stage {
     /// The stream whose second begins at `start`, with the signal of its [`opening`].
-    pub(super) fn new(config: &TripConfig, sampling: Sampling, opening: Synth, exchange: Exchange) -> Self {
+    pub(super) fn new(config: &TripConfig, sampling: Sampling, opening: Wave, exchange: Exchange) -> Self {
         let settle = u128::from(config.settle_ns) * u128::from(sampling.rate) / 1_000_000_000;
         Self {
             asdus: u64::from(config.stream.asdus),
@@ -108,7 +100,7 @@ impl Stage {
             exchange,
             random: Random::new(config.seed),
             signal: Signal {
-                synth: opening,
+                wave: opening,
                 base: 0,
                 shift_deg: 0.0,
             },
@@ -142,20 +134,21 @@ impl Stage {
         let spread = u64::from((self.sampling.rate / SPREAD_PARTS).max(1));
         let settled = (self.steady + self.settle).saturating_sub(base);
         let shift_deg = self.phase_deg_at(base)?;
-        let step_deg = 360.0 * scenario.synth.nominal.frequency_hz / f64::from(self.sampling.rate);
+        let step_deg = 360.0 * scenario.wave.frequency_hz() / f64::from(self.sampling.rate);
         let phase_deg = |lead: u64| (shift_deg + step_deg * lead as f64).rem_euclid(360.0);
         let anywhere = settled + 1 + self.random.next_u64() % spread;
         let lead = anywhere + point.samples_until(phase_deg(anywhere), step_deg);
         self.shots += 1;
         let shot = scenario.shot(&self.sampling, lead, shift_deg, self.shots)?;
+        let fault_s = shot.fault as f64 / f64::from(self.sampling.rate);
         Ok(Planned {
             base,
             table: Arc::new(shot.table),
-            synth: shot.synth,
+            point_deg: point.deg(shift_deg + shot.wave.phase_deg_at(fault_s)?),
+            wave: shot.wave,
             shift_deg,
             fault: base + shot.fault,
             end: base + shot.end,
-            point_deg: point.deg(phase_deg(shot.fault)),
         })
     }
 
@@ -168,11 +161,11 @@ impl Stage {
             second: None,
             manner: Manner::Plain,
         };
-        let mut synth = planned.synth;
+        let mut wave = planned.wave;
         if matches!(manner, Manner::SecondPublisher | Manner::OtherSvId) {
             // The fault is the second one's; the first has nothing but the steady state.
-            synth = steady(&synth);
-            let first = Arc::new(synth.table(&self.sampling)?);
+            wave = wave.steady();
+            let first = Arc::new(wave.table(&self.sampling)?);
             script.second = Some(std::mem::replace(&mut script.table, first));
         }
         self.exchange.push(script.clone());
@@ -187,7 +180,7 @@ impl Stage {
             }
         }
         self.signal = Signal {
-            synth,
+            wave,
             base: planned.base,
             shift_deg: planned.shift_deg,
         };
@@ -206,11 +199,9 @@ impl Stage {
         let soonest = self.first_at(sys::clock::monotonic()) + 2 * self.asdus;
         let begin = self.first_at(at).max(soonest).next_multiple_of(self.asdus);
         let shift_deg = self.phase_deg_at(begin)?;
-        let mut synth = steady(&self.signal.synth);
         // The steady state of the shot is shifted by the phase at its own first sample.
-        synth = synth.shifted(shift_deg - self.signal.shift_deg, 0);
-        synth.nominal.currents_a = [0.0; 3];
-        let table = Arc::new(synth.table(&self.sampling)?);
+        let wave = self.signal.wave.opened().shifted(shift_deg - self.signal.shift_deg);
+        let table = Arc::new(wave.table(&self.sampling)?);
         self.exchange.push(Script {
             begin,
             base: begin,
@@ -219,7 +210,7 @@ impl Stage {
             manner: Manner::Plain,
         });
         self.signal = Signal {
-            synth,
+            wave,
             base: begin,
             shift_deg,
         };
@@ -235,7 +226,7 @@ impl Stage {
     /// The phase, in degrees, that a signal has to begin with which goes on from `sample`.
     fn phase_deg_at(&self, sample: u64) -> Result<f64, WaveformError> {
         let seconds = sample.saturating_sub(self.signal.base) as f64 / f64::from(self.sampling.rate);
-        Ok(self.signal.shift_deg + self.signal.synth.phase_deg_at(seconds)?)
+        Ok(self.signal.shift_deg + self.signal.wave.phase_deg_at(seconds)?)
     }
 
     /// Takes what the publisher says of frames that were not sent as they were to be.
@@ -254,7 +245,7 @@ impl Stage {
 
     /// Samples of one cycle of the steady state, rounded up.
     pub(super) fn cycle(&self) -> u64 {
-        (f64::from(self.sampling.rate) / self.signal.synth.nominal.frequency_hz).ceil() as u64
+        (f64::from(self.sampling.rate) / self.signal.wave.frequency_hz()).ceil() as u64
     }
 }
 

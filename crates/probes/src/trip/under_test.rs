@@ -1,6 +1,8 @@
 //! The relays that a test set hears.
 
 use super::TripConfig;
+use super::listener::Members;
+use super::selection::MOST_FUNCTIONS;
 use crate::error::ProbeError;
 use waveform::type_test::Group;
 use wire::goose::Member;
@@ -16,6 +18,10 @@ pub struct UnderTest {
     pub trip: Member,
     /// The member that is true when it has started.
     pub start: Option<Member>,
+    /// The members that are true when phase a, b or c trips.
+    pub phases: Option<[Member; 3]>,
+    /// Zones and functions, as scenarios call them, and the members that are true when they trip.
+    pub functions: Vec<(String, Member)>,
 }
 
 impl UnderTest {
@@ -24,6 +30,15 @@ impl UnderTest {
         match &self.label {
             Some(label) => format!("{label}-{name}"),
             None => name.to_owned(),
+        }
+    }
+
+    /// What the listener looks at in its messages.
+    pub(super) fn members(&self) -> Members {
+        Members {
+            trip: self.trip,
+            start: self.start,
+            marked: self.marked(),
         }
     }
 
@@ -61,11 +76,14 @@ impl TripConfig {
         self.relays.iter().enumerate().flat_map(of_relay).collect()
     }
 
-    /// Whether each of several relays can be told from the others.
+    /// Whether each of several relays can be told from the others, and all that is said of them can be looked at.
     pub(super) fn check_relays(&self) -> Result<(), ProbeError> {
         let usage = |problem: &str| Err(ProbeError::Usage(format!("trip: {problem}")));
         if self.relays.is_empty() {
             return usage("no relay is tested");
+        }
+        if self.relays.iter().any(|relay| relay.functions.len() > MOST_FUNCTIONS) {
+            return usage("--function-members: too many: name 29 at the most");
         }
         let has_twin = |(number, relay): (usize, &UnderTest)| {
             let before = &self.relays[..number];

@@ -1,6 +1,7 @@
 //! What a relay's messages say during one shot. Pure: instants in, an answer out.
 
 use super::listener::{Heard, Source};
+use super::selection::Marks;
 use units::Monotonic;
 use wire::goose::{Heard as At, Rules};
 
@@ -12,6 +13,7 @@ pub(super) struct Relay {
     rules: Rules,
     trip: Bit,
     start: Bit,
+    marks: Marks,
     /// Messages of another source.
     pub(super) of_others: u64,
     /// Messages of a test, a simulation, or a publisher that is not commissioned.
@@ -59,6 +61,7 @@ impl Relay {
         self.without_trip += u64::from(heard.trip.is_none());
         self.trip.take(heard.trip, heard.at);
         self.start.take(heard.start, heard.at);
+        self.marks = heard.marks;
     }
 
     /// Whether a message has come whose trip bit could be read.
@@ -123,6 +126,8 @@ pub(super) struct Watch {
     start: Option<Monotonic>,
     /// The trip bit as the disturbance found it.
     was_set: Option<bool>,
+    /// What was told of phases and functions while the disturbance lasted, and what it found.
+    marks: Marks,
 }
 
 impl Watch {
@@ -133,6 +138,7 @@ impl Watch {
             trip: None,
             start: None,
             was_set: relay.trip().is_set,
+            marks: relay.marks,
         }
     }
 
@@ -144,6 +150,9 @@ impl Watch {
         self.start = self.start.or(since(start, self.span.fault));
         if at < self.span.fault {
             self.was_set = trip.is_set;
+            self.marks = relay.marks;
+        } else if at <= self.span.deadline {
+            self.marks = self.marks.and(relay.marks);
         }
     }
 
@@ -158,6 +167,11 @@ impl Watch {
     /// When it started, while the fault lasted.
     pub(super) fn started(&self) -> Option<Monotonic> {
         self.start.filter(|at| *at <= self.span.deadline)
+    }
+
+    /// What was told of phases and functions while the disturbance lasted.
+    pub(super) fn marks(&self) -> Marks {
+        self.marks
     }
 
     /// What the relay did.
@@ -176,7 +190,7 @@ impl Watch {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{Act, Relay, Span, Watch};
+    use super::{Act, Marks, Relay, Span, Watch};
     use crate::trip::listener::{Heard, Name, Source};
     use units::Monotonic;
     use wire::ether::Mac;
@@ -208,6 +222,7 @@ pub(super) mod tests {
             },
             trip: Some(trip),
             start: Some(start),
+            marks: Marks::default(),
             is_unusable: false,
         }
     }
@@ -300,5 +315,22 @@ pub(super) mod tests {
         let (watch, relay) = watched(&said);
         assert_eq!(watch.act(), Act::Tripped(ms(226)));
         assert_eq!(relay.begun_late(), 1, "and that is known");
+    }
+
+    #[test]
+    fn phases_are_those_of_the_disturbance_and_of_what_it_found() {
+        let told = |mut message: Heard, set: u32| {
+            message.marks = Marks { told: 7, set };
+            message
+        };
+        let said = [
+            told(heard(90, [1, 1], NO), 0b010),
+            told(heard(150, [2, 0], NO), 0),
+            told(heard(224, [3, 0], TRIPPED), 0b001),
+            told(heard(240, [4, 0], TRIPPED), 0b100),
+            told(heard(310, [5, 0], TRIPPED), 0b010),
+        ];
+        assert_eq!(watched(&said).0.marks(), Marks { told: 7, set: 0b101 });
+        assert_eq!(watched(&said[..1]).0.marks().set, 0b010, "it was set all the time");
     }
 }

@@ -11,11 +11,11 @@ use units::Period;
 #[serde(default, deny_unknown_fields)]
 pub struct WakeupOptions {
     /// Time between due instants: a duration (250us, 208333.3ns) or a rate (4800/s)
-    #[arg(long, value_name = "PERIOD", default_value = "1ms")]
+    #[arg(long, short, value_name = "PERIOD", default_value = "1ms")]
     #[serde(deserialize_with = "text")]
     pub interval: Period,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY, deadline:RUNTIME/DEADLINE/PERIOD
-    #[arg(long, default_value = "fifo:80")]
+    #[arg(long, short, default_value = "fifo:80")]
     #[serde(deserialize_with = "text")]
     pub policy: Policy,
     /// Clock whose timers wake the threads
@@ -26,7 +26,7 @@ pub struct WakeupOptions {
     #[serde(deserialize_with = "ns")]
     pub spin_ahead: u64,
     /// Shift the due instants of each further CPU by this much
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
+    #[arg(long, short, value_name = "DURATION", default_value = "0", value_parser = duration)]
     #[serde(deserialize_with = "ns")]
     pub distance: u64,
     /// First due instant on a full second of the clock plus OFFSET, to run beside another tool half a period apart
@@ -38,7 +38,7 @@ pub struct WakeupOptions {
     #[serde(deserialize_with = "some_positive_ns")]
     pub threshold: Option<u64>,
     /// End at the first sample above this, and say what held it up
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short, value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
     pub break_above: Option<u64>,
 }

@@ -87,8 +87,8 @@ fn noise() {
     let config = NoiseConfig {
         options: NoiseOptions {
             policy: Policy::Other,
-            threshold: 1_000,
-            spike_above: None,
+            gaps_above: 1_000,
+            threshold: None,
         },
         on: OnCpus {
             duration_ns: Some(500_000_000),

@@ -1,9 +1,10 @@
 //! Relays, and what tests them.
 
-use crate::common::{Pair, Run, can_run};
+use crate::common::{Pair, Recorded, Run, can_run};
 use crate::device::{self, Device};
 use crate::relay::{self, Relay};
 use crate::{publish_config, turn};
+use ::relay::config::Cpus;
 use probes::ping_pong::{Case, PingPongConfig, PingPorts, ping_port_options};
 use probes::publish::{self, StreamConfig};
 use probes::relay::{Folder, RelayConfig};
@@ -20,14 +21,47 @@ use sys::thread::Policy;
 /// A relay whose functions start, trip and reset, with its GOOSE. As with `subscribe`, streams are learned when they appear.
 #[test]
 fn relay() {
-    if !can_run("relay") {
-        return;
+    if can_run("relay") {
+        let run = relay_on(Cpus::One(None));
+        for name in ["task/R1", "task-stage/R1/record", "use/MU01"] {
+            assert!(run.counters(name).received > 1_000, "{name}");
+        }
     }
+}
+
+/// The same in three threads.
+#[test]
+fn relay_in_three_threads() {
+    if can_run("relay_in_three_threads") {
+        let cpus: Vec<u32> = sys::thread::cpuset_cpus().iter().take(2).collect();
+        let (first, last) = (cpus[0], cpus[cpus.len() - 1]);
+        let run = relay_on(Cpus::Apart {
+            receive: first,
+            functions: last,
+            output: first,
+        });
+        for (name, least) in [
+            ("task/R1/receive", 1_000),
+            ("task/R1/functions", 1_000),
+            ("task-stage/R1/record", 1_000),
+            ("age/MU01", 1_000),
+            ("use/MU01", 1_000),
+            ("task/R1/output", 3),
+            ("task-stage/R1/wake", 1),
+        ] {
+            assert!(run.counters(name).received > least, "{name}");
+        }
+    }
+}
+
+/// What a relay with tasks on these CPUs measured.
+fn relay_on(cpus: Cpus) -> Recorded {
     let _turn = turn();
     let pair = Pair::build();
     let publisher = publish_config(5_000_000_000);
     let text = relay_file(&publisher.streams[0].spec);
-    let relay = ::relay::config::parse(&text, "test").expect("a relay");
+    let mut relay = ::relay::config::parse(&text, "test").expect("a relay");
+    relay.cpus = cpus;
     let folder = tempfile::tempdir().expect("a folder");
     let (near, far) = (
         pair.port_a(&publish::port_options()),
@@ -39,10 +73,9 @@ fn relay() {
         clock: ClockRelation::SameHost,
         duration_ns: Some(3_000_000_000),
         policy: Policy::Other,
-        cpu: None,
         spin_ahead_ns: 50_000,
         stream_labels: Vec::new(),
-        shares_cpu_with: Vec::new(),
+        beside: Vec::new(),
     };
     let mut run = Run::start();
     let publisher = publisher
@@ -58,12 +91,10 @@ fn relay() {
     assert_eq!(counted() - early, 0, "after the streams are learned");
     publisher.join().expect("the publisher ends well");
     let run = run.finish();
-    assert!(run.counters("task/R1").received > 1_000);
-    assert!(run.counters("task-stage/R1/record").received > 1_000);
     // A stall of this machine blocks it, and behind that it trips again.
     let files = std::fs::read_dir(folder.path()).expect("a folder").count();
     assert!(files >= 2 && files.is_multiple_of(2), "{files} files of records");
-    assert!(run.counters("use/MU01").received > 1_000);
+    run
 }
 
 /// A relay that subscribes to this stream. Its overcurrent is below the load: it operates as soon as it can.

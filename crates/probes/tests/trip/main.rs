@@ -6,6 +6,7 @@ mod relay;
 mod wire;
 
 use self::wire::{Seen, Wire};
+use ::wire::goose::Member;
 use common::{Pair, Recorded, Run, can_run_with};
 use model::EventKind;
 use probes::trip::{Ports, Security, TripConfig, TripOptions, UnderTest, goose_port_options};
@@ -49,6 +50,8 @@ fn heard_of(kind: &Kind, label: Option<&str>) -> UnderTest {
         goose: Some(kind.name.into()),
         trip: "0".parse().expect("a member"),
         start: Some("1".parse().expect("a member")),
+        phases: None,
+        functions: Vec::new(),
     }
 }
 
@@ -269,11 +272,20 @@ fn relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each() {
         name: "IED2LD0/LLN0$GO$gcbTrip",
         ..Kind::default()
     };
-    let config = TripConfig {
-        relays: vec![heard_of(&quick, Some("quick")), heard_of(&slow(None), Some("slow"))],
+    let telling = |kind: &Kind, label: &str, phases: [u8; 3]| UnderTest {
+        phases: Some(phases.map(Member::numbered)),
+        ..heard_of(kind, Some(label))
+    };
+    let mut config = TripConfig {
+        // Its messages have two members: the slow one does not tell of phase c.
+        relays: vec![
+            telling(&quick, "quick", [0; 3]),
+            telling(&slow(None), "slow", [0, 0, 2]),
+        ],
         breaker_ns: Some(1_000_000),
         ..few(2, &["overcurrent", "load"])
     };
+    config.scenarios[0].selection.phases = Some([true; 3]);
     let (recorded, ended, _) = with_relays(&config, &[quick.clone(), slow(Some(60_000_000))]);
     ended.expect("it ends well");
     let of = |name: &str| recorded.counters(name);
@@ -289,6 +301,12 @@ fn relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each() {
     assert!(
         least("trip/slow-overcurrent") >= 60 * MS,
         "after the other's breaker time"
+    );
+    let [told, untold] = ["phase/quick-overcurrent", "phase/slow-overcurrent"].map(of);
+    let trips = ["trip/quick-overcurrent", "trip/slow-overcurrent"].map(|name| of(name).received);
+    assert_eq!(
+        [(told.received, told.lost), (untold.received, untold.lost)],
+        [(trips[0], 0), (0, trips[1])]
     );
     assert!(of("security/slow-load").received > 0 && of("start/quick-overcurrent").received > 0);
     // What one does not do is counted with it alone.

@@ -5,8 +5,8 @@ use super::inputs::InputKeys;
 use super::scl::{SclKeys, Station};
 use super::streams::{RatedKeys, StreamKeys};
 use super::trips::TripKeys;
-use super::values::{Cpus, Span};
-use super::{Config, Load, Recording, goose};
+use super::values::{Span, Text};
+use super::{Config, Cpus, Load, Recording, goose};
 use crate::error::ConfigError;
 use serde::Deserialize;
 use std::ops::RangeInclusive;
@@ -43,8 +43,7 @@ struct RelayKeys {
     task: Option<Span>,
     wait: Option<Span>,
     priority: Option<u8>,
-    #[serde(default)]
-    cpus: Cpus,
+    cpus: Option<Text<Cpus>>,
     #[serde(default)]
     simulation: bool,
     #[serde(default)]
@@ -189,7 +188,7 @@ impl RelayKeys {
             task_ns,
             wait_ns,
             priority,
-            cpus: self.cpus.0,
+            cpus: self.cpus.map_or(Cpus::One(None), |cpus| cpus.0),
             simulation: self.simulation,
             in_test: self.test,
             streams: Vec::new(),

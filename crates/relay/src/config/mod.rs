@@ -3,6 +3,7 @@
 //! Everything is checked when the file is read, also what only two places together make wrong: an engine that is made of a
 //! [`Config`] at its own rate cannot fail.
 
+mod cpus;
 mod file;
 mod functions;
 mod goose;
@@ -14,6 +15,7 @@ mod streams;
 mod trips;
 mod values;
 
+pub use cpus::{Cpus, CpusError};
 pub use file::{parse, parse_with};
 pub use goose::{Attribute, Feed, GooseOutput, Signal};
 pub use inputs::GooseInput;
@@ -26,7 +28,6 @@ use protection::supervision::{Questionable, SampleSupervision};
 use protection::trip::PtrcSettings;
 use protection::{FunctionSettings, Node, Rated};
 use streamset::StreamSpec;
-use units::CpuList;
 use waveform::sample::Dataset;
 
 /// A whole relay.
@@ -44,8 +45,8 @@ pub struct Config {
     pub wait_ns: u64,
     /// Real-time priority of the live task, 1 to 98.
     pub priority: u8,
-    /// CPUs that the live task may run on; empty: any.
-    pub cpus: CpuList,
+    /// Where the live tasks run.
+    pub cpus: Cpus,
     /// Whether simulated samples are taken (`LPHD.Sim`).
     pub simulation: bool,
     /// Whether values for tests are used (mode test).

@@ -1,7 +1,8 @@
 //! Values of a relay file that TOML has no type for.
 
 use serde::Deserialize;
-use units::CpuList;
+use std::fmt::Display;
+use std::str::FromStr;
 
 /// A duration in ns: `1ms`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -16,13 +17,14 @@ impl TryFrom<String> for Span {
     }
 }
 
-/// A CPU list: `2-3`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+/// What is written as a text that it is read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct Cpus(pub(super) CpuList);
+#[serde(bound = "T: FromStr<Err: Display>")]
+pub(super) struct Text<T>(pub(super) T);
 
-impl TryFrom<String> for Cpus {
-    type Error = units::CpuListError;
+impl<T: FromStr> TryFrom<String> for Text<T> {
+    type Error = T::Err;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         text.parse().map(Self)

@@ -125,7 +125,9 @@ impl<'a> Player<'a> {
 
     fn push(&mut self, stream: usize, frame: &Frame<'_>) {
         let frames = &mut self.frames[stream];
-        let taken = intake::push(self.config, &mut self.runner.engine, stream, frame, |_, _| {
+        let engine = &mut self.runner.engine;
+        let taken = intake::samples(self.config, stream, frame, |sample| {
+            engine.push(stream, sample);
             frames.taken += 1;
         });
         frames.other_conf_rev += u64::from(taken == Taken::OtherConfRev(stream));

@@ -20,12 +20,14 @@ impl Answer {
     pub fn of(run: &RunView, judgement: &Judgement) -> Option<Self> {
         let of_kind = |wanted: &'static Kind| run.series.iter().filter(move |series| series.is(wanted));
         let both = || of_kind(&kind::TRIP).chain(of_kind(&kind::SECURITY));
+        let told = || of_kind(&kind::PHASE).chain(of_kind(&kind::ZONE));
         let trips: u64 = of_kind(&kind::TRIP).map(|series| series.counters.received).sum();
         let shots: u64 = of_kind(&kind::TRIP).map(|series| series.counters.expected).sum();
         let unwanted: u64 = both().map(|series| series.counters.unwanted).sum();
         let after = of_kind(&kind::TRIP).filter_map(|series| series.max_ns).max();
         let after = after.map_or_else(String::new, |ns| format!(", after {} at most", format_ns(ns as f64)));
-        let is_of_them = |name: &str| both().any(|series| series.spec.name == name);
+        let wrong = told().map(|series| series.counters.wrong).sum();
+        let is_of_them = |name: &str| both().chain(told()).any(|series| series.spec.name == name);
         let checks = judgement.checks.iter().filter(|check| is_of_them(&check.series));
         let verdicts: Vec<Verdict> = checks.map(|check| check.verdict).collect();
         let came = match shots {
@@ -33,7 +35,11 @@ impl Answer {
             _ => format!("the trip came in {trips} of {shots} shots that count{after}"),
         };
         of_kind(&kind::TRIP).next().map(|_| Self {
-            text: format!("{came}; {}", plural(unwanted, "false trip")),
+            text: format!(
+                "{came}; {}{}",
+                plural(unwanted, "false trip"),
+                wrongly(told().next().map(|_| wrong))
+            ),
             verdict: (!verdicts.is_empty()).then(|| Verdict::over(verdicts)),
         })
     }
@@ -45,4 +51,11 @@ impl Answer {
             None => self.text.clone(),
         }
     }
+}
+
+/// How many trips had the wrong phase or zone, where any was told.
+fn wrongly(wrong: Option<u64>) -> String {
+    wrong.map_or_else(String::new, |wrong| {
+        format!("; {} with the wrong phase or zone", plural(wrong, "trip"))
+    })
 }

@@ -1,6 +1,7 @@
 //! The trip-time budget: every part of the way from a fault to a trip message. Each part says whether it was measured.
 
 mod answer;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -273,9 +274,17 @@ fn one(run: &RunView, judgement: &Judgement, part: &Part) -> Line {
         title: part.title,
         what: part.what,
         line: part.line,
-        state: measurement(&series).map_or(State::NotMeasured, State::Measured),
+        state: measured(&series, part.line).map_or(State::NotMeasured, State::Measured),
         allowed_ns: checks.iter().map(|check| check.limit.allowed).min(),
         verdict: (!checks.is_empty()).then(|| Verdict::over(checks.iter().map(|check| check.verdict))),
+    }
+}
+
+fn measured(series: &[&SeriesView], line: BudgetLine) -> Option<Measurement> {
+    let measured = measurement(series)?;
+    match line {
+        BudgetLine::Task => Some(tasks::in_a_row(series, measured)),
+        _ => Some(measured),
     }
 }
 

@@ -82,6 +82,25 @@ fn a_line_shows_the_worst_of_its_series_and_their_verdict() {
 }
 
 #[test]
+fn the_tasks_of_a_relay_in_several_threads_are_passed_one_after_the_other() {
+    let budget = budget(vec![
+        series("task/F1/receive", 20_000, 30_000, 10),
+        series("task/F1/functions", 20_000, 100_000, 10),
+        series("task/F1/output", 200, 40_000, 10),
+        series("task/F2", 20_000, 160_000, 10),
+    ]);
+    let measured = measured(&budget, "Task");
+    assert_eq!(
+        (measured.max_ns, measured.worst.as_str()),
+        (170_000, "task/F1/functions")
+    );
+    assert_eq!(
+        (measured.p999_ns, measured.note.as_str()),
+        (None, "the tasks of F1 in a row")
+    );
+}
+
+#[test]
 fn a_quantile_that_one_series_cannot_give_is_not_shown() {
     let budget = budget(vec![
         series("wakeup/cpu1", 20_000, 34_000, 10),

@@ -57,7 +57,15 @@ pub struct FactDifference {
 }
 
 /// Settings that decide what is measured: where one differs, the figures are of two different things.
-const DECISIVE: [&str; 6] = ["interval", "policy", "clock", "idle states", "spin ahead", "threshold"];
+const DECISIVE: [&str; 7] = [
+    "interval",
+    "policy",
+    "clock",
+    "idle states",
+    "spin ahead",
+    "threshold",
+    "gaps above",
+];
 
 /// Facts that differ between any two runs and explain nothing: all of a group, or one of it.
 const FLEETING: [(&str, Option<&str>); 5] = [

@@ -8,6 +8,7 @@ mod file;
 mod requirement;
 #[cfg(test)]
 mod tests;
+mod unmatched;
 
 pub use class::{Class, Until};
 use model::{Counter, Figure};
@@ -188,11 +189,13 @@ pub enum Quantity {
     Overflow,
     /// Trips without a fault.
     Unwanted,
+    /// Trips with the wrong phase or zone.
+    Wrong,
 }
 
 impl Quantity {
     /// Every quantity, in the order they are documented.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Max,
         Self::Mean,
         Self::P50,
@@ -209,6 +212,7 @@ impl Quantity {
         Self::Missed,
         Self::Overflow,
         Self::Unwanted,
+        Self::Wrong,
         Self::Excess,
     ];
 
@@ -238,6 +242,7 @@ impl Quantity {
             Self::Missed => Counter::Missed,
             Self::Overflow => Counter::Overflow,
             Self::Unwanted => Counter::Unwanted,
+            Self::Wrong => Counter::Wrong,
             _ => return None,
         })
     }

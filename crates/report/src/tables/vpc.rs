@@ -5,7 +5,7 @@ use super::{columns, us};
 use crate::insight::window_maxima;
 use crate::text::count;
 use model::kind::Kind;
-use model::{RunView, SeriesView, kind, setting};
+use model::{RunView, SeriesView, kind, setting, task};
 use units::format_ns;
 
 /// A row for each relay of each run.
@@ -25,9 +25,8 @@ pub(super) fn print(runs: &[RunView]) -> String {
         .map(str::to_owned),
     ];
     for run in runs {
-        for task in run.series.iter().filter(|series| series.is(&kind::TASK)) {
-            rows.push(row(run, task));
-        }
+        let tasks = run.series.iter().filter(|series| series.is(&kind::TASK));
+        rows.extend(tasks.filter(|task| works(task)).map(|task| row(run, task)));
     }
     let windows: Vec<String> = runs.iter().map(|run| format_ns(run.info.window_ns as f64)).collect();
     columns(&rows)
@@ -38,8 +37,29 @@ pub(super) fn print(runs: &[RunView]) -> String {
         )
 }
 
+/// Whether it is the task that has the functions: of a relay in several threads, or in one.
+fn works(task: &SeriesView) -> bool {
+    matches!(task::of_label(task.spec.label()).1, None | Some(task::FUNCTIONS))
+}
+
+/// All tasks of a relay.
+fn tasks<'a>(run: &'a RunView, relay: &str) -> Vec<&'a SeriesView> {
+    let tasks = run.series.iter().filter(|series| series.is(&kind::TASK));
+    tasks
+        .filter(|task| task::of_label(task.spec.label()).0 == relay)
+        .collect()
+}
+
+/// Overruns, and cycles that were slept through, of all tasks of a relay.
+fn failures(tasks: &[&SeriesView]) -> String {
+    let sum = |of: fn(&SeriesView) -> u64| tasks.iter().map(|task| of(task)).sum();
+    let (late, missed) = (sum(|task| task.counters.late), sum(|task| task.counters.missed));
+    format!("{} + {}", count(late), count(missed))
+}
+
 fn row(run: &RunView, task: &SeriesView) -> [String; 9] {
-    let name = task.spec.label();
+    let name = task::of_label(task.spec.label()).0;
+    let tasks = tasks(run, name);
     let of = |wanted: &'static Kind| of_relay(run, wanted, name);
     let used = of(&kind::USE);
     let delivered = run
@@ -49,9 +69,9 @@ fn row(run: &RunView, task: &SeriesView) -> [String; 9] {
     [
         name.to_owned(),
         count(used.len() as u64),
-        cpu(task),
+        cpus(&tasks),
         maxima(task),
-        format!("{} + {}", count(task.counters.late), count(task.counters.missed)),
+        failures(&tasks),
         latency(&of(&kind::ARRIVAL)),
         latency(&delivered.collect::<Vec<_>>()),
         latency(&used),
@@ -64,8 +84,8 @@ fn of_relay<'a>(run: &'a RunView, wanted: &'static Kind, relay: &str) -> Vec<&'a
     let relays: Vec<&str> = run
         .series
         .iter()
-        .filter(|series| series.is(&kind::TASK))
-        .map(|series| series.spec.label())
+        .filter(|series| series.is(&kind::TASK) && works(series))
+        .map(|series| task::of_label(series.spec.label()).0)
         .collect();
     let of_kind = || run.series.iter().filter(|series| series.is(wanted));
     let own: Vec<&SeriesView> = of_kind()
@@ -83,12 +103,22 @@ fn owner<'a>(label: &str, relays: &[&'a str]) -> Option<&'a str> {
     relays.iter().filter(begins).max_by_key(|relay| relay.len()).copied()
 }
 
-/// The CPU of a relay, and whether another of its step has the same one.
-fn cpu(task: &SeriesView) -> String {
-    let cpu = task.setting(setting::CPU).unwrap_or("–");
-    match task.setting(setting::SHARES_CPU) {
-        Some(_) => format!("{cpu}, shared"),
-        None => cpu.to_owned(),
+/// The CPUs of a relay's tasks, each once, and whether another relay of its step has one of them.
+fn cpus(tasks: &[&SeriesView]) -> String {
+    let mut cpus = Vec::new();
+    for cpu in tasks.iter().filter_map(|task| task.setting(setting::CPU)) {
+        if !cpus.contains(&cpu) {
+            cpus.push(cpu);
+        }
+    }
+    let cpus = if cpus.is_empty() {
+        "–".to_owned()
+    } else {
+        cpus.join(" ")
+    };
+    match tasks.iter().any(|task| task.setting(setting::SHARES_CPU).is_some()) {
+        true => format!("{cpus}, shared"),
+        false => cpus,
     }
 }
 
@@ -171,6 +201,27 @@ mod tests {
             loaded.contains("2500 (") && loaded.contains("| –") && loaded.contains(" 1 "),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_relay_in_several_threads_is_one_row() {
+        let mut tasks = ["receive", "functions", "output"]
+            .map(|task| synthetic::series(&format!("task/F1/{task}"), 1_000, 700_000, 60));
+        (tasks[0].counters.late, tasks[1].counters.missed) = (1, 4);
+        for (task, cpu) in tasks.iter_mut().zip(["1", "2", "1"]) {
+            task.spec.settings = vec![(setting::CPU.to_owned(), cpu.to_owned())];
+        }
+        let shares = (setting::SHARES_CPU.to_owned(), "F2".to_owned());
+        tasks[2].spec.settings.push(shares);
+        let mut series = tasks.to_vec();
+        series.push(synthetic::series("use/MU01", 1_000, 1_200_000, 60));
+        series.push(synthetic::series("delivery/F1", 1_000, 650_000, 60));
+        let text = print(Layout::Vpc, &[synthetic::run(series)]);
+        let rows: Vec<&str> = text.lines().filter(|line| line.contains("F1")).collect();
+        assert_eq!(rows.len(), 1, "{text}");
+        for part in ["| F1 ", "| 1 2, shared ", "1 + 4", "1200 (", "650 ("] {
+            assert!(rows[0].contains(part), "{part} in {text}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::verdict::{Check, Measured, Verdict};
 use model::{EventKind, RunState, SeriesView, Spike, kind};
 use std::fmt::Write;
 use std::path::Path;
-pub(crate) use table::{Align, Table};
+pub(crate) use table::{Align, Table, width, wrapped};
 use units::foreign::{self, Show};
 use units::format_ns;
 /// Events that are listed.
@@ -30,12 +30,12 @@ const EVENTS_LISTED: usize = 20;
 const SPIKES_LISTED: usize = 3;
 
 /// Writes text with or without ANSI colours.
-struct Paint {
-    colour: bool,
+pub(crate) struct Paint {
+    pub(crate) colour: bool,
 }
 
 impl Paint {
-    fn verdict(&self, verdict: Verdict, text: &str) -> String {
+    pub(crate) fn verdict(&self, verdict: Verdict, text: &str) -> String {
         let code = match verdict {
             Verdict::Pass => "1;32",
             Verdict::Fail => "1;31",
@@ -45,14 +45,14 @@ impl Paint {
     }
 
     /// The verdict over profiles: a pass of some of their limits only is not green.
-    fn over(&self, verdict: Verdict, is_partial_pass: bool, text: &str) -> String {
+    pub(crate) fn over(&self, verdict: Verdict, is_partial_pass: bool, text: &str) -> String {
         match is_partial_pass {
             true => self.wrap("1;36", text),
             false => self.verdict(verdict, text),
         }
     }
 
-    fn heading(&self, text: &str) -> String {
+    pub(crate) fn heading(&self, text: &str) -> String {
         self.wrap("1", text)
     }
 

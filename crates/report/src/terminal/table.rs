@@ -57,7 +57,7 @@ impl Table {
                 Row::Cells(cells) => out.push_str(&self.line(&widths, cells.iter().map(String::as_str))),
                 Row::Note(text) => {
                     let indent = " ".repeat(widths.first().copied().unwrap_or(0) + 4);
-                    for line in wrapped(text) {
+                    for line in wrapped(text, NOTE_WIDTH) {
                         out.push_str(&format!("{indent}{line}\n"));
                     }
                 }
@@ -95,12 +95,12 @@ impl Table {
 /// Longest line of a note.
 const NOTE_WIDTH: usize = 100;
 
-/// A text in lines, broken between words.
-fn wrapped(text: &str) -> Vec<String> {
+/// A text in lines of at most so many columns, broken between words.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= NOTE_WIDTH => {
+            Some(line) if width(line) + 1 + width(word) <= columns => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -111,7 +111,7 @@ fn wrapped(text: &str) -> Vec<String> {
 }
 
 /// Characters on the screen: all but those of colour sequences.
-fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     let mut in_colour = false;
     let mut n = 0;
     for c in text.chars() {
@@ -131,10 +131,10 @@ mod tests {
 
     #[test]
     fn long_notes_break_between_words() {
-        let lines = wrapped(&"some words ".repeat(20));
+        let lines = wrapped(&"some words ".repeat(20), NOTE_WIDTH);
         assert_eq!(lines.len(), 3);
         assert!(lines.iter().all(|line| line.len() <= NOTE_WIDTH));
-        assert_eq!(wrapped("short"), ["short"]);
+        assert_eq!(wrapped("short", NOTE_WIDTH), ["short"]);
     }
 
     #[test]

@@ -37,9 +37,12 @@ fn nature(quantity: Quantity) -> Nature {
     match quantity {
         Quantity::Late | Quantity::Overflow => Nature::CountByValue,
         Quantity::Missed => Nature::Missed,
-        Quantity::Lost | Quantity::Duplicate | Quantity::Conflicting | Quantity::Reordered | Quantity::Unwanted => {
-            Nature::Delivery
-        }
+        Quantity::Lost
+        | Quantity::Duplicate
+        | Quantity::Conflicting
+        | Quantity::Reordered
+        | Quantity::Unwanted
+        | Quantity::Wrong => Nature::Delivery,
         Quantity::Received => Nature::Received,
         _ => Nature::Value,
     }
@@ -100,6 +103,13 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
         doubts.push(plain(
             "the run is from before conflicting samples were counted".to_owned(),
         ));
+    }
+    if quantity == Quantity::Wrong && series.counters.lost > 0 {
+        let untold = plural(series.counters.lost, "trip");
+        doubts.push(plain(format!(
+            "{untold} of {} not told",
+            count(series.counters.expected)
+        )));
     }
     overrun(series, nature, &mut doubts);
     events(run, series, (nature, quantity), clocks, &mut doubts);

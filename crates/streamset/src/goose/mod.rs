@@ -2,9 +2,11 @@
 
 mod file;
 mod scl_blocks;
+mod scl_members;
 
 pub use file::{Block, Problem, parse};
 pub use scl_blocks::{control_block, expected_block};
+pub use scl_members::NamedMembers;
 
 use wire::ether::Mac;
 use wire::goose::{Curve, Expectation, Message, Value};

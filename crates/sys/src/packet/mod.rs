@@ -11,6 +11,7 @@ mod launch;
 mod listeners;
 mod port;
 mod ring;
+mod sender;
 mod socket;
 mod transmit;
 
@@ -18,6 +19,7 @@ pub use events::{LaunchError, LaunchFault, TxEvent, TxStage, TxStamp};
 pub use listeners::{Listener, Process, listeners};
 pub use port::PacketPort;
 pub use ring::{RxFrame, RxStamp, VlanTag};
+pub use sender::PacketSender;
 pub use transmit::{PartialSend, TxBatch};
 
 use crate::error::SysError;

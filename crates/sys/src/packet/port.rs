@@ -1,6 +1,7 @@
 //! A packet port: what the ring, the filter and the socket make together.
 
 use super::ring::{Ring, RxFrame};
+use super::sender::{PacketSender, refusal};
 use super::socket::{NicStamps, Socket, statistics};
 use super::transmit::{self, PartialSend, TxBatch};
 use super::{PortOptions, RingStatistics, TxEvent, events, filter, launch};
@@ -11,9 +12,6 @@ use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use units::Tai;
-
-/// An Ethernet header, in octets.
-const HEADER_OCTETS: usize = 14;
 
 /// A socket on one interface that sends frames and receives them through a ring.
 #[derive(Debug)]
@@ -219,23 +217,21 @@ impl PacketPort {
 
     #[cold]
     fn send_refusal(&self, errno: Errno, bytes: usize) -> SysError {
-        let interface = Arc::clone(&self.name);
-        match errno {
-            Errno::AGAIN | Errno::NOBUFS => SysError::SendQueueFull { interface, errno },
-            Errno::MSGSIZE if bytes > self.mtu as usize + HEADER_OCTETS => SysError::FrameTooLong {
-                interface,
-                bytes,
-                mtu: self.mtu,
-            },
-            Errno::NETDOWN => SysError::InterfaceDown { name: interface },
-            // The kernel takes the interface's number from the socket.
-            Errno::NXIO | Errno::NODEV => SysError::InterfaceGone { name: interface },
-            errno => SysError::Refused {
-                operation: "send on",
-                target: interface,
-                errno,
-            },
-        }
+        refusal(&self.name, self.mtu, errno, bytes)
+    }
+
+    /// What sends through this port from another thread.
+    ///
+    /// # Errors
+    /// The process has no descriptor left.
+    pub fn sender(&self) -> Result<PacketSender, SysError> {
+        let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, 0);
+        let fd = fd.map_err(|errno| SysError::refused("share the socket of", Arc::clone(&self.name), errno))?;
+        Ok(PacketSender {
+            fd,
+            name: Arc::clone(&self.name),
+            mtu: self.mtu,
+        })
     }
 
     /// The oldest received frame not yet taken: one read of memory, no system call. Its slot goes back to the kernel when the

@@ -61,6 +61,8 @@ impl FromStr for Policy {
         let text = text.trim();
         match text.split_once(':') {
             None if text == "other" => Ok(Self::Other),
+            // As cyclictest has it.
+            None if text.starts_with(|c: char| c.is_ascii_digit()) => Ok(Self::Fifo(parse_priority(text, text)?)),
             Some(("fifo", priority)) => Ok(Self::Fifo(parse_priority(text, priority)?)),
             Some(("rr", priority)) => Ok(Self::RoundRobin(parse_priority(text, priority)?)),
             Some(("deadline", budget)) => parse_deadline(text, budget),
@@ -188,6 +190,8 @@ mod tests {
             assert_eq!(text.parse(), Ok(policy));
             assert_eq!(policy.to_string(), text);
         }
+        assert_eq!("80".parse(), Ok(Policy::Fifo(80)));
+        assert_eq!("100".parse::<Policy>(), Err(PolicyError::Priority("100".into())));
     }
 
     #[test]

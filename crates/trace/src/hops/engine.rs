@@ -333,13 +333,14 @@ impl HopTracer {
         }
         let (mut hop, mut total) = (Distribution::default(), Distribution::default());
         if counts.paired > 0 {
-            let closed = cells.iter().filter_map(|cell| cell.extremes(self.span - 1));
-            let extremes = closed.reduce(Extremes::and);
+            let of_both = |cell: &Cell| [self.span - 1, self.span].map(|span| cell.extremes(span));
+            let kept: Vec<Extremes> = cells.iter().flat_map(of_both).flatten().collect();
+            let of = |which: fn(&Extremes) -> (u64, u64)| kept.iter().map(which).collect::<Vec<_>>();
             let series = |total| HopSeries { stream, point, total };
             hop = self.distribution(series(false))?;
-            hop = hop.with_extremes(extremes.map(|extremes| extremes.hop));
+            hop = hop.with_extremes(&of(|extremes| extremes.hop));
             total = self.distribution(series(true))?;
-            total = total.with_extremes(extremes.map(|extremes| extremes.total));
+            total = total.with_extremes(&of(|extremes| extremes.total));
         }
         Ok(Some(Reading {
             stream,

@@ -220,16 +220,6 @@ pub(super) struct Extremes {
     pub(super) total: (u64, u64),
 }
 
-impl Extremes {
-    pub(super) fn and(self, other: Self) -> Self {
-        let both = |one: (u64, u64), two: (u64, u64)| (one.0.min(two.0), one.1.max(two.1));
-        Self {
-            hop: both(self.hop, other.hop),
-            total: both(self.total, other.total),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{BUCKETS, bucket_bounds};

@@ -209,15 +209,19 @@ impl Distribution {
         self.buckets.iter().map(|(_, count)| count).sum()
     }
 
-    /// Sets the extremes the kernel kept, within what the buckets allow.
-    pub(super) fn with_extremes(mut self, exact: Option<(u64, u64)>) -> Self {
+    /// Sets the extremes: those that the kernel kept, shortest and longest of several spans, which fit the outer buckets. A duration
+    /// that was counted while the span changed is in the buckets of one and in the extremes of the other. Where none fits, the
+    /// end of the bucket stands: it is never better than what was measured.
+    pub(super) fn with_extremes(mut self, kept: &[(u64, u64)]) -> Self {
         let (Some((first, _)), Some((last, _))) = (self.buckets.first(), self.buckets.last()) else {
             return self;
         };
         let (lowest, highest) = (bucket_bounds(*first), bucket_bounds(*last));
-        let (min_ns, max_ns) = exact.unwrap_or((lowest.0, highest.1));
-        self.min_ns = min_ns.clamp(lowest.0, lowest.1);
-        self.max_ns = max_ns.clamp(highest.0, highest.1);
+        let fits = |(low, high): (u64, u64)| move |ns: &u64| (low..=high).contains(ns);
+        let shortest = kept.iter().map(|kept| kept.0).filter(fits(lowest)).min();
+        let longest = kept.iter().map(|kept| kept.1).filter(fits(highest)).max();
+        self.min_ns = shortest.unwrap_or(lowest.0);
+        self.max_ns = longest.unwrap_or(highest.1);
         self
     }
 }
@@ -306,8 +310,23 @@ mod tests {
         (now[10], now[200]) = (1, 1);
         let found = Distribution::between(&before, &now);
         let (low, high) = super::bucket_bounds(200);
-        assert_eq!(found.clone().with_extremes(None).max_ns, high);
-        let exact = found.with_extremes(Some((10, low + 1)));
+        assert_eq!(found.clone().with_extremes(&[]).max_ns, high);
+        let exact = found.clone().with_extremes(&[(10, low + 1)]);
         assert_eq!((exact.min_ns, exact.max_ns), (10, low + 1));
+        let beyond = found.with_extremes(&[(10, high + 1)]);
+        assert_eq!(
+            beyond.max_ns, high,
+            "not of these durations, and never better than they"
+        );
+    }
+
+    #[test]
+    fn one_counted_while_the_span_changed_is_found_in_the_other() {
+        let (before, mut now) = ([0u32; BUCKETS], [0u32; BUCKETS]);
+        (now[10], now[200]) = (1, 1);
+        let found = Distribution::between(&before, &now);
+        let (low, _) = super::bucket_bounds(200);
+        let straddling = found.with_extremes(&[(10, 12), (11, low + 2)]);
+        assert_eq!((straddling.min_ns, straddling.max_ns), (10, low + 2));
     }
 }

@@ -10,6 +10,7 @@ mod values;
 
 pub use describe::describe;
 pub use mapping::{Assignment, parse_assignments};
+pub(crate) use render::{POSSIBLE_HZ, members};
 pub use render::{Replay, table};
 pub use values::values;
 

@@ -27,16 +27,10 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
     let origins = origins(record, &sampling.dataset, &options.assignments, options.side)?;
     let rate = f64::from(sampling.rate);
     let columns = Columns::new(record, rate, &sampling.dataset, options, &origins)?;
-    let sources = origins.iter().map(|origin| match origin {
-        Origin::Feed(_) => Source::Given,
-        Origin::Invalid(_) => Source::Invalid,
-        Origin::Sum => Source::Sum,
-        Origin::Zero => Source::Zero,
-    });
     let render = Render {
         writer: Writer::new(
             sampling,
-            sources.collect(),
+            sources(&origins),
             columns.samples_with(sampling, options.ending),
         )?,
         columns: &columns,
@@ -61,9 +55,34 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
     })
 }
 
+/// Of every member what the writer makes its values of, and its values at the sampling's rate in A or V, the first at the record's first
+/// sample.
+///
+/// # Errors
+/// A member without channel, or more samples than memory should hold.
+pub(crate) fn members(
+    record: &Record,
+    sampling: &Sampling,
+    options: &Options,
+) -> Result<(Vec<Source>, Vec<Vec<f64>>), WaveformError> {
+    let origins = origins(record, &sampling.dataset, &options.assignments, options.side)?;
+    let columns = Columns::new(record, f64::from(sampling.rate), &sampling.dataset, options, &origins)?;
+    Ok((sources(&origins), columns.values))
+}
+
+fn sources(origins: &[Origin]) -> Vec<Source> {
+    let source = |origin: &Origin| match origin {
+        Origin::Feed(_) => Source::Given,
+        Origin::Invalid(_) => Source::Invalid,
+        Origin::Sum => Source::Sum,
+        Origin::Zero => Source::Zero,
+    };
+    origins.iter().map(source).collect()
+}
+
 /// Nominal frequencies of grids, railways and ships. The search for the place to begin anew takes the square of a cycle's
 /// length: a stated frequency far below would take hours.
-const POSSIBLE_HZ: std::ops::RangeInclusive<f64> = 10.0..=400.0;
+pub(crate) const POSSIBLE_HZ: std::ops::RangeInclusive<f64> = 10.0..=400.0;
 
 /// Of every member the values at the new rate, in A or V.
 pub(super) struct Columns {

@@ -1,9 +1,11 @@
 //! Scenarios as TOML.
 
-use super::{Expect, Scenario};
+use super::record::Keys;
+use super::{Expect, Scenario, Selection, Wave};
 use crate::WaveformError;
-use crate::library;
+use crate::library::{self, Origin};
 use crate::network;
+use crate::sample::Sampling;
 use crate::synth::{self, Synth};
 use serde::Deserialize;
 
@@ -15,6 +17,7 @@ pub(super) struct File {
     expect: FileExpect,
     waveform: Option<synth::File>,
     network: Option<network::File>,
+    record: Option<Keys>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -22,32 +25,72 @@ pub(super) struct File {
 struct FileExpect {
     trip: bool,
     within: Option<synth::Duration>,
+    phases: Option<Phases>,
+    function: Option<String>,
+}
+
+/// Phases, as in "A" or "BC".
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+struct Phases([bool; 3]);
+
+impl TryFrom<String> for Phases {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let phases = ["A", "B", "C"].map(|phase| text.contains(phase));
+        let letters = phases.iter().filter(|has| **has).count();
+        match letters == text.len() && letters > 0 {
+            true => Ok(Self(phases)),
+            false => Err(format!(
+                "\"{text}\" is not possible: use letters of ABC, such as \"A\" or \"BC\""
+            )),
+        }
+    }
 }
 
 /// Longest disturbance: its samples are in memory twice.
 pub(crate) const LONGEST_NS: u64 = 60_000_000_000;
 
 impl Scenario {
-    /// Reads the text of the scenario `name`; errors call it `origin`.
+    /// Reads the text of the scenario `name` for a stream that is sampled so; errors call it `origin`.
     ///
     /// # Errors
-    /// A wrong key or value, with line and key.
-    pub fn parse(text: &str, name: &str, origin: &str) -> Result<Self, WaveformError> {
-        library::parse(text, name, origin, Self::of)
+    /// A wrong key or value, with line and key, or a record that cannot be played so.
+    pub fn parse(text: &str, name: &str, origin: &str, sampling: &Sampling) -> Result<Self, WaveformError> {
+        library::parse(text, Origin::here(name), origin, |file, origin| {
+            Self::of(file, origin, sampling)
+        })
     }
 
-    pub(super) fn of(file: File, name: &str) -> Result<Self, WaveformError> {
-        let signal = match (file.waveform, file.network) {
-            (Some(waveform), None) => Synth::from(waveform),
-            (None, Some(network)) => network.signal()?,
+    pub(super) fn of(file: File, origin: Origin<'_>, sampling: &Sampling) -> Result<Self, WaveformError> {
+        let (wave, fault, notes) = match (file.waveform, file.network, file.record) {
+            (Some(waveform), None, None) => synthesised(Synth::from(waveform), file.fault)?,
+            (None, Some(network), None) => synthesised(network.signal()?, file.fault)?,
+            (None, None, Some(_)) if file.fault.is_some() => {
+                return Err(WaveformError::setting(
+                    "fault: a record has no states: give the instant as record.inception",
+                ));
+            }
+            (None, None, Some(keys)) => {
+                let (replayed, notes) = keys.replayed(origin.folder, sampling)?;
+                (Wave::Record(replayed), String::new(), notes)
+            }
             _ => {
                 return Err(WaveformError::setting(
-                    "give the signal as [waveform] or as [network], one of them",
+                    "give the signal as [waveform], [network] or [record], one of them",
                 ));
             }
         };
-        let synth = synth::checked(signal)?;
-        let fault = fault(&synth, file.fault)?;
+        let selection = Selection {
+            phases: file.expect.phases.map(|Phases(phases)| phases),
+            function: file.expect.function,
+        };
+        if !file.expect.trip && selection != Selection::default() {
+            return Err(WaveformError::setting(
+                "expect.phases, expect.function: there is no trip that could have them: leave them out",
+            ));
+        }
         let expect = match (file.expect.trip, file.expect.within) {
             (true, within) => Expect::Trip {
                 soonest_ns: None,
@@ -61,13 +104,21 @@ impl Scenario {
             }
         };
         Ok(Self {
-            name: name.to_owned(),
+            name: origin.name.to_owned(),
             what: file.what,
-            synth,
+            wave,
             fault,
             expect,
+            selection,
+            notes,
         })
     }
+}
+
+fn synthesised(signal: Synth, fault_named: Option<String>) -> Result<(Wave, String, Vec<String>), WaveformError> {
+    let synth = synth::checked(signal)?;
+    let fault = fault(&synth, fault_named)?;
+    Ok((Wave::Synth(synth), fault, Vec::new()))
 }
 
 /// The name of the state with which the fault begins, once the states are such that a test set can use them.

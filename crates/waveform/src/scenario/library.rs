@@ -3,6 +3,7 @@
 use super::Scenario;
 use crate::WaveformError;
 use crate::library::Library;
+use crate::sample::Sampling;
 
 /// The files of `scenarios/` that are called so.
 macro_rules! files {
@@ -41,10 +42,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     PROGRAM.names()
 }
 
-/// The scenario of the program that is called so, or that of a file.
+/// The scenario of the program that is called so, or that of a file, for a stream that is sampled so.
 ///
 /// # Errors
-/// Neither is there, or the file has a wrong key or value.
-pub fn find(name_or_path: &str) -> Result<Scenario, WaveformError> {
-    PROGRAM.find(name_or_path, Scenario::of)
+/// Neither is there, the file has a wrong key or value, or its record cannot be played so.
+pub fn find(name_or_path: &str, sampling: &Sampling) -> Result<Scenario, WaveformError> {
+    PROGRAM.find(name_or_path, |file, origin| Scenario::of(file, origin, sampling))
 }

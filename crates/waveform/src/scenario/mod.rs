@@ -2,11 +2,15 @@
 
 mod file;
 mod library;
+mod record;
 #[cfg(test)]
 mod tests;
+mod wave;
 
 pub(crate) use file::LONGEST_NS;
 pub use library::{find, names};
+pub use record::Replayed;
+pub use wave::Wave;
 
 use crate::WaveformError;
 use crate::sample::{SampleTable, Sampling};
@@ -19,13 +23,17 @@ pub struct Scenario {
     pub name: String,
     /// What it is, in a sentence.
     pub what: String,
-    /// The steady state and the states of the disturbance. The first of these begins with the disturbance, unless
+    /// The steady state and the disturbance. Of a synthesised one the first state begins with the disturbance, unless
     /// [`Scenario::fault`] is a later one; the last has an end.
-    pub synth: Synth,
-    /// The state with which the fault begins, or the disturbance where there is none.
+    pub wave: Wave,
+    /// The state with which the fault begins, or the disturbance where there is none. A record has its own inception.
     pub fault: String,
     /// What the relay has to do.
     pub expect: Expect,
+    /// Which phases and which function have to trip.
+    pub selection: Selection,
+    /// What was found out and decided where the file left it open, a sentence each; for a person to read.
+    pub notes: Vec<String>,
 }
 
 /// What a relay has to do about a disturbance.
@@ -44,11 +52,20 @@ pub enum Expect {
     Either,
 }
 
+/// Which phases and which function of a relay a fault is for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// Phases a, b, c; `None` where nothing is expected of them.
+    pub phases: Option<[bool; 3]>,
+    /// Its zone or function, as the test set is told the names of members; `None` where any may trip.
+    pub function: Option<String>,
+}
+
 /// A scenario as it is published once.
 #[derive(Debug, Clone)]
 pub struct Shot {
     /// The signal that the samples are of.
-    pub synth: Synth,
+    pub wave: Wave,
     /// Its samples: first the steady state, then the disturbance, then the steady state for ever.
     pub table: SampleTable,
     /// The first sample of the fault.
@@ -63,13 +80,22 @@ impl Scenario {
         matches!(self.expect, Expect::Trip { .. })
     }
 
-    /// The samples of one shot, whose states begin after `lead` samples of the steady state. Its phase is `shift_deg` at the
-    /// first sample; `number` gives each shot its own noise.
+    /// The samples of one shot, whose states begin after `lead` samples of the steady state; a record begins once a cycle only, and so with
+    /// the next sample that fits. Its phase is `shift_deg` at the first sample; `number` gives each shot its own noise.
     ///
     /// # Errors
     /// A signal that these samples cannot hold.
     pub fn shot(&self, sampling: &Sampling, lead: u64, shift_deg: f64, number: u64) -> Result<Shot, WaveformError> {
-        let synth = self.after(sampling, lead).shifted(shift_deg, number);
+        match &self.wave {
+            Wave::Synth(synth) => {
+                let synth = after(synth, sampling, lead).shifted(shift_deg, number);
+                self.synthesised(synth, sampling, lead)
+            }
+            Wave::Record(replayed) => replayed.shot(sampling, lead, shift_deg, number),
+        }
+    }
+
+    fn synthesised(&self, synth: Synth, sampling: &Sampling, lead: u64) -> Result<Shot, WaveformError> {
         let table = synth.table(sampling)?;
         let begin = |name: &str| {
             table
@@ -86,22 +112,22 @@ impl Scenario {
             )));
         };
         Ok(Shot {
-            synth,
+            wave: Wave::Synth(synth),
             table,
             fault,
             end,
         })
     }
+}
 
-    /// The signal with its states moved behind `lead` samples.
-    fn after(&self, sampling: &Sampling, lead: u64) -> Synth {
-        // Rounded down: a state begins with the first sample at or after its instant, which is number `lead` then.
-        let lead_ns = u64::try_from(u128::from(lead) * 1_000_000_000 / u128::from(sampling.rate)).unwrap_or(u64::MAX);
-        let mut synth = self.synth.clone();
-        for (number, state) in synth.states.iter_mut().enumerate() {
-            let at_ns = state.at_ns.or((number == 0).then_some(0));
-            state.at_ns = at_ns.map(|ns| ns.saturating_add(lead_ns));
-        }
-        synth
+/// The signal with its states moved behind `lead` samples.
+fn after(synth: &Synth, sampling: &Sampling, lead: u64) -> Synth {
+    // Rounded down: a state begins with the first sample at or after its instant, which is number `lead` then.
+    let lead_ns = u64::try_from(u128::from(lead) * 1_000_000_000 / u128::from(sampling.rate)).unwrap_or(u64::MAX);
+    let mut synth = synth.clone();
+    for (number, state) in synth.states.iter_mut().enumerate() {
+        let at_ns = state.at_ns.or((number == 0).then_some(0));
+        state.at_ns = at_ns.map(|ns| ns.saturating_add(lead_ns));
     }
+    synth
 }

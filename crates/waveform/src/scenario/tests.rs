@@ -1,5 +1,6 @@
-use super::{Expect, Scenario, find, names};
+use super::{Expect, Scenario, Selection, Wave, find, names};
 use crate::sample::{SampleTable, Sampling};
+use crate::synth::Synth;
 
 const TEXT: &str = r#"
 what = "x"
@@ -20,11 +21,18 @@ currents_a = 1000
 "#;
 
 fn parsed(text: &str) -> Scenario {
-    Scenario::parse(text, "x", "x.toml").expect("a scenario")
+    Scenario::parse(text, "x", "x.toml", &Sampling::new(4_800)).expect("a scenario")
+}
+
+fn synth(scenario: &Scenario) -> &Synth {
+    match &scenario.wave {
+        Wave::Synth(synth) => synth,
+        Wave::Record(_) => panic!("{} is a record", scenario.name),
+    }
 }
 
 fn refusal(text: &str) -> String {
-    let refused = Scenario::parse(text, "x", "x.toml");
+    let refused = Scenario::parse(text, "x", "x.toml", &Sampling::new(4_800));
     refused.expect_err("refused").to_string()
 }
 
@@ -32,6 +40,29 @@ fn refusal(text: &str) -> String {
 fn current(table: &SampleTable, sample: u64) -> i32 {
     let (octets, _) = table.seq_data(sample).split_first_chunk().expect("a member");
     i32::from_be_bytes(*octets)
+}
+
+#[test]
+fn what_has_to_trip_is_stated() {
+    let scenario = parsed(&TEXT.replace("within", "phases = \"CA\"\nfunction = \"zone1\"\nwithin"));
+    assert_eq!(
+        scenario.selection,
+        Selection {
+            phases: Some([true, false, true]),
+            function: Some("zone1".into())
+        }
+    );
+    assert_eq!(
+        parsed(TEXT).selection,
+        Selection::default(),
+        "nothing is expected of them"
+    );
+    for phases in ["", "AA", "N", "abc"] {
+        let text = refusal(&TEXT.replace("within", &format!("phases = {phases:?}\nwithin")));
+        assert!(text.contains("use letters of ABC"), "{phases}: {text}");
+    }
+    let quiet = TEXT.replace("trip = true\nwithin = \"30ms\"", "trip = false\nphases = \"A\"");
+    assert!(refusal(&quiet).contains("there is no trip that could have them"));
 }
 
 #[test]
@@ -68,7 +99,7 @@ fn a_shot_goes_on_where_the_one_before_was() {
     let sampling = Sampling::new(4_800);
     let first = scenario.shot(&sampling, 100, 33.0, 0).expect("a shot");
     let over: u32 = 2_345;
-    let phase = 33.0 + first.synth.phase_deg_at(f64::from(over) / 4_800.0).expect("a phase");
+    let phase = 33.0 + first.wave.phase_deg_at(f64::from(over) / 4_800.0).expect("a phase");
     let next = scenario.shot(&sampling, 100, phase, 1).expect("a shot");
     for sample in 0..96 {
         let (before, after) = (
@@ -101,22 +132,22 @@ fn what_a_test_set_cannot_use_is_refused() {
         let why = refusal(&TEXT.replacen(from, to, 1));
         assert!(why.starts_with("x.toml") && why.contains(says), "{why}");
     }
-    assert!(find("none").is_err_and(|error| error.to_string().contains("overcurrent")));
+    assert!(find("none", &Sampling::new(4_800)).is_err_and(|error| error.to_string().contains("overcurrent")));
 }
 
 #[test]
 fn a_network_stands_in_place_of_a_waveform() {
-    let scenario = find("zone1-bc").expect("of the program");
-    let [nominal, fault] = [&scenario.synth.nominal, &scenario.synth.states[0].operating];
+    let scenario = find("zone1-bc", &Sampling::new(4_800)).expect("of the program");
+    let [nominal, fault] = [&synth(&scenario).nominal, &synth(&scenario).states[0].operating];
     assert!((nominal.currents_a[0] - 400.0).abs() < 1e-9);
     // Half of the line and the source: |0.4 + 1.5 + j(4 + 6)| = 10.18 ohm; sqrt(3)/2 of 63.5 kV over that, and some load.
     assert!((fault.currents_a[1] - 5_402.0).abs() < 400.0, "{fault:?}");
     assert_eq!(
-        (scenario.fault.as_str(), scenario.synth.states[0].decay.is_some()),
+        (scenario.fault.as_str(), synth(&scenario).states[0].decay.is_some()),
         ("BC", true)
     );
     let text = "what = \"x\"\n[expect]\ntrip = true\n";
-    assert!(refusal(text).contains("[waveform] or as [network]"));
+    assert!(refusal(text).contains("[waveform], [network] or [record]"));
     let network = "[network]\nsource_v = 110000\nsource = { z1_ohm = [0, 4], z0_ohm = [0, 6] }\nline = { z1_ohm = [0, 4], \
                    z0_ohm = [0, 6] }\n[[network.fault]]\ntype = \"AG\"\nposition = 3\nduration = \"1s\"\n";
     assert!(refusal(&format!("{text}{network}")).contains("network.fault.position is 3: use 0 to 2"));
@@ -130,7 +161,7 @@ fn every_scenario_of_the_program_can_be_published() {
     let files = std::fs::read_dir(folder).expect("the folder").count();
     assert_eq!(names().count(), files, "each file of the folder is in the program");
     for name in names() {
-        let scenario = find(name).expect(name);
+        let scenario = find(name, &Sampling::new(4_800)).expect(name);
         assert_eq!(scenario.name, name);
         for rate in [4_000, 4_800] {
             let shot = scenario.shot(&Sampling::new(rate), 2_400, 0.0, 0).expect(name);

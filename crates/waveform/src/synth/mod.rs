@@ -11,6 +11,7 @@ mod timeline;
 
 pub(crate) use file::{Duration, File, checked};
 pub use file::{parse, read};
+pub(crate) use steady::Loop;
 
 use wire::quality::SvQuality;
 

@@ -5,15 +5,15 @@ const LONGEST_S: u64 = 10;
 
 /// A number of samples that holds a whole number of cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Loop {
-    pub(super) samples: u64,
-    pub(super) cycles: u64,
+pub(crate) struct Loop {
+    pub(crate) samples: u64,
+    pub(crate) cycles: u64,
 }
 
 impl Loop {
     /// The shortest loop at `frequency_hz` that closes; where none does within ten seconds, the one that closes best, which
     /// is then filled with whole cycles: half a sample in ten seconds, so below 2 parts in 10^5 from 4000 samples a second on.
-    pub(super) fn of(frequency_hz: f64, rate: u32) -> Self {
+    pub(crate) fn of(frequency_hz: f64, rate: u32) -> Self {
         let shortest = (f64::from(rate) / frequency_hz).floor().max(1.0) as u64;
         let mut best = Self { samples: 1, cycles: 0 };
         let mut best_error = f64::INFINITY;
@@ -44,7 +44,7 @@ impl Loop {
         }
     }
 
-    pub(super) fn frequency_hz(self, rate: u32) -> f64 {
+    pub(crate) fn frequency_hz(self, rate: u32) -> f64 {
         self.cycles as f64 * f64::from(rate) / self.samples as f64
     }
 }

@@ -3,7 +3,7 @@
 use super::clearing::cleared;
 use super::{Group, Place, Point};
 use crate::network::{Complex, Fault, FaultType, Network};
-use crate::scenario::Expect;
+use crate::scenario::{Expect, Selection};
 use crate::synth::Synth;
 use model::Cell;
 
@@ -52,6 +52,7 @@ impl Distance {
             trips,
             stays,
             within_ns: Some(self.within_ns),
+            selection: of_type(*kind),
         };
         each.map(group).collect()
     }
@@ -93,6 +94,11 @@ impl Distance {
         )
     }
 
+    /// Which phases have to trip.
+    pub(super) fn selection(&self, place: Place) -> Selection {
+        of_type(self.types[place.group % self.types.len()])
+    }
+
     fn signal(&self, sir: f64, kind: FaultType, position: f64, point: &Point) -> Synth {
         let network = self.network(sir);
         let fault = Fault {
@@ -131,5 +137,13 @@ impl Distance {
             true => Expect::NoTrip,
             false => Expect::Either,
         }
+    }
+}
+
+fn of_type(kind: FaultType) -> Selection {
+    let name = kind.to_string();
+    Selection {
+        phases: Some(["A", "B", "C"].map(|phase| name.contains(phase))),
+        function: None,
     }
 }

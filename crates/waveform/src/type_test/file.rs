@@ -4,7 +4,7 @@ use super::distance::Distance;
 use super::overcurrent::{Curve, Overcurrent};
 use super::{Kind, TypeTest};
 use crate::WaveformError;
-use crate::library;
+use crate::library::{self, Origin};
 use crate::network::{FaultType, Impedances, fifty};
 use crate::scenario::LONGEST_NS;
 use crate::synth::Duration;
@@ -82,10 +82,10 @@ impl TypeTest {
     /// # Errors
     /// A wrong key or value, with line and key.
     pub fn parse(text: &str, name: &str, origin: &str) -> Result<Self, WaveformError> {
-        library::parse(text, name, origin, Self::of)
+        library::parse(text, Origin::here(name), origin, Self::of)
     }
 
-    pub(super) fn of(file: File, name: &str) -> Result<Self, WaveformError> {
+    pub(super) fn of(file: File, origin: Origin<'_>) -> Result<Self, WaveformError> {
         within("repeats", f64::from(file.repeats), 1.0, 10_000.0)?;
         let repeats = usize::from(file.repeats);
         let kind = match (file.distance, file.overcurrent) {
@@ -98,7 +98,7 @@ impl TypeTest {
             }
         };
         Ok(Self {
-            name: name.to_owned(),
+            name: origin.name.to_owned(),
             what: file.what,
             repeats,
             kind,

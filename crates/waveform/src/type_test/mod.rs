@@ -14,7 +14,7 @@ mod tests;
 pub use library::{find, names};
 pub use point::Point;
 
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Selection, Wave};
 use distance::Distance;
 use model::Cell;
 use overcurrent::Overcurrent;
@@ -72,6 +72,8 @@ pub struct Group {
     pub stays: bool,
     /// Required operate time in ns; `None` where none is required.
     pub within_ns: Option<u64>,
+    /// Which phases and which function have to trip.
+    pub selection: Selection,
 }
 
 impl TypeTest {
@@ -116,15 +118,21 @@ impl TypeTest {
             Kind::Distance(test) => test.shot(place),
             Kind::Overcurrent(test) => test.shot(place.group),
         };
+        let selection = match &self.kind {
+            Kind::Distance(test) => test.selection(place),
+            Kind::Overcurrent(_) => Selection::default(),
+        };
         let fault = synth.states.first().map(|state| state.name.clone());
         TestShot {
             group: place.group,
             scenario: Scenario {
                 name: self.name.clone(),
                 what: self.what.clone(),
-                synth,
+                wave: Wave::Synth(synth),
                 fault: fault.unwrap_or_default(),
                 expect,
+                selection,
+                notes: Vec::new(),
             },
             cell,
             point,

@@ -1,7 +1,7 @@
 //! An inverse-time curve: multiples of the setting (after IEC 60255-151).
 
 use super::{Group, Point};
-use crate::scenario::Expect;
+use crate::scenario::{Expect, Selection};
 use crate::synth::{Operating, State, Synth, symmetrical};
 use model::Cell;
 use serde::Deserialize;
@@ -102,6 +102,7 @@ impl Overcurrent {
             trips: true,
             stays: false,
             within_ns: Some(self.latest_ns(*multiple)),
+            selection: Selection::default(),
         };
         self.multiples.iter().map(group).collect()
     }
@@ -110,7 +111,7 @@ impl Overcurrent {
         let multiple = self.multiples[group];
         let (expected_ns, tolerance_ns) = (self.expected_ns(multiple), self.tolerance_ns(multiple));
         let synth = self.signal(multiple);
-        let point = Point::anywhere(&synth);
+        let point = Point::anywhere(synth.nominal.voltage_angles_deg[0]);
         let expect = Expect::Trip {
             within_ns: Some(self.latest_ns(multiple)),
             soonest_ns: Some(expected_ns.saturating_sub(tolerance_ns)),

@@ -1,7 +1,6 @@
 //! Where on the wave a fault begins.
 
 use crate::network::FaultType;
-use crate::synth::Synth;
 
 /// From the crest of a cosine to where it rises through zero, in degrees.
 const RISING_DEG: f64 = 90.0;
@@ -16,11 +15,11 @@ pub struct Point {
 }
 
 impl Point {
-    /// Anywhere on the wave of phase a.
-    pub fn anywhere(synth: &Synth) -> Self {
+    /// Anywhere on the wave of phase a, the angle of whose voltage is this where the phase of the frequency is 0.
+    pub fn anywhere(voltage_deg: f64) -> Self {
         Self {
             wanted_deg: None,
-            voltage_deg: synth.nominal.voltage_angles_deg[0],
+            voltage_deg,
         }
     }
 

@@ -1,6 +1,6 @@
 use super::{TypeTest, find, names};
 use crate::sample::Sampling;
-use crate::scenario::Expect;
+use crate::scenario::{Expect, Wave};
 use model::Cell;
 use std::collections::BTreeMap;
 
@@ -39,7 +39,10 @@ fn a_fault_in_the_reach_measures_its_part_of_the_reach_whatever_the_source() {
         let Cell::Distance { sir, fault, position } = shot.cell else {
             panic!("a distance")
         };
-        let during = &shot.scenario.synth.states[0].operating;
+        let Wave::Synth(synth) = &shot.scenario.wave else {
+            panic!("a record");
+        };
+        let during = &synth.states[0].operating;
         if fault == "ABC" {
             let seen = during.voltages_v[0] / during.currents_a[0];
             assert!(
@@ -72,7 +75,7 @@ fn faults_begin_at_the_wanted_point_of_their_loops_voltage() {
         let (shift, step) = (17.0, 360.0 * 50.0 / 4_800.0);
         let lead = 2_400 + shot.point.samples_until(shift + 2_400.0 * step, step);
         let made = shot.scenario.shot(&sampling, lead, shift, 1).expect("a shot");
-        let phase = shift + made.synth.phase_deg_at(made.fault as f64 / 4_800.0).expect("a phase");
+        let phase = shift + made.wave.phase_deg_at(made.fault as f64 / 4_800.0).expect("a phase");
         // The signal's own voltage, of the two phases of the loop, or the one.
         let [a, b, c] = [4, 5, 6].map(|member: usize| {
             let data = made.table.seq_data(made.fault - 1);

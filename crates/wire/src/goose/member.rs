@@ -11,6 +11,10 @@ pub struct Member {
     part: Option<u8>,
 }
 
+/// Positions of a double point (IEC 61850-7-3): off, and on.
+const OPEN: u8 = 0b01;
+const CLOSED: u8 = 0b10;
+
 /// The text names no member.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -24,17 +28,45 @@ impl Member {
         Self { entry, part: None }
     }
 
+    /// A part of a structure, by the numbers of both from 0.
+    pub fn part(entry: u8, part: u8) -> Self {
+        Self {
+            entry,
+            part: Some(part),
+        }
+    }
+
     /// Its value in a message; `None` where it is not there, or no boolean.
-    pub fn of(self, mut entries: Entries<'_>) -> Option<bool> {
-        let entry = entries.nth(usize::from(self.entry))?;
-        let value = match (self.part, entry) {
-            (None, value) => value,
-            (Some(part), Data::Structure(mut parts)) => parts.nth(usize::from(part))?,
-            (Some(_), _) => return None,
-        };
-        match value {
+    pub fn of(self, entries: Entries<'_>) -> Option<bool> {
+        match self.value(entries)? {
             Data::Boolean(value) => Some(value),
             _ => None,
+        }
+    }
+
+    /// Whether it tells of a trip: a boolean that is true, or a position (Dbpos) that is open. `None` where it is not there, neither of
+    /// them, or a position between the two.
+    pub fn tripped(self, entries: Entries<'_>) -> Option<bool> {
+        match self.value(entries)? {
+            Data::Boolean(value) => Some(value),
+            Data::BitString {
+                unused: 6,
+                bits: [bits],
+            } => match bits >> 6 {
+                OPEN => Some(true),
+                CLOSED => Some(false),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn value(self, mut entries: Entries<'_>) -> Option<Data<'_>> {
+        let entry = entries.nth(usize::from(self.entry))?;
+        match (self.part, entry) {
+            (None, value) => Some(value),
+            (Some(part), Data::Structure(mut parts)) => parts.nth(usize::from(part)),
+            (Some(_), _) => None,
         }
     }
 }
@@ -74,10 +106,15 @@ mod tests {
 
     #[test]
     fn a_member_is_found_by_its_numbers() {
-        let all_data = vec![
+        let position = |bits: u8| Value::BitString {
+            unused: 6,
+            bits: vec![bits << 6],
+        };
+        let mut all_data = vec![
             Value::Boolean(false),
             Value::Structure(vec![Value::Integer(7), Value::Boolean(true)]),
         ];
+        all_data.extend((0..4).map(position));
         let message = Message {
             dst: Mac([1; 6]),
             src: Mac([2; 6]),
@@ -98,10 +135,18 @@ mod tests {
             ("1", None),
             ("0.0", None),
             ("2", None),
+            ("9", None),
         ] {
             let member: Member = text.parse().expect(text);
             assert_eq!((member.of(entries), member.to_string().as_str()), (value, text));
         }
+        let positions: Vec<Option<bool>> = (2..6).map(|entry| Member::numbered(entry).tripped(entries)).collect();
+        assert_eq!(
+            positions,
+            [None, Some(true), Some(false), None],
+            "between, open, closed, bad"
+        );
+        assert_eq!(Member::part(1, 1).tripped(entries), Some(true));
         assert!("x".parse::<Member>().is_err() && "1.2.3".parse::<Member>().is_err());
     }
 }

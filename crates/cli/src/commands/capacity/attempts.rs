@@ -1,6 +1,6 @@
 //! The attempts of a search: each is a plan of one step, and a run of its own.
 
-use crate::arguments::RunArgs;
+use crate::arguments::{PageArgs, RunArgs};
 use crate::failure::{Failure, say};
 use crate::run_file::{Run, Start};
 use host::CpuFacts;
@@ -72,7 +72,7 @@ impl Attempts {
         };
         let args = RunArgs {
             out: Some(file.to_owned()),
-            html: None,
+            pages: PageArgs::default(),
             ..self.args.clone()
         };
         let mut run = Run::start(begin, args)?;

@@ -60,7 +60,7 @@ pub(crate) struct CapacityArgs {
     hold: u64,
     /// CPUs of the device under test, of which the first one takes the streams [default: the isolated CPUs that no other process
     /// owns, or where there are none, all but the housekeeping ones]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// CPUs for loads, recorder and test set [default: the lowest that is neither isolated nor owned]
     #[arg(long, value_name = "LIST")]

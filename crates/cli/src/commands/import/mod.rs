@@ -45,8 +45,8 @@ pub(crate) struct ImportArgs {
     /// Files of one machine, each a window of the run, one after the other
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Time between due instants, where the file does not state it (-i)
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    /// Time between due instants, where the file does not state it
+    #[arg(long, short, value_name = "DURATION", value_parser = positive_duration)]
     interval: Option<u64>,
     /// Width of a bucket, which histogram text does not state [default: 1us]
     #[arg(long, value_enum)]
@@ -68,7 +68,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     rate: Option<u32>,
     /// Run file to write [default: ./runs/TIME-import.triptime]
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     judge: JudgeArgs,

@@ -4,12 +4,12 @@ mod hwlat;
 
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
-use crate::ready::ready;
+use crate::ready::{not_to_be_disturbed, ready};
 use crate::run_file::{Run, Start};
 use lab::plan::rest;
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::options::positive_duration;
-use probes::{OnCpus, Probe};
+use probes::{CpuProbe, OnCpus, Probe};
 use units::CpuList;
 
 /// Time stolen from a spinning CPU: interrupts, softirqs, other threads, the hypervisor, firmware
@@ -18,14 +18,14 @@ use units::CpuList;
 It takes the whole of each measured CPU while it runs. Use it only on CPUs that will be dedicated.
 
 Examples: triptime noise --cpus 2-3 --duration 60s
-          triptime noise --cpus 2 --threshold 500ns --spike-above 20us --html noise.html
+          triptime noise --cpus 2 --gaps-above 500ns --threshold 20us --html noise.html
           triptime noise --cpus 2-3 --duration 60s --hwlat 60s")]
 pub(crate) struct NoiseArgs {
     /// CPUs to measure, isolated ones too [default: every CPU this process may use but the first]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// How long to measure [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     #[command(flatten)]
     options: NoiseOptions,
@@ -33,6 +33,10 @@ pub(crate) struct NoiseArgs {
     /// of each second, and looks for gaps that firmware or hypervisor make
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     hwlat: Option<u64>,
+    /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
+    /// these wait meanwhile
+    #[arg(long)]
+    disturb: bool,
     /// Leave idle states as the system has them, instead of holding /dev/cpu_dma_latency at 0
     #[arg(long)]
     default_system: bool,
@@ -42,7 +46,11 @@ pub(crate) struct NoiseArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
+    let is_named = args.cpus.is_some();
     let cpus = args.cpus.unwrap_or_else(all_but_the_first);
+    if NoiseConfig::occupies(&args.options) && !args.disturb {
+        not_to_be_disturbed(&cpus, is_named)?;
+    }
     let begin = Start {
         default_system: args.default_system,
         flight_recorder: true,
@@ -63,7 +71,7 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
     }
     let mut run = Run::start(begin, args.run)?;
     let seen = match args.hwlat {
-        Some(ns) => hwlat::look(&mut run, &cpus, config.options.threshold, ns).map(Some),
+        Some(ns) => hwlat::look(&mut run, &cpus, config.options.gaps_above, ns).map(Some),
         None => Ok(None),
     };
     let outcome = seen.and_then(|seen| {

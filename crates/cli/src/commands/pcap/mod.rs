@@ -1,7 +1,7 @@
 //! `triptime pcap FILE`: the streams of a capture.
 //!
 //! Without options it prints a listing: per stream its frames, rate, spacing, losses, bursts and worst gaps; for GOOSE
-//! its states. With `--json`, `--out`, `--html` or `--limits` it makes a run, as any measuring command does.
+//! its states. With `--json`, `--out`, `--html`, `--junit` or `--limits` it makes a run, as any measuring command does.
 //!
 //! With `--decode`, one JSON object per line: one for each ASDU, one for each GOOSE message, fields named as on the wire. A
 //! frame that breaks a rule gives one line with `error` (the first violation), `offset` (the octet of the frame, from 0), and
@@ -25,7 +25,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::arguments::{size, window};
+use crate::arguments::{PageArgs, size, window};
+use crate::face::FaceArgs;
 use crate::failure::{Failure, USAGE};
 use capture::{CaptureError, Reader};
 use units::foreign;
@@ -34,7 +35,7 @@ use units::foreign;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Reads pcap and pcapng, with stamps of any unit, packed with gzip or not.
-A run file is written only with --out, --html, --limits or --json.
+A run file is written only with --out, --html, --junit, --limits or --json.
 
 Example: triptime pcap bay.pcapng
          triptime pcap bay.pcapng --limits site.toml --html bay.html
@@ -43,7 +44,7 @@ pub(crate) struct PcapArgs {
     /// The capture; - reads standard input
     pub(crate) file: PathBuf,
     /// Print each ASDU and each GOOSE message as one line of JSON
-    #[arg(long, conflicts_with_all = ["out", "html", "json", "limits", "rate"])]
+    #[arg(long, conflicts_with_all = ["out", "html", "junit", "json", "limits", "rate"])]
     pub(crate) decode: bool,
     /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -54,15 +55,13 @@ pub(crate) struct PcapArgs {
     /// Most streams that are told apart
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     pub(crate) max_streams: u16,
-    /// Run file to write [default: none; with --json, --html or --limits ./runs/TIME-pcap.triptime]
-    #[arg(long, value_name = "RUN")]
-    pub(crate) out: Option<PathBuf>,
-    /// Write the report as one HTML file
+    /// Run file to write [default: none; with --json, --html, --junit or --limits ./runs/TIME-pcap.triptime]
     #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pages: PageArgs,
+    #[command(flatten)]
+    pub(crate) face: FaceArgs,
     /// Limit profile that judges the capture: substation, seapath, avb, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     pub(crate) limits: Option<String>,
@@ -78,7 +77,11 @@ pub(crate) struct PcapArgs {
 impl PcapArgs {
     /// Whether a run is asked for, rather than the listing alone.
     fn wants_run(&self) -> bool {
-        self.json || self.out.is_some() || self.html.is_some() || self.limits.is_some()
+        self.face.is_given()
+            || self.out.is_some()
+            || self.pages.html.is_some()
+            || self.pages.junit.is_some()
+            || self.limits.is_some()
     }
 }
 

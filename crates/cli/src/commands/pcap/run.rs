@@ -1,7 +1,6 @@
 //! The analysis of a capture as a run: its file, its report, its verdict.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,12 +32,12 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     let profile = args.limits.as_deref().map(Profile::find).transpose();
     let profile = profile.map_err(Failure::from)?;
     let documents = limits_document(args.limits.as_deref())?;
-    page::check(args.html.as_deref(), args.out.as_deref())?;
+    page::check(args.pages.html.as_deref(), args.out.as_deref())?;
     let run = NewRun {
         window_ns: args.window,
         file_budget: Some(args.file_budget),
         documents,
-        ..new_run("pcap", Some(args.out.clone().unwrap_or_else(free_file)))
+        ..new_run("pcap", args.out.clone())
     };
     let file = run.file.clone();
     let stop = stop_flag()?;
@@ -77,38 +76,25 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         return Err(Failure::CouldNotMeasure(none.text().trim_end().to_owned()).into());
     }
     let report = verdict::read(&file, profile)?;
-    if args.json {
-        out.write_all(report.json().as_bytes())?;
-    } else {
+    if !(args.face.json || args.face.summary) {
         let listing = Listing {
             file: capture,
             summary: &summary,
             dropped,
             events: None,
         };
-        let colour = std::io::stdout().is_terminal();
-        let text = report.text(colour, args.html.as_deref());
-        write!(out, "{text}\n{}", listing.text())?;
+        writeln!(out, "{}", listing.text())?;
     }
+    let colour = std::io::stdout().is_terminal();
+    let text = args.face.of(&report, colour, args.pages.html.as_deref());
+    out.write_all(text.as_bytes())?;
     out.flush()?;
-    let status = verdict::with_page(&report, args.html.as_deref())?;
+    let status = verdict::with_pages(&report, &args.pages)?;
     // Without limits, a capture that is not whole is what there is to say.
     Ok(match (status, ended.damage) {
         (0, Some(_)) => USAGE,
         (status, _) => status,
     })
-}
-
-/// The default file. A capture may be done within a second, which is the unit of its name.
-fn free_file() -> PathBuf {
-    let first = new_run("pcap", None).file;
-    let numbered = |n: u32| first.with_extension(format!("{n}.triptime"));
-    let mut further = (2..100).map(numbered);
-    if first.exists() {
-        further.find(|file| !file.exists()).unwrap_or(first)
-    } else {
-        first
-    }
 }
 
 fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {

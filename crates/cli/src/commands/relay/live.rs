@@ -5,6 +5,7 @@ use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
+use lab::preflight::Intent;
 use lab::session::SessionError;
 use probes::Probe;
 use probes::relay::{Found, RelayConfig, port_options};
@@ -15,12 +16,18 @@ use sys::thread::Policy;
 const DOCUMENT: &str = "relay";
 
 /// Runs it until its duration is over; returns the exit status.
-pub(super) fn run(Found { config: relay, text }: Found, interface: &str, args: RelayArgs) -> Result<u8, Failure> {
+pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, Failure> {
+    let Found {
+        config: mut relay,
+        text,
+    } = found;
+    relay.cpus = args.live.cpu.unwrap_or(relay.cpus);
+    let cpus = relay.cpus.all();
     let port_args = PortArgs {
         interface: interface.to_owned(),
         duration: args.live.duration,
         policy: args.live.policy.unwrap_or(Policy::Fifo(relay.priority)),
-        cpu: args.live.cpu.or_else(|| relay.cpus.first()),
+        cpu: cpus.first(),
         capture: args.capture,
     };
     let records = args.records.as_deref().map(|path| open(path, &relay)).transpose()?;
@@ -30,10 +37,9 @@ pub(super) fn run(Found { config: relay, text }: Found, interface: &str, args: R
         clock: args.live.clock,
         duration_ns: port_args.duration,
         policy: port_args.policy,
-        cpu: port_args.cpu,
         spin_ahead_ns: args.live.spin_ahead,
         stream_labels: Vec::new(),
-        shares_cpu_with: Vec::new(),
+        beside: Vec::new(),
     };
     ready(&config, &[], Some(interface), &args.run)?;
     let open = || PacketPort::open(interface, &port_options(&config.relay));
@@ -42,7 +48,7 @@ pub(super) fn run(Found { config: relay, text }: Found, interface: &str, args: R
     let begin = Start {
         flight_recorder: true,
         documents: vec![(DOCUMENT.to_owned(), text)],
-        ..Start::probe("relay", port_args.measured(), port_args.duration).on(interface)
+        ..Start::probe("relay", cpus.clone(), port_args.duration).on(interface)
     };
     let mut run = Run::start(begin, args.run)?;
     // Opened only now: frames that waited while the run was being prepared would be late by that.
@@ -51,7 +57,11 @@ pub(super) fn run(Found { config: relay, text }: Found, interface: &str, args: R
         Err(error) => return run.finish(Err(error.into())),
     };
     let stop = run.session.stop.clone();
-    let port = run.port(port, &port_args, &port_args.intent())?;
+    let intent = Intent {
+        cpus,
+        ..port_args.intent()
+    };
+    let port = run.port(port, &port_args, &intent)?;
     // A relay watches its clock in any case: that is part of its self-monitoring.
     let watch = args.time.watch_always(args.live.clock, &mut run.session.recorder);
     let outcome = watch.map_err(SessionError::from).and_then(|watch| {

@@ -10,6 +10,7 @@ use crate::arguments::{CaptureArgs, RunArgs};
 use crate::failure::Failure;
 use crate::time_sync::{TimeSyncArgs, relation};
 use ::relay::Config;
+use ::relay::config::Cpus;
 use ::relay::replay::Channels;
 use probes::options::{duration, positive_duration};
 use probes::relay::{Folder, find};
@@ -24,6 +25,7 @@ use sys::thread::Policy;
 Examples:
   triptime relay bays8 eth1 --cpu 3 --clock ptp
   triptime relay feeder.toml eth1 --cpu 3 --clock ptp --duration 1h
+  triptime relay feeder.toml eth1 --cpu receive=1,functions=2,output=3 --clock ptp
   triptime relay feeder.toml eth1 --cpu 3 --clock ptp --records /var/lib/feeder1
   triptime relay feeder.toml --replay fault.cfg
   triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
@@ -54,15 +56,15 @@ pub(crate) struct RelayArgs {
 #[command(next_help_heading = "On an interface")]
 struct LiveArgs {
     /// How long it runs [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "replay")]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration, conflicts_with = "replay")]
     duration: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY [default: fifo, with the priority of the relay's file]
-    #[arg(long)]
+    #[arg(long, short)]
     policy: Option<Policy>,
-    /// CPU to run on [default: the first of the relay's file]
-    #[arg(long)]
-    cpu: Option<u32>,
-    /// How long before a task is due its thread stops sleeping and spins
+    /// CPU to run on, in one thread; or one for each task, in three: receive=1,functions=2,output=3 [default: as the relay's file says]
+    #[arg(long, short = 'a', value_name = "CPU|TASK=CPU,...")]
+    cpu: Option<Cpus>,
+    /// How long before a cycle is due its thread stops sleeping and spins
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
     /// How the publishers' clock relates to this machine's: none, same-host, ptp, or ptp:UNCERTAINTY. Without a relation there are no
@@ -76,10 +78,10 @@ struct LiveArgs {
 #[command(next_help_heading = "Through a recorded fault")]
 struct ReplayArgs {
     /// What to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
-    #[arg(long, value_name = "FILE", conflicts_with = "interface")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "junit"])]
     replay: Option<PathBuf>,
     /// Play a type test instead, one of the program or a TOML file, in pure time: what the functions do, without a network
-    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "replay"])]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "replay", "junit"])]
     type_test: Option<String>,
     /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign; a stream before a
     /// colon where the relay has several (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]
@@ -99,7 +101,7 @@ fn open(path: &Path, relay: &Config) -> Result<Folder, Failure> {
 pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
     let found = find(&args.config)?;
     if let Some(test) = &args.replay.type_test {
-        return type_test::run(&found.config, test, args.run.json);
+        return type_test::run(&found.config, test, args.run.face.json);
     }
     match (&args.replay.replay, args.interface.clone()) {
         (None, Some(interface)) => live::run(found, &interface, args),
@@ -109,7 +111,7 @@ pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
                 .as_deref()
                 .map(|path| open(path, &found.config))
                 .transpose()?;
-            replay::run(&found.config, file, &args.replay, records, args.run.json)
+            replay::run(&found.config, file, &args.replay, records, args.run.face.json)
         }
         (None, None) => Err(Failure::Usage(
             "relay: name an interface, a file with --replay, or a test with --type-test".into(),

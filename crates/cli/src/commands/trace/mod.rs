@@ -88,7 +88,7 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     threshold: Option<u64>,
     /// How long to trace [default: until interrupted; with --follow until all are followed, at most 10s]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     /// Most streams that are told apart
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=2_000))]

@@ -39,7 +39,7 @@ pub(crate) struct TripArgs {
     #[arg(
         long,
         requires = "goose",
-        conflicts_with_all = ["scenario", "shots", "settle", "start_member", "breaker", "controls", "security", "spin_ahead"],
+        conflicts_with_all = ["scenario", "shots", "settle", "start_member", "phase_members", "function_members", "breaker", "controls", "security", "spin_ahead"],
         help_heading = "Ping-pong"
     )]
     ping_pong: bool,

@@ -59,11 +59,12 @@ mod tests {
     use super::{TripConfig, limits};
     use probes::trip::TripOptions;
     use report::limits::Profile;
+    use waveform::sample::Sampling;
     use waveform::scenario::{Scenario, find};
 
     #[test]
     fn its_own_limits_are_a_profile_alone_and_behind_another() {
-        let scenarios = ["overcurrent", "load"].map(|name| find(name).expect(name));
+        let scenarios = ["overcurrent", "load"].map(|name| find(name, &Sampling::new(4_800)).expect(name));
         let config = |scenarios: &[Scenario]| TripConfig {
             scenarios: scenarios.to_vec(),
             ..TripOptions::default().config().expect("the usual scenario")

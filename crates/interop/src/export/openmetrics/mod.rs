@@ -1,18 +1,21 @@
 //! A run as OpenMetrics text, version 1.0: for a scraper, or node_exporter's textfile collector.
 //!
-//! Durations are seconds and counts are counters, as that format wants it. Nothing here judges: what was lost, skipped, clipped or
-//! overrun is there beside the figures, so that a rule can.
+//! Durations are seconds and counts are counters, as that format wants it. What was lost, skipped, clipped or overrun is there beside
+//! the figures, and the verdict of each limit beside both.
 
+mod judged;
 mod snapshot;
 #[cfg(test)]
 mod tests;
 
 use super::ExportError;
-use model::{Counter, RunView};
+use judged::Judged;
+use model::Counter;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
+use report::Report;
 use snapshot::{Series, Snapshot};
 use std::fmt;
 use std::io::Write;
@@ -21,13 +24,15 @@ use units::foreign::Show;
 /// First word of every name.
 const PREFIX: &str = "triptime";
 
-/// Writes the run, with `# EOF` at its end.
+/// Writes the run and what was judged, with `# EOF` at its end.
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn openmetrics(run: &RunView, out: &mut impl Write) -> Result<(), ExportError> {
+pub fn openmetrics(report: &Report, out: &mut impl Write) -> Result<(), ExportError> {
+    let report = &report.shown();
     let mut registry = Registry::with_prefix(PREFIX);
-    registry.register_collector(Box::new(Snapshot::of(&run.shown())));
+    registry.register_collector(Box::new(Snapshot::of(&report.run)));
+    registry.register_collector(Box::new(Judged::of(report)));
     let mut metrics = String::new();
     // Only the writer can fail, and a String does not.
     text::encode(&mut metrics, &registry).map_err(std::io::Error::other)?;
@@ -94,6 +99,11 @@ impl Snapshot {
         let help = "Start of the run, since 1970 UTC";
         let mut family = encoder.encode_descriptor("run_start_timestamp", help, seconds, MetricType::Gauge)?;
         family.encode_family(&command)?.encode_gauge(&self.started_s)?;
+        let help = "End of the run, since 1970 UTC: how old its figures are";
+        let mut family = encoder.encode_descriptor("run_end_timestamp", help, seconds, MetricType::Gauge)?;
+        family
+            .encode_family(&command)?
+            .encode_gauge(&(self.started_s + self.duration_s))?;
         let mut family = encoder.encode_descriptor("run_duration", "Length of the run", seconds, MetricType::Gauge)?;
         family.encode_family(&command)?.encode_gauge(&self.duration_s)
     }

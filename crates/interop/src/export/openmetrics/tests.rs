@@ -2,7 +2,9 @@
 
 use super::super::tests::a_run;
 use super::openmetrics;
-use model::RunView;
+use model::{Event, EventKind, RunView};
+use report::Report;
+use report::limits::Profile;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -10,10 +12,7 @@ use testing::synthetic;
 
 fn exposed() -> String {
     let directory = tempfile::tempdir().expect("a directory");
-    let run = a_run(&directory).view().expect("a run");
-    let mut out = Vec::new();
-    openmetrics(&run, &mut out).expect("written");
-    String::from_utf8(out).expect("text")
+    written(&a_run(&directory).view().expect("a run"))
 }
 
 #[test]
@@ -102,9 +101,54 @@ fn of_all_signs() -> RunView {
 }
 
 fn written(run: &RunView) -> String {
+    judged(run, Vec::new())
+}
+
+fn judged(run: &RunView, profiles: Vec<Profile>) -> String {
     let mut out = Vec::new();
-    openmetrics(run, &mut out).expect("written");
+    openmetrics(&Report::new(run.clone(), profiles), &mut out).expect("written");
     String::from_utf8(out).expect("text")
+}
+
+/// A run within, over and in doubt of `wakeup.max`, of which the other limits are not measured.
+#[test]
+fn a_verdict_is_a_number_for_each_limit_that_was_measured() {
+    let profile = || vec![Profile::find("substation").expect("embedded")];
+    let limits = profile()[0].limits.len();
+    let within = synthetic::run(vec![synthetic::series("wakeup/cpu1", 1_000, 60_000, 10)]);
+    let mut doubted = within.clone();
+    doubted.events.push(Event {
+        at_ns: 1,
+        kind: EventKind::RtThrottled,
+        text: String::new(),
+        series: None,
+    });
+    let over = synthetic::run(vec![synthetic::series("wakeup/cpu1", 1_000, 130_000, 10)]);
+    for (run, number) in [(within, 0), (over, 1), (doubted, 2)] {
+        let text = judged(&run, profile());
+        let labels = "{command=\"qualify\",profile=\"substation\",limit=\"wakeup.max\",series=\"wakeup/cpu1\"}";
+        for line in [
+            format!("triptime_verdict{labels} {number}"),
+            format!("triptime_limit_seconds{labels} 0.00012"),
+            format!("triptime_run_verdict{{command=\"qualify\"}} {number}"),
+            format!("triptime_run_limits{{command=\"qualify\"}} {limits}"),
+            "triptime_run_limits_measured{command=\"qualify\"} 1".to_owned(),
+            "triptime_run_end_timestamp_seconds{command=\"qualify\"} 1795226410.0".to_owned(),
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        let verdicts = text.lines().filter(|line| line.starts_with("triptime_verdict{"));
+        assert_eq!(verdicts.count(), 1, "what was not measured has no number: {text}");
+        let Some(understood) = understood(&text) else {
+            return;
+        };
+        assert_eq!(understood.values["triptime_verdict"], [f64::from(number)]);
+    }
+}
+
+#[test]
+fn without_limits_there_is_no_verdict() {
+    assert!(!exposed().contains("verdict"));
 }
 
 #[test]

@@ -75,6 +75,18 @@ impl Plan {
         Ok(needs)
     }
 
+    /// The CPUs that some step takes wholly, at real-time priority.
+    ///
+    /// # Errors
+    /// A CPU that is named and cannot be used.
+    pub fn occupied(&self, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
+        let mut occupied = Vec::new();
+        for step in self.steps.iter().filter(|step| step.measure.occupies()) {
+            occupied.extend(self.takes(step, facts, roles)?.iter());
+        }
+        Ok(occupied.into_iter().collect())
+    }
+
     /// Every CPU on which a step has a measuring thread.
     pub(super) fn takes(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         let [judged, test_set] = self.cpus_of(step, facts, roles)?;

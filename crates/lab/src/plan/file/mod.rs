@@ -1,5 +1,7 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
+mod wrong;
+
 use super::beside;
 use super::faults::{self, PlanFault};
 use super::networks::Networks;
@@ -186,7 +188,7 @@ impl Plan {
             name: name.to_owned(),
             problem,
         };
-        let mut plan: Self = toml::from_str(text).map_err(|error| invalid(error.to_string().trim_end().to_owned()))?;
+        let mut plan: Self = toml::from_str(text).map_err(|error| invalid(wrong::said(text, &error)))?;
         if plan.steps.is_empty() {
             return Err(invalid("no [[step]]: a plan needs at least one".into()));
         }
@@ -278,11 +280,15 @@ impl Plan {
 
     /// How long all steps together measure; steps side by side take the time of one.
     pub fn duration_ns(&self) -> u64 {
-        let of_group = |group: &[Step]| match &self.bed {
+        self.groups().map(|group| self.lasts_ns(group)).sum()
+    }
+
+    /// How long steps side by side measure, over every network of the plan where they compare these.
+    pub(super) fn lasts_ns(&self, group: &[Step]) -> u64 {
+        match &self.bed {
             Some(bed) if group[0].measure.compares_networks() => group[0].common.duration.0 * bed.times(),
             _ => group[0].common.duration.0,
-        };
-        self.groups().map(of_group).sum()
+        }
     }
 }
 

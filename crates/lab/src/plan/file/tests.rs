@@ -119,6 +119,34 @@ fn a_wrong_key_is_named_with_its_line() {
     );
 }
 
+/// Its own line, where the parser knows only that of the step; and the key, probe or value that was meant.
+#[test]
+fn the_line_is_that_of_the_key_and_the_nearest_key_is_named() {
+    for (right, wrong, meant) in [
+        (
+            "interval = \"250us\"",
+            "intervall = \"250us\"",
+            "; did you mean `interval`?",
+        ),
+        ("window = ", "widnow = ", "; did you mean `window`?"),
+        ("housekeeping = \"first\"", "house = \"first\"", ""),
+        ("probe = \"wakeup\"", "probe = \"wakup\"", "; did you mean `wakeup`?"),
+        ("duration = \"5s\"", "  duration = \"5\"", ""),
+        ("kind = \"scheduler\"", "kind = \"sheduler\"", ""),
+        ("pairs = 4", "pears = 4", "; did you mean `pairs`?"),
+    ] {
+        let text = EMBEDDED[0].1.replacen(right, wrong, 1);
+        let at = text.lines().position(|line| line.contains(wrong)).expect(wrong) + 1;
+        let message = Plan::parse("site.toml", &text)
+            .expect_err("must be refused")
+            .to_string();
+        assert!(message.contains(&format!("at line {at}, column")), "{message}");
+        let shown = format!("{at} | {}", text.lines().nth(at - 1).expect(wrong));
+        assert!(message.contains(&shown) && message.ends_with(meant), "{message}");
+        assert_eq!(message.contains("did you mean"), !meant.is_empty(), "{message}");
+    }
+}
+
 #[test]
 fn wrong_values_say_what_would_do() {
     let message = refusal(|text| text.replace("duration = \"14s\"", "duration = \"14\""));
@@ -209,7 +237,7 @@ pairs = 3
 [[step]]
 probe = "noise"
 duration = "10s"
-threshold = "1us"
+gaps_above = "1us"
 policy = "fifo:90"
 "#;
     let plan = Plan::parse("site.toml", text).expect("a plan").lasting(5);
@@ -227,8 +255,13 @@ policy = "fifo:90"
     let wrong = text.replace("label = \"hackbench\"", "lable = \"hackbench\"");
     let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
     assert!(message.contains("lable"), "{message}");
+    // A load of a step is a part of its table.
+    let wrong = text.replace("pairs = 3", "pears = 3");
+    let at = wrong.lines().position(|line| line == "pears = 3").expect("a line") + 1;
+    let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
+    assert!(message.contains(&format!("at line {at}, ")), "{message}");
     let twice = text.replace(
-        "probe = \"noise\"\nduration = \"10s\"\nthreshold = \"1us\"",
+        "probe = \"noise\"\nduration = \"10s\"\ngaps_above = \"1us\"",
         "probe = \"wakeup\"\nduration = \"10s\"\ninterval = \"1ms\"\nlabel = \"hackbench\"",
     );
     let message = Plan::parse("site.toml", &twice).expect_err("refused").to_string();
@@ -340,9 +373,9 @@ fn a_fault_that_cannot_be_is_refused() {
 
 #[test]
 fn what_is_wrong_in_a_step_is_named_with_its_key_and_its_line() {
-    let message = refusal(|text| text.replace("threshold = \"1us\"", "threshold = \"1parsec\""));
+    let message = refusal(|text| text.replace("gaps_above = \"1us\"", "gaps_above = \"1parsec\""));
     assert!(
-        message.contains("line") && message.contains("in `threshold`"),
+        message.contains("line") && message.contains("in `gaps_above`"),
         "{message}"
     );
     let message = refusal(|text| text.replace("duration = \"14s\"", "duration = 14"));

@@ -40,6 +40,10 @@ impl<P: CpuProbe + 'static> Measure for CpuStep<P> {
         judged.clone()
     }
 
+    fn occupies(&self) -> bool {
+        P::occupies(&self.options)
+    }
+
     fn needs(&self, judged: &CpuList) -> Vec<Need> {
         P::told(self.options.clone(), OnCpus::of(judged.clone())).needs()
     }

@@ -69,6 +69,11 @@ pub(super) trait Measure: Any + Debug {
         1
     }
 
+    /// Whether its threads take the whole of their CPUs at real-time priority.
+    fn occupies(&self) -> bool {
+        false
+    }
+
     /// Which of the CPUs of a step that measures on `judged` its threads take.
     fn takes(&self, judged: &CpuList) -> CpuList {
         judged.iter().take(1).collect()

@@ -9,6 +9,7 @@ use crate::session::{Session, SessionError};
 use probes::reflect::{self, ReflectConfig, ReflectOptions, Role};
 use probes::{Need, Probe, Receive, SenderEnd};
 use serde::Deserialize;
+use sys::thread::Policy;
 use units::CpuList;
 use wire::ether::Mac;
 
@@ -42,6 +43,10 @@ impl Measure for ReflectStep {
 
     fn spins(&self) -> bool {
         self.own.receive == Some(Receive::Spin)
+    }
+
+    fn occupies(&self) -> bool {
+        self.own.receive != Some(Receive::Block) && self.policy != Policy::Other
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {

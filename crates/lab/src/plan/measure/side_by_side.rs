@@ -1,13 +1,12 @@
 //! The relays of a step: one, or several side by side that are fed by the same streams.
 
 use ::relay::Config;
-use ::relay::config::{Attribute, Feed, Signal};
+use ::relay::config::{Attribute, Cpus, Feed, Signal};
 use probes::relay::{Found, RelayConfig, find};
 use probes::subscribe::ClockRelation;
 use probes::trip::UnderTest;
 use serde::Deserialize;
 use sys::thread::Policy;
-use units::CpuList;
 use wire::goose::{MAX_NAME, Member};
 
 /// The key `relay` of a step: a relay of the program or a file, or a list of them.
@@ -114,40 +113,38 @@ impl Relays {
         format!("{}-{sv_id}", self.step)
     }
 
-    /// What the test set hears of each.
+    /// What the test set hears of each: what the step says of one, and where it says that it trips.
     ///
     /// # Errors
     /// A relay that says nothing of its trip.
-    pub(super) fn under_test(&self) -> Result<Vec<UnderTest>, String> {
+    pub(super) fn under_test(&self, said: &UnderTest) -> Result<Vec<UnderTest>, String> {
         let heard = |relay: &Config| {
             let (goose, trip) = trip_of(relay)?;
             Ok(UnderTest {
                 label: self.is_labelled.then(|| relay.name.clone()),
                 goose: Some(goose),
                 trip,
-                start: None,
+                ..said.clone()
             })
         };
         self.all.iter().map(heard).collect()
     }
 
-    /// How each is run, on a CPU of its own while there are enough.
-    pub(super) fn configs(&self, policy: Policy, judged: &CpuList) -> Vec<RelayConfig> {
-        let numbers = 0..self.all.len();
-        let judged: Vec<u32> = judged.iter().collect();
-        let cpus: Vec<Option<u32>> = judged.into_iter().cycle().map(Some).take(self.all.len()).collect();
-        let shares = |number: usize| {
-            let others = numbers
-                .clone()
-                .filter(|other| *other != number && cpus.get(*other) == cpus.get(number));
-            others.map(|other| self.all[other].name.clone()).collect()
-        };
+    /// How each is run, with its tasks on these CPUs.
+    pub(super) fn configs(&self, policy: Policy, cpus: &[Cpus]) -> Vec<RelayConfig> {
+        let names = self.all.iter().map(|relay| relay.name.clone());
+        let places: Vec<(String, Cpus)> = names.zip(cpus.iter().copied()).collect();
         let config = |number: usize| {
-            let mut relay = self.all[number].clone();
-            let streams = relay.streams.iter_mut().map(|stream| &mut stream.spec.sv_id);
+            let mut beside = places.clone();
+            let (name, cpus) = beside.remove(number);
+            let mut relay = Config {
+                cpus,
+                ..self.all[number].clone()
+            };
             let mut stream_labels = Vec::new();
-            for sv_id in streams {
-                stream_labels.push(format!("{}-{sv_id}", relay.name));
+            for stream in &mut relay.streams {
+                let sv_id = &mut stream.spec.sv_id;
+                stream_labels.push(format!("{name}-{sv_id}"));
                 *sv_id = self.on_the_wire(sv_id);
             }
             RelayConfig {
@@ -155,14 +152,13 @@ impl Relays {
                 clock: ClockRelation::SameHost,
                 duration_ns: None,
                 policy,
-                cpu: cpus.get(number).copied().flatten(),
                 spin_ahead_ns: 0,
                 records: None,
                 stream_labels,
-                shares_cpu_with: shares(number),
+                beside,
             }
         };
-        numbers.clone().map(config).collect()
+        (0..places.len()).map(config).collect()
     }
 }
 
@@ -185,6 +181,8 @@ fn trip_of(relay: &Config) -> Result<(String, Member), String> {
 #[cfg(test)]
 mod tests {
     use super::RelaysKey;
+    use ::relay::config::Cpus;
+    use probes::trip::TripOptions;
     use sys::thread::Policy;
     use toml::Value;
 
@@ -195,7 +193,17 @@ mod tests {
 
     fn blocks(key: &RelaysKey, label: Option<&str>) -> Vec<(String, String)> {
         let relays = key.side_by_side(label).expect("side by side");
-        let heard = relays.under_test().expect("they trip");
+        let said = TripOptions {
+            phase_members: ["1", "2", "3"].map(|name| name.parse().expect("a number")).to_vec(),
+            ..TripOptions::default()
+        };
+        let said = &said.config().expect("a test set").relays[0];
+        let heard = relays.under_test(said).expect("they trip");
+        assert!(
+            heard
+                .iter()
+                .all(|one| one.phases == said.phases && one.phases.is_some())
+        );
         heard
             .into_iter()
             .map(|one| (one.label.unwrap_or_default(), one.goose.expect("a name")))
@@ -225,11 +233,11 @@ mod tests {
         let relays = key(&["bays1", "bays1", "bays1"])
             .side_by_side(Some("x"))
             .expect("three");
-        let configs = relays.configs(Policy::Fifo(60), &"2-3".parse().expect("a list"));
-        let of = |number: usize| (configs[number].cpu, configs[number].shares_cpu_with.join(" "));
-        assert_eq!(of(0), (Some(2), "x-3".to_owned()));
-        assert_eq!(of(1), (Some(3), String::new()));
-        assert_eq!(of(2), (Some(2), "x-1".to_owned()));
+        let apart = "receive=2,functions=3,output=4".parse().expect("CPUs");
+        let configs = relays.configs(Policy::Fifo(60), &[Cpus::One(Some(2)), apart, Cpus::One(Some(3))]);
+        let of = |number: usize, cpu: u32| configs[number].sharing(cpu).join(" ");
+        assert_eq!((configs[1].relay.cpus, of(0, 2)), (apart, "x-2".to_owned()));
+        assert_eq!([of(1, 2), of(1, 3), of(1, 4)], ["x-1", "x-3", ""]);
         let streams = |number: usize| configs[number].relay.streams[0].spec.sv_id.as_str();
         assert_eq!([streams(0), streams(2)], ["x-MU01"; 2]);
         assert_eq!(configs[2].stream_labels, ["x-3-MU01"]);

@@ -7,9 +7,10 @@ use crate::plan::beds::BedOfPlan;
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
 use ::relay::Config;
+use ::relay::config::Cpus;
 use model::EventKind;
 use probes::publish;
-use probes::relay::{RelayConfig, port_options, start_together};
+use probes::relay::{Found, RelayConfig, port_options, start_together};
 use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options, limits};
 use probes::{Need, Probe, ProbeError, Receive, SenderEnd};
 use serde::Deserialize;
@@ -24,10 +25,23 @@ pub(in crate::plan) type TripStep = TwoEnds<UnderTest, TripOptions>;
 pub(in crate::plan) struct UnderTest {
     /// One of the program or a file; or several, side by side.
     relay: RelaysKey,
+    /// Whether each of their tasks has a thread, also where a file has one for all.
+    #[serde(default)]
+    apart: bool,
+}
+
+impl UnderTest {
+    /// Where the tasks of each relay run, on devices of which these CPUs are judged: on CPUs of their own while there are enough.
+    fn cpus(&self, judged: &CpuList) -> Vec<Cpus> {
+        let judged: Vec<u32> = judged.iter().collect();
+        let mut next = judged.into_iter().cycle();
+        let of_relay = |found: &Found| Cpus::next_of(&mut next, self.apart || found.config.cpus.are_apart());
+        self.relay.0.iter().map(of_relay).collect()
+    }
 }
 
 impl OwnKeys for UnderTest {
-    const NAMES: &[&str] = &["relay"];
+    const NAMES: &[&str] = &["relay", "apart"];
 }
 
 impl Measure for TripStep {
@@ -47,8 +61,10 @@ impl Measure for TripStep {
         self.own.relay.0.len()
     }
 
+    /// As many as its relays have threads.
     fn takes(&self, judged: &CpuList) -> CpuList {
-        judged.iter().take(self.devices()).collect()
+        let taken = self.own.cpus(judged).into_iter().map(Cpus::all);
+        taken.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
@@ -73,7 +89,7 @@ impl Measure for TripStep {
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
         let (relays, test) = self.ends(place).map_err(ProbeError::Usage)?;
-        for text in relays.iter().filter_map(shared_cpu) {
+        for text in relays.iter().flat_map(shared_cpus) {
             session.recorder.events().write(EventKind::Note, text);
         }
         let ports = ports(way)?;
@@ -117,14 +133,16 @@ fn is_sent_to(relay: &Config, test: &TripConfig) -> Result<(), String> {
     }
 }
 
-/// That a relay shares its CPU, in words.
-fn shared_cpu(relay: &RelayConfig) -> Option<String> {
-    let others = (!relay.shares_cpu_with.is_empty()).then(|| relay.shares_cpu_with.join(", "))?;
-    let cpu = relay.cpu?;
-    Some(format!(
-        "{} shares cpu {cpu} with {others}: the task of one waits for that of the other",
-        relay.relay.name
-    ))
+/// That a relay shares CPUs, in words for each of them.
+fn shared_cpus(relay: &RelayConfig) -> Vec<String> {
+    let shared = |cpu: u32| {
+        let others = relay.sharing(cpu);
+        (!others.is_empty()).then(|| {
+            let (name, others) = (&relay.relay.name, others.join(", "));
+            format!("{name} shares cpu {cpu} with {others}: the task of one waits for that of the other")
+        })
+    };
+    relay.relay.cpus.all().iter().filter_map(shared).collect()
 }
 
 impl TripStep {
@@ -133,7 +151,7 @@ impl TripStep {
         let test = self.options.config().map_err(|error| error.to_string())?;
         Ok(TripConfig {
             shots: self.options.shots.unwrap_or(u32::MAX),
-            relays: relays.under_test()?,
+            relays: relays.under_test(&test.relays[0])?,
             ..test
         })
     }
@@ -151,6 +169,24 @@ impl TripStep {
         };
         let sent = std::iter::once(&mut test.stream).chain(&mut test.others);
         sent.for_each(|spec| spec.sv_id = relays.on_the_wire(&spec.sv_id));
-        Ok((relays.configs(self.policy, &place.judged), test))
+        Ok((relays.configs(self.policy, &self.own.cpus(&place.judged)), test))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Measure, TripStep};
+
+    #[test]
+    fn relays_and_tasks_apart_take_a_cpu_each() {
+        let takes = |relays: &str, keys: &str| {
+            let text = format!("policy = \"other\"\nrelay = {relays}\nscenario = [\"overcurrent\"]\n{keys}");
+            let step: TripStep = toml::from_str(&text).expect("a step");
+            let judged = "1-7".parse().expect("a list");
+            step.takes(&judged).to_string()
+        };
+        let (one, two) = ("\"bays1\"", "[\"bays1\", \"bays1\"]");
+        assert_eq!([takes(one, ""), takes(one, "apart = true")], ["1", "1-3"]);
+        assert_eq!([takes(two, ""), takes(two, "apart = true")], ["1-2", "1-6"]);
     }
 }

@@ -5,13 +5,14 @@ mod folder;
 pub use folder::{Folder, FolderError};
 
 use super::RelayConfig;
+use super::ring::touched;
 use crate::error::ProbeError;
 use crate::hot::Beside;
 use crate::subscribe::ClockRelation;
 use ::relay::Engine;
 use ::relay::disturbance::{Keeper, Row, Stamp, Tap};
 use model::EventKind;
-use rtrb::{Consumer, Producer, RingBuffer};
+use rtrb::{Consumer, Producer};
 use run::{Events, Stop};
 use std::ops::Range;
 use std::time::Duration;
@@ -46,8 +47,12 @@ pub(super) fn both_ends(config: &RelayConfig, folder: Folder, events: Events) ->
     let tasks = usize::try_from(ROOM_NS / relay.task_ns.max(1)).unwrap_or(1) + 1;
     // Tasks that have been slept through come at once, with all that was kept for them.
     let room = tap.most(&(0..of_task)) * tasks + tap.most(&(0..Engine::KEPT));
-    let (mut producer, mut consumer) = RingBuffer::new(room);
-    touch(&mut producer, &mut consumer);
+    let blank = Row::Task {
+        from: 0,
+        to: 0,
+        stamp: None,
+    };
+    let (producer, consumer) = touched(room, blank);
     let tape = Tape {
         tap,
         ring: producer,
@@ -68,17 +73,6 @@ pub(super) fn both_ends(config: &RelayConfig, folder: Folder, events: Events) ->
 
 fn samples(rate: u32, ns: u64) -> u64 {
     (u64::from(rate) * ns).div_ceil(1_000_000_000)
-}
-
-/// Writes every place of the ring once, so that none faults later.
-fn touch(ring: &mut Producer<Row>, source: &mut Consumer<Row>) {
-    let blank = Row::Task {
-        from: 0,
-        to: 0,
-        stamp: None,
-    };
-    while ring.push(blank).is_ok() {}
-    while source.pop().is_ok() {}
 }
 
 impl Tape {

@@ -61,7 +61,7 @@ fn pcapng(name: &str, application: &str, frames: &[(i64, Vec<u8>)]) -> TestCaptu
 fn judged(capture: &TestCapture, profile: &str, stamped_by: Option<&str>) -> Value {
     let out_file = capture.0.with_extension("triptime");
     let mut args = args(&capture.0, false);
-    args.json = true;
+    args.face.json = true;
     args.limits = Some(profile.to_owned());
     args.out = Some(out_file.clone());
     args.stamped_by = stamped_by.map(str::to_owned);

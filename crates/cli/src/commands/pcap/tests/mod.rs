@@ -4,6 +4,7 @@ mod avb;
 
 use std::path::{Path, PathBuf};
 
+use crate::arguments::PageArgs;
 use capture::write::PcapWriter;
 use serde_json::{Value, json};
 use wire::ether::{EthernetView, Mac, VlanTag};
@@ -44,8 +45,8 @@ fn args(file: &Path, decode: bool) -> PcapArgs {
         stamped_by: None,
         max_streams: 256,
         out: None,
-        html: None,
-        json: false,
+        pages: PageArgs::default(),
+        face: crate::face::FaceArgs::default(),
         limits: None,
         window: 20_000_000_000,
         file_budget: 32 << 20,

@@ -71,7 +71,7 @@ pub(super) fn run(args: &TraceArgs, per_stream: u32) -> Result<u8, Failure> {
     if found.passages.is_empty() {
         return Err(Failure::CouldNotMeasure(nothing(args, &found.counts, took_ns)));
     }
-    verdict::write(&if args.run.json {
+    verdict::write(&if args.run.face.json {
         foreign::json(document::render(&found))
     } else {
         table::render(&found)

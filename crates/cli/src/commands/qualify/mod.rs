@@ -1,8 +1,10 @@
 //! `triptime qualify`: the main job.
 
+mod outline;
+
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
-use crate::ready::explained;
+use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use lab::bed::Bed;
 use lab::plan::{Named, Plan, PlanRun, ReportTable, Roles, live_facts};
@@ -17,14 +19,18 @@ use units::CpuList;
 #[command(
     after_help = "Example: triptime qualify\n         triptime qualify vm-wakeup --duration 60h
          triptime qualify site.toml --html site.html
-         triptime qualify networks --nic eth1,eth2"
+         triptime qualify networks --nic eth1,eth2
+         triptime qualify substation --show
+
+On a host in service: the judged CPUs are kept busy at real-time priority, and loads run beside them. Look at
+--show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
     /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
@@ -32,17 +38,33 @@ pub(crate) struct QualifyArgs {
     nic: Vec<String>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
     /// where there are none, all but the housekeeping ones]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// CPUs for loads, recorder and test set [default: as the plan says; the lowest that is neither isolated nor owned]
     #[arg(long, value_name = "LIST")]
     housekeeping: Option<CpuList>,
+    /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
+    /// these wait meanwhile
+    #[arg(long)]
+    disturb: bool,
+    /// List the plans inside triptime, and end
+    #[arg(long)]
+    list: bool,
+    /// Say what the plan will do on this machine, for how long and on which CPUs, and end
+    #[arg(long, conflicts_with = "list")]
+    show: bool,
+    /// The same, and whether everything it needs is there
+    #[arg(long, conflicts_with_all = ["list", "show"])]
+    dry_run: bool,
     #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
+    if args.list {
+        return outline::list();
+    }
     let plan = Plan::load(&args.plan)?;
     let plan = match args.duration {
         Some(ns) => plan.lasting(ns),
@@ -50,14 +72,25 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     };
     let ports = ports(&plan, &args.nic)?;
     let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+    let is_named = args.cpus.is_some();
     let named = Named {
         measured: args.cpus,
         housekeeping: args.housekeeping,
     };
     let roles = plan.roles(&cpus, &named)?;
     plan.check_beside(&cpus, &roles)?;
+    if args.show {
+        return outline::show(&plan, &cpus, &roles);
+    }
+    if !args.disturb {
+        not_to_be_disturbed(&plan.occupied(&cpus, &roles)?, is_named)?;
+    }
     explained(&args.run);
     Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
+    if args.dry_run {
+        outline::show(&plan, &cpus, &roles)?;
+        return outline::ready();
+    }
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -76,7 +109,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         own_limits: plan.own_limits()?,
     };
     if !args.run.quiet {
-        say(&roles);
+        say(&plan, &roles);
     }
     let mut run = Run::start(begin, args.run)?;
     run.session.recorder.add_facts(roles.facts());
@@ -91,9 +124,9 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     run.finish(outcome)
 }
 
-/// Who runs where, before anything is measured. Standard output is the result's.
-fn say(roles: &Roles) {
-    for line in roles.lines() {
+/// How long it takes and who runs where, before anything is measured. Standard output is the result's.
+fn say(plan: &Plan, roles: &Roles) {
+    for line in std::iter::once(outline::extent(plan)).chain(roles.lines()) {
         let _ = writeln!(std::io::stderr(), "triptime: {line}");
     }
 }

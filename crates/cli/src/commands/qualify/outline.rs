@@ -1,0 +1,67 @@
+//! What plans there are, and what one will do.
+
+use crate::failure::Failure;
+use crate::verdict::write;
+use host::CpuFacts;
+use lab::plan::{EMBEDDED, Plan, Roles};
+use std::fmt::Write;
+use units::format_ns;
+
+/// Prints the plans inside the program; returns the exit status.
+pub(super) fn list() -> Result<u8, Failure> {
+    let mut out = String::new();
+    for (name, text) in EMBEDDED {
+        let plan = Plan::parse(name, text)?;
+        let time = format_ns(plan.duration_ns() as f64);
+        let _ = writeln!(out, "{name:<13} {time:>9}  {}", plan.what);
+    }
+    out.push_str("A plan of your own is a TOML file: triptime qualify site.toml. triptime qualify NAME --show says what one does.\n");
+    write(&out)?;
+    Ok(0)
+}
+
+/// Prints what a plan will do here; returns the exit status.
+pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles) -> Result<u8, Failure> {
+    let outline = plan.outline(cpus, roles)?;
+    let mut out = format!(
+        "{}: {}\n{}; limits: {}\n",
+        plan.name,
+        plan.what,
+        extent(plan),
+        plan.limits
+    );
+    for line in roles.lines() {
+        let _ = writeln!(out, "{line}");
+    }
+    list_of(&mut out, "Steps", &outline.steps);
+    list_of(&mut out, "Loads beside all of them", &outline.loads);
+    list_of(&mut out, "What it does to this host", &outline.does);
+    write(&out)?;
+    Ok(0)
+}
+
+/// Says that everything a plan needs is there; returns the exit status.
+pub(super) fn ready() -> Result<u8, Failure> {
+    write("Everything it needs is there. Nothing was measured.\n")?;
+    Ok(0)
+}
+
+/// `plan quick: 5 steps, 58.0 s of measuring`
+pub(super) fn extent(plan: &Plan) -> String {
+    let steps = plan.steps.len();
+    let ending = if steps == 1 { "" } else { "s" };
+    let time = format_ns(plan.duration_ns() as f64);
+    format!(
+        "plan {}: {steps} step{ending}, {time} of measuring, and a few seconds around each step",
+        plan.name
+    )
+}
+
+fn list_of(out: &mut String, heading: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "{heading}");
+        lines.iter().for_each(|line| {
+            let _ = writeln!(out, "  {line}");
+        });
+    }
+}

@@ -1,0 +1,38 @@
+//! What this binary is made of.
+
+use std::env::consts::{ARCH, OS};
+use std::sync::LazyLock;
+
+/// What `make build` was given: the commit, and its date. A build that was not made so does not know them.
+const COMMIT: Option<&str> = option_env!("TRIPTIME_COMMIT");
+
+/// What `--version` says, without the name: number, commit, target, what is in it, and the formats that it reads and writes.
+pub(crate) fn long() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(text);
+    &TEXT
+}
+
+fn text() -> String {
+    let linked = if cfg!(target_feature = "crt-static") {
+        "static"
+    } else {
+        "dynamic"
+    };
+    let library = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
+    let profile = if cfg!(debug_assertions) {
+        "development"
+    } else {
+        "release"
+    };
+    format!(
+        "{}\n\
+         commit: {}\n\
+         target: {ARCH}-unknown-{OS}-{library}, {linked}, {profile}\n\
+         features: AF_PACKET, AF_XDP, eBPF (hops, flight recorder), osnoise, hwlat\n\
+         formats: run file {}, {}",
+        env!("CARGO_PKG_VERSION"),
+        COMMIT.unwrap_or("not known (not built by make)"),
+        store::SCHEMA_VERSION,
+        report::document::SCHEMA
+    )
+}

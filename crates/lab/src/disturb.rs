@@ -1,0 +1,65 @@
+//! Whom a measurement that spins on CPUs would keep waiting, and its refusal to.
+
+use host::{CpuFacts, Host, Resident};
+use units::CpuList;
+
+/// Names that are written out.
+const MOST_NAMED: usize = 3;
+
+/// CPUs that carry others' real-time work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a thread would spin at real-time priority, and keep others waiting: {0}; name other CPUs with --cpus or --cpu, or say --disturb"
+)]
+pub struct Disturbing(String);
+
+/// Refuses CPUs on which a thread that spins at real-time priority would keep others' real-time threads, virtual CPUs or interrupt
+/// threads waiting. CPUs that are kept free of the kernel's work and were named are dedicated to the measurement: nobody is asked.
+///
+/// # Errors
+/// Who would wait.
+pub fn leave_alone(spun: &CpuList, named: bool, facts: &CpuFacts) -> Result<(), Disturbing> {
+    let dedicated = if named { facts.kept_free() } else { CpuList::default() };
+    let asked = spun.without(&dedicated);
+    if asked.is_empty() {
+        return Ok(());
+    }
+    // What cannot be seen cannot be asked: the notes of a run say where owners are unknown.
+    refuse(&Host::live().residents(&asked).unwrap_or_default())
+}
+
+fn refuse(residents: &[Resident]) -> Result<(), Disturbing> {
+    if residents.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<String> = residents.iter().take(MOST_NAMED).map(Resident::to_string).collect();
+    let more = residents.len() - named.len();
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    Err(Disturbing(named.join(", ") + &more))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refuse;
+    use host::Resident;
+
+    #[test]
+    fn the_refusal_names_who_would_wait_and_what_to_do() {
+        assert!(refuse(&[]).is_ok());
+        let resident = |cpu: u32| Resident {
+            cpu,
+            who: format!("real-time thread relay of ssc600 (pid {cpu})"),
+        };
+        let error = refuse(&(1..=5).map(resident).collect::<Vec<_>>()).expect_err("refused");
+        let text = error.to_string();
+        assert!(
+            text.contains("cpu1: real-time thread relay of ssc600 (pid 1)") && text.contains("and 2 more"),
+            "{text}"
+        );
+        assert!(text.contains("--disturb"), "{text}");
+    }
+}

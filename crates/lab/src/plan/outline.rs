@@ -1,0 +1,90 @@
+//! What a plan will do on this machine, before it does it.
+
+use super::file::{Plan, PlanError};
+use super::roles::Roles;
+use super::step::{Load, Step};
+use host::CpuFacts;
+use units::{CpuList, format_ns};
+
+/// A plan as it would run with these roles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    /// A line for each step, those side by side marked.
+    pub steps: Vec<String>,
+    /// What runs beside all of them.
+    pub loads: Vec<String>,
+    /// What it does to the host, in sentences.
+    pub does: Vec<String>,
+}
+
+impl Plan {
+    /// What it will do on a machine with these CPUs.
+    ///
+    /// # Errors
+    /// A CPU that is named and cannot be used.
+    pub fn outline(&self, facts: &CpuFacts, roles: &Roles) -> Result<Outline, PlanError> {
+        let mut steps = Vec::new();
+        for (at, group) in self.groups().enumerate() {
+            for step in group {
+                let cpus = self.takes(step, facts, roles)?;
+                let time = format_ns(self.lasts_ns(group) as f64);
+                let beside = if group.len() > 1 { ", side by side" } else { "" };
+                let loads = self.words(&step.common.loads, facts, roles)?;
+                let loads = if loads.is_empty() {
+                    String::new()
+                } else {
+                    format!(", beside {}", loads.join(", "))
+                };
+                steps.push(format!(
+                    "{}. {}: {time} on cpu {cpus}{beside}{loads}",
+                    at + 1,
+                    step.name()
+                ));
+            }
+        }
+        Ok(Outline {
+            steps,
+            loads: self.words(&self.loads, facts, roles)?,
+            does: self.does(facts, roles)?,
+        })
+    }
+
+    /// Loads with the CPUs they run on.
+    fn words(&self, loads: &[Load], facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
+        let one = |load: &Load| {
+            let resolve = |cpus| self.resolve(cpus, facts, roles);
+            let cpus = load
+                .cpus
+                .as_ref()
+                .map_or_else(|| Ok(roles.housekeeping.clone()), resolve)?;
+            Ok(format!("{} on cpu {cpus}", load.kind))
+        };
+        loads.iter().map(one).collect()
+    }
+
+    /// What it does to the host while it runs.
+    fn does(&self, facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
+        let mut taken: Vec<u32> = Vec::new();
+        for step in &self.steps {
+            taken.extend(self.takes(step, facts, roles)?.iter());
+        }
+        let taken: CpuList = taken.into_iter().collect();
+        let mut does = vec![format!(
+            "Its threads run at real-time priority on cpu {taken}: what shares these CPUs waits for them."
+        )];
+        if !self.loads.is_empty() || self.steps.iter().any(|step| !step.common.loads.is_empty()) {
+            does.push(format!(
+                "Its loads keep cpu {} busy at ordinary priority, unless they name others.",
+                roles.housekeeping
+            ));
+        }
+        if self.steps.iter().any(|step| !step.common.idle.is_system()) {
+            does.push("It holds all CPUs out of deep idle states while it measures (/dev/cpu_dma_latency).".to_owned());
+        }
+        if self.steps.iter().any(Step::needs_bed) {
+            does.push("It makes network namespaces and interfaces of its own, and removes them.".to_owned());
+        }
+        does.push("It changes no setting of the host. Everything else it starts ends with it.".to_owned());
+        Ok(does)
+    }
+}

@@ -1,0 +1,34 @@
+//! The tasks of a relay, by the labels of their series.
+
+/// What a relay in several threads does, in the order that a sample passes it. Each is a series `task/RELAY/…`; of a relay in one thread,
+/// the series is `task/RELAY`.
+pub const TASKS: [&str; 3] = [RECEIVE, FUNCTIONS, OUTPUT];
+
+/// Takes frames from the socket.
+pub const RECEIVE: &str = "receive";
+/// Works on samples, once a cycle.
+pub const FUNCTIONS: &str = "functions";
+/// Sends GOOSE.
+pub const OUTPUT: &str = "output";
+
+/// The relay that a label of `task/*` is of, and which of its [`TASKS`]; `None`: all of them.
+pub fn of_label(label: &str) -> (&str, Option<&'static str>) {
+    let found = TASKS.into_iter().find_map(|task| {
+        let relay = label.strip_suffix(task)?.strip_suffix('/')?;
+        Some((relay, Some(task)))
+    });
+    found.unwrap_or((label, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FUNCTIONS, of_label};
+
+    #[test]
+    fn a_label_is_of_a_relay_or_one_of_its_tasks() {
+        assert_eq!(of_label("F1/functions"), ("F1", Some(FUNCTIONS)));
+        assert_eq!(of_label("F1"), ("F1", None));
+        assert_eq!(of_label("functions"), ("functions", None));
+        assert_eq!(of_label("F1/spare"), ("F1/spare", None));
+    }
+}

@@ -1,0 +1,218 @@
+//! Which phases and which function tripped, and whether those are the right ones. Pure.
+
+use super::UnderTest;
+use waveform::scenario::Selection;
+use wire::goose::{Entries, Member};
+
+/// Most members that are looked at beside trip and start.
+const MOST: usize = 32;
+
+/// Phases: the members of these come first.
+const PHASES: usize = 3;
+
+/// Most functions.
+pub(super) const MOST_FUNCTIONS: usize = MOST - PHASES;
+
+/// What a message says of the members for phases and functions, a bit each, in the order of [`UnderTest::marked`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Marks {
+    /// Those that say whether they are set.
+    pub(super) told: u32,
+    /// Those that are set.
+    pub(super) set: u32,
+}
+
+impl Marks {
+    /// Of a message. Allocates nothing.
+    pub(super) fn of(members: &[Option<Member>], entries: Entries<'_>) -> Self {
+        let mut marks = Self::default();
+        for (bit, member) in members.iter().enumerate().take(MOST) {
+            let value = member.and_then(|member| member.tripped(entries));
+            marks.told |= u32::from(value.is_some()) << bit;
+            marks.set |= u32::from(value == Some(true)) << bit;
+        }
+        marks
+    }
+
+    /// With what another message says, too.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            told: self.told | other.told,
+            set: self.set | other.set,
+        }
+    }
+}
+
+/// Whether those that tripped are the right ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judged {
+    Right,
+    /// These were set, and these should have been.
+    Wrong {
+        set: u32,
+        wanted: u32,
+    },
+    /// The relay did not tell all of them.
+    NotTold,
+}
+
+impl Judged {
+    /// With what a test set can tell that may have missed messages: they may have told what is missing.
+    pub(super) fn heard(self, is_deaf: bool) -> Self {
+        match self {
+            Self::Wrong { set, wanted } if is_deaf && set & !wanted == 0 => Self::NotTold,
+            judged => judged,
+        }
+    }
+}
+
+impl UnderTest {
+    /// The members for phases and functions, in the order of the bits of [`Marks`].
+    pub(super) fn marked(&self) -> Vec<Option<Member>> {
+        let phases = (0..PHASES).map(|phase| self.phases.map(|members| members[phase]));
+        phases
+            .chain(self.functions.iter().map(|(_, member)| Some(*member)))
+            .collect()
+    }
+
+    /// Whether the phases of such a trip are looked at.
+    pub(super) fn looks_at_phases(&self, selection: &Selection) -> bool {
+        self.phases.is_some() && selection.phases.is_some()
+    }
+
+    /// Whether its zone or function is.
+    pub(super) fn looks_at_functions(&self, selection: &Selection) -> bool {
+        !self.functions.is_empty() && selection.function.is_some()
+    }
+
+    /// The phases of a trip; `None` where they are not looked at.
+    pub(super) fn phases_judged(&self, selection: &Selection, marks: Marks) -> Option<Judged> {
+        let phases = selection.phases.filter(|_| self.phases.is_some())?;
+        let wanted = (0..)
+            .zip(phases)
+            .map(|(bit, is_wanted)| u32::from(is_wanted) << bit)
+            .sum();
+        Some(judged(marks, (1 << PHASES) - 1, wanted))
+    }
+
+    /// The zone or function of a trip; `None` where it is not looked at. One whose member was not named is not told.
+    pub(super) fn function_judged(&self, selection: &Selection, marks: Marks) -> Option<Judged> {
+        let function = selection.function.as_ref().filter(|_| !self.functions.is_empty())?;
+        let all = ((1_u64 << self.functions.len().min(MOST_FUNCTIONS)) - 1) as u32;
+        let Some(place) = self.functions.iter().position(|(name, _)| name == function) else {
+            return Some(Judged::NotTold);
+        };
+        Some(judged(marks, all << PHASES, 1 << (PHASES + place)))
+    }
+
+    /// The phases or functions of these bits, for a person.
+    pub(super) fn marks_text(&self, bits: u32) -> String {
+        let phases = ["A", "B", "C"].into_iter();
+        let names = phases.chain(self.functions.iter().map(|(name, _)| name.as_str()));
+        let set: Vec<&str> = (0..)
+            .zip(names)
+            .filter(|(bit, _)| bits >> bit & 1 == 1)
+            .map(|(_, name)| name)
+            .collect();
+        if set.is_empty() {
+            "none".to_owned()
+        } else {
+            set.join(", ")
+        }
+    }
+}
+
+fn judged(marks: Marks, all: u32, wanted: u32) -> Judged {
+    let set = marks.set & all;
+    let is_too_much = set & !wanted != 0;
+    match marks.told & all == all {
+        // One that must not be set is wrong, whatever else is not told.
+        _ if is_too_much => Judged::Wrong { set, wanted },
+        false => Judged::NotTold,
+        true if set != wanted => Judged::Wrong { set, wanted },
+        true => Judged::Right,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Judged, Marks};
+    use crate::trip::UnderTest;
+    use waveform::scenario::Selection;
+    use wire::goose::Member;
+
+    fn relay() -> UnderTest {
+        UnderTest {
+            label: None,
+            goose: None,
+            trip: Member::numbered(0),
+            start: None,
+            phases: Some([1, 2, 3].map(Member::numbered)),
+            functions: vec![
+                ("zone1".into(), Member::numbered(4)),
+                ("zone2".into(), Member::numbered(5)),
+            ],
+        }
+    }
+
+    fn selection(phases: [bool; 3], function: &str) -> Selection {
+        Selection {
+            phases: Some(phases),
+            function: Some(function.into()),
+        }
+    }
+
+    const ALL: u32 = 0b11111;
+
+    #[test]
+    fn exactly_the_phases_and_the_function_that_are_expected_are_right() {
+        let relay = relay();
+        let ag = selection([true, false, false], "zone1");
+        let both = |set: u32, told: u32| {
+            let marks = Marks { told, set };
+            [relay.phases_judged(&ag, marks), relay.function_judged(&ag, marks)]
+                .map(|judged| judged.expect("is looked at"))
+        };
+        let wrong = |set, wanted| Judged::Wrong { set, wanted };
+        assert_eq!(both(0b01001, ALL), [Judged::Right; 2]);
+        assert_eq!(both(0b01111, ALL), [wrong(0b111, 1), Judged::Right]);
+        assert_eq!(both(0b10001, ALL), [Judged::Right, wrong(0b10000, 0b01000)]);
+        assert_eq!(both(0b11000, ALL), [wrong(0, 1), wrong(0b11000, 0b01000)]);
+        assert_eq!(both(0b00001, 0), [Judged::NotTold; 2], "what is not told is neither");
+        assert_eq!(
+            both(0b00010, 0b00010)[0],
+            wrong(0b010, 1),
+            "and a wrong one is wrong whatever else is told"
+        );
+        let lacks = wrong(0, 1);
+        assert_eq!((lacks.heard(true), lacks.heard(false)), (Judged::NotTold, lacks));
+        assert_eq!(wrong(2, 1).heard(true), wrong(2, 1));
+        assert_eq!(relay.marks_text(0b01011), "A, B, zone1");
+    }
+
+    #[test]
+    fn what_nobody_expects_or_named_is_not_looked_at() {
+        let told = Marks { told: ALL, set: ALL };
+        let none = Selection::default();
+        assert_eq!(
+            (relay().phases_judged(&none, told), relay().function_judged(&none, told)),
+            (None, None)
+        );
+        let general = UnderTest {
+            phases: None,
+            functions: Vec::new(),
+            ..relay()
+        };
+        let ag = selection([true, false, false], "zone1");
+        assert_eq!(
+            (general.phases_judged(&ag, told), general.function_judged(&ag, told)),
+            (None, None)
+        );
+        let other = selection([true; 3], "zone9");
+        assert_eq!(
+            relay().function_judged(&other, told),
+            Some(Judged::NotTold),
+            "nobody named its member"
+        );
+    }
+}

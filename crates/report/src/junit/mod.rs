@@ -1,0 +1,97 @@
+//! The verdict as JUnit XML, which servers of continuous integration read: a test case for each limit and each series it matches.
+//! The mapping is in `docs/formats/junit.md`.
+
+mod case;
+#[cfg(test)]
+mod tests;
+
+use crate::Report;
+use crate::text::rfc3339;
+use askama::Template;
+use case::{Case, Outcome};
+use model::fact::HOST_NAME;
+use units::Realtime;
+use units::foreign::{self, Show};
+
+#[derive(Template)]
+#[template(path = "junit.xml")]
+struct Junit {
+    command: String,
+    time: String,
+    timestamp: Option<String>,
+    hostname: Option<String>,
+    properties: Vec<(&'static str, String)>,
+    cases: Vec<Case>,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+}
+
+impl Report {
+    /// The verdict as a JUnit file.
+    ///
+    /// # Errors
+    /// Only when a value cannot be written as text, which none of ours can.
+    pub fn junit(&self) -> Result<String, askama::Error> {
+        let report = &self.shown();
+        let run = &report.run;
+        Junit {
+            time: format!("{:.3}", run.duration_ns as f64 / 1e9),
+            timestamp: Some(to_the_second(run.info.started)),
+            hostname: HOST_NAME.of(&run.facts),
+            properties: properties(report),
+            ..Junit::of(run.info.command.clone(), case::all(report))
+        }
+        .render()
+    }
+}
+
+/// A JUnit file of a command that has no result, or none yet: one error that says so. A server then shows neither a pass nor the
+/// result of an earlier run.
+///
+/// # Errors
+/// As [`Report::junit`].
+pub fn without_result(command: &str, why: &str) -> Result<String, askama::Error> {
+    let why = foreign::message(why);
+    let case = Case::error(&format!("triptime.{command}"), "result", &why, String::new());
+    Junit::of(command.to_owned(), vec![case]).render()
+}
+
+impl Junit {
+    fn of(command: String, cases: Vec<Case>) -> Self {
+        let count = |is: fn(&Outcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
+        Self {
+            command,
+            time: "0".to_owned(),
+            timestamp: None,
+            hostname: None,
+            properties: Vec::new(),
+            failures: count(|outcome| matches!(outcome, Outcome::Failure(_))),
+            errors: count(|outcome| matches!(outcome, Outcome::Error(_))),
+            skipped: count(|outcome| matches!(outcome, Outcome::Skipped(_))),
+            cases,
+        }
+    }
+}
+
+/// What is known of the whole run.
+fn properties(report: &Report) -> Vec<(&'static str, String)> {
+    let info = &report.run.info;
+    let verdict = if report.is_judged() {
+        report.words()
+    } else {
+        "not judged"
+    };
+    vec![
+        ("verdict", verdict.to_owned()),
+        ("summary", report.sentence()),
+        ("run", info.id.clone()),
+        ("file", report.run.file.display().to_string()),
+        ("version", info.tool_version.clone()),
+    ]
+}
+
+/// An instant in UTC as the format wants it: to the second, without a zone.
+fn to_the_second(at: Realtime) -> String {
+    rfc3339(at).chars().take("2026-11-21T02:00:00".len()).collect()
+}

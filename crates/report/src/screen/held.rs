@@ -1,0 +1,109 @@
+//! What held up the samples that were over their limits, by name.
+
+use crate::limits::Unit;
+use crate::verdict::Check;
+use model::{Cause, Explanation, RunView, SeriesView, Spike};
+
+/// Names and how many samples each held up.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Held {
+    /// The most frequent first.
+    pub(crate) by: Vec<Holder>,
+    /// Samples over the limit that were kept one by one, those without an explanation too.
+    pub(crate) samples: u64,
+}
+
+/// One that held samples up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) cause: Cause,
+    /// The thread, softirq or interrupt; else the cause's own word.
+    pub(crate) name: String,
+    pub(crate) samples: u64,
+    /// A CPU on which it did.
+    pub(crate) cpu: Option<u32>,
+}
+
+/// What held up the samples of the checks' series that are over their limits, as far as these are kept one by one.
+pub(super) fn held(run: &RunView, checks: &[&Check]) -> Held {
+    let mut held = Held::default();
+    for check in checks.iter().filter(|check| check.limit.quantity.unit() == Unit::Ns) {
+        let series = run.series.iter().find(|series| series.spec.name == check.series);
+        for spike in series.into_iter().flat_map(|series| over(series, check.limit.allowed)) {
+            held.add(spike);
+        }
+    }
+    held.by.sort_by_key(|holder| std::cmp::Reverse(holder.samples));
+    held
+}
+
+fn over(series: &SeriesView, allowed_ns: u64) -> impl Iterator<Item = &Spike> {
+    let is_over = move |spike: &&Spike| u64::try_from(spike.value_ns).is_ok_and(|ns| ns > allowed_ns);
+    series.spikes.iter().filter(is_over)
+}
+
+impl Held {
+    fn add(&mut self, spike: &Spike) {
+        self.samples += 1;
+        let Some(explanation) = spike.explanation.as_ref().filter(|why| why.cause != Cause::Unexplained) else {
+            return;
+        };
+        let name = name(explanation);
+        match self.by.iter_mut().find(|holder| holder.name == name) {
+            Some(holder) => holder.samples += 1,
+            None => self.by.push(Holder {
+                cause: explanation.cause,
+                name,
+                samples: 1,
+                cpu: spike.cpu,
+            }),
+        }
+    }
+
+    /// How many samples nobody explains.
+    pub(super) fn untold(&self) -> u64 {
+        self.samples - self.by.iter().map(|holder| holder.samples).sum::<u64>()
+    }
+
+    /// Adds those of another limit.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.samples += other.samples;
+        for holder in &other.by {
+            match self.by.iter_mut().find(|own| own.name == holder.name) {
+                Some(own) => own.samples += holder.samples,
+                None => self.by.push(holder.clone()),
+            }
+        }
+        self.by.sort_by_key(|holder| std::cmp::Reverse(holder.samples));
+    }
+
+    /// `hypervisor 97, softirq NET_RX 26, not explained 3`, of the `most` frequent; empty where nothing is explained.
+    pub(crate) fn text(&self, most: usize) -> String {
+        if self.by.is_empty() {
+            return String::new();
+        }
+        let mut parts: Vec<String> = self.by.iter().take(most).map(Holder::text).collect();
+        let others: u64 = self.by.iter().skip(most).map(|holder| holder.samples).sum();
+        let rest = [(others, "others"), (self.untold(), "not explained")];
+        let rest = rest.into_iter().filter(|(n, _)| *n > 0);
+        parts.extend(rest.map(|(n, word)| format!("{word} {n}")));
+        parts.join(", ")
+    }
+}
+
+impl Holder {
+    fn text(&self) -> String {
+        format!("{} {}", self.name, self.samples)
+    }
+}
+
+/// Who it was: the one that had the CPU longest where that is what the cause means, else the cause. Threads of one name are one.
+fn name(explanation: &Explanation) -> String {
+    let named = matches!(explanation.cause, Cause::Thread | Cause::Softirq | Cause::Interrupt);
+    let first = explanation.occupants.first().filter(|_| named);
+    let without_numbers = |what: &str| what.split(" (").next().unwrap_or(what).to_owned();
+    first.map_or_else(
+        || explanation.cause.word().to_owned(),
+        |part| without_numbers(&part.what),
+    )
+}

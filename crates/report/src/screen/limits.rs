@@ -1,0 +1,225 @@
+//! The limits of a run, one row each, however many series they judge.
+
+use super::held::{Held, held};
+use crate::Report;
+use crate::limits::{Limit, Sense, Unit};
+use crate::text::count;
+use crate::verdict::{Check, Measured, RequirementCheck, Verdict};
+use units::format_ns;
+
+/// What became of a limit, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum State {
+    Exceeded,
+    Undecided,
+    Within,
+    NotMeasured,
+}
+
+impl State {
+    fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Fail => Self::Exceeded,
+            Verdict::Inconclusive => Self::Undecided,
+            Verdict::Pass => Self::Within,
+        }
+    }
+
+    /// A sign that stands beside the colour, never in its place.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::Exceeded => "✗",
+            Self::Undecided => "?",
+            Self::Within => "✓",
+            Self::NotMeasured => "–",
+        }
+    }
+
+    /// The verdict whose colour it has.
+    pub(crate) fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::Exceeded => Some(Verdict::Fail),
+            Self::Undecided => Some(Verdict::Inconclusive),
+            Self::Within => Some(Verdict::Pass),
+            Self::NotMeasured => None,
+        }
+    }
+}
+
+/// One limit, over all series it judges.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) id: String,
+    pub(crate) state: State,
+    /// The worst figure of those that made the state.
+    pub(crate) worst: String,
+    pub(crate) allowed: String,
+    /// How many times the allowed time that is, where it is exceeded.
+    pub(crate) times: Option<f64>,
+    /// The series of the worst figure, and how many others are in the same state.
+    pub(crate) series: String,
+    pub(crate) others: usize,
+    /// What held up the samples over the limit.
+    pub(crate) held: Held,
+    /// Why it is undecided or not measured; may be empty.
+    pub(crate) why: String,
+    /// What the worst figure proves.
+    pub(crate) proof: Option<Proof>,
+}
+
+/// How rare samples over a limit are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Proof {
+    pub(crate) samples: u64,
+    pub(crate) exposure_ns: u64,
+    pub(crate) limit_ns: u64,
+    pub(crate) probability: f64,
+}
+
+/// The limits and requirements of every profile: exceeded ones first, the furthest over its limit first of all.
+pub(crate) fn rows(report: &Report) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for profile in &report.profiles {
+        for limit in &profile.limits {
+            rows.push(of_limit(report, &profile.name, limit));
+        }
+    }
+    let requirements = &report.judgement.requirements;
+    rows.extend(requirements.iter().map(of_requirement));
+    rows.sort_by(|a, b| {
+        let times = |row: &Row| row.times.unwrap_or(0.0);
+        a.state.cmp(&b.state).then(times(b).total_cmp(&times(a)))
+    });
+    rows
+}
+
+fn of_limit(report: &Report, profile: &str, limit: &Limit) -> Row {
+    let is_it = |check: &&Check| check.profile == profile && check.limit.id == limit.id;
+    let checks: Vec<&Check> = report.judgement.checks.iter().filter(is_it).collect();
+    let allowed = limit.allowed_text();
+    let Some(state) = checks.iter().map(|check| State::of(check.verdict)).min() else {
+        return not_measured(report, profile, limit, allowed);
+    };
+    let deciding = checks.into_iter().filter(|check| State::of(check.verdict) == state);
+    let deciding: Vec<&Check> = deciding.collect();
+    let worst = deciding
+        .iter()
+        .copied()
+        .reduce(|a, b| if is_worse(b, a) { b } else { a });
+    let Some(worst) = worst else {
+        return not_measured(report, profile, limit, allowed);
+    };
+    Row {
+        id: limit.id.clone(),
+        state,
+        worst: worst.measured_text(),
+        allowed,
+        times: (state == State::Exceeded).then(|| times(worst)).flatten(),
+        series: worst.series.clone(),
+        others: deciding.len() - 1,
+        held: match state {
+            State::Exceeded => held(&report.run, &deciding),
+            _ => Held::default(),
+        },
+        why: worst.why.clone(),
+        proof: worst.bound.filter(|bound| bound.over == 0).map(|bound| Proof {
+            samples: bound.samples,
+            exposure_ns: bound.exposure_ns,
+            limit_ns: bound.limit_ns,
+            probability: bound.probability,
+        }),
+    }
+}
+
+fn not_measured(report: &Report, profile: &str, limit: &Limit, allowed: String) -> Row {
+    let is_it = |open: &&crate::verdict::NotMeasured| open.profile == profile && open.limit.id == limit.id;
+    let why = report.judgement.not_measured.iter().find(is_it);
+    Row {
+        id: limit.id.clone(),
+        state: State::NotMeasured,
+        worst: "–".to_owned(),
+        allowed,
+        times: None,
+        series: limit.series.shortened(),
+        others: 0,
+        held: Held::default(),
+        why: why.map(|open| open.why.clone()).unwrap_or_default(),
+        proof: None,
+    }
+}
+
+fn of_requirement(check: &RequirementCheck) -> Row {
+    Row {
+        id: check.requirement.id.clone(),
+        state: State::of(check.verdict),
+        worst: check.value.clone().unwrap_or_else(|| "unknown".to_owned()),
+        allowed: check.requirement.wanted_text(),
+        times: None,
+        series: check.group.clone(),
+        others: 0,
+        held: Held::default(),
+        why: check.why.clone(),
+        proof: None,
+    }
+}
+
+/// Whether `a` is further beyond its limit than `b`, of the same limit.
+fn is_worse(a: &Check, b: &Check) -> bool {
+    let figure = |check: &Check| check.measured.map(Measured::as_f64);
+    match (figure(a), figure(b), a.limit.quantity.sense()) {
+        (Some(a), Some(b), Sense::AtMost) => a > b,
+        (Some(a), Some(b), Sense::AtLeast) => a < b,
+        (is, was, _) => is.is_some() && was.is_none(),
+    }
+}
+
+fn times(check: &Check) -> Option<f64> {
+    let is_time = check.limit.quantity.unit() == Unit::Ns && check.limit.allowed > 0;
+    let figure = check.measured.map(Measured::as_f64).filter(|_| is_time)?;
+    Some(figure / check.limit.allowed as f64)
+}
+
+/// `4 of 8 limits exceeded, 2 undecided, 1 within, 1 not measured`
+pub(crate) fn tally(rows: &[Row]) -> String {
+    let n = |state: State| rows.iter().filter(|row| row.state == state).count() as u64;
+    let words = [
+        (State::Exceeded, "exceeded"),
+        (State::Undecided, "undecided"),
+        (State::Within, "within"),
+        (State::NotMeasured, "not measured"),
+    ];
+    let said: Vec<(u64, &str)> = words.map(|(state, word)| (n(state), word)).to_vec();
+    let mut said = said.into_iter().filter(|(n, _)| *n > 0);
+    let ending = if rows.len() == 1 { "" } else { "s" };
+    let Some((first, word)) = said.next() else {
+        return "no limit".to_owned();
+    };
+    let rest: String = said.map(|(n, word)| format!(", {} {word}", count(n))).collect();
+    format!(
+        "{} of {} limit{ending} {word}{rest}",
+        count(first),
+        count(rows.len() as u64)
+    )
+}
+
+impl Proof {
+    /// `0 of 600 000 over 120 µs in 10.0 min: at most 1 in 200 000 (95 %)`
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "0 of {} over {} in {}: at most {}",
+            count(self.samples),
+            format_ns(self.limit_ns as f64),
+            format_ns(self.exposure_ns as f64),
+            crate::bound::odds(self.probability),
+        )
+    }
+
+    /// What `span_ns` without a sample over the limit would prove.
+    pub(crate) fn of_longer(&self, span_ns: f64) -> Option<String> {
+        if self.exposure_ns == 0 || span_ns < 4.0 * self.exposure_ns as f64 {
+            return None;
+        }
+        let probability = self.probability * self.exposure_ns as f64 / span_ns;
+        Some(crate::bound::odds(probability))
+    }
+}

@@ -1,0 +1,119 @@
+//! The answer on one screen: the verdict, its limits, why, what to do next, and what the run proves. At most [`LINES`] lines of
+//! [`COLUMNS`] columns, however large the run.
+
+mod held;
+mod limits;
+mod next;
+#[cfg(test)]
+mod tests;
+mod text;
+mod why;
+
+use crate::Report;
+use crate::text::wall_clock;
+use limits::{Row, State, rows, tally};
+use model::RunState;
+use std::path::Path;
+use units::{foreign, format_ns};
+
+/// The most lines it has.
+pub const LINES: usize = 24;
+
+/// The most columns a line has.
+pub const COLUMNS: usize = 100;
+
+const DAY_NS: f64 = 86_400e9;
+
+/// What stands on the screen.
+pub(crate) struct Screen {
+    /// The verdict in capitals.
+    pub(crate) word: String,
+    /// What ran, how long, since when.
+    pub(crate) run: String,
+    /// `4 of 8 limits exceeded, …`
+    pub(crate) tally: String,
+    /// What became of the trips, where any were timed.
+    pub(crate) trip: Option<String>,
+    /// A row for each limit, the worst first.
+    pub(crate) rows: Vec<Row>,
+    pub(crate) why: Vec<String>,
+    pub(crate) next: Vec<String>,
+    pub(crate) proves: Vec<String>,
+    /// The page, where there is one.
+    pub(crate) page: Option<String>,
+    /// The command that prints everything.
+    pub(crate) full: String,
+}
+
+impl Screen {
+    /// Of a report whose foreign texts are safe to show.
+    pub(crate) fn of(report: &Report, html: Option<&Path>) -> Self {
+        let rows = rows(report);
+        Self {
+            word: report.words().to_uppercase(),
+            run: run(report),
+            tally: match &report.capacity {
+                Some(capacity) => capacity.sentence(),
+                None => tally(&rows),
+            },
+            trip: report
+                .budget
+                .answer
+                .as_ref()
+                .map(|answer| answer.sentence(|verdict| verdict.word().to_owned())),
+            why: why::why(report, &rows),
+            next: next::next(report, &rows),
+            proves: proves(&rows),
+            rows,
+            page: html.map(|html| foreign::shown(&html.to_string_lossy()).into_owned()),
+            full: format!(
+                "triptime report --full {}",
+                foreign::shown(&report.run.file.to_string_lossy())
+            ),
+        }
+    }
+}
+
+fn run(report: &Report) -> String {
+    let run = &report.run;
+    let ended = match run.state {
+        RunState::Complete => "",
+        RunState::Interrupted => ", ended early",
+    };
+    let profiles: Vec<&str> = report.profiles.iter().map(|profile| profile.name.as_str()).collect();
+    let limits = match profiles[..] {
+        [] => String::new(),
+        _ => format!("; limits: {}", profiles.join(", ")),
+    };
+    format!(
+        "{}, {} from {}{ended}{limits}",
+        run.info.command,
+        format_ns(run.duration_ns as f64),
+        wall_clock(run.info.started),
+    )
+}
+
+/// What the run proves, and what a longer one would.
+fn proves(rows: &[Row]) -> Vec<String> {
+    if let Some(row) = rows.iter().find(|row| row.state == State::Exceeded) {
+        return vec![format!(
+            "{} was exceeded in this run; no longer run takes that back.",
+            row.id
+        )];
+    }
+    let within = rows.iter().filter(|row| row.state == State::Within);
+    let weakest = within.filter_map(|row| row.proof.map(|proof| (row, proof)));
+    let weakest = weakest.max_by(|a, b| a.1.probability.total_cmp(&b.1.probability));
+    let Some((row, proof)) = weakest else {
+        return Vec::new();
+    };
+    let longer = proof
+        .of_longer(DAY_NS)
+        .map(|odds| format!("; a day without one: {odds}"));
+    vec![format!(
+        "{}: {}{} (95 %, for this load and this set-up).",
+        row.id,
+        proof.text(),
+        longer.unwrap_or_default()
+    )]
+}

@@ -1,0 +1,63 @@
+//! What to do next: a setting to look at for each cause that was seen, or a run that would say more.
+
+use super::limits::{Row, State};
+use super::why::{all_held, frames_left_out};
+use crate::Report;
+use model::Cause;
+
+/// Lines that are shown.
+const MOST: usize = 3;
+
+/// What to do, the most useful first.
+pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
+    let held = all_held(rows);
+    let mut next: Vec<String> = Vec::new();
+    for holder in &held.by {
+        let remedy = remedy(holder.cause);
+        if !next.iter().any(|said| said == remedy) {
+            next.push(remedy.to_owned());
+        }
+    }
+    let is_measured_here = report.run.facts.iter().any(|fact| fact.group == "kernel");
+    if held.by.is_empty() && held.samples > 0 && is_measured_here {
+        next.push(remedy(Cause::Unexplained).to_owned());
+    }
+    next.truncate(MOST - 1);
+    next.extend(of_state(report, rows).map(str::to_owned));
+    next.truncate(MOST);
+    next
+}
+
+/// What mends a cause. `docs/guide/host-failed.md` has a row for each, with the settings in full.
+fn remedy(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Thread => "Keep it off the judged CPUs: isolcpus=, nohz_full=, or an isolated cpuset partition.",
+        Cause::Interrupt => "Move interrupts off the judged CPUs: smp_affinity of /proc/irq, irqaffinity=, irqbalance.",
+        Cause::Softirq => "Move packet work off the judged CPUs: affinity of the NIC's interrupts, RPS, threaded NAPI.",
+        Cause::Hypervisor => "On the host of this VM: give each vCPU a CPU of its own (pinned, isolated, FIFO).",
+        Cause::Smi => "In the BIOS: a low-latency profile, no legacy USB. triptime noise counts what is left.",
+        Cause::Throttled => "Lift the limit for this thread: sched_rt_runtime_us, cpu.max of its control group.",
+        Cause::Stopped => "Find who stops the thread (freezer, debugger, job control), and measure again.",
+        Cause::IdleExit => "Keep the judged CPUs awake: pm_qos_resume_latency_us, or C-states in the firmware.",
+        Cause::InterruptsOff => {
+            "Find who switches interrupts off: the flights of the worst samples name what ran before."
+        }
+        Cause::Path => "Shorten the way: PREEMPT_RT, the governor performance, fewer hops from port to thread.",
+        Cause::Unexplained => "Measure with the flight recorder (CAP_BPF, CAP_PERFMON), or on fewer CPUs.",
+    }
+}
+
+/// What the verdict itself asks for.
+fn of_state(report: &Report, rows: &[Row]) -> Option<&'static str> {
+    let has = |state: State| rows.iter().any(|row| row.state == state);
+    if frames_left_out(report).0 > 0 && has(State::Undecided) {
+        return Some("Give the test set a CPU of its own, or a machine of its own, and measure again.");
+    }
+    if has(State::Exceeded) || has(State::Undecided) {
+        return None;
+    }
+    Some(match has(State::NotMeasured) {
+        true => "triptime qualify substation: measures what this run left open.",
+        false => "triptime qualify substation --duration 24h: the same, as sure as a day can be.",
+    })
+}

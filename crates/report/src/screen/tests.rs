@@ -1,0 +1,141 @@
+use super::{COLUMNS, LINES};
+use crate::Report;
+use crate::limits::Profile;
+use model::{Cause, Event, EventKind, Fact, RunView, Spike};
+use testing::synthetic;
+
+fn screen(run: RunView, profile: &str) -> String {
+    let profile = Profile::find(profile).expect("embedded");
+    let screen = Report::new(run, vec![profile]).screen(false, Some("r.html".as_ref()));
+    assert!(screen.lines().count() <= LINES, "{screen}");
+    for line in screen.lines() {
+        assert!(line.chars().count() <= COLUMNS, "{line}");
+    }
+    screen
+}
+
+/// The text without its line breaks.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A run whose wake-ups were late, each time for `cause`.
+fn late(cause: Cause) -> RunView {
+    let mut series = synthetic::series("wakeup/cpu1", 40_000, 60_000, 10);
+    for ns in [130_000, 412_870, 500_000] {
+        synthetic::add_worst(&mut series, ns);
+        let mut explanation = synthetic::explanation();
+        explanation.cause = cause;
+        series.spikes.insert(
+            0,
+            Spike {
+                value_ns: ns,
+                explanation: Some(explanation),
+                ..series.spikes[0].clone()
+            },
+        );
+    }
+    synthetic::run(vec![series])
+}
+
+fn fact(group: &str, name: &str, value: &str) -> Fact {
+    Fact {
+        group: group.into(),
+        name: name.into(),
+        value: Ok(value.into()),
+        source: String::new(),
+    }
+}
+
+#[test]
+fn a_clean_run_says_what_it_proves_and_what_a_longer_one_would() {
+    let text = screen(
+        synthetic::run(vec![synthetic::series("wakeup/cpu1", 40_000, 60_000, 10)]),
+        "substation",
+    );
+    assert!(text.starts_with("– PARTIAL PASS  qualify, "), "{text}");
+    assert!(text.contains("✓ within: wakeup.max"), "{text}");
+    assert!(text.contains("– not measured: "), "{text}");
+    assert!(
+        text.contains("wakeup.max: 0 of 40 000 over 120 µs in 10.0 s: at most 1 in 13 300; a day without one: 1 in"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("Full    triptime report --full runs/20261121T020000Z-qualify.triptime\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_held_samples_up_is_named_counted_and_has_a_remedy() {
+    let mut run = late(Cause::Hypervisor);
+    let steal = Event {
+        at_ns: 1,
+        kind: EventKind::Steal,
+        series: None,
+        text: "10 ms on cpu1".into(),
+    };
+    run.events.push(steal);
+    run.facts.push(fact(
+        "CPUs of this run",
+        "judged",
+        "1 (every CPU but the housekeeping ones; none is isolated)",
+    ));
+    run.facts.push(fact("isolation", "isolated CPUs", "none"));
+    let text = screen(run, "substation");
+    assert!(text.starts_with("✗ FAIL  "), "{text}");
+    assert!(text.contains("hypervisor 3; wakeup/cpu1"), "{text}");
+    assert!(
+        joined(&text).contains("took the CPU away: 3 of 3 late samples, beside 1 steal event."),
+        "{text}"
+    );
+    assert!(text.contains("The judged CPUs (1) are not isolated"), "{text}");
+    assert!(text.contains("Next    On the host of this VM"), "{text}");
+    assert!(text.contains("wakeup.max was exceeded in this run"), "{text}");
+}
+
+#[test]
+fn every_cause_has_a_remedy_that_fits_the_screen() {
+    for cause in Cause::ALL {
+        let text = screen(late(cause), "substation");
+        let next = text.lines().find(|line| line.starts_with("Next")).expect("a remedy");
+        assert!(!next.contains('…'), "{next}");
+    }
+}
+
+#[test]
+fn large_runs_keep_to_the_screen() {
+    for profile in ["substation", "seapath", "avb"] {
+        screen(synthetic::qualify(100, 60), profile);
+    }
+}
+
+#[test]
+fn many_bad_limits_keep_to_the_screen_and_are_named() {
+    let limits: String = (0..40)
+        .map(|n| {
+            format!(
+                "[[limit]]\nid = \"wakeup.number-{n}\"\nseries = \"wakeup/*\"\nquantity = \"max\"\nallowed = \"{}us\"\nsource = \"test\"\n",
+                n + 1
+            )
+        })
+        .collect();
+    let profile = Profile::parse(&format!("name = \"many\"\nwhat = \"test\"\n{limits}"), "test").expect("a profile");
+    let screen = Report::new(late(Cause::Softirq), vec![profile]).screen(false, None);
+    assert!(screen.lines().count() <= LINES, "{screen}");
+    assert!(
+        screen.contains("40 of 40 limits exceeded") && screen.contains(" more: wakeup.number-"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_line_for_a_log_has_verdict_counts_and_the_worst() {
+    let profile = Profile::find("substation").expect("embedded");
+    let line = Report::new(late(Cause::Thread), vec![profile]).summary();
+    assert_eq!(line.lines().count(), 1);
+    assert!(
+        line.starts_with("triptime: FAIL: 1 of ") && line.contains("; wakeup.max 500 µs of 120 µs; "),
+        "{line}"
+    );
+}

@@ -1,0 +1,161 @@
+//! Why the verdict is what it is: what is known of a run, joined into a few sentences.
+
+use super::held::Held;
+use super::limits::{Row, State};
+use crate::Report;
+use crate::text::{capitalised, count, plural};
+use model::{Cause, EventKind, SeriesView, kind};
+
+/// Sentences that are shown.
+const MOST: usize = 3;
+
+/// Group of the inventory in which a plan says where what ran; the crate `lab` writes it.
+const CPUS: &str = "CPUs of this run";
+
+/// What explains the verdict, the weightiest first.
+pub(super) fn why(report: &Report, rows: &[Row]) -> Vec<String> {
+    let held = all_held(rows);
+    let known = [
+        contradictions(report),
+        held_up(report, &held),
+        left_out(report),
+        not_counted(report),
+        shared(report, &held),
+        undecided(report, rows),
+        clean(rows),
+    ];
+    known.into_iter().flatten().take(MOST).collect()
+}
+
+/// What held up samples over the limits of all rows.
+pub(super) fn all_held(rows: &[Row]) -> Held {
+    let mut held = Held::default();
+    rows.iter().for_each(|row| held.merge(&row.held));
+    held
+}
+
+fn contradictions(report: &Report) -> Option<String> {
+    let contradictions = &report.judgement.contradictions;
+    let first = contradictions.first()?;
+    Some(format!(
+        "The run file contradicts itself in {}, so nothing of it is decided: {}.",
+        first.series, first.text
+    ))
+}
+
+/// What held the late samples up, and what else says so.
+fn held_up(report: &Report, held: &Held) -> Option<String> {
+    let first = held.by.first()?;
+    let beside = match (first.cause, steal_events(report)) {
+        (Cause::Hypervisor, n) if n > 0 => format!(", beside {}", plural(n, "steal event")),
+        _ => String::new(),
+    };
+    let rest = match held.untold() {
+        0 => String::new(),
+        n => format!("; {} not explained", count(n)),
+    };
+    Some(format!(
+        "{}: {} of {}{beside}{rest}.",
+        sentence(first.cause, &first.name),
+        count(first.samples),
+        plural(held.samples, "late sample"),
+    ))
+}
+
+fn steal_events(report: &Report) -> u64 {
+    let events = report.run.events.iter();
+    events.filter(|event| event.kind == EventKind::Steal).count() as u64
+}
+
+/// What a cause means, with who it was.
+fn sentence(cause: Cause, name: &str) -> String {
+    let text = match cause {
+        Cause::Hypervisor => "The host of this virtual machine took the CPU away",
+        Cause::Smi => "The firmware took the CPU (system management interrupts)",
+        Cause::Throttled => "The kernel held the thread back: throttling or a CPU quota",
+        Cause::Stopped => "The thread was stopped by a signal, a debugger or a freezer",
+        Cause::IdleExit => "The CPU was late to leave its idle state",
+        Cause::InterruptsOff => "The kernel had interrupts off",
+        Cause::Path => "Nothing foreign had the CPU: the time went into the way itself",
+        Cause::Unexplained => "The recorder's events do not tell what held samples up",
+        Cause::Thread | Cause::Interrupt | Cause::Softirq => return format!("{} had the CPU", capitalised(name)),
+    };
+    text.to_owned()
+}
+
+/// How many of how many frames this program's own senders left out.
+pub(super) fn frames_left_out(report: &Report) -> (u64, u64) {
+    let senders = [&kind::PUBLISH, &kind::TALK];
+    let is_sender = |series: &&SeriesView| senders.iter().any(|kind| series.is(kind));
+    let counters = report
+        .run
+        .series
+        .iter()
+        .filter(is_sender)
+        .map(|series| &series.counters);
+    counters.fold((0, 0), |(left_out, due), counters| {
+        (left_out + counters.missed + counters.lost, due + counters.expected)
+    })
+}
+
+/// What this program's own senders left out: losses behind it are not the host's.
+fn left_out(report: &Report) -> Option<String> {
+    let (left_out, due) = frames_left_out(report);
+    (left_out > 0).then(|| {
+        format!(
+            "The test set itself left out {} of {} frames: what is missing may be those.",
+            count(left_out),
+            count(due)
+        )
+    })
+}
+
+/// Shots that do not count.
+fn not_counted(report: &Report) -> Option<String> {
+    let events = report.run.events.iter();
+    let shots = events.filter(|event| event.kind == EventKind::NotCounted).count() as u64;
+    (shots > 0).then(|| {
+        let verb = if shots == 1 { "does" } else { "do" };
+        format!(
+            "{} {verb} not count: the test set could not send or see all of them.",
+            plural(shots, "shot")
+        )
+    })
+}
+
+/// Judged CPUs that are open to every thread of the host, where something held samples up.
+fn shared(report: &Report, held: &Held) -> Option<String> {
+    held.by.first()?;
+    let fact = |group: &str, name: &str| {
+        let mut facts = report.run.facts.iter();
+        let fact = facts.find(|fact| fact.group == group && fact.name == name)?;
+        fact.value.as_deref().ok()
+    };
+    let judged = fact(CPUS, "judged")?;
+    let isolated = fact("isolation", "isolated CPUs")?;
+    let cpus = judged.split(" (").next().unwrap_or(judged);
+    (isolated == "none").then(|| {
+        format!("The judged CPUs ({cpus}) are not isolated: every thread and interrupt of this machine may run there.")
+    })
+}
+
+/// Why the first undecided limit is, where that was not said yet.
+fn undecided(report: &Report, rows: &[Row]) -> Option<String> {
+    if !report.judgement.contradictions.is_empty() {
+        return None;
+    }
+    let open = rows
+        .iter()
+        .find(|row| row.state == State::Undecided && !row.why.is_empty())?;
+    Some(format!("{} is undecided: {}.", open.id, open.why.trim_end_matches('.')))
+}
+
+fn clean(rows: &[Row]) -> Option<String> {
+    let (mut bad, mut within) = (false, false);
+    for row in rows {
+        bad |= matches!(row.state, State::Exceeded | State::Undecided);
+        within |= row.state == State::Within;
+    }
+    let clean = "No sample was over its limit, and nothing was seen that could hide one.";
+    (within && !bad).then(|| clean.to_owned())
+}

@@ -1,0 +1,119 @@
+//! The signal of a scenario, whichever way it is made, and how it goes on from shot to shot.
+
+use super::record::Replayed;
+use crate::WaveformError;
+use crate::sample::{SampleTable, Sampling};
+use crate::synth::Synth;
+use wire::quality::SvQuality;
+
+/// A steady state and a disturbance.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wave {
+    /// Synthesised. The states are the disturbance.
+    Synth(Synth),
+    /// A record, and its pre-fault cycle as the steady state.
+    Record(Replayed),
+}
+
+impl Wave {
+    /// The steady state alone.
+    #[must_use]
+    pub fn steady(&self) -> Self {
+        match self {
+            Self::Synth(synth) => Self::Synth(Synth {
+                states: Vec::new(),
+                ..synth.clone()
+            }),
+            Self::Record(replayed) => Self::Record(replayed.steady()),
+        }
+    }
+
+    /// The steady state behind an open breaker: its voltages, and no current.
+    #[must_use]
+    pub fn opened(&self) -> Self {
+        match self.steady() {
+            Self::Synth(mut synth) => {
+                synth.nominal.currents_a = [0.0; 3];
+                Self::Synth(synth)
+            }
+            Self::Record(replayed) => Self::Record(replayed.without_currents()),
+        }
+    }
+
+    /// With the steady state in place of the disturbance, for as long as that lasts.
+    #[must_use]
+    pub fn at_load(mut self) -> Self {
+        match &mut self {
+            Self::Synth(synth) => {
+                for state in &mut synth.states {
+                    state.operating = synth.nominal.clone();
+                    (state.ramp, state.decay) = (None, None);
+                    state.harmonics.clear();
+                }
+            }
+            Self::Record(replayed) => replayed.is_load = true,
+        }
+        self
+    }
+
+    /// With this added to the quality of every member while the disturbance lasts.
+    #[must_use]
+    pub fn with_quality(mut self, quality: SvQuality) -> Self {
+        match &mut self {
+            Self::Synth(synth) => {
+                for state in &mut synth.states {
+                    state.quality = SvQuality(state.quality.0 | quality.0);
+                }
+            }
+            Self::Record(replayed) => replayed.quality = quality,
+        }
+        self
+    }
+
+    /// The same signal, ahead by `deg` degrees.
+    #[must_use]
+    pub fn shifted(&self, deg: f64) -> Self {
+        match self {
+            Self::Synth(synth) => Self::Synth(synth.shifted(deg, 0)),
+            Self::Record(replayed) => Self::Record(replayed.shifted(deg)),
+        }
+    }
+
+    /// Its samples.
+    ///
+    /// # Errors
+    /// A signal that these samples cannot hold.
+    pub fn table(&self, sampling: &Sampling) -> Result<SampleTable, WaveformError> {
+        match self {
+            Self::Synth(synth) => synth.table(sampling),
+            Self::Record(replayed) => replayed.table(sampling),
+        }
+    }
+
+    /// Phase of the frequency `seconds` after the first sample, in degrees from 0 to 360; see [`Synth::phase_deg_at`].
+    ///
+    /// # Errors
+    /// A sequence that does not fit together.
+    pub fn phase_deg_at(&self, seconds: f64) -> Result<f64, WaveformError> {
+        match self {
+            Self::Synth(synth) => synth.phase_deg_at(seconds),
+            Self::Record(replayed) => Ok(replayed.phase_deg_at(seconds)),
+        }
+    }
+
+    /// Frequency of the steady state in Hz.
+    pub fn frequency_hz(&self) -> f64 {
+        match self {
+            Self::Synth(synth) => synth.nominal.frequency_hz,
+            Self::Record(replayed) => replayed.frequency_hz(),
+        }
+    }
+
+    /// Angle of phase a's voltage, in degrees, where the phase of the frequency is 0.
+    pub fn voltage_deg(&self) -> f64 {
+        match self {
+            Self::Synth(synth) => synth.nominal.voltage_angles_deg[0],
+            Self::Record(_) => 0.0,
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The Debian package: made twice of one binary, looked at by lintian, installed where nothing else is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+use support::{binary, root_or_skip, stderr};
+use testing::skip;
+
+/// Makes a package in `folder`, under this mask of file modes and in this time zone; its file.
+fn package(folder: &Path, umask: &str, zone: &str) -> PathBuf {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/package.sh");
+    let output = Command::new("sh")
+        .args(["-c", "umask $1; exec \"$2\" \"$3\"", "sh", umask])
+        .args([&script, folder])
+        .env("TRIPTIME_BIN", fs::canonicalize(binary()).expect("a binary"))
+        .env("TZ", zone)
+        .output()
+        .expect("a shell");
+    assert!(output.status.success(), "{}", stderr(&output));
+    PathBuf::from(text(&output).trim())
+}
+
+/// The package that most tests look at.
+fn made() -> &'static Path {
+    static MADE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("package");
+        // Those of earlier commits.
+        let _ = fs::remove_dir_all(&folder);
+        package(&folder, "022", "UTC")
+    });
+    &MADE
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a directory")
+}
+
+#[test]
+fn two_packages_of_one_binary_are_the_same_octets() {
+    let folder = folder();
+    let second = package(folder.path(), "077", "Asia/Tokyo");
+    assert_eq!(made().file_name(), second.file_name());
+    let same = fs::read(made()).expect("there") == fs::read(&second).expect("there");
+    assert!(same, "{second:?}");
+    let sums = format!("{}.sha256", second.file_name().expect("a name").display());
+    let mut command = Command::new("sha256sum");
+    let checked = command.args(["--check", &sums]).current_dir(folder.path()).output();
+    assert!(checked.expect("sha256sum").status.success(), "{sums}");
+}
+
+#[test]
+fn lintian_finds_nothing() {
+    if Command::new("lintian").arg("--version").output().is_err() {
+        skip("lintian_finds_nothing", "no lintian: apt-get install lintian");
+        return;
+    }
+    let mut command = Command::new("lintian");
+    let command = command.args(["--allow-root", "--no-cfg", "--fail-on", "error,warning"]);
+    let output = command.arg(made()).output().expect("lintian");
+    assert_eq!(text(&output), "", "{}", stderr(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn bash_completes_commands_and_options() {
+    let folder = folder();
+    let output = Command::new(binary()).arg("manual").arg(folder.path()).output();
+    assert!(output.expect("the binary").status.success());
+    let complete = |words: &str| {
+        let script = format!(
+            "source {}/bash-completion/completions/triptime; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _triptime triptime \"${{COMP_WORDS[-1]}}\" x; echo \"${{COMPREPLY[*]}}\"",
+            folder.path().display()
+        );
+        text(&Command::new("bash").args(["-c", &script]).output().expect("bash"))
+    };
+    assert_eq!(complete("triptime qual"), "qualify\n");
+    // Also of the options that the help folds away.
+    assert_eq!(complete("triptime wakeup --jun"), "--junit\n");
+}
+
+/// What a machine has after `apt install ./triptime_….deb`: dpkg's own list of files, and nothing else but the program.
+#[test]
+fn it_installs_where_nothing_else_is_and_judges_there() {
+    let test = "it_installs_where_nothing_else_is_and_judges_there";
+    if !root_or_skip(test) {
+        return;
+    }
+    let root = folder();
+    let path = root.path();
+    for name in ["proc", "sys", "dev", "tmp", "var/lib/dpkg/info", "var/lib/dpkg/updates"] {
+        fs::create_dir_all(path.join(name)).expect("created");
+    }
+    fs::write(path.join("var/lib/dpkg/status"), "").expect("written");
+    let mut dpkg = Command::new("dpkg");
+    let dpkg = dpkg.arg(format!("--root={}", path.display())).arg("--install");
+    let installed = dpkg.arg(made()).output().expect("dpkg");
+    assert!(installed.status.success(), "{}", stderr(&installed));
+    for name in [
+        "man/man1/triptime-qualify.1.gz",
+        "doc/triptime/copyright",
+        "doc/triptime/notices.gz",
+    ] {
+        assert!(path.join("usr/share").join(name).exists(), "{name}");
+    }
+    // A mount namespace of its own: the mounts are gone with it.
+    let script = "set -e; cd \"$1\"; mount -t proc p proc; mount --rbind /sys sys; mount --rbind /dev dev; \
+                  exec chroot . /usr/bin/triptime qualify avb-wakeup --duration 1s --out /tmp/q.triptime --junit /tmp/q.xml";
+    let mut unshare = Command::new("unshare");
+    let output = unshare.args(["--mount", "sh", "-c", script, "sh"]).arg(path).output();
+    let output = output.expect("unshare is installed");
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
+    let file = |name: &str| fs::read_to_string(path.join("tmp").join(name)).expect(name);
+    assert!(
+        file("q.xml").contains("name=\"wakeup.max: wakeup/cpu"),
+        "{}",
+        file("q.xml")
+    );
+    assert!(file("q.html").contains("<title>triptime: qualify"));
+}
