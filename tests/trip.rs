@@ -566,7 +566,7 @@ fn two_relays_in_three_threads_each_tell_what_tripped() {
     for limit in ["trip.wrong-phase", "trip.wrong-zone"] {
         assert_eq!(check(&document, limit)["measured"], 0);
     }
-    let shown = support::run(&["report", &out, "--table", "vpc"]);
+    let shown = support::run(&["compare", &out, &out, "--table", "vpc"]);
     let rows = text(&shown);
     assert!(rows.contains("| two-1 ") && rows.contains("| two-2 "), "{rows}");
 }
