@@ -66,6 +66,11 @@ fn values_on_the_command_line_say_what_would_do() {
         &["--gaps-above", "300ns"],
     );
     refused(
+        &run(&["noise", "--threshold", "500ns", "--cpus", "0"]),
+        2,
+        &["--threshold", "--gaps-above"],
+    );
+    refused(
         &run(&["noise", "--policy", "deadline:1ms/2ms/2ms", "--cpus", "0"]),
         2,
         &["budget"],

@@ -1,5 +1,6 @@
-//! Every probe is documented: its page, its command's help, its row in the README.
+//! Every probe is documented: its page, its command's help, its row in the README. Every cause has a remedy.
 
+use model::Cause;
 use std::path::Path;
 use support::run;
 
@@ -64,6 +65,21 @@ fn every_command_of_a_probe_has_help_with_an_example() {
         assert!(
             help.contains("Example") && help.contains(&format!("triptime {name}")),
             "{help}"
+        );
+    }
+}
+
+/// The screen sends a person whose host failed to this page: each cause that it can name has its row there, with a remedy.
+#[test]
+fn every_cause_has_a_remedy_on_the_page_for_hosts_that_failed() {
+    let page = text("docs/guide/host-failed.md");
+    for cause in Cause::ALL {
+        let begin = format!("| `{}` |", cause.word());
+        let row = page.lines().find(|line| line.starts_with(&begin));
+        let cells: Vec<&str> = row.unwrap_or_else(|| panic!("no row {begin}")).split('|').collect();
+        assert!(
+            cells.len() == 5 && cells.iter().skip(1).take(3).all(|cell| !cell.trim().is_empty()),
+            "{cells:?}"
         );
     }
 }

@@ -263,8 +263,9 @@ impl Run {
         let file = self.session.file().to_path_buf();
         let closed = self.session.finish(state);
         match (outcome, closed) {
-            (Err(error), Ok(file)) if is_of_the_interface(&error) && has_something(&file) => {
-                // It was measured until then: that is shown, and the status says why it is not all.
+            (Err(error), Ok(file)) if (told_to_end || is_of_the_interface(&error)) && has_something(&file) => {
+                // It was measured until then: that is shown, and the status says why it is not all. A step that was told to end while it
+                // got ready has seen nothing.
                 let status = verdict::show(&file, self.profile, &self.args)?;
                 ended_early(status, error.into())
             }

@@ -137,6 +137,14 @@ fn check(config: &NoiseConfig) -> Result<(), ProbeError> {
             units::format_ns(config.options.gaps_above as f64)
         ));
     }
+    if let Some(threshold) = config.options.threshold.filter(|ns| *ns < config.options.gaps_above) {
+        return refuse(format!(
+            "--threshold {}: shorter than the gaps that are counted (--gaps-above {}), so every gap would be over it; to count \
+             shorter gaps use --gaps-above",
+            units::format_ns(threshold as f64),
+            units::format_ns(config.options.gaps_above as f64)
+        ));
+    }
     if matches!(config.options.policy, Policy::Deadline { .. }) {
         return refuse("a deadline thread has a budget and cannot spin: use fifo, rr or other".into());
     }

@@ -16,7 +16,7 @@ pub struct NoiseOptions {
     #[serde(deserialize_with = "positive_ns")]
     pub gaps_above: u64,
     /// Count gaps above this as overflow, and keep them [default: the limit on the maximum, if any]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, alias = "spike-above", value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
     pub threshold: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY

@@ -34,7 +34,7 @@ pub struct WakeupOptions {
     #[serde(deserialize_with = "some_ns")]
     pub secaligned: Option<u64>,
     /// Count samples above this as overflow, and keep them [default: the limit on the maximum, if any]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, alias = "spike-above", value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
     pub threshold: Option<u64>,
     /// End at the first sample above this, and say what held it up

@@ -35,7 +35,9 @@ fn late(cause: Cause) -> RunView {
             },
         );
     }
-    synthetic::run(vec![series])
+    let mut run = synthetic::run(vec![series]);
+    run.facts.push(fact("kernel", "release", "6.12.0-rt"));
+    run
 }
 
 fn fact(group: &str, name: &str, value: &str) -> Fact {

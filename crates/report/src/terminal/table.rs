@@ -95,19 +95,39 @@ impl Table {
 /// Longest line of a note.
 const NOTE_WIDTH: usize = 100;
 
-/// A text in lines of at most so many columns, broken between words.
+/// A text in lines of at most so many columns, broken between words; a number stays whole.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+    for word in words(text) {
         match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= columns => {
+            Some(line) if width(line) + 1 + width(&word) <= columns => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(word),
         }
     }
     lines
+}
+
+/// The words of a text; groups of three digits stay with those before them.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let is_group = word.len() >= 3 && word.bytes().take(3).all(|octet| octet.is_ascii_digit());
+        let is_whole = word.bytes().skip(3).all(|octet| !octet.is_ascii_digit());
+        let follows = words
+            .last()
+            .is_some_and(|last| last.ends_with(|c: char| c.is_ascii_digit()));
+        match words.last_mut() {
+            Some(last) if is_group && is_whole && follows => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 /// Characters on the screen: all but those of colour sequences.
@@ -135,6 +155,8 @@ mod tests {
         assert_eq!(lines.len(), 3);
         assert!(lines.iter().all(|line| line.len() <= NOTE_WIDTH));
         assert_eq!(wrapped("short", NOTE_WIDTH), ["short"]);
+        assert_eq!(wrapped("of 1 234 567 late", 12), ["of 1 234 567", "late"]);
+        assert_eq!(wrapped("only 1 234", 8), ["only", "1 234"]);
     }
 
     #[test]

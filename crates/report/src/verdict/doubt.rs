@@ -104,6 +104,9 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
             "the run is from before conflicting samples were counted".to_owned(),
         ));
     }
+    if quantity == Quantity::Wrong {
+        unaccounted(series, "they may be wrong too", &mut doubts);
+    }
     if quantity == Quantity::Wrong && series.counters.lost > 0 {
         let untold = plural(series.counters.lost, "trip");
         doubts.push(plain(format!(
