@@ -98,6 +98,9 @@ fn faults_become_trips() {
         said("F1: I>>, PIOC (50): operate A") && said("F1: Q0, PTRC (94): operate ABC"),
         "{document}"
     );
+    // With a ptp4l or without, the relay says what it knows of its clock.
+    let events = document["events"].as_array().expect("events");
+    assert!(events.iter().any(|event| event["kind"] == "time-sync"), "{document}");
 }
 
 #[test]

@@ -39,22 +39,32 @@ impl TimeSyncArgs {
         relation: ClockRelation,
         recorder: &mut Recorder,
     ) -> Result<Option<TimeSync>, ProbeError> {
+        match matches!(relation, ClockRelation::Ptp { .. }) || self.ptp.is_some() {
+            true => self.watch_always(relation, recorder).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Starts the watch, for who watches the clock in any case: what is there is watched, whatever it is. `ptp4l` is required only where
+    /// it is asked for.
+    pub(crate) fn watch_always(
+        &self,
+        relation: ClockRelation,
+        recorder: &mut Recorder,
+    ) -> Result<TimeSync, ProbeError> {
         let (follows, stated_ns) = match relation {
             ClockRelation::Ptp { stated_ns, .. } => (true, stated_ns),
             ClockRelation::SameHost | ClockRelation::Unknown => (false, None),
         };
-        if !follows && self.ptp.is_none() {
-            return Ok(None);
-        }
         let config = TimeSyncConfig {
             socket: self.ptp.clone().filter(|path| path.as_os_str() != AUTO),
             domain: self.ptp_domain,
-            required: self.ptp.is_some() || stated_ns.is_none(),
+            required: self.ptp.is_some() || follows && stated_ns.is_none(),
             grandmaster: self.grandmaster,
             interval_ns: self.ptp_interval,
             limit_ns: self.ptp_limit.or(stated_ns).unwrap_or(DEFAULT_LIMIT_NS),
         };
-        TimeSync::start(&config, recorder).map(Some)
+        TimeSync::start(&config, recorder)
     }
 }
 

@@ -115,7 +115,7 @@ fn comes_and_goes(network: Network) -> Result<(), BedError> {
     };
     let before = (interfaces(), namespaces());
     wait_until_nothing_is_left("before");
-    let bed = Bed::over(network)?;
+    let bed = Bed::over(network, 1)?;
     both_ways(&bed, network);
     has_points(&bed, network);
     drop(bed);
@@ -170,6 +170,87 @@ fn has_points(bed: &Bed, network: Network) {
     assert_eq!(hops.len(), 2 * (chain.len() - 1) - 1, "{hops:?}");
 }
 
+/// A frame of the group that sampled values go to comes to each device, and what each sends comes to the test set.
+fn reaches_all(bed: &Bed, devices: usize) {
+    let options = PortOptions {
+        ethertypes: vec![ETHERTYPE],
+        promiscuous: true,
+        ..PortOptions::default()
+    };
+    let port = |number| bed.port_of_device(number, &options).expect("a port");
+    let mut ports: Vec<PacketPort> = (0..devices).map(port).collect();
+    let mut test_set = open(bed, End::TestSet);
+    let macs: BTreeSet<[u8; 6]> = ports.iter().map(PacketPort::mac).collect();
+    assert_eq!(macs.len(), devices, "each has an address of its own");
+    let group = frame([0x01, 0x0c, 0xcd, 0x04, 0, 1], bed.mac(End::TestSet).expect("a MAC"), 9);
+    test_set.send(&group).expect("sent");
+    for port in &mut ports {
+        assert_eq!(receive(port), group);
+    }
+    for port in &mut ports {
+        let answer = frame(bed.mac(End::TestSet).expect("a MAC"), port.mac(), 7);
+        port.send(&answer).expect("sent");
+        assert_eq!(receive(&mut test_set), answer);
+    }
+    let refused = bed.port_of_device(devices, &options).expect_err("no such device");
+    assert!(refused.to_string().contains("no number"), "{refused}");
+}
+
+#[test]
+fn several_devices_side_by_side_get_the_same_frames() {
+    if !can_run("several_devices_side_by_side_get_the_same_frames") {
+        return;
+    }
+    let _alone = alone();
+    let before = namespaces();
+    for network in [Network::Bridge, Network::Macvlan] {
+        for devices in [2, 3] {
+            reaches_all(&Bed::over(network, devices).expect("a bed"), devices);
+        }
+    }
+    let refused = Bed::over(Network::Veth, 2).expect_err("it has two ends").to_string();
+    assert!(
+        refused.starts_with("a veth bed has one device under test, not 2"),
+        "{refused}"
+    );
+    assert_eq!(namespaces(), before);
+}
+
+#[test]
+fn several_devices_stand_on_one_port_of_this_machine_and_leave_it_as_it_was() {
+    if !can_run("several_devices_stand_on_one_port_of_this_machine_and_leave_it_as_it_was") {
+        return;
+    }
+    let _alone = alone();
+    let namespace = sys::netns::NetNs::create().expect("a namespace");
+    let outcome = namespace.run(|| {
+        sys::link::add_veth("a0", "b0", &sys::netns::NetNs::current()?)?;
+        sys::link::set_up("a0")?;
+        sys::link::set_up("b0")?;
+        let until = Instant::now() + Duration::from_secs(5);
+        while !(sys::link::find("a0")?.carrier && sys::link::find("b0")?.carrier) {
+            assert!(Instant::now() < until, "no carrier");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let before = sys::link::list()?;
+        let bed = Bed::of_ports("a0", "b0", 2)?;
+        reaches_all(&bed, 2);
+        assert!(
+            bed.describe()
+                .ends_with("2 side by side, each a macvlan in bridge mode on that port")
+        );
+        drop(bed);
+        // The kernel takes the namespaces down in its own time, and their interfaces with them.
+        let until = Instant::now() + Duration::from_secs(5);
+        while sys::link::list()? != before {
+            assert!(Instant::now() < until, "{:?}, not {before:?}", sys::link::list()?);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok::<_, sys::SysError>(())
+    });
+    outcome.expect("a thread").expect("done");
+}
+
 #[test]
 fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
     if !can_run("ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be") {
@@ -180,7 +261,7 @@ fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
     let outcome = namespace.run(|| {
         sys::link::add_veth("a0", "b0", &sys::netns::NetNs::current()?)?;
         sys::link::set_up("a0")?;
-        let down = Bed::of_ports("a0", "b0").expect_err("b0 is down").to_string();
+        let down = Bed::of_ports("a0", "b0", 1).expect_err("b0 is down").to_string();
         sys::link::set_up("b0")?;
         let until = Instant::now() + Duration::from_secs(5);
         while !(sys::link::find("a0")?.carrier && sys::link::find("b0")?.carrier) {
@@ -188,7 +269,7 @@ fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
             std::thread::sleep(Duration::from_millis(2));
         }
         let before = sys::link::list()?;
-        let bed = Bed::of_ports("a0", "b0")?;
+        let bed = Bed::of_ports("a0", "b0", 1)?;
         assert_eq!(bed.name(), "veth interface");
         let (mut near, mut far) = (open(&bed, End::TestSet), open(&bed, End::Device));
         let there = frame(bed.mac(End::Device)?, bed.mac(End::TestSet)?, 1);
@@ -198,7 +279,7 @@ fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
         assert_eq!(receive(&mut near)[59], 2);
         drop((near, far, bed));
         assert_eq!(sys::link::list()?, before, "neither moved nor changed");
-        let refused = |a: &str, b: &str| Bed::of_ports(a, b).expect_err("refused").to_string();
+        let refused = |a: &str, b: &str| Bed::of_ports(a, b, 1).expect_err("refused").to_string();
         Ok::<_, sys::SysError>([down, refused("a0", "x0"), refused("a0", "a0")])
     });
     let [down, missing, twice] = outcome.expect("a thread").expect("done");

@@ -17,6 +17,10 @@ pub const NOT_STATED: &str = "not stated";
 pub const MEASURED: &str = "measured";
 /// The publisher's share of a measured uncertainty, in ns, as it was stated.
 pub const PUBLISHER_UNCERTAINTY_NS: &str = "publisher's clock uncertainty (ns)";
+/// CPU of the measuring thread, or `any`.
+pub const CPU: &str = "cpu";
+/// Others of the same step that have the same CPU, where there are some.
+pub const SHARES_CPU: &str = "shares its cpu with";
 /// Of an imported series: the tool that measured it.
 pub const TOOL: &str = "tool";
 /// The tool whose files have the exact maximum, and may have no more.

@@ -111,7 +111,7 @@ pub struct Running {
     threads: Vec<(String, JoinHandle<Ended>)>,
     /// When the last of them had measured, in ns of `CLOCK_MONOTONIC`; 0 before the first has.
     ended_ns: Arc<AtomicI64>,
-    beside: Option<Beside>,
+    beside: Vec<Beside>,
 }
 
 impl std::fmt::Debug for Running {
@@ -147,7 +147,7 @@ impl Running {
                 })
                 .collect(),
             ended_ns,
-            beside: None,
+            beside: Vec::new(),
         };
         drop(report);
         for _ in 0..count {
@@ -164,9 +164,9 @@ impl Running {
         Ok(running)
     }
 
-    /// With a thread beside them.
+    /// With a thread more beside them, if there is one.
     pub(crate) fn with(mut self, beside: Option<Beside>) -> Self {
-        self.beside = beside;
+        self.beside.extend(beside);
         self
     }
 
@@ -194,9 +194,7 @@ impl Running {
             };
             outcome = outcome.and(ended);
         }
-        if let Some(beside) = self.beside {
-            beside.end();
-        }
+        self.beside.into_iter().for_each(Beside::end);
         outcome
     }
 }

@@ -1,5 +1,5 @@
 //! Reads SCL files (IEC 61850-6): which sampled values and GOOSE messages the IEDs of a substation publish, to which
-//! addresses, and with which contents.
+//! addresses, and with which contents; and which of them they subscribe to.
 //!
 //! SCD, CID, ICD, IID and SED files of Edition 1 (2003), 2 (2007A) and 2.1 (2007B) are read alike: what tells them apart is
 //! what is in them. A file is read leniently. What a network does not need to agree on is a [`Warning`]; a control block
@@ -17,6 +17,7 @@ mod dataset;
 mod error;
 mod model;
 mod parse;
+mod subscription;
 mod text;
 mod types;
 mod values;
@@ -28,4 +29,5 @@ pub use model::{
     Address, Basic, DataSet, Document, Goose, LeftOut, Location, Member, SampledValues, SmpMod, SmvOptions, Type,
 };
 pub use parse::{parse, parse_bytes};
+pub use subscription::Subscription;
 pub use text::decode;

@@ -1,6 +1,7 @@
 //! What a file says, resolved.
 
 use crate::error::{Problem, Warning};
+use crate::subscription::Subscription;
 use wire::ether::{Mac, VlanTag};
 
 /// What an SCL file says about sampled values and GOOSE.
@@ -16,6 +17,8 @@ pub struct Document {
     pub sampled_values: Vec<SampledValues>,
     /// The GOOSE control blocks that can be published or expected.
     pub gooses: Vec<Goose>,
+    /// What the IEDs take from each other.
+    pub subscriptions: Vec<Subscription>,
     /// Control blocks that cannot, with the reason.
     pub left_out: Vec<LeftOut>,
     /// What should be looked at.

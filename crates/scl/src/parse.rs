@@ -5,6 +5,7 @@ use crate::control::Control;
 use crate::dataset::{Ied, Reading, logical_devices};
 use crate::error::SclError;
 use crate::model::{Document, LeftOut, SampledValues};
+use crate::subscription;
 use crate::types::Types;
 use crate::xml::{Element, Lines};
 use std::collections::{HashMap, HashSet};
@@ -37,6 +38,7 @@ pub fn parse(text: &str) -> Result<Document, SclError> {
         nominal_hz: nominal_hz(root),
         sampled_values: Vec::new(),
         gooses: Vec::new(),
+        subscriptions: Vec::new(),
         left_out: Vec::new(),
         warnings: Vec::new(),
     };
@@ -46,6 +48,7 @@ pub fn parse(text: &str) -> Result<Document, SclError> {
     for element in root.named("IED") {
         let ied = Ied::of(element);
         document.ieds.push(ied.name.to_owned());
+        document.subscriptions.extend(subscription::of_ied(element, &lines));
         let reading = Reading {
             types: &types,
             ied: &ied,

@@ -102,7 +102,12 @@ fn without_block(document: &Document, ieds: &[String]) -> String {
     format!("no SampledValueControl in {noun} {} ({have})", ieds.join(", "))
 }
 
-fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String>) -> Result<StreamSpec, String> {
+/// The stream of one control block of the file `file`, whose samples in a period are counted in periods of `hz`. What should be known about
+/// it goes into `notes`.
+///
+/// # Errors
+/// Why it cannot be published or expected.
+pub fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String>) -> Result<StreamSpec, String> {
     let who = format!("SampledValueControl {} of IED {}", block.place.name, block.place.ied);
     let rate = block
         .samples_per_second(hz)

@@ -84,6 +84,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         record: args.record,
         sender: SenderEnd::default(),
         relay: None,
+        labels: Vec::new(),
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
     let open = || PacketPort::open(&args.port.interface, &port_options());

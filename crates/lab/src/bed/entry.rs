@@ -80,8 +80,8 @@ impl Bed {
             (Entry::Known(path), _) => Ok(path.clone()),
             (Entry::Switch(port), Some(switch)) => switch.run(|| FramePath::behind(port))?,
             (Entry::Switch(_), None) | (Entry::Device, _) => {
-                let EndInterface { interface, .. } = &self.device;
-                self.device.run(|| FramePath::behind(interface))
+                let EndInterface { interface, .. } = &self.devices[0];
+                self.devices[0].run(|| FramePath::behind(interface))
             }
         }
     }

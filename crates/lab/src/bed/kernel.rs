@@ -1,7 +1,7 @@
 //! Beds whose frames the kernel forwards.
 
 use super::entry::Entry;
-use super::names::{DEVICE_IF, DEVICE_PORT, TEST_SET_IF, TEST_SET_PORT};
+use super::names::{DEVICE_IF, TEST_SET_IF, TEST_SET_PORT, device_if, device_port};
 use super::{Bed, EndInterface, Network};
 use std::time::{Duration, Instant};
 use sys::SysError;
@@ -17,76 +17,102 @@ const CARRIER_PATIENCE: Duration = Duration::from_secs(5);
 pub(super) fn veth() -> Result<Bed, SysError> {
     let (test_set, device) = (NetNs::create()?, NetNs::create()?);
     test_set.run(|| add_veth(TEST_SET_IF, DEVICE_IF, &device))??;
-    finish(Network::Veth, test_set, device, None, Entry::Device)
+    finish(Network::Veth, test_set, vec![device], None, Entry::Device)
 }
 
 /// A bridge with a veth pair to each end.
-pub(super) fn bridge() -> Result<Bed, SysError> {
-    let (test_set, switch, device) = (NetNs::create()?, NetNs::create()?, NetNs::create()?);
+pub(super) fn bridge(devices: usize) -> Result<Bed, SysError> {
+    let (test_set, switch, devices) = (NetNs::create()?, NetNs::create()?, namespaces(devices)?);
     switch.run(|| add_bridge(BRIDGE))??;
-    for (end, name, port) in [
-        (&test_set, TEST_SET_IF, TEST_SET_PORT),
-        (&device, DEVICE_IF, DEVICE_PORT),
-    ] {
-        switch.run(|| {
-            add_veth(port, name, end)?;
-            set_master(port, BRIDGE)?;
-            set_up(port)
-        })??;
-        end.run(|| set_up(name))??;
+    join(&switch, &test_set, TEST_SET_IF, TEST_SET_PORT)?;
+    for (number, device) in devices.iter().enumerate() {
+        join(&switch, device, &device_if(number), &device_port(number))?;
     }
     switch.run(|| set_up(BRIDGE))??;
-    wait_for_carrier(&switch, BRIDGE)?;
+    until_carrier(BRIDGE, || switch.run(|| carrier(BRIDGE))?)?;
     let entry = Entry::Switch(TEST_SET_PORT);
-    finish(Network::Bridge, test_set, device, Some(switch), entry)
+    finish(Network::Bridge, test_set, devices, Some(switch), entry)
 }
 
-/// A veth pair from the test set to the switch's namespace, where the device's macvlan stands on it.
-pub(super) fn macvlan() -> Result<Bed, SysError> {
-    let (test_set, switch, device) = (NetNs::create()?, NetNs::create()?, NetNs::create()?);
+/// Joins `end` to the bridge in `switch` by a veth pair.
+fn join(switch: &NetNs, end: &NetNs, name: &str, port: &str) -> Result<(), SysError> {
+    switch.run(|| {
+        add_veth(port, name, end)?;
+        set_master(port, BRIDGE)?;
+        set_up(port)
+    })??;
+    end.run(|| set_up(name))?
+}
+
+/// A veth pair from the test set to the switch's namespace, where the macvlan of each device stands on it.
+pub(super) fn macvlan(devices: usize) -> Result<Bed, SysError> {
+    let (test_set, switch, devices) = (NetNs::create()?, NetNs::create()?, namespaces(devices)?);
     switch.run(|| {
         add_veth(TEST_SET_PORT, TEST_SET_IF, &test_set)?;
         set_up(TEST_SET_PORT)?;
-        add_macvlan(DEVICE_IF, TEST_SET_PORT, &device)
+        for (number, device) in devices.iter().enumerate() {
+            add_macvlan(&device_if(number), TEST_SET_PORT, device)?;
+        }
+        Ok::<_, SysError>(())
     })??;
     let entry = Entry::Switch(TEST_SET_PORT);
-    finish(Network::Macvlan, test_set, device, Some(switch), entry)
+    finish(Network::Macvlan, test_set, devices, Some(switch), entry)
 }
 
-/// Brings both ends up and waits until frames pass.
+/// So many network namespaces.
+pub(super) fn namespaces(count: usize) -> Result<Vec<NetNs>, SysError> {
+    (0..count).map(|_| NetNs::create()).collect()
+}
+
+/// Brings all ends up and waits until frames pass.
 pub(super) fn finish(
     network: Network,
     test_set: NetNs,
-    device: NetNs,
+    devices: Vec<NetNs>,
     switch: Option<NetNs>,
     entry: Entry,
 ) -> Result<Bed, SysError> {
-    let ends = [(&test_set, TEST_SET_IF), (&device, DEVICE_IF)];
-    for (namespace, name) in ends {
-        namespace.run(|| set_up(name))??;
-    }
-    for (namespace, name) in ends {
-        wait_for_carrier(namespace, name)?;
-    }
-    let place = |namespace, interface: &str| EndInterface {
-        namespace: Some(namespace),
-        interface: interface.to_owned(),
+    let several = match devices.len() {
+        1 => String::new(),
+        count => format!(", {count} devices under test side by side"),
     };
+    let test_set = EndInterface::within(test_set, TEST_SET_IF.to_owned());
+    let devices: Vec<EndInterface> = devices
+        .into_iter()
+        .enumerate()
+        .map(|(number, device)| EndInterface::within(device, device_if(number)))
+        .collect();
+    bring_up(std::iter::once(&test_set).chain(&devices))?;
     Ok(Bed {
         name: network.name().to_owned(),
-        what: format!("network namespaces: {}", network.describe()),
+        what: format!("network namespaces: {}{several}", network.describe()),
         _forwarder: None,
-        test_set: place(test_set, TEST_SET_IF),
-        device: place(device, DEVICE_IF),
+        test_set,
+        devices,
         entry,
         switch,
     })
 }
 
+/// Brings interfaces of our own up and waits for their carrier.
+pub(super) fn bring_up<'a>(ends: impl Iterator<Item = &'a EndInterface> + Clone) -> Result<(), SysError> {
+    for end in ends.clone() {
+        end.run(|| set_up(&end.interface))?;
+    }
+    for end in ends {
+        until_carrier(&end.interface, || end.run(|| carrier(&end.interface)))?;
+    }
+    Ok(())
+}
+
+fn carrier(name: &str) -> Result<bool, SysError> {
+    find(name).map(|link| link.carrier)
+}
+
 /// Carrier appears a moment after both ends are up; frames sent before are dropped.
-pub(super) fn wait_for_carrier(namespace: &NetNs, name: &str) -> Result<(), SysError> {
+fn until_carrier(name: &str, has: impl Fn() -> Result<bool, SysError>) -> Result<(), SysError> {
     let deadline = Instant::now() + CARRIER_PATIENCE;
-    while !namespace.run(|| find(name).map(|link| link.carrier))?? {
+    while !has()? {
         if Instant::now() > deadline {
             return Err(SysError::NoCarrier {
                 interface: name.to_owned(),

@@ -9,6 +9,9 @@
 //! names: each is held by a file descriptor of this process alone. The kernel removes a namespace, and every interface in
 //! it, when the last descriptor closes, so nothing is left behind however the process ends: normally, by a signal, by a
 //! panic, or by `kill -9`. Or the ends are two ports of this machine ([`Bed::of_ports`]), used as they are.
+//!
+//! Several devices under test can be side by side, each in a namespace of its own: on the bridge each has a port, and on one port
+//! each has a macvlan. All get the same frames from the test set.
 
 mod entry;
 mod kernel;
@@ -46,8 +49,9 @@ pub struct Bed {
     /// The thread or program that forwards; before the ends, so that it ends before they go.
     _forwarder: Option<Box<dyn Forwarder>>,
     test_set: EndInterface,
-    device: EndInterface,
-    /// Where frames to the device come in.
+    /// One, or several side by side.
+    devices: Vec<EndInterface>,
+    /// Where frames to the devices come in.
     entry: Entry,
     /// What holds the middle; `None` where there is none, or no namespace of ours.
     switch: Option<NetNs>,
@@ -80,24 +84,30 @@ pub enum BedError {
 }
 
 impl Bed {
-    /// Builds the usual bed, over a bridge.
+    /// Builds the usual bed, over a bridge, with one device.
     ///
     /// # Errors
     /// What the kernel refused; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn build() -> Result<Self, SysError> {
-        kernel::bridge()
+        kernel::bridge(1)
     }
 
-    /// Builds a bed over `network`: namespaces, interfaces and what forwards between them, all up.
+    /// Builds a bed over `network` with so many devices: namespaces, interfaces and what forwards between them, all up.
     ///
     /// # Errors
-    /// What the kernel refused or what is not installed; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and
-    /// `CAP_NET_ADMIN`.
-    pub fn over(network: Network) -> Result<Self, BedError> {
+    /// Several devices on a network that takes one, what the kernel refused, or what is not installed; nothing of the bed remains
+    /// then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub fn over(network: Network, devices: usize) -> Result<Self, BedError> {
+        if devices != 1 && !network.takes_several() {
+            return Err(BedError::NotAvailable(format!(
+                "a {} bed has one device under test, not {devices}: use a bridge or a macvlan",
+                network.name()
+            )));
+        }
         match network {
             Network::Veth => Ok(kernel::veth()?),
-            Network::Bridge => Ok(kernel::bridge()?),
-            Network::Macvlan => Ok(kernel::macvlan()?),
+            Network::Bridge => Ok(kernel::bridge(devices)?),
+            Network::Macvlan => Ok(kernel::macvlan(devices)?),
             Network::Tap => tap::build(),
             Network::OpenVswitch => vswitch::build(),
         }
@@ -111,29 +121,26 @@ impl Bed {
         let (wire, test_set, device) = FaultBed::build(faults)?.into_parts();
         let wire = Arc::new(wire);
         let entry = Entry::Known(over_taps(&test_set, &device)?);
-        let place = |namespace, interface: &str| EndInterface {
-            namespace: Some(namespace),
-            interface: interface.to_owned(),
-        };
         let bed = Self {
             name: "wire with faults".to_owned(),
             what: "test set ts0, a tap - wire that makes faults, a thread in user space - tap dut0 device under test"
                 .to_owned(),
             _forwarder: Some(Box::new(Arc::clone(&wire))),
-            test_set: place(test_set, TEST_SET_IF),
-            device: place(device, DEVICE_IF),
+            test_set: EndInterface::within(test_set, TEST_SET_IF.to_owned()),
+            devices: vec![EndInterface::within(device, DEVICE_IF.to_owned())],
             switch: None,
             entry,
         };
         Ok((bed, wire))
     }
 
-    /// Takes two ports of this namespace as the ends: they are neither moved nor changed. What joins them is not ours.
+    /// Takes two ports of this namespace as the ends: they are neither moved nor changed. What joins them is not ours. Several devices
+    /// each get a macvlan on the device's port, in a namespace of its own; they go with the bed.
     ///
     /// # Errors
-    /// A port that is missing, is down, or is both ends.
-    pub fn of_ports(test_set: &str, device: &str) -> Result<Self, SysError> {
-        ports::take(test_set, device)
+    /// A port that is missing, is down, or is both ends; a macvlan that the kernel refused.
+    pub fn of_ports(test_set: &str, device: &str, devices: usize) -> Result<Self, SysError> {
+        ports::take(test_set, device, devices)
     }
 
     /// Opens a packet port at one end.
@@ -141,8 +148,23 @@ impl Bed {
     /// # Errors
     /// What the kernel refused.
     pub fn port(&self, end: End, options: &PortOptions) -> Result<PacketPort, SysError> {
-        let place = self.place(end);
-        place.run(|| PacketPort::open(&place.interface, options))
+        self.place(end).port(options)
+    }
+
+    /// Opens a packet port at device number `number`, from 0.
+    ///
+    /// # Errors
+    /// No such device, or what the kernel refused.
+    pub fn port_of_device(&self, number: usize, options: &PortOptions) -> Result<PacketPort, SysError> {
+        match self.devices.get(number) {
+            Some(device) => device.port(options),
+            None => Err(SysError::Invalid {
+                what: format!(
+                    "the bed has {} devices under test, and no number {number}",
+                    self.devices.len()
+                ),
+            }),
+        }
     }
 
     /// MAC address of one end.
@@ -160,7 +182,7 @@ impl Bed {
     /// A namespace cannot be entered.
     pub fn nic_facts(&self) -> Result<Vec<Fact>, SysError> {
         let mut facts = Vec::new();
-        for place in [&self.test_set, &self.device] {
+        for place in std::iter::once(&self.test_set).chain(&self.devices) {
             facts.extend(place.run(|| Ok(host::nic::facts(&place.interface)))?);
         }
         Ok(facts)
@@ -179,12 +201,25 @@ impl Bed {
     fn place(&self, end: End) -> &EndInterface {
         match end {
             End::TestSet => &self.test_set,
-            End::Device => &self.device,
+            // There is one at the least, however a bed is made.
+            End::Device => &self.devices[0],
         }
     }
 }
 
 impl EndInterface {
+    /// In a namespace of ours.
+    fn within(namespace: NetNs, interface: String) -> Self {
+        Self {
+            namespace: Some(namespace),
+            interface,
+        }
+    }
+
+    fn port(&self, options: &PortOptions) -> Result<PacketPort, SysError> {
+        self.run(|| PacketPort::open(&self.interface, options))
+    }
+
     fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> Result<T, SysError> {
         match &self.namespace {
             Some(namespace) => namespace.run(work)?,

@@ -2,18 +2,31 @@
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";
-/// Name of the device under test's interface.
+/// Name of the device under test's interface; of the first, where there are several.
 pub const DEVICE_IF: &str = "dut0";
 /// The switch's end of the veth pair to the test set.
 pub(super) const TEST_SET_PORT: &str = "p-ts";
 /// The switch's end of the veth pair to the device under test.
 pub(super) const DEVICE_PORT: &str = "p-dut";
 
+/// Name of the interface of device number `number`, from 0. Each has a name of its own, for its address is made from it.
+pub(super) fn device_if(number: usize) -> String {
+    format!("dut{number}")
+}
+
+/// The switch's end of the veth pair to that device.
+pub(super) fn device_port(number: usize) -> String {
+    match number {
+        0 => DEVICE_PORT.to_owned(),
+        _ => format!("{DEVICE_PORT}{number}"),
+    }
+}
+
 /// One of the two ends of the bed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Where merging units and the trip test set are.
     TestSet,
-    /// Where the relay is.
+    /// Where the relay is; the first, where several devices are side by side.
     Device,
 }

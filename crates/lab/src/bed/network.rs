@@ -46,6 +46,11 @@ impl Network {
         }
     }
 
+    /// Whether several devices under test can be side by side on it, which get the same frames.
+    pub fn takes_several(self) -> bool {
+        matches!(self, Self::Bridge | Self::Macvlan)
+    }
+
     /// Whether frames are forwarded by a thread, which needs a CPU that nobody spins on.
     pub fn in_user_space(self) -> bool {
         matches!(self, Self::Tap | Self::OpenVswitch)

@@ -1,11 +1,13 @@
 //! Two ports of this machine as the ends of a bed.
 
 use super::entry::Entry;
+use super::kernel::{bring_up, namespaces};
+use super::names::device_if;
 use super::{Bed, EndInterface};
 use sys::SysError;
-use sys::link::{find, list};
+use sys::link::{LinkInfo, add_macvlan, find, list, local_mac, set_mac};
 
-pub(super) fn take(test_set: &str, device: &str) -> Result<Bed, SysError> {
+pub(super) fn take(test_set: &str, device: &str, devices: usize) -> Result<Bed, SysError> {
     if test_set == device {
         return Err(SysError::Invalid {
             what: format!("{device} cannot be both ends: name two ports, the test set's and the device's"),
@@ -22,13 +24,36 @@ pub(super) fn take(test_set: &str, device: &str) -> Result<Bed, SysError> {
         namespace: None,
         interface: interface.to_owned(),
     };
+    let (devices, on_port) = match devices {
+        1 => (vec![place(device)], String::new()),
+        count => (
+            macvlans(&far, count)?,
+            format!(", {count} side by side, each a macvlan in bridge mode on that port"),
+        ),
+    };
     Ok(Bed {
-        what: format!("ports of this machine: test set {test_set} - network - {device} ({name}) device under test"),
+        what: format!(
+            "ports of this machine: test set {test_set} - network - {device} ({name}) device under test{on_port}"
+        ),
         name,
         _forwarder: None,
         test_set: place(test_set),
-        device: place(device),
+        devices,
         entry: Entry::Device,
         switch: None,
     })
+}
+
+/// So many devices on one port. Their addresses are made from the port's, for another machine may have such devices on the same network.
+fn macvlans(port: &LinkInfo, count: usize) -> Result<Vec<EndInterface>, SysError> {
+    let mut devices = Vec::new();
+    for (number, namespace) in namespaces(count)?.into_iter().enumerate() {
+        let name = device_if(number);
+        add_macvlan(&name, &port.name, &namespace)?;
+        let address = local_mac(&format!("{name} on {:02x?}", port.mac));
+        namespace.run(|| set_mac(&name, address))??;
+        devices.push(EndInterface::within(namespace, name));
+    }
+    bring_up(devices.iter())?;
+    Ok(devices)
 }

@@ -30,7 +30,7 @@ pub(super) fn build() -> Result<Bed, BedError> {
     let far = device.run(|| create(DEVICE_IF))??;
     let switch = Switch::start(near, far)?;
     let entry = Entry::Known(over_taps(&test_set, &device)?);
-    let mut bed = kernel::finish(Network::Tap, test_set, device, None, entry)?;
+    let mut bed = kernel::finish(Network::Tap, test_set, vec![device], None, entry)?;
     bed._forwarder = Some(Box::new(switch));
     Ok(bed)
 }

@@ -53,7 +53,7 @@ pub(super) fn build() -> Result<Bed, BedError> {
     }
     let entry = Entry::Known(over_ports(&switch, "ovs-vswitchd", &device)?);
     let vswitch = Vswitch::start(switch)?;
-    let mut bed = kernel::finish(Network::OpenVswitch, test_set, device, None, entry)?;
+    let mut bed = kernel::finish(Network::OpenVswitch, test_set, vec![device], None, entry)?;
     bed._forwarder = Some(Box::new(vswitch));
     Ok(bed)
 }

@@ -72,14 +72,17 @@ impl BedOfPlan {
 
 impl Beds {
     /// Builds the bed of every network of the plan that is available, `ports` behind them, and says in the run what is there
-    /// and what is not.
+    /// and what is not. In a plan that compares no networks `ports` take their place.
     ///
     /// # Errors
     /// What kept the only bed, or all of them, from being built.
-    pub(super) fn build(plan: &Plan, ports: Option<Bed>, recorder: &Recorder) -> Result<Self, SessionError> {
+    pub(super) fn build(plan: &Plan, mut ports: Option<Bed>, recorder: &Recorder) -> Result<Self, SessionError> {
+        if let Some(ports) = ports.take_if(|_| !plan.compares_networks()) {
+            return Self::only(ports, false, recorder);
+        }
         let Some(networks) = &plan.bed else {
             return match plan.faults.is_empty() {
-                true => Self::only(Bed::build()?, false, recorder),
+                true => Self::only(Bed::over(Network::Bridge, plan.devices())?, false, recorder),
                 false => Self::faulty(plan, recorder),
             };
         };
@@ -91,7 +94,7 @@ impl Beds {
         let mut facts = Vec::new();
         let mut failure = None;
         for network in &networks.networks {
-            match Bed::over(*network) {
+            match Bed::over(*network, plan.devices()) {
                 Ok(bed) => facts.push(beds.add(bed, network.name(), network.in_user_space())),
                 Err(error) => {
                     facts.push(not_available(*network, &error));

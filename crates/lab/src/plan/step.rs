@@ -175,6 +175,11 @@ impl Step {
         self.measure.needs_bed()
     }
 
+    /// How many devices under test it has side by side.
+    pub(super) fn devices(&self) -> usize {
+        self.measure.devices()
+    }
+
     /// Whether both of its ends are told to spin.
     pub(super) fn spins(&self) -> bool {
         self.measure.spins()

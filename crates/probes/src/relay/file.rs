@@ -2,7 +2,7 @@
 
 use crate::error::ProbeError;
 use ::relay::Config;
-use ::relay::config::parse;
+use ::relay::config::parse_with;
 use ::relay::library::{NAMES, file};
 use std::path::Path;
 
@@ -24,7 +24,13 @@ pub fn find(name_or_path: &str) -> Result<Found, ProbeError> {
         Some(text) => text,
         None => read(name_or_path)?,
     };
-    let config = parse(&text, name_or_path).map_err(|error| ProbeError::Usage(error.to_string()))?;
+    // As everywhere, what a file names is looked for beside it.
+    let folder = Path::new(name_or_path).parent().unwrap_or(Path::new(""));
+    let mut beside = |file: &str| {
+        let path = folder.join(file);
+        std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let config = parse_with(&text, name_or_path, &mut beside).map_err(|error| ProbeError::Usage(error.to_string()))?;
     Ok(Found { config, text })
 }
 

@@ -28,13 +28,14 @@ pub use file::{Found, find};
 pub use records::{Folder, FolderError};
 
 use crate::error::ProbeError;
-use crate::hot::Running;
+use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::second::next_second;
 use crate::subscribe::{self, ClockRelation};
 use ::relay::Config;
+use ::relay::config::Cpus;
 use model::kind;
 use run::{Recorder, Stop};
 use sys::packet::PortOptions;
@@ -56,6 +57,11 @@ pub struct RelayConfig {
     pub spin_ahead_ns: u64,
     /// Where its disturbance records go; `None`: there are none, and they cost nothing.
     pub records: Option<Folder>,
+    /// What the series of its streams are called, in their order, where other relays of the run take the same streams; else they are
+    /// called as the streams are.
+    pub stream_labels: Vec<String>,
+    /// The other relays of the step, by name, and where their tasks run.
+    pub beside: Vec<(String, Cpus)>,
 }
 
 /// How the packet socket of this relay is to be opened: one without inputs takes no GOOSE.
@@ -86,6 +92,50 @@ impl Probe for RelayConfig {
     }
 
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        start_together(vec![(self.clone(), on.into())], recorder, stop)
+    }
+}
+
+/// Starts relays side by side, each at its own port. The first task of all is at one instant, so that none waits for streams longer than
+/// another.
+///
+/// # Errors
+/// What the first of them was refused; none goes on then.
+pub fn start_together(
+    relays: Vec<(RelayConfig, Port)>,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Running, ProbeError> {
+    let mut threads = Vec::new();
+    let mut writers = Vec::new();
+    for (config, port) in relays {
+        let (own, writer) = config.threads(port, recorder, stop)?;
+        threads.extend(own);
+        writers.extend(writer);
+    }
+    let mut running = Running::start(threads, next_second)?;
+    // Only now: what could not get ready would leave it behind. Until then the ring has room.
+    for writer in writers {
+        let writing = writer.begin().inspect_err(|_| stop.request())?;
+        running = running.with(Some(writing));
+    }
+    Ok(running)
+}
+
+impl RelayConfig {
+    /// The other relays that have this CPU.
+    pub fn sharing(&self, cpu: u32) -> Vec<&str> {
+        let there = self.beside.iter().filter(|(_, cpus)| cpus.all().contains(cpu));
+        there.map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// What runs its tasks, and what writes its records.
+    fn threads(
+        &self,
+        port: Port,
+        recorder: &mut Recorder,
+        stop: &Stop,
+    ) -> Result<(Vec<HotThread>, Option<records::Writer>), ProbeError> {
         if self.spin_ahead_ns >= self.relay.task_ns {
             return Err(ProbeError::Usage(
                 "relay: --spin-ahead must be shorter than the task cycle".into(),
@@ -100,9 +150,6 @@ impl Probe for RelayConfig {
             recorder,
             stop,
         };
-        let running = Running::start(threads.of(on.into(), tape)?, next_second)?;
-        // Only now: what could not get ready would leave it behind. Until then the ring has room.
-        let writing = writer.map(|writer| writer.begin().inspect_err(|_| stop.request()));
-        Ok(running.with(writing.transpose()?))
+        Ok((threads.of(port, tape)?, writer))
     }
 }

@@ -4,7 +4,7 @@ use super::{RelayConfig, words};
 use crate::port::Port;
 use crate::subscribe::{SubscribeConfig, Uses};
 use ::relay::config::Cpus;
-use model::{EventKind, QuestionKind, SeriesSpec, kind, task};
+use model::{EventKind, QuestionKind, SeriesSpec, kind, setting, task};
 use run::{Describe, Feed};
 use units::{Monotonic, format_ns};
 
@@ -188,9 +188,10 @@ impl Words {
     fn settings(&self) -> Vec<(String, String)> {
         let (config, relay) = (&self.config, &self.config.relay);
         let cpu = self.part.cpu(relay.cpus);
+        let sharing = cpu.map(|cpu| config.sharing(cpu)).unwrap_or_default();
         let cpu = cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         let load = relay.load;
-        vec![
+        let mut settings = vec![
             ("interface".into(), self.interface.clone()),
             ("streams".into(), relay.streams.len().to_string()),
             ("functions".into(), relay.functions.len().to_string()),
@@ -204,9 +205,13 @@ impl Words {
                 if config.records.is_some() { "yes" } else { "no" }.into(),
             ),
             ("policy".into(), config.policy.to_string()),
-            ("cpu".into(), cpu),
+            (setting::CPU.into(), cpu),
             ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
-        ]
+        ];
+        if !sharing.is_empty() {
+            settings.push((setting::SHARES_CPU.into(), sharing.join(", ")));
+        }
+        settings
     }
 }
 

@@ -131,6 +131,7 @@ impl Threads<'_> {
                 name: relay.name.clone(),
                 by_task: part != Part::Receive,
             }),
+            labels: self.config.stream_labels.clone(),
             goose: SuperviseConfig {
                 max_blocks: 0,
                 ..SuperviseConfig::default()

@@ -243,8 +243,13 @@ fn vlan(code: u64) -> String {
     }
 }
 
+/// The number of a stream, by the slot of one of its series. Those that are expected come first.
+pub(super) fn number_of_slot(slot: u16) -> Option<usize> {
+    let families = Family::ALL.len() as u16;
+    Some(usize::from(slot.checked_sub(1)? / families))
+}
+
 /// Where an expected stream is from, by the slot of one of its series.
 pub(super) fn of_slot(config: &SubscribeConfig, slot: u16) -> Option<&StreamSpec> {
-    let families = Family::ALL.len() as u16;
-    config.expected.get(usize::from(slot.checked_sub(1)? / families))
+    config.expected.get(number_of_slot(slot)?)
 }

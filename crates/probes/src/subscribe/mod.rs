@@ -143,6 +143,9 @@ pub struct SubscribeConfig {
     pub sender: SenderEnd,
     /// The relay that the frames are for.
     pub relay: Option<ForRelay>,
+    /// What the series of the expected streams are called, in their order, where other devices of the run take the same streams;
+    /// else they are called as the streams are.
+    pub labels: Vec<String>,
 }
 
 impl SubscribeConfig {
@@ -174,6 +177,7 @@ impl Default for SubscribeConfig {
             record: false,
             sender: SenderEnd::default(),
             relay: None,
+            labels: Vec::new(),
         }
     }
 }

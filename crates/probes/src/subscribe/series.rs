@@ -152,6 +152,8 @@ impl Describe for Subscribe {
                 true,
             ),
         };
+        let own = expected::number_of_slot(slot).and_then(|number| self.config.labels.get(number));
+        let label = own.map_or(label, String::as_str);
         let mut settings = self.settings(slot);
         if [&kind::ARRIVAL, &kind::AGE, &kind::USE].contains(&kind) {
             settings.extend(self.config.clock.settings());

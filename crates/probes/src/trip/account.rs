@@ -15,22 +15,26 @@ type Did = (Outcome, Option<Monotonic>);
 const UNKNOWN: Did = (Outcome::NotCounted, None);
 
 impl Conductor {
-    /// Counts a shot, and keeps it in the run.
-    pub(super) fn account(&mut self, ask: &Ask, over: &Over) {
+    /// Counts a shot as relay number `relay` took it, and keeps it in the run.
+    pub(super) fn account(&mut self, ask: &Ask, relay: usize, over: &Over) {
+        let place = self.place(ask, relay);
+        let under_test = &self.config.relays[relay];
+        let (name, has_start) = (under_test.called(&ask.name), under_test.start.is_some());
         let (outcome, trip) = match ask.scenario.expect {
             Expect::Trip { soonest_ns, .. } => {
-                let did = self.faulted(ask.group, over, soonest_ns);
-                self.selected(ask, over, did);
+                let start = has_start.then(|| start_slot(place));
+                let did = self.faulted(trip_slot(place), start, over, soonest_ns);
+                self.selected(ask, relay, over, did);
                 did
             }
-            Expect::NoTrip => self.quiet(ask.group, over),
-            Expect::Either => self.either(ask.group, over),
+            Expect::NoTrip => self.quiet(place, over),
+            Expect::Either => self.either(place, over),
         };
         let fault = over.watch.span.fault;
         let shot = Shot {
             number: self.shots,
             at_ns: 0,
-            name: ask.name.clone(),
+            name,
             point_deg: over.point_deg,
             cell: ask.cell.clone(),
             outcome,
@@ -39,9 +43,8 @@ impl Conductor {
         self.events.shot(fault, shot);
     }
 
-    /// A shot in which the relay has to trip, and not before `soonest_ns`.
-    fn faulted(&mut self, group: usize, over: &Over, soonest_ns: Option<u64>) -> Did {
-        let slot = trip_slot(group);
+    /// A shot in which the relay has to trip, and not before `soonest_ns`; `start` is the slot of its starts, if they are looked at.
+    fn faulted(&mut self, slot: u16, start: Option<u16>, over: &Over, soonest_ns: Option<u64>) -> Did {
         let due = over.watch.span.fault;
         let act = match self.believed(slot, over) {
             Some(act) => act,
@@ -57,20 +60,26 @@ impl Conductor {
             }
             _ => self.failure(slot, notice::FAILED, due, None),
         };
-        if self.config.start.is_some() {
-            self.started(start_slot(group), &over.watch, over.is_deaf);
+        if let Some(start) = start {
+            self.started(start, &over.watch, over.is_deaf);
         }
         did
     }
 
-    /// Whether a trip was of the phases and the function that its scenario expects.
-    fn selected(&mut self, ask: &Ask, over: &Over, did: Did) {
+    /// Number of what is counted together of a relay: see [`TripConfig::places`].
+    fn place(&self, ask: &Ask, relay: usize) -> usize {
+        relay * self.groups + ask.group
+    }
+
+    /// Whether a trip of relay number `relay` was of the phases and the function that its scenario expects.
+    fn selected(&mut self, ask: &Ask, relay: usize, over: &Over, did: Did) {
         let (Outcome::Tripped, Some(trip)) = did else { return };
         let (selection, marks) = (&ask.scenario.selection, over.watch.marks());
-        let phases = self.config.phases_judged(selection, marks);
-        let function = self.config.function_judged(selection, marks);
-        let due = over.watch.span.fault;
-        for (slot, judged) in [(phase_slot(ask.group), phases), (zone_slot(ask.group), function)] {
+        let under_test = &self.config.relays[relay];
+        let phases = under_test.phases_judged(selection, marks);
+        let function = under_test.function_judged(selection, marks);
+        let (place, due) = (self.place(ask, relay), over.watch.span.fault);
+        for (slot, judged) in [(phase_slot(place), phases), (zone_slot(place), function)] {
             match judged.map(|judged| judged.heard(over.is_deaf)) {
                 None => {}
                 Some(Judged::Right) => self.feed.sample(slot, trip, trip - due, self.shots),
@@ -147,12 +156,12 @@ impl Conductor {
 
     /// A shot in which there must be no trip. A trip is a false one whatever the test set did not send: a healthy relay does not trip
     /// for samples that are lost.
-    fn quiet(&mut self, group: usize, over: &Over) -> Did {
+    fn quiet(&mut self, place: usize, over: &Over) -> Did {
         let Span {
             fault: due, deadline, ..
         } = over.watch.span;
         let [fault, end] = over.samples;
-        let slot = security_slot(group);
+        let slot = security_slot(place);
         let was_sent = !self.stage.trouble(fault, end);
         let why_not = match over.watch.act() {
             Act::Early(at) | Act::Tripped(at) | Act::Late(at) => {
@@ -176,8 +185,8 @@ impl Conductor {
     }
 
     /// A shot near a border, whose trip is neither wanted nor unwanted: no series counts it, unless it comes before the fault.
-    fn either(&mut self, group: usize, over: &Over) -> Did {
-        let slot = trip_slot(group);
+    fn either(&mut self, place: usize, over: &Over) -> Did {
+        let slot = trip_slot(place);
         let due = over.watch.span.fault;
         match self.believed(slot, over) {
             Some(Act::Early(at)) => self.early(slot, at, due),

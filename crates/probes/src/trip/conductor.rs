@@ -5,8 +5,8 @@ use super::ears::Hearing;
 use super::program::Ask;
 use super::script::Manner;
 use super::stage::{Planned, Stage};
-use super::watch::{Act, Span, Watch};
-use super::{Shared, TripConfig};
+use super::watch::{Act, Relay, Span, Watch};
+use super::{Shared, TripConfig, UnderTest};
 use model::EventKind;
 use run::{Events, Feed, Stop};
 use std::sync::atomic::Ordering;
@@ -53,9 +53,11 @@ pub(super) struct Conductor {
     pub(super) start: Monotonic,
     /// Shots so far, in whose order they are numbered.
     pub(super) shots: u64,
+    /// Groups of shots that have series of their own, of each relay.
+    pub(super) groups: usize,
 }
 
-/// A shot that is over.
+/// A shot that is over, as one relay took it.
 pub(super) struct Over {
     pub(super) watch: Watch,
     /// First sample of the fault, and the first behind the disturbance.
@@ -171,11 +173,11 @@ impl Conductor {
             return Ok(());
         }
         let until = sys::clock::monotonic() + FIRST_MESSAGE_NS;
-        while !self.hearing.relay().is_known() {
+        while !self.hearing.relays().all(Relay::is_known) {
             self.pause()?;
-            self.hearing.listen(None);
+            self.hearing.listen(&mut []);
             if sys::clock::monotonic() > until || self.is_over() {
-                return Err(End::Cannot(self.hearing.silence(&self.config.trip)));
+                return Err(End::Cannot(self.hearing.silence()));
             }
         }
         Ok(())
@@ -210,10 +212,17 @@ impl Conductor {
     }
 
     fn control(&mut self, control: Control, scenario: &Scenario) -> Result<(), End> {
-        let planned = self
-            .stage
-            .plan(scenario, Point::anywhere(scenario.wave.voltage_deg()))?;
-        let over = self.watch(planned, control.manner(), false)?;
+        let point = Point::anywhere(scenario.wave.voltage_deg());
+        let planned = self.stage.plan(scenario, point)?;
+        let all = self.watch(planned, control.manner(), false)?;
+        for (over, relay) in all.iter().zip(&self.config.relays) {
+            self.held(control, over, relay);
+        }
+        Ok(())
+    }
+
+    /// Whether a relay did nothing in a control, as it has to.
+    fn held(&self, control: Control, over: &Over, relay: &UnderTest) {
         let at = over.watch.span.fault;
         let held = match over.watch.act() {
             Act::Quiet if over.is_deaf => Err("the test set may have missed a trip".to_owned()),
@@ -232,22 +241,23 @@ impl Conductor {
                 format!("control {control} did not hold: {why}"),
             ),
         };
-        self.events.write_at(at, kind, text);
-        Ok(())
+        self.events.write_at(at, kind, relay.prefix() + &text);
     }
 
     /// One shot that counts.
     fn shot(&mut self, ask: &Ask) -> Result<(), End> {
         let planned = self.stage.plan(&ask.scenario, ask.point)?;
         self.shots += 1;
-        let over = self.watch(planned, Some(ask.manner), ask.scenario.expect != Expect::NoTrip)?;
-        self.account(ask, &over);
+        let all = self.watch(planned, Some(ask.manner), ask.scenario.expect != Expect::NoTrip)?;
+        for (relay, over) in all.iter().enumerate() {
+            self.account(ask, relay, over);
+        }
         Ok(())
     }
 
-    /// Publishes a shot in this manner, or nothing, and watches the relay meanwhile. With `breaks` a trip opens the breaker, if there
-    /// is one.
-    fn watch(&mut self, planned: Planned, manner: Option<Manner>, breaks: bool) -> Result<Over, End> {
+    /// Publishes a shot in this manner, or nothing, and watches the relays meanwhile; how each took it. With `breaks` the breaker opens,
+    /// if there is one, when all have tripped.
+    fn watch(&mut self, planned: Planned, manner: Option<Manner>, breaks: bool) -> Result<Vec<Over>, End> {
         let samples = [planned.fault, planned.end];
         let point_deg = planned.point_deg;
         let span = Span {
@@ -260,26 +270,28 @@ impl Conductor {
             Some(manner) => self.stage.play(planned, manner)?,
             None => self.stage.pass(&planned),
         }
-        let mut watch = Watch::new(span, self.hearing.relay());
+        let mut watches: Vec<Watch> = self.hearing.relays().map(|relay| Watch::new(span, relay)).collect();
         let mut breaker = self.config.breaker_ns.filter(|_| breaks);
         while !self.is_watched(samples[1], span.deadline + AFTER_NS) {
             self.pause()?;
-            self.hearing.listen(Some(&mut watch));
-            if let (Some(trip), Some(ns)) = (watch.tripped(), breaker) {
+            self.hearing.listen(&mut watches);
+            if let (Some(trip), Some(ns)) = (last_trip(&watches), breaker) {
                 self.stage.open(trip + i64::try_from(ns).unwrap_or(i64::MAX / 2))?;
                 breaker = None;
             }
         }
-        self.hearing.listen(Some(&mut watch));
+        self.hearing.listen(&mut watches);
         if breaks && breaker.is_none() && self.config.breaker_ns.is_some() {
             self.stage.reclose();
         }
-        Ok(Over {
+        let is_deaf = self.losses() != losses;
+        let over = |watch| Over {
             watch,
             samples,
             point_deg,
-            is_deaf: self.losses() != losses,
-        })
+            is_deaf,
+        };
+        Ok(watches.into_iter().map(over).collect())
     }
 
     /// Whether all samples before `sample` are sent, and all frames taken that came before `at`.
@@ -294,4 +306,10 @@ impl Conductor {
         let tallies = &self.shared.tallies;
         [&tallies.unheard, &tallies.link_downs].map(|count| count.load(Ordering::Acquire))
     }
+}
+
+/// When the last of the relays tripped, once all have.
+fn last_trip(watches: &[Watch]) -> Option<Monotonic> {
+    let trips: Option<Vec<Monotonic>> = watches.iter().map(Watch::tripped).collect();
+    trips?.into_iter().max()
 }

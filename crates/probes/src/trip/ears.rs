@@ -1,12 +1,12 @@
-//! What has been heard of the relay, and which control block is the relay's where nobody has said so.
+//! What has been heard of the relays, and which control block is the relay's where nobody has said so.
 
+use super::UnderTest;
 use super::listener::{Heard, Name, Source, Tallies};
 use super::watch::{Relay, Watch};
 use model::EventKind;
 use run::Events;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-use wire::goose::Member;
 
 /// Control blocks that are told apart while the relay's is looked for.
 const MOST: usize = 256;
@@ -23,43 +23,46 @@ struct Candidate {
 /// The conductor's end of what the listener hears.
 pub(super) struct Hearing {
     heard: rtrb::Consumer<Heard>,
-    /// The relay's control block, once it is known.
-    name: Arc<OnceLock<Name>>,
-    relay: Relay,
+    /// The control blocks of the relays, once they are known.
+    names: Arc<OnceLock<Vec<Name>>>,
+    relays: Vec<(UnderTest, Relay)>,
     candidates: Vec<Candidate>,
 }
 
 impl Hearing {
-    pub(super) fn new(heard: rtrb::Consumer<Heard>, name: Arc<OnceLock<Name>>) -> Self {
+    pub(super) fn new(heard: rtrb::Consumer<Heard>, names: Arc<OnceLock<Vec<Name>>>, relays: Vec<UnderTest>) -> Self {
         Self {
             heard,
-            name,
-            relay: Relay::default(),
+            names,
+            relays: relays.into_iter().map(|relay| (relay, Relay::default())).collect(),
             candidates: Vec::new(),
         }
     }
 
     /// Whether the relay's control block is still to be found.
     pub(super) fn is_learning(&self) -> bool {
-        self.name.get().is_none()
+        self.names.get().is_none()
     }
 
-    pub(super) fn relay(&self) -> &Relay {
-        &self.relay
+    /// What has been heard of each relay, in their order.
+    pub(super) fn relays(&self) -> impl Iterator<Item = &Relay> {
+        self.relays.iter().map(|(_, relay)| relay)
     }
 
-    /// Takes what came; shows it to `watch`.
-    pub(super) fn listen(&mut self, mut watch: Option<&mut Watch>) {
+    /// Takes what came; shows it to the watches, if there are some: one for each relay.
+    pub(super) fn listen(&mut self, watches: &mut [Watch]) {
         while let Ok(heard) = self.heard.pop() {
-            match self.name.get() {
-                Some(name) if *name == heard.name => {
-                    self.relay.take(&heard);
-                    if let Some(watch) = &mut watch {
-                        watch.look(&self.relay, heard.at);
-                    }
-                }
-                Some(_) => {}
-                None => self.learn(&heard, watch.as_deref()),
+            let Some(names) = self.names.get() else {
+                self.learn(&heard, watches.first());
+                continue;
+            };
+            let Some(number) = names.iter().position(|name| *name == heard.name) else {
+                continue;
+            };
+            let (_, relay) = &mut self.relays[number];
+            relay.take(&heard);
+            if let Some(watch) = watches.get_mut(number) {
+                watch.look(relay, heard.at);
             }
         }
     }
@@ -109,8 +112,8 @@ impl Hearing {
                     "GOOSE found by its trip in a shot that is not counted: {}",
                     found.text()
                 );
-                self.relay = found.relay;
-                let _ = self.name.set(found.name);
+                self.relays[0].1 = found.relay;
+                let _ = self.names.set(vec![found.name]);
                 self.candidates.clear();
                 Ok(text)
             }
@@ -130,13 +133,16 @@ impl Hearing {
         }
     }
 
-    /// Why nothing is known of the control block that was named.
-    pub(super) fn silence(&self, trip: &Member) -> String {
-        let name = self.name.get().map(Name::text).unwrap_or_default();
-        if self.relay.without_trip > 0 {
+    /// Why nothing is known of a control block that was named: the first of which that is so.
+    pub(super) fn silence(&self) -> String {
+        let Some((under_test, relay)) = self.relays.iter().find(|(_, relay)| !relay.is_known()) else {
+            return "trip: all relays have been heard".to_owned();
+        };
+        let (name, trip) = (under_test.goose.clone().unwrap_or_default(), under_test.trip);
+        if relay.without_trip > 0 {
             return format!("trip: member {trip} of {name} is not there, or no boolean: name another (--trip-member)");
         }
-        if self.relay.unusable > 0 {
+        if relay.unusable > 0 {
             return format!(
                 "trip: all messages of {name} are of a test or a simulation, or need commissioning: end that at the relay"
             );
@@ -146,35 +152,12 @@ impl Hearing {
 
     /// Writes what puts the whole run in doubt.
     pub(super) fn say_doubts(&self, tallies: &Tallies, events: &Events) {
-        let relay = &self.relay;
+        for (under_test, relay) in &self.relays {
+            say_doubts_of(under_test, relay, events);
+        }
         let [dropped, malformed, unheard] =
             [&tallies.dropped, &tallies.malformed, &tallies.unheard].map(|count| count.load(Ordering::Relaxed));
         for (count, kind, what) in [
-            (
-                relay.of_others,
-                EventKind::StreamDoubt,
-                "GOOSE messages under the relay's name came from another source: not taken",
-            ),
-            (
-                relay.unusable,
-                EventKind::StreamDoubt,
-                "GOOSE messages were of a test or a simulation, or need commissioning: not taken",
-            ),
-            (
-                relay.refused,
-                EventKind::StreamDoubt,
-                "GOOSE messages were old, or contradict others: not taken",
-            ),
-            (
-                relay.lost(),
-                EventKind::Note,
-                "GOOSE messages of the relay never came, by their numbers",
-            ),
-            (
-                relay.begun_late(),
-                EventKind::Note,
-                "states of the relay began with another message than their first: a trip among them came earlier",
-            ),
             (
                 dropped,
                 EventKind::SocketDrop,
@@ -194,6 +177,41 @@ impl Hearing {
     }
 }
 
+/// Writes what puts the figures of one relay in doubt.
+fn say_doubts_of(under_test: &UnderTest, relay: &Relay, events: &Events) {
+    for (count, kind, what) in [
+        (
+            relay.of_others,
+            EventKind::StreamDoubt,
+            "GOOSE messages under the relay's name came from another source: not taken",
+        ),
+        (
+            relay.unusable,
+            EventKind::StreamDoubt,
+            "GOOSE messages were of a test or a simulation, or need commissioning: not taken",
+        ),
+        (
+            relay.refused,
+            EventKind::StreamDoubt,
+            "GOOSE messages were old, or contradict others: not taken",
+        ),
+        (
+            relay.lost(),
+            EventKind::Note,
+            "GOOSE messages of the relay never came, by their numbers",
+        ),
+        (
+            relay.begun_late(),
+            EventKind::Note,
+            "states of the relay began with another message than their first: a trip among them came earlier",
+        ),
+    ] {
+        if count > 0 {
+            events.write(kind, format!("{}{count} {what}", under_test.prefix()));
+        }
+    }
+}
+
 impl Candidate {
     fn text(&self) -> String {
         let Source { src, dst, appid } = self.source;
@@ -204,6 +222,7 @@ impl Candidate {
 #[cfg(test)]
 mod tests {
     use super::Hearing;
+    use crate::trip::TripOptions;
     use crate::trip::listener::{Heard, Name};
     use crate::trip::watch::tests::{heard, ms};
     use crate::trip::watch::{Relay, Span, Watch};
@@ -227,9 +246,9 @@ mod tests {
             fault: ms(200),
             deadline: ms(300),
         };
-        let mut hearing = Hearing::new(receiver, Arc::new(OnceLock::new()));
-        let mut watch = Watch::new(span, &Relay::default());
-        hearing.listen(Some(&mut watch));
+        let unknown = TripOptions::default().config().expect("a scenario").relays;
+        let mut hearing = Hearing::new(receiver, Arc::new(OnceLock::new()), unknown);
+        hearing.listen(&mut [Watch::new(span, &Relay::default())]);
         let found = hearing.found();
         assert_eq!(hearing.is_learning(), found.is_err());
         found

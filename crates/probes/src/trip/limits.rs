@@ -1,6 +1,6 @@
 //! What a relay is judged by, whatever profile is named.
 
-use super::TripConfig;
+use super::{TripConfig, UnderTest};
 use units::format_ns;
 use waveform::type_test::Group;
 
@@ -8,7 +8,7 @@ use waveform::type_test::Group;
 /// type test requires, by the phases and the function that it expects, and for nothing else.
 pub fn limits(config: &TripConfig) -> Vec<String> {
     let groups = config.groups();
-    let required = required(config, &groups).into_iter();
+    let required = config.relays.iter().flat_map(|relay| required(config, &groups, relay));
     let tripping = groups.iter().any(|group| group.trips);
     let failures = tripping.then(|| FAILURES.to_owned());
     let any = |is: fn(&Group) -> bool| groups.iter().any(|group| group.trips && is(group));
@@ -18,8 +18,8 @@ pub fn limits(config: &TripConfig) -> Vec<String> {
     required.chain(failures).chain(always).collect()
 }
 
-/// The required operate times: one for all of a zone, else one for each series.
-fn required(config: &TripConfig, groups: &[Group]) -> Vec<String> {
+/// The required operate times of a relay: one for all of a zone, else one for each series.
+fn required(config: &TripConfig, groups: &[Group], relay: &UnderTest) -> Vec<String> {
     let of_groups = groups.iter().filter(|group| group.trips);
     let times: Vec<(&str, u64)> = of_groups
         .filter_map(|group| Some((group.label.as_str(), group.within_ns?)))
@@ -27,16 +27,15 @@ fn required(config: &TripConfig, groups: &[Group]) -> Vec<String> {
     let is_one = times.windows(2).all(|pair| pair[0].1 == pair[1].1);
     match (&config.type_test, times.first()) {
         (Some(test), Some((_, ns))) if is_one => {
-            vec![within(
-                &test.name,
-                &format!("{}-*", test.name),
-                *ns,
-                &source(config, &test.name),
-            )]
+            let name = relay.called(&test.name);
+            vec![within(&name, &format!("{name}-*"), *ns, &source(config, &test.name))]
         }
         _ => times
             .iter()
-            .map(|(label, ns)| within(label, label, *ns, &source(config, label)))
+            .map(|(label, ns)| {
+                let name = relay.called(label);
+                within(&name, &name, *ns, &source(config, label))
+            })
             .collect(),
     }
 }

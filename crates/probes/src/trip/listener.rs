@@ -1,4 +1,4 @@
-//! The thread that receives the relay's GOOSE. It only reads: what a message means, the conductor decides.
+//! The thread that receives the relays' GOOSE. It only reads: what a message means, the conductor decides.
 
 use super::selection::Marks;
 use crate::error::ProbeError;
@@ -78,14 +78,20 @@ pub(super) struct Tallies {
     pub(super) is_over: AtomicBool,
 }
 
-/// What the listener looks for.
-pub(super) struct Wanted {
-    /// The control block; every one until it is known.
-    pub(super) name: Arc<OnceLock<Name>>,
+/// Where a relay says what is looked at.
+pub(super) struct Members {
     pub(super) trip: Member,
     pub(super) start: Option<Member>,
     /// For phases and functions.
     pub(super) marked: Vec<Option<Member>>,
+}
+
+/// What the listener looks for.
+pub(super) struct Wanted {
+    /// The control blocks of the relays; every one until they are known.
+    pub(super) names: Arc<OnceLock<Vec<Name>>>,
+    /// Those of each relay. Until its control block is known there is one.
+    pub(super) members: Vec<Members>,
 }
 
 /// The listener.
@@ -139,9 +145,13 @@ impl Account for Ears {
 impl Ears {
     fn message(&mut self, frame: &Frame<'_>, at: Monotonic) -> bool {
         let name = Name::of(frame.gocb_ref());
-        if self.wanted.name.get().is_some_and(|wanted| *wanted != name) {
+        let relay = match self.wanted.names.get() {
+            Some(names) => names.iter().position(|wanted| *wanted == name),
+            None => Some(0),
+        };
+        let Some(members) = relay.and_then(|relay| self.wanted.members.get(relay)) else {
             return false;
-        }
+        };
         let ethernet = frame.ethernet();
         let heard = Heard {
             at,
@@ -152,9 +162,9 @@ impl Ears {
                 appid: frame.header().appid,
             },
             said: Said::of(frame),
-            trip: self.wanted.trip.tripped(frame.all_data()),
-            start: self.wanted.start.and_then(|member| member.of(frame.all_data())),
-            marks: Marks::of(&self.wanted.marked, frame.all_data()),
+            trip: members.trip.tripped(frame.all_data()),
+            start: members.start.and_then(|member| member.of(frame.all_data())),
+            marks: Marks::of(&members.marked, frame.all_data()),
             is_unusable: frame.simulate() || frame.simulation() || frame.nds_com() || frame.is_test(),
         };
         if self.heard.push(heard).is_err() {

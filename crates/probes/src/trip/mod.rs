@@ -2,13 +2,12 @@
 //!
 //! Three threads. The publisher sends the stream on the grid of the second and copies each sample out of tables that were made
 //! before. The listener takes GOOSE with the kernel's stamps. The conductor, which is not hot, makes the tables, and decides from
-//! what the other two tell what each shot was.
+//! what the other two tell what each shot was, for each of the relays that take the stream.
 //!
 //! Hooks: AF_PACKET on one interface, one sendto per frame, one socket for GOOSE. Produces: `trip/SCENARIO`, a sample per shot: due
 //! instant of the first faulted sample to the kernel's stamp of the first GOOSE frame with the trip bit; `start/SCENARIO` likewise;
-//! `security/SCENARIO` for scenarios without a trip;
-//! `phase/SCENARIO` and `zone/SCENARIO` for trips whose phases or function are expected; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time
-//! policy.
+//! `security/SCENARIO` for scenarios without a trip; `phase/SCENARIO` and `zone/SCENARIO` for trips whose phases or function are
+//! expected; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
 mod account;
 mod conductor;
@@ -27,6 +26,7 @@ mod security;
 mod selection;
 mod series;
 mod stage;
+mod under_test;
 mod watch;
 
 pub use control::Control;
@@ -35,6 +35,7 @@ pub use members::{FunctionMember, MemberName};
 pub use options::TripOptions;
 pub use security::Security;
 pub(crate) use stage::sampling;
+pub use under_test::UnderTest;
 
 use crate::error::ProbeError;
 use crate::hot::{Beside, HotThread, Running};
@@ -55,11 +56,11 @@ use std::sync::{Arc, OnceLock};
 use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
+use under_test::Place;
 use units::Monotonic;
 use waveform::scenario::Scenario;
 use waveform::type_test::TypeTest;
 use wire::ether::Mac;
-use wire::goose::Member;
 
 /// What a relay is tested with, and how.
 #[derive(Debug, Clone)]
@@ -79,17 +80,10 @@ pub struct TripConfig {
     pub stream: StreamSpec,
     /// Further streams of the same rate, in the steady state of the first scenario.
     pub others: Vec<StreamSpec>,
-    /// The relay's control block reference; `None` finds it by its trip.
-    pub goose: Option<String>,
-    /// The member that is true when the relay trips.
-    pub trip: Member,
-    /// The member that is true when it has started.
-    pub start: Option<Member>,
-    /// The members that are true when phase a, b or c trips.
-    pub phases: Option<[Member; 3]>,
-    /// Zones and functions, as scenarios call them, and the members that are true when they trip.
-    pub functions: Vec<(String, Member)>,
-    /// Time from a trip to the opening of the breaker's poles, in ns; `None`: the fault lasts as long as its scenario says.
+    /// The relays that take it; one at the least.
+    pub relays: Vec<UnderTest>,
+    /// Time from a trip to the opening of the breaker's poles, in ns; `None`: the fault lasts as long as its scenario says. Of several
+    /// relays it is the last one's trip, so that the fault lasts for each.
     pub breaker_ns: Option<u64>,
     /// Negative controls at begin and end.
     pub controls: Vec<Control>,
@@ -152,8 +146,8 @@ pub static ABOUT: About = About {
 struct Shared {
     /// Ends all of them.
     ended: Stop,
-    /// The relay's control block, once it is known.
-    name: Arc<OnceLock<Name>>,
+    /// The control blocks of the relays, in their order, once they are known.
+    names: Arc<OnceLock<Vec<Name>>>,
     tallies: Arc<Tallies>,
     /// All samples before this one were sent.
     sent: Arc<AtomicU64>,
@@ -175,8 +169,10 @@ impl Probe for TripConfig {
         self.check()?;
         let Ports { stream, goose } = on.into();
         let shared = Shared::default();
-        if let Some(goose) = &self.goose {
-            let _ = shared.name.set(Name::of(goose.as_bytes()));
+        let named = self.relays.iter().map(|relay| relay.goose.as_ref());
+        let named: Option<Vec<Name>> = named.map(|goose| Some(Name::of(goose?.as_bytes()))).collect();
+        if let Some(names) = named {
+            let _ = shared.names.set(names);
         }
         let (to_conductor, heard) = rtrb::RingBuffer::new(HEARD);
         let (exchange, prompter) = script::exchange(&shared.ended);
@@ -185,7 +181,8 @@ impl Probe for TripConfig {
         let mut conductor = Conductor {
             config: self.clone(),
             stage: stage::Stage::new(self, sampling, wave, exchange),
-            hearing: Hearing::new(heard, Arc::clone(&shared.name)),
+            hearing: Hearing::new(heard, Arc::clone(&shared.names), self.relays.clone()),
+            groups: self.groups().len(),
             shared: shared.clone(),
             feed: self.feed(recorder, stream.interface()),
             events: recorder.events(),
@@ -214,6 +211,7 @@ fn refused(error: &waveform::WaveformError) -> ProbeError {
 
 impl TripConfig {
     fn check(&self) -> Result<(), ProbeError> {
+        self.check_relays()?;
         check_stream(&self.stream)?;
         self.others.iter().try_for_each(check_stream)?;
         let usage = |problem: &str| Err(ProbeError::Usage(format!("trip: {problem}")));
@@ -228,9 +226,6 @@ impl TripConfig {
         }
         if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
             return usage("--security takes the fault of the first scenario that has one: give one");
-        }
-        if self.functions.len() > selection::MOST_FUNCTIONS {
-            return usage("--function-members: too many: name 29 at the most");
         }
         let mut names: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         names.sort_unstable();
@@ -289,10 +284,8 @@ impl TripConfig {
         let feed = recorder.feed(crate::hot::capacity(1), 0, describe);
         let failure = Arc::clone(&shared.failure);
         let wanted = Wanted {
-            name: Arc::clone(&shared.name),
-            trip: self.trip,
-            start: self.start,
-            marked: self.marked(),
+            names: Arc::clone(&shared.names),
+            members: self.relays.iter().map(UnderTest::members).collect(),
         };
         let mut listener = Listener {
             reception: Reception {
@@ -321,25 +314,26 @@ impl TripConfig {
 
     /// The feed of the conductor, with all series announced.
     fn feed(&self, recorder: &mut Recorder, interface: &str) -> run::Feed {
-        let groups = self.groups();
-        let slots = series::slots(groups.len());
+        let places = self.places();
+        let slots = series::slots(places.len());
         let describe = Box::new(series::Trip::of(self, interface));
         let mut feed = recorder.feed(crate::hot::capacity(1), slots, describe);
         // Where the conductor runs says nothing of a trip.
         if let Some(cpu) = self.goose_cpu {
             feed.set_cpu(cpu);
         }
-        for (number, group) in groups.iter().enumerate() {
+        for (number, Place { relay, group }) in places.iter().enumerate() {
             if group.trips {
                 feed.announce(series::trip_slot(number), &group.label);
             }
-            if group.trips && self.start.is_some() {
+            let relay = &self.relays[*relay];
+            if group.trips && relay.start.is_some() {
                 feed.announce(series::start_slot(number), &group.label);
             }
-            if self.looks_at_phases(&group.selection) {
+            if relay.looks_at_phases(&group.selection) {
                 feed.announce(series::phase_slot(number), &group.label);
             }
-            if self.looks_at_functions(&group.selection) {
+            if relay.looks_at_functions(&group.selection) {
                 feed.announce(series::zone_slot(number), &group.label);
             }
             if group.stays {

@@ -1,8 +1,7 @@
 //! What can be set for a test set, on the command line and in a plan.
 
-use super::TripConfig;
 use super::members::{Finder, FunctionMember, MemberName};
-use super::{Control, Security};
+use super::{Control, Security, TripConfig, UnderTest};
 use crate::error::ProbeError;
 use crate::options::{appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_vlan, text, vlan};
 use crate::reception::Receive;
@@ -149,11 +148,14 @@ impl TripOptions {
             seed: self.seed,
             others: following(&stream, self.streams.saturating_sub(1)),
             stream,
-            trip: finder.find(&self.trip_member)?,
-            start: self.start_member.as_ref().map(|name| finder.find(name)).transpose()?,
-            phases,
-            functions: functions.collect::<Result<_, _>>()?,
-            goose: finder.goose,
+            relays: vec![UnderTest {
+                label: None,
+                trip: finder.find(&self.trip_member)?,
+                start: self.start_member.as_ref().map(|name| finder.find(name)).transpose()?,
+                phases,
+                functions: functions.collect::<Result<_, _>>()?,
+                goose: finder.goose,
+            }],
             breaker_ns: self.breaker,
             controls: self.controls.clone(),
             security: self.security.clone(),
@@ -218,7 +220,7 @@ mod tests {
             concat!(env!("CARGO_MANIFEST_DIR"), "/../scl/tests/data/station.scd")
         ))
         .expect("keys");
-        let found = named.config().expect("names of the file");
+        let found = &named.config().expect("names of the file").relays[0];
         assert_eq!(
             (
                 found.trip.to_string().as_str(),

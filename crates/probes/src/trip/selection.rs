@@ -1,6 +1,6 @@
 //! Which phases and which function tripped, and whether those are the right ones. Pure.
 
-use super::TripConfig;
+use super::UnderTest;
 use waveform::scenario::Selection;
 use wire::goose::{Entries, Member};
 
@@ -13,7 +13,7 @@ const PHASES: usize = 3;
 /// Most functions.
 pub(super) const MOST_FUNCTIONS: usize = MOST - PHASES;
 
-/// What a message says of the members for phases and functions, a bit each, in the order of [`TripConfig::marked`].
+/// What a message says of the members for phases and functions, a bit each, in the order of [`UnderTest::marked`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Marks {
     /// Those that say whether they are set.
@@ -66,7 +66,7 @@ impl Judged {
     }
 }
 
-impl TripConfig {
+impl UnderTest {
     /// The members for phases and functions, in the order of the bits of [`Marks`].
     pub(super) fn marked(&self) -> Vec<Option<Member>> {
         let phases = (0..PHASES).map(|phase| self.phases.map(|members| members[phase]));
@@ -137,18 +137,21 @@ fn judged(marks: Marks, all: u32, wanted: u32) -> Judged {
 #[cfg(test)]
 mod tests {
     use super::{Judged, Marks};
-    use crate::trip::{TripConfig, TripOptions};
+    use crate::trip::UnderTest;
     use waveform::scenario::Selection;
     use wire::goose::Member;
 
-    fn config() -> TripConfig {
-        TripConfig {
+    fn relay() -> UnderTest {
+        UnderTest {
+            label: None,
+            goose: None,
+            trip: Member::numbered(0),
+            start: None,
             phases: Some([1, 2, 3].map(Member::numbered)),
             functions: vec![
                 ("zone1".into(), Member::numbered(4)),
                 ("zone2".into(), Member::numbered(5)),
             ],
-            ..TripOptions::default().config().expect("the usual scenario")
         }
     }
 
@@ -163,11 +166,11 @@ mod tests {
 
     #[test]
     fn exactly_the_phases_and_the_function_that_are_expected_are_right() {
-        let config = config();
+        let relay = relay();
         let ag = selection([true, false, false], "zone1");
         let both = |set: u32, told: u32| {
             let marks = Marks { told, set };
-            [config.phases_judged(&ag, marks), config.function_judged(&ag, marks)]
+            [relay.phases_judged(&ag, marks), relay.function_judged(&ag, marks)]
                 .map(|judged| judged.expect("is looked at"))
         };
         let wrong = |set, wanted| Judged::Wrong { set, wanted };
@@ -184,7 +187,7 @@ mod tests {
         let lacks = wrong(0, 1);
         assert_eq!((lacks.heard(true), lacks.heard(false)), (Judged::NotTold, lacks));
         assert_eq!(wrong(2, 1).heard(true), wrong(2, 1));
-        assert_eq!(config.marks_text(0b01011), "A, B, zone1");
+        assert_eq!(relay.marks_text(0b01011), "A, B, zone1");
     }
 
     #[test]
@@ -192,16 +195,13 @@ mod tests {
         let told = Marks { told: ALL, set: ALL };
         let none = Selection::default();
         assert_eq!(
-            (
-                config().phases_judged(&none, told),
-                config().function_judged(&none, told)
-            ),
+            (relay().phases_judged(&none, told), relay().function_judged(&none, told)),
             (None, None)
         );
-        let general = TripConfig {
+        let general = UnderTest {
             phases: None,
             functions: Vec::new(),
-            ..config()
+            ..relay()
         };
         let ag = selection([true, false, false], "zone1");
         assert_eq!(
@@ -210,7 +210,7 @@ mod tests {
         );
         let other = selection([true; 3], "zone9");
         assert_eq!(
-            config().function_judged(&other, told),
+            relay().function_judged(&other, told),
             Some(Judged::NotTold),
             "nobody named its member"
         );

@@ -1,46 +1,47 @@
 //! What the series of a test set are called and mean.
 
-use super::TripConfig;
+use super::under_test::Place;
+use super::{TripConfig, UnderTest};
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
-use waveform::type_test::Group;
 
-/// Slots of each group of shots: its trips, its starts, its shots without a trip, and phases and functions of its trips.
+/// Slots of each place, a group of shots as one relay took them: its trips, its starts, its shots without a trip, and phases and functions
+/// of its trips.
 const EACH: usize = 5;
 
-fn slot(group: usize, which: usize) -> u16 {
-    u16::try_from(EACH * group + which).unwrap_or(u16::MAX)
+fn slot(place: usize, which: usize) -> u16 {
+    u16::try_from(EACH * place + which).unwrap_or(u16::MAX)
 }
 
-/// Slots of so many groups.
-pub(super) fn slots(groups: usize) -> usize {
-    EACH * groups
+/// Slots of so many places.
+pub(super) fn slots(places: usize) -> usize {
+    EACH * places
 }
 
-/// Slot of a group's trips.
-pub(super) fn trip_slot(group: usize) -> u16 {
-    slot(group, 0)
+/// Slot of a place's trips.
+pub(super) fn trip_slot(place: usize) -> u16 {
+    slot(place, 0)
 }
 
 /// Slot of its starts.
-pub(super) fn start_slot(group: usize) -> u16 {
-    slot(group, 1)
+pub(super) fn start_slot(place: usize) -> u16 {
+    slot(place, 1)
 }
 
 /// Slot of its shots without a trip.
-pub(super) fn security_slot(group: usize) -> u16 {
-    slot(group, 2)
+pub(super) fn security_slot(place: usize) -> u16 {
+    slot(place, 2)
 }
 
 /// Slot of the phases of its trips.
-pub(super) fn phase_slot(group: usize) -> u16 {
-    slot(group, 3)
+pub(super) fn phase_slot(place: usize) -> u16 {
+    slot(place, 3)
 }
 
 /// Slot of the zones or functions of its trips.
-pub(super) fn zone_slot(group: usize) -> u16 {
-    slot(group, 4)
+pub(super) fn zone_slot(place: usize) -> u16 {
+    slot(place, 4)
 }
 
 /// Codes of notices: what is said of single shots, whose number is the first figure.
@@ -61,30 +62,41 @@ pub(super) mod notice {
 /// Names and settings of the series.
 pub(super) struct Trip {
     config: TripConfig,
-    groups: Vec<Group>,
+    places: Vec<Place>,
     interface: String,
 }
 
 impl Trip {
     pub(super) fn of(config: &TripConfig, interface: &str) -> Self {
         Self {
-            groups: config.groups(),
+            places: config.places(),
             config: config.clone(),
             interface: interface.to_owned(),
         }
     }
 
-    fn settings(&self, group: Option<&Group>, within_ns: Option<u64>) -> Vec<(String, String)> {
+    /// The relay that the series of this name is of.
+    fn relay_of(&self, series: &str) -> &UnderTest {
+        let label = series.split_once('/').map(|(_, label)| label);
+        let place = self
+            .places
+            .iter()
+            .find(|place| Some(place.group.label.as_str()) == label);
+        &self.config.relays[place.map_or(0, |place| place.relay)]
+    }
+
+    fn settings(&self, place: Option<&Place>, within_ns: Option<u64>) -> Vec<(String, String)> {
         let config = &self.config;
+        let relay = place.map_or(&config.relays[0], |place| &config.relays[place.relay]);
         let cpu = |cpu: Option<u32>| cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         let mut settings = vec![
             (
                 "scenario".to_owned(),
-                group.map(|group| group.what.clone()).unwrap_or_default(),
+                place.map(|place| place.group.what.clone()).unwrap_or_default(),
             ),
             ("interface".into(), self.interface.clone()),
             ("stream".into(), config.stream.sv_id.clone()),
-            ("trip member".into(), config.trip.to_string()),
+            ("trip member".into(), relay.trip.to_string()),
             ("settle".into(), format_ns(config.settle_ns as f64)),
             ("seed".into(), config.seed.to_string()),
             ("policy".into(), config.policy.to_string()),
@@ -109,8 +121,8 @@ impl Trip {
 impl Describe for Trip {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let (number, which) = (usize::from(slot) / EACH, usize::from(slot) % EACH);
-        let group = self.groups.get(number);
-        let within_ns = group.and_then(|group| group.within_ns).filter(|_| which == 0);
+        let place = self.places.get(number);
+        let within_ns = place.and_then(|place| place.group.within_ns).filter(|_| which == 0);
         let (kind, what) = match which {
             0 => (
                 &kind::TRIP,
@@ -135,7 +147,7 @@ impl Describe for Trip {
             ),
         };
         SeriesSpec {
-            settings: self.settings(group, within_ns),
+            settings: self.settings(place, within_ns),
             // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
             ..SeriesSpec::of(kind, label, what)
         }
@@ -171,7 +183,8 @@ impl Describe for Trip {
             ),
             notice::WRONG => {
                 // What was set and what was expected, 32 bits each.
-                let [set, wanted] = [ns >> 32, ns & 0xffff_ffff].map(|bits| self.config.marks_text(bits as u32));
+                let relay = self.relay_of(name);
+                let [set, wanted] = [ns >> 32, ns & 0xffff_ffff].map(|bits| relay.marks_text(bits as u32));
                 (
                     EventKind::Note,
                     format!("wrong trip: {set} tripped, and {wanted} was expected"),
@@ -185,5 +198,31 @@ impl Describe for Trip {
             _ => (EventKind::Note, format!("false trip, {at} after the disturbance began")),
         };
         (kind, format!("{name}: shot {shot} {what}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Trip, notice};
+    use crate::trip::{TripConfig, TripOptions, UnderTest};
+    use run::Describe;
+    use wire::goose::Member;
+
+    #[test]
+    fn what_tripped_wrongly_is_called_as_its_own_relay_calls_it() {
+        let usual = TripOptions::default().config().expect("the usual scenario");
+        let relay = |label: &str, function: &str| UnderTest {
+            label: Some(label.into()),
+            functions: vec![(function.into(), Member::numbered(1))],
+            ..usual.relays[0].clone()
+        };
+        let config = TripConfig {
+            relays: vec![relay("a", "zone1"), relay("b", "zone2")],
+            ..usual.clone()
+        };
+        let described = Trip::of(&config, "eth0");
+        let told = |series: &str| described.notice(notice::WRONG, series, 1, 0b1000 << 32).1;
+        assert!(told("zone/a-overcurrent").contains("wrong trip: zone1 tripped"));
+        assert!(told("zone/b-overcurrent").contains("wrong trip: zone2 tripped"));
     }
 }

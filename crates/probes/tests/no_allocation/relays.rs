@@ -74,6 +74,8 @@ fn relay_on(cpus: Cpus) -> Recorded {
         duration_ns: Some(3_000_000_000),
         policy: Policy::Other,
         spin_ahead_ns: 50_000,
+        stream_labels: Vec::new(),
+        beside: Vec::new(),
     };
     let mut run = Run::start();
     let publisher = publisher

@@ -6,9 +6,10 @@ mod relay;
 mod wire;
 
 use self::wire::{Seen, Wire};
+use ::wire::goose::Member;
 use common::{Pair, Recorded, Run, can_run_with};
 use model::EventKind;
-use probes::trip::{Ports, Security, TripConfig, TripOptions, goose_port_options};
+use probes::trip::{Ports, Security, TripConfig, TripOptions, UnderTest, goose_port_options};
 use probes::{Probe, ProbeError, publish};
 use relay::{Kind, Relay};
 use sys::privilege::Capability;
@@ -39,6 +40,18 @@ fn few(shots: u32, scenarios: &[&str]) -> TripConfig {
         settle_ns: 100_000_000,
         policy: Policy::Fifo(50),
         ..options.config().expect("scenarios of the program")
+    }
+}
+
+/// A relay of this kind whose control block is known.
+fn heard_of(kind: &Kind, label: Option<&str>) -> UnderTest {
+    UnderTest {
+        label: label.map(str::to_owned),
+        goose: Some(kind.name.into()),
+        trip: "0".parse().expect("a member"),
+        start: Some("1".parse().expect("a member")),
+        phases: None,
+        functions: Vec::new(),
     }
 }
 
@@ -142,7 +155,7 @@ fn a_relay_that_does_not_trip_or_trips_for_load_is_found_out() {
         return;
     }
     let config = TripConfig {
-        goose: Some(Kind::default().name.into()),
+        relays: vec![heard_of(&Kind::default(), None)],
         controls: Vec::new(),
         ..few(2, &["overcurrent", "load"])
     };
@@ -179,7 +192,7 @@ fn what_does_not_tell_a_trip_is_no_trip() {
         return;
     }
     let named = TripConfig {
-        goose: Some(Kind::default().name.into()),
+        relays: vec![heard_of(&Kind::default(), None)],
         controls: Vec::new(),
         ..few(2, &["overcurrent"])
     };
@@ -232,7 +245,7 @@ fn a_breaker_ends_the_fault() {
     }
     let lasted_ms = |breaker_ns| {
         let config = TripConfig {
-            goose: Some(Kind::default().name.into()),
+            relays: vec![heard_of(&Kind::default(), None)],
             controls: Vec::new(),
             breaker_ns,
             ..few(2, &["overcurrent"])
@@ -246,6 +259,93 @@ fn a_breaker_ends_the_fault() {
     let (without, with) = (lasted_ms(None), lasted_ms(Some(30_000_000)));
     assert!((180..220).contains(&without), "{without} ms");
     assert!((30..130).contains(&with), "{with} ms");
+}
+
+#[test]
+fn relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each() {
+    if !can_run("relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each") {
+        return;
+    }
+    let quick = Kind::default();
+    let slow = |delay_ns| Kind {
+        delay_ns,
+        name: "IED2LD0/LLN0$GO$gcbTrip",
+        ..Kind::default()
+    };
+    let telling = |kind: &Kind, label: &str, phases: [u8; 3]| UnderTest {
+        phases: Some(phases.map(Member::numbered)),
+        ..heard_of(kind, Some(label))
+    };
+    let mut config = TripConfig {
+        // Its messages have two members: the slow one does not tell of phase c.
+        relays: vec![
+            telling(&quick, "quick", [0; 3]),
+            telling(&slow(None), "slow", [0, 0, 2]),
+        ],
+        breaker_ns: Some(1_000_000),
+        ..few(2, &["overcurrent", "load"])
+    };
+    config.scenarios[0].selection.phases = Some([true; 3]);
+    let (recorded, ended, _) = with_relays(&config, &[quick.clone(), slow(Some(60_000_000))]);
+    ended.expect("it ends well");
+    let of = |name: &str| recorded.counters(name);
+    for name in ["trip/quick-overcurrent", "trip/slow-overcurrent"] {
+        assert_eq!(of(name).lost, 0, "{name}: {:?}", texts(&recorded, EventKind::Note));
+        assert!(of(name).received > 0, "{name}");
+    }
+    let least = |name: &str| {
+        let all = recorded.spikes(name).into_iter().map(|spike| spike.value_ns);
+        all.min().expect("a trip")
+    };
+    assert!(least("trip/quick-overcurrent") >= 10 * MS);
+    assert!(
+        least("trip/slow-overcurrent") >= 60 * MS,
+        "after the other's breaker time"
+    );
+    let [told, untold] = ["phase/quick-overcurrent", "phase/slow-overcurrent"].map(of);
+    let trips = ["trip/quick-overcurrent", "trip/slow-overcurrent"].map(|name| of(name).received);
+    assert_eq!(
+        [(told.received, told.lost), (untold.received, untold.lost)],
+        [(trips[0], 0), (0, trips[1])]
+    );
+    assert!(of("security/slow-load").received > 0 && of("start/quick-overcurrent").received > 0);
+    // What one does not do is counted with it alone.
+    let (recorded, ended, _) = with_relays(&config, &[quick, slow(None)]);
+    ended.expect("it ends well");
+    assert!(recorded.counters("trip/quick-overcurrent").received > 0);
+    let failed = recorded.counters("trip/slow-overcurrent");
+    assert!(failed.lost > 0 && failed.received == 0, "{failed:?}");
+}
+
+#[test]
+fn relays_that_cannot_be_told_apart_are_refused() {
+    let one = heard_of(&Kind::default(), Some("one"));
+    let unnamed = UnderTest {
+        label: Some("two".into()),
+        goose: None,
+        ..one.clone()
+    };
+    let same_block = UnderTest {
+        label: Some("two".into()),
+        ..one.clone()
+    };
+    if !can_run("relays_that_cannot_be_told_apart_are_refused") {
+        return;
+    }
+    for relays in [vec![], vec![one.clone(), unnamed], vec![one.clone(), same_block]] {
+        let config = TripConfig {
+            relays,
+            ..few(1, &["overcurrent"])
+        };
+        let pair = Pair::build();
+        let mut run = Run::start();
+        let ports = Ports {
+            stream: pair.port_a(&publish::port_options()).into(),
+            goose: pair.port_a(&goose_port_options()).into(),
+        };
+        let refused = config.start(ports, &mut run.recorder, &run.stop).map(drop);
+        assert!(matches!(refused, Err(ProbeError::Usage(_))), "{refused:?}");
+    }
 }
 
 /// A second publisher is left out: the small relay has nothing against one.
@@ -264,7 +364,7 @@ const CASES: [Security; 10] = [
 
 fn secured(kind: Kind, cases: &[Security]) -> Vec<(u64, u64)> {
     let config = TripConfig {
-        goose: Some(kind.name.into()),
+        relays: vec![heard_of(&kind, None)],
         controls: Vec::new(),
         security: cases.to_vec(),
         ..few(1, &["overcurrent"])
@@ -309,7 +409,7 @@ fn late_frames_and_storms_go_over_the_wire() {
         return;
     }
     let config = TripConfig {
-        goose: Some(Kind::default().name.into()),
+        relays: vec![heard_of(&Kind::default(), None)],
         controls: Vec::new(),
         security: vec![Security::Late, Security::StormOfSv, Security::StormOfGoose],
         ..few(1, &["overcurrent"])

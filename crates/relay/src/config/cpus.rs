@@ -41,17 +41,18 @@ impl Cpus {
         }
     }
 
-    /// One thread on the first of these CPUs; or, `apart`, three on the first three, which share them where there are less.
+    /// One thread on the next of these CPUs; or, `apart`, three on the next three. Where there is none, on any.
     #[must_use]
-    pub fn of(cpus: &CpuList, apart: bool) -> Self {
-        let cpus: Vec<u32> = cpus.iter().collect();
-        match cpus.as_slice() {
-            [_, ..] if apart => Self::Apart {
-                receive: cpus[0],
-                functions: cpus[1 % cpus.len()],
-                output: cpus[2 % cpus.len()],
+    pub fn next_of(cpus: &mut impl Iterator<Item = u32>, apart: bool) -> Self {
+        let first = cpus.next();
+        let rest = apart.then(|| cpus.next().zip(cpus.next())).flatten();
+        match (first, rest) {
+            (Some(receive), Some((functions, output))) => Self::Apart {
+                receive,
+                functions,
+                output,
             },
-            _ => Self::One(cpus.first().copied()),
+            _ => Self::One(first),
         }
     }
 
@@ -94,7 +95,6 @@ impl FromStr for Cpus {
 #[cfg(test)]
 mod tests {
     use super::Cpus;
-    use units::CpuList;
 
     #[test]
     fn one_or_one_for_each_task() {
@@ -121,12 +121,13 @@ mod tests {
 
     #[test]
     fn threads_share_what_there_is() {
-        let on = |cpus: &str, apart| Cpus::of(&cpus.parse::<CpuList>().expect("a list"), apart);
+        let on = |cpus: &[u32], apart| Cpus::next_of(&mut cpus.iter().copied().cycle(), apart);
         let named = |text: &str| text.parse::<Cpus>().expect("CPUs");
-        assert_eq!(on("4-6", false), Cpus::One(Some(4)));
-        assert_eq!(on("4-7", true), named("receive=4,functions=5,output=6"));
-        assert_eq!(on("4-5", true), named("receive=4,functions=5,output=4"));
-        assert_eq!(on("4", true).all().to_string(), "4");
-        assert!(on("4", true).are_apart() && !on("4-5", false).are_apart());
+        assert_eq!(on(&[4, 5, 6], false), Cpus::One(Some(4)));
+        assert_eq!(on(&[4, 5, 6, 7], true), named("receive=4,functions=5,output=6"));
+        assert_eq!(on(&[4, 5], true), named("receive=4,functions=5,output=4"));
+        assert_eq!(on(&[4], true).all().to_string(), "4");
+        assert!(on(&[4], true).are_apart() && !on(&[4, 5], false).are_apart());
+        assert_eq!(on(&[], true), Cpus::One(None));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::functions::FunctionKeys;
 use super::inputs::InputKeys;
+use super::scl::{SclKeys, Station};
 use super::streams::{RatedKeys, StreamKeys};
 use super::trips::TripKeys;
 use super::values::{Span, Text};
@@ -19,6 +20,7 @@ struct File {
     relay: Spanned<RelayKeys>,
     #[serde(default)]
     rated: RatedKeys,
+    scl: Option<Spanned<SclKeys>>,
     #[serde(default, rename = "stream")]
     streams: Vec<Spanned<StreamKeys>>,
     #[serde(default, rename = "input")]
@@ -67,20 +69,35 @@ struct LoadKeys {
 /// Where in the text something is wrong, and what.
 pub(super) type Problem = (usize, String);
 
-/// Reads a relay file; `name` is what it is called in errors.
+/// Reads a relay file that stands alone; `name` is what it is called in errors.
+///
+/// # Errors
+/// The first thing that is wrong, with line and key; a file that takes streams from another one.
+pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
+    parse_with(text, name, &mut |file| {
+        Err(format!("{file}: no other file can be read here"))
+    })
+}
+
+/// Reads a relay file; `name` is what it is called in errors. `read` gives the octets of an SCL file that it names, or why it cannot.
 ///
 /// # Errors
 /// The first thing that is wrong, with line and key.
-pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
+pub fn parse_with(
+    text: &str,
+    name: &str,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<Config, ConfigError> {
     let file: File = toml::from_str(text).map_err(|error| ConfigError::File {
         file: name.to_owned(),
         problem: error.to_string().trim_end().to_owned(),
     })?;
-    file.config(text, name).map_err(|(offset, problem)| ConfigError::Line {
-        file: name.to_owned(),
-        line: line_of(text, offset),
-        problem,
-    })
+    file.config(text, name, read)
+        .map_err(|(offset, problem)| ConfigError::Line {
+            file: name.to_owned(),
+            line: line_of(text, offset),
+            problem,
+        })
 }
 
 /// The line on which an octet of a text is, from 1.
@@ -90,20 +107,40 @@ fn line_of(text: &str, offset: usize) -> usize {
 }
 
 impl File {
-    fn config(self, text: &str, file: &str) -> Result<Config, Problem> {
+    fn config(
+        self,
+        text: &str,
+        file: &str,
+        read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+    ) -> Result<Config, Problem> {
         let start = self.relay.span().start;
         let relay = self.relay.into_inner();
         let mut config = relay.config().map_err(|problem| (start, problem))?;
         config.recording = self.record.map_or(Ok(RecordKeys::USUAL), RecordKeys::recording)?;
         config.load = self.load.map_or(Ok(LoadKeys::NONE), LoadKeys::load)?;
+        let frequency_hz = config.frequency_hz;
+        let station = self.scl.map(|keys| Station::of(keys, frequency_hz, read)).transpose()?;
+        if let (Some(station), []) = (&station, &self.streams[..]) {
+            for spec in station.subscribed()? {
+                let added = StreamKeys::plain(&spec.sv_id).add_one(&mut config, self.rated, spec);
+                added.map_err(|problem| {
+                    (
+                        start,
+                        format!("[scl] {problem}: or write a [[stream]] with name and scl for each"),
+                    )
+                })?;
+            }
+        }
         for entry in self.streams {
             let start = entry.span().start;
             let origin = format!("{file}, line {}", line_of(text, start));
-            let added = entry.into_inner().add_to(&mut config, self.rated, &origin);
+            let added = entry
+                .into_inner()
+                .add_to(&mut config, self.rated, &origin, station.as_ref());
             added.map_err(|problem| (start, problem))?;
         }
         if config.streams.is_empty() {
-            return Err((start, "no stream: add [[stream]] with name and sv".into()));
+            return Err((start, "no stream: add [[stream]] with name and sv, or [scl]".into()));
         }
         for entry in self.inputs {
             let start = entry.span().start;
@@ -126,6 +163,10 @@ impl File {
         for entry in &self.gooses {
             let output = goose::output(entry.get_ref(), entry.span().start, &config)?;
             config.gooses.push(output);
+        }
+        if let Some(station) = station {
+            let outputs = station.outputs(&config)?;
+            config.gooses.extend(outputs);
         }
         Ok(config)
     }

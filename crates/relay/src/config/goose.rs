@@ -6,7 +6,7 @@ use streamset::goose::{Block, ControlBlock};
 use wire::goose::Value;
 
 /// Most control blocks: so many bits tell which have changed.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 
 /// A control block, and which of its members follow what.
 #[derive(Debug, Clone)]
@@ -96,27 +96,33 @@ pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<Goos
         let Some(feed) = feed(name, config).map_err(problem)? else {
             continue;
         };
-        let fits = match (&feed, &block.message.all_data[member]) {
-            (Feed::Signal(..) | Feed::Input(_), Value::Boolean(_))
-            | (Feed::Health, Value::Integer(_) | Value::Unsigned(_)) => true,
-            (Feed::Quality, Value::BitString { unused, bits }) => *unused == 3 && bits.len() == 2,
-            _ => false,
-        };
-        if !fits {
-            let wanted = match feed {
-                Feed::Signal(..) | Feed::Input(_) => "boolean",
-                Feed::Health => "integer or unsigned",
-                Feed::Quality => "quality",
-            };
-            return Err(problem(format!("its type has to be {wanted}")));
-        }
+        checked(&feed, &block.message.all_data[member]).map_err(problem)?;
         feeds.push((member, feed));
     }
     Ok(GooseOutput { block, feeds })
 }
 
+/// Whether a member of this value can follow that.
+pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), String> {
+    let fits = match (feed, value) {
+        (Feed::Signal(..) | Feed::Input(_), Value::Boolean(_))
+        | (Feed::Health, Value::Integer(_) | Value::Unsigned(_)) => true,
+        (Feed::Quality, Value::BitString { unused, bits }) => *unused == 3 && bits.len() == 2,
+        _ => false,
+    };
+    let wanted = match feed {
+        Feed::Signal(..) | Feed::Input(_) => "boolean",
+        Feed::Health => "integer or unsigned",
+        Feed::Quality => "quality",
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(format!("its type has to be {wanted}")),
+    }
+}
+
 /// What a member of this name follows; `None`: nothing.
-fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> {
+pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> {
     let Some((kind, rest)) = name.split_once(':') else {
         return Ok(match name {
             "health" => Some(Feed::Health),

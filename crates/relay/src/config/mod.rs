@@ -10,12 +10,13 @@ mod goose;
 mod inputs;
 mod names;
 mod order;
+mod scl;
 mod streams;
 mod trips;
 mod values;
 
 pub use cpus::{Cpus, CpusError};
-pub use file::parse;
+pub use file::{parse, parse_with};
 pub use goose::{Attribute, Feed, GooseOutput, Signal};
 pub use inputs::GooseInput;
 pub(crate) use order::RESIDUALS;

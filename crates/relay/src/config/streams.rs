@@ -1,6 +1,7 @@
 //! `[[stream]]` of a relay file.
 
 use super::names::free;
+use super::scl::Station;
 use super::{Config, Order, RESIDUALS, RatedValues, Stream};
 use protection::Rated;
 use protection::measure::{Bay, BaySettings, Residual};
@@ -20,7 +21,8 @@ pub(super) struct RatedKeys {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct StreamKeys {
     name: String,
-    sv: Keys,
+    sv: Option<Keys>,
+    scl: Option<String>,
     order: Option<Vec<String>>,
     #[serde(default)]
     rated: RatedKeys,
@@ -36,13 +38,16 @@ pub(super) struct StreamKeys {
 
 impl StreamKeys {
     /// Puts the streams that these keys stand for behind those that `config` has; `origin` says where they are from.
-    pub(super) fn add_to(&self, config: &mut Config, relay: RatedKeys, origin: &str) -> Result<(), String> {
+    pub(super) fn add_to(
+        &self,
+        config: &mut Config,
+        relay: RatedKeys,
+        origin: &str,
+        station: Option<&Station>,
+    ) -> Result<(), String> {
         let named = |problem: String| format!("stream \"{}\": {problem}", self.name);
         let names = expand(&self.name).map_err(named)?;
-        let specs = self
-            .sv
-            .streams(origin)
-            .map_err(|problem| named(format!("sv: {problem}")))?;
+        let specs = self.specs(origin, station).map_err(named)?;
         if names.len() != specs.len() {
             return Err(named(format!(
                 "the name stands for {}, and the svID for {}: write ranges of one length",
@@ -58,12 +63,53 @@ impl StreamKeys {
         Ok(())
     }
 
+    /// How its streams come: as `sv` says, or as the station's file does.
+    fn specs(&self, origin: &str, station: Option<&Station>) -> Result<Vec<StreamSpec>, String> {
+        match (&self.sv, &self.scl, station) {
+            (Some(sv), None, _) => sv.streams(origin).map_err(|problem| format!("sv: {problem}")),
+            (None, Some(wanted), Some(station)) => {
+                let each = expand(wanted)?.into_iter().map(|wanted| station.stream(&wanted));
+                each.collect::<Result<_, _>>()
+                    .map_err(|problem| format!("scl: {problem}"))
+            }
+            (None, Some(_), None) => Err("scl: say in which file: [scl] with file and ied".into()),
+            (Some(_), Some(_), _) => Err("it has sv and scl: leave one of them out".into()),
+            (None, None, _) => Err("say how it comes: sv = { svID = \"MU01\" }, or scl = \"MU01\" with [scl]".into()),
+        }
+    }
+
+    /// The keys of a stream of which nothing but its name is said.
+    pub(super) fn plain(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            sv: None,
+            scl: None,
+            order: None,
+            rated: RatedKeys::default(),
+            measuring: BaySettings::default(),
+            supervision: SampleSupervision::default(),
+            questionable: Questionable::default(),
+            clock: 0,
+        }
+    }
+
+    /// Puts one stream that comes so behind those that `config` has.
+    pub(super) fn add_one(&self, config: &mut Config, relay: RatedKeys, spec: StreamSpec) -> Result<(), String> {
+        let stream = self.stream(&self.name, spec, config, relay)?;
+        config.rate = stream.spec.rate;
+        config.streams.push(stream);
+        Ok(())
+    }
+
     /// The stream of this name, which is to stand behind those that `config` has.
     fn stream(&self, name: &str, spec: StreamSpec, config: &Config, relay: RatedKeys) -> Result<Stream, String> {
         free("stream", name, config.streams.iter().map(|stream| &stream.name))?;
         let named = |problem: String| format!("stream \"{name}\": {problem}");
-        let Content::Channels { currents, voltages } = spec.content else {
-            return Err(named("its members are not currents and voltages".into()));
+        let (currents, voltages) = match &spec.content {
+            Content::Channels { currents, voltages } => (*currents, *voltages),
+            Content::Other { why, .. } => {
+                return Err(named(format!("its members are not currents and voltages: {why}")));
+            }
         };
         let dataset =
             Dataset::new(usize::from(currents), usize::from(voltages)).map_err(|error| named(error.to_string()))?;

@@ -5,7 +5,7 @@ use super::{Run, Table, heads, us};
 use crate::insight::window_maxima;
 use crate::text::count;
 use model::kind::Kind;
-use model::{RunView, SeriesView, kind, task};
+use model::{RunView, SeriesView, kind, setting, task};
 use units::format_ns;
 
 /// A row for each relay of each run.
@@ -30,6 +30,7 @@ pub(super) fn table(runs: &[Run]) -> Table {
             "Environment",
             "Relay",
             "Streams",
+            "CPU",
             "Task: least - median - largest of the windows",
             "Overruns + missed",
             "Due to socket",
@@ -51,18 +52,24 @@ fn works(task: &SeriesView) -> bool {
     matches!(task::of_label(task.spec.label()).1, None | Some(task::FUNCTIONS))
 }
 
-/// Overruns, and cycles that were slept through, of all tasks of a relay.
-fn failures(run: &RunView, relay: &str) -> String {
+/// All tasks of a relay.
+fn tasks<'a>(run: &'a RunView, relay: &str) -> Vec<&'a SeriesView> {
     let tasks = run.series.iter().filter(|series| series.is(&kind::TASK));
-    let own = tasks.filter(|task| task::of_label(task.spec.label()).0 == relay);
-    let (late, missed) = own.fold((0, 0), |(late, missed), task| {
-        (late + task.counters.late, missed + task.counters.missed)
-    });
+    tasks
+        .filter(|task| task::of_label(task.spec.label()).0 == relay)
+        .collect()
+}
+
+/// Overruns, and cycles that were slept through, of all tasks of a relay.
+fn failures(tasks: &[&SeriesView]) -> String {
+    let sum = |of: fn(&SeriesView) -> u64| tasks.iter().map(|task| of(task)).sum();
+    let (late, missed) = (sum(|task| task.counters.late), sum(|task| task.counters.missed));
     format!("{} + {}", count(late), count(missed))
 }
 
-fn row(run: &RunView, task: &SeriesView) -> [String; 8] {
+fn row(run: &RunView, task: &SeriesView) -> [String; 9] {
     let name = task::of_label(task.spec.label()).0;
+    let tasks = tasks(run, name);
     let of = |wanted: &'static Kind| of_relay(run, wanted, name);
     let used = of(&kind::USE);
     let delivered = run
@@ -72,8 +79,9 @@ fn row(run: &RunView, task: &SeriesView) -> [String; 8] {
     [
         name.to_owned(),
         count(used.len() as u64),
+        cpus(&tasks),
         maxima(task),
-        failures(run, name),
+        failures(&tasks),
         latency(&of(&kind::ARRIVAL)),
         latency(&delivered.collect::<Vec<_>>()),
         latency(&used),
@@ -103,6 +111,25 @@ fn of_relay<'a>(run: &'a RunView, wanted: &'static Kind, relay: &str) -> Vec<&'a
 fn owner<'a>(label: &str, relays: &[&'a str]) -> Option<&'a str> {
     let begins = |relay: &&&str| label.strip_prefix(**relay).is_some_and(|rest| rest.starts_with('-'));
     relays.iter().filter(begins).max_by_key(|relay| relay.len()).copied()
+}
+
+/// The CPUs of a relay's tasks, each once, and whether another relay of its step has one of them.
+fn cpus(tasks: &[&SeriesView]) -> String {
+    let mut cpus = Vec::new();
+    for cpu in tasks.iter().filter_map(|task| task.setting(setting::CPU)) {
+        if !cpus.contains(&cpu) {
+            cpus.push(cpu);
+        }
+    }
+    let cpus = if cpus.is_empty() {
+        "–".to_owned()
+    } else {
+        cpus.join(" ")
+    };
+    match tasks.iter().any(|task| task.setting(setting::SHARES_CPU).is_some()) {
+        true => format!("{cpus}, shared"),
+        false => cpus,
+    }
 }
 
 /// What a box plot of the windows' longest tasks is drawn of.
@@ -142,6 +169,7 @@ fn trips(series: &[&SeriesView]) -> String {
 #[cfg(test)]
 mod tests {
     use crate::tables::{Layout, Tables};
+    use model::setting;
     use testing::synthetic;
 
     #[test]
@@ -149,6 +177,9 @@ mod tests {
         let mut trips = synthetic::series("trip/20-streams-overcurrent", 10, 9_300_000, 10);
         (trips.counters.expected, trips.counters.received) = (11, 10);
         let mut task = synthetic::series("task/20-streams", 1_000, 700_000, 60);
+        task.spec.settings = [(setting::CPU, "3"), (setting::SHARES_CPU, "20-streams-load")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec();
         (task.counters.late, task.counters.missed) = (2, 3);
         let run = synthetic::run(vec![
             task,
@@ -163,7 +194,16 @@ mod tests {
         let text = Tables::of(Layout::Vpc, vec![(None, run)]).text();
         let row = |name: &str| text.lines().find(|line| line.contains(name)).expect("a row").to_owned();
         let twenty = row("| 20-streams ");
-        for part in [" 2 ", "2 + 3", "- 700 ", "300 (", "650 (", "1900 (", "10 of 11, 9.3"] {
+        for part in [
+            " 2 ",
+            "| 3, shared ",
+            "2 + 3",
+            "- 700 ",
+            "300 (",
+            "650 (",
+            "1900 (",
+            "10 of 11, 9.3",
+        ] {
             assert!(twenty.contains(part), "{part} in {text}");
         }
         let loaded = row("| 20-streams-load ");
@@ -178,13 +218,18 @@ mod tests {
         let mut tasks = ["receive", "functions", "output"]
             .map(|task| synthetic::series(&format!("task/F1/{task}"), 1_000, 700_000, 60));
         (tasks[0].counters.late, tasks[1].counters.missed) = (1, 4);
+        for (task, cpu) in tasks.iter_mut().zip(["1", "2", "1"]) {
+            task.spec.settings = vec![(setting::CPU.to_owned(), cpu.to_owned())];
+        }
+        let shares = (setting::SHARES_CPU.to_owned(), "F2".to_owned());
+        tasks[2].spec.settings.push(shares);
         let mut series = tasks.to_vec();
         series.push(synthetic::series("use/MU01", 1_000, 1_200_000, 60));
         series.push(synthetic::series("delivery/F1", 1_000, 650_000, 60));
         let text = print(Layout::Vpc, &[synthetic::run(series)]);
         let rows: Vec<&str> = text.lines().filter(|line| line.contains("F1")).collect();
         assert_eq!(rows.len(), 1, "{text}");
-        for part in ["| F1 ", "1 + 4", "1200 (", "650 ("] {
+        for part in ["| F1 ", "| 1 2, shared ", "1 + 4", "1200 (", "650 ("] {
             assert!(rows[0].contains(part), "{part} in {text}");
         }
     }

@@ -131,7 +131,7 @@ fn say(plan: &Plan, roles: &Roles) {
     }
 }
 
-/// The ports of this machine that are to be measured beside the plan's networks.
+/// The ports of this machine that are to be measured beside the plan's networks, or in their place.
 fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
     match (nic, &plan.bed) {
         ([], _) => Ok(None),
@@ -140,7 +140,7 @@ fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
             plan.name,
             nic.join(",")
         ))),
-        ([test_set, device], Some(_)) => Ok(Some(Bed::of_ports(test_set, device)?)),
+        ([test_set, device], Some(_)) => Ok(Some(Bed::of_ports(test_set, device, plan.devices())?)),
         _ => Err(Failure::Usage(
             "--nic takes two ports, the test set's and the device's: --nic eth1,eth2".into(),
         )),

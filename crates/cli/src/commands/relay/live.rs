@@ -38,6 +38,8 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
         duration_ns: port_args.duration,
         policy: port_args.policy,
         spin_ahead_ns: args.live.spin_ahead,
+        stream_labels: Vec::new(),
+        beside: Vec::new(),
     };
     ready(&config, &[], Some(interface), &args.run)?;
     let open = || PacketPort::open(interface, &port_options(&config.relay));
@@ -60,7 +62,8 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
         ..port_args.intent()
     };
     let port = run.port(port, &port_args, &intent)?;
-    let watch = args.time.watch(args.live.clock, &mut run.session.recorder);
+    // A relay watches its clock in any case: that is part of its self-monitoring.
+    let watch = args.time.watch_always(args.live.clock, &mut run.session.recorder);
     let outcome = watch.map_err(SessionError::from).and_then(|watch| {
         let started = config.start(port, &mut run.session.recorder, &stop);
         let outcome = run.attend(started);

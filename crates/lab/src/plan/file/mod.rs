@@ -209,6 +209,7 @@ impl Plan {
         if let Some(bed) = &plan.bed {
             bed.check(&plan.steps).map_err(invalid)?;
         }
+        plan.check_devices().map_err(invalid)?;
         faults::check(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(invalid)?;
         text.clone_into(&mut plan.text);
         Ok(plan)
@@ -244,6 +245,39 @@ impl Plan {
         self
     }
 
+    /// How many devices under test its bed has side by side: as many as the step with the most.
+    pub fn devices(&self) -> usize {
+        self.steps.iter().map(Step::devices).max().unwrap_or(1)
+    }
+
+    /// Whether a step measures over every network in turn.
+    pub fn compares_networks(&self) -> bool {
+        self.bed.is_some() && self.steps.iter().any(|step| step.measure.compares_networks())
+    }
+
+    /// What several devices side by side cannot be with, in words.
+    fn check_devices(&self) -> Result<(), String> {
+        if self.devices() == 1 {
+            return Ok(());
+        }
+        if !self.faults.is_empty() {
+            return Err("fault: the wire that makes faults has one device: give each step one relay".into());
+        }
+        let networks = self.bed.iter().flat_map(|bed| &bed.networks);
+        if let Some(network) = networks.copied().find(|network| !network.takes_several()) {
+            return Err(format!(
+                "bed.networks: {} has one device, and a step has several relays: use bridge or macvlan",
+                network.name()
+            ));
+        }
+        match self.steps.iter().any(|step| step.measure.is_traced()) {
+            true => {
+                Err("trace = true: beside several relays a frame has several ways: make a plan of its own of it".into())
+            }
+            false => Ok(()),
+        }
+    }
+
     /// How long all steps together measure; steps side by side take the time of one.
     pub fn duration_ns(&self) -> u64 {
         self.groups().map(|group| self.lasts_ns(group)).sum()
@@ -252,7 +286,7 @@ impl Plan {
     /// How long steps side by side measure, over every network of the plan where they compare these.
     pub(super) fn lasts_ns(&self, group: &[Step]) -> u64 {
         match &self.bed {
-            Some(bed) if group[0].needs_bed() => group[0].common.duration.0 * bed.times(),
+            Some(bed) if group[0].measure.compares_networks() => group[0].common.duration.0 * bed.times(),
             _ => group[0].common.duration.0,
         }
     }

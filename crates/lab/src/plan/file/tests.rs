@@ -418,6 +418,33 @@ fn a_relay_waits_for_no_stream_that_the_test_set_does_not_send() {
 }
 
 #[test]
+fn several_relays_stand_side_by_side_where_the_bed_has_room_for_them() {
+    let plan = |bed: &str, step: &str| {
+        let text = format!(
+            "name = \"two\"\nwhat = \"x\"\nlimits = \"substation\"\nwindow = \"1s\"\n[cpus]\nhousekeeping = \"first\"\n\
+             measured = \"rest\"\n{bed}[[step]]\nprobe = \"trip\"\nduration = \"1s\"\nstreams = 2\npolicy = \"fifo:60\"\n{step}"
+        );
+        Plan::parse("two", &text)
+    };
+    let relays = "relay = [\"bays2\", \"bays1\", \"bays2\"]\n";
+    let three = plan("", relays).expect("on a bridge");
+    assert_eq!((three.devices(), three.compares_networks()), (3, false));
+    let bed = |network: &str| format!("[bed]\nnetworks = [\"{network}\"]\n");
+    let on_one_port = plan(&bed("macvlan"), relays).expect("on a macvlan");
+    assert_eq!(on_one_port.duration_ns(), 1_000_000_000);
+    let refused = |bed: &str, step: &str| plan(bed, step).expect_err("refused").to_string();
+    assert!(refused(&bed("tap"), relays).contains("tap has one device, and a step has several relays"));
+    let faults = "[[fault]]\nkind = \"drop\"\nto = \"device\"\nevery = 2\n";
+    assert!(refused(faults, relays).contains("the wire that makes faults has one device"));
+    let traced = format!(
+        "{relays}[[step]]\nprobe = \"sampled-values\"\nduration = \"1s\"\npolicy = \"fifo:60\"\ntrace = true\n"
+    );
+    assert!(refused("", &traced).contains("make a plan of its own of it"));
+    assert!(refused("", "relay = [\"bays2\", \"bays3\"]\n").contains("the relay bays3 waits for MU03"));
+    assert!(refused("", "relay = []\n").contains("0 relays; 1 to 16"));
+}
+
+#[test]
 fn what_scenarios_expect_is_judged_once_for_each_step() {
     let limits = Plan::load("vpc").expect("embedded").own_limits().expect("limits");
     let limits = limits.expect("it has trips");
@@ -429,7 +456,8 @@ fn what_scenarios_expect_is_judged_once_for_each_step() {
             count("id = \"trip.failures\""),
             count("id = \"trip.false\"")
         ),
-        (4, 1, 1)
+        (8, 1, 1)
     );
+    assert_eq!(count("id = \"trip.within.two-of-20-load-2-overcurrent\""), 1);
     assert_eq!(Plan::load("avb").expect("embedded").own_limits().expect("limits"), None);
 }

@@ -3,6 +3,7 @@
 mod cpus;
 mod reflect;
 mod sampled_values;
+mod side_by_side;
 mod talk_listen;
 mod trip;
 
@@ -56,6 +57,16 @@ pub(super) trait Measure: Any + Debug {
     /// Whether both ends are told to spin.
     fn spins(&self) -> bool {
         false
+    }
+
+    /// Whether frames are traced on their way.
+    fn is_traced(&self) -> bool {
+        false
+    }
+
+    /// How many devices under test it has side by side on the bed.
+    fn devices(&self) -> usize {
+        1
     }
 
     /// Whether its threads take the whole of their CPUs at real-time priority.

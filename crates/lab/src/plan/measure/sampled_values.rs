@@ -46,6 +46,10 @@ impl Measure for SampledValuesStep {
         "age"
     }
 
+    fn is_traced(&self) -> bool {
+        self.own.trace
+    }
+
     fn takes_label(&self) -> bool {
         false
     }

@@ -1,50 +1,42 @@
-//! Faults from the test set to a relay on the device under test, whose trips come back.
+//! Faults from the test set to one relay or several on the device side, whose trips come back.
 
+use super::side_by_side::{Relays, RelaysKey};
 use super::{Measure, OwnKeys, StepContext, TwoEnds};
 use crate::bed::End;
 use crate::plan::beds::BedOfPlan;
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
-use ::relay::config::{Attribute, Config, Cpus, Feed, Signal};
+use ::relay::Config;
+use ::relay::config::Cpus;
+use model::EventKind;
 use probes::publish;
-use probes::relay::{self, Found, RelayConfig, find};
-use probes::subscribe::ClockRelation;
+use probes::relay::{Found, RelayConfig, port_options, start_together};
 use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options, limits};
-use probes::{Need, Probe, Receive, SenderEnd};
+use probes::{Need, Probe, ProbeError, Receive, SenderEnd};
 use serde::Deserialize;
 use streamset::StreamSpec;
 use units::CpuList;
-use wire::goose::Member;
 
-/// Faults from the test set to a relay on the device under test, with the options of `trip` as keys.
+/// Faults from the test set to relays on the device side, with the options of `trip` as keys.
 pub(in crate::plan) type TripStep = TwoEnds<UnderTest, TripOptions>;
 
-/// The relay.
+/// The relays.
 #[derive(Debug, Deserialize)]
 pub(in crate::plan) struct UnderTest {
-    /// One of the program, or a file.
-    relay: RelayKey,
-    /// Whether each of its tasks has a thread, also where its file has one for all.
+    /// One of the program or a file; or several, side by side.
+    relay: RelaysKey,
+    /// Whether each of their tasks has a thread, also where a file has one for all.
     #[serde(default)]
     apart: bool,
 }
 
 impl UnderTest {
-    /// Where its tasks run, on a device of which these CPUs are judged.
-    fn cpus(&self, judged: &CpuList) -> Cpus {
-        Cpus::of(judged, self.apart || self.relay.0.config.cpus.are_apart())
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-struct RelayKey(Found);
-
-impl TryFrom<String> for RelayKey {
-    type Error = probes::ProbeError;
-
-    fn try_from(name: String) -> Result<Self, Self::Error> {
-        find(&name).map(Self)
+    /// Where the tasks of each relay run, on devices of which these CPUs are judged: on CPUs of their own while there are enough.
+    fn cpus(&self, judged: &CpuList) -> Vec<Cpus> {
+        let judged: Vec<u32> = judged.iter().collect();
+        let mut next = judged.into_iter().cycle();
+        let of_relay = |found: &Found| Cpus::next_of(&mut next, self.apart || found.config.cpus.are_apart());
+        self.relay.0.iter().map(of_relay).collect()
     }
 }
 
@@ -65,9 +57,14 @@ impl Measure for TripStep {
         false
     }
 
-    /// As many as its relay has threads.
+    fn devices(&self) -> usize {
+        self.own.relay.0.len()
+    }
+
+    /// As many as its relays have threads.
     fn takes(&self, judged: &CpuList) -> CpuList {
-        self.own.cpus(judged).all()
+        let taken = self.own.cpus(judged).into_iter().map(Cpus::all);
+        taken.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
@@ -75,31 +72,14 @@ impl Measure for TripStep {
     }
 
     fn limits(&self, label: Option<&str>) -> Result<Vec<String>, String> {
-        self.test(label).map(|test| limits(&test))
+        let relays = self.own.relay.side_by_side(label)?;
+        self.test(&relays).map(|test| limits(&test))
     }
 
     fn check(&self) -> Result<(), String> {
-        let test = self.test(None)?;
-        let relay = &self.own.relay.0.config;
-        let sent: Vec<&StreamSpec> = std::iter::once(&test.stream).chain(&test.others).collect();
-        let is_sent = |spec: &StreamSpec| {
-            let same = |other: &&StreamSpec| (&other.sv_id, other.rate) == (&spec.sv_id, spec.rate);
-            sent.iter().any(same)
-        };
-        let unsent = relay.streams.iter().find(|stream| !is_sent(&stream.spec));
-        match unsent {
-            Some(stream) => Err(format!(
-                "the relay {} waits for {} with {} samples a second, which the test set does not send: it sends {} \
-                 streams from {} on with {} (streams, sv_id, profile)",
-                relay.name,
-                stream.spec.sv_id,
-                stream.spec.rate,
-                sent.len(),
-                test.stream.sv_id,
-                test.stream.rate
-            )),
-            None => trip_of(relay).map(drop),
-        }
+        let relays = self.own.relay.side_by_side(None)?;
+        let test = self.test(&relays)?;
+        relays.all.iter().try_for_each(|relay| is_sent_to(relay, &test))
     }
 
     fn start<'a>(
@@ -108,10 +88,17 @@ impl Measure for TripStep {
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
-        let (relay, test) = self.ends(place).map_err(probes::ProbeError::Usage)?;
+        let (relays, test) = self.ends(place).map_err(ProbeError::Usage)?;
+        for text in relays.iter().flat_map(shared_cpus) {
+            session.recorder.events().write(EventKind::Note, text);
+        }
         let ports = ports(way)?;
-        let device = way.bed.port(End::Device, &relay::port_options(&relay.relay))?;
-        let far = relay.start(device, &mut session.recorder, &place.stop)?;
+        let device = |(number, relay): (usize, RelayConfig)| {
+            let port = way.bed.port_of_device(number, &port_options(&relay.relay))?;
+            Ok::<_, SessionError>((relay, port.into()))
+        };
+        let at_devices = relays.into_iter().enumerate().map(device).collect::<Result<_, _>>()?;
+        let far = start_together(at_devices, &mut session.recorder, &place.stop)?;
         let near = test.start(ports, &mut session.recorder, &place.stop);
         Ok(Box::new(Ends::of(near, far, &place.stop, SenderEnd::default())?))
     }
@@ -124,69 +111,66 @@ fn ports(way: &BedOfPlan) -> Result<Ports, SessionError> {
     })
 }
 
+/// Whether the test set sends what a relay waits for.
+fn is_sent_to(relay: &Config, test: &TripConfig) -> Result<(), String> {
+    let sent: Vec<&StreamSpec> = std::iter::once(&test.stream).chain(&test.others).collect();
+    let is_sent = |spec: &StreamSpec| {
+        let same = |other: &&StreamSpec| (&other.sv_id, other.rate) == (&spec.sv_id, spec.rate);
+        sent.iter().any(same)
+    };
+    match relay.streams.iter().find(|stream| !is_sent(&stream.spec)) {
+        Some(stream) => Err(format!(
+            "the relay {} waits for {} with {} samples a second, which the test set does not send: it sends {} \
+             streams from {} on with {} (streams, sv_id, profile)",
+            relay.name,
+            stream.spec.sv_id,
+            stream.spec.rate,
+            sent.len(),
+            test.stream.sv_id,
+            test.stream.rate
+        )),
+        None => Ok(()),
+    }
+}
+
+/// That a relay shares CPUs, in words for each of them.
+fn shared_cpus(relay: &RelayConfig) -> Vec<String> {
+    let shared = |cpu: u32| {
+        let others = relay.sharing(cpu);
+        (!others.is_empty()).then(|| {
+            let (name, others) = (&relay.relay.name, others.join(", "));
+            format!("{name} shares cpu {cpu} with {others}: the task of one waits for that of the other")
+        })
+    };
+    relay.relay.cpus.all().iter().filter_map(shared).collect()
+}
+
 impl TripStep {
     /// What the test set is told, beside where and how long. As many shots as there is time for, if their number is not said.
-    fn test(&self, label: Option<&str>) -> Result<TripConfig, String> {
-        let mut test = self.options.config().map_err(|error| error.to_string())?;
-        test.shots = self.options.shots.unwrap_or(u32::MAX);
-        if let Some(label) = label {
-            let scenarios = test.scenarios.iter_mut();
-            scenarios.for_each(|scenario| scenario.name = format!("{label}-{}", scenario.name));
-            if let Some(type_test) = &mut test.type_test {
-                type_test.name = format!("{label}-{}", type_test.name);
-            }
-        }
-        Ok(test)
+    fn test(&self, relays: &Relays) -> Result<TripConfig, String> {
+        let test = self.options.config().map_err(|error| error.to_string())?;
+        Ok(TripConfig {
+            shots: self.options.shots.unwrap_or(u32::MAX),
+            relays: relays.under_test(&test.relays[0])?,
+            ..test
+        })
     }
 
     /// What both ends are told. The streams are called after the step, since others of the plan may have the same svIDs.
-    fn ends(&self, place: &StepContext<'_>) -> Result<(RelayConfig, TripConfig), String> {
-        let mut relay = self.own.relay.0.config.clone();
-        if let Some(label) = &place.label {
-            relay.name.clone_from(label);
-        }
-        relay.cpus = self.own.cpus(&place.judged);
-        let (goose, trip) = trip_of(&relay)?;
+    fn ends(&self, place: &StepContext<'_>) -> Result<(Vec<RelayConfig>, TripConfig), String> {
+        let relays = self.own.relay.side_by_side(place.label.as_deref())?;
         let mut test = TripConfig {
             duration_ns: Some(place.duration.0),
             receive: Receive::Block,
             policy: self.policy,
             cpu: place.test_set.first(),
             goose_cpu: place.test_set.first(),
-            goose: Some(goose),
-            trip,
-            ..self.test(place.label.as_deref())?
+            ..self.test(&relays)?
         };
-        let of_relay = relay.streams.iter_mut().map(|stream| &mut stream.spec);
-        for spec in of_relay.chain([&mut test.stream]).chain(&mut test.others) {
-            spec.sv_id = format!("{}-{}", relay.name, spec.sv_id);
-        }
-        let relay = RelayConfig {
-            relay,
-            clock: ClockRelation::SameHost,
-            duration_ns: None,
-            policy: self.policy,
-            spin_ahead_ns: 0,
-            records: None,
-        };
-        Ok((relay, test))
+        let sent = std::iter::once(&mut test.stream).chain(&mut test.others);
+        sent.for_each(|spec| spec.sv_id = relays.on_the_wire(&spec.sv_id));
+        Ok((relays.configs(self.policy, &self.own.cpus(&place.judged)), test))
     }
-}
-
-/// The control block by which a relay says that it trips, and the member in it.
-fn trip_of(relay: &Config) -> Result<(String, Member), String> {
-    let is_trip = |feed: &Feed| matches!(feed, Feed::Signal(Signal::Trip(_), Attribute::General));
-    let found = relay.gooses.iter().find_map(|output| {
-        let (member, _) = output.feeds.iter().find(|(_, feed)| is_trip(feed))?;
-        let name = String::from_utf8_lossy(&output.block.message.gocb_ref).into_owned();
-        Some((name, Member::numbered(u8::try_from(*member).ok()?)))
-    });
-    found.ok_or_else(|| {
-        format!(
-            "the relay {} has no GOOSE with its trip: add a member such as {{ name = \"trip:Q0\", type = \"boolean\" }}",
-            relay.name
-        )
-    })
 }
 
 #[cfg(test)]
@@ -194,13 +178,15 @@ mod tests {
     use super::{Measure, TripStep};
 
     #[test]
-    fn tasks_apart_take_a_cpu_each() {
-        let takes = |keys: &str| {
-            let text = format!("policy = \"other\"\nrelay = \"bays1\"\nscenario = [\"overcurrent\"]\n{keys}");
+    fn relays_and_tasks_apart_take_a_cpu_each() {
+        let takes = |relays: &str, keys: &str| {
+            let text = format!("policy = \"other\"\nrelay = {relays}\nscenario = [\"overcurrent\"]\n{keys}");
             let step: TripStep = toml::from_str(&text).expect("a step");
-            let judged = "1-4".parse().expect("a list");
+            let judged = "1-7".parse().expect("a list");
             step.takes(&judged).to_string()
         };
-        assert_eq!((takes(""), takes("apart = true")), ("1".to_owned(), "1-3".to_owned()));
+        let (one, two) = ("\"bays1\"", "[\"bays1\", \"bays1\"]");
+        assert_eq!([takes(one, ""), takes(one, "apart = true")], ["1", "1-3"]);
+        assert_eq!([takes(two, ""), takes(two, "apart = true")], ["1-2", "1-6"]);
     }
 }

@@ -47,6 +47,8 @@ impl Played {
             policy: Policy::Other,
             spin_ahead_ns: 0,
             records: None,
+            stream_labels: Vec::new(),
+            beside: Vec::new(),
         };
         let Rings {
             receive,
