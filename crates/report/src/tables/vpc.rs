@@ -226,7 +226,7 @@ mod tests {
         let mut series = tasks.to_vec();
         series.push(synthetic::series("use/MU01", 1_000, 1_200_000, 60));
         series.push(synthetic::series("delivery/F1", 1_000, 650_000, 60));
-        let text = print(Layout::Vpc, &[synthetic::run(series)]);
+        let text = Tables::of(Layout::Vpc, vec![(None, synthetic::run(series))]).text();
         let rows: Vec<&str> = text.lines().filter(|line| line.contains("F1")).collect();
         assert_eq!(rows.len(), 1, "{text}");
         for part in ["| F1 ", "| 1 2, shared ", "1 + 4", "1200 (", "650 ("] {
