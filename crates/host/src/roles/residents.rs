@@ -11,7 +11,7 @@ use crate::nic::{interface, interrupts};
 use crate::reader::Reader;
 use crate::stat::ThreadStat;
 
-/// Name of this program's processes: that two measure at once is told as a doubt of their runs.
+/// Name of this program's processes, by whatever file they were started: that two measure at once is told as a doubt of their runs.
 const OURS: &str = "triptime";
 
 /// A thread that was on one of the CPUs, or may be nowhere else.
@@ -37,7 +37,7 @@ pub(crate) fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Resident>, Hos
     for pid in numbers(reader, "/proc")?.into_iter().filter(|pid| Some(*pid) != own) {
         let directory = format!("/proc/{pid}");
         // A process may end while the list is read: then it is nowhere.
-        let Some(process) = thread(reader, &directory).filter(|process| process.name != OURS) else {
+        let Some(process) = thread(reader, &directory).filter(|process| !process.name.starts_with(OURS)) else {
             continue;
         };
         for task in numbers(reader, &format!("{directory}/task")).unwrap_or_default() {
