@@ -92,7 +92,7 @@ fn a_relay_that_fails_to_trip_fails_and_one_that_takes_any_stream_decides_nothin
         delay_ns: None,
         ..Kind::default()
     };
-    let named = ["--goose", Kind::default().name];
+    let named = ["--goose", Kind::default().name, "--full"];
     let output = tested(dead, &named, &directory.path().join("dead.triptime"));
     assert_eq!(output.status.code(), Some(1), "{}{}", text(&output), stderr(&output));
     assert!(text(&output).contains("failure to trip"), "{}", text(&output));
@@ -100,7 +100,7 @@ fn a_relay_that_fails_to_trip_fails_and_one_that_takes_any_stream_decides_nothin
         sv_id: None,
         ..Kind::default()
     };
-    let output = tested(open, &[], &directory.path().join("open.triptime"));
+    let output = tested(open, &["--full"], &directory.path().join("open.triptime"));
     assert_eq!(output.status.code(), Some(3), "{}{}", text(&output), stderr(&output));
     assert!(
         text(&output).contains("control other-sv-id did not hold"),
@@ -296,7 +296,7 @@ fn a_type_test_fills_its_cells_and_draws_them() {
     assert_eq!(check(&document, "trip.within.zone")["allowed"], 250_000_000);
     let html = std::fs::read_to_string(&page).expect("a page");
     assert!(html.contains("Type test zone") && html.contains("operate times of BC faults"));
-    let again = support::run(&["report", &file]);
+    let again = support::run(&["report", "--full", &file]);
     assert!(text(&again).contains("zone: how far it reaches"), "{}", text(&again));
 }
 
