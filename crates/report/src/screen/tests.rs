@@ -97,6 +97,20 @@ fn what_held_samples_up_is_named_counted_and_has_a_remedy() {
 }
 
 #[test]
+fn a_control_that_did_not_hold_is_the_first_reason() {
+    let mut run = late(Cause::Thread);
+    run.events.push(Event {
+        at_ns: 1,
+        kind: EventKind::ControlFailed,
+        series: None,
+        text: "path-cut: tripped although its path was cut".into(),
+    });
+    let text = joined(&screen(run, "substation"));
+    let said = "Why A control did not hold, so that trips may have another cause: path-cut: tripped although its path was cut.";
+    assert!(text.contains(said), "{text}");
+}
+
+#[test]
 fn every_cause_has_a_remedy_that_fits_the_screen() {
     for cause in Cause::ALL {
         let mut run = late(cause);

@@ -4,7 +4,7 @@ use super::held::Held;
 use super::limits::{Row, State};
 use crate::Report;
 use crate::text::{capitalised, count, plural};
-use model::{Cause, EventKind, SeriesView, kind};
+use model::{Cause, Event, EventKind, SeriesView, kind};
 
 /// Sentences that are shown.
 const MOST: usize = 3;
@@ -17,6 +17,7 @@ pub(super) fn why(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
     let known = [
         contradictions(report),
+        controls(report),
         held_up(report, &held),
         left_out(report),
         not_counted(report),
@@ -40,6 +41,21 @@ fn contradictions(report: &Report) -> Option<String> {
     Some(format!(
         "The run file contradicts itself in {}, so nothing of it is decided: {}.",
         first.series, first.text
+    ))
+}
+
+/// Negative controls that did not hold.
+fn controls(report: &Report) -> Option<String> {
+    let failed = |event: &&Event| event.kind == EventKind::ControlFailed;
+    let mut failed = report.run.events.iter().filter(failed);
+    let first = failed.next()?;
+    let more = match failed.count() as u64 {
+        0 => String::new(),
+        n => format!(" (and {} more)", count(n)),
+    };
+    Some(format!(
+        "A control did not hold, so that trips may have another cause{more}: {}.",
+        first.text.trim_end_matches('.')
     ))
 }
 
