@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::complex::Complex;
 use crate::error::{Check, SettingError};
 use crate::function::{Inputs, Node, Source};
 use crate::measure::{Blocks, Channels, Measured};
@@ -205,6 +206,7 @@ impl Rbrf {
     fn carries(&self, set: &Measured) -> bool {
         let phases = set.half_cycle_current.unwrap_or(set.current);
         let [a, b, c] = phases;
-        phases.iter().any(|each| each.norm() > self.phase_a) || (a + b + c).norm() > self.residual_a
+        let over = |current: &Complex, limit: f64| current.norm_sqr() > limit * limit;
+        phases.iter().any(|each| over(each, self.phase_a)) || over(&(a + b + c), self.residual_a)
     }
 }

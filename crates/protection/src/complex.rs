@@ -52,6 +52,12 @@ impl Complex {
         self.re * self.re + self.im * self.im
     }
 
+    /// Whether the magnitude is `floor` or more, which is not negative. Nothing is known of a number that is none: then it is not.
+    #[must_use]
+    pub fn is_at_least(self, floor: f64) -> bool {
+        self.norm_sqr() >= floor * floor
+    }
+
     /// Angle in radians, in (-pi, pi].
     #[must_use]
     pub fn arg(self) -> f64 {
@@ -85,7 +91,7 @@ impl Complex {
     /// `self / other`, unless `other` is smaller than `floor` or either is not a number.
     #[must_use]
     pub fn ratio(self, other: Self, floor: f64) -> Option<Self> {
-        (other.norm() > floor.max(f64::MIN_POSITIVE))
+        (other.norm_sqr() > floor * floor)
             .then(|| self / other)
             .filter(|ratio| ratio.is_finite())
     }

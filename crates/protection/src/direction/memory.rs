@@ -41,7 +41,7 @@ impl VoltageMemory {
 
     /// Looks at the positive-sequence voltage at sample `at`.
     pub fn step(&mut self, at: u64, positive: Complex) {
-        if positive.norm() < self.healthy || !positive.is_finite() {
+        if !positive.is_at_least(self.healthy) || !positive.is_finite() {
             return;
         }
         self.healthy_at = at;

@@ -122,7 +122,7 @@ impl PhaseDirection {
         let mut directions = [Direction::Unknown; 3];
         for (phase, direction) in directions.iter_mut().enumerate() {
             let mut against = polarising[phase];
-            if against.norm() < self.least_v {
+            if !against.is_at_least(self.least_v) {
                 let Some(remembered) = remembered else { continue };
                 against = remembered[phase];
             }
@@ -143,11 +143,11 @@ impl PhaseDirection {
     }
 
     fn of(&self, current: Complex, polarising: Complex) -> Direction {
-        if current.norm() < self.least_a {
+        if !current.is_at_least(self.least_a) {
             return Direction::Unknown;
         }
         let along = current.dot(polarising * self.turn);
-        let edge = current.norm() * polarising.norm() * self.cosine;
+        let edge = (current.norm_sqr() * polarising.norm_sqr()).sqrt() * self.cosine;
         if along >= edge {
             Direction::Forward
         } else if along <= -edge {

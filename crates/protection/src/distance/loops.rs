@@ -70,8 +70,10 @@ pub struct Loops {
     voltage: [Complex; 6],
     current: [Complex; 6],
     least_a: f64,
-    residual: f64,
-    phases: [f64; 3],
+    /// Square of the residual current, A².
+    residual_sqr: f64,
+    /// Squares of the phase currents, A².
+    phases_sqr: [f64; 3],
 }
 
 impl Loops {
@@ -88,8 +90,8 @@ impl Loops {
             voltage: voltages,
             current: currents,
             least_a,
-            residual: sum.norm(),
-            phases: [ia.norm(), ib.norm(), ic.norm()],
+            residual_sqr: sum.norm_sqr(),
+            phases_sqr: [ia.norm_sqr(), ib.norm_sqr(), ic.norm_sqr()],
         }
     }
 
@@ -118,8 +120,9 @@ impl Loops {
     /// in a single-phase fault it is more than twice as long. The margin of a quarter is our choice.
     #[must_use]
     pub fn selected(&self, rated_a: f64) -> [bool; 6] {
-        let most = self.phases.iter().copied().fold(0.0, f64::max);
-        let earth = self.residual > (0.1 * rated_a).max(0.15 * most);
+        let square = |share: f64| share * share;
+        let most_sqr = self.phases_sqr.iter().copied().fold(0.0, f64::max);
+        let earth = self.residual_sqr > square(0.1 * rated_a).max(square(0.15) * most_sqr);
         let phase_loops = [false, false, false, true, true, true];
         if !earth {
             return phase_loops;
@@ -127,7 +130,7 @@ impl Loops {
         let shortest = |loops: [Loop; 3]| {
             let mut found: Option<(Loop, f64)> = None;
             for each in loops {
-                let carries = !each.is_earth() || self.phases[each.index()] > 0.2 * rated_a;
+                let carries = !each.is_earth() || self.phases_sqr[each.index()] > square(0.2 * rated_a);
                 let current = self.current(each).norm();
                 if !carries || current <= self.least_a {
                     continue;

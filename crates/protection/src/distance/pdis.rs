@@ -82,13 +82,13 @@ impl Pdis {
             None => positive,
         };
         Polarising {
-            voltage: Some(mixed).filter(|mixed| mixed.norm() >= self.least_v),
+            voltage: Some(mixed).filter(|mixed| mixed.is_at_least(self.least_v)),
             least_v: self.least_v,
         }
     }
 
     fn is_taken(&self, each: Loop, loops: &Loops, selected: bool) -> bool {
-        selected && loops.current(each).norm() >= self.least_a && (self.settings.earth_loops || !each.is_earth())
+        selected && (self.settings.earth_loops || !each.is_earth()) && loops.current(each).is_at_least(self.least_a)
     }
 }
 

@@ -114,7 +114,7 @@ impl Tracker {
     /// Looks at the phasor at sample `at`, and steers the reference if it may. `usable` is false while a bad or lost sample is
     /// in the window. The positive-sequence voltage is the phasor to take: it has no image of twice the frequency.
     pub fn step(&mut self, at: u64, phasor: Complex, usable: bool, reference: &mut Reference) -> Option<Frequency> {
-        let usable = usable && phasor.norm() >= self.least && phasor.is_finite();
+        let usable = usable && phasor.is_at_least(self.least) && phasor.is_finite();
         let Some((last, before)) = self.last else {
             self.begin(at, phasor, usable, reference);
             return None;

@@ -7,7 +7,7 @@ use model::{Cause, Explanation, RunView, SeriesView, Spike};
 /// Names and how many samples each held up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Held {
-    /// The most frequent first.
+    /// The most frequent first, the way itself last.
     pub(crate) by: Vec<Holder>,
     /// Samples over the limit that were kept one by one, those without an explanation too.
     pub(crate) samples: u64,
@@ -33,7 +33,7 @@ pub(super) fn held(run: &RunView, checks: &[&Check]) -> Held {
             held.add(spike);
         }
     }
-    held.by.sort_by_key(|holder| std::cmp::Reverse(holder.samples));
+    held.sort();
     held
 }
 
@@ -60,6 +60,12 @@ impl Held {
         }
     }
 
+    /// The most frequent first; the way itself is nobody, and comes last.
+    fn sort(&mut self) {
+        self.by
+            .sort_by_key(|holder| (holder.cause == Cause::Path, std::cmp::Reverse(holder.samples)));
+    }
+
     /// How many samples nobody explains.
     pub(super) fn untold(&self) -> u64 {
         self.samples - self.by.iter().map(|holder| holder.samples).sum::<u64>()
@@ -74,7 +80,7 @@ impl Held {
                 None => self.by.push(holder.clone()),
             }
         }
-        self.by.sort_by_key(|holder| std::cmp::Reverse(holder.samples));
+        self.sort();
     }
 
     /// `hypervisor 97, softirq NET_RX 26, not explained 3`, of the `most` frequent; empty where nothing is explained.
