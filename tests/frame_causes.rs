@@ -81,7 +81,7 @@ fn who_held_up_a_round_trip_is_named() {
         return;
     }
     let far = "reflect v0 --role reflector --engine block --policy fifo:70 --cpu 0 --duration 11s";
-    let near = "reflect v1 --role initiator --policy fifo:60 --interval 0 --duration 7s";
+    let near = "reflect v1 --role initiator --policy fifo:60 --interval 0 --duration 7s --disturb";
     let named = named(far, near, "rtt/reflect");
     // Back to back one is nearly always under way when a block begins.
     assert!(named >= 2, "{named} of {BLOCKS} blocks");

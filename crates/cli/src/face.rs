@@ -28,7 +28,8 @@ impl FaceArgs {
         match self {
             Self { json: true, .. } => report.json(),
             Self { summary: true, .. } => report.summary(),
-            Self { full: false, .. } if report.is_judged() => report.screen(colour, html),
+            // Of a search, what was tried and what gave way is the answer.
+            Self { full: false, .. } if report.is_judged() && report.capacity.is_none() => report.screen(colour, html),
             _ => report.text(colour, html),
         }
     }

@@ -89,7 +89,7 @@ fn counters_beyond_any_measurement_are_damage() {
     let copy = |start: u64| {
         format!(
             "INSERT INTO window SELECT series, {start}, end_ns, {max}, received, lost, late, duplicate, reordered, clipped,
-             missed, overflow, overrun, watched_ns, conflicting, unwanted, samples, {max}, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns, p9999_ns
+             missed, overflow, overrun, watched_ns, conflicting, unwanted, wrong, samples, {max}, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns, p9999_ns
              FROM window WHERE start_ns = 0;",
             max = i64::MAX
         )
