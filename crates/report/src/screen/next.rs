@@ -8,19 +8,24 @@ use model::Cause;
 /// Lines that are shown.
 const MOST: usize = 3;
 
+/// What keeps a thread away, behind its name.
+const OFF_THE_CPUS: &str = "off the judged CPUs: isolcpus=, nohz_full=, or cpuset partitions.";
+
 /// What to do, the most useful first.
 pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
     let mut next: Vec<String> = Vec::new();
     for holder in &held.by {
-        let remedy = remedy(holder.cause);
-        if !next.iter().any(|said| said == remedy) {
-            next.push(remedy.to_owned());
+        let remedy = remedy(holder.cause, &holder.name);
+        // One thread stands for all: what keeps it away keeps the others away.
+        let is_said = |said: &String| *said == remedy || holder.cause == Cause::Thread && said.ends_with(OFF_THE_CPUS);
+        if !next.iter().any(is_said) {
+            next.push(remedy);
         }
     }
     let is_measured_here = report.run.facts.iter().any(|fact| fact.group == "kernel");
     if held.by.is_empty() && held.samples > 0 && is_measured_here {
-        next.push(remedy(Cause::Unexplained).to_owned());
+        next.push(remedy(Cause::Unexplained, ""));
     }
     next.truncate(MOST - 1);
     next.extend(of_state(report, rows).map(str::to_owned));
@@ -28,10 +33,10 @@ pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     next
 }
 
-/// What mends a cause. `docs/guide/host-failed.md` has a row for each, with the settings in full.
-fn remedy(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Thread => "Keep it off the judged CPUs: isolcpus=, nohz_full=, or an isolated cpuset partition.",
+/// What mends a cause of this name. `docs/guide/host-failed.md` has a row for each, with the settings in full.
+fn remedy(cause: Cause, name: &str) -> String {
+    let text = match cause {
+        Cause::Thread => return format!("Keep {name} {OFF_THE_CPUS}"),
         Cause::Interrupt => "Move interrupts off the judged CPUs: smp_affinity of /proc/irq, irqaffinity=, irqbalance.",
         Cause::Softirq => "Move packet work off the judged CPUs: affinity of the NIC's interrupts, RPS, threaded NAPI.",
         Cause::Hypervisor => "On the host of this VM: give each vCPU a CPU of its own (pinned, isolated, FIFO).",
@@ -44,7 +49,8 @@ fn remedy(cause: Cause) -> &'static str {
         }
         Cause::Path => "Shorten the way: PREEMPT_RT, the governor performance, fewer hops from port to thread.",
         Cause::Unexplained => "Measure with the flight recorder (CAP_BPF, CAP_PERFMON), or on fewer CPUs.",
-    }
+    };
+    text.to_owned()
 }
 
 /// What the verdict itself asks for.
