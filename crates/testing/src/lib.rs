@@ -8,6 +8,7 @@ pub mod synthetic;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Set to 1, this lets tests that cannot run here say so and pass. Without it they fail, so that no test is left out unseen.
 pub const ALLOW_SKIPS: &str = "TRIPTIME_ALLOW_SKIPS";
@@ -42,6 +43,26 @@ pub fn python(test: &str) -> Option<PathBuf> {
     }
     skip(test, &format!("no {}: run scripts/need.sh test", path.display()));
     None
+}
+
+/// What a Python script says that is given `text`: other people's readers, which raise where they refuse it. `None` after leaving the test
+/// out.
+///
+/// # Panics
+/// The script refuses the text.
+pub fn read_by_python(test: &str, script: &str, text: &str) -> Option<String> {
+    let mut command = Command::new(python(test)?);
+    command
+        .args(["-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().expect("Python starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(text.as_bytes()).expect("read by Python");
+    drop(input);
+    let output = child.wait_with_output().expect("Python ends");
+    assert!(output.status.success(), "the reader refused it (see above)\n{text}");
+    Some(String::from_utf8(output.stdout).expect("UTF-8"))
 }
 
 /// The folder of recorded faults that lies beside the project where it is developed; `None`, with the test named among those that

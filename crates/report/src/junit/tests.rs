@@ -7,8 +7,6 @@ use crate::limits::Profile;
 use crate::nics::samples::veth_facts;
 use model::{Event, EventKind, RunView};
 use serde::Deserialize;
-use std::io::Write;
-use std::process::{Command, Stdio};
 use testing::synthetic;
 
 /// Reads the file with junitparser; also holds the counts that the file states against its cases, and refuses what the common schemas
@@ -65,16 +63,8 @@ impl Understood {
 
 /// What the reader makes of a file; `None` where the test is left out.
 fn understood(text: &str) -> Option<Understood> {
-    let python = testing::python("junit")?;
-    let mut command = Command::new(&python);
-    command.args(["-c", READ]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().expect("Python starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    input.write_all(text.as_bytes()).expect("read by Python");
-    drop(input);
-    let output = child.wait_with_output().expect("Python ends");
-    assert!(output.status.success(), "the reader refused it (see above)\n{text}");
-    Some(serde_json::from_slice(&output.stdout).expect("JSON"))
+    let said = testing::read_by_python("junit", READ, text)?;
+    Some(serde_json::from_str(&said).expect("JSON"))
 }
 
 fn judged(run: RunView, profile: &str) -> String {

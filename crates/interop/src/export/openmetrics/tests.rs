@@ -6,8 +6,6 @@ use model::{Event, EventKind, RunView};
 use report::Report;
 use report::limits::Profile;
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::{Command, Stdio};
 use testing::synthetic;
 
 fn exposed() -> String {
@@ -197,14 +195,6 @@ fn prometheus_own_readers_understand_negative_and_empty_series() {
 
 /// What the readers make of a text; `None` where the test is left out.
 fn understood(text: &str) -> Option<Understood> {
-    let python = testing::python("openmetrics")?;
-    let mut command = Command::new(&python);
-    command.args(["-c", READ]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().expect("Python starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    input.write_all(text.as_bytes()).expect("read by Python");
-    drop(input);
-    let output = child.wait_with_output().expect("Python ends");
-    assert!(output.status.success(), "the readers refused it (see above)\n{text}");
-    Some(serde_json::from_slice(&output.stdout).expect("JSON"))
+    let said = testing::read_by_python("openmetrics", READ, text)?;
+    Some(serde_json::from_str(&said).expect("JSON"))
 }
