@@ -43,6 +43,10 @@ const ERRNOS: [(i32, &str, &str); 19] = [
 
 /// ENOENT.
 pub(crate) const NO_ENTRY: i32 = 2;
+/// EPERM.
+const NOT_PERMITTED: i32 = 1;
+/// EACCES.
+const NO_ACCESS: i32 = 13;
 /// EIO.
 pub(crate) const IO: i32 = 5;
 /// ENOTDIR.
@@ -142,6 +146,17 @@ impl HostError {
     /// Whether the file does not exist.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Unreadable { why, .. } if why.is_absent())
+    }
+
+    /// Whether the kernel refused to show it for want of a privilege.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable {
+                why: Unreadable::Errno(NOT_PERMITTED | NO_ACCESS),
+                ..
+            }
+        )
     }
 
     /// The reason without the path, for a fact that names its source beside it.

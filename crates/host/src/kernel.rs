@@ -67,7 +67,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
-fn model(reader: &Reader) -> Result<&'static str, HostError> {
+pub(crate) fn model(reader: &Reader) -> Result<&'static str, HostError> {
     if reader.line(REALTIME).is_ok_and(|line| line == "1") {
         return Ok("PREEMPT_RT");
     }

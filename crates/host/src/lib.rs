@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod audit;
 mod cgroup;
 mod cgroup_facts;
 mod clock;
@@ -115,6 +116,11 @@ impl Host {
             firmware::facts,
         ];
         groups.iter().flat_map(|group| group(&self.reader)).collect()
+    }
+
+    /// What the rules for real-time machines say of this one.
+    pub fn audit(&self, parameters: &audit::parameters::Parameters, waivers: &[audit::waiver::Waiver]) -> audit::Audit {
+        audit::audit(&self.reader, parameters, waivers)
     }
 
     /// CPUs that are online, from `/sys/devices/system/cpu/online`.

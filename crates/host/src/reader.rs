@@ -17,6 +17,8 @@ use crate::resolve::{resolve, under};
 const LINE_BYTES: u64 = 4096;
 /// Most bytes of a file with many lines: `/proc/cpuinfo` of 1000 CPUs is below 2 MiB.
 const TEXT_BYTES: u64 = 4 << 20;
+/// Where a recorded tree keeps what only system calls tell.
+const ANSWERS: &str = "/.answers";
 /// Names the paths that were refused when a tree was recorded.
 const REFUSALS: &str = ".unreadable";
 
@@ -37,6 +39,7 @@ pub enum Touched {
 #[derive(Debug)]
 pub(crate) struct Reader {
     root: PathBuf,
+    live: bool,
     refusals: BTreeMap<PathBuf, Unreadable>,
     memory: Option<Mutex<BTreeMap<String, Touched>>>,
 }
@@ -45,6 +48,7 @@ impl Reader {
     pub(crate) fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
+            live: true,
             refusals: BTreeMap::new(),
             memory: None,
         }
@@ -79,6 +83,7 @@ impl Reader {
         }
         Ok(Self {
             root: root.to_owned(),
+            live: false,
             refusals,
             memory: None,
         })
@@ -124,6 +129,30 @@ impl Reader {
             Err(why) => Touched::Refused(*why),
         });
         bytes.map_err(failed)
+    }
+
+    /// Whether this machine is read, and no recorded tree.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// What only system calls tell: `ask` is called on a live machine. A recorded tree holds the answer in a file of that name.
+    pub(crate) fn answer(
+        &self,
+        name: &str,
+        ask: impl FnOnce() -> Result<String, HostError>,
+    ) -> Result<String, HostError> {
+        let path = format!("{ANSWERS}/{name}");
+        if !self.live {
+            return self.text(&path);
+        }
+        let answer = ask();
+        self.remember(Path::new(&path), || match &answer {
+            Ok(text) => Touched::File(text.clone().into_bytes()),
+            Err(HostError::Unreadable { why, .. }) => Touched::Refused(*why),
+            Err(_) => Touched::Refused(Unreadable::Errno(crate::error::IO)),
+        });
+        answer
     }
 
     /// The text of a file with many lines.

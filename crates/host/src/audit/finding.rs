@@ -1,0 +1,180 @@
+//! What a rule says of a machine.
+
+use super::condition::{Truth, evaluate, known};
+use super::facts::{Facts, Subject};
+use super::rule::{Place, Rule, Severity};
+use super::value::{Known, Unknown};
+
+/// What came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The rule does not concern this machine.
+    NotApplicable,
+    /// As wanted.
+    Pass,
+    /// Not as wanted, and somebody signed for it.
+    Waived,
+    /// Could not be told. Never a pass.
+    Unknown,
+    /// Not as wanted, and tolerated or only worth knowing.
+    Warn,
+    /// Not as wanted.
+    Fail,
+}
+
+impl Outcome {
+    /// Every outcome, the worst last.
+    pub const ALL: [Self; 6] = [
+        Self::NotApplicable,
+        Self::Pass,
+        Self::Waived,
+        Self::Unknown,
+        Self::Warn,
+        Self::Fail,
+    ];
+
+    /// The word for it in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NotApplicable => "not-applicable",
+            Self::Pass => "pass",
+            Self::Waived => "waived",
+            Self::Unknown => "unknown",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// What a rule says of one part, or of the machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartFinding {
+    /// The part's name; empty: the machine.
+    pub part: String,
+    /// What came out.
+    pub outcome: Outcome,
+    /// The facts it was judged by, with their names.
+    pub live: Vec<(String, Known)>,
+    /// The value that was given at the start, where the rule knows one.
+    pub booted: Option<Known>,
+    /// Why it is unknown or does not apply; empty otherwise.
+    pub reason: String,
+}
+
+/// What a rule says of the machine and its parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: Rule,
+    /// The group of the rule.
+    pub group: &'static str,
+    /// How much it matters, in the profile that was asked for.
+    pub severity: Severity,
+    /// The worst of its parts.
+    pub outcome: Outcome,
+    /// What it says of each part; one entry without a name for the machine.
+    pub parts: Vec<PartFinding>,
+    /// Who accepted it and why, where somebody did.
+    pub waiver: Option<String>,
+}
+
+impl Finding {
+    /// The names of the parts with the outcome of the whole.
+    pub fn worst_parts(&self) -> impl Iterator<Item = &PartFinding> {
+        self.parts.iter().filter(|part| part.outcome == self.worst())
+    }
+
+    fn worst(&self) -> Outcome {
+        let worst = self.parts.iter().map(|part| part.outcome).max();
+        worst.unwrap_or(Outcome::NotApplicable)
+    }
+}
+
+/// Asks `rule` of everything it concerns.
+pub(super) fn judge(
+    rule: &Rule,
+    group: &'static str,
+    facts: &Facts,
+    place: Option<Place>,
+    profile: Option<&str>,
+) -> Finding {
+    let severity = rule.severity_in(profile);
+    let parts = match (elsewhere(rule, place), rule.each) {
+        (Some(reason), _) => vec![not_asked(Outcome::NotApplicable, reason)],
+        (None, None) => vec![ask(rule, facts, None, severity)],
+        (None, Some(class)) if facts.parts(class).is_empty() => {
+            let reason = format!("no {} was named or found", class.word());
+            vec![not_asked(Outcome::NotApplicable, reason)]
+        }
+        (None, Some(class)) => {
+            let parts = facts.parts(class).iter();
+            parts.map(|part| ask(rule, facts, Some(part), severity)).collect()
+        }
+    };
+    let worst = parts.iter().map(|part| part.outcome).max();
+    Finding {
+        rule: rule.clone(),
+        group,
+        severity,
+        outcome: worst.unwrap_or(Outcome::NotApplicable),
+        parts,
+        waiver: None,
+    }
+}
+
+/// Why a rule is not asked of a kernel here. Where it is not known what the kernel runs on, every rule is asked.
+fn elsewhere(rule: &Rule, place: Option<Place>) -> Option<String> {
+    let place = place.filter(|place| !rule.place.is_empty() && !rule.place.contains(place))?;
+    Some(match place {
+        Place::Host => "only inside a virtual machine".to_owned(),
+        Place::Guest => "only on the hardware itself: ask the host of this virtual machine".to_owned(),
+    })
+}
+
+fn not_asked(outcome: Outcome, reason: String) -> PartFinding {
+    PartFinding {
+        part: String::new(),
+        outcome,
+        live: Vec::new(),
+        booted: None,
+        reason,
+    }
+}
+
+fn ask(rule: &Rule, facts: &Facts, part: Option<&Subject>, severity: Severity) -> PartFinding {
+    let (outcome, reason) = outcome(rule, facts, part, severity);
+    let live = rule.live_facts().into_iter();
+    PartFinding {
+        part: part.map(|part| part.name.clone()).unwrap_or_default(),
+        outcome,
+        live: live.map(|name| (name.to_owned(), facts.get(part, name))).collect(),
+        booted: rule.booted.as_ref().map(|booted| known(booted, facts, part)),
+        reason,
+    }
+}
+
+fn outcome(rule: &Rule, facts: &Facts, part: Option<&Subject>, severity: Severity) -> (Outcome, String) {
+    let holds = |condition| evaluate(condition, facts, part);
+    match rule.applies.as_ref().map_or(Ok(true), holds) {
+        Ok(true) => {}
+        Ok(false) => return (Outcome::NotApplicable, "its condition is not met here".to_owned()),
+        Err(unknown) => return unclear(unknown),
+    }
+    match holds(&rule.wanted) {
+        Ok(true) => (Outcome::Pass, String::new()),
+        Ok(false) => (failed(severity, rule.tolerated.as_ref().map(holds)), String::new()),
+        Err(unknown) => unclear(unknown),
+    }
+}
+
+fn unclear(unknown: Unknown) -> (Outcome, String) {
+    (Outcome::Unknown, unknown.text)
+}
+
+/// What cannot be told to be tolerated is not.
+fn failed(severity: Severity, tolerated: Option<Truth>) -> Outcome {
+    match (severity, tolerated) {
+        (Severity::Info, _) | (_, Some(Ok(true))) => Outcome::Warn,
+        _ => Outcome::Fail,
+    }
+}

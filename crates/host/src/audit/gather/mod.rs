@@ -1,0 +1,76 @@
+//! Reads what the rules ask for. Every gatherer notes each of its facts on any tree, known or with the reason why not.
+
+mod cache;
+mod container;
+mod cpus;
+mod domain;
+mod files;
+mod interrupts;
+mod iommu;
+mod isolation;
+mod kernel;
+mod memory;
+mod network;
+mod observed;
+mod platform;
+mod power;
+mod scheduler;
+mod time;
+mod vmware;
+
+use model::Fact;
+
+use super::facts::Facts;
+use super::parameters::Parameters;
+use super::rule::{Place, Rule};
+use crate::reader::Reader;
+use crate::{hypervisor, virtualisation};
+
+type Gatherer = fn(&Reader, &Parameters, &mut Facts);
+
+/// In this order: the CPUs come first, since others ask for them.
+const GATHERERS: [Gatherer; 15] = [
+    cpus::gather,
+    kernel::gather,
+    isolation::gather,
+    scheduler::gather,
+    interrupts::gather,
+    power::gather,
+    memory::gather,
+    cache::gather,
+    network::gather,
+    iommu::gather,
+    domain::gather,
+    vmware::gather,
+    container::gather,
+    time::gather,
+    platform::gather,
+];
+
+/// The facts that `rules` ask for.
+pub(super) fn facts<'a>(
+    reader: &Reader,
+    parameters: &Parameters,
+    rules: impl Iterator<Item = &'a Rule> + Clone,
+) -> Facts {
+    let mut facts = Facts::default();
+    facts.set("workload", parameters.workload.word());
+    for gather in GATHERERS {
+        gather(reader, parameters, &mut facts);
+    }
+    observed::gather(reader, parameters, &mut facts);
+    files::gather(reader, rules, &mut facts);
+    facts
+}
+
+/// Where the kernel runs, when that is known.
+pub(super) fn place(reader: &Reader) -> Option<Place> {
+    let found = hypervisor::detect(reader).ok()?;
+    Some(if found.is_virtual() { Place::Guest } else { Place::Host })
+}
+
+/// What the machine runs on and in, for a person.
+pub(super) fn environment(reader: &Reader) -> Vec<(String, Result<String, String>)> {
+    let facts = virtualisation::facts(reader).into_iter();
+    facts.map(|Fact { name, value, .. }| (name, value)).collect()
+}

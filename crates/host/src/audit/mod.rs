@@ -1,0 +1,78 @@
+//! Whether a machine is set up for real time: facts, rules that judge them, what each finding costs and how it is put right.
+//!
+//! [`gather`] reads what the rules ask for, from a live machine or a recorded tree; from there on everything is pure. A rule is
+//! data ([`rule`]): a condition over facts ([`condition`]) with three answers. What is not known is `unknown`, never `pass`.
+
+pub mod condition;
+pub mod facts;
+pub mod finding;
+mod gather;
+pub mod parameters;
+pub mod rule;
+#[cfg(test)]
+mod tests;
+pub mod value;
+pub mod waiver;
+
+use facts::Facts;
+use finding::{Finding, Outcome};
+use parameters::Parameters;
+use rule::built_in;
+use waiver::Waiver;
+
+use crate::reader::Reader;
+
+/// What the rules say of a machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Audit {
+    /// Where it runs, for a person: `virtual machine on KVM`, `the hardware itself`, with the evidence.
+    pub environment: Vec<(String, Result<String, String>)>,
+    /// What was read.
+    pub facts: Facts,
+    /// One finding for each rule, those that matter most first.
+    pub findings: Vec<Finding>,
+}
+
+impl Audit {
+    /// How many findings came out so.
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.findings
+            .iter()
+            .filter(|finding| finding.outcome == outcome)
+            .count()
+    }
+}
+
+/// Reads the machine and asks every rule of it.
+pub(crate) fn audit(reader: &Reader, parameters: &Parameters, waivers: &[Waiver]) -> Audit {
+    let groups = built_in();
+    let rules = groups.iter().flat_map(|(_, group)| &group.rules);
+    let facts = gather::facts(reader, parameters, rules);
+    let place = gather::place(reader);
+    let mut findings = Vec::new();
+    for (name, group) in &groups {
+        for rule in &group.rules {
+            let mut finding = finding::judge(rule, name, &facts, place, parameters.profile.as_deref());
+            waiver::apply(&mut finding, waivers);
+            findings.push(finding);
+        }
+    }
+    rank(&mut findings);
+    Audit {
+        environment: gather::environment(reader),
+        facts,
+        findings,
+    }
+}
+
+/// The worst first: by outcome, severity, and the largest effect that was seen.
+fn rank(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| {
+        let key = |finding: &Finding| (finding.outcome, finding.severity);
+        let by_effect = || b.rule.worth.us.total_cmp(&a.rule.worth.us);
+        key(b)
+            .cmp(&key(a))
+            .then_with(by_effect)
+            .then_with(|| a.rule.id.cmp(&b.rule.id))
+    });
+}

@@ -1,0 +1,47 @@
+//! What the user says of the machine's purpose: CPUs, interfaces, workload. Rules see it as facts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use units::CpuList;
+
+/// What real-time threads do with their CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Workload {
+    /// They wake up for each cycle and sleep again.
+    #[default]
+    Periodic,
+    /// They never sleep.
+    BusyPoll,
+}
+
+impl Workload {
+    /// The word for it in rules and options.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Periodic => "periodic",
+            Self::BusyPoll => "busy-poll",
+        }
+    }
+}
+
+/// What is audited, and for what.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Parameters {
+    /// CPUs for real-time work; `None`: those that are kept free of the kernel's work.
+    pub rt_cpus: Option<CpuList>,
+    /// Interfaces of the process bus and of PTP.
+    pub nics: Vec<String>,
+    /// libvirt domains: XML files, or names of domains of this machine.
+    pub domains: Vec<String>,
+    /// VMware virtual machines: `.vmx` files.
+    pub vmx: Vec<PathBuf>,
+    /// Containers: definition files, or ids of containers of this machine.
+    pub containers: Vec<String>,
+    /// How long counters of the kernel are watched; `None`, or a recorded tree: rates are unknown.
+    pub observe: Option<Duration>,
+    /// What real-time threads do.
+    pub workload: Workload,
+    /// Which severities hold: `substation`, `avb`…; `None`: those of the rules.
+    pub profile: Option<String>,
+}

@@ -1,0 +1,141 @@
+//! What a fact is worth: a value, or the reason why there is none.
+
+use std::fmt;
+
+use units::CpuList;
+
+use crate::error::HostError;
+
+/// A value of a fact, of a parameter or of a part of a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// One line of text, as a file holds it.
+    Text(String),
+    /// A number, without a unit: the fact's name or the rule says which.
+    Number(f64),
+    /// CPUs.
+    Cpus(CpuList),
+    /// Yes or no.
+    Flag(bool),
+    /// Names or other texts, in order.
+    List(Vec<String>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Cpus(cpus) if cpus.is_empty() => f.write_str("no CPU"),
+            Self::Cpus(cpus) => write!(f, "CPU {cpus}"),
+            Self::Flag(true) => f.write_str("yes"),
+            Self::Flag(false) => f.write_str("no"),
+            Self::List(items) if items.is_empty() => f.write_str("none"),
+            Self::List(items) => f.write_str(&items.join(", ")),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<CpuList> for Value {
+    fn from(cpus: CpuList) -> Self {
+        Self::Cpus(cpus)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Number(f64::from(number))
+    }
+}
+
+impl From<usize> for Value {
+    /// Counts of things on one machine: far below 2^53.
+    fn from(number: usize) -> Self {
+        Self::Number(number as f64)
+    }
+}
+
+impl From<Vec<String>> for Value {
+    fn from(items: Vec<String>) -> Self {
+        Self::List(items)
+    }
+}
+
+/// Why there is no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// The file or entry does not exist.
+    Absent,
+    /// The kernel refused to show it.
+    Forbidden,
+    /// It is there and cannot be understood, or nothing tells.
+    Unclear,
+}
+
+/// A fact that is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// Which sort of reason.
+    pub why: Why,
+    /// The reason for a reader, with the place.
+    pub text: String,
+}
+
+impl Unknown {
+    /// Nothing of that name exists.
+    pub fn absent(text: impl Into<String>) -> Self {
+        Self {
+            why: Why::Absent,
+            text: text.into(),
+        }
+    }
+
+    /// It is there and cannot be understood, or nothing tells.
+    pub fn unclear(text: impl Into<String>) -> Self {
+        Self {
+            why: Why::Unclear,
+            text: text.into(),
+        }
+    }
+}
+
+impl From<HostError> for Unknown {
+    fn from(error: HostError) -> Self {
+        let why = match &error {
+            error if error.is_absent() => Why::Absent,
+            error if error.is_forbidden() => Why::Forbidden,
+            _ => Why::Unclear,
+        };
+        Self {
+            why,
+            text: error.to_string(),
+        }
+    }
+}
+
+/// A value, or the reason why there is none.
+pub type Known = Result<Value, Unknown>;

@@ -1,0 +1,60 @@
+//! Findings that somebody accepted, with a reason, for a time.
+
+use jiff::civil::Date;
+use serde::Deserialize;
+
+use super::finding::{Finding, Outcome};
+
+/// One accepted finding.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waiver {
+    /// The rule.
+    pub id: String,
+    /// Why it is accepted.
+    pub reason: String,
+    /// Who accepted it.
+    pub by: String,
+    /// The last day on which it holds.
+    pub until: Date,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default, rename = "waiver")]
+    waivers: Vec<Waiver>,
+}
+
+/// Reads a waiver file: `[[waiver]]` tables with `id`, `reason`, `by` and `until`. Those that have ended by `today` are left out.
+///
+/// # Errors
+/// What is wrong, and where: also a rule that does not exist, and an empty reason.
+pub fn read(text: &str, today: Date) -> Result<Vec<Waiver>, String> {
+    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    let groups = super::rule::built_in();
+    for waiver in &file.waivers {
+        let exists = groups
+            .iter()
+            .flat_map(|(_, group)| &group.rules)
+            .any(|rule| rule.id == waiver.id);
+        if !exists {
+            return Err(format!("waiver \"{}\": no such rule", waiver.id));
+        }
+        if waiver.reason.trim().is_empty() || waiver.by.trim().is_empty() {
+            return Err(format!("waiver \"{}\": reason and by must say something", waiver.id));
+        }
+    }
+    let in_force = file.waivers.into_iter().filter(|waiver| waiver.until >= today);
+    Ok(in_force.collect())
+}
+
+/// What failed, warned or stayed unknown becomes `waived` when somebody accepted it.
+pub(super) fn apply(finding: &mut Finding, waivers: &[Waiver]) {
+    let waivable = matches!(finding.outcome, Outcome::Fail | Outcome::Warn | Outcome::Unknown);
+    let Some(waiver) = waivers.iter().find(|waiver| waivable && waiver.id == finding.rule.id) else {
+        return;
+    };
+    finding.outcome = Outcome::Waived;
+    finding.waiver = Some(format!("{} (by {}, until {})", waiver.reason, waiver.by, waiver.until));
+}
