@@ -35,6 +35,7 @@ mod resolve;
 mod roles;
 mod scheduler;
 mod stat;
+pub mod tune;
 mod virtualisation;
 
 use std::path::Path;

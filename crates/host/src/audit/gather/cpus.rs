@@ -18,7 +18,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("cpus.told", parameters.rt_cpus.is_some());
     let rt_cpus = match &parameters.rt_cpus {
         Some(told) => Ok(told.clone()),
-        None => of(CpuFacts::kept_free),
+        None => of(set_aside),
     };
     let housekeeping = rt_cpus.as_ref().map_err(Unknown::clone).and_then(|rt_cpus| {
         let online = of(|found| found.online.clone())?;
@@ -31,6 +31,15 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         part.set("cpu", cpu);
         facts.add(Class::RtCpu, part);
     }
+}
+
+/// Those online that the kernel keeps work away from, also those that this process may not use.
+fn set_aside(cpus: &CpuFacts) -> CpuList {
+    let by_any = |cpu: &u32| {
+        let lists = [&cpus.isolated, &cpus.nohz_full, &cpus.partitions];
+        lists.iter().any(|list| list.contains(*cpu))
+    };
+    cpus.online.iter().filter(by_any).collect()
 }
 
 /// The CPUs that are asked one by one: those set aside; where none is, every CPU online, since any may get the work.
