@@ -12,6 +12,7 @@ use crate::reader::Reader;
 use crate::{cpu, isolation};
 
 pub use owners::{Owner, Ownership};
+pub(crate) use owners::{is_virtual_cpu, numbers, own_number};
 pub use residents::Resident;
 pub(crate) use residents::read as residents;
 
