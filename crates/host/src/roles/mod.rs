@@ -14,6 +14,7 @@ use crate::{cpu, isolation};
 
 pub(crate) use movable::read as movable;
 pub use owners::{Owner, Ownership};
+pub(crate) use owners::{is_virtual_cpu, numbers, own_number};
 pub use residents::Resident;
 pub(crate) use residents::read as residents;
 

@@ -26,6 +26,11 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     });
     facts.set("rt_cpus", rt_cpus);
     facts.set("hk_cpus", housekeeping);
+    let considered = match known(facts, "rt_cpus") {
+        Ok(cpus) if cpus.is_empty() => known(facts, "cpus.online"),
+        cpus => cpus,
+    };
+    facts.set("cpus.asked", considered);
     for cpu in asked(facts).iter() {
         let mut part = Subject::new(cpu.to_string());
         part.set("cpu", cpu);
@@ -49,4 +54,20 @@ fn asked(facts: &Facts) -> CpuList {
         _ => None,
     };
     of("rt_cpus").or_else(|| of("cpus.online")).unwrap_or_default()
+}
+
+/// CPUs that a fact of the machine names.
+pub(super) fn known(facts: &Facts, name: &str) -> Result<CpuList, Unknown> {
+    match facts.get(None, name)? {
+        Value::Cpus(cpus) => Ok(cpus),
+        other => Err(Unknown::unclear(format!("{name}: \"{other}\" is not a list of CPUs"))),
+    }
+}
+
+/// The number that a fact of the machine is, when it is known.
+pub(super) fn number(facts: &Facts, name: &str) -> Option<f64> {
+    match facts.get(None, name) {
+        Ok(Value::Number(number)) => Some(number),
+        _ => None,
+    }
 }

@@ -1,3 +1,6 @@
+mod kernel;
+mod tree;
+
 use std::fs;
 
 use super::finding::Outcome;
