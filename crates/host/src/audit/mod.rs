@@ -13,6 +13,7 @@ pub mod rule;
 pub mod template;
 #[cfg(test)]
 mod tests;
+mod text;
 pub mod value;
 pub mod waiver;
 

@@ -5,8 +5,7 @@ use host::audit::facts::{Class, Subject};
 use host::audit::finding::{Finding, Outcome, PartFinding};
 use host::audit::rule::{Change, Severity};
 use host::audit::template;
-use host::audit::value::{Known, Value};
-use units::CpuList;
+use host::audit::value::Value;
 use units::foreign::shown;
 
 /// A finding as texts that may be shown.
@@ -56,8 +55,8 @@ impl Row {
             outcome: finding.outcome,
             severity: finding.severity,
             wanted: fill(&rule.wants),
-            booted: rule.booted.as_ref().map(|_| grouped(rule.each, &worst, booted)),
-            live: grouped(rule.each, &worst, live),
+            booted: rule.booted.as_ref().map(|_| shown(&finding.booted_text()).into_owned()),
+            live: shown(&finding.live_text()).into_owned(),
             reason: shown(&reason.unwrap_or_default()).into_owned(),
             why: rule.why.clone(),
             worth: rule.worth.seen.clone(),
@@ -77,7 +76,7 @@ fn parts(finding: &Finding) -> Vec<(String, Outcome, String)> {
     let named = finding.parts.iter().filter(|part| !part.part.is_empty());
     let of = |part: &PartFinding| {
         let name = shown(&part.part).into_owned();
-        (name, part.outcome, shown(&live(part)).into_owned())
+        (name, part.outcome, shown(&part.live_text()).into_owned())
     };
     named.map(of).collect()
 }
@@ -92,62 +91,6 @@ fn change(change: Change) -> &'static str {
         Change::Bios => "in the firmware's setup",
         Change::Manual => "by whoever plans the system",
         Change::None => "not at all: an observation",
-    }
-}
-
-fn live(part: &PartFinding) -> String {
-    let text = |known: &Known| match known {
-        Ok(Value::Text(text)) if text.is_empty() => "(empty)".to_owned(),
-        Ok(value) => value.to_string(),
-        Err(_) => "unknown".to_owned(),
-    };
-    match part.live.as_slice() {
-        [(_, known)] => text(known),
-        several => {
-            let named = several
-                .iter()
-                .map(|(name, known)| format!("{} {}", short(name), text(known)));
-            named.collect::<Vec<_>>().join(", ")
-        }
-    }
-}
-
-fn booted(part: &PartFinding) -> String {
-    match &part.booted {
-        Some(Ok(value)) => value.to_string(),
-        Some(Err(unknown)) => format!("unknown ({})", unknown.text),
-        None => String::new(),
-    }
-}
-
-/// The last word of a fact's name or path.
-fn short(name: &str) -> &str {
-    name.rsplit(['/', '.']).next().unwrap_or(name)
-}
-
-/// Parts with the same text stand together: `powersave (CPU 0-3)`.
-fn grouped(class: Option<Class>, parts: &[&PartFinding], text: impl Fn(&PartFinding) -> String) -> String {
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for part in parts {
-        let text = text(part);
-        match groups.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, names)) => names.push(&part.part),
-            None => groups.push((text, vec![&part.part])),
-        }
-    }
-    let joined = groups.iter().map(|(text, names)| match class {
-        Some(class) => format!("{text} ({})", named(class, names)),
-        None => text.clone(),
-    });
-    shown(&joined.collect::<Vec<_>>().join("; ")).into_owned()
-}
-
-/// `CPU 0-3`, `interface eth0, eth1`.
-fn named(class: Class, names: &[&str]) -> String {
-    let cpus = names.iter().map(|name| name.parse().ok()).collect::<Option<CpuList>>();
-    match cpus {
-        Some(cpus) if class == Class::RtCpu => format!("CPU {cpus}"),
-        _ => format!("{} {}", class.word(), names.join(", ")),
     }
 }
 
@@ -167,6 +110,6 @@ pub(super) fn cpus(audit: &Audit) -> String {
     match of("rt_cpus") {
         Some(cpus) => shown(&cpus).into_owned(),
         None if asked.is_empty() => "none is set aside".to_owned(),
-        None => format!("none is set aside; {} asked", named(Class::RtCpu, &asked)),
+        None => format!("none is set aside; {} asked", Class::RtCpu.named(&asked)),
     }
 }
