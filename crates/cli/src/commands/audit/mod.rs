@@ -158,6 +158,22 @@ impl OfArgs {
         waiver::read(&text, today).map_err(|error| wrong(&error))
     }
 
+    /// The same as words of a command line.
+    fn words(&self) -> String {
+        let mut words = Vec::new();
+        words.extend(self.cpus.iter().map(|cpus| format!("--cpus {cpus}")));
+        words.extend(self.nic.iter().map(|name| format!("--nic {name}")));
+        words.extend(self.domain.iter().map(|name| format!("--domain {name}")));
+        words.extend(self.vmx.iter().map(|path| format!("--vmx {}", path.display())));
+        words.extend(self.container.iter().map(|name| format!("--container {name}")));
+        words.extend(self.root.iter().map(|path| format!("--root {}", path.display())));
+        if matches!(self.workload, WorkloadArg::BusyPoll) {
+            words.push("--workload busy-poll".to_owned());
+        }
+        words.extend(self.profile.iter().map(|name| format!("--profile {name}")));
+        words.join(" ")
+    }
+
     fn fails_from(&self) -> Severity {
         match self.fail_on {
             SeverityArg::Minor => Severity::Minor,
@@ -220,11 +236,8 @@ pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
         ));
     }
     let colour = std::io::stdout().is_terminal();
-    let told: Vec<String> = std::env::args()
-        .skip(2)
-        .filter(|word| word != "--html" && word != "--junit")
-        .collect();
-    let command = |head: &str| foreign::shown(format!("{head} {}", told.join(" ")).trim_end()).into_owned();
+    let told = args.of.words();
+    let command = |head: &str| foreign::shown(format!("{head} {told}").trim_end()).into_owned();
     let text = match args {
         AuditArgs { json: true, .. } => report.json(),
         AuditArgs { full: true, all, .. } => report.text(colour, *all),
