@@ -15,6 +15,7 @@ mod observed;
 mod platform;
 mod power;
 mod scheduler;
+mod threads;
 mod time;
 mod vmware;
 
@@ -29,10 +30,11 @@ use crate::{hypervisor, virtualisation};
 type Gatherer = fn(&Reader, &Parameters, &mut Facts);
 
 /// In this order: the CPUs come first, since others ask for them.
-const GATHERERS: [Gatherer; 15] = [
+const GATHERERS: [Gatherer; 16] = [
     cpus::gather,
     kernel::gather,
     isolation::gather,
+    threads::gather,
     scheduler::gather,
     interrupts::gather,
     power::gather,

@@ -21,7 +21,7 @@ pub(super) struct Counter {
 pub(super) type Reading = BTreeMap<Counter, Result<f64, HostError>>;
 
 /// Who has counters. Each notes the same ones at every reading, known or not.
-const SOURCES: [fn(&Reader, &Facts, &mut Reading); 0] = [];
+const SOURCES: [fn(&Reader, &Facts, &mut Reading); 1] = [super::threads::count];
 
 /// Notes how much each counter grew per second of the observation.
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {

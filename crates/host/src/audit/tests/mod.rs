@@ -1,4 +1,6 @@
+mod isolation;
 mod kernel;
+mod threads;
 mod tree;
 
 use std::fs;
