@@ -15,6 +15,7 @@ mod observed;
 mod platform;
 mod power;
 mod scheduler;
+mod shared;
 mod time;
 mod vmware;
 
@@ -29,7 +30,7 @@ use crate::{hypervisor, virtualisation};
 type Gatherer = fn(&Reader, &Parameters, &mut Facts);
 
 /// In this order: the CPUs come first, since others ask for them.
-const GATHERERS: [Gatherer; 15] = [
+const GATHERERS: &[Gatherer] = &[
     cpus::gather,
     kernel::gather,
     isolation::gather,
@@ -39,6 +40,7 @@ const GATHERERS: [Gatherer; 15] = [
     memory::gather,
     cache::gather,
     network::gather,
+    interrupts::of_nics,
     iommu::gather,
     domain::gather,
     vmware::gather,

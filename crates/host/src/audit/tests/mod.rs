@@ -1,3 +1,6 @@
+mod interrupts;
+mod tree;
+
 use std::fs;
 
 use super::finding::Outcome;
