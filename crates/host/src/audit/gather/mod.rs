@@ -1,10 +1,12 @@
 //! Reads what the rules ask for. Every gatherer notes each of its facts on any tree, known or with the reason why not.
 
 mod cache;
+mod clock;
 mod container;
 mod cpus;
 mod domain;
 mod files;
+mod guest;
 mod interrupts;
 mod iommu;
 mod isolation;
@@ -37,12 +39,15 @@ const GATHERERS: &[Gatherer] = &[
     scheduler::gather,
     interrupts::gather,
     power::gather,
+    clock::gather,
     memory::gather,
     cache::gather,
     network::gather,
     interrupts::of_nics,
+    power::pcie,
     iommu::gather,
     domain::gather,
+    guest::gather,
     vmware::gather,
     container::gather,
     time::gather,

@@ -1,4 +1,7 @@
+mod clock;
+mod guest;
 mod interrupts;
+mod power;
 mod tree;
 
 use std::fs;

@@ -71,15 +71,15 @@ fn counts(text: &str, planned: &[String]) -> Result<BTreeMap<u32, Counts>, HostE
             continue;
         }
         for (cpu, count) in cpus.iter().zip(rest.split_whitespace()) {
-            let (Ok(count), Some(sums)) = (count.parse::<f64>(), all.get_mut(cpu)) else {
+            let (Ok(count), Some(sums)) = (count.parse::<u64>(), all.get_mut(cpu)) else {
                 break;
             };
             match name {
-                "LOC" => sums.local_timer += count,
-                name if FROM_OTHER_CPUS.contains(&name) => sums.ipi += count,
+                "LOC" => sums.local_timer += count as f64,
+                name if FROM_OTHER_CPUS.contains(&name) => sums.ipi += count as f64,
                 name if NEITHER.contains(&name) => {}
-                name if name.bytes().all(|octet| octet.is_ascii_digit()) => sums.device += count,
-                _ => sums.other += count,
+                name if name.bytes().all(|octet| octet.is_ascii_digit()) => sums.device += count as f64,
+                _ => sums.other += count as f64,
             }
         }
     }
@@ -111,8 +111,10 @@ fn smi_count(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
     let answer = reader.answer("smi-count", || {
         register(cpu, MSR_SMI_COUNT).map(|count| count.to_string())
     })?;
-    let count = answer.trim().parse();
-    count.map_err(|_| HostError::unexpected(PATH, "a number of interrupts", &answer))
+    let count: Result<u64, _> = answer.trim().parse();
+    count
+        .map(|count| count as f64)
+        .map_err(|_| HostError::unexpected(PATH, "a number of interrupts", &answer))
 }
 
 /// A model-specific register of a CPU of this machine.
