@@ -1,6 +1,8 @@
+mod cache;
 mod clock;
 mod guest;
 mod interrupts;
+mod memory;
 mod power;
 mod tree;
 

@@ -7,7 +7,7 @@ mod rates;
 mod threads;
 
 pub(super) use nics::gather as of_nics;
-pub(super) use rates::{per_cpu, smi};
+pub(super) use rates::{per_cpu, register, smi};
 
 use crate::audit::facts::Facts;
 use crate::audit::parameters::{Parameters, Workload};

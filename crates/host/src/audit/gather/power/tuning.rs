@@ -93,6 +93,6 @@ fn isolated_cores(reader: &Reader, profile: &str, facts: &Facts) -> Result<CpuLi
 /// The last `name = value` that is not a comment.
 fn setting<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let lines = text.lines().filter_map(|line| line.trim().split_once('='));
-    let named = lines.filter(|(given, _)| given.trim() == name);
-    named.last().map(|(_, value)| value.trim().trim_matches('"'))
+    let mut named = lines.filter(|(given, _)| given.trim() == name);
+    named.next_back().map(|(_, value)| value.trim().trim_matches('"'))
 }
