@@ -114,5 +114,8 @@ fn directory(path: &str, names: &[String], parents: &HashSet<&Path>, neutral: &m
     let real = names.iter().map(|name| (name, Path::new(path).join(name)));
     let kept = real.filter(|(_, real)| !real.is_symlink());
     let is_folder = |real: &Path| parents.contains(real) || real.is_dir();
-    Entry::Directory(kept.map(|(name, real)| (neutral.path(name), is_folder(&real))).collect())
+    Entry::Directory(
+        kept.map(|(name, real)| (neutral.path(name), is_folder(&real)))
+            .collect(),
+    )
 }

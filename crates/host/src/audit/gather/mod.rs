@@ -1,10 +1,12 @@
 //! Reads what the rules ask for. Every gatherer notes each of its facts on any tree, known or with the reason why not.
 
 mod cache;
+mod clock;
 mod container;
 mod cpus;
 mod domain;
 mod files;
+mod guest;
 mod interrupts;
 mod iommu;
 mod isolation;
@@ -15,6 +17,7 @@ mod observed;
 mod platform;
 mod power;
 mod scheduler;
+mod shared;
 mod threads;
 mod time;
 mod vmware;
@@ -30,7 +33,7 @@ use crate::{hypervisor, virtualisation};
 type Gatherer = fn(&Reader, &Parameters, &mut Facts);
 
 /// In this order: the CPUs come first, since others ask for them.
-const GATHERERS: [Gatherer; 16] = [
+const GATHERERS: &[Gatherer] = &[
     cpus::gather,
     kernel::gather,
     isolation::gather,
@@ -38,11 +41,15 @@ const GATHERERS: [Gatherer; 16] = [
     scheduler::gather,
     interrupts::gather,
     power::gather,
+    clock::gather,
     memory::gather,
     cache::gather,
     network::gather,
+    interrupts::of_nics,
+    power::pcie,
     iommu::gather,
     domain::gather,
+    guest::gather,
     vmware::gather,
     container::gather,
     time::gather,

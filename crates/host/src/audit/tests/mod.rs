@@ -1,5 +1,12 @@
+mod cache;
+mod clock;
+mod guest;
+mod interrupts;
 mod isolation;
 mod kernel;
+mod made;
+mod memory;
+mod power;
 mod threads;
 mod tree;
 
