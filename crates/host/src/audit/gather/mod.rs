@@ -3,6 +3,7 @@
 mod cache;
 mod container;
 mod cpus;
+mod daemons;
 mod domain;
 mod files;
 mod interrupts;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Instant;
 
+use super::network;
 use crate::audit::facts::{Class, Facts};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Known, Unknown, Value};
@@ -21,7 +22,7 @@ pub(super) struct Counter {
 pub(super) type Reading = BTreeMap<Counter, Result<f64, HostError>>;
 
 /// Who has counters. Each notes the same ones at every reading, known or not.
-const SOURCES: [fn(&Reader, &Facts, &mut Reading); 0] = [];
+const SOURCES: [fn(&Reader, &Facts, &mut Reading); 1] = [network::count];
 
 /// Notes how much each counter grew per second of the observation.
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {

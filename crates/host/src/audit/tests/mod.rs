@@ -1,3 +1,6 @@
+mod network;
+mod tree;
+
 use std::fs;
 
 use super::finding::Outcome;
