@@ -1,3 +1,4 @@
+mod container;
 mod network;
 mod tree;
 
