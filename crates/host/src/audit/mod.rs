@@ -4,6 +4,7 @@
 //! data ([`rule`]): a condition over facts ([`condition`]) with three answers. What is not known is `unknown`, never `pass`.
 
 pub mod condition;
+mod definition;
 pub mod facts;
 pub mod finding;
 mod gather;

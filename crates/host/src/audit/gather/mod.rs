@@ -4,6 +4,7 @@ mod cache;
 mod clock;
 mod container;
 mod cpus;
+mod daemons;
 mod domain;
 mod files;
 mod guest;

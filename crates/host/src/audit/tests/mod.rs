@@ -1,11 +1,14 @@
+mod asked;
 mod cache;
 mod clock;
+mod container;
 mod guest;
 mod interrupts;
 mod isolation;
 mod kernel;
 mod made;
 mod memory;
+mod network;
 mod power;
 mod threads;
 mod tree;

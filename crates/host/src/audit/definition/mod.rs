@@ -1,0 +1,3 @@
+//! Definitions that users hand over as files.
+
+pub(super) mod container;
