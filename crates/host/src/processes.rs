@@ -76,7 +76,7 @@ fn add(sheet: &mut Sheet<'_>, names: &[&str], running: &Result<BTreeMap<String, 
 }
 
 /// Identifiers of processes by name. In a container the host's are not visible: that they do not run cannot be told.
-fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError> {
+pub(crate) fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError> {
     let ids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()))?;
     let mut running: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for id in ids {

@@ -4,6 +4,7 @@
 //! data ([`rule`]): a condition over facts ([`condition`]) with three answers. What is not known is `unknown`, never `pass`.
 
 pub mod condition;
+mod definition;
 pub mod facts;
 pub mod finding;
 mod gather;
@@ -14,6 +15,7 @@ mod tests;
 pub mod value;
 pub mod waiver;
 
+pub use definition::check_definitions;
 use facts::Facts;
 use finding::{Finding, Outcome};
 use parameters::Parameters;

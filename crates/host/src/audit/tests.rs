@@ -1,3 +1,9 @@
+mod domain;
+mod golden;
+mod iommu;
+mod tree;
+mod vmware;
+
 use std::fs;
 
 use super::finding::Outcome;

@@ -23,6 +23,7 @@ use model::Fact;
 use super::facts::Facts;
 use super::parameters::Parameters;
 use super::rule::{Place, Rule};
+use super::value::Unknown;
 use crate::reader::Reader;
 use crate::{hypervisor, virtualisation};
 
@@ -39,8 +40,8 @@ const GATHERERS: [Gatherer; 15] = [
     memory::gather,
     cache::gather,
     network::gather,
-    iommu::gather,
     domain::gather,
+    iommu::gather,
     vmware::gather,
     container::gather,
     time::gather,
@@ -55,6 +56,11 @@ pub(super) fn facts<'a>(
 ) -> Facts {
     let mut facts = Facts::default();
     facts.set("workload", parameters.workload.word());
+    let profile = parameters.profile.clone();
+    facts.set(
+        "profile",
+        profile.ok_or_else(|| Unknown::absent("no profile was asked for")),
+    );
     for gather in GATHERERS {
         gather(reader, parameters, &mut facts);
     }
