@@ -120,8 +120,5 @@ fn posted(reader: &Reader) -> Result<bool, Unknown> {
 
 /// A folder that is missing says nothing of what would be in it.
 fn missing(error: HostError) -> Unknown {
-    match error.is_absent() {
-        true => Unknown::unclear(error.to_string()),
-        false => Unknown::from(error),
-    }
+    Unknown::from(error).never_absent()
 }

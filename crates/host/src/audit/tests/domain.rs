@@ -5,7 +5,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::tree::{add, audit, expect, tree};
+use super::made::{add, audit, expect, tree};
 use crate::audit::definition::domain::Domain;
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;

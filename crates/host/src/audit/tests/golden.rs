@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::tree::{add, audit, tree};
+use super::made::{add, audit, tree};
 use crate::audit::finding::Outcome;
 use crate::audit::parameters::Parameters;
 

@@ -8,6 +8,7 @@ use crate::audit::definition::devices::HostDevice;
 use crate::audit::definition::domain::Domain;
 use crate::audit::facts::{IntoKnown, Subject};
 use crate::audit::value::{Known, Unknown, Value};
+use crate::error::HostError;
 use crate::reader::Reader;
 
 const NODES: &str = "/sys/devices/system/node";
@@ -73,11 +74,8 @@ pub(super) fn nodes_of_devices(reader: &Reader, domain: &Domain) -> Known {
 }
 
 /// A device that this machine does not have says nothing of the one the domain runs on.
-fn not_here(error: crate::error::HostError) -> Unknown {
-    match error.is_absent() {
-        true => Unknown::unclear(error.to_string()),
-        false => Unknown::from(error),
-    }
+fn not_here(error: HostError) -> Unknown {
+    Unknown::from(error).never_absent()
 }
 
 /// Whether vCPUs that the guest takes for threads of a core are on threads of a core. With one thread each, none is.

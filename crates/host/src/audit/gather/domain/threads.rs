@@ -6,6 +6,7 @@ use super::Scene;
 use crate::audit::definition::domain::{Domain, Running};
 use crate::audit::facts::{IntoKnown, Subject};
 use crate::audit::value::{Known, Unknown};
+use crate::error::HostError;
 use crate::processes;
 use crate::reader::Reader;
 use crate::stat::ThreadStat;
@@ -95,8 +96,8 @@ fn allowed(reader: &Reader, process: u32, thread: u32) -> Result<CpuList, Unknow
 }
 
 /// A thread that is missing is not one without a setting.
-fn gone(error: crate::error::HostError) -> Unknown {
-    Unknown::unclear(format!("a thread of the domain: {error}"))
+fn gone(error: HostError) -> Unknown {
+    Unknown::from(error).never_absent()
 }
 
 /// The lowest real-time priority of the kernel's threads `rcuc` on the CPUs of the vCPUs: 0 where one of them has none.

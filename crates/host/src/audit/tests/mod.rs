@@ -1,7 +1,7 @@
 mod domain;
 mod golden;
 mod iommu;
-mod tree;
+mod made;
 mod vmware;
 
 use std::fs;
