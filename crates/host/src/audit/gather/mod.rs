@@ -18,6 +18,8 @@ mod scheduler;
 mod time;
 mod vmware;
 
+pub(crate) use domain::moves as domain_moves;
+
 use model::Fact;
 
 use super::facts::Facts;

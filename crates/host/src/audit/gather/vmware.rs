@@ -32,7 +32,7 @@ const SETTINGS: [&str; 14] = [
 type Fact = (&'static str, fn(&Vmx) -> Known);
 
 /// What must be put together from several settings.
-const JOINED: [Fact; 5] = [
+const JOINED: [Fact; 6] = [
     ("vmx.tools-sync", |vmx| Ok(Value::Flag(vmx.is_true("tools.synctime")))),
     ("vmx.passed-devices", |vmx| adapters(vmx, "pcipassthru", |_| true)),
     ("vmx.adapters-not-vmxnet3", |vmx| {
@@ -43,6 +43,7 @@ const JOINED: [Fact; 5] = [
             is_vmxnet3(vmx, number) && coalesces(vmx, number)
         })
     }),
+    ("vmx.wanted-adapters", |vmx| Ok(Value::Text(wanted_adapters(vmx)))),
     ("vmx.snapshots", |vmx| vmx.snapshots().into_known()),
 ];
 
@@ -80,11 +81,12 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("vmx.told", !parameters.vmx.is_empty());
     facts.set("vmx.guest-time-setters", setters(reader, facts));
     for path in &parameters.vmx {
-        facts.add(Class::Vmx, machine(path));
+        let machine = machine(path, facts);
+        facts.add(Class::Vmx, machine);
     }
 }
 
-fn machine(path: &Path) -> Subject {
+fn machine(path: &Path, host: &Facts) -> Subject {
     let name = path.file_stem().unwrap_or(path.as_os_str());
     let mut part = Subject::new(name.to_string_lossy());
     let vmx = Vmx::read(path).map_err(Unknown::unclear);
@@ -92,6 +94,11 @@ fn machine(path: &Path) -> Subject {
         let value = vmx.as_ref().map_err(Unknown::clone).and_then(|vmx| setting(vmx, key));
         part.set(&format!("vmx.{key}"), value);
     }
+    let mhz = vmx
+        .as_ref()
+        .map_err(Unknown::clone)
+        .and_then(|vmx| wanted_mhz(vmx, host));
+    part.set("vmx.wanted-cpu-mhz", mhz);
     for (name, fact) in JOINED {
         part.set_known(name, vmx.as_ref().map_err(Unknown::clone).and_then(fact));
     }
@@ -119,6 +126,28 @@ fn is_vmxnet3(vmx: &Vmx, number: &str) -> bool {
 fn coalesces(vmx: &Vmx, number: &str) -> bool {
     let scheme = vmx.get(&format!("ethernet{number}.coalescingscheme"));
     !scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("disabled"))
+}
+
+/// A whole core for each vCPU.
+fn wanted_mhz(vmx: &Vmx, host: &Facts) -> Result<f64, Unknown> {
+    let vcpus: f64 = vmx
+        .get("numvcpus")
+        .unwrap_or("1")
+        .parse()
+        .map_err(|_| Unknown::unclear("numvcpus is no number"))?;
+    match host.get(None, "esxi.core-mhz")? {
+        Value::Number(mhz) => Ok(vcpus * mhz),
+        other => Err(Unknown::unclear(format!("esxi.core-mhz: \"{other}\" is not a number"))),
+    }
+}
+
+/// The lines that make every adapter one that does not hold frames back.
+fn wanted_adapters(vmx: &Vmx) -> String {
+    let lines = vmx.present("ethernet").map(|number| {
+        let adapter = format!("ethernet{number}");
+        format!("{adapter}.virtualDev = \"vmxnet3\"\n{adapter}.coalescingScheme = \"disabled\"")
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn host(parameters: &Parameters, facts: &mut Facts) {

@@ -5,12 +5,14 @@ use std::time::Instant;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::made::{add, audit, expect, tree};
+use super::made::{add, audit, expect};
+use super::tree::tree;
 use crate::audit::definition::domain::Domain;
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 use crate::audit::rule::built_in;
-use crate::audit::{Audit, check_definitions};
+use crate::audit::{Audit, check_definitions, domain_moves};
+use crate::reader::Reader;
 
 /// A domain that every rule accepts.
 const GOOD: &str = "<domain type='kvm'><name>relay</name><vcpu>2</vcpu>
@@ -257,8 +259,12 @@ fn a_priority_above_one_is_judged_by_the_kernel_s_threads() {
     expect(&files(1), "dom-vcpusched", Fail);
 }
 
-/// The status file of the running domain, and its threads: two vCPUs and the main loop.
+/// The running domain with a main loop and two vCPUs, of which the second may run on `second.0` with the policy `second.1`.
 fn running(definition: &str, second: (&str, &str)) -> Audit {
+    audit(&running_host(definition, second), &named("relay"))
+}
+
+fn running_host(definition: &str, second: (&str, &str)) -> TempDir {
     let status = format!(
         "<domstatus state='running' pid='900'><vcpus><vcpu id='0' pid='901'/><vcpu id='1' pid='902'/></vcpus>{definition}</domstatus>"
     );
@@ -266,22 +272,38 @@ fn running(definition: &str, second: (&str, &str)) -> Audit {
     let (cpus, policy) = second;
     let allowed = |cpus: &str| format!("Name:\tCPU\nCpus_allowed_list:\t{cpus}\n");
     let scope = "/machine.slice/machine-qemu.scope";
-    stored(
-        GOOD,
-        &[
-            ("run/libvirt/qemu/relay.xml", &status),
-            ("proc/900/task/900/status", &allowed("0")),
-            ("proc/900/task/901/status", &allowed("2")),
-            ("proc/900/task/901/stat", &stat("1")),
-            ("proc/900/task/902/status", &allowed(cpus)),
-            ("proc/900/task/902/stat", &stat(policy)),
-            ("proc/900/cgroup", &format!("0::{scope}/libvirt/emulator\n")),
-            (
-                "sys/fs/cgroup/machine.slice/machine-qemu.scope/cpuset.cpus.effective",
-                "0-7\n",
-            ),
-        ],
-    )
+    let host = host();
+    add(&host, "etc/libvirt/qemu/relay.xml", GOOD);
+    let files = [
+        ("run/libvirt/qemu/relay.xml", status),
+        ("proc/900/task/900/status", allowed("0")),
+        ("proc/900/task/901/status", allowed("2")),
+        ("proc/900/task/901/stat", stat("1")),
+        ("proc/900/task/902/status", allowed(cpus)),
+        ("proc/900/task/902/stat", stat(policy)),
+        ("proc/900/cgroup", format!("0::{scope}/libvirt/emulator\n")),
+        (
+            "sys/fs/cgroup/machine.slice/machine-qemu.scope/cpuset.cpus.effective",
+            "0-7\n".to_owned(),
+        ),
+    ];
+    for (path, text) in files {
+        add(&host, path, &text);
+    }
+    host
+}
+
+#[test]
+fn threads_that_are_elsewhere_are_moved_to_where_the_definition_says() {
+    let host = running_host(GOOD, ("0-7", "1"));
+    add(&host, "proc/900/task/900/status", "Cpus_allowed_list:\t0-7\n");
+    add(&host, "proc/900/task/900/stat", "900 (qemu) S 1\n");
+    let reader = Reader::of_tree(host.path()).expect("a tree");
+    let moves = domain_moves(&reader, "relay", &"1".parse().expect("CPUs")).expect("moves");
+    let told: Vec<String> = moves.iter().map(|one| format!("{} {}", one.tid, one.cpus)).collect();
+    assert_eq!(told, ["902 3", "900 0"]);
+    let off = domain_moves(&reader, "nobody", &"1".parse().expect("CPUs"));
+    assert!(off.is_err_and(|error| error.contains("does not run")));
 }
 
 #[test]

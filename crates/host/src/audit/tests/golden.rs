@@ -5,7 +5,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::made::{add, audit, tree};
+use super::made::{add, audit};
+use super::tree::tree;
 use crate::audit::finding::Outcome;
 use crate::audit::parameters::Parameters;
 
@@ -153,6 +154,25 @@ fn abb_s_guest_is_what_the_rules_ask_for() {
     assert_eq!(unknown, NONE);
     let [fail, _, _] = domain("abb-after.xml", "2-6", None);
     assert_eq!(fail, ["dom-devices-minimal", "dom-vcpusched"]);
+}
+
+#[test]
+fn the_fragments_to_write_are_those_of_this_domain() {
+    let parameters = Parameters {
+        domains: vec![definition("welotec-before.xml").display().to_string()],
+        rt_cpus: Some("1-7".parse().expect("CPUs")),
+        ..Parameters::default()
+    };
+    let text = crate::tune::emit(&audit(&host(), &parameters), &[], "libvirt").expect("fragments");
+    let fragments = [
+        "<vcpupin vcpu='0' cpuset='1'/><vcpupin vcpu='1' cpuset='2'/><vcpupin vcpu='2' cpuset='3'/></cputune>",
+        "<emulatorpin cpuset='0'/>",
+        "<vcpusched vcpus='0-2' scheduler='fifo' priority='1'/>",
+        "<memballoon model='none'/>",
+    ];
+    for fragment in fragments {
+        assert!(text.contains(fragment), "{fragment}: {text}");
+    }
 }
 
 /// A VMware guest without a time daemon, and the host's answers.

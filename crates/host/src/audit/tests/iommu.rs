@@ -4,7 +4,8 @@ use std::os::unix::fs::symlink;
 
 use tempfile::TempDir;
 
-use super::made::{add, audit, expect, tree};
+use super::made::{add, audit, expect};
+use super::tree::tree;
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 

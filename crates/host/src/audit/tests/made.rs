@@ -1,4 +1,4 @@
-//! Trees of files for one test, and what the rules say of them.
+//! What every rule says of one tree.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,15 +9,6 @@ use crate::Host;
 use crate::audit::Audit;
 use crate::audit::finding::Outcome;
 use crate::audit::parameters::Parameters;
-
-/// A tree with these files: paths without a slash in front, and their texts.
-pub(super) fn tree(files: &[(&str, &str)]) -> TempDir {
-    let tree = tempfile::tempdir().expect("a directory");
-    for (path, text) in files {
-        add(&tree, path, text);
-    }
-    tree
-}
 
 /// Adds a file, and says where it is.
 pub(super) fn add(tree: &TempDir, path: &str, text: &str) -> PathBuf {

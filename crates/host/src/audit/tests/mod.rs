@@ -1,7 +1,9 @@
 mod domain;
 mod golden;
 mod iommu;
+mod kernel;
 mod made;
+mod tree;
 mod vmware;
 
 use std::fs;

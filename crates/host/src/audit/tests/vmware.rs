@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::made::{add, audit, expect, tree};
+use super::made::{add, audit, expect};
+use super::tree::tree;
 use crate::audit::definition::bundle::Bundle;
 use crate::audit::definition::vmx::Vmx;
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown};
@@ -99,6 +100,19 @@ fn coalescing_that_is_off_passes_without_latency_sensitivity() {
     let text = GOOD.replace("\"high\"", "\"normal\"");
     let off = text.replace("logging", "ethernet0.coalescingScheme = \"disabled\"\nlogging");
     expect(&of(&guest(), &off, None), "vmw-nic-path", Pass);
+}
+
+#[test]
+fn the_lines_to_write_are_those_of_this_machine() {
+    let before = include_str!("definitions/vmware-before.vmx").replace("vmxnet3", "e1000");
+    let text = crate::tune::emit(&of(&guest(), &before, Some(HOST)), &[], "vmx").expect("lines");
+    for line in [
+        "sched.cpu.min = \"8000\"",
+        "sched.mem.min = \"16384\"",
+        "ethernet0.coalescingScheme = \"disabled\"",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::audit::value::{Known, Unknown, Value};
 /// A fact of a definition, by its name behind `dom.` and `stored.`.
 type Fact = (&'static str, fn(&Scene<'_>, &Domain) -> Known);
 
-const FACTS: [Fact; 46] = [
+const FACTS: [Fact; 47] = [
     ("is-x86", |_, domain| yes(domain.is_x86())),
     ("vcpus", |_, domain| domain.tuning.vcpus.into_known()),
     ("vcpu-ids", |_, domain| domain.tuning.ids().into_known()),
@@ -29,6 +29,7 @@ const FACTS: [Fact; 46] = [
         all_vcpu_cpus(scene, domain).into_known()
     }),
     ("shared-cpus", |scene, domain| shared_cpus(scene, domain).into_known()),
+    ("wanted-pins", wanted_pins),
     ("rt-cpus", |scene, _| scene.rt_cpus.clone().into_known()),
     ("emulator-cpus", |_, domain| {
         let cpus = domain.tuning.emulator.clone();
@@ -155,6 +156,24 @@ fn shared_cpus(scene: &Scene<'_>, domain: &Domain) -> CpuList {
     }
     let own = domain.tuning.vcpu_cpus();
     own.iter().filter(|cpu| users[cpu] > 1).collect()
+}
+
+/// A CPU of its own for each vCPU, in the words of the definition: the first ones for real-time work that no other domain has.
+fn wanted_pins(scene: &Scene<'_>, domain: &Domain) -> Known {
+    let others = scene.others.iter().map(|other| other.tuning.vcpu_cpus());
+    let taken: CpuList = others.collect::<Vec<_>>().iter().flat_map(CpuList::iter).collect();
+    let free = scene.rt_cpus.clone()?.without(&taken);
+    if free.len() < domain.tuning.vcpus as usize {
+        let text = format!(
+            "{} CPUs for {} vCPUs: name more with --cpus",
+            free.len(),
+            domain.tuning.vcpus
+        );
+        return Err(Unknown::unclear(text));
+    }
+    let pins = free.iter().take(domain.tuning.vcpus as usize).enumerate();
+    let pins = pins.map(|(vcpu, cpu)| format!("<vcpupin vcpu='{vcpu}' cpuset='{cpu}'/>"));
+    pins.collect::<String>().into_known()
 }
 
 fn not_real_time(domain: &Domain) -> Vec<String> {

@@ -3,9 +3,12 @@
 mod differences;
 mod facts;
 mod hardware;
+mod moves;
 mod nics;
 mod slice;
 mod threads;
+
+pub(crate) use moves::moves;
 
 use std::path::Path;
 

@@ -63,31 +63,30 @@ fn other_policies(reader: &Reader, domain: &Domain, running: &Running) -> Result
 }
 
 fn emulator_on_vcpu_cpus(reader: &Reader, domain: &Domain, running: &Running) -> Result<Vec<String>, Unknown> {
-    let folder = format!("/proc/{}/task", running.pid);
-    let threads = reader
-        .names(&folder, |name| name.bytes().all(|b| b.is_ascii_digit()))
-        .map_err(gone)?;
     let vcpu_cpus = domain.tuning.vcpu_cpus();
+    let threads = emulator_threads(reader, running)?.into_iter();
+    let beside = threads.filter(|(_, allowed)| allowed.iter().any(|cpu| vcpu_cpus.contains(cpu)));
+    Ok(beside
+        .map(|(thread, allowed)| format!("thread {thread} on {allowed}"))
+        .collect())
+}
+
+/// The threads that are no vCPU, with their CPUs. A helper that ends while they are read is left out.
+pub(super) fn emulator_threads(reader: &Reader, running: &Running) -> Result<Vec<(u32, CpuList)>, Unknown> {
+    let folder = format!("/proc/{}/task", running.pid);
+    let is_number = |name: &str| name.bytes().all(|b| b.is_ascii_digit());
+    let names = reader.names(&folder, is_number).map_err(gone)?;
     let is_vcpu = |thread: u32| running.vcpus.iter().any(|(_, of_vcpu)| *of_vcpu == thread);
-    let mut found = Vec::new();
-    for thread in threads
+    let threads = names
         .iter()
         .filter_map(|name| name.parse().ok())
-        .filter(|thread| !is_vcpu(*thread))
-    {
-        // A helper may end while the list is read.
-        let Ok(allowed) = allowed(reader, running.pid, thread) else {
-            continue;
-        };
-        if allowed.iter().any(|cpu| vcpu_cpus.contains(cpu)) {
-            found.push(format!("thread {thread} on {allowed}"));
-        }
-    }
-    Ok(found)
+        .filter(|thread| !is_vcpu(*thread));
+    let known = threads.filter_map(|thread| Some((thread, allowed(reader, running.pid, thread).ok()?)));
+    Ok(known.collect())
 }
 
 /// The CPUs on which a thread may run.
-fn allowed(reader: &Reader, process: u32, thread: u32) -> Result<CpuList, Unknown> {
+pub(super) fn allowed(reader: &Reader, process: u32, thread: u32) -> Result<CpuList, Unknown> {
     let path = format!("/proc/{process}/task/{thread}/status");
     let text = reader.text(&path).map_err(gone)?;
     let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
