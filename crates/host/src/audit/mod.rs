@@ -18,6 +18,9 @@ mod text;
 pub mod value;
 pub mod waiver;
 
+pub use definition::check_definitions;
+pub(crate) use gather::domain_moves;
+
 use std::time::Instant;
 
 use facts::Facts;

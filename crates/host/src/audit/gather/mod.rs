@@ -23,11 +23,14 @@ mod threads;
 mod time;
 mod vmware;
 
+pub(crate) use domain::moves as domain_moves;
+
 use model::Fact;
 
 use super::facts::Facts;
 use super::parameters::Parameters;
 use super::rule::{Place, Rule};
+use super::value::Unknown;
 use crate::reader::Reader;
 use crate::{hypervisor, virtualisation};
 
@@ -48,8 +51,8 @@ const GATHERERS: &[Gatherer] = &[
     network::gather,
     interrupts::of_nics,
     power::pcie,
-    iommu::gather,
     domain::gather,
+    iommu::gather,
     guest::gather,
     vmware::gather,
     container::gather,
@@ -65,6 +68,11 @@ pub(super) fn facts<'a>(
 ) -> Facts {
     let mut facts = Facts::default();
     facts.set("workload", parameters.workload.word());
+    let profile = parameters.profile.clone();
+    facts.set(
+        "profile",
+        profile.ok_or_else(|| Unknown::absent("no profile was asked for")),
+    );
     for gather in GATHERERS {
         gather(reader, parameters, &mut facts);
     }

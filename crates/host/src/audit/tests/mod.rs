@@ -2,8 +2,12 @@ mod asked;
 mod cache;
 mod clock;
 mod container;
+mod defined;
+mod domain;
+mod golden;
 mod guest;
 mod interrupts;
+mod iommu;
 mod isolation;
 mod kernel;
 mod made;
@@ -12,6 +16,7 @@ mod network;
 mod power;
 mod threads;
 mod tree;
+mod vmware;
 
 use std::fs;
 
