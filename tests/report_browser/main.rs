@@ -223,7 +223,7 @@ fn page_of(run_file: &Path) -> (PathBuf, u64) {
     (page, octets)
 }
 
-/// Octets that a page of a run of the plan `substation` may have, and screens that one of `quick` may have.
+/// Octets that a page of a run of the plan `substation` may have, and screens of 1280 by 900 pixels that one of `quick` may have.
 const MOST_OCTETS: u64 = 2_000_000;
 const MOST_SCREENS: f64 = 12.0;
 
@@ -255,7 +255,10 @@ fn pages_of_the_plans_stay_small() {
             "{name}: the browser complained"
         );
     }
-    let screens = browser.run("return document.documentElement.scrollHeight / innerHeight;");
-    let screens = screens.as_f64().expect("a number");
+    let screens = browser.run(
+        "if (document.getElementById('contradictions')) return 'the run file contradicts itself';
+         return document.documentElement.scrollHeight / 900;",
+    );
+    let screens = screens.as_f64().unwrap_or_else(|| panic!("{screens}"));
     assert!((1.0..MOST_SCREENS).contains(&screens), "{screens} screens");
 }

@@ -115,45 +115,53 @@ impl Shape {
     fn samples(&self, series: SeriesId, number: u64) -> Batch {
         let mut dice = Dice(number);
         let mut batch = Batch::default();
-        for window in 0..self.seconds / self.window_s {
-            batch.windows.push(self.window(series, window, &mut dice));
-        }
-        for spike in 0..SPIKES {
-            let at_ns = dice.below(self.seconds * SECOND_NS);
-            let value_ns = i64::try_from(200_000 + dice.below(3_000_000)).expect("small");
-            batch.spikes.push(Spike {
-                series,
-                at_ns,
-                value_ns,
-                cpu: Some(1),
-                sequence: Some(at_ns / 250_000),
-                explanation: Some(explanation(spike, value_ns)),
-            });
+        let windows = self.seconds / self.window_s;
+        for window in 0..windows {
+            // The late ones go round the windows in turn.
+            let late = (window..SPIKES).step_by(usize::try_from(windows).expect("small"));
+            let late: Vec<Spike> = late.map(|n| self.late(series, window, n, &mut dice)).collect();
+            batch.windows.push(self.window(series, window, &late, &mut dice));
+            batch.spikes.extend(late);
         }
         batch
     }
 
-    fn window(&self, series: SeriesId, window: u64, dice: &mut Dice) -> Window {
-        let mut histogram = Histogram::new();
-        let mut sum_ns = 0;
-        for _ in 0..VALUES {
-            let value = 20_000 + dice.below(40_000);
-            histogram.record(value);
-            sum_ns += i128::from(value);
+    fn late(&self, series: SeriesId, window: u64, number: u64, dice: &mut Dice) -> Spike {
+        let length_ns = self.window_s * SECOND_NS;
+        let at_ns = window * length_ns + dice.below(length_ns);
+        let value_ns = i64::try_from(200_000 + dice.below(3_000_000)).expect("small");
+        Spike {
+            series,
+            at_ns,
+            value_ns,
+            cpu: Some(1),
+            sequence: Some(at_ns / 250_000),
+            explanation: Some(explanation(number, value_ns)),
         }
-        let whole = |ns: Option<u64>| ns.map(|ns| i64::try_from(ns).expect("small"));
+    }
+
+    fn window(&self, series: SeriesId, window: u64, late: &[Spike], dice: &mut Dice) -> Window {
+        let usual = (0..VALUES).map(|_| 20_000 + dice.below(40_000));
+        let values: Vec<u64> = usual
+            .chain(late.iter().map(|spike| spike.value_ns.unsigned_abs()))
+            .collect();
+        let mut histogram = Histogram::new();
+        for value in &values {
+            histogram.record(*value);
+        }
+        let whole = |ns: Option<&u64>| ns.map(|ns| i64::try_from(*ns).expect("small"));
         Window {
             series,
             start_ns: window * self.window_s * SECOND_NS,
             end_ns: (window + 1) * self.window_s * SECOND_NS,
             counters: Counters {
-                expected: VALUES,
-                received: VALUES,
+                expected: values.len() as u64,
+                received: values.len() as u64,
                 ..Counters::default()
             },
-            sum_ns,
-            min_ns: whole(histogram.min()),
-            max_ns: whole(histogram.max()),
+            sum_ns: values.iter().map(|value| i128::from(*value)).sum(),
+            min_ns: whole(values.iter().min()),
+            max_ns: whole(values.iter().max()),
             histogram,
         }
     }
