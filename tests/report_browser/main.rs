@@ -6,6 +6,7 @@ mod shape;
 
 use browser::Browser;
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -261,4 +262,6 @@ fn pages_of_the_plans_stay_small() {
     );
     let screens = screens.as_f64().unwrap_or_else(|| panic!("{screens}"));
     assert!((1.0..MOST_SCREENS).contains(&screens), "{screens} screens");
+    let figures = format!("substation: {series} series, {octets} octets; quick: {screens:.1} screens");
+    let _ = writeln!(std::io::stdout(), "{figures}");
 }

@@ -64,9 +64,11 @@ impl Shape {
             let id = writer.add_series(&spec(name)).expect("a series");
             writer.write(&self.samples(id, number)).expect("written");
         }
-        let mut batch = Batch::default();
-        batch.events = self.events();
-        writer.write(&batch).expect("events");
+        let events = Batch {
+            events: self.events(),
+            ..Batch::default()
+        };
+        writer.write(&events).expect("events");
         writer
             .finish(RunState::Complete, self.seconds * SECOND_NS)
             .expect("finished");
