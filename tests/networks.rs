@@ -88,7 +88,13 @@ fn networks_are_measured_in_rounds_and_stand_side_by_side() {
         let lost = cell(&table, "lost", network);
         assert!(lost.starts_with(&format!("{} of ", count("lost"))), "{lost}");
     }
+    let inventory = document["inventory"].as_array().expect("an inventory");
+    let switch = inventory
+        .iter()
+        .find(|fact| fact["group"] == "test bed" && fact["name"] == "switch");
+    assert_eq!(switch.expect("the bed's switch")["value"], "one of 3 networks");
     let html = std::fs::read_to_string(Path::new(&out).with_extension("html")).expect("an HTML report");
+    assert!(html.contains(">Switch<tspan"), "the bed's picture has it");
     assert!(html.contains("<h2>Round trip by network</h2>") && html.contains("macvlan in bridge mode"));
 
     let again = run(&["compare", &out, &out, "--table", "networks"]);
@@ -135,6 +141,7 @@ fn ports_of_this_machine_stand_beside_the_plans_networks() {
     assert!(stderr(&one).contains("--nic takes two ports"), "{}", stderr(&one));
     assert!(matches!(both.status.code(), Some(0 | 1 | 3)), "{}", stderr(&both));
     let table = stdout(&both);
+    assert!(!table.is_empty(), "{}", stderr(&both));
     cell(&table, "max", "veth interface");
     assert!(
         table.contains("test set portA - network - portB (veth interface) device under test"),
