@@ -126,7 +126,9 @@ impl Function for Pdis {
         }
         let mut output = Output::default();
         if started == [false; 6] {
-            self.forget();
+            if self.tasks != [0; 6] {
+                self.forget();
+            }
             return output;
         }
         for (index, each) in Loop::ALL.into_iter().enumerate() {

@@ -40,9 +40,9 @@ impl<const N: usize> Parts<N> {
     /// Adds `sample` times `factor`.
     #[inline]
     fn add(&mut self, sample: &[f64; N], factor: Complex) {
-        for channel in 0..N {
-            self.re[channel] += sample[channel] * factor.re;
-            self.im[channel] += sample[channel] * factor.im;
+        for ((re, im), value) in self.re.iter_mut().zip(&mut self.im).zip(sample) {
+            *re += value * factor.re;
+            *im += value * factor.im;
         }
     }
 }

@@ -35,11 +35,18 @@ pub(super) struct Lane {
 
 impl Lane {
     /// `passed` samples on, with `value` A now. Whether it has started, and operated.
+    #[inline]
     pub(super) fn step(&mut self, stage: &Stage, passed: u64, value: f64, permitted: bool) -> (bool, bool) {
         let started = self.comparator.above(value, stage.pickup, stage.reset_ratio) && permitted;
         if !started && self.delay.is_idle() && self.travelled == 0.0 {
             return (false, false);
         }
+        self.go_on(stage, passed, value, started)
+    }
+
+    /// The rest of [`Self::step`], where there is anything to count.
+    #[inline(never)]
+    fn go_on(&mut self, stage: &Stage, passed: u64, value: f64, started: bool) -> (bool, bool) {
         let was_on = std::mem::replace(&mut self.on, started);
         let timed = self.delay.step(passed, started, stage.delay, stage.reset_delay);
         let Some((constants, multiplier)) = &stage.inverse else {
