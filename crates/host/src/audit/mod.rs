@@ -19,7 +19,7 @@ pub mod value;
 pub mod waiver;
 
 pub use definition::check_definitions;
-pub(crate) use gather::domain_moves;
+pub(crate) use gather::{CacheMasks, NicAnswer, cache_masks, cpuset_root, domain_moves};
 
 use std::time::Instant;
 

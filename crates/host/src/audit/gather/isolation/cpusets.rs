@@ -72,7 +72,7 @@ fn read(reader: &Reader, facts: &Facts) -> Result<Cpusets, Unknown> {
 }
 
 /// The version that has the cpuset controller, and where it is mounted.
-pub(super) fn root(reader: &Reader) -> Result<Option<(u8, String)>, Unknown> {
+pub(crate) fn root(reader: &Reader) -> Result<Option<(u8, String)>, Unknown> {
     let mounted = match mounts::read(reader) {
         Ok(mounted) => mounted,
         Err(error) => {

@@ -13,6 +13,8 @@ mod switching;
 
 pub(super) use counters::count;
 
+pub(crate) use answer::Answer;
+
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
