@@ -6,6 +6,7 @@
 
 mod actions;
 mod apply;
+mod domain;
 mod emit;
 mod journal;
 mod live;
@@ -18,6 +19,7 @@ mod traps;
 mod values;
 
 pub use apply::{Applied, Outcome, apply, undo};
+pub use domain::libvirt_patch;
 pub use emit::{KINDS, emit};
 pub use journal::{JOURNAL, Journal, JournalError};
 pub use machine::Machine;

@@ -148,6 +148,12 @@ impl OfArgs {
         }
     }
 
+    /// The domains that were named as files.
+    pub(crate) fn domain_files(&self) -> Vec<&str> {
+        let named = self.domain.iter().map(String::as_str);
+        named.filter(|named| host::audit::is_definition_file(named)).collect()
+    }
+
     fn waivers(&self) -> Result<Vec<Waiver>, Failure> {
         let Some(path) = &self.waivers else {
             return Ok(Vec::new());
