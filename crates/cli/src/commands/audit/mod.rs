@@ -5,10 +5,10 @@ mod tree;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::{page, verdict};
 use host::Host;
-use host::audit::{Audit, check_definitions};
 use host::audit::parameters::{Parameters, Workload};
 use host::audit::rule::Severity;
 use host::audit::waiver::{self, Waiver};
+use host::audit::{Audit, check_definitions};
 use report::audit::{Answer, AuditReport};
 use std::fs;
 use std::io::IsTerminal;
@@ -150,6 +150,11 @@ impl OfArgs {
             },
             profile: self.profile.clone(),
         }
+    }
+
+    /// The CPUs for real-time work, as they were told.
+    pub(crate) fn cpus(&self) -> Option<&CpuList> {
+        self.cpus.as_ref()
     }
 
     fn waivers(&self) -> Result<Vec<Waiver>, Failure> {
