@@ -13,6 +13,14 @@ use units::{Monotonic, Realtime};
 /// no limit can be held against it.
 pub const NOT_APPLICABLE: &str = "not applicable";
 
+/// Group of what the rules for real-time machines say of the machine: a fact for each rule, such as `fail (major): 950000`.
+pub const AUDIT: &str = "audit";
+
+/// The outcome at the beginning of a fact of [`AUDIT`].
+pub fn audit_outcome(value: &str) -> &str {
+    value.split(" (").next().unwrap_or(value)
+}
+
 /// One fact of the inventory. A fact that could not be read says why: unknown is not empty and not zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
