@@ -1,5 +1,6 @@
 mod isolation;
 mod kernel;
+mod scheduler;
 mod threads;
 mod tree;
 
