@@ -4,6 +4,7 @@
 //! data ([`rule`]): a condition over facts ([`condition`]) with three answers. What is not known is `unknown`, never `pass`.
 
 pub mod condition;
+mod definition;
 pub mod facts;
 pub mod finding;
 mod gather;
@@ -16,6 +17,9 @@ mod tests;
 mod text;
 pub mod value;
 pub mod waiver;
+
+pub use definition::check_definitions;
+pub(crate) use gather::domain_moves;
 
 use std::time::Instant;
 

@@ -3,6 +3,7 @@
 use units::CpuList;
 
 use super::operation::{Operation, Target};
+use crate::audit::domain_moves;
 use crate::audit::facts::{Facts, Subject};
 use crate::audit::value::Value;
 use crate::reader::Reader;
@@ -10,11 +11,12 @@ use crate::roles;
 
 type Action = fn(&Reader, &Facts, Option<&Subject>) -> Result<Vec<Operation>, String>;
 
-const ACTIONS: [(&str, Action); 4] = [
+const ACTIONS: [(&str, Action); 5] = [
     ("irq-affinity", irq_affinity),
     ("idle-states", idle_states),
     ("workqueue-masks", workqueue_masks),
     ("move-threads", move_threads),
+    ("domain-threads", domain_threads),
 ];
 
 /// Whether there is an action of that name.
@@ -111,6 +113,21 @@ fn move_threads(reader: &Reader, facts: &Facts, _: Option<&Subject>) -> Result<V
             name: thread.name,
         },
         value: others.to_string(),
+    });
+    Ok(moved.collect())
+}
+
+/// The threads of a running domain go where its definition says.
+fn domain_threads(reader: &Reader, facts: &Facts, part: Option<&Subject>) -> Result<Vec<Operation>, String> {
+    let part = part.ok_or("no domain was named")?;
+    let moves = domain_moves(reader, &part.name, &cpus(facts, "hk_cpus")?)?;
+    let moved = moves.into_iter().map(|thread| Operation {
+        target: Target::Thread {
+            tid: thread.tid,
+            started: thread.started_ticks,
+            name: thread.name,
+        },
+        value: thread.cpus.to_string(),
     });
     Ok(moved.collect())
 }
