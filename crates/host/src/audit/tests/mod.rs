@@ -1,4 +1,5 @@
 mod asked;
+mod broken;
 mod cache;
 mod clock;
 mod container;
