@@ -1,4 +1,5 @@
 mod asked;
+mod broken;
 mod cache;
 mod clock;
 mod container;
@@ -14,6 +15,7 @@ mod made;
 mod memory;
 mod network;
 mod power;
+mod scheduler;
 mod threads;
 mod tree;
 mod vmware;
