@@ -44,7 +44,8 @@ pub(crate) fn is_service(name: &str) -> bool {
     TIME.iter().chain(&OTHERS).any(|service| kept(service) == name)
 }
 
-fn kept(name: &str) -> &str {
+/// What the kernel keeps of a process's name.
+pub(crate) fn kept(name: &str) -> &str {
     name.get(..KEPT).unwrap_or(name)
 }
 

@@ -2,6 +2,7 @@
 
 mod neutral;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::processes::is_service;
@@ -46,6 +47,7 @@ impl Capture {
         let own = std::process::id().to_string();
         let mut neutral = Neutral::of(touched);
         let (mut entries, mut refused) = (Vec::new(), String::new());
+        let parents = parents(touched);
         for (path, what) in touched
             .iter()
             .filter(|(path, what)| is_wanted(path, what, &own, processes))
@@ -60,7 +62,9 @@ impl Capture {
                     let to = neutral.path(&to.display().to_string());
                     entries.push((inside, Entry::Link(to.into())));
                 }
-                Touched::Directory(names) => entries.push((inside, directory(path, names, &mut neutral))),
+                Touched::Directory(names) => {
+                    entries.push((inside, directory(path, names, &parents, &mut neutral)));
+                }
                 Touched::Refused(why) => {
                     if let Some(name) = why.errno_name().filter(|_| !why.is_absent()) {
                         refused.push_str(&format!("{name} {place}\n"));
@@ -99,9 +103,19 @@ fn is_number(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|octet| octet.is_ascii_digit())
 }
 
+/// Paths in which something was read: they are directories, also when a process has ended since.
+fn parents(touched: &[(String, Touched)]) -> HashSet<&Path> {
+    let paths = touched.iter().map(|(path, _)| Path::new(path.as_str()));
+    paths.flat_map(|path| path.ancestors().skip(1)).collect()
+}
+
 /// The names of a directory, and which of them are directories. Links are entries of their own where they were followed.
-fn directory(path: &str, names: &[String], neutral: &mut Neutral) -> Entry {
+fn directory(path: &str, names: &[String], parents: &HashSet<&Path>, neutral: &mut Neutral) -> Entry {
     let real = names.iter().map(|name| (name, Path::new(path).join(name)));
     let kept = real.filter(|(_, real)| !real.is_symlink());
-    Entry::Directory(kept.map(|(name, real)| (neutral.path(name), real.is_dir())).collect())
+    let is_folder = |real: &Path| parents.contains(real) || real.is_dir();
+    Entry::Directory(
+        kept.map(|(name, real)| (neutral.path(name), is_folder(&real)))
+            .collect(),
+    )
 }

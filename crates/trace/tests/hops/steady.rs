@@ -7,7 +7,7 @@ use std::time::Duration;
 use trace::hops::{HopCounts, HopOptions};
 
 /// No smpCnt comes twice.
-const FRAMES: u16 = 60_000;
+const FRAMES: u16 = 20_000;
 
 /// All durations are over the threshold, so that any two figures that are not of the same frames differ.
 #[test]

@@ -1,6 +1,8 @@
 //! `triptime audit`: is this machine set up for real time, why not, and how is it put right.
 
-use crate::failure::{COULD_NOT_MEASURE, Failure};
+mod tree;
+
+use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::{page, verdict};
 use host::Host;
 use host::audit::Audit;
@@ -12,6 +14,7 @@ use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+pub(crate) use tree::Machine;
 use units::{CpuList, foreign};
 
 /// Exit status: a finding of the severity that fails the audit.
@@ -47,6 +50,9 @@ pub(crate) struct AuditArgs {
     /// Print the answer in one line, for a log
     #[arg(long, conflicts_with_all = ["json", "full"])]
     summary: bool,
+    /// Also write what was read as a tar file, for an audit elsewhere with --root; says which secrets and addresses were left out
+    #[arg(long, value_name = "FILE.tar", conflicts_with = "root")]
+    capture: Option<PathBuf>,
     /// Also write the audit as one HTML file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -70,6 +76,9 @@ pub(crate) struct OfArgs {
     /// VMware virtual machine: its .vmx or .ovf; may be given more than once
     #[arg(long, value_name = "FILE")]
     vmx: Vec<PathBuf>,
+    /// What the ESXi host below them says: the output of its commands in one file
+    #[arg(long, value_name = "FILE")]
+    esxi: Option<PathBuf>,
     /// Container: a definition file, or the id of a container of this machine; may be given more than once
     #[arg(long, value_name = "ID|FILE")]
     container: Vec<String>,
@@ -118,10 +127,10 @@ fn observed(text: &str) -> Result<Duration, String> {
 
 impl OfArgs {
     /// The machine to audit.
-    pub(crate) fn host(&self) -> Result<Host, Failure> {
+    pub(crate) fn machine(&self, remembers: bool) -> Result<Machine, Failure> {
         match &self.root {
-            None => Ok(Host::live()),
-            Some(root) => Host::at(root).map_err(|error| Failure::Usage(error.to_string())),
+            None => Ok(Machine::live(remembers)),
+            Some(root) => Machine::at(root),
         }
     }
 
@@ -132,6 +141,7 @@ impl OfArgs {
             nics: self.nic.clone(),
             domains: self.domain.clone(),
             vmx: self.vmx.clone(),
+            esxi: self.esxi.clone(),
             containers: self.container.clone(),
             observe: Some(self.observe).filter(|time| !time.is_zero()),
             workload: match self.workload {
@@ -152,6 +162,22 @@ impl OfArgs {
         waiver::read(&text, today).map_err(|error| wrong(&error))
     }
 
+    /// The same as words of a command line.
+    fn words(&self) -> String {
+        let mut words = Vec::new();
+        words.extend(self.cpus.iter().map(|cpus| format!("--cpus {cpus}")));
+        words.extend(self.nic.iter().map(|name| format!("--nic {name}")));
+        words.extend(self.domain.iter().map(|name| format!("--domain {name}")));
+        words.extend(self.vmx.iter().map(|path| format!("--vmx {}", path.display())));
+        words.extend(self.container.iter().map(|name| format!("--container {name}")));
+        words.extend(self.root.iter().map(|path| format!("--root {}", path.display())));
+        if matches!(self.workload, WorkloadArg::BusyPoll) {
+            words.push("--workload busy-poll".to_owned());
+        }
+        words.extend(self.profile.iter().map(|name| format!("--profile {name}")));
+        words.join(" ")
+    }
+
     fn fails_from(&self) -> Severity {
         match self.fail_on {
             SeverityArg::Minor => Severity::Minor,
@@ -161,7 +187,7 @@ impl OfArgs {
     }
 
     /// What the machine is called in the audit.
-    fn machine(&self) -> String {
+    fn name(&self) -> String {
         match &self.root {
             Some(root) => root.display().to_string(),
             None => fs::read_to_string("/proc/sys/kernel/hostname")
@@ -170,15 +196,15 @@ impl OfArgs {
     }
 
     /// What the rules say.
-    pub(crate) fn audit(&self) -> Result<Audit, Failure> {
+    pub(crate) fn audit(&self, host: &Host) -> Result<Audit, Failure> {
         self.check()?;
-        Ok(self.host()?.audit(&self.parameters(), &self.waivers()?))
+        Ok(host.audit(&self.parameters(), &self.waivers()?))
     }
 
     /// The audit, ready to be shown.
-    fn audited(&self) -> Result<AuditReport, Failure> {
-        let audit = self.audit()?;
-        let machine = foreign::shown(&self.machine()).into_owned();
+    fn report(&self, host: &Host) -> Result<AuditReport, Failure> {
+        let audit = self.audit(host)?;
+        let machine = foreign::shown(&self.name()).into_owned();
         Ok(AuditReport::of(
             &audit,
             machine,
@@ -187,8 +213,9 @@ impl OfArgs {
         ))
     }
 
-    /// Refuses what names nothing.
+    /// Refuses what names nothing, and definitions that cannot be read.
     fn check(&self) -> Result<(), Failure> {
+        host::audit::check_definitions(&self.parameters()).map_err(Failure::Usage)?;
         let profiles = host::audit::rule::profiles();
         match &self.profile {
             Some(name) if !profiles.contains(name) => Err(Failure::Usage(format!(
@@ -203,13 +230,19 @@ impl OfArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
     page::check(args.html.as_deref(), None)?;
-    let report = args.of.audited()?;
+    let machine = args.of.machine(args.capture.is_some())?;
+    let report = args.of.report(&machine.host)?;
+    if let Some(path) = &args.capture {
+        let left_out = tree::write(&machine.host, path)?;
+        say(&format_args!(
+            "{}: replaced or left out: {}",
+            path.display(),
+            left_out.join("; ")
+        ));
+    }
     let colour = std::io::stdout().is_terminal();
-    let told: Vec<String> = std::env::args()
-        .skip(2)
-        .filter(|word| word != "--html" && word != "--junit")
-        .collect();
-    let command = |head: &str| foreign::shown(format!("{head} {}", told.join(" ")).trim_end()).into_owned();
+    let told = args.of.words();
+    let command = |head: &str| foreign::shown(format!("{head} {told}").trim_end()).into_owned();
     let text = match args {
         AuditArgs { json: true, .. } => report.json(),
         AuditArgs { full: true, all, .. } => report.text(colour, *all),

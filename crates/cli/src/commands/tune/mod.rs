@@ -65,13 +65,13 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8, Failure> {
         return undo(args);
     }
     check(&args.checks)?;
-    let host = args.of.host()?;
-    let audit = args.of.audit()?;
+    let machine = args.of.machine(false)?;
+    let audit = args.of.audit(&machine.host)?;
     if let Some(tool) = &args.action.emit {
         return emit(args, &audit, tool);
     }
-    let plan = tune::plan(&host, &audit, &args.checks);
-    let refusals = tune::refusals(&host, &audit, &args.of.parameters(), &plan);
+    let plan = tune::plan(&machine.host, &audit, &args.checks);
+    let refusals = tune::refusals(&machine.host, &audit, &args.of.parameters(), &plan);
     match args.action.apply {
         true => apply(args, &plan, &refusals),
         false => {

@@ -1,7 +1,8 @@
-//! Definitions of virtual machines, as their files say: libvirt's XML, VMware's `.vmx` and OVF, and what an ESXi host says of
-//! itself. What a file does not say is `None`; what the hypervisor then does is the rules' matter.
+//! Definitions that users hand over as files: of containers; of virtual machines, which are libvirt's XML, VMware's `.vmx` and
+//! OVF; and what an ESXi host says of itself. What a file does not say is `None`: what then holds is the rules' matter.
 
 pub(super) mod bundle;
+pub(super) mod container;
 pub(super) mod devices;
 pub(super) mod domain;
 pub(super) mod element;

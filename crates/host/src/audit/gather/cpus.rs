@@ -3,27 +3,25 @@
 use units::CpuList;
 
 use crate::audit::facts::{Class, Facts, Subject};
+use crate::audit::gather::isolation::cpusets;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Unknown, Value};
 use crate::reader::Reader;
-use crate::roles::{self, CpuFacts};
+use crate::{cpu, isolation};
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
-    let read = roles::read(reader).map_err(Unknown::from);
-    let of = |pick: fn(&CpuFacts) -> CpuList| read.as_ref().map(pick).map_err(Unknown::clone);
-    facts.set("cpus.online", of(|found| found.online.clone()));
-    facts.set("cpus.isolated", of(|found| found.isolated.clone()));
-    facts.set("cpus.nohz-full", of(|found| found.nohz_full.clone()));
-    facts.set("cpus.partitions", of(|found| found.partitions.clone()));
+    facts.set("cpus.online", cpu::online(reader));
+    facts.set("cpus.isolated", isolation::isolated(reader));
+    facts.set("cpus.nohz-full", isolation::nohz_full(reader));
+    cpusets::gather(reader, facts);
     facts.set("cpus.told", parameters.rt_cpus.is_some());
     let rt_cpus = match &parameters.rt_cpus {
         Some(told) => Ok(told.clone()),
-        None => of(set_aside),
+        None => kept_free(facts),
     };
-    let housekeeping = rt_cpus.as_ref().map_err(Unknown::clone).and_then(|rt_cpus| {
-        let online = of(|found| found.online.clone())?;
-        Ok::<_, Unknown>(online.without(rt_cpus))
-    });
+    let housekeeping = rt_cpus
+        .clone()
+        .and_then(|rt_cpus| Ok::<_, Unknown>(known(facts, "cpus.online")?.without(&rt_cpus)));
     facts.set("rt_cpus", rt_cpus);
     facts.set("hk_cpus", housekeeping);
     let considered = match known(facts, "rt_cpus") {
@@ -38,13 +36,18 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     }
 }
 
-/// Those online that the kernel keeps work away from, also those that this process may not use.
-fn set_aside(cpus: &CpuFacts) -> CpuList {
-    let by_any = |cpu: &u32| {
-        let lists = [&cpus.isolated, &cpus.nohz_full, &cpus.partitions];
-        lists.iter().any(|list| list.contains(*cpu))
+/// The CPUs online that the kernel keeps work away from, by any of the three means. The cpuset of this process is no matter here: who
+/// audits is seldom let on them.
+fn kept_free(facts: &Facts) -> Result<CpuList, Unknown> {
+    let online = known(facts, "cpus.online")?;
+    let booted = [known(facts, "cpus.isolated")?, known(facts, "cpus.nohz-full")?];
+    let by_boot: CpuList = booted.iter().flat_map(CpuList::iter).collect();
+    let partitions = match known(facts, "cpus.partitions") {
+        Err(unknown) if by_boot.is_empty() => return Err(unknown),
+        partitions => partitions.unwrap_or_default(),
     };
-    cpus.online.iter().filter(by_any).collect()
+    let apart = |cpu: &u32| by_boot.contains(*cpu) || partitions.contains(*cpu);
+    Ok(online.iter().filter(apart).collect())
 }
 
 /// The CPUs that are asked one by one: those set aside; where none is, every CPU online, since any may get the work.

@@ -1,10 +1,13 @@
 //! Reads what the rules ask for. Every gatherer notes each of its facts on any tree, known or with the reason why not.
 
 mod cache;
+mod clock;
 mod container;
 mod cpus;
+mod daemons;
 mod domain;
 mod files;
+mod guest;
 mod interrupts;
 mod iommu;
 mod isolation;
@@ -15,6 +18,8 @@ mod observed;
 mod platform;
 mod power;
 mod scheduler;
+mod shared;
+mod threads;
 mod time;
 mod vmware;
 
@@ -32,18 +37,23 @@ use crate::{hypervisor, virtualisation};
 type Gatherer = fn(&Reader, &Parameters, &mut Facts);
 
 /// In this order: the CPUs come first, since others ask for them.
-const GATHERERS: [Gatherer; 15] = [
+const GATHERERS: &[Gatherer] = &[
     cpus::gather,
     kernel::gather,
     isolation::gather,
+    threads::gather,
     scheduler::gather,
     interrupts::gather,
     power::gather,
+    clock::gather,
     memory::gather,
     cache::gather,
     network::gather,
+    interrupts::of_nics,
+    power::pcie,
     domain::gather,
     iommu::gather,
+    guest::gather,
     vmware::gather,
     container::gather,
     time::gather,

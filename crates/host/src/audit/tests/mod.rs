@@ -1,10 +1,22 @@
+mod asked;
+mod cache;
+mod clock;
+mod container;
 mod domain;
 mod golden;
+mod guest;
+mod interrupts;
 mod iommu;
+mod isolation;
 mod kernel;
 mod made;
+mod memory;
+mod network;
+mod power;
+mod threads;
 mod tree;
 mod vmware;
+mod whole;
 
 use std::fs;
 

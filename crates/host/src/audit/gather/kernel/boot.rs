@@ -96,10 +96,13 @@ fn given_value(line: &Cmdline, name: &str) -> String {
     line.values(name).collect::<Vec<_>>().join(",")
 }
 
+/// A place where a boot loader keeps lines, asked for that of a release; `None`: it has none.
+type Place = fn(&Reader, &str) -> Result<Option<Stored>, HostError>;
+
 /// The first place that has a line for the kernel that runs.
 fn next(reader: &Reader) -> Result<Stored, Unknown> {
     let release = reader.line("/proc/sys/kernel/osrelease")?;
-    let places: [fn(&Reader, &str) -> Result<Option<Stored>, HostError>; 5] = [
+    let places: [Place; 5] = [
         loader_entry,
         grub_entry,
         extlinux,
