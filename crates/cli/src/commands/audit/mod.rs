@@ -76,7 +76,7 @@ pub(crate) struct OfArgs {
     /// VMware virtual machine: its .vmx or .ovf; may be given more than once
     #[arg(long, value_name = "FILE")]
     vmx: Vec<PathBuf>,
-    /// What the ESXi host of the virtual machines says of itself: a saved bundle
+    /// What the ESXi host below them says: the output of its commands in one file
     #[arg(long, value_name = "FILE")]
     esxi: Option<PathBuf>,
     /// Container: a definition file, or the id of a container of this machine; may be given more than once
@@ -219,8 +219,9 @@ impl OfArgs {
         ))
     }
 
-    /// Refuses what names nothing.
+    /// Refuses what names nothing, and definitions that cannot be read.
     fn check(&self) -> Result<(), Failure> {
+        host::audit::check_definitions(&self.parameters()).map_err(Failure::Usage)?;
         let profiles = host::audit::rule::profiles();
         match &self.profile {
             Some(name) if !profiles.contains(name) => Err(Failure::Usage(format!(

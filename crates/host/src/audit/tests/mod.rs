@@ -3,7 +3,6 @@ mod broken;
 mod cache;
 mod clock;
 mod container;
-mod defined;
 mod domain;
 mod golden;
 mod guest;
@@ -19,6 +18,7 @@ mod scheduler;
 mod threads;
 mod tree;
 mod vmware;
+mod whole;
 
 use std::fs;
 
