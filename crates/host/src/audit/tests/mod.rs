@@ -1,5 +1,6 @@
 mod container;
 mod network;
+mod time;
 mod tree;
 
 use std::fs;

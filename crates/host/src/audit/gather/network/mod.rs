@@ -11,7 +11,9 @@ mod queues;
 mod settings;
 mod switching;
 
+pub(super) use answer::only_live;
 pub(super) use counters::count;
+pub(super) use switching::cpus as cpus_of;
 
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
