@@ -2,6 +2,9 @@
 
 use units::CpuList;
 
+use super::{network, time};
+use crate::audit::facts::Facts;
+use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::container;
 use crate::error::HostError;
@@ -38,8 +41,15 @@ impl Thread {
     }
 }
 
+/// Reads the processes once, for everybody who asks for some by name.
+pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Facts) {
+    let found = find(reader, |name| network::moves_frames(name) || time::is_of_time(name));
+    network::switching(&found, facts);
+    time::gather(reader, &found, facts);
+}
+
 /// The processes whose name `wanted` picks, which sees it as the kernel keeps it: 15 characters.
-pub(super) fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, Unknown> {
+fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, Unknown> {
     let pids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()));
     // Without a list of processes none is known to be absent.
     let pids = pids.map_err(|error| Unknown::unclear(error.to_string()))?;

@@ -44,7 +44,7 @@ const GATHERERS: [Gatherer; 15] = [
     domain::gather,
     vmware::gather,
     container::gather,
-    time::gather,
+    daemons::gather,
     platform::gather,
 ];
 

@@ -334,3 +334,10 @@ fn the_container_one_is_in_is_asked_from_inside() {
         );
     }
 }
+
+#[test]
+fn a_real_time_priority_that_was_refused_is_worth_more_than_capabilities() {
+    let tried = |answer| outcome(&inside(&[(".answers/fifo", answer)]), &naming(&[]), "ctr-rt-works");
+    assert_eq!(tried("granted\n"), Pass);
+    assert_eq!(tried("refused\n"), Fail);
+}

@@ -200,6 +200,8 @@ fn the_profile_is_read_from_arguments_and_from_three_kinds_of_files() {
         says("ts-ptp-profile", &[], &[("etc/linuxptp/timemaster.conf", &seapath)]),
         Pass
     );
+    let brought = [("etc/linuxptp/ptp4l.conf", "[global]\ntx_timestamp_timeout 1\n")];
+    assert_eq!(says("ts-ptp-profile", &[], &brought), Warn, "nothing runs by it");
     assert_eq!(says("ts-ptp-profile", &[], &[]), NotApplicable);
 }
 

@@ -13,7 +13,7 @@ mod switching;
 
 pub(super) use answer::only_live;
 pub(super) use counters::count;
-pub(super) use switching::cpus as cpus_of;
+pub(super) use switching::{cpus as cpus_of, gather as switching, moves_frames};
 
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
@@ -40,7 +40,6 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         multicast::gather(reader, &links, &groups, &name, &mut part);
         facts.add(Class::Nic, part);
     }
-    switching::gather(reader, facts);
 }
 
 /// What is wanted where nobody says otherwise: the catalogue's limits, and the frames of twenty streams of 4800 a second.

@@ -7,14 +7,17 @@ use crate::reader::Reader;
 /// Debian's and Red Hat's.
 const FILES: [&str; 2] = ["/etc/chrony/chrony.conf", "/etc/chrony.conf"];
 
-/// Lines of its configuration, each its words.
+/// Whether it runs, and the lines of its configuration, each its words.
 #[derive(Debug, Clone)]
-pub(super) struct Chrony(Result<Vec<Vec<String>>, Unknown>);
+pub(super) struct Chrony {
+    runs: bool,
+    lines: Result<Vec<Vec<String>>, Unknown>,
+}
 
 impl Chrony {
     /// Above which offset in seconds it steps at any time; 0: never after its first updates.
     pub(super) fn step(&self) -> Result<f64, Unknown> {
-        let lines = self.0.as_ref().map_err(Clone::clone)?;
+        let lines = self.lines.as_ref().map_err(Clone::clone)?;
         let Some(line) = lines.iter().rfind(|line| line[0].eq_ignore_ascii_case("makestep")) else {
             return Ok(0.0);
         };
@@ -29,18 +32,26 @@ impl Chrony {
         }
     }
 
-    /// The number of the hardware clock that it reads.
-    pub(super) fn clock(&self) -> Option<u32> {
-        let lines = self.0.as_ref().ok()?;
+    /// The number of the hardware clock that it reads; `None`: it runs and reads none, or does not run.
+    pub(super) fn clock(&self) -> Result<Option<u32>, Unknown> {
+        if !self.runs {
+            return Ok(None);
+        }
+        let lines = self.lines.as_ref().map_err(Clone::clone)?;
         let mut sources = lines.iter().filter(|line| line[0].eq_ignore_ascii_case("refclock"));
-        let of_clock = sources.find(|line| line.get(1).is_some_and(|kind| kind == "PHC"))?;
-        of_clock
-            .get(2)?
+        let Some(source) = sources.find(|line| line.get(1).is_some_and(|kind| kind == "PHC")) else {
+            return Ok(None);
+        };
+        let path = source
+            .get(2)
+            .map_or("", String::as_str)
             .split(':')
-            .next()?
-            .strip_prefix("/dev/ptp")?
-            .parse()
-            .ok()
+            .next()
+            .unwrap_or_default();
+        let number = path.strip_prefix("/dev/ptp").and_then(|number| number.parse().ok());
+        number
+            .map(Some)
+            .ok_or_else(|| Unknown::unclear(format!("chrony reads {path}, whose number is not known")))
     }
 }
 
@@ -59,7 +70,7 @@ pub(super) fn read(reader: &Reader, found: &[Daemon]) -> Chrony {
             first.or_else(|first| reader.text(FILES[1]).map_err(|_| first))
         }
     };
-    Chrony(text.map_err(Unknown::from).and_then(|text| {
+    let lines = text.map_err(Unknown::from).and_then(|text| {
         let mut all = lines(&text);
         for folder in folders(&all) {
             let names = reader
@@ -70,7 +81,11 @@ pub(super) fn read(reader: &Reader, found: &[Daemon]) -> Chrony {
             }
         }
         Ok(all)
-    }))
+    });
+    Chrony {
+        runs: daemon.is_some(),
+        lines,
+    }
 }
 
 fn folders(lines: &[Vec<String>]) -> Vec<String> {

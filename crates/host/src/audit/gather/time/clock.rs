@@ -63,10 +63,14 @@ pub(super) fn value(table: &Result<Table, Unknown>, key: &str) -> Known {
 /// steers says nothing.
 fn steered(reader: &Reader, ptp: &Result<Ptp, Unknown>, chrony: &Result<Chrony, Unknown>) -> Result<u32, Unknown> {
     let ptp = ptp.as_ref().map_err(Clone::clone)?;
-    if let Some(interface) = ptp.interfaces.first().filter(|_| ptp.runs) {
-        return clock_of(reader, interface);
+    if ptp.runs {
+        let first = ptp.interfaces.first();
+        return clock_of(
+            reader,
+            first.ok_or_else(|| Unknown::unclear("the interfaces of ptp4l are not known"))?,
+        );
     }
-    let by_chrony = chrony.as_ref().ok().and_then(Chrony::clock);
+    let by_chrony = chrony.as_ref().map_err(Clone::clone)?.clock()?;
     by_chrony.ok_or_else(|| Unknown::absent("neither ptp4l nor chrony uses a hardware clock"))
 }
 

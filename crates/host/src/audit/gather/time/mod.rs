@@ -8,9 +8,8 @@ mod ptp;
 mod setters;
 
 use crate::audit::facts::Facts;
-use crate::audit::gather::daemons::{self, Daemon, kept};
+use crate::audit::gather::daemons::{Daemon, kept};
 use crate::audit::gather::network::cpus_of;
-use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::reader::Reader;
 use ptp::Ptp;
@@ -31,11 +30,19 @@ const DAEMONS: [&str; 9] = [
 /// Those whose delay goes into the clock: the kernel's worker of a PTP clock is `ptp0`, `ptp1`…
 const TIMED: [&str; 2] = ["ptp4l", "phc2sys"];
 
-pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Facts) {
+/// Whether a process of this name is asked for here.
+pub(super) fn is_of_time(name: &str) -> bool {
+    DAEMONS.iter().any(|one| kept(one) == name) || is_worker(name)
+}
+
+/// From the processes of such names, and others.
+pub(super) fn gather(reader: &Reader, all: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
     facts.set("limits.clock-offset-ns", 1000u32);
     facts.set("limits.step-s", 1.0);
-    let is_ours = |name: &str| DAEMONS.iter().any(|one| kept(one) == name) || is_worker(name);
-    let found = daemons::find(reader, is_ours);
+    let found = all.clone().map(|mut all| {
+        all.retain(|daemon| is_of_time(&daemon.name));
+        all
+    });
     let ptp = found.clone().map(|found| Ptp::read(reader, &found));
     let chrony = found.clone().map(|found| chrony::read(reader, &found));
     facts.set("time.daemons", found.clone().map(|found| names(&found)));
