@@ -40,11 +40,12 @@ const OTHERS: [&str; 9] = [
 const KEPT: usize = 15;
 
 /// Whether `name`, as `/proc/PID/comm` shows it, is a process that the facts name.
-pub fn is_service(name: &str) -> bool {
+pub(crate) fn is_service(name: &str) -> bool {
     TIME.iter().chain(&OTHERS).any(|service| kept(service) == name)
 }
 
-fn kept(name: &str) -> &str {
+/// What the kernel keeps of a process's name.
+pub(crate) fn kept(name: &str) -> &str {
     name.get(..KEPT).unwrap_or(name)
 }
 
@@ -76,7 +77,7 @@ fn add(sheet: &mut Sheet<'_>, names: &[&str], running: &Result<BTreeMap<String, 
 }
 
 /// Identifiers of processes by name. In a container the host's are not visible: that they do not run cannot be told.
-fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError> {
+pub(crate) fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError> {
     let ids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()))?;
     let mut running: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for id in ids {

@@ -97,9 +97,13 @@ impl Facts {
         self.machine.set_known(name, known);
     }
 
-    /// Adds a part.
+    /// Adds a part, or its facts to the part of that name.
     pub fn add(&mut self, class: Class, subject: Subject) {
-        self.parts.entry(class).or_default().push(subject);
+        let parts = self.parts.entry(class).or_default();
+        match parts.iter_mut().find(|part| part.name == subject.name) {
+            Some(part) => part.facts.extend(subject.facts),
+            None => parts.push(subject),
+        }
     }
 
     /// The parts of a class, in the order they were added.

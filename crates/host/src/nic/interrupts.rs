@@ -1,5 +1,7 @@
 //! The interrupts of a network interface: which they are, and which CPUs serve them.
 
+use std::collections::BTreeMap;
+
 use units::CpuList;
 
 use super::interface::of_device;
@@ -48,6 +50,21 @@ pub(crate) fn of_nic(reader: &Reader, name: &str) -> Result<Vec<NicInterrupt>, H
     numbers.sort_unstable();
     numbers.dedup();
     Ok(numbers.into_iter().map(|number| one(reader, number, &lines)).collect())
+}
+
+/// The names of the interrupts that have a handler, by number.
+pub(crate) fn names(reader: &Reader) -> Result<BTreeMap<u32, String>, HostError> {
+    let path = "/proc/interrupts";
+    let text = reader.text(path)?;
+    let found: BTreeMap<u32, String> = lines(&text)
+        .into_iter()
+        .filter(|line| !line.name.is_empty())
+        .map(|line| (line.number, line.name))
+        .collect();
+    if found.is_empty() {
+        return Err(HostError::unexpected(path, "numbered interrupts with names", &text));
+    }
+    Ok(found)
 }
 
 /// Numbers of the message-signalled interrupts that its device lists.

@@ -58,7 +58,7 @@ impl Scope<'_> {
             Node::Literal(value) => Ok(value.clone()),
             Node::Fact(name) => self.facts.get(self.part, name),
             Node::Not(_) | Node::Join(..) => self.truth(node).map(Value::Flag),
-            Node::Binary(operator, left, right) => binary(*operator, self.value(left)?, self.value(right)?),
+            Node::Binary(operator, left, right) => binary(*operator, &self.value(left)?, &self.value(right)?),
             Node::Call(function, arguments) => self.call(*function, arguments),
         }
     }
@@ -84,23 +84,23 @@ impl Scope<'_> {
     }
 }
 
-fn binary(operator: Operator, left: Value, right: Value) -> Known {
+fn binary(operator: Operator, left: &Value, right: &Value) -> Known {
     let flag = |flag| Ok(Value::Flag(flag));
     match operator {
-        Operator::Equal => flag(equal(&left, &right)?),
-        Operator::Unequal => flag(!equal(&left, &right)?),
-        Operator::Less => flag(order(&left, &right)? == Ordering::Less),
-        Operator::LessOrEqual => flag(order(&left, &right)? != Ordering::Greater),
-        Operator::Greater => flag(order(&left, &right)? == Ordering::Greater),
-        Operator::GreaterOrEqual => flag(order(&left, &right)? != Ordering::Less),
-        Operator::In => flag(listed(&right, &left)?),
-        Operator::Has => flag(listed(&left, &right)?),
-        Operator::Within => flag(as_cpus(&left)?.without(&as_cpus(&right)?).is_empty()),
+        Operator::Equal => flag(equal(left, right)?),
+        Operator::Unequal => flag(!equal(left, right)?),
+        Operator::Less => flag(order(left, right)? == Ordering::Less),
+        Operator::LessOrEqual => flag(order(left, right)? != Ordering::Greater),
+        Operator::Greater => flag(order(left, right)? == Ordering::Greater),
+        Operator::GreaterOrEqual => flag(order(left, right)? != Ordering::Less),
+        Operator::In => flag(listed(right, left)?),
+        Operator::Has => flag(listed(left, right)?),
+        Operator::Within => flag(as_cpus(left)?.without(&as_cpus(right)?).is_empty()),
         Operator::Overlaps => {
-            let other = as_cpus(&right)?;
-            flag(as_cpus(&left)?.iter().any(|cpu| other.contains(cpu)))
+            let other = as_cpus(right)?;
+            flag(as_cpus(left)?.iter().any(|cpu| other.contains(cpu)))
         }
-        Operator::Plus | Operator::Minus | Operator::Times => arithmetic(operator, &left, &right),
+        Operator::Plus | Operator::Minus | Operator::Times => arithmetic(operator, left, right),
     }
 }
 
@@ -172,7 +172,7 @@ fn as_cpus(value: &Value) -> Result<CpuList, Unknown> {
 }
 
 /// A mask as the kernel writes it: groups of 32 bits in hexadecimal, the highest first.
-fn as_mask(value: &Value) -> Result<CpuList, Unknown> {
+pub(in crate::audit) fn as_mask(value: &Value) -> Result<CpuList, Unknown> {
     let text = value.to_string();
     let wrong = || Unknown::unclear(format!("\"{text}\" is not a mask of CPUs"));
     let digits: Vec<u32> = text

@@ -15,6 +15,7 @@ mod parser;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::audit) use eval::as_mask;
 pub use eval::{Truth, evaluate, known};
 
 /// A condition or a part of it.

@@ -1,11 +1,13 @@
 //! Reads what the rules ask for. Every gatherer notes each of its facts on any tree, known or with the reason why not.
 
 mod cache;
+mod clock;
 mod container;
 mod cpus;
 mod daemons;
 mod domain;
 mod files;
+mod guest;
 mod interrupts;
 mod iommu;
 mod isolation;
@@ -16,32 +18,42 @@ mod observed;
 mod platform;
 mod power;
 mod scheduler;
+mod shared;
+mod threads;
 mod time;
 mod vmware;
+
+pub(crate) use domain::moves as domain_moves;
 
 use model::Fact;
 
 use super::facts::Facts;
 use super::parameters::Parameters;
 use super::rule::{Place, Rule};
+use super::value::Unknown;
 use crate::reader::Reader;
 use crate::{hypervisor, virtualisation};
 
 type Gatherer = fn(&Reader, &Parameters, &mut Facts);
 
 /// In this order: the CPUs come first, since others ask for them.
-const GATHERERS: [Gatherer; 15] = [
+const GATHERERS: &[Gatherer] = &[
     cpus::gather,
     kernel::gather,
     isolation::gather,
+    threads::gather,
     scheduler::gather,
     interrupts::gather,
     power::gather,
+    clock::gather,
     memory::gather,
     cache::gather,
     network::gather,
-    iommu::gather,
+    interrupts::of_nics,
+    power::pcie,
     domain::gather,
+    iommu::gather,
+    guest::gather,
     vmware::gather,
     container::gather,
     daemons::gather,
@@ -56,6 +68,11 @@ pub(super) fn facts<'a>(
 ) -> Facts {
     let mut facts = Facts::default();
     facts.set("workload", parameters.workload.word());
+    let profile = parameters.profile.clone();
+    facts.set(
+        "profile",
+        profile.ok_or_else(|| Unknown::absent("no profile was asked for")),
+    );
     for gather in GATHERERS {
         gather(reader, parameters, &mut facts);
     }

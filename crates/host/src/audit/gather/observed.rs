@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Instant;
 
-use super::network;
+use super::{guest, interrupts, network, power};
 use crate::audit::facts::{Class, Facts};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Known, Unknown, Value};
@@ -22,7 +22,14 @@ pub(super) struct Counter {
 pub(super) type Reading = BTreeMap<Counter, Result<f64, HostError>>;
 
 /// Who has counters. Each notes the same ones at every reading, known or not.
-const SOURCES: [fn(&Reader, &Facts, &mut Reading); 1] = [network::count];
+const SOURCES: &[fn(&Reader, &Facts, &mut Reading)] = &[
+    super::threads::count,
+    interrupts::per_cpu,
+    interrupts::smi,
+    network::count,
+    power::hardware_errors,
+    guest::steal,
+];
 
 /// Notes how much each counter grew per second of the observation.
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {

@@ -1,7 +1,23 @@
+mod asked;
+mod cache;
+mod clock;
 mod container;
+mod defined;
+mod domain;
+mod golden;
+mod guest;
+mod interrupts;
+mod iommu;
+mod isolation;
+mod kernel;
+mod made;
+mod memory;
 mod network;
+mod power;
+mod threads;
 mod time;
 mod tree;
+mod vmware;
 
 use std::fs;
 

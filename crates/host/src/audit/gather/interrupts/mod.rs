@@ -1,0 +1,60 @@
+//! Interrupts, of devices and of the firmware.
+
+mod balance;
+mod irqs;
+mod nics;
+mod rates;
+mod threads;
+
+pub(super) use nics::gather as of_nics;
+pub(super) use rates::{per_cpu, register, smi};
+
+use crate::audit::facts::Facts;
+use crate::audit::parameters::{Parameters, Workload};
+use crate::audit::value::{Unknown, Why};
+use crate::config::Config;
+use crate::cpuinfo::CpuInfo;
+use crate::reader::Reader;
+
+use super::shared::{argument, unclear};
+
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    facts.set("cpu.x86", is_x86(reader));
+    irqs::gather(reader, parameters, facts);
+    balance::gather(reader, parameters, facts);
+    facts.set("irqs.booted-affinity", argument(reader, "irqaffinity"));
+    facts.set("irqs.isolcpus-managed", steers_managed(reader));
+    facts.set(
+        "limits.local-timer-per-s",
+        local_timer_limit(reader, parameters.workload),
+    );
+    facts.set("limits.ipi-per-s", 1.0);
+}
+
+/// Only x86 has a line of flags that names the TSC.
+fn is_x86(reader: &Reader) -> Result<bool, Unknown> {
+    let info = CpuInfo::read(reader).map_err(unclear)?;
+    Ok(info.has_flag("tsc").is_some())
+}
+
+/// Whether `isolcpus=` has the flag `managed_irq`.
+fn steers_managed(reader: &Reader) -> Result<bool, Unknown> {
+    match argument(reader, "isolcpus") {
+        Ok(value) => Ok(value.split(',').any(|flag| flag == "managed_irq")),
+        Err(unknown) if unknown.why == Why::Absent => Ok(false),
+        Err(unknown) => Err(unknown),
+    }
+}
+
+/// Most local timer interrupts a second. A polling thread on an adaptive-tick CPU has the residual tick of 1 Hz; a periodic one has
+/// the tick (HZ) and two timers per cycle of 250 us, the shortest of the sampled-value rates.
+fn local_timer_limit(reader: &Reader, workload: Workload) -> Result<f64, Unknown> {
+    const FASTEST_TICK: f64 = 1000.0;
+    if workload == Workload::BusyPoll {
+        return Ok(1.5);
+    }
+    let hertz = Config::read(reader)
+        .ok()
+        .and_then(|config| config.get("HZ")?.parse().ok());
+    Ok(hertz.unwrap_or(FASTEST_TICK) + 2.0 * 4000.0)
+}

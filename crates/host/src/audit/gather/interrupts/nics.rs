@@ -1,0 +1,110 @@
+//! Interrupts and software steering of the interfaces that were named.
+
+use units::CpuList;
+
+use super::super::shared::{Search, unclear};
+use super::{irqs, threads};
+use crate::audit::condition::as_mask;
+use crate::audit::facts::{Class, Facts, Subject};
+use crate::audit::parameters::Parameters;
+use crate::audit::value::{Unknown, Value};
+use crate::error::HostError;
+use crate::nic::interface::ROOT;
+use crate::nic::interrupts;
+use crate::reader::Reader;
+
+pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    let mut names = parameters.nics.clone();
+    let known = facts.parts(Class::Nic).iter().map(|part| part.name.clone());
+    names.extend(known.filter(|name| !parameters.nics.contains(name)));
+    for name in names {
+        let mut part = Subject::new(name.clone());
+        let numbers = numbers(reader, &name);
+        let listed = numbers.clone();
+        part.set(
+            "nic.irqs",
+            listed.map(|numbers| numbers.iter().map(u32::to_string).collect::<Vec<String>>()),
+        );
+        let numbers = numbers.as_deref().map_err(Unknown::clone);
+        let delivered = numbers
+            .clone()
+            .and_then(|numbers| union(reader, numbers, irqs::delivered));
+        let allowed = numbers
+            .clone()
+            .and_then(|numbers| union(reader, numbers, irqs::allowed));
+        part.set("nic.irq-cpus", delivered.clone());
+        part.set("nic.irq-cpus-allowed", allowed);
+        part.set(
+            "nic.irqs-unpinned",
+            numbers.clone().and_then(|numbers| unpinned(reader, numbers)),
+        );
+        threads::note(reader, &name, numbers, delivered, &mut part);
+        part.set("nic.rps-cpus", rps_cpus(reader, &name));
+        part.set("nic.rfs-flows", rfs_flows(reader, &name));
+        facts.add(Class::Nic, part);
+    }
+}
+
+fn numbers(reader: &Reader, name: &str) -> Result<Vec<u32>, Unknown> {
+    reader.names(&format!("{ROOT}/{name}"), |_| false).map_err(unclear)?;
+    let of_nic = interrupts::of_nic(reader, name).map_err(unclear)?;
+    let in_use = of_nic.into_iter().filter(|one| one.name.is_some());
+    Ok(in_use.map(|one| one.number).collect())
+}
+
+type Cpus = fn(&Reader, u32) -> Result<CpuList, HostError>;
+
+fn union(reader: &Reader, numbers: &[u32], cpus: Cpus) -> Result<CpuList, Unknown> {
+    let mut all = Vec::new();
+    for number in numbers {
+        all.extend(cpus(reader, *number).map_err(unclear)?.iter());
+    }
+    Ok(all.into_iter().collect())
+}
+
+/// Interrupts that may go to more than one CPU.
+fn unpinned(reader: &Reader, numbers: &[u32]) -> Result<Vec<String>, Unknown> {
+    let mut search = Search::default();
+    for number in numbers {
+        match irqs::allowed(reader, *number) {
+            Ok(cpus) if cpus.len() > 1 => search.add(format!("{number} (CPU {cpus})")),
+            Ok(_) => {}
+            Err(error) => search.missed(error),
+        }
+    }
+    search.result()
+}
+
+/// The receive queues of an interface.
+fn queues(reader: &Reader, name: &str) -> Result<Vec<String>, Unknown> {
+    let folder = format!("{ROOT}/{name}/queues");
+    let queues = reader
+        .names(&folder, |queue| queue.starts_with("rx-"))
+        .map_err(unclear)?;
+    if queues.is_empty() {
+        return Err(Unknown::unclear(format!("{folder}: no receive queue is listed")));
+    }
+    Ok(queues.iter().map(|queue| format!("{folder}/{queue}")).collect())
+}
+
+/// CPUs to which the kernel passes received frames on.
+fn rps_cpus(reader: &Reader, name: &str) -> Result<CpuList, Unknown> {
+    let mut all = Vec::new();
+    for queue in queues(reader, name)? {
+        let mask = reader.line(&format!("{queue}/rps_cpus")).map_err(unclear)?;
+        all.extend(as_mask(&Value::Text(mask))?.iter());
+    }
+    Ok(all.into_iter().collect())
+}
+
+/// The largest table of flows that steers frames to the CPU of their reader.
+fn rfs_flows(reader: &Reader, name: &str) -> Result<f64, Unknown> {
+    let mut largest = 0.0_f64;
+    for queue in queues(reader, name)? {
+        let flows: u32 = reader
+            .parsed(&format!("{queue}/rps_flow_cnt"), "a number of flows")
+            .map_err(unclear)?;
+        largest = largest.max(f64::from(flows));
+    }
+    Ok(largest)
+}

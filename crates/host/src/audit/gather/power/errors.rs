@@ -1,0 +1,95 @@
+//! Throttling for heat, corrected memory errors, and the distance to the temperature at which the machine throttles.
+
+use super::super::observed::{Counter, Reading};
+use super::super::shared::unclear;
+use crate::audit::facts::{Class, Facts};
+use crate::audit::value::Unknown;
+use crate::error::HostError;
+use crate::reader::Reader;
+
+const ZONES: &str = "/sys/class/thermal";
+const CONTROLLERS: &str = "/sys/devices/system/edac/mc";
+
+pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
+    facts.set("throttling.since-boot", throttlings(reader, facts).map_err(unclear));
+    facts.set("memory-errors.since-boot", memory_errors(reader).map_err(unclear));
+    facts.set("thermal.margin-c", margin_c(reader));
+}
+
+/// Notes both counts at every reading.
+pub(in super::super) fn count(reader: &Reader, facts: &Facts, reading: &mut Reading) {
+    let mut note = |fact: &str, count| {
+        let counter = Counter {
+            part: None,
+            fact: fact.to_owned(),
+        };
+        reading.insert(counter, count);
+    };
+    note("throttling.per-s", throttlings(reader, facts));
+    note("memory-errors.per-s", memory_errors(reader));
+}
+
+/// How often the real-time CPUs or their packages were slowed down since boot (Intel).
+fn throttlings(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
+    if facts.parts(Class::RtCpu).is_empty() {
+        return Err(HostError::Undecided("no CPU can be asked".to_owned()));
+    }
+    let mut sum = 0.0;
+    for part in facts.parts(Class::RtCpu) {
+        let folder = format!("/sys/devices/system/cpu/cpu{}/thermal_throttle", part.name);
+        for file in ["core_throttle_count", "package_throttle_count"] {
+            sum += reader.parsed::<u64>(&format!("{folder}/{file}"), "a count")? as f64;
+        }
+    }
+    Ok(sum)
+}
+
+/// Errors of memory that were corrected, or could not be, since the driver was loaded.
+fn memory_errors(reader: &Reader) -> Result<f64, HostError> {
+    let is_controller = |name: &str| name.strip_prefix("mc").is_some_and(|rest| rest.parse::<u32>().is_ok());
+    let controllers = reader.names(CONTROLLERS, is_controller)?;
+    if controllers.is_empty() {
+        return Err(HostError::Undecided(format!(
+            "{CONTROLLERS}: no driver counts errors of memory"
+        )));
+    }
+    let mut sum = 0.0;
+    for controller in controllers {
+        for file in ["ce_count", "ue_count"] {
+            sum += reader.parsed::<u64>(&format!("{CONTROLLERS}/{controller}/{file}"), "a count")? as f64;
+        }
+    }
+    Ok(sum)
+}
+
+/// The least distance of a zone to its lowest trip that acts, in degrees Celsius.
+fn margin_c(reader: &Reader) -> Result<f64, Unknown> {
+    let zones = reader
+        .names(ZONES, |name| name.starts_with("thermal_zone"))
+        .map_err(unclear)?;
+    let margins = zones
+        .iter()
+        .filter_map(|zone| margin_of(reader, &format!("{ZONES}/{zone}")));
+    let least = margins.reduce(f64::min);
+    least.ok_or_else(|| Unknown::unclear(format!("{ZONES}: no zone has a temperature and a trip")))
+}
+
+/// Files are in thousandths of a degree. A trip at or below zero is none.
+fn margin_of(reader: &Reader, zone: &str) -> Option<f64> {
+    let milli = |file: &str| {
+        reader
+            .parsed::<i32>(&format!("{zone}/{file}"), "a temperature")
+            .ok()
+            .map(f64::from)
+    };
+    let temperature = milli("temp")?;
+    let is_type = |name: &str| name.starts_with("trip_point_") && name.ends_with("_type");
+    let trips = reader.names(zone, is_type).ok()?;
+    let acting = trips.iter().filter(|trip| {
+        let kind = reader.line(&format!("{zone}/{trip}")).unwrap_or_default();
+        ["passive", "hot", "critical"].contains(&kind.as_str())
+    });
+    let at = acting.filter_map(|trip| milli(&trip.replace("_type", "_temp")));
+    let lowest = at.filter(|at| *at > 0.0).reduce(f64::min)?;
+    Some((lowest - temperature) / 1000.0)
+}

@@ -1,0 +1,121 @@
+//! Power saving of the PCIe links of the interfaces that were named.
+
+use super::super::shared::{Search, unclear};
+use crate::audit::facts::{Class, Facts, Subject};
+use crate::audit::parameters::Parameters;
+use crate::audit::value::Unknown;
+use crate::error::HostError;
+use crate::nic::interface::ROOT;
+use crate::reader::Reader;
+
+/// Switches of a link, as the folder `link` of its device has them.
+const SWITCHES: [&str; 5] = ["l0s_aspm", "l1_aspm", "l1_1_aspm", "l1_2_aspm", "clkpm"];
+
+pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    let mut names = parameters.nics.clone();
+    let known = facts.parts(Class::Nic).iter().map(|part| part.name.clone());
+    names.extend(known.filter(|name| !parameters.nics.contains(name)));
+    for name in names {
+        let mut part = Subject::new(name.clone());
+        let place = device(reader, &name);
+        part.set("nic.pci-device", place.clone());
+        part.set("nic.pcie-sleep", place.and_then(|place| sleeps(reader, &place)));
+        facts.add(Class::Nic, part);
+    }
+}
+
+/// The folder of its PCI device. Absent: it is on no PCI bus.
+fn device(reader: &Reader, name: &str) -> Result<String, Unknown> {
+    reader.names(&format!("{ROOT}/{name}"), |_| false).map_err(unclear)?;
+    let place = reader.target(&format!("{ROOT}/{name}/device"))?;
+    let place = place.display().to_string();
+    // Behind virtio, the PCI device is the one above.
+    let above = place.rsplit_once('/').map(|(above, _)| above.to_owned());
+    let on_pci = |place: &String| reader.exists(&format!("{place}/config")).unwrap_or(false);
+    let found = [Some(place), above].into_iter().flatten().find(on_pci);
+    found.ok_or_else(|| Unknown::absent(format!("{name} is on no PCI bus")))
+}
+
+/// What of the device and of its port above saves power.
+fn sleeps(reader: &Reader, place: &str) -> Result<Vec<String>, Unknown> {
+    let mut search = Search::default();
+    match reader.line(&format!("{place}/power/control")) {
+        Ok(word) if word == "on" => {}
+        Ok(word) => search.add(format!("the device (power/control {word})")),
+        Err(error) => search.missed(unclear(error)),
+    }
+    let above = place.rsplit_once('/').map_or("", |(above, _)| above);
+    for place in [place, above] {
+        if reader.exists(&format!("{place}/config")).unwrap_or(false) {
+            of_link(reader, place, &mut search);
+        }
+    }
+    search.result()
+}
+
+fn of_link(reader: &Reader, place: &str, search: &mut Search) {
+    let name = place.rsplit('/').next().unwrap_or(place);
+    match reader.names(&format!("{place}/link"), |switch| SWITCHES.contains(&switch)) {
+        Ok(switches) if !switches.is_empty() => {
+            for switch in switches {
+                match reader.line(&format!("{place}/link/{switch}")) {
+                    Ok(value) if value == "0" => {}
+                    Ok(_) => search.add(format!("{switch} of {name}")),
+                    Err(error) => search.missed(error),
+                }
+            }
+        }
+        Ok(_) => by_registers(reader, place, name, search),
+        Err(error) if error.is_absent() => by_registers(reader, place, name, search),
+        Err(error) => search.missed(error),
+    }
+}
+
+/// Without those switches, the register that the hardware goes by.
+fn by_registers(reader: &Reader, place: &str, name: &str, search: &mut Search) {
+    let path = format!("{place}/config");
+    match reader.head(&path, 256) {
+        Ok(space) => match link_control(&space) {
+            Some(control) if control & 0b11 == 0 => {}
+            Some(_) => search.add(format!("ASPM of {name} (link control)")),
+            None => search.missed(HostError::Undecided(format!(
+                "{path}: the PCI Express capability cannot be read: only root sees more than 64 bytes"
+            ))),
+        },
+        Err(error) => search.missed(error),
+    }
+}
+
+/// Link Control, 16 bytes into the PCI Express capability (PCI Express base specification 7.5.3.7): bits 1 and 0 switch ASPM on.
+fn link_control(space: &[u8]) -> Option<u16> {
+    const PCI_EXPRESS: u8 = 0x10;
+    let mut at = usize::from(*space.get(0x34)? & !3);
+    // A list of 48 entries fills the space: more is a circle.
+    for _ in 0..48 {
+        if at == 0 {
+            return None;
+        }
+        if *space.get(at)? == PCI_EXPRESS {
+            return Some(u16::from_le_bytes([*space.get(at + 16)?, *space.get(at + 17)?]));
+        }
+        at = usize::from(*space.get(at + 1)? & !3);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::link_control;
+
+    #[test]
+    fn the_link_control_register_is_found_in_the_list() {
+        let mut space = [0_u8; 256];
+        assert_eq!(link_control(&space), None);
+        (space[0x34], space[0x40], space[0x41]) = (0x40, 0x01, 0x70);
+        (space[0x70], space[0x80]) = (0x10, 0x02);
+        assert_eq!(link_control(&space), Some(2));
+        assert_eq!(link_control(&space[..64]), None);
+        space[0x41] = 0x40;
+        assert_eq!(link_control(&space), None, "a circle ends");
+    }
+}

@@ -1,0 +1,69 @@
+use super::made::{changed, finding, outcome};
+use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown};
+use crate::audit::parameters::Parameters;
+
+const GUEST: [(&str, &str); 6] = [
+    ("sys/devices/system/cpu/online", "0-1\n"),
+    ("sys/class/net/eth0/ifindex", "2\n"),
+    ("sys/class/dmi/id/sys_vendor", "QEMU\n"),
+    ("proc/cpuinfo", "flags : tsc hypervisor\n"),
+    ("proc/cmdline", "quiet\n"),
+    ("proc/2/comm", "kthreadd\n"),
+];
+
+#[test]
+fn rules_of_guests_are_not_asked_of_hardware() {
+    let hardware = [
+        ("proc/cpuinfo", "flags : tsc\n"),
+        ("sys/class/dmi/id/sys_vendor", "Dell Inc.\n"),
+    ];
+    for id in ["guest-steal-zero", "guest-ptp-source", "guest-idle-mode"] {
+        assert_eq!(outcome(&GUEST, &hardware, id), NotApplicable, "{id}");
+    }
+    assert_eq!(outcome(&GUEST, &[], "cstate-exit-latency"), NotApplicable);
+}
+
+#[test]
+fn stolen_time_is_unknown_without_a_second_look() {
+    let reason = |vendor| {
+        let changes = [
+            ("proc/stat", "cpu0 1 1 1 1 1 1 1 0\ncpu1 1 1 1 1 1 1 1 0\n"),
+            ("sys/class/dmi/id/sys_vendor", vendor),
+        ];
+        let found = finding(&changed(&GUEST, &changes), &Parameters::default(), "guest-steal-zero");
+        assert_eq!(found.outcome, Unknown);
+        found.parts[0].reason.clone()
+    };
+    assert!(reason("QEMU\n").contains("live machine"));
+    assert!(reason("VMware, Inc.\n").contains("does not report"));
+}
+
+#[test]
+fn a_clock_of_the_hypervisor_must_be_there_and_be_used() {
+    let id = "guest-ptp-source";
+    let clock = ("sys/class/ptp/ptp0/clock_name", "KVM virtual PTP\n");
+    let chrony = ("proc/9/comm", "chronyd\n");
+    let uses = ("etc/chrony/conf.d/kvm.conf", "refclock PHC /dev/ptp_kvm poll 0\n");
+    let pool = (
+        "etc/chrony/chrony.conf",
+        "pool ntp.example.org iburst\n# refclock PHC /dev/ptp0\n",
+    );
+    assert_eq!(outcome(&GUEST, &[clock, chrony, pool, uses], id), Pass);
+    assert_eq!(outcome(&GUEST, &[clock, chrony, pool], id), Fail);
+    assert_eq!(outcome(&GUEST, &[chrony, pool, uses], id), Fail);
+    assert_eq!(outcome(&GUEST, &[clock, ("proc/9/comm", "phc2sys\n")], id), Pass);
+    assert_eq!(outcome(&GUEST, &[clock, chrony], id), Unknown);
+}
+
+#[test]
+fn a_guest_does_not_poll() {
+    let id = "guest-idle-mode";
+    let driver = ("sys/devices/system/cpu/cpuidle/current_driver", "haltpoll\n");
+    let poll_ns = |ns: &'static str| ("sys/module/haltpoll/parameters/guest_halt_poll_ns", ns);
+    let exists = ("proc/sys/kernel/osrelease", "6.12.0\n");
+    assert_eq!(outcome(&GUEST, &[exists], id), Pass);
+    assert_eq!(outcome(&GUEST, &[("proc/cmdline", "idle=poll\n")], id), Fail);
+    assert_eq!(outcome(&GUEST, &[driver, poll_ns("200000\n")], id), Fail);
+    assert_eq!(outcome(&GUEST, &[driver, poll_ns("0\n")], id), Pass);
+    assert_eq!(outcome(&GUEST, &[driver], id), Unknown);
+}

@@ -1,0 +1,221 @@
+use super::made::{HOST, outcome, outcome_with};
+use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
+use crate::audit::parameters::Parameters;
+
+/// One real-time CPU with states of 2 and 133 us, at a fixed frequency.
+fn host() -> Vec<(&'static str, &'static str)> {
+    let more = [
+        ("sys/devices/system/cpu/isolated", "3\n"),
+        ("sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n"),
+        ("sys/devices/system/cpu/cpu3/cpuidle/state0/latency", "2\n"),
+        ("sys/devices/system/cpu/cpu3/cpuidle/state0/disable", "0\n"),
+        ("sys/devices/system/cpu/cpu3/cpuidle/state1/latency", "133\n"),
+        ("sys/devices/system/cpu/cpu3/cpuidle/state1/disable", "0\n"),
+        ("sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "performance\n"),
+        ("sys/devices/system/cpu/cpu3/cpufreq/scaling_min_freq", "2000000\n"),
+        ("sys/devices/system/cpu/cpu3/cpufreq/scaling_max_freq", "2000000\n"),
+        ("sys/devices/pci0/0000:00:01.0/config", "x"),
+        ("sys/devices/pci0/0000:00:01.0/link/l1_aspm", "0\n"),
+        ("sys/devices/pci0/0000:00:01.0/0000:01:00.0/config", "x"),
+        ("sys/devices/pci0/0000:00:01.0/0000:01:00.0/link/l1_aspm", "0\n"),
+        ("sys/devices/pci0/0000:00:01.0/0000:01:00.0/power/control", "on\n"),
+        ("sys/class/net/eth0/ifindex", "2\n"),
+        (
+            "sys/class/net/eth0/device",
+            "->../../../devices/pci0/0000:00:01.0/0000:01:00.0",
+        ),
+        ("sys/class/net/veth0/ifindex", "3\n"),
+        ("proc/2/comm", "kthreadd\n"),
+    ];
+    HOST.into_iter()
+        .filter(|(path, _)| !path.ends_with("isolated"))
+        .chain(more)
+        .collect()
+}
+
+fn nic(name: &str) -> Parameters {
+    Parameters {
+        nics: vec![name.to_owned()],
+        ..Parameters::default()
+    }
+}
+
+#[test]
+fn the_slowest_state_that_may_be_entered_decides() {
+    let id = "cstate-exit-latency";
+    let qos = |text: &'static str| [("sys/devices/system/cpu/cpu3/power/pm_qos_resume_latency_us", text)];
+    assert_eq!(outcome(&host(), &[], id), Fail);
+    assert_eq!(
+        outcome(
+            &host(),
+            &[("sys/devices/system/cpu/cpu3/cpuidle/state1/disable", "1\n")],
+            id
+        ),
+        Pass
+    );
+    // 0 is no limit, n/a is none tolerated.
+    for (text, expected) in [
+        ("0\n", Fail),
+        ("n/a\n", Pass),
+        ("5\n", Pass),
+        ("200\n", Fail),
+        ("x\n", Unknown),
+    ] {
+        assert_eq!(outcome(&host(), &qos(text), id), expected, "{text}");
+    }
+    // A process holds the limit: that ends with it.
+    assert_eq!(outcome(&host(), &[(".answers/cpu-dma-latency-us", "0\n")], id), Warn);
+    assert_eq!(
+        outcome(&host(), &[(".answers/cpu-dma-latency-us", "2000000000\n")], id),
+        Fail
+    );
+    assert_eq!(
+        outcome(
+            &host(),
+            &[("sys/devices/system/cpu/cpu3/cpuidle/state1/latency", "?\n")],
+            id
+        ),
+        Unknown
+    );
+    assert_eq!(outcome(&HOST, &[], id), Unknown);
+    assert_eq!(
+        outcome(
+            &HOST,
+            &[("sys/devices/system/cpu/cpuidle/current_driver", "none\n")],
+            id
+        ),
+        Pass
+    );
+    assert_eq!(outcome(&HOST, &[("boot/config-6.12.0-rt", "CONFIG_SMP=y\n")], id), Pass);
+}
+
+#[test]
+fn frequencies_are_constant() {
+    let id = "cpufreq-constant";
+    let of = |file: &str, text: &str| {
+        outcome(
+            &host(),
+            &[(format!("sys/devices/system/cpu/cpu3/cpufreq/{file}").as_str(), text)],
+            id,
+        )
+    };
+    assert_eq!(outcome(&host(), &[], id), Pass);
+    assert_eq!(of("scaling_governor", "schedutil\n"), Fail);
+    assert_eq!(of("scaling_min_freq", "800000\n"), Warn);
+    assert_eq!(outcome(&HOST, &[], id), Unknown, "no driver is no pass");
+}
+
+#[test]
+fn hints_are_judged_where_they_exist() {
+    let id = "cpu-energy-hints";
+    let bias = "sys/devices/system/cpu/cpu3/power/energy_perf_bias";
+    assert_eq!(outcome(&host(), &[], id), NotApplicable);
+    assert_eq!(outcome(&host(), &[(bias, "0\n")], id), Pass);
+    assert_eq!(outcome(&host(), &[(bias, "6\n")], id), Fail);
+    assert_eq!(
+        outcome(
+            &host(),
+            &[(bias, "0\n"), ("sys/firmware/acpi/platform_profile", "balanced\n")],
+            id
+        ),
+        Fail
+    );
+}
+
+#[test]
+fn the_uncore_clock_is_fixed() {
+    let id = "uncore-frequency-fixed";
+    let die = "sys/devices/system/cpu/intel_uncore_frequency/package_00_die_00";
+    let of = |lowest| {
+        let (min, max) = (format!("{die}/min_freq_khz"), format!("{die}/max_freq_khz"));
+        outcome(&host(), &[(min.as_str(), lowest), (max.as_str(), "2400000\n")], id)
+    };
+    assert_eq!(outcome(&host(), &[], id), NotApplicable);
+    assert_eq!(of("2400000\n"), Pass);
+    assert_eq!(of("800000\n"), Fail);
+    assert_eq!(of("\n"), Unknown);
+}
+
+#[test]
+fn neither_the_device_nor_its_port_sleeps() {
+    let id = "pcie-aspm-off";
+    let port = "sys/devices/pci0/0000:00:01.0";
+    let of = |changes: &[(&str, &str)]| outcome_with(&host(), changes, &nic("eth0"), id);
+    assert_eq!(of(&[]), Pass);
+    assert_eq!(of(&[("sys/devices/pci0/0000:00:01.0/link/l1_aspm", "1\n")]), Fail);
+    assert_eq!(
+        of(&[(format!("{port}/0000:01:00.0/power/control").as_str(), "auto\n")]),
+        Fail
+    );
+    assert_eq!(of(&[(format!("{port}/link/clkpm").as_str(), "1\n")]), Fail);
+    assert_eq!(outcome_with(&host(), &[], &nic("veth0"), id), NotApplicable);
+    assert_eq!(outcome_with(&host(), &[], &nic("eth9"), id), Unknown);
+    // Neither switches nor the register can be read.
+    let bare: Vec<_> = host()
+        .into_iter()
+        .filter(|(path, _)| !path.contains("/link/"))
+        .collect();
+    assert_eq!(outcome_with(&bare, &[], &nic("eth0"), id), Unknown);
+}
+
+#[test]
+fn counts_that_are_zero_since_boot_need_no_second_look() {
+    let id = "hw-error-counters";
+    let of = |throttled: &str, corrected: &str, temperature: &str| -> Outcome {
+        let files = [
+            (
+                "sys/devices/system/cpu/cpu3/thermal_throttle/core_throttle_count",
+                throttled,
+            ),
+            (
+                "sys/devices/system/cpu/cpu3/thermal_throttle/package_throttle_count",
+                "0\n",
+            ),
+            ("sys/devices/system/edac/mc/mc0/ce_count", corrected),
+            ("sys/devices/system/edac/mc/mc0/ue_count", "0\n"),
+            ("sys/class/thermal/thermal_zone0/temp", temperature),
+            ("sys/class/thermal/thermal_zone0/trip_point_0_type", "critical\n"),
+            ("sys/class/thermal/thermal_zone0/trip_point_0_temp", "100000\n"),
+            ("sys/class/thermal/thermal_zone0/trip_point_1_type", "active\n"),
+            ("sys/class/thermal/thermal_zone0/trip_point_1_temp", "40000\n"),
+        ];
+        outcome(&host(), &files, id)
+    };
+    assert_eq!(of("0\n", "0\n", "50000\n"), Pass);
+    assert_eq!(of("0\n", "0\n", "95000\n"), Fail);
+    assert_eq!(
+        of("7\n", "0\n", "50000\n"),
+        Unknown,
+        "it cannot be told whether it still grows"
+    );
+    assert_eq!(of("0\n", "nan\n", "50000\n"), Unknown);
+    assert_eq!(outcome(&host(), &[], id), Unknown);
+}
+
+#[test]
+fn one_daemon_tunes_the_machine() {
+    let id = "tuning-daemons-agree";
+    let tuned = [
+        ("proc/60/comm", "tuned\n"),
+        ("etc/tuned/active_profile", "realtime-virtual-host\n"),
+        (
+            "etc/tuned/tuned-main.conf",
+            "dynamic_tuning = 0\nrollback = not_on_exit\n",
+        ),
+        ("etc/tuned/realtime-virtual-host-variables.conf", "isolated_cores=3-N\n"),
+    ];
+    let with = |change: (&'static str, &'static str)| outcome(&host(), &[&tuned[..], &[change]].concat(), id);
+    assert_eq!(outcome(&host(), &[], id), Pass);
+    assert_eq!(outcome(&host(), &[("proc/60/comm", "power-profiles-\n")], id), Fail);
+    assert_eq!(outcome(&host(), &tuned, id), Pass);
+    assert_eq!(with(("etc/tuned/active_profile", "balanced\n")), Fail);
+    assert_eq!(
+        with(("etc/tuned/realtime-virtual-host-variables.conf", "isolated_cores=2-3\n")),
+        Fail
+    );
+    assert_eq!(with(("etc/tuned/tuned-main.conf", "dynamic_tuning = 0\n")), Fail);
+    assert_eq!(
+        with(("etc/tuned/realtime-virtual-host-variables.conf", "# isolated_cores=3\n")),
+        Unknown
+    );
+}
