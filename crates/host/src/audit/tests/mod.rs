@@ -16,6 +16,7 @@ mod network;
 mod power;
 mod scheduler;
 mod threads;
+mod time;
 mod tree;
 mod vmware;
 mod whole;
