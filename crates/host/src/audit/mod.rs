@@ -8,6 +8,7 @@ pub mod facts;
 pub mod finding;
 mod gather;
 pub mod parameters;
+pub mod regressions;
 pub mod rule;
 #[cfg(test)]
 mod tests;

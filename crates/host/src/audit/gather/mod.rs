@@ -16,6 +16,7 @@ mod network;
 mod observed;
 mod platform;
 mod power;
+mod regressions;
 mod scheduler;
 mod shared;
 mod time;
@@ -52,6 +53,7 @@ const GATHERERS: &[Gatherer] = &[
     container::gather,
     time::gather,
     platform::gather,
+    regressions::gather,
 ];
 
 /// The facts that `rules` ask for.

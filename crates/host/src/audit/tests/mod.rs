@@ -3,7 +3,9 @@ mod clock;
 mod guest;
 mod interrupts;
 mod memory;
+mod platform;
 mod power;
+mod regressions;
 mod tree;
 
 use std::fs;

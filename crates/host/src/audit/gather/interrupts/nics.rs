@@ -2,7 +2,7 @@
 
 use units::CpuList;
 
-use super::super::shared::{Search, unclear};
+use super::super::shared::{Search, nics, unclear};
 use super::{irqs, threads};
 use crate::audit::condition::as_mask;
 use crate::audit::facts::{Class, Facts, Subject};
@@ -14,10 +14,7 @@ use crate::nic::interrupts;
 use crate::reader::Reader;
 
 pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
-    let mut names = parameters.nics.clone();
-    let known = facts.parts(Class::Nic).iter().map(|part| part.name.clone());
-    names.extend(known.filter(|name| !parameters.nics.contains(name)));
-    for name in names {
+    for name in nics(parameters, facts) {
         let mut part = Subject::new(name.clone());
         let numbers = numbers(reader, &name);
         let listed = numbers.clone();
