@@ -1,3 +1,4 @@
+mod broken;
 mod cache;
 mod clock;
 mod guest;

@@ -56,10 +56,22 @@ fn rows_ask_for_the_machine_too() {
     let guest = ("proc/cpuinfo", "flags : tsc hypervisor\n");
     assert_eq!(outcome(&HOST, &[(RELEASE, "5.15.100\n"), SEEN], ID), Pass);
     assert_eq!(outcome(&HOST, &[(RELEASE, "5.15.100\n"), SEEN, guest], ID), Fail);
+    let ptp4l = |words, file| {
+        let running = [
+            ("proc/9/comm", "ptp4l\n"),
+            ("proc/9/cmdline", words),
+            ("etc/ptp4l.conf", file),
+        ];
+        outcome(&HOST, &[&[(RELEASE, "6.12.30\n"), SEEN], &running[..]].concat(), ID)
+    };
+    assert_eq!(ptp4l("ptp4l\0-E\0", "\n"), Fail);
+    assert_eq!(ptp4l("ptp4l\0-i\0eth0\0", "\n"), Fail, "end to end is what it does");
+    assert_eq!(ptp4l("ptp4l\0-P\0", "\n"), Pass);
     assert_eq!(
-        outcome(&HOST, &[(RELEASE, "6.12.30\n"), SEEN, ("proc/9/comm", "ptp4l\n")], ID),
-        Fail
+        ptp4l("ptp4l\0-f\0/etc/ptp4l.conf\0", "[global]\ndelay_mechanism P2P\n"),
+        Pass
     );
+    assert_eq!(ptp4l("ptp4l\0-f\0/gone.conf\0", "\n"), Unknown);
     // Without processes it cannot be told whether ptp4l runs.
     assert_eq!(outcome(&HOST, &[(RELEASE, "6.12.30\n")], ID), Unknown);
 }

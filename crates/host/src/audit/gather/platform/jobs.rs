@@ -82,5 +82,6 @@ fn job_cpus(reader: &Reader, facts: &Facts) -> Result<CpuList, Unknown> {
         None => cpus(facts, "cpus.online").map_err(unclear)?,
     };
     let without = all.without(&cpus(facts, "cpus.isolated")?);
-    Ok(without.without(&cpus(facts, "cpus.partitions")?))
+    // Partitions that are not known keep nothing away.
+    Ok(without.without(&cpus(facts, "cpus.partitions").unwrap_or_default()))
 }

@@ -35,13 +35,9 @@ const AGENTS: [&str; 14] = [
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     let running = processes::running(reader);
     facts.set("platform.open-consoles", open_consoles(reader));
-    facts.set(
-        "platform.ptp4l",
-        running
-            .as_ref()
-            .map(|running| running.contains_key("ptp4l"))
-            .map_err(|error| unclear(error.clone())),
-    );
+    let ptp4l = running.as_ref().map_err(|error| unclear(error.clone()));
+    let ptp4l = ptp4l.and_then(|running| end_to_end(reader, running.get("ptp4l").map_or(&[], Vec::as_slice)));
+    facts.set("platform.ptp4l-end-to-end", ptp4l);
     let rt_cpus = cpus(facts, "rt_cpus");
     let agents = rt_cpus.and_then(|rt_cpus| {
         let running = running.map_err(unclear)?;
@@ -51,6 +47,31 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
         on(reader, each, &rt_cpus)
     });
     facts.set("platform.agents-on-rt-cpus", agents);
+}
+
+/// Whether a ptp4l measures the delay end to end, as it does unless told otherwise (ptp4l(8)).
+fn end_to_end(reader: &Reader, pids: &[u64]) -> Result<bool, Unknown> {
+    for pid in pids {
+        let words = strings(reader, &format!("/proc/{pid}/cmdline"))?;
+        let has = |flag: &str| words.iter().any(|word| word == flag);
+        if has("-E") {
+            return Ok(true);
+        }
+        if has("-P") || has("-A") {
+            continue;
+        }
+        let file = words
+            .iter()
+            .position(|word| word == "-f")
+            .and_then(|at| words.get(at + 1));
+        let text = file.map_or(Ok(String::new()), |path| reader.text(path).map_err(unclear))?;
+        let mut lines = text.lines().map(str::split_whitespace);
+        let said = lines.find_map(|mut words| (words.next()? == "delay_mechanism").then(|| words.next())?);
+        if said.is_none_or(|mechanism| mechanism == "E2E") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Processes that may run on real-time CPUs.
