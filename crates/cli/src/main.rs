@@ -127,6 +127,8 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Relay(commands::relay::RelayArgs),
     Trip(Box<commands::trip::TripArgs>),
     Capacity(Box<commands::capacity::CapacityArgs>),
+    Audit(Box<commands::audit::AuditArgs>),
+    Tune(Box<commands::tune::TuneArgs>),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
     Compare(commands::compare::CompareArgs),
@@ -182,6 +184,8 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Relay(args) => commands::relay::run(args),
         Command::Trip(args) => commands::trip::run(*args),
         Command::Capacity(args) => commands::capacity::run(&args),
+        Command::Audit(args) => commands::audit::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
             &mut std::io::stdout().lock(),

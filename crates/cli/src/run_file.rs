@@ -135,7 +135,7 @@ impl Run {
             default_system: start.default_system,
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
             osnoise: start.osnoise,
-            effect_on: start.measured.first(),
+            measured: start.measured.clone(),
             housekeeping: start.recorder.clone().unwrap_or_else(|| beside(&start.measured)),
             interfaces: start.interfaces,
             ports: start.ports,

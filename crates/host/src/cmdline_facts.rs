@@ -9,10 +9,10 @@ use crate::reader::Reader;
 use model::Fact;
 
 /// Arguments whose value is a list of CPUs; a fact even when not given.
-const CPU_LISTS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
+pub(crate) const CPU_LISTS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
 
 /// Other arguments that change latency, a fact when given (kernel documentation, admin-guide/kernel-parameters.txt).
-const OTHERS: [&str; 43] = [
+pub(crate) const OTHERS: [&str; 43] = [
     "kthread_cpus",
     "workqueue.unbound_cpus",
     "rcu_nocb_poll",
@@ -123,7 +123,7 @@ fn meaning(name: &str, value: &str, highest: Option<u32>) -> String {
 }
 
 /// `isolcpus=` takes flags before the list.
-fn split_flags(value: &str) -> (Vec<&str>, &str) {
+pub(crate) fn split_flags(value: &str) -> (Vec<&str>, &str) {
     let (mut flags, mut rest) = (Vec::new(), value);
     while let Some((first, after)) = rest.split_once(',') {
         if !first.starts_with(|c: char| c.is_ascii_lowercase()) || first == "all" {

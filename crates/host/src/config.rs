@@ -1,6 +1,7 @@
-//! The kernel's build configuration, where a text copy of it lies on disk.
+//! The kernel's build configuration, where a copy of it can be read.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 use crate::error::HostError;
 use crate::reader::Reader;
@@ -13,7 +14,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads the first text copy that exists for the running release.
+    /// Reads the first copy that exists for the running release: a text on disk, else the one in the kernel.
     pub(crate) fn read(reader: &Reader) -> Result<Self, HostError> {
         let release = reader.line("/proc/sys/kernel/osrelease")?;
         let places = [
@@ -34,13 +35,7 @@ impl Config {
                 Err(error) => return Err(error),
             }
         }
-        let compressed = match reader.exists("/proc/config.gz") {
-            Ok(true) => "; /proc/config.gz is compressed and not read",
-            Ok(false) | Err(_) => "",
-        };
-        Err(HostError::Undecided(format!(
-            "no text copy of the kernel configuration{compressed}"
-        )))
+        compressed(reader)
     }
 
     /// The value of `CONFIG_name`: `y`, `m`, a number, a text; `None` when it is not set.
@@ -55,7 +50,34 @@ impl Config {
 }
 
 /// Where [`Config::read`] looks.
-pub(crate) const PLACES: &str = "/boot/config-*, /usr/lib/modules/*/config";
+pub(crate) const PLACES: &str = "/boot/config-*, /usr/lib/modules/*/config, /proc/config.gz";
+
+/// The copy that a kernel may carry itself.
+const COMPRESSED: &str = "/proc/config.gz";
+/// Most bytes of it, compressed and not: those of distributions have 80 and 300 KiB.
+const MOST_BYTES: u64 = 4 << 20;
+
+fn compressed(reader: &Reader) -> Result<Config, HostError> {
+    let bytes = match reader.bytes(COMPRESSED, MOST_BYTES) {
+        Err(error) if error.is_absent() => {
+            return Err(HostError::Undecided("no copy of the kernel configuration".to_owned()));
+        }
+        bytes => bytes?,
+    };
+    let mut text = String::new();
+    let unpacked = flate2::read::GzDecoder::new(bytes.as_slice())
+        .take(MOST_BYTES)
+        .read_to_string(&mut text);
+    match unpacked {
+        Ok(_) if text.contains("CONFIG_") => Ok(Config {
+            path: COMPRESSED.to_owned(),
+            options: parse(&text),
+        }),
+        _ => Err(HostError::Undecided(format!(
+            "no text copy of the kernel configuration, and {COMPRESSED} cannot be unpacked"
+        ))),
+    }
+}
 
 fn parse(text: &str) -> BTreeMap<String, String> {
     let assignments = text

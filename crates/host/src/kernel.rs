@@ -14,13 +14,14 @@ const REALTIME: &str = "/sys/kernel/realtime";
 const LIVE_MODE: &str = "/sys/kernel/debug/sched/preempt";
 
 /// Options whose cost shows in latency (kernel documentation, core-api/real-time/kernel-configuration.rst).
-const COSTLY: [&str; 11] = [
+pub(crate) const COSTLY: [&str; 12] = [
     "PROVE_LOCKING",
     "DEBUG_LOCK_ALLOC",
     "LOCK_STAT",
     "KASAN",
     "KCSAN",
     "DEBUG_OBJECTS",
+    "DEBUG_PAGEALLOC_ENABLE_DEFAULT",
     "SLUB_DEBUG_ON",
     "DEBUG_KMEMLEAK",
     "IRQSOFF_TRACER",
@@ -158,7 +159,7 @@ fn configured(sheet: &mut Sheet<'_>, config: &Result<Config, HostError>) {
 }
 
 /// `CONFIG_RT_GROUP_SCHED`: on a kernel with it, a cgroup without a budget cannot have real-time threads.
-fn rt_group(reader: &Reader, config: Result<&Config, &HostError>) -> Result<String, HostError> {
+pub(crate) fn rt_group(reader: &Reader, config: Result<&Config, &HostError>) -> Result<String, HostError> {
     if let Some(off) = Cmdline::read(reader)
         .ok()
         .as_ref()

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+pub mod capture;
 mod cgroup;
 mod cgroup_facts;
 mod clock;
@@ -35,6 +36,7 @@ mod resolve;
 mod roles;
 mod scheduler;
 mod stat;
+pub mod tune;
 mod virtualisation;
 
 use std::path::Path;
@@ -49,9 +51,7 @@ pub use fact::to_text;
 pub use hypervisor::{Hypervisor, HypervisorKind};
 pub use nic::interface::{Interface, InterfaceKind};
 pub use nic::interrupts::NicInterrupt;
-pub use processes::is_service;
 pub use quota::CpuStatFiles;
-pub use reader::Touched;
 pub use roles::{CpuFacts, Owner, Ownership, Resident};
 pub use scheduler::RtRuntime;
 pub use stat::ThreadStat;
@@ -85,16 +85,16 @@ impl Host {
         })
     }
 
-    /// As [`Host::live`], and remembers everything it reads, for [`Host::touched`].
+    /// As [`Host::live`], and remembers everything it reads, for [`Host::capture`].
     pub fn remembering() -> Self {
         Self {
             reader: Reader::new(Path::new("/")).remembering(),
         }
     }
 
-    /// What was read since [`Host::remembering`], by path, in order. Empty for a host that does not record.
-    pub fn touched(&self) -> Vec<(String, Touched)> {
-        self.reader.touched()
+    /// What was read since [`Host::remembering`], as a tree that can be read elsewhere. Empty for a host that does not remember.
+    pub fn capture(&self, processes: capture::Processes) -> capture::Capture {
+        capture::Capture::of(&self.reader.touched(), processes)
     }
 
     /// Everything known about the machine, in reading order. Never empty: what cannot be read is there with its reason.

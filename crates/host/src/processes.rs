@@ -40,7 +40,7 @@ const OTHERS: [&str; 9] = [
 const KEPT: usize = 15;
 
 /// Whether `name`, as `/proc/PID/comm` shows it, is a process that the facts name.
-pub fn is_service(name: &str) -> bool {
+pub(crate) fn is_service(name: &str) -> bool {
     TIME.iter().chain(&OTHERS).any(|service| kept(service) == name)
 }
 

@@ -2,9 +2,14 @@
 
 /// Flag of a kernel thread (`PF_KTHREAD`, linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
+/// Flag of a thread whose CPUs cannot be changed (`PF_NO_SETAFFINITY`, linux/sched.h).
+const BOUND: u64 = 0x0400_0000;
 
-/// Fields counted from the one behind the name: flags, CPU, priority, policy.
+/// Fields counted from the one behind the name: flags, minor and major page faults, start, CPU, priority, policy.
 const FLAGS: usize = 6;
+const MINOR_FAULTS: usize = 7;
+const MAJOR_FAULTS: usize = 9;
+const STARTED: usize = 19;
 const CPU: usize = 36;
 const PRIORITY: usize = 37;
 const POLICY: usize = 38;
@@ -16,12 +21,20 @@ pub struct ThreadStat {
     pub name: String,
     /// Whether it is the kernel's own.
     pub is_kernel: bool,
+    /// Whether the kernel refuses to change its CPUs.
+    pub is_bound: bool,
+    /// When it started, in ticks since boot.
+    pub started_ticks: u64,
     /// Whether its policy is `fifo`, `rr` or `deadline`.
     pub is_real_time: bool,
     /// Its policy: `other`, `fifo:50`; `None`: one that is not known.
     pub policy: Option<String>,
+    /// Its real-time priority, 1 to 99; 0: it has none.
+    pub priority: u32,
     /// The CPU it ran on last.
     pub cpu: Option<u32>,
+    /// Page faults since it began, minor and major.
+    pub faults: Option<u64>,
 }
 
 impl ThreadStat {
@@ -39,12 +52,18 @@ impl ThreadStat {
             Some("6") => (true, Some("deadline".to_owned())),
             _ => (false, None),
         };
-        let flags: u64 = fields.get(FLAGS).and_then(|flags| flags.parse().ok()).unwrap_or(0);
+        let number = |field: usize| fields.get(field).and_then(|text| text.parse::<u64>().ok());
+        let flags = number(FLAGS).unwrap_or(0);
+        let faults = number(MINOR_FAULTS).zip(number(MAJOR_FAULTS));
         Some(Self {
             name: before.split_once('(').map_or("", |(_, name)| name).to_owned(),
             is_kernel: flags & KERNEL_THREAD != 0,
+            is_bound: flags & BOUND != 0,
+            started_ticks: fields.get(STARTED).and_then(|ticks| ticks.parse().ok()).unwrap_or(0),
             is_real_time,
             policy,
+            priority: priority.parse().unwrap_or(0),
+            faults: faults.map(|(minor, major)| minor.saturating_add(major)),
             cpu: fields.get(CPU).and_then(|cpu| cpu.parse().ok()),
         })
     }

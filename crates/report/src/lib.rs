@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod about;
+pub mod audit;
 pub mod bound;
 pub mod budget;
 pub mod capacity;

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod audit;
 pub(crate) mod capacity;
 pub(crate) mod compare;
 pub(crate) mod cpus;
@@ -21,3 +22,4 @@ pub(crate) mod subscribe;
 pub(crate) mod talk;
 pub(crate) mod trace;
 pub(crate) mod trip;
+pub(crate) mod tune;

@@ -4,16 +4,25 @@
 //! data ([`rule`]): a condition over facts ([`condition`]) with three answers. What is not known is `unknown`, never `pass`.
 
 pub mod condition;
+mod definition;
 pub mod facts;
 pub mod finding;
 mod gather;
+pub mod map;
 pub mod parameters;
 pub mod regressions;
 pub mod rule;
+pub mod template;
 #[cfg(test)]
 mod tests;
+mod text;
 pub mod value;
 pub mod waiver;
+
+pub use definition::check_definitions;
+pub(crate) use gather::domain_moves;
+
+use std::time::Instant;
 
 use facts::Facts;
 use finding::{Finding, Outcome};
@@ -32,6 +41,8 @@ pub struct Audit {
     pub facts: Facts,
     /// One finding for each rule, those that matter most first.
     pub findings: Vec<Finding>,
+    /// A row for each CPU that is online; empty where that is not known.
+    pub cpus: Vec<map::CpuRow>,
 }
 
 impl Audit {
@@ -48,7 +59,11 @@ impl Audit {
 pub(crate) fn audit(reader: &Reader, parameters: &Parameters, waivers: &[Waiver]) -> Audit {
     let groups = built_in();
     let rules = groups.iter().flat_map(|(_, group)| &group.rules);
+    let (began, before) = (Instant::now(), map::counts(reader));
     let facts = gather::facts(reader, parameters, rules);
+    let observed = parameters.observe.filter(|_| reader.is_live());
+    let grown = observed.and_then(|_| Some(map::growth(&before?, &map::counts(reader)?)));
+    let grown = grown.map(|grown| (grown, began.elapsed().as_secs_f64()));
     let place = gather::place(reader);
     let mut findings = Vec::new();
     for (name, group) in &groups {
@@ -61,6 +76,7 @@ pub(crate) fn audit(reader: &Reader, parameters: &Parameters, waivers: &[Waiver]
     rank(&mut findings);
     Audit {
         environment: gather::environment(reader),
+        cpus: map::rows(reader, &facts, grown),
         facts,
         findings,
     }

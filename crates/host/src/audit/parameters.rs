@@ -34,8 +34,10 @@ pub struct Parameters {
     pub nics: Vec<String>,
     /// libvirt domains: XML files, or names of domains of this machine.
     pub domains: Vec<String>,
-    /// VMware virtual machines: `.vmx` files.
+    /// VMware virtual machines: `.vmx` or OVF files.
     pub vmx: Vec<PathBuf>,
+    /// What the ESXi host below them says: the output of its commands in one file.
+    pub esxi: Option<PathBuf>,
     /// Containers: definition files, or ids of containers of this machine.
     pub containers: Vec<String>,
     /// How long counters of the kernel are watched; `None`, or a recorded tree: rates are unknown.

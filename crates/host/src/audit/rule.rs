@@ -1,6 +1,6 @@
 //! Rules as data: one TOML file for each group, in `crates/host/rules`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -74,6 +74,21 @@ pub enum Change {
     Manual,
     /// Nothing: an observation.
     None,
+}
+
+impl Change {
+    /// The word for it in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SafeNow => "safe-now",
+            Self::Disruptive => "disruptive",
+            Self::Reboot => "reboot",
+            Self::GuestRestart => "guest-restart",
+            Self::Bios => "bios",
+            Self::Manual => "manual",
+            Self::None => "none",
+        }
+    }
 }
 
 /// A value to be written to a file of the kernel. `{cpu}`, `{nic}`, `{rt_cpus}`… stand for parts and facts.
@@ -225,4 +240,12 @@ pub fn built_in() -> Vec<(&'static str, Group)> {
         (*name, group)
     };
     FILES.iter().map(read).collect()
+}
+
+/// The profiles that any rule knows, in alphabetical order.
+pub fn profiles() -> Vec<String> {
+    let groups = built_in();
+    let rules = groups.iter().flat_map(|(_, group)| &group.rules);
+    let names: BTreeSet<String> = rules.flat_map(|rule| rule.profiles.keys().cloned()).collect();
+    names.into_iter().collect()
 }

@@ -123,6 +123,16 @@ impl Unknown {
     }
 }
 
+impl Unknown {
+    /// For what tells nothing when it is missing, where `either` and `exists` must not take it for a setting that is not made.
+    pub(super) fn never_absent(self) -> Self {
+        match self.why {
+            Why::Absent => Self::unclear(self.text),
+            _ => self,
+        }
+    }
+}
+
 impl From<HostError> for Unknown {
     fn from(error: HostError) -> Self {
         let why = match &error {

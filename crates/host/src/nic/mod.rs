@@ -18,7 +18,9 @@ mod settings;
 mod tests;
 
 pub use doubts::{Measurement, doubts};
+pub(crate) use kind::PARAVIRTUAL;
 pub use port::port_name;
+pub(crate) use settings::{LONGEST_IN_MODE_US, is_mode};
 
 use crate::Host;
 use interface::Interface;

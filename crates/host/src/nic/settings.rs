@@ -15,13 +15,18 @@ const MODES: [(&str, &[u32]); 6] = [
 ];
 
 /// The longest wait in such a mode: 4000 interrupts a second.
-pub(super) const LONGEST_IN_MODE_US: u32 = 250;
+pub(crate) const LONGEST_IN_MODE_US: u32 = 250;
 
 /// The mode that stands in place of a time, if it is one.
 pub(super) fn mode(said: &Ethtool, usecs: Option<u32>) -> Option<(&str, u32)> {
     let (driver, usecs) = (said.driver.as_ref().ok()?.name.as_str(), usecs?);
-    let (_, modes) = MODES.iter().find(|(known, _)| *known == driver)?;
-    modes.contains(&usecs).then_some((driver, usecs))
+    is_mode(driver, usecs).then_some((driver, usecs))
+}
+
+/// Whether this rx-usecs of this driver is a mode that follows the traffic.
+pub(crate) fn is_mode(driver: &str, usecs: u32) -> bool {
+    let modes = MODES.iter().find(|(known, _)| *known == driver);
+    modes.is_some_and(|(_, modes)| modes.contains(&usecs))
 }
 
 /// Whether the receive side follows the traffic, in words that begin with `on` or `off`.

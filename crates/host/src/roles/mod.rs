@@ -1,6 +1,7 @@
 //! Facts that the choice of measured CPUs needs: which CPUs there are, which may be used, which are free of the
 //! kernel's work, and who owns them.
 
+mod movable;
 mod owners;
 mod residents;
 
@@ -11,7 +12,9 @@ use crate::error::HostError;
 use crate::reader::Reader;
 use crate::{cpu, isolation};
 
+pub(crate) use movable::read as movable;
 pub use owners::{Owner, Ownership};
+pub(crate) use owners::{is_virtual_cpu, numbers, own_number};
 pub use residents::Resident;
 pub(crate) use residents::read as residents;
 

@@ -130,7 +130,7 @@ fn is_confined(facts: &CpuFacts, cpus: &CpuList) -> bool {
 }
 
 /// As QEMU (`CPU 0/KVM`), Firecracker (`fc_vcpu 0`), Cloud Hypervisor (`vcpu0`) name theirs.
-pub(super) fn is_virtual_cpu(name: &str) -> bool {
+pub(crate) fn is_virtual_cpu(name: &str) -> bool {
     name.ends_with("/KVM") || name.starts_with("fc_vcpu") || name.starts_with("vcpu")
 }
 
@@ -138,11 +138,11 @@ pub(super) fn thread(reader: &Reader, directory: &str) -> Option<ThreadStat> {
     ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
 }
 
-pub(super) fn own_number(reader: &Reader) -> Option<u32> {
+pub(crate) fn own_number(reader: &Reader) -> Option<u32> {
     reader.target("/proc/self").ok()?.file_name()?.to_str()?.parse().ok()
 }
 
-pub(super) fn numbers(reader: &Reader, directory: &str) -> Result<Vec<u32>, HostError> {
+pub(crate) fn numbers(reader: &Reader, directory: &str) -> Result<Vec<u32>, HostError> {
     let names = reader.names(directory, |name| name.bytes().all(|octet| octet.is_ascii_digit()))?;
     Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
 }

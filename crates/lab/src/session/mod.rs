@@ -9,6 +9,7 @@ mod watch;
 
 use flight::Flight;
 use host::Host;
+use host::audit::parameters::Parameters;
 use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
 use probes::ProbeError;
@@ -36,8 +37,8 @@ pub struct SessionSpec {
     /// With the flight recorder, have the kernel's osnoise tracer account for what interrupts spinning threads, where it is
     /// built in.
     pub osnoise: bool,
-    /// CPU on which the flight recorder's effect on wake-ups is looked at, if it is used.
-    pub effect_on: Option<u32>,
+    /// CPUs that are measured on. On the first, the flight recorder's effect on wake-ups is looked at.
+    pub measured: CpuList,
     /// CPUs of the recorder and of everything else that does not measure.
     pub housekeeping: CpuList,
     /// Interfaces that are measured on: their facts go into the run.
@@ -103,7 +104,9 @@ impl Session {
         let pair = sys::clock::pair();
         let is_tracing = spec.run.command == TRACE;
         let mut writer = spec.run.create(pair.realtime)?;
-        writer.add_facts(&facts(&Host::live()))?;
+        let host = Host::live();
+        writer.add_facts(&facts(&host))?;
+        writer.add_facts(&audited(&host, &spec))?;
         writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
         if flight.is_some() {
             writer.add_facts(&[RUN_START.fact(Ok(pair.monotonic), "clock_gettime(2)")])?;
@@ -178,7 +181,7 @@ fn flight_recorder(spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<Stri
     if !spec.flight_recorder {
         return (None, None);
     }
-    match Flight::start(spec.effect_on, spec.osnoise) {
+    match Flight::start(spec.measured.first(), spec.osnoise) {
         Ok(flight) => (Some(Box::new(flight)), None),
         Err(error) => (None, Some(format!("late samples stay unexplained: {error}"))),
     }
@@ -195,6 +198,16 @@ fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, Stri
             (None, "as the system has them: holding them off was refused".into())
         }
     }
+}
+
+/// What the rules for real-time machines say of this one, for the CPUs and interfaces of the run.
+fn audited(host: &Host, spec: &SessionSpec) -> Vec<Fact> {
+    let parameters = Parameters {
+        rt_cpus: Some(spec.measured.clone()).filter(|cpus| !cpus.is_empty()),
+        nics: spec.interfaces.clone(),
+        ..Parameters::default()
+    };
+    host.audit(&parameters, &[]).facts_of_run()
 }
 
 fn facts(host: &Host) -> Vec<Fact> {

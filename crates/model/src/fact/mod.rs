@@ -4,14 +4,22 @@ mod known;
 
 pub use known::{
     BOOT_ID, CLOCK_SOURCE, CONTAINER, CPU_MODEL, HOST_NAME, HYPERVISOR, INVENTORIED, KERNEL_ARCHITECTURE,
-    KERNEL_RELEASE, KERNEL_VERSION, LABEL, PREEMPTION, RECORDED_FROM, RECORDED_TO, RUN_START, STAMP_UNCERTAINTY,
-    TRACED_WAY,
+    KERNEL_RELEASE, KERNEL_VERSION, LABEL, NO_SWITCH, PREEMPTION, RECORDED_FROM, RECORDED_TO, RUN_START,
+    STAMP_UNCERTAINTY, SWITCH, TRACED_WAY,
 };
 use units::{Monotonic, Realtime};
 
 /// How the value of a fact begins that cannot be on this machine, such as `not applicable: a veth has no PHY`. It is known, and
 /// no limit can be held against it.
 pub const NOT_APPLICABLE: &str = "not applicable";
+
+/// Group of what the rules for real-time machines say of the machine: a fact for each rule, such as `fail (major): 950000`.
+pub const AUDIT: &str = "audit";
+
+/// The outcome at the beginning of a fact of [`AUDIT`].
+pub fn audit_outcome(value: &str) -> &str {
+    value.split(" (").next().unwrap_or(value)
+}
 
 /// One fact of the inventory. A fact that could not be read says why: unknown is not empty and not zero.
 #[derive(Debug, Clone, PartialEq, Eq)]

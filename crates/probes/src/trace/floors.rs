@@ -1,6 +1,6 @@
 //! Which durations are worth listing one by one.
 
-use ::trace::hops::HopSeries;
+use ::trace::hops::{Distribution, HopSeries, bucket_bounds, bucket_of};
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -15,6 +15,8 @@ const OVER_THRESHOLD_PER_SPAN: usize = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct Floors {
     series: HashMap<HopSeries, Worst>,
+    /// Whether the ring was full in the span that is counted next, so that some of what was worth telling was not told.
+    is_untold: bool,
 }
 
 #[derive(Debug, Default)]
@@ -23,11 +25,11 @@ struct Worst {
     threshold_ns: Option<u64>,
     /// Told in this span.
     over: usize,
-    /// Told in all.
-    told: u64,
-    /// Of these, handed over.
-    counted: Cell<u64>,
     floor_ns: u64,
+    /// Told, over the threshold by less than a bucket, and not counted yet.
+    near: Cell<u64>,
+    /// Whether the floor was above the threshold since a span was counted: some of those were not told.
+    hides: Cell<bool>,
 }
 
 impl Floors {
@@ -36,7 +38,9 @@ impl Floors {
         let over = threshold_ns.is_some_and(|threshold| ns > threshold);
         let worst = self.series.entry(series).or_default();
         worst.threshold_ns = threshold_ns;
-        worst.told += u64::from(over);
+        let is_near =
+            threshold_ns.is_some_and(|threshold| ns > threshold && bucket_bounds(bucket_of(ns)).0 <= threshold);
+        worst.near.set(worst.near.get() + u64::from(is_near));
         let lowest = worst.values.peek().map_or(0, |Reverse(lowest)| *lowest);
         let among_worst = worst.values.len() < WORST || ns > lowest;
         if among_worst {
@@ -49,15 +53,31 @@ impl Floors {
         among_worst || (over && worst.over <= OVER_THRESHOLD_PER_SPAN)
     }
 
-    /// How many durations over the threshold are to be counted for a span whose histogram shows `certain` of them: those in the bucket
-    /// that the threshold lies in are known because they were told, a few of them only in the next span.
-    pub(super) fn over(&self, series: HopSeries, certain: u64) -> u64 {
-        let Some(worst) = self.series.get(&series) else {
-            return certain;
-        };
-        let over = certain.max(worst.told.saturating_sub(worst.counted.get()));
-        worst.counted.set(worst.counted.get() + over);
-        over
+    /// How many durations of a span are over the threshold: all in buckets that lie above it as a whole, and of the bucket that it cuts
+    /// those that were told. Where not all of these were told, the whole bucket: too many, and never too few. Durations that were told
+    /// and are not in the span are of the next one, so that of no span more are over the threshold than it has.
+    pub(super) fn over(&self, series: HopSeries, found: &Distribution, threshold_ns: u64) -> u64 {
+        let (mut above, mut cut) = (0, 0);
+        for (bucket, count) in &found.buckets {
+            let (low, high) = bucket_bounds(*bucket);
+            match (low > threshold_ns, high > threshold_ns) {
+                (true, _) => above += count,
+                (false, true) => cut += count,
+                (false, false) => {}
+            }
+        }
+        // The longest is known for certain.
+        let cut = if found.max_ns > threshold_ns { cut } else { 0 };
+        above
+            + self
+                .series
+                .get(&series)
+                .map_or(0, |worst| worst.over_of(cut, self.is_untold))
+    }
+
+    /// Whether the ring was full in the span that is counted next.
+    pub(super) fn set_untold(&mut self, is_untold: bool) {
+        self.is_untold = is_untold;
     }
 
     /// A new span begins.
@@ -70,6 +90,7 @@ impl Floors {
         let moved = self.series.iter_mut().filter_map(|(series, worst)| {
             let floor_ns = worst.floor();
             let before = std::mem::replace(&mut worst.floor_ns, floor_ns);
+            worst.hides.set(worst.hides.get() || worst.is_hiding());
             (before != floor_ns).then_some((*series, floor_ns))
         });
         moved.collect()
@@ -77,6 +98,18 @@ impl Floors {
 }
 
 impl Worst {
+    /// Of so many durations in the bucket that the threshold cuts, those that are over it.
+    fn over_of(&self, cut: u64, is_untold: bool) -> u64 {
+        let told = self.near.get().min(cut);
+        self.near.set(self.near.get() - told);
+        let was_hiding = self.hides.replace(self.is_hiding());
+        if was_hiding || is_untold { cut } else { told }
+    }
+
+    fn is_hiding(&self) -> bool {
+        self.threshold_ns.is_some_and(|threshold| self.floor_ns > threshold)
+    }
+
     fn floor(&self) -> u64 {
         if self.values.len() < WORST {
             return 0;
@@ -92,7 +125,7 @@ impl Worst {
 #[cfg(test)]
 mod tests {
     use super::{Floors, OVER_THRESHOLD_PER_SPAN, WORST};
-    use ::trace::hops::HopSeries;
+    use ::trace::hops::{Distribution, HopSeries, bucket_of};
 
     const SERIES: HopSeries = HopSeries {
         stream: 0,
@@ -130,23 +163,87 @@ mod tests {
         assert!(floors.take(SERIES, 51, Some(50)));
     }
 
+    /// What the kernel counts of these durations.
+    fn span(durations: &[u64]) -> Distribution {
+        let mut found = Distribution {
+            min_ns: durations.iter().copied().min().unwrap_or(0),
+            max_ns: durations.iter().copied().max().unwrap_or(0),
+            ..Distribution::default()
+        };
+        for ns in durations {
+            let bucket = bucket_of(*ns);
+            match found.buckets.iter_mut().find(|(known, _)| *known == bucket) {
+                Some((_, count)) => *count += 1,
+                None => found.buckets.push((bucket, 1)),
+            }
+        }
+        found
+    }
+
+    /// Shares its bucket of 16 ns with the two next to it.
+    const THRESHOLD: u64 = 1_030;
+
     #[test]
-    fn those_that_the_buckets_do_not_show_are_counted_once_by_what_was_told() {
-        let total = HopSeries { total: true, ..SERIES };
+    fn those_that_share_the_thresholds_bucket_are_counted_once_by_what_was_told() {
         let mut floors = Floors::default();
-        assert_eq!(floors.over(total, 3), 3, "none was told yet");
-        floors.take(total, 51, Some(50));
-        floors.take(total, 50, Some(50));
-        floors.take(SERIES, 51, None);
-        assert_eq!(floors.over(total, 0), 1, "51 shares a bucket with 50");
-        assert_eq!(floors.over(total, 0), 0);
-        floors.take(total, 51, Some(50));
-        floors.take(total, 500, Some(50));
-        assert_eq!(floors.over(total, 1), 2);
+        for ns in [THRESHOLD, THRESHOLD + 1, THRESHOLD + 500] {
+            floors.take(SERIES, ns, Some(THRESHOLD));
+        }
+        let all = span(&[THRESHOLD, THRESHOLD + 1, THRESHOLD + 500]);
+        assert_eq!(floors.over(SERIES, &all, THRESHOLD), 2);
+        assert_eq!(floors.over(SERIES, &span(&[THRESHOLD]), THRESHOLD), 0);
+        let untold = HopSeries { total: true, ..SERIES };
+        assert_eq!(floors.over(untold, &all, THRESHOLD), 1, "of those near none was told");
+    }
+
+    #[test]
+    fn of_no_span_more_are_over_the_threshold_than_it_has() {
+        let mut floors = Floors::default();
+        let first = vec![2 * THRESHOLD; 24];
+        assert_eq!(floors.over(SERIES, &span(&first), THRESHOLD), 24, "none was told yet");
+        for ns in first {
+            floors.take(SERIES, ns, Some(THRESHOLD));
+        }
+        let second = vec![2 * THRESHOLD; 800];
+        for ns in &second {
+            floors.take(SERIES, *ns, Some(THRESHOLD));
+        }
+        assert_eq!(floors.over(SERIES, &span(&second), THRESHOLD), 800);
+        assert_eq!(floors.over(SERIES, &span(&[]), THRESHOLD), 0);
+    }
+
+    #[test]
+    fn one_told_before_its_span_is_counted_with_it() {
+        let mut floors = Floors::default();
+        floors.take(SERIES, THRESHOLD + 1, Some(THRESHOLD));
+        assert_eq!(floors.over(SERIES, &span(&[THRESHOLD - 1]), THRESHOLD), 0);
         assert_eq!(
-            floors.over(SERIES, 0),
-            0,
-            "a series without a threshold has none over it"
+            floors.over(SERIES, &span(&[THRESHOLD - 1, THRESHOLD + 1]), THRESHOLD),
+            1
         );
+    }
+
+    #[test]
+    fn many_over_the_threshold_hide_none_near_it() {
+        let mut floors = Floors::default();
+        let many = vec![2 * THRESHOLD; OVER_THRESHOLD_PER_SPAN];
+        for ns in &many {
+            floors.take(SERIES, *ns, Some(THRESHOLD));
+        }
+        assert_eq!(floors.moved(), [(SERIES, 2 * THRESHOLD)]);
+        let hidden = span(&[THRESHOLD + 1, THRESHOLD + 2]);
+        assert_eq!(floors.over(SERIES, &hidden, THRESHOLD), 2, "the kernel told neither");
+        floors.next_span();
+        assert_eq!(floors.moved(), [(SERIES, THRESHOLD)]);
+        assert_eq!(
+            floors.over(SERIES, &hidden, THRESHOLD),
+            2,
+            "nor those before the floor moved"
+        );
+        floors.take(SERIES, THRESHOLD + 1, Some(THRESHOLD));
+        let near = span(&[THRESHOLD, THRESHOLD + 1]);
+        assert_eq!(floors.over(SERIES, &near, THRESHOLD), 1);
+        floors.set_untold(true);
+        assert_eq!(floors.over(SERIES, &near, THRESHOLD), 2, "the ring was full");
     }
 }

@@ -92,6 +92,7 @@ mod tests {
             buckets: vec![(10, 2), (63, 1)],
             min_ns: 10,
             max_ns: 63,
+            clipped: 0,
         };
         view.add("nic-to-tap", &found, 83, 1);
         view.add("nic-to-tap", &found, 83, 0);

@@ -12,6 +12,7 @@ use crate::bound::CONFIDENCE;
 use crate::limits::Profile;
 use crate::screen::limits::{Row, rows_of};
 use crate::verdict::Judgement;
+use model::fact::{AUDIT, audit_outcome};
 use model::{Fact, RunView, SeriesView};
 use prepared::Prepared;
 use stats::comparison::{BySamples, Difference, RareDifference, confidences};
@@ -277,6 +278,18 @@ fn fact_differences(runs: &[(String, RunView)]) -> Vec<FactDifference> {
         values: runs.iter().map(|(_, run)| value(run, name)).collect(),
     };
     let all = names.into_iter().map(difference);
-    all.filter(|fact| fact.values.windows(2).any(|pair| pair[0] != pair[1]))
-        .collect()
+    all.filter(FactDifference::differs).collect()
+}
+
+impl FactDifference {
+    /// Of a finding, the outcome counts: the values it was judged by change from run to run.
+    fn differs(&self) -> bool {
+        let counted = |value: &Option<Result<String, String>>| match value {
+            Some(Ok(value)) if self.group == AUDIT => Some(Ok(audit_outcome(value).to_owned())),
+            other => other.clone(),
+        };
+        let mut counted = self.values.iter().map(counted);
+        let first = counted.next();
+        counted.any(|value| Some(value) != first)
+    }
 }

@@ -140,6 +140,14 @@ const CASES: &[Case] = &[
         "0 samples over its threshold of 59.0 µs are counted, and its histogram holds",
     ),
     (
+        "more over the threshold than received",
+        |run| {
+            only(run).spec.threshold_ns = None;
+            window(run).counters.overflow = 4_001;
+        },
+        "in the window at 4.00 s 4 001 samples over the threshold are counted, and 4 000 were received",
+    ),
+    (
         "below zero and not clipped",
         |run| only(run).min_ns = Some(-5),
         "it has a sample of -5 ns, and none is counted as outside the histogram's range",

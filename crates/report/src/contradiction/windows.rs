@@ -11,6 +11,7 @@ const BUCKET_WIDTH: f64 = 1.0 / 1_000.0;
 pub(super) fn look(series: &SeriesView, precision: Precision, found: &mut Findings) {
     for window in &series.windows {
         account(window, found);
+        over(window, found);
         order(window, found);
         if precision != Precision::Imported {
             number(window, found);
@@ -42,6 +43,21 @@ fn account(window: &WindowRow, found: &mut Findings) {
         let parts: Vec<String> = parts.map(|(n, what)| format!("{} {what}", count(n))).collect();
         found.add("account", || {
             format!("{at} {} were due, and {}", plural(expected, "sample"), parts.join(", "))
+        });
+    }
+}
+
+/// Whatever is over a threshold was received, whether the threshold is known or not.
+fn over(window: &WindowRow, found: &mut Findings) {
+    let (overflow, received) = (window.counters.overflow, window.counters.received);
+    if overflow > received {
+        found.add("over", || {
+            format!(
+                "{} {} over the threshold are counted, and {} were received",
+                at(window),
+                plural(overflow, "sample"),
+                count(received)
+            )
         });
     }
 }

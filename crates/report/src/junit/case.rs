@@ -6,7 +6,7 @@ use crate::verdict::{Check, RequirementCheck, Verdict};
 
 /// How a test case ended; with its message, where there is one.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// Within the limit, and nothing puts that in doubt.
     Pass,
     /// Over the limit.
@@ -19,14 +19,14 @@ pub(super) enum Outcome {
 
 /// A limit on a series.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Case {
+pub(crate) struct Case {
     /// Groups cases: the command and the profile.
-    pub(super) class: String,
+    pub(crate) class: String,
     /// Unique in the file.
-    pub(super) name: String,
-    pub(super) outcome: Outcome,
+    pub(crate) name: String,
+    pub(crate) outcome: Outcome,
     /// Figures and source, a line each.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 impl Case {
@@ -34,7 +34,7 @@ impl Case {
         Self::new(class, name, Outcome::Error(why.to_owned()), text)
     }
 
-    fn new(class: &str, name: &str, outcome: Outcome, text: String) -> Self {
+    pub(crate) fn new(class: &str, name: &str, outcome: Outcome, text: String) -> Self {
         Self {
             class: class.to_owned(),
             name: name.to_owned(),

@@ -1,7 +1,7 @@
 //! The verdict as JUnit XML, which servers of continuous integration read: a test case for each limit and each series it matches.
 //! The mapping is in `docs/formats/junit.md`.
 
-mod case;
+pub(crate) mod case;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +15,7 @@ use units::foreign::{self, Show};
 
 #[derive(Template)]
 #[template(path = "junit.xml")]
-struct Junit {
+pub(crate) struct Junit {
     command: String,
     time: String,
     timestamp: Option<String>,
@@ -58,7 +58,7 @@ pub fn without_result(command: &str, why: &str) -> Result<String, askama::Error>
 }
 
 impl Junit {
-    fn of(command: String, cases: Vec<Case>) -> Self {
+    pub(crate) fn of(command: String, cases: Vec<Case>) -> Self {
         let count = |is: fn(&Outcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
         Self {
             command,

@@ -1,6 +1,7 @@
 //! The answer on one screen: the verdict, its limits, why, what to do next, and what the run proves. At most [`LINES`] lines of
 //! [`COLUMNS`] columns, however large the run.
 
+mod findings;
 mod held;
 pub(crate) mod limits;
 pub(crate) mod lines;

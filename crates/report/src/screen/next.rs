@@ -1,5 +1,6 @@
 //! What to do next: a setting to look at for each cause that was seen, or a run that would say more.
 
+use super::findings;
 use super::limits::{Row, State};
 use super::why::{all_held, frames_left_out};
 use crate::Report;
@@ -14,10 +15,13 @@ const OFF_THE_CPUS: &str = "off the judged CPUs: isolcpus=, nohz_full=, or cpuse
 /// What to do, the most useful first.
 pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
-    let mut next: Vec<String> = Vec::new();
+    let mut next = findings::for_causes(report, &held);
     for holder in &held.by {
         let remedy = remedy(holder.cause, &holder.name);
         // One thread stands for all: what keeps it away keeps the others away.
+        if next.len() >= MOST {
+            break;
+        }
         let is_said = |said: &String| *said == remedy || holder.cause == Cause::Thread && said.ends_with(OFF_THE_CPUS);
         if !next.iter().any(is_said) {
             next.push(remedy);
@@ -27,9 +31,9 @@ pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     if held.by.is_empty() && held.samples > 0 && is_measured_here {
         next.push(remedy(Cause::Unexplained, ""));
     }
-    next.truncate(MOST - 1);
-    next.extend(of_state(report, rows).map(str::to_owned));
-    next.truncate(MOST);
+    let of_state = of_state(report, rows);
+    next.truncate(MOST - usize::from(of_state.is_some()));
+    next.extend(of_state.map(str::to_owned));
     next
 }
 

@@ -67,12 +67,13 @@ impl Measured {
     }
 }
 
-/// Why there is nothing: as it was known when the series began, or as the first event says that tells of something missing.
+/// Why there is nothing: as it was known when the series began, or as the first event says that tells of something missing or not
+/// counted.
 fn nothing_measured(run: &RunView, series: &SeriesView) -> String {
     let known = series.setting(setting::NOT_MEASURED);
     let told = || {
         let mut events = run.events.iter().filter(|event| event.series == Some(series.id));
-        events.find(|event| event.kind == EventKind::Incomplete)
+        events.find(|event| matches!(event.kind, EventKind::Incomplete | EventKind::NotCounted))
     };
     match known.or_else(|| told().map(|event| event.text.as_str())) {
         Some(why) => format!("nothing was measured: {why}"),

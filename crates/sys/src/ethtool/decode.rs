@@ -83,6 +83,7 @@ pub(super) fn eee(octets: &[u8]) -> Eee {
     let mut eee = Eee::default();
     for attribute in attributes(octets) {
         match attribute.kind() {
+            3 => eee.peer_offers = Some(!bits::names(attribute.value()).is_empty()),
             4 => eee.active = switch(&attribute),
             5 => eee.enabled = switch(&attribute),
             6 => eee.tx_lpi = switch(&attribute),

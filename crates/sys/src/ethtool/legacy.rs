@@ -79,6 +79,7 @@ pub(super) fn eee(octets: &[u8]) -> Eee {
         enabled: switch(octets, 5),
         tx_lpi: switch(octets, 6),
         tx_lpi_timer_us: word(octets, 7),
+        peer_offers: switch(octets, 3),
     }
 }
 

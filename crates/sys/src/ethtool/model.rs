@@ -107,6 +107,8 @@ pub struct Eee {
     pub tx_lpi: Option<bool>,
     /// How long it is idle before it does, in microseconds.
     pub tx_lpi_timer_us: Option<u32>,
+    /// The other end of the cable offers it.
+    pub peer_offers: Option<bool>,
 }
 
 /// Pause frames (IEEE 802.3x).

@@ -161,14 +161,18 @@ fn a_card_with_everything() {
         ..Coalesce::default()
     };
     assert_eq!(decode::coalesce(&coalesce), expected);
-    let eee = [octets(&[(4, 1), (5, 1), (6, 1)]), words(&[(7, 17)])].concat();
+    let peer = attribute(3, &bitset(false, &[(5, "1000baseT/Full", true)]));
+    let eee = [peer, octets(&[(4, 1), (5, 1), (6, 1)]), words(&[(7, 17)])].concat();
     let expected = Eee {
         enabled: Some(true),
         active: Some(true),
         tx_lpi: Some(true),
         tx_lpi_timer_us: Some(17),
+        peer_offers: Some(true),
     };
     assert_eq!(decode::eee(&eee), expected);
+    let alone = attribute(3, &bitset(false, &[]));
+    assert_eq!(decode::eee(&alone).peer_offers, Some(false));
     let pause = Pause {
         autoneg: Some(true),
         rx: Some(true),
@@ -248,8 +252,8 @@ fn structures_of_the_older_way() {
     assert_eq!((coalesce.adaptive_rx, coalesce.adaptive_tx), (Some(true), Some(false)));
     let eee = legacy::eee(&structure(&[0x44, 0, 0, 0, 0, 1, 1, 17, 0, 0]));
     assert_eq!(
-        (eee.active, eee.enabled, eee.tx_lpi_timer_us),
-        (Some(false), Some(true), Some(17))
+        (eee.active, eee.enabled, eee.tx_lpi_timer_us, eee.peer_offers),
+        (Some(false), Some(true), Some(17), Some(false))
     );
     let channels = legacy::channels(&structure(&[0x3c, 0, 0, 1, 4, 0, 0, 1, 4]));
     assert_eq!(

@@ -5,12 +5,14 @@
 mod backlog;
 mod carrier;
 mod counters;
+mod macvlan;
 mod parse;
 mod qdisc;
 pub(crate) mod request;
 
 pub use carrier::CarrierChange;
 pub use counters::{LinkCounters, LinkStatistics};
+pub use macvlan::{Macvlan, macvlans};
 pub(crate) use parse::text;
 pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
 

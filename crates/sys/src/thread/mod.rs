@@ -20,7 +20,7 @@ use std::process::Command;
 
 pub use cpus::{CpuSets, allowed_cpus, cpuset_cpus, online_cpus};
 pub use policy::{Policy, PolicyError, free_priority};
-pub use standing::{Standing, only_cpu, standing};
+pub use standing::{Standing, affinity_of, only_cpu, set_affinity_of, standing};
 
 /// How a thread is to run. [`RtThread::enter`] applies it to the calling thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,9 @@
 //! How a thread really runs: read from the kernel, not taken from what was requested.
 
 use super::cpus;
-use rustix::thread::{Pid, sched_getaffinity};
+use crate::error::SysError;
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::fmt;
 use units::CpuList;
 
@@ -61,6 +63,38 @@ pub fn only_cpu(number: i32) -> Option<u32> {
         1 => cpus::members(&set).first(),
         _ => None,
     }
+}
+
+/// The CPUs that the thread `number` of any process may run on.
+///
+/// # Errors
+/// It has ended.
+pub fn affinity_of(number: u32) -> Result<CpuList, SysError> {
+    let read = thread_of(number).and_then(sched_getaffinity_of);
+    let set = read.map_err(|errno| SysError::refused("sched_getaffinity", format!("thread {number}"), errno))?;
+    Ok(cpus::members(&set))
+}
+
+/// Moves the thread `number` of any process to `cpus`. Needs CAP_SYS_NICE for threads of others.
+///
+/// # Errors
+/// It has ended, the kernel binds it to its CPUs (EINVAL), or it is not ours to move (EPERM).
+pub fn set_affinity_of(number: u32, cpus: &CpuList) -> Result<(), SysError> {
+    let mut set = CpuSet::new();
+    for cpu in cpus.iter().filter(|cpu| (*cpu as usize) < CpuSet::MAX_CPU) {
+        set.set(cpu as usize);
+    }
+    let moved = thread_of(number).and_then(|thread| sched_setaffinity(Some(thread), &set));
+    moved.map_err(|errno| SysError::refused("sched_setaffinity", format!("thread {number}"), errno))
+}
+
+/// 0 would be the calling thread.
+fn thread_of(number: u32) -> Result<Pid, Errno> {
+    i32::try_from(number).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)
+}
+
+fn sched_getaffinity_of(thread: Pid) -> Result<CpuSet, Errno> {
+    sched_getaffinity(Some(thread))
 }
 
 fn described(attributes: &libc::sched_attr) -> (bool, String) {

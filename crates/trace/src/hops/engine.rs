@@ -1,18 +1,18 @@
 //! The loaded programs and their maps.
 
-use super::layout::{BUCKETS, Cell, Extremes, OF_TROUBLES, Settings, TROUBLES};
-use super::load::{cells, cells_of, check, histogram_of, histograms, kinds, load, own_histograms};
+use super::counted::{Asked, Counted};
+use super::layout::{OF_TROUBLES, Settings, TROUBLES};
+use super::load::{check, kinds, load};
 use super::maps::{Maps, failed};
-use super::reading::{Distribution, Duration, HopCounts, Progress, Reading, StreamInfo, Troubles};
+use super::reading::{Duration, Progress, Reading, StreamInfo, Troubles};
 use super::{HopOptions, HopSeries, PointKind};
-use crate::bpf::{Runs, can_run, kernel_release, possible_cpus, program_runs};
+use crate::bpf::{Runs, can_run, kernel_release, program_runs};
 use crate::error::{TraceError, with_sources};
 use aya::maps::MapError;
 use aya::programs::BtfTracePoint;
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::sys::{Stats, enable_stats};
 use aya::{Btf, Ebpf};
-use std::collections::{BTreeMap, BTreeSet};
 use units::Monotonic;
 
 /// A frame that was not seen at its next point this long after the first is lost when the tracer ends; a younger one may be
@@ -30,10 +30,7 @@ pub struct HopTracer {
     maps: Maps,
     options: HopOptions,
     streams: Vec<StreamInfo>,
-    counted: BTreeMap<(u32, usize), HopCounts>,
-    histograms: BTreeMap<HopSeries, Box<[u32; BUCKETS]>>,
-    /// The CPUs on which anything came.
-    cpus: BTreeSet<u32>,
+    counted: Counted,
     /// Number of the span under way.
     span: u64,
     /// When the first point began to take frames.
@@ -82,9 +79,7 @@ impl HopTracer {
             maps,
             options,
             streams: Vec::new(),
-            counted: BTreeMap::new(),
-            histograms: BTreeMap::new(),
-            cpus: BTreeSet::new(),
+            counted: Counted::default(),
             span: 1,
             opened: None,
             closed: None,
@@ -109,18 +104,29 @@ impl HopTracer {
         self.set()
     }
 
-    /// What came since the last reading, of every stream at every point, with the extremes of the span that was closed.
+    /// What came since the last reading, of every stream at every point, with the extremes of the span that was closed. All figures of
+    /// a series are of the same frames. The first reading some milliseconds after [`HopTracer::stop`] also tells of durations that are
+    /// in no bucket, if there are any.
     ///
     /// # Errors
     /// The kernel refuses.
     pub fn read(&mut self) -> Result<Vec<Reading>, TraceError> {
         self.find_streams()?;
-        self.find_cpus().map_err(|error| failed(&error))?;
+        self.read_all().map_err(|error| failed(&error))
+    }
+
+    fn read_all(&mut self) -> Result<Vec<Reading>, MapError> {
+        self.counted.find_cpus(&self.maps)?;
+        let asked = Asked {
+            maps: &self.maps,
+            options: &self.options,
+            span: self.span,
+            is_over: self.links.is_empty(),
+        };
         let mut readings = Vec::new();
-        for stream in 0..self.streams.len() as u32 {
+        for stream in &self.streams {
             for point in 0..self.options.points.len() {
-                let reading = self.read_one(stream, point).map_err(|error| failed(&error))?;
-                readings.extend(reading);
+                readings.extend(self.counted.read(&asked, stream, point)?);
             }
         }
         Ok(readings)
@@ -317,78 +323,6 @@ impl HopTracer {
             }
         }
         Ok(())
-    }
-
-    fn read_one(&mut self, stream: u32, point: usize) -> Result<Option<Reading>, MapError> {
-        let cells = self.cells(stream, point)?;
-        let mut now = HopCounts::of(cells.iter(), point);
-        // Whether the stream was to come there is not known: a loss it is once it does.
-        if !self.streams[stream as usize].has_reached(point) {
-            now.lost = 0;
-        }
-        let before = self.counted.insert((stream, point), now).unwrap_or_default();
-        let counts = now.since(&before);
-        if counts == HopCounts::default() {
-            return Ok(None);
-        }
-        let (mut hop, mut total) = (Distribution::default(), Distribution::default());
-        if counts.paired > 0 {
-            let of_both = |cell: &Cell| [self.span - 1, self.span].map(|span| cell.extremes(span));
-            let kept: Vec<Extremes> = cells.iter().flat_map(of_both).flatten().collect();
-            let of = |which: fn(&Extremes) -> (u64, u64)| kept.iter().map(which).collect::<Vec<_>>();
-            let series = |total| HopSeries { stream, point, total };
-            hop = self.distribution(series(false))?;
-            hop = hop.with_extremes(&of(|extremes| extremes.hop));
-            total = self.distribution(series(true))?;
-            total = total.with_extremes(&of(|extremes| extremes.total));
-        }
-        Ok(Some(Reading {
-            stream,
-            point,
-            counts,
-            hop,
-            total,
-        }))
-    }
-
-    fn find_cpus(&mut self) -> Result<(), MapError> {
-        for cpu in 0..possible_cpus() {
-            if !self.cpus.contains(&cpu) && self.maps.sites(cpu)?.used != 0 {
-                self.cpus.insert(cpu);
-            }
-        }
-        Ok(())
-    }
-
-    /// What each CPU counted of a stream at a point, by each kind of event.
-    fn cells(&self, stream: u32, point: usize) -> Result<Vec<Cell>, MapError> {
-        let all = cells(&self.options.points);
-        let of_point: Vec<u32> = cells_of(&all, point).collect();
-        let keys = self.cpus.iter().flat_map(|cpu| {
-            let first = (cpu * self.options.max_streams + stream) * all.len() as u32;
-            of_point.iter().map(move |number| first + number)
-        });
-        keys.map(|key| self.maps.cell(key)).collect()
-    }
-
-    /// What was counted since the last reading; nothing of a series that is no other than that of the hop.
-    fn distribution(&mut self, series: HopSeries) -> Result<Distribution, MapError> {
-        let points = &self.options.points;
-        let Some(of_stream) = histogram_of(points, series.point, series.total) else {
-            return Ok(Distribution::default());
-        };
-        let (streams, of_each) = (self.options.max_streams, histograms(points).count() as u32);
-        let mut now = Box::new([0u32; BUCKETS]);
-        // Without histograms of their own, all CPUs have that of the first.
-        let own = own_histograms(&self.options);
-        for cpu in if own { self.cpus.clone() } else { BTreeSet::from([0]) } {
-            let number = (cpu * streams + series.stream) * of_each + of_stream;
-            self.maps.add_histogram(number, &mut now)?;
-        }
-        let before = self.histograms.entry(series).or_insert_with(|| Box::new([0; BUCKETS]));
-        let found = Distribution::between(before, &now);
-        *before = now;
-        Ok(found)
     }
 }
 

@@ -213,6 +213,15 @@ pub fn bucket_bounds(bucket: usize) -> (u64, u64) {
     (low, low + (1 << shift) - 1)
 }
 
+/// The bucket that counts a duration in ns. No duration before [`super::EXPIRY_NS`] is beyond the last one.
+pub fn bucket_of(ns: u64) -> usize {
+    if ns < 1 << SUB_BITS {
+        return ns as usize;
+    }
+    let shift = ns.ilog2() as usize - SUB_BITS;
+    ((shift + 1) << SUB_BITS) + ((ns >> shift) as usize & ((1 << SUB_BITS) - 1))
+}
+
 /// Shortest and longest, in ns, since the point before and since the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extremes {
@@ -222,7 +231,7 @@ pub(super) struct Extremes {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUCKETS, bucket_bounds};
+    use super::{BUCKETS, bucket_bounds, bucket_of};
 
     #[test]
     fn buckets_follow_each_other_without_gap_up_to_the_expiry() {
@@ -231,6 +240,7 @@ mod tests {
             let (low, high) = bucket_bounds(bucket);
             assert_eq!(low, next, "bucket {bucket}");
             assert!(high >= low && (high - low) as f64 <= low as f64 / 64.0);
+            assert_eq!([low, high].map(bucket_of), [bucket; 2]);
             next = high + 1;
         }
         assert_eq!(next, 1 << 29);

@@ -8,6 +8,7 @@
 //!
 //! Needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF.
 
+mod counted;
 mod engine;
 mod layout;
 mod load;
@@ -17,7 +18,7 @@ mod reading;
 mod tests;
 
 pub use engine::{Counting, HopCost, HopTracer};
-pub use layout::bucket_bounds;
+pub use layout::{bucket_bounds, bucket_of};
 pub use reading::{Distribution, Duration, HopCounts, Progress, Reading, StreamInfo, Troubles};
 
 /// Points of one tracer at the most.

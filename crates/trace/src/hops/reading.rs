@@ -191,6 +191,8 @@ pub struct Distribution {
     pub min_ns: u64,
     /// Longest, in ns.
     pub max_ns: u64,
+    /// Durations that were counted and are in no bucket, so that nothing else is known of them. Told when no program runs any more.
+    pub clipped: u64,
 }
 
 impl Distribution {
@@ -204,9 +206,14 @@ impl Distribution {
         }
     }
 
-    /// How many there are.
+    /// How many there are in buckets.
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| count).sum()
+    }
+
+    /// How many there are.
+    pub fn durations(&self) -> u64 {
+        self.count() + self.clipped
     }
 
     /// Sets the extremes: those that the kernel kept, shortest and longest of several spans, which fit the outer buckets. A duration
@@ -233,7 +240,7 @@ pub struct Reading {
     pub stream: u32,
     /// Number of the point.
     pub point: usize,
-    /// Counters.
+    /// Counters. `over` is never more than the durations of `hop`.
     pub counts: HopCounts,
     /// Since the point before; empty at the first point.
     pub hop: Distribution,

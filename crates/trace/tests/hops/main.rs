@@ -4,6 +4,7 @@ mod bed;
 mod doubts;
 mod pairing;
 mod planted;
+mod steady;
 
 use bed::{Bed, place};
 use trace::hops::{HopCounts, HopOptions, HopTracer, Point, PointKind, Reading};

@@ -4,6 +4,7 @@ mod cache;
 mod clock;
 mod container;
 mod cpus;
+mod daemons;
 mod domain;
 mod files;
 mod guest;
@@ -19,16 +20,20 @@ mod power;
 mod regressions;
 mod scheduler;
 mod shared;
+mod threads;
 mod time;
 mod vmware;
+
+pub(crate) use domain::moves as domain_moves;
 
 use model::Fact;
 
 use super::facts::Facts;
 use super::parameters::Parameters;
 use super::rule::{Place, Rule};
+use super::value::Unknown;
 use crate::reader::Reader;
-use crate::{hypervisor, virtualisation};
+use crate::{hypervisor, processes, virtualisation};
 
 type Gatherer = fn(&Reader, &Parameters, &mut Facts);
 
@@ -37,17 +42,17 @@ const GATHERERS: &[Gatherer] = &[
     cpus::gather,
     kernel::gather,
     isolation::gather,
+    threads::gather,
     scheduler::gather,
-    interrupts::gather,
     power::gather,
     clock::gather,
     memory::gather,
     cache::gather,
     network::gather,
-    interrupts::of_nics,
+    interrupts::gather,
     power::pcie,
-    iommu::gather,
     domain::gather,
+    iommu::gather,
     guest::gather,
     vmware::gather,
     container::gather,
@@ -64,6 +69,12 @@ pub(super) fn facts<'a>(
 ) -> Facts {
     let mut facts = Facts::default();
     facts.set("workload", parameters.workload.word());
+    let profile = parameters.profile.clone();
+    facts.set(
+        "profile",
+        profile.ok_or_else(|| Unknown::absent("no profile was asked for")),
+    );
+    facts.processes = Some(processes::running(reader).map_err(shared::unclear));
     for gather in GATHERERS {
         gather(reader, parameters, &mut facts);
     }

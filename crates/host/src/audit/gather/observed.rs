@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Instant;
 
-use super::{guest, interrupts, power};
+use super::{guest, interrupts, network, power};
 use crate::audit::facts::{Class, Facts};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Known, Unknown, Value};
@@ -23,8 +23,10 @@ pub(super) type Reading = BTreeMap<Counter, Result<f64, HostError>>;
 
 /// Who has counters. Each notes the same ones at every reading, known or not.
 const SOURCES: &[fn(&Reader, &Facts, &mut Reading)] = &[
+    super::threads::count,
     interrupts::per_cpu,
     interrupts::smi,
+    network::count,
     power::hardware_errors,
     guest::steal,
 ];

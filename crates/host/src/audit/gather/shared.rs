@@ -1,5 +1,7 @@
 //! What several gatherers need.
 
+use std::collections::BTreeMap;
+
 use units::CpuList;
 
 use crate::audit::facts::{Class, Facts};
@@ -14,6 +16,12 @@ pub(super) fn cpus(facts: &Facts, name: &str) -> Result<CpuList, Unknown> {
         Value::Cpus(cpus) => Ok(cpus),
         other => Err(Unknown::unclear(format!("{name}: \"{other}\" is not a list of CPUs"))),
     }
+}
+
+/// Numbers of the processes that run, by their names.
+pub(super) fn running(facts: &Facts) -> Result<BTreeMap<String, Vec<u64>>, Unknown> {
+    let read = facts.processes.clone();
+    read.unwrap_or_else(|| Err(Unknown::unclear("the processes were not read")))
 }
 
 /// The interfaces that were named, and those that others found.

@@ -1,4 +1,4 @@
-use super::tree::{HOST, outcome};
+use super::made::{HOST, outcome};
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown};
 
 /// A machine whose cache of twelve ways is divided: CPUs 2 and 3 have eight of them.

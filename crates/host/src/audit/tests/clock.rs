@@ -1,4 +1,4 @@
-use super::tree::{HOST, outcome};
+use super::made::{HOST, outcome};
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 
 const SOURCE: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";

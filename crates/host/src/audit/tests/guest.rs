@@ -1,4 +1,4 @@
-use super::tree::{changed, finding, outcome};
+use super::made::{changed, finding, outcome};
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown};
 use crate::audit::parameters::Parameters;
 

@@ -1,13 +1,25 @@
+mod asked;
 mod broken;
 mod cache;
 mod clock;
+mod container;
+mod defined;
+mod domain;
+mod golden;
 mod guest;
 mod interrupts;
+mod iommu;
+mod isolation;
+mod kernel;
+mod made;
 mod memory;
+mod network;
 mod platform;
 mod power;
 mod regressions;
+mod threads;
 mod tree;
+mod vmware;
 
 use std::fs;
 

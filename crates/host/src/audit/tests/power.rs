@@ -1,4 +1,4 @@
-use super::tree::{HOST, outcome, outcome_with};
+use super::made::{HOST, outcome, outcome_with};
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 

@@ -1,4 +1,4 @@
-use super::tree::{HOST, changed, finding, outcome};
+use super::made::{HOST, changed, finding, outcome};
 use crate::audit::finding::Outcome::{Fail, Pass, Unknown};
 use crate::audit::parameters::Parameters;
 use crate::audit::regressions::{Release, between, known};

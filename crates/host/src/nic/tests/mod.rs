@@ -71,6 +71,7 @@ fn card() -> Nic {
         active: Some(true),
         tx_lpi: Some(true),
         tx_lpi_timer_us: Some(17),
+        peer_offers: Some(true),
     });
     Nic {
         kind: NicKind::of(&link_of(None), &said, Some(Vec::new())),

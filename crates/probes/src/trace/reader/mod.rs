@@ -177,10 +177,7 @@ impl Reader {
         for (series, spikes) in spikes {
             self.hand_over_spikes(series, spikes);
         }
-        for (series, floor_ns) in self.floors.moved() {
-            self.tracer.set_floor(series, floor_ns)?;
-        }
-        Ok(())
+        self.move_floors()
     }
 
     fn hand_over_spikes(&self, series: HopSeries, spikes: Vec<CountedSpike>) {
@@ -199,10 +196,11 @@ impl Reader {
         std::thread::sleep(SETTLE);
         let readings = self.tracer.read()?;
         self.names.learn(self.tracer.streams());
+        // What was counted was told, too, as far as there was room.
+        self.take_durations()?;
         let now = sys::clock::monotonic();
         let elapsed_ns = now - std::mem::replace(&mut self.read_at, now);
         self.say_two_sequences(elapsed_ns);
-        self.floors.next_span();
         self.take_cost(&readings);
         for reading in &readings {
             self.totals
@@ -210,8 +208,19 @@ impl Reader {
                 .or_default()
                 .add(&reading.counts);
         }
+        let not_told = self.told.not_told;
+        self.say_troubles()?;
+        self.floors.set_untold(self.told.not_told > not_told);
         self.hand_over(&readings, at);
-        self.say_troubles()
+        self.floors.next_span();
+        self.move_floors()
+    }
+
+    fn move_floors(&mut self) -> Result<(), ProbeError> {
+        for (series, floor_ns) in self.floors.moved() {
+            self.tracer.set_floor(series, floor_ns)?;
+        }
+        Ok(())
     }
 
     /// What the programs cost, counted by the kernel in the second span with frames: in the first, every duration is told.
@@ -283,16 +292,16 @@ impl Reader {
     fn add(&self, series: HopSeries, found: &Distribution, counts: &HopCounts, first: Option<&Reading>, at: Monotonic) {
         let Some(spec) = self.names.spec(series) else { return };
         let first = first.map_or_else(HopCounts::default, |reading| reading.counts);
-        let received = found.count();
+        let received = found.durations();
         if received == 0 && counts.lost == 0 && first.duplicate == 0 {
             return;
         }
         let overflow = match (self.names.asked_of(series), spec.threshold_ns) {
             (Some(_), _) => counts.over,
-            (None, Some(threshold_ns)) => self.floors.over(series, over_for_certain(found, threshold_ns)),
+            (None, Some(threshold_ns)) => self.floors.over(series, found, threshold_ns),
             (None, None) => 0,
         };
-        let extreme = |ns: u64| i64::try_from(ns).ok().filter(|_| received > 0);
+        let extreme = |ns: u64| i64::try_from(ns).ok().filter(|_| found.count() > 0);
         self.counted.add(CountedSpan {
             series: spec,
             at,
@@ -302,6 +311,7 @@ impl Reader {
                 lost: counts.lost,
                 duplicate: first.duplicate,
                 reordered: first.reordered,
+                clipped: found.clipped,
                 overflow,
                 ..Counters::default()
             },
@@ -400,15 +410,6 @@ fn of_points(readings: &[Reading], stream: u32, points: usize) -> Vec<Option<&Re
         found[reading.point] = Some(reading);
     }
     found
-}
-
-/// Durations in buckets that lie above the threshold as a whole.
-fn over_for_certain(found: &Distribution, threshold_ns: u64) -> u64 {
-    let over = found
-        .buckets
-        .iter()
-        .filter(|(bucket, _)| bucket_bounds(*bucket).0 > threshold_ns);
-    over.map(|(_, count)| count).sum()
 }
 
 /// The durations with the upper end of their bucket, which is at most 1.6 % more, but never outside the extremes.

@@ -11,8 +11,9 @@ const SHOWN: usize = 5;
 const VALUE_COLUMNS: usize = 34;
 
 /// Groups of the inventory, those that explain latencies first.
-const GROUPS: [&str; 10] = [
+const GROUPS: [&str; 11] = [
     "virtualisation",
+    "audit",
     "kernel arguments",
     "isolation",
     "CPUs of this run",

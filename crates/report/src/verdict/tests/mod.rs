@@ -269,6 +269,21 @@ fn a_series_without_samples_proves_nothing() {
 }
 
 #[test]
+fn a_series_of_which_nothing_counted_says_why() {
+    let mut run = run(vec![series("rtt/reflect", 0, 60_000, 10)]);
+    run.events.push(Event {
+        series: Some(run.series[0].id),
+        text: "shot 3 not counted".to_owned(),
+        ..event(EventKind::NotCounted)
+    });
+    let check = the_check(&run, Quantity::Lost, 0);
+    assert_eq!(
+        (check.verdict, check.measured, check.why.as_str()),
+        (Verdict::Inconclusive, None, "nothing was measured: shot 3 not counted")
+    );
+}
+
+#[test]
 fn received_is_judged_from_below() {
     let mut run = clean();
     assert_eq!(the_check(&run, Quantity::Received, SAMPLES).verdict, Verdict::Pass);

@@ -5,12 +5,11 @@ mod ports;
 mod services;
 mod sizing;
 
-use super::shared::unclear;
+use super::shared::{running, unclear};
 use crate::audit::facts::Facts;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::cpuinfo::CpuInfo;
-use crate::processes;
 use crate::reader::Reader;
 
 /// Processes that run virtual machines or manage them, by the beginning of their names.
@@ -24,7 +23,7 @@ const VIRTUALISATION: [&str; 6] = [
 ];
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
-    facts.set("platform.vm-host", is_vm_host(reader, parameters));
+    facts.set("platform.vm-host", is_vm_host(reader, parameters, facts));
     facts.set("platform.kvm", has_kvm(reader));
     facts.set("cpu.virtualisation", has_any(reader, &["vmx", "svm"]));
     facts.set("cpu.nested-paging", has_any(reader, &["ept", "npt"]));
@@ -37,12 +36,12 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     ports::gather(reader, parameters, facts);
 }
 
-fn is_vm_host(reader: &Reader, parameters: &Parameters) -> Result<bool, Unknown> {
+fn is_vm_host(reader: &Reader, parameters: &Parameters, facts: &Facts) -> Result<bool, Unknown> {
     let defined = reader.names("/etc/libvirt/qemu", |name| name.ends_with(".xml"));
     if !parameters.domains.is_empty() || defined.is_ok_and(|names| !names.is_empty()) {
         return Ok(true);
     }
-    let running = processes::running(reader).map_err(unclear)?;
+    let running = running(facts)?;
     Ok(running
         .keys()
         .any(|name| VIRTUALISATION.iter().any(|begin| name.starts_with(begin))))

@@ -2,11 +2,10 @@
 
 use units::CpuList;
 
-use super::super::shared::{Search, cpus, is_number, strings, unclear};
+use super::super::shared::{Search, cpus, is_number, running, strings, unclear};
 use crate::audit::facts::Facts;
 use crate::audit::value::Unknown;
 use crate::error::HostError;
-use crate::processes;
 use crate::reader::Reader;
 
 /// Device numbers of consoles: virtual and serial, the console itself, Arm's serial lines, hypervisor consoles
@@ -33,14 +32,14 @@ const AGENTS: [&str; 14] = [
 ];
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
-    let running = processes::running(reader);
-    facts.set("platform.open-consoles", open_consoles(reader));
-    let ptp4l = running.as_ref().map_err(|error| unclear(error.clone()));
+    let processes = running(facts);
+    facts.set("platform.open-consoles", open_consoles(reader, facts));
+    let ptp4l = processes.as_ref().map_err(Unknown::clone);
     let ptp4l = ptp4l.and_then(|running| end_to_end(reader, running.get("ptp4l").map_or(&[], Vec::as_slice)));
     facts.set("platform.ptp4l-end-to-end", ptp4l);
     let rt_cpus = cpus(facts, "rt_cpus");
     let agents = rt_cpus.and_then(|rt_cpus| {
-        let running = running.map_err(unclear)?;
+        let running = processes?;
         let is_agent = |name: &String| AGENTS.iter().any(|agent| name.starts_with(agent));
         let named = running.iter().filter(|(name, _)| is_agent(name));
         let each = named.flat_map(|(name, pids)| pids.iter().map(move |pid| (name.as_str(), *pid)));
@@ -102,8 +101,8 @@ fn allowed(reader: &Reader, pid: u64) -> Result<CpuList, HostError> {
 }
 
 /// Shells on consoles, and logins that ask for no password.
-fn open_consoles(reader: &Reader) -> Result<Vec<String>, Unknown> {
-    processes::running(reader).map_err(unclear)?;
+fn open_consoles(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
+    running(facts)?;
     let mut search = Search::default();
     for pid in reader.names("/proc", is_number).map_err(unclear)? {
         let Ok(line) = reader.line(&format!("/proc/{pid}/stat")) else {

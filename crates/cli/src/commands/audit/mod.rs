@@ -1,0 +1,276 @@
+//! `triptime audit`: is this machine set up for real time, why not, and how is it put right.
+
+mod tree;
+
+use crate::failure::{COULD_NOT_MEASURE, Failure, say};
+use crate::{page, verdict};
+use host::Host;
+use host::audit::Audit;
+use host::audit::parameters::{Parameters, Workload};
+use host::audit::rule::Severity;
+use host::audit::waiver::{self, Waiver};
+use report::audit::{Answer, AuditReport};
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+pub(crate) use tree::Machine;
+use units::{CpuList, foreign};
+
+/// Exit status: a finding of the severity that fails the audit.
+const FAILED: u8 = 1;
+
+/// How long counters are watched where nothing is said.
+const OBSERVED: &str = "2s";
+
+/// Checks whether this host, guest, container and its interfaces are set up for real time; changes nothing
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Reads files and asks the kernel; runs no other program and writes nothing. What cannot be read is `unknown`, never `pass`; run as \
+root to know most.
+
+Exit status: 0 nothing that matters failed or is unknown; 1 something failed; 2 wrong usage; 3 nothing failed, and something that \
+matters is unknown.
+
+Examples: triptime audit --cpus 2-3 --nic eth1
+          triptime audit --cpus 2-5 --domain /etc/libvirt/qemu/relay.xml --full
+          triptime audit --root recorded-host --json")]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    of: OfArgs,
+    /// Print the audit as one JSON document on standard output
+    #[arg(long)]
+    json: bool,
+    /// Print every finding with its reasons, sources and traps, and the CPUs
+    #[arg(long, conflicts_with = "json")]
+    full: bool,
+    /// With --full, also the checks that do not apply here
+    #[arg(long, requires = "full")]
+    all: bool,
+    /// Print the answer in one line, for a log
+    #[arg(long, conflicts_with_all = ["json", "full"])]
+    summary: bool,
+    /// Also write what was read as a tar file, for an audit elsewhere with --root; says which secrets and addresses were left out
+    #[arg(long, value_name = "FILE.tar", conflicts_with = "root")]
+    capture: Option<PathBuf>,
+    /// Also write the audit as one HTML file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Also write the audit as a JUnit file: a test case for each check
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// What is audited, and for what: shared with `tune`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct OfArgs {
+    /// CPUs for real-time work [default: those that the kernel keeps free of its own work]
+    #[arg(long, short = 'a', value_name = "LIST")]
+    cpus: Option<CpuList>,
+    /// Interface of the process bus or of PTP; may be given more than once
+    #[arg(long, value_name = "IF")]
+    nic: Vec<String>,
+    /// libvirt domain: an XML file, or the name of a domain of this machine; may be given more than once
+    #[arg(long, value_name = "FILE|NAME")]
+    domain: Vec<String>,
+    /// VMware virtual machine: its .vmx or .ovf; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    vmx: Vec<PathBuf>,
+    /// Container: a definition file, or the id of a container of this machine; may be given more than once
+    #[arg(long, value_name = "ID|FILE")]
+    container: Vec<String>,
+    /// Audit a recorded tree instead of this machine: a folder with proc, sys and etc, or a file of --capture
+    #[arg(long, value_name = "TREE")]
+    root: Option<PathBuf>,
+    /// What real-time threads do with their CPU
+    #[arg(long, value_enum, default_value = "periodic")]
+    workload: WorkloadArg,
+    /// Which severities hold
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// How long counters of the kernel are watched, for rates; 0s: not at all
+    #[arg(long, value_name = "DURATION", default_value = OBSERVED, value_parser = observed)]
+    observe: Duration,
+    /// From which severity on a finding fails the audit
+    #[arg(long, value_enum, default_value = "major")]
+    fail_on: SeverityArg,
+    /// Findings that somebody accepted, with reason, name and last day
+    #[arg(long, value_name = "FILE")]
+    waivers: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum WorkloadArg {
+    /// They wake up for each cycle and sleep again
+    Periodic,
+    /// They never sleep
+    BusyPoll,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum SeverityArg {
+    Minor,
+    Major,
+    Blocker,
+}
+
+fn observed(text: &str) -> Result<Duration, String> {
+    let ns = units::parse_ns(text).map_err(|error| error.to_string())?;
+    match Duration::from_nanos(ns) {
+        long if long > Duration::from_secs(600) => Err("at most 10 minutes".to_owned()),
+        time => Ok(time),
+    }
+}
+
+impl OfArgs {
+    /// The machine to audit.
+    pub(crate) fn machine(&self, remembers: bool) -> Result<Machine, Failure> {
+        match &self.root {
+            None => Ok(Machine::live(remembers)),
+            Some(root) => Machine::at(root),
+        }
+    }
+
+    /// What it is for.
+    pub(crate) fn parameters(&self) -> Parameters {
+        Parameters {
+            rt_cpus: self.cpus.clone(),
+            nics: self.nic.clone(),
+            domains: self.domain.clone(),
+            vmx: self.vmx.clone(),
+            containers: self.container.clone(),
+            observe: Some(self.observe).filter(|time| !time.is_zero()),
+            workload: match self.workload {
+                WorkloadArg::Periodic => Workload::Periodic,
+                WorkloadArg::BusyPoll => Workload::BusyPoll,
+            },
+            profile: self.profile.clone(),
+        }
+    }
+
+    fn waivers(&self) -> Result<Vec<Waiver>, Failure> {
+        let Some(path) = &self.waivers else {
+            return Ok(Vec::new());
+        };
+        let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: {error}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let today = jiff::Zoned::now().date();
+        waiver::read(&text, today).map_err(|error| wrong(&error))
+    }
+
+    /// The same as words of a command line.
+    fn words(&self) -> String {
+        let mut words = Vec::new();
+        words.extend(self.cpus.iter().map(|cpus| format!("--cpus {cpus}")));
+        words.extend(self.nic.iter().map(|name| format!("--nic {name}")));
+        words.extend(self.domain.iter().map(|name| format!("--domain {name}")));
+        words.extend(self.vmx.iter().map(|path| format!("--vmx {}", path.display())));
+        words.extend(self.container.iter().map(|name| format!("--container {name}")));
+        words.extend(self.root.iter().map(|path| format!("--root {}", path.display())));
+        if matches!(self.workload, WorkloadArg::BusyPoll) {
+            words.push("--workload busy-poll".to_owned());
+        }
+        words.extend(self.profile.iter().map(|name| format!("--profile {name}")));
+        words.join(" ")
+    }
+
+    fn fails_from(&self) -> Severity {
+        match self.fail_on {
+            SeverityArg::Minor => Severity::Minor,
+            SeverityArg::Major => Severity::Major,
+            SeverityArg::Blocker => Severity::Blocker,
+        }
+    }
+
+    /// What the machine is called in the audit.
+    fn name(&self) -> String {
+        match &self.root {
+            Some(root) => root.display().to_string(),
+            None => fs::read_to_string("/proc/sys/kernel/hostname")
+                .map_or_else(|_| "this machine".to_owned(), |name| name.trim().to_owned()),
+        }
+    }
+
+    /// What the rules say.
+    pub(crate) fn audit(&self, host: &Host) -> Result<Audit, Failure> {
+        self.check()?;
+        Ok(host.audit(&self.parameters(), &self.waivers()?))
+    }
+
+    /// The audit, ready to be shown.
+    fn report(&self, host: &Host) -> Result<AuditReport, Failure> {
+        let audit = self.audit(host)?;
+        let machine = foreign::shown(&self.name()).into_owned();
+        Ok(AuditReport::of(
+            &audit,
+            machine,
+            self.profile.clone(),
+            self.fails_from(),
+        ))
+    }
+
+    /// Refuses what names nothing.
+    fn check(&self) -> Result<(), Failure> {
+        let profiles = host::audit::rule::profiles();
+        match &self.profile {
+            Some(name) if !profiles.contains(name) => Err(Failure::Usage(format!(
+                "--profile {name}: no such profile (have: {})",
+                profiles.join(", ")
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
+    page::check(args.html.as_deref(), None)?;
+    let machine = args.of.machine(args.capture.is_some())?;
+    let report = args.of.report(&machine.host)?;
+    if let Some(path) = &args.capture {
+        let left_out = tree::write(&machine.host, path)?;
+        say(&format_args!(
+            "{}: replaced or left out: {}",
+            path.display(),
+            left_out.join("; ")
+        ));
+    }
+    let colour = std::io::stdout().is_terminal();
+    let told = args.of.words();
+    let command = |head: &str| foreign::shown(format!("{head} {told}").trim_end()).into_owned();
+    let text = match args {
+        AuditArgs { json: true, .. } => report.json(),
+        AuditArgs { full: true, all, .. } => report.text(colour, *all),
+        AuditArgs { summary: true, .. } => report.summary(),
+        _ => report.screen(
+            colour,
+            &command("triptime audit --full"),
+            &command("triptime tune --plan"),
+        ),
+    };
+    let written = verdict::write(&text);
+    beside(args, &report)?;
+    written?;
+    Ok(match report.answer() {
+        Answer::Pass => 0,
+        Answer::Fail => FAILED,
+        Answer::Unknown => COULD_NOT_MEASURE,
+    })
+}
+
+/// The files beside what is printed.
+fn beside(args: &AuditArgs, report: &AuditReport) -> Result<(), Failure> {
+    let cannot = |what: &str, error: &dyn std::fmt::Display| {
+        Failure::CouldNotMeasure(format!("cannot make the {what}: {error}"))
+    };
+    let page = |path: &Path| {
+        let html = report.html().map_err(|error| cannot("HTML page", &error))?;
+        page::HTML.write(path, &html)
+    };
+    let junit = |path: &Path| {
+        let text = report.junit().map_err(|error| cannot("JUnit file", &error))?;
+        page::JUNIT.write(path, &text)
+    };
+    args.html.as_deref().map_or(Ok(()), page)?;
+    args.junit.as_deref().map_or(Ok(()), junit)
+}

@@ -1,0 +1,149 @@
+//! `triptime tune`: what would put the findings of an audit right, and doing it with a way back.
+
+mod text;
+
+use crate::commands::audit::OfArgs;
+use crate::failure::{COULD_NOT_MEASURE, Failure};
+use crate::verdict;
+use host::audit::Audit;
+use host::tune::{self, Applied, JOURNAL, Journal, JournalError, Machine, Outcome, Plan, Refusal};
+use std::path::PathBuf;
+
+/// Shows what would put the findings of an audit right; with --apply does what can be done at run time, with a way back
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Without an action, --plan: the exact writes and the risk of each; nothing is changed. --apply keeps every old value in a journal \
+before it writes, reads each value back, and puts back what did not hold. --undo restores everything from the journal, also after \
+a crash. Settings end with a boot: --emit makes them lasting.
+
+Exit status: 0 done; 1 a change did not hold or was refused; 2 wrong usage; 3 not possible here.
+
+Examples: triptime tune --cpus 2-3
+          triptime tune rt-throttling timer-migration --cpus 2-3 --apply
+          triptime tune --undo
+          triptime tune --cpus 2-3 --emit kernel-args")]
+pub(crate) struct TuneArgs {
+    /// Checks to put right, by their names in the audit [default: all that failed or warned]
+    #[arg(value_name = "CHECK")]
+    checks: Vec<String>,
+    #[command(flatten)]
+    of: OfArgs,
+    #[command(flatten)]
+    action: ActionArgs,
+    /// Do what is refused as a trap: it can take the machine away from you
+    #[arg(long, requires = "apply")]
+    force: bool,
+    /// Where old values are kept
+    #[arg(long, value_name = "FILE", default_value = JOURNAL)]
+    journal: PathBuf,
+}
+
+/// What is done; without any, the plan is shown.
+#[derive(Debug, Clone, clap::Args)]
+#[group(multiple = false)]
+struct ActionArgs {
+    /// Show the exact writes and the risk of each [default]
+    #[arg(long)]
+    plan: bool,
+    /// Change what can be changed on the running machine
+    #[arg(long, conflicts_with = "root")]
+    apply: bool,
+    /// Restore every value that --apply changed
+    #[arg(long, conflicts_with_all = ["checks", "root"])]
+    undo: bool,
+    /// Print settings for a boot or another tool
+    #[arg(long, value_name = "TOOL", value_parser = clap::builder::PossibleValuesParser::new(tune::KINDS))]
+    emit: Option<String>,
+}
+
+/// Exit status: a change did not hold or was refused.
+const NOT_ALL: u8 = 1;
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: &TuneArgs) -> Result<u8, Failure> {
+    if args.action.undo {
+        return undo(args);
+    }
+    check(&args.checks)?;
+    let machine = args.of.machine(false)?;
+    let audit = args.of.audit(&machine.host)?;
+    if let Some(tool) = &args.action.emit {
+        return emit(args, &audit, tool);
+    }
+    let plan = tune::plan(&machine.host, &audit, &args.checks);
+    let refusals = tune::refusals(&machine.host, &audit, &args.of.parameters(), &plan);
+    match args.action.apply {
+        true => apply(args, &plan, &refusals),
+        false => {
+            verdict::write(&text::plan(&plan, &refusals))?;
+            Ok(0)
+        }
+    }
+}
+
+/// Refuses names of no check.
+fn check(checks: &[String]) -> Result<(), Failure> {
+    let groups = host::audit::rule::built_in();
+    let known: Vec<&str> = groups
+        .iter()
+        .flat_map(|(_, group)| &group.rules)
+        .map(|rule| rule.id.as_str())
+        .collect();
+    match checks.iter().find(|check| !known.contains(&check.as_str())) {
+        None => Ok(()),
+        Some(check) => {
+            let likeness = |name: &&&str| (strsim::jaro_winkler(check, name) * 1e6) as u64;
+            let near = known.iter().max_by_key(likeness).unwrap_or(&"none");
+            Err(Failure::Usage(format!(
+                "{check}: no such check (the nearest is {near}; triptime audit --full --all lists them)"
+            )))
+        }
+    }
+}
+
+fn emit(args: &TuneArgs, audit: &Audit, tool: &str) -> Result<u8, Failure> {
+    let text = tune::emit(audit, &args.checks, tool).map_err(Failure::Usage)?;
+    match text.is_empty() {
+        true => verdict::write(&format!("no finding needs a setting for {tool}\n"))?,
+        false => verdict::write(&text)?,
+    }
+    Ok(0)
+}
+
+fn apply(args: &TuneArgs, plan: &Plan, refusals: &[Refusal]) -> Result<u8, Failure> {
+    let mut journal = Journal::open(&args.journal).map_err(unusable)?;
+    let (machine, mut done) = (Machine::live(), Vec::new());
+    let is_refused = |check: &str| !args.force && refusals.iter().any(|refusal| refusal.check == check);
+    let steps = plan.steps.iter().filter(|step| !is_refused(&step.check));
+    for step in steps {
+        let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(unusable)?;
+        done.push((step.check.clone(), applied));
+    }
+    let refusals = if args.force { &[] } else { refusals };
+    verdict::write(&text::applied(&done, refusals, plan, &args.journal))?;
+    let all = done.iter().flat_map(|(_, applied)| applied);
+    Ok(if refusals.is_empty() && all.clone().all(holds) {
+        0
+    } else {
+        NOT_ALL
+    })
+}
+
+fn holds(applied: &Applied) -> bool {
+    matches!(applied.outcome, Outcome::Done | Outcome::Unchanged)
+}
+
+fn undo(args: &TuneArgs) -> Result<u8, Failure> {
+    if !args.journal.exists() {
+        verdict::write(&format!("nothing to undo: {} does not exist\n", args.journal.display()))?;
+        return Ok(0);
+    }
+    let mut journal = Journal::open(&args.journal).map_err(unusable)?;
+    let undone = tune::undo(&Machine::live(), &mut journal).map_err(unusable)?;
+    verdict::write(&text::undone(&undone))?;
+    Ok(if undone.iter().all(holds) { 0 } else { COULD_NOT_MEASURE })
+}
+
+fn unusable(error: JournalError) -> Failure {
+    Failure::CouldNotMeasure(error.to_string())
+}

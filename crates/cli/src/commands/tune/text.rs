@@ -1,0 +1,110 @@
+//! Plans and their results for a person.
+
+use host::audit::rule::Change;
+use host::tune::{Applied, Outcome, Plan, Refusal, Step};
+use std::fmt::Write;
+use std::path::Path;
+use units::foreign::shown;
+
+/// What would be changed.
+pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
+    let (now, later): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(|step| !step.operations.is_empty());
+    let mut out = String::new();
+    if plan.steps.is_empty() {
+        return "nothing to change: no check failed or warned\n".to_owned();
+    }
+    if !now.is_empty() {
+        out += "Can be changed on the running machine (triptime tune --apply; --undo restores):\n";
+    }
+    for step in now {
+        let _ = writeln!(out, "\n  {}: {} [{}]", step.check, step.title, step.change.word());
+        for operation in &step.operations {
+            let _ = writeln!(out, "    {}", shown(&operation.to_string()));
+        }
+        risk(&mut out, step);
+        for refusal in refusals.iter().filter(|refusal| refusal.check == step.check) {
+            let _ = writeln!(out, "    refused unless --force: {}", refusal.why);
+        }
+    }
+    if !later.is_empty() {
+        out += "\nNeeds a boot, another tool or a decision:\n";
+    }
+    for step in later {
+        let _ = writeln!(out, "\n  {} [{}]: {}", step.check, step.change.word(), shown(&step.how));
+        if let Some(why) = &step.unclear {
+            let _ = writeln!(out, "    cannot be changed now: {}", shown(why));
+        }
+        if !step.emitted.is_empty() {
+            let _ = writeln!(
+                out,
+                "    settings: triptime tune {} --emit {}",
+                step.check,
+                step.emitted.join("|")
+            );
+        }
+        risk(&mut out, step);
+    }
+    out
+}
+
+fn risk(out: &mut String, step: &Step) {
+    match (step.risk.is_empty(), step.change) {
+        (false, _) => {
+            let _ = writeln!(out, "    risk: {}", step.risk);
+        }
+        (true, Change::SafeNow) => out.push_str("    risk: none is known\n"),
+        (true, _) => {}
+    }
+}
+
+/// What was changed.
+pub(super) fn applied(done: &[(String, Vec<Applied>)], refusals: &[Refusal], plan: &Plan, journal: &Path) -> String {
+    let mut out = String::new();
+    for (check, changes) in done.iter().filter(|(_, changes)| !changes.is_empty()) {
+        let _ = writeln!(out, "{check}");
+        for change in changes {
+            let _ = writeln!(out, "  {}", line(change));
+        }
+    }
+    for refusal in refusals {
+        let _ = writeln!(
+            out,
+            "{}\n  refused: {} (--force does it all the same)",
+            refusal.check, refusal.why
+        );
+    }
+    let later = plan.steps.iter().filter(|step| step.operations.is_empty()).count();
+    if later > 0 {
+        let _ = writeln!(
+            out,
+            "{later} more need a boot, another tool or a decision: triptime tune --plan"
+        );
+    }
+    let _ = writeln!(
+        out,
+        "old values: {}; triptime tune --undo restores them",
+        journal.display()
+    );
+    out
+}
+
+/// What was restored.
+pub(super) fn undone(changes: &[Applied]) -> String {
+    if changes.is_empty() {
+        return "nothing to undo: what was changed ended with an earlier boot\n".to_owned();
+    }
+    changes.iter().map(|change| line(change) + "\n").collect()
+}
+
+fn line(change: &Applied) -> String {
+    let target = shown(&change.target.to_string()).into_owned();
+    let before = change.before.as_deref().unwrap_or("(not there)");
+    let values = format!("{} -> {}", shown(before), shown(&change.after));
+    match &change.outcome {
+        Outcome::Unchanged => format!("{target}: is so already"),
+        Outcome::Done => format!("{target}: {values}"),
+        Outcome::RolledBack(why) => format!("{target}: {values} did not hold, the old value is back: {why}"),
+        Outcome::Refused(why) => format!("{target}: refused: {why}"),
+        Outcome::Stuck(why) => format!("{target}: {values} did not hold, and the old value is NOT back: {why}"),
+    }
+}

@@ -1,0 +1,34 @@
+//! Annotations of CRI-O, and programs that set clocks.
+
+use serde_json::Value as Json;
+
+use super::shape::Shape;
+use super::tree::text;
+
+const DAEMONS: [&str; 8] = [
+    "chronyd",
+    "ntpd",
+    "ptp4l",
+    "phc2sys",
+    "ts2phc",
+    "timemaster",
+    "systemd-timesyncd",
+    "openntpd",
+];
+
+/// What CRI-O does for a pod of the high-performance handler, when it is told so.
+pub(super) fn read(annotations: &Json, shape: &mut Shape) {
+    let is_off = |name: &str| text(annotations, &[name]).as_deref() == Some("disable");
+    if is_off("cpu-quota.crio.io") {
+        shape.set("ctr.quota", false);
+    }
+    shape.set("pod.load-balancing-off", is_off("cpu-load-balancing.crio.io"));
+    shape.set("pod.irqs-off", is_off("irq-load-balancing.crio.io"));
+}
+
+/// The programs among words of a command that set clocks.
+pub(super) fn time_daemons(words: &[String]) -> Vec<String> {
+    let names = words.iter().flat_map(|word| word.split([' ', ';', '&']));
+    let names = names.map(|word| word.rsplit('/').next().unwrap_or(word));
+    names.filter(|name| DAEMONS.contains(name)).map(str::to_owned).collect()
+}

@@ -1,0 +1,182 @@
+//! Kubernetes: pods, and the objects that have a template of one.
+
+use serde_json::Value as Json;
+
+use super::annotations;
+use super::capabilities::after;
+use super::docker::of_user;
+use super::kubevirt;
+use super::shape::{Form, Shape};
+use super::tree::{as_text, at, flag, text, texts};
+
+/// Objects that run no container of their own: named, so that a kind with a slip of the pen is an error.
+const OTHERS: [&str; 14] = [
+    "ConfigMap",
+    "Secret",
+    "Service",
+    "Namespace",
+    "ServiceAccount",
+    "Role",
+    "RoleBinding",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "NetworkAttachmentDefinition",
+    "RuntimeClass",
+    "DataVolume",
+];
+
+pub(super) fn read(object: &Json) -> Result<Vec<Shape>, String> {
+    let kind = text(object, &["kind"]).unwrap_or_default();
+    let name = text(object, &["metadata", "name"]).unwrap_or_else(|| kind.clone());
+    match kind.as_str() {
+        "Pod" => Ok(pod(&name, object)),
+        "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" | "Job" | "ReplicationController" => {
+            Ok(pod(&name, &object["spec"]["template"]))
+        }
+        "CronJob" => Ok(pod(&name, &object["spec"]["jobTemplate"]["spec"]["template"])),
+        "VirtualMachineInstance" => Ok(vec![kubevirt::read(&name, &object["spec"])]),
+        "VirtualMachine" => Ok(vec![kubevirt::read(&name, &object["spec"]["template"]["spec"])]),
+        "List" | "PodList" => {
+            let items = at(object, &["items"]).and_then(Json::as_array).into_iter().flatten();
+            // The items of a typed list may leave their kind out.
+            let items = items.map(|item| match (kind.as_str(), item.get("kind")) {
+                ("PodList", None) => Ok(pod(&text(item, &["metadata", "name"]).unwrap_or_default(), item)),
+                _ => read(item),
+            });
+            Ok(items.collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        other if OTHERS.contains(&other) => Ok(Vec::new()),
+        other => Err(format!(
+            "kind {other} is not one that runs containers and is known here"
+        )),
+    }
+}
+
+fn pod(name: &str, pod: &Json) -> Vec<Shape> {
+    let spec = &pod["spec"];
+    let containers = at(spec, &["containers"]).and_then(Json::as_array);
+    let containers: Vec<&Json> = containers.into_iter().flatten().collect();
+    let guaranteed = !containers.is_empty() && containers.iter().all(|one| is_guaranteed(one));
+    let of_each = containers.iter().map(|container| {
+        let called = text(container, &["name"]).unwrap_or_default();
+        let mut shape = Shape::new(Form::Pod, &format!("{name}/{called}"));
+        shape.set("pod.guaranteed", guaranteed);
+        of_container(&mut shape, pod, container, guaranteed);
+        shape
+    });
+    of_each.collect()
+}
+
+/// A request that is left out is the limit.
+fn resource(container: &Json, name: &str) -> (Option<String>, Option<String>) {
+    let limit = text(container, &["resources", "limits", name]);
+    let request = text(container, &["resources", "requests", name]).or_else(|| limit.clone());
+    (request, limit)
+}
+
+/// Requests and limits of CPU and memory are there and equal, as numbers (Kubernetes: pod-qos).
+fn is_guaranteed(container: &Json) -> bool {
+    ["cpu", "memory"].iter().all(|name| {
+        let (request, limit) = resource(container, name);
+        limit.is_some() && request.as_deref().map(quantity) == limit.as_deref().map(quantity)
+    })
+}
+
+/// `500m`, `2`, `4Gi`, `1M`: a quantity in its unit; `None`: it is none.
+fn quantity(text: &str) -> Option<f64> {
+    const SUFFIXES: [(&str, f64); 9] = [
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("m", 0.001),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+    ];
+    let found = SUFFIXES
+        .iter()
+        .find_map(|(suffix, factor)| Some((text.strip_suffix(suffix)?, *factor)));
+    let (digits, factor) = found.unwrap_or((text, 1.0));
+    digits.parse::<f64>().ok().map(|number| number * factor)
+}
+
+fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: bool) {
+    let cpu = resource(container, "cpu").1.as_deref().and_then(quantity);
+    let whole = cpu.is_some_and(|cpus| cpus >= 1.0 && cpus.fract() == 0.0);
+    shape.set("pod.whole-cpus", whole);
+    // Only whole CPUs of a guaranteed pod are its own, and which ones the node decides.
+    match guaranteed && whole {
+        true => shape.set_or::<units::CpuList>(
+            "ctr.cpus",
+            None,
+            "the node's CPU manager assigns them: look at the container that runs",
+        ),
+        false => shape.set_cpus(None),
+    }
+    shape.set("ctr.quota", cpu.is_some());
+    shape.set("pod.load-balancing-off", false);
+    shape.set("pod.irqs-off", false);
+    annotations::read(&pod["metadata"]["annotations"], shape);
+    security(shape, pod, container);
+    let sriov = at(container, &["resources", "limits"]).and_then(Json::as_object);
+    let sriov = sriov.is_some_and(|all| all.keys().any(|key| key.to_ascii_lowercase().contains("sriov")));
+    let attached = text(pod, &["metadata", "annotations", "k8s.v1.cni.cncf.io/networks"]);
+    let network = match (flag(pod, &["spec", "hostNetwork"]), sriov, &attached) {
+        (Some(true), ..) => Some("host"),
+        (_, true, _) => Some("sriov"),
+        (_, _, None) => Some("bridge"),
+        _ => None,
+    };
+    let why = format!("network {} is defined elsewhere", attached.unwrap_or_default());
+    shape.set_or("ctr.network", network.map(str::to_owned), &why);
+    let memory = resource(container, "memory").1;
+    match memory {
+        None => shape.set("ctr.memory", 0.0),
+        Some(limit) => shape.set_or("ctr.memory", quantity(&limit), "the limit of memory is no quantity"),
+    }
+    if guaranteed {
+        // The kubelet gives a guaranteed pod -997, and no soft limit since it requests all of its limit.
+        shape.set("ctr.oom-score", -997.0);
+        shape.set("ctr.memory-high", false);
+    } else {
+        shape.set("ctr.oom-score", 999.0);
+    }
+    let pages = at(container, &["resources", "limits"])
+        .and_then(Json::as_object)
+        .into_iter()
+        .flatten();
+    let pages = pages.filter_map(|(key, _)| key.strip_prefix("hugepages-").map(str::to_owned));
+    shape.set("ctr.hugepages", pages.max().unwrap_or_default());
+    let probes = ["livenessProbe", "readinessProbe", "startupProbe"];
+    shape.set(
+        "ctr.exec-probe",
+        probes.iter().any(|probe| at(container, &[probe, "exec"]).is_some()),
+    );
+    shape.set(
+        "ctr.cache-class",
+        text(
+            pod,
+            &["metadata", "annotations", "rdt.resources.beta.kubernetes.io/pod"],
+        )
+        .unwrap_or_default(),
+    );
+    let words = [texts(container, &["command"]), texts(container, &["args"])].concat();
+    shape.set("ctr.time-daemons", annotations::time_daemons(&words));
+}
+
+fn security(shape: &mut Shape, pod: &Json, container: &Json) {
+    let own = &container["securityContext"];
+    let privileged = flag(own, &["privileged"]).unwrap_or(false);
+    shape.set("ctr.privileged", privileged);
+    let held = after(
+        &texts(own, &["capabilities", "add"]),
+        &texts(own, &["capabilities", "drop"]),
+        privileged,
+    );
+    let user = at(own, &["runAsUser"]).or_else(|| at(pod, &["spec", "securityContext", "runAsUser"]));
+    shape.set("ctr.capabilities", of_user(user.and_then(as_text), held));
+}

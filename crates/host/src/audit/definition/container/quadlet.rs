@@ -1,0 +1,181 @@
+//! Quadlets: `.container` files of podman's generator for systemd (podman-systemd.unit).
+
+use super::annotations::time_daemons;
+use super::capabilities::after;
+use super::shape::{Form, Shape};
+
+/// Whether a text is a quadlet of a container.
+pub(super) fn is_one(text: &str) -> bool {
+    text.lines().any(|line| line.trim() == "[Container]")
+}
+
+/// Lines of a unit file: section, key, value.
+struct Unit(Vec<(String, String, String)>);
+
+impl Unit {
+    fn parse(text: &str) -> Self {
+        let mut section = String::new();
+        let mut lines = Vec::new();
+        // A backslash at the end joins the next line.
+        for line in text.replace("\\\n", " ").lines().map(str::trim) {
+            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                section = name.to_owned();
+            } else if let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with(['#', ';'])) {
+                lines.push((section.clone(), key.trim().to_owned(), value.trim().to_owned()));
+            }
+        }
+        Self(lines)
+    }
+
+    fn all(&self, section: &str, key: &str) -> Vec<String> {
+        let of = self.0.iter().filter(|(at, name, _)| at == section && name == key);
+        of.map(|(.., value)| value.clone()).collect()
+    }
+
+    /// The last one counts.
+    fn last(&self, section: &str, key: &str) -> Option<String> {
+        self.all(section, key).pop().filter(|value| !value.is_empty())
+    }
+
+    /// The values of an option in `PodmanArgs=`: `--name=value` and `--name value`.
+    fn arguments(&self, option: &str) -> Vec<String> {
+        let lines = self.all("Container", "PodmanArgs");
+        let words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+        let mut found = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            match word.strip_prefix(option) {
+                Some("") => found.push(words.get(at + 1).map_or(String::new(), |next| (*next).to_owned())),
+                Some(rest) if rest.starts_with('=') => found.push(rest[1..].to_owned()),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn words(&self, key: &str, option: &str) -> Vec<String> {
+        let lines = [self.all("Container", key), self.arguments(option)].concat();
+        lines
+            .iter()
+            .flat_map(|line| line.split([' ', ',']))
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+pub(super) fn read(name: &str, text: &str) -> Shape {
+    let unit = Unit::parse(text);
+    let called = unit
+        .last("Container", "ContainerName")
+        .unwrap_or_else(|| name.to_owned());
+    let mut shape = Shape::new(Form::Quadlet, &called);
+    // The container is in the service's group (`--cgroups=split`), so that what is set there holds for it.
+    let cpus = unit
+        .arguments("--cpuset-cpus")
+        .pop()
+        .or_else(|| unit.last("Service", "AllowedCPUs"));
+    shape.set_cpus(cpus.map(|list| list.replace(' ', ",")));
+    let mems = unit
+        .arguments("--cpuset-mems")
+        .pop()
+        .or_else(|| unit.last("Service", "AllowedMemoryNodes"));
+    shape.set("ctr.mems", mems.unwrap_or_default());
+    let limited = ["--cpus", "--cpu-quota"]
+        .iter()
+        .any(|option| !unit.arguments(option).is_empty());
+    shape.set("ctr.quota", limited || unit.last("Service", "CPUQuota").is_some());
+    let privileged = unit
+        .arguments("--privileged")
+        .last()
+        .is_some_and(|value| value != "false");
+    shape.set("ctr.privileged", privileged);
+    let added = unit.words("AddCapability", "--cap-add");
+    shape.set(
+        "ctr.capabilities",
+        after(&added, &unit.words("DropCapability", "--cap-drop"), privileged),
+    );
+    limits(&unit, &mut shape);
+    network(&unit, &mut shape);
+    shape.set("ctr.devices", unit.words("AddDevice", "--device"));
+    memory(&unit, &mut shape);
+    let probed = [
+        unit.last("Container", "HealthCmd"),
+        unit.arguments("--health-cmd").pop(),
+    ];
+    shape.set(
+        "ctr.exec-probe",
+        probed.into_iter().flatten().any(|command| command != "none"),
+    );
+    shape.set("ctr.cache-class", "");
+    let words = [unit.all("Container", "Exec"), unit.all("Container", "Entrypoint")].concat();
+    shape.set("ctr.time-daemons", time_daemons(&words));
+    shape
+}
+
+fn limits(unit: &Unit, shape: &mut Shape) {
+    let given = unit.words("Ulimit", "--ulimit");
+    let soft = |name: &str| {
+        let of = given
+            .iter()
+            .rev()
+            .find_map(|limit| limit.strip_prefix(name)?.strip_prefix('='));
+        of.map(|limit| limit.split(':').next().unwrap_or_default().to_owned())
+    };
+    let rtprio = soft("rtprio").or_else(|| unit.last("Service", "LimitRTPRIO"));
+    shape.set(
+        "ctr.rtprio",
+        rtprio.and_then(|limit| limit.parse::<f64>().ok()).unwrap_or(0.0),
+    );
+    let memlock = soft("memlock").or_else(|| unit.last("Service", "LimitMEMLOCK"));
+    shape.set(
+        "ctr.memlock",
+        memlock.is_some_and(|limit| ["-1", "unlimited", "infinity"].contains(&limit.as_str())),
+    );
+}
+
+fn network(unit: &Unit, shape: &mut Shape) {
+    let named = unit.words("Network", "--network");
+    let named = match named.is_empty() {
+        true => unit.arguments("--net"),
+        false => named,
+    };
+    let kinds: Vec<&str> = named
+        .iter()
+        .map(|name| name.split(':').next().unwrap_or_default())
+        .collect();
+    let known = match kinds.as_slice() {
+        [] | ["bridge" | "pasta" | "slirp4netns" | "private"] => Some("bridge"),
+        ["host"] => Some("host"),
+        ["none"] => Some("none"),
+        _ => None,
+    };
+    let why = format!("network {} is defined elsewhere: look at its driver", kinds.join(", "));
+    shape.set_or("ctr.network", known.map(str::to_owned), &why);
+}
+
+fn memory(unit: &Unit, shape: &mut Shape) {
+    let limit = unit
+        .arguments("--memory")
+        .pop()
+        .or_else(|| unit.last("Container", "Memory"));
+    let limit = limit.or_else(|| unit.last("Service", "MemoryMax").filter(|max| max != "infinity"));
+    let octets = limit.as_deref().map(super::compose::octets);
+    match octets {
+        None => shape.set("ctr.memory", 0.0),
+        Some(octets) => shape.set_or("ctr.memory", octets, "the limit of memory is no size"),
+    }
+    let with_swap = unit.arguments("--memory-swap").pop();
+    let equal = limit.is_some() && with_swap.as_deref().map(super::compose::octets) == octets;
+    let none = unit.last("Service", "MemorySwapMax").is_some_and(|max| max == "0");
+    shape.set("ctr.swap", !(equal || none));
+    let high = unit.last("Service", "MemoryHigh").filter(|high| high != "infinity");
+    shape.set("ctr.memory-high", high.is_some());
+    let score = unit
+        .arguments("--oom-score-adj")
+        .pop()
+        .or_else(|| unit.last("Service", "OOMScoreAdjust"));
+    shape.set(
+        "ctr.oom-score",
+        score.and_then(|score| score.parse::<f64>().ok()).unwrap_or(0.0),
+    );
+}

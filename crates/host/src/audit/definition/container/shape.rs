@@ -1,0 +1,158 @@
+//! One container as the rules see it, whatever form it was defined in.
+
+use units::CpuList;
+
+use crate::audit::facts::{IntoKnown, Subject};
+use crate::audit::value::{Known, Unknown, Value};
+
+/// The form of a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::audit) enum Form {
+    Oci,
+    Docker,
+    Quadlet,
+    Compose,
+    Pod,
+    KubeVirt,
+    /// No definition: the container that runs, seen from inside.
+    Running,
+    /// Nothing that can be read.
+    Broken,
+}
+
+impl Form {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Oci => "oci",
+            Self::Docker => "docker",
+            Self::Quadlet => "quadlet",
+            Self::Compose => "compose",
+            Self::Pod => "pod",
+            Self::KubeVirt => "kubevirt",
+            Self::Running => "running",
+            Self::Broken => "unreadable",
+        }
+    }
+}
+
+/// Every fact of a container. Names without a value in a definition are unknown.
+const NAMES: [&str; 29] = [
+    // CPUs it is bound to; none: it is not.
+    "ctr.cpus",
+    // NUMA nodes it is bound to, as a list; empty: it is not.
+    "ctr.mems",
+    // Whether a quota of CPU time holds it back.
+    "ctr.quota",
+    "ctr.capabilities",
+    "ctr.privileged",
+    // Whether its group has a budget for real-time threads, where the kernel gives such budgets to groups.
+    "ctr.rt-budget",
+    // Highest real-time priority by resource limit; 0: none.
+    "ctr.rtprio",
+    // Whether it may lock memory without bound.
+    "ctr.memlock",
+    // `host`, `none`, `bridge`, `macvlan`, `sriov`…
+    "ctr.network",
+    "ctr.devices",
+    // Limit of memory in octets; 0: none.
+    "ctr.memory",
+    // Whether its memory may be swapped.
+    "ctr.swap",
+    // Whether memory is reclaimed above a soft limit.
+    "ctr.memory-high",
+    "ctr.oom-score",
+    // Pages of huge page memory it asks for: `1Gi`, `2Mi`; empty: none.
+    "ctr.hugepages",
+    // Whether something is executed in it at intervals.
+    "ctr.exec-probe",
+    // Its class of cache allocation; empty: none.
+    "ctr.cache-class",
+    // Programs in it that set clocks.
+    "ctr.time-daemons",
+    // Whole CPUs, requested as limited.
+    "pod.whole-cpus",
+    "pod.guaranteed",
+    "pod.load-balancing-off",
+    "pod.irqs-off",
+    "vmi.dedicated-cpus",
+    "vmi.isolated-emulator",
+    "vmi.realtime",
+    "vmi.hugepages",
+    "vmi.balloon",
+    "vmi.numa",
+    "vmi.model",
+];
+
+/// One container.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::audit) struct Shape {
+    part: Subject,
+    cpus: Option<CpuList>,
+}
+
+impl Shape {
+    /// One of which nothing is known.
+    pub(in crate::audit) fn new(form: Form, name: &str) -> Self {
+        let mut part = Subject::new(name);
+        part.set("ctr.form", form.word());
+        for fact in NAMES {
+            part.set_known(
+                fact,
+                Err(Unknown::unclear(format!("{}: this form does not tell", form.word()))),
+            );
+        }
+        Self { part, cpus: None }
+    }
+
+    /// One whose definition cannot be read.
+    pub(in crate::audit) fn broken(name: &str, why: &str) -> Self {
+        let mut shape = Self::new(Form::Broken, name);
+        let unknown = || Unknown::unclear(format!("{name}: {why}"));
+        shape.part.set_known("ctr.form", Err(unknown()));
+        for fact in NAMES {
+            shape.part.set_known(fact, Err(unknown()));
+        }
+        shape
+    }
+
+    /// Notes a fact.
+    pub(in crate::audit) fn set(&mut self, name: &'static str, value: impl IntoKnown) {
+        debug_assert!(NAMES.contains(&name), "{name}");
+        self.part.set(name, value);
+    }
+
+    /// As [`Shape::set`], unknown with this reason where there is none.
+    pub(in crate::audit) fn set_or<V: Into<Value>>(&mut self, name: &'static str, value: Option<V>, why: &str) {
+        let known: Known = value.map(Into::into).ok_or_else(|| Unknown::unclear(why));
+        self.part.set_known(name, known);
+    }
+
+    /// CPUs as the definition writes them; nothing: bound to none.
+    pub(in crate::audit) fn set_cpus(&mut self, list: Option<String>) {
+        let text = list.unwrap_or_default();
+        let cpus = text.trim().parse::<CpuList>();
+        self.cpus = cpus.clone().ok();
+        self.set(
+            "ctr.cpus",
+            cpus.map_err(|error| Unknown::unclear(format!("\"{text}\": {error}"))),
+        );
+    }
+
+    /// Its name.
+    pub(in crate::audit) fn name(&self) -> &str {
+        &self.part.name
+    }
+
+    /// Whether it and `other` are bound to some CPU both.
+    pub(in crate::audit) fn shares_cpus_with(&self, other: &Self) -> bool {
+        match (&self.cpus, &other.cpus) {
+            (Some(own), Some(others)) => own.iter().any(|cpu| others.contains(cpu)),
+            _ => false,
+        }
+    }
+
+    /// As a part of the machine.
+    pub(in crate::audit) fn into_part(self) -> Subject {
+        self.part
+    }
+}

@@ -1,0 +1,155 @@
+//! The devices of a libvirt domain.
+
+use super::element::{Element, Wrong};
+
+/// The devices that matter to real-time work.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Devices {
+    /// `model` of `<memballoon>`; none: libvirt adds one.
+    pub(crate) balloon: Option<String>,
+    /// What a relay does not need, as `usb controller` or `graphics vnc`.
+    pub(crate) needless: Vec<String>,
+    /// Whether a controller for USB is named, be it of the model `none`. Where none is, libvirt adds one.
+    pub(crate) usb_named: bool,
+    /// `action` of each `<watchdog>`; `reset` where it says none.
+    pub(crate) watchdogs: Vec<String>,
+    pub(crate) interfaces: Vec<Interface>,
+    /// PCI devices of the host that the guest has.
+    pub(crate) host_devices: Vec<HostDevice>,
+    pub(crate) disks: Vec<Disk>,
+}
+
+/// A network interface of the guest that is no PCI device of the host.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Interface {
+    /// `bridge`, `direct`, `network`…
+    pub(crate) kind: String,
+    /// The virtual network, where the kind is `network`.
+    pub(crate) network: Option<String>,
+    pub(crate) model: Option<String>,
+    /// `vhost`, `qemu`; none: `vhost` where the host has it.
+    pub(crate) driver: Option<String>,
+    pub(crate) rx_queue: Option<u32>,
+    pub(crate) tx_mode: Option<String>,
+}
+
+/// A PCI device of the host.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct HostDevice {
+    /// As `/sys/bus/pci/devices` names it: `0000:09:00.0`.
+    pub(crate) address: String,
+    /// Whether libvirt takes it from its driver at the start.
+    pub(crate) managed: bool,
+}
+
+/// A disk.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Disk {
+    pub(crate) target: String,
+    pub(crate) cache: Option<String>,
+    pub(crate) has_io_thread: bool,
+}
+
+impl Devices {
+    pub(crate) fn read(domain: Element<'_>) -> Result<Self, Wrong> {
+        let all: Vec<Element<'_>> = domain.at("devices").into_iter().flat_map(Element::children).collect();
+        let named = |name: &'static str| all.iter().copied().filter(move |device| device.name() == name);
+        let is_usb = |device: &Element<'_>| device.attribute("type") == Some("usb");
+        let watchdogs = named("watchdog").map(|watchdog| watchdog.attribute("action").unwrap_or("reset").to_owned());
+        let passed = named("interface").filter(|interface| is_passed(*interface));
+        let passed = named("hostdev")
+            .filter(|device| device.attribute("type") == Some("pci"))
+            .chain(passed);
+        let others = named("interface").filter(|interface| !is_passed(*interface));
+        Ok(Self {
+            balloon: named("memballoon")
+                .next()
+                .map(|balloon| balloon.attribute("model").unwrap_or("virtio").to_owned()),
+            needless: all.iter().filter_map(|device| needless(*device)).collect(),
+            usb_named: named("controller").any(|controller| is_usb(&controller)),
+            watchdogs: watchdogs.collect(),
+            interfaces: others.map(interface).collect::<Result<_, Wrong>>()?,
+            host_devices: passed
+                .filter_map(|device| host_device(device).transpose())
+                .collect::<Result<_, Wrong>>()?,
+            disks: named("disk").filter(|disk| is_disk(*disk)).map(disk).collect(),
+        })
+    }
+}
+
+/// The name of a device that a relay does not need.
+fn needless(device: Element<'_>) -> Option<String> {
+    let kind = |attribute| device.attribute(attribute).unwrap_or_default();
+    let named = |needless: bool, attribute| needless.then(|| format!("{} {}", device.name(), kind(attribute)));
+    match device.name() {
+        "controller" => named(kind("type") == "usb" && kind("model") != "none", "type"),
+        "video" => {
+            let model = device.attribute_at("model", "type").unwrap_or_default();
+            (model != "none").then(|| format!("video {model}"))
+        }
+        "audio" => named(kind("type") != "none", "type"),
+        "input" => named(kind("bus") == "usb", "bus"),
+        "disk" => named(["cdrom", "floppy"].contains(&kind("device")), "device"),
+        "graphics" | "channel" | "redirdev" => named(true, "type"),
+        "sound" | "rng" | "tpm" => named(true, "model"),
+        "smartcard" | "hub" => named(true, "mode"),
+        _ => None,
+    }
+    .map(|name| name.trim_end().to_owned())
+}
+
+/// Of a pool of virtual functions, or one named: both are PCI devices. A status file tells the first.
+fn is_passed(interface: Element<'_>) -> bool {
+    let actual = interface.at("actual").and_then(|actual| actual.attribute("type"));
+    [interface.attribute("type"), actual].contains(&Some("hostdev"))
+}
+
+fn interface(element: Element<'_>) -> Result<Interface, Wrong> {
+    let driver = element.at("driver");
+    let of_driver = |name| driver.and_then(|driver| driver.attribute(name)).map(str::to_owned);
+    Ok(Interface {
+        kind: element.attribute("type").unwrap_or_default().to_owned(),
+        network: element.attribute_at("source", "network"),
+        model: element.attribute_at("model", "type"),
+        driver: of_driver("name"),
+        rx_queue: driver
+            .map(|driver| driver.number("rx_queue_size"))
+            .transpose()?
+            .flatten(),
+        tx_mode: of_driver("txmode"),
+    })
+}
+
+/// None: a function of a pool that is chosen at the start.
+fn host_device(element: Element<'_>) -> Result<Option<HostDevice>, Wrong> {
+    let source = element.at("actual/source").or_else(|| element.at("source"));
+    let Some(address) = source.and_then(|source| source.at("address")) else {
+        return Ok(None);
+    };
+    let mut parts = [0u32; 4];
+    for (part, name) in parts.iter_mut().zip(["domain", "bus", "slot", "function"]) {
+        let text = address.attribute(name).unwrap_or("0");
+        let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
+        *part = u32::from_str_radix(digits, radix)
+            .map_err(|_| format!("<address {name}='{text}'>: a number such as 0x09 was expected"))?;
+    }
+    let [domain, bus, slot, function] = parts;
+    Ok(Some(HostDevice {
+        address: format!("{domain:04x}:{bus:02x}:{slot:02x}.{function:x}"),
+        managed: element.attribute("managed") == Some("yes"),
+    }))
+}
+
+fn is_disk(disk: Element<'_>) -> bool {
+    matches!(disk.attribute("device"), None | Some("disk"))
+}
+
+fn disk(disk: Element<'_>) -> Disk {
+    Disk {
+        target: disk
+            .attribute_at("target", "dev")
+            .unwrap_or_else(|| "a disk".to_owned()),
+        cache: disk.attribute_at("driver", "cache"),
+        has_io_thread: disk.attribute_at("driver", "iothread").is_some(),
+    }
+}

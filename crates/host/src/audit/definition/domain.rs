@@ -1,0 +1,201 @@
+//! A libvirt domain: what its XML says of the things that matter to real-time work.
+
+use super::devices::Devices;
+use super::element::{Element, Wrong, document};
+use super::tuning::Tuning;
+
+/// A libvirt domain.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Domain {
+    pub(crate) name: String,
+    /// The instruction set of the guest; none: the hypervisor's.
+    pub(crate) arch: Option<String>,
+    pub(crate) tuning: Tuning,
+    pub(crate) memory: Memory,
+    pub(crate) numa: Numa,
+    pub(crate) cpu: Cpu,
+    /// `state` of `<pmu>` and of `<vmport>`.
+    pub(crate) pmu: Option<String>,
+    pub(crate) vmport: Option<String>,
+    /// `present` of the timer `hpet`, `tickpolicy` of the timer `pit`.
+    pub(crate) hpet: Option<String>,
+    pub(crate) pit: Option<String>,
+    /// `enabled` of `<suspend-to-mem>` and of `<suspend-to-disk>`.
+    pub(crate) suspend: [Option<String>; 2],
+    /// The place in the tree of control groups, as `/machine/rt`.
+    pub(crate) partition: Option<String>,
+    pub(crate) devices: Devices,
+    /// What a status file tells of the running machine.
+    pub(crate) running: Option<Running>,
+}
+
+/// What libvirt knows of a running domain.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Running {
+    /// The process of the hypervisor.
+    pub(crate) pid: u32,
+    /// Each vCPU with its thread.
+    pub(crate) vcpus: Vec<(u32, u32)>,
+}
+
+/// Where guest memory comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Memory {
+    /// Sizes of huge pages in KiB; empty: the host's default size; none: no huge pages.
+    pub(crate) huge_pages_kib: Option<Vec<u64>>,
+    pub(crate) locked: bool,
+    pub(crate) no_share: bool,
+}
+
+/// Which nodes the memory may come from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Numa {
+    pub(crate) modes: Vec<String>,
+    pub(crate) nodes: Vec<String>,
+}
+
+/// The processor that the guest sees.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cpu {
+    pub(crate) mode: Option<String>,
+    pub(crate) migratable: Option<String>,
+    /// Features with the policy `require` or `force`.
+    pub(crate) required: Vec<String>,
+    /// Sockets, dies, clusters, cores and threads.
+    pub(crate) topology: Option<Topology>,
+}
+
+/// How the vCPUs are grouped.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Topology {
+    /// The product of all levels.
+    pub(crate) vcpus: u32,
+    pub(crate) threads: u32,
+}
+
+impl Domain {
+    /// Reads a definition, or the status file of a running domain.
+    ///
+    /// # Errors
+    /// It is no such file, or a number or set in it cannot be read.
+    pub(crate) fn parse(text: &str) -> Result<Self, Wrong> {
+        let tree = document(text)?;
+        let root = Element::root(&tree);
+        let domain = match root.name() {
+            "domain" => root,
+            "domstatus" => root.at("domain").ok_or("the status file has no <domain>")?,
+            other => return Err(format!("the root is <{other}>: a libvirt <domain> was expected")),
+        };
+        let name = domain.at("name").map(Element::text).unwrap_or_default();
+        if name.is_empty() {
+            return Err("the domain has no <name>".to_owned());
+        }
+        let timer = |name: &str, attribute| {
+            let mut timers = domain.at("clock").into_iter().flat_map(|clock| clock.all("timer"));
+            let timer = timers.find(|timer| timer.attribute("name") == Some(name))?;
+            timer.attribute(attribute).map(str::to_owned)
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            arch: domain.attribute_at("os/type", "arch"),
+            tuning: Tuning::read(domain)?,
+            memory: memory(domain)?,
+            numa: numa(domain),
+            cpu: cpu(domain)?,
+            pmu: domain.attribute_at("features/pmu", "state"),
+            vmport: domain.attribute_at("features/vmport", "state"),
+            hpet: timer("hpet", "present"),
+            pit: timer("pit", "tickpolicy"),
+            suspend: ["pm/suspend-to-mem", "pm/suspend-to-disk"].map(|path| domain.attribute_at(path, "enabled")),
+            partition: domain.at("resource/partition").map(|place| place.text().to_owned()),
+            devices: Devices::read(domain)?,
+            running: running(root)?,
+        })
+    }
+
+    /// Whether the guest is an x86 one, as nearly all are that do not say so.
+    pub(crate) fn is_x86(&self) -> bool {
+        let arch = self.arch.as_deref();
+        arch.is_none_or(|arch| ["x86_64", "i686"].contains(&arch))
+    }
+}
+
+fn running(root: Element<'_>) -> Result<Option<Running>, Wrong> {
+    let Some(pid) = root.number("pid")?.filter(|_| root.name() == "domstatus") else {
+        return Ok(None);
+    };
+    let listed = root.at("vcpus").into_iter().flat_map(|vcpus| vcpus.all("vcpu"));
+    let vcpus = listed.map(|vcpu| Ok((vcpu.needed("id")?, vcpu.needed("pid")?)));
+    let vcpus = vcpus.collect::<Result<_, Wrong>>()?;
+    Ok(Some(Running { pid, vcpus }))
+}
+
+fn memory(domain: Element<'_>) -> Result<Memory, Wrong> {
+    let has = |path| domain.at(path).is_some();
+    let pages = domain.at("memoryBacking/hugepages");
+    let sizes = pages.map(|pages| pages.all("page").map(page_kib).collect());
+    Ok(Memory {
+        huge_pages_kib: sizes.transpose()?,
+        locked: has("memoryBacking/locked"),
+        no_share: has("memoryBacking/nosharepages"),
+    })
+}
+
+/// libvirt's units: KiB without one, powers of 1000 for `kB`, `MB` and `GB`, of 1024 for the others.
+fn page_kib(page: Element<'_>) -> Result<u64, Wrong> {
+    let size = u64::from(page.needed("size")?);
+    let unit = page.attribute("unit").unwrap_or("KiB");
+    let bytes = match unit.to_ascii_lowercase().as_str() {
+        "b" | "bytes" => 1,
+        "kb" => 1000,
+        "k" | "kib" => 1 << 10,
+        "mb" => 1_000_000,
+        "m" | "mib" => 1 << 20,
+        "gb" => 1_000_000_000,
+        "g" | "gib" => 1 << 30,
+        _ => return Err(format!("<page unit='{unit}'>: KiB, M or G was expected")),
+    };
+    Ok(size * bytes / 1024)
+}
+
+/// Nodes of guest cells stand for the whole where they are given.
+fn numa(domain: Element<'_>) -> Numa {
+    let tune = domain.at("numatune");
+    let cells: Vec<Element<'_>> = tune.into_iter().flat_map(|tune| tune.all("memnode")).collect();
+    let whole = tune.into_iter().flat_map(|tune| tune.all("memory"));
+    let rules: Vec<Element<'_>> = if cells.is_empty() { whole.collect() } else { cells };
+    let texts = |name: &str| {
+        let texts = rules.iter().filter_map(|rule| rule.attribute(name));
+        texts.map(str::to_owned).collect()
+    };
+    let mut modes: Vec<String> = texts("mode");
+    modes.extend((modes.len()..rules.len()).map(|_| "strict".to_owned()));
+    Numa {
+        modes,
+        nodes: texts("nodeset"),
+    }
+}
+
+fn cpu(domain: Element<'_>) -> Result<Cpu, Wrong> {
+    let cpu = domain.at("cpu");
+    let features = cpu.into_iter().flat_map(|cpu| cpu.all("feature"));
+    let required = features.filter(|feature| matches!(feature.attribute("policy"), None | Some("require" | "force")));
+    let names = required.filter_map(|feature| feature.attribute("name"));
+    Ok(Cpu {
+        mode: cpu.and_then(|cpu| cpu.attribute("mode")).map(str::to_owned),
+        migratable: cpu.and_then(|cpu| cpu.attribute("migratable")).map(str::to_owned),
+        required: names.map(str::to_owned).collect(),
+        topology: domain.at("cpu/topology").map(topology).transpose()?,
+    })
+}
+
+fn topology(element: Element<'_>) -> Result<Topology, Wrong> {
+    let level = |name| Ok::<u32, Wrong>(element.number(name)?.unwrap_or(1));
+    let threads = level("threads")?;
+    let mut vcpus = threads;
+    for name in ["sockets", "dies", "clusters", "cores"] {
+        let more = vcpus.checked_mul(level(name)?);
+        vcpus = more.ok_or("<topology>: more vCPUs than can be counted")?;
+    }
+    Ok(Topology { vcpus, threads })
+}

@@ -1,0 +1,58 @@
+//! Definitions of virtual machines and containers, as their files say: libvirt's XML, VMware's `.vmx` and OVF, what an ESXi host
+//! says of itself, and what container engines read. What a file does not say is `None`; what the hypervisor then does is the rules' matter.
+
+pub(super) mod bundle;
+pub(super) mod container;
+pub(super) mod devices;
+pub(super) mod domain;
+pub(super) mod element;
+pub(super) mod ovf;
+pub(super) mod tuning;
+pub(super) mod vmx;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::parameters::Parameters;
+use bundle::Bundle;
+use domain::Domain;
+use vmx::Vmx;
+
+/// Most bytes of a definition: a domain with hundreds of devices is far below.
+const MOST: u64 = 4 << 20;
+
+/// Reads every definition that is named as a file, before anything is asked of it. A domain that is named by its name is looked
+/// up in the tree that is audited, and its findings say what is wrong there.
+///
+/// # Errors
+/// The file, the place in it where that is known, and what is wrong.
+pub fn check_definitions(parameters: &Parameters) -> Result<(), String> {
+    for named in parameters.domains.iter().filter(|named| is_file(named)) {
+        Domain::parse(&text(Path::new(named))?).map_err(|error| format!("{named}: {error}"))?;
+    }
+    for path in &parameters.vmx {
+        Vmx::read(path)?;
+    }
+    if let Some(path) = &parameters.esxi {
+        Bundle::read(path)?;
+    }
+    Ok(())
+}
+
+/// Whether what stands for a domain is a file, and no domain's name. A name has no slash (libvirt refuses it).
+pub(super) fn is_file(named: &str) -> bool {
+    named.contains('/') || named.ends_with(".xml")
+}
+
+/// The text of a file that the user named: of this machine, also when a recorded tree is audited.
+pub(super) fn text(path: &Path) -> Result<String, String> {
+    let failed = |what: String| format!("{}: {what}", path.display());
+    let mut bytes = Vec::new();
+    let opened = File::open(path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes));
+    opened.map_err(|error| failed(error.to_string()))?;
+    if bytes.len() as u64 > MOST {
+        return Err(failed("too long for a definition".to_owned()));
+    }
+    String::from_utf8(bytes).map_err(|_| failed("it is no text in UTF-8".to_owned()))
+}

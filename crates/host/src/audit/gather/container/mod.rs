@@ -1,0 +1,60 @@
+//! Containers: those that were named, by definition or id, and the one that this process runs in; and the node's kubelet.
+
+mod kubelet;
+mod named;
+mod running;
+
+use units::CpuList;
+
+use crate::audit::definition::container::Shape;
+use crate::audit::facts::{Class, Facts};
+use crate::audit::parameters::Parameters;
+use crate::audit::value::Unknown;
+use crate::container;
+use crate::reader::Reader;
+
+const RESCTRL: &str = "/sys/fs/resctrl";
+
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    kubelet::gather(reader, facts);
+    facts.set("resctrl.class-cpus", class_cpus(reader));
+    let mut shapes: Vec<Shape> = Vec::new();
+    for name in &parameters.containers {
+        shapes.extend(named::read(reader, name));
+    }
+    if container::detect(reader).is_ok_and(|found| found.runtime.is_some()) {
+        shapes.push(running::read(reader));
+    }
+    let shared: Vec<Vec<String>> = (0..shapes.len()).map(|at| sharing(&shapes, at)).collect();
+    for (shape, shared) in shapes.into_iter().zip(shared) {
+        let mut part = shape.into_part();
+        part.set("ctr.shares-cpus-with", shared);
+        facts.add(Class::Container, part);
+    }
+}
+
+/// The other containers that are bound to a CPU of this one.
+fn sharing(shapes: &[Shape], at: usize) -> Vec<String> {
+    let others = shapes.iter().enumerate().filter(|(other, _)| *other != at);
+    let sharing = others.filter(|(_, other)| other.shares_cpus_with(&shapes[at]));
+    sharing.map(|(_, other)| other.name().to_owned()).collect()
+}
+
+/// CPUs that belong to a class of cache allocation which is not the default one.
+fn class_cpus(reader: &Reader) -> Result<CpuList, Unknown> {
+    if !reader.exists(&format!("{RESCTRL}/schemata"))? {
+        return Err(Unknown::absent(format!("{RESCTRL} is not mounted")));
+    }
+    let is_class = |name: &str| !["info", "mon_groups", "mon_data"].contains(&name);
+    let mut cpus = Vec::new();
+    for name in reader.names(RESCTRL, is_class)? {
+        let path = format!("{RESCTRL}/{name}/cpus_list");
+        match reader.cpus(&path) {
+            Ok(of_class) => cpus.extend(of_class.iter()),
+            // A file beside the classes.
+            Err(error) if error.is_absent() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(cpus.into_iter().collect())
+}

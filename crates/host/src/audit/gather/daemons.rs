@@ -1,0 +1,118 @@
+//! Processes that some rules ask for by their names, with their arguments and threads.
+
+use units::CpuList;
+
+use crate::audit::value::Unknown;
+use crate::container;
+use crate::error::HostError;
+use crate::reader::Reader;
+use crate::stat::ThreadStat;
+
+/// Characters of a process's name that the kernel keeps (TASK_COMM_LEN less the final zero).
+const KEPT: usize = 15;
+
+/// A process.
+#[derive(Debug, Clone)]
+pub(super) struct Daemon {
+    pub(super) pid: String,
+    pub(super) name: String,
+    pub(super) is_kernel: bool,
+    /// Empty for kernel threads, and where they cannot be read.
+    pub(super) arguments: Vec<String>,
+    pub(super) threads: Vec<Thread>,
+}
+
+/// One of its threads.
+#[derive(Debug, Clone)]
+pub(super) struct Thread {
+    pub(super) name: String,
+    /// `other`, `fifo:50`.
+    pub(super) policy: Result<String, Unknown>,
+    pub(super) cpus: Result<CpuList, Unknown>,
+}
+
+impl Thread {
+    /// Whether it is before all that is not real-time.
+    pub(super) fn is_real_time(&self) -> Result<bool, Unknown> {
+        let policy = self.policy.as_ref().map_err(Clone::clone)?;
+        Ok(["fifo", "rr", "deadline"].iter().any(|word| policy.starts_with(word)))
+    }
+}
+
+/// The processes whose name `wanted` picks, which sees it as the kernel keeps it: 15 characters.
+pub(super) fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, Unknown> {
+    let pids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()))?;
+    let mut found = Vec::new();
+    let (mut seen, mut kernel_seen) = (0_u32, false);
+    for pid in pids {
+        // A process may end while the list is read: then it does not run.
+        let Some((name, is_kernel)) = stat(reader, &format!("/proc/{pid}")).map(|stat| (stat.name, stat.is_kernel))
+        else {
+            continue;
+        };
+        seen += 1;
+        kernel_seen |= name == "kthreadd";
+        if wanted(&name) {
+            found.push(daemon(reader, pid, name, is_kernel));
+        }
+    }
+    if seen == 0 {
+        return Err(HostError::Undecided("no process can be seen".to_owned()).into());
+    }
+    match container::detect(reader) {
+        Ok(found) if found.runtime.is_some() && !kernel_seen => {
+            Err(Unknown::unclear("in a container: the host's processes cannot be seen"))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// A name as the kernel keeps it.
+pub(super) fn kept(name: &str) -> &str {
+    name.get(..KEPT).unwrap_or(name)
+}
+
+fn stat(reader: &Reader, directory: &str) -> Option<ThreadStat> {
+    ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
+}
+
+fn daemon(reader: &Reader, pid: String, name: String, is_kernel: bool) -> Daemon {
+    let directory = format!("/proc/{pid}");
+    let tasks = reader.names(&format!("{directory}/task"), |name| {
+        name.bytes().all(|b| b.is_ascii_digit())
+    });
+    let threads = match tasks {
+        Ok(tasks) if !tasks.is_empty() => {
+            let of_task = |task: String| thread(reader, &format!("{directory}/task/{task}"));
+            tasks.into_iter().filter_map(of_task).collect()
+        }
+        _ => thread(reader, &directory).into_iter().collect(),
+    };
+    let bytes = reader
+        .bytes(&format!("{directory}/cmdline"), 1 << 20)
+        .unwrap_or_default();
+    let words = bytes.split(|b| *b == 0).filter(|word| !word.is_empty());
+    Daemon {
+        arguments: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
+        pid,
+        name,
+        is_kernel,
+        threads,
+    }
+}
+
+fn thread(reader: &Reader, directory: &str) -> Option<Thread> {
+    let stat = stat(reader, directory)?;
+    let path = format!("{directory}/status");
+    let cpus = reader.text(&path).map_err(Unknown::from).and_then(|text| {
+        let list = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        let parsed = list.and_then(|list| list.trim().parse().ok());
+        parsed.ok_or_else(|| Unknown::unclear(format!("{path} names no CPUs")))
+    });
+    let unnamed = || Unknown::unclear(format!("{directory}/stat: the policy is not known"));
+    Some(Thread {
+        name: stat.name,
+        policy: stat.policy.ok_or_else(unnamed),
+        cpus,
+    })
+}

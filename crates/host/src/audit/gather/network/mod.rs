@@ -1,0 +1,86 @@
+//! Network interfaces and virtual switching.
+//!
+//! The parts of class [`Class::Nic`] are the interfaces that were named and those they are made on; where none was named, every
+//! device with a link, since any may carry the process bus.
+
+mod answer;
+mod counters;
+mod multicast;
+mod place;
+mod queues;
+mod settings;
+mod switching;
+
+pub(super) use counters::count;
+
+use crate::audit::facts::{Class, Facts, Subject};
+use crate::audit::parameters::Parameters;
+use crate::audit::value::Unknown;
+use crate::nic::interface::{self, Interface, InterfaceKind};
+use crate::reader::Reader;
+use place::Links;
+
+/// Interfaces that are looked at below those named: a bridge can have hundreds of ports.
+const MOST_BELOW: usize = 16;
+
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    limits(facts);
+    facts.set("nic.told", !parameters.nics.is_empty());
+    facts.set("kernel.number", kernel_number(reader));
+    let links = Links::read(reader);
+    let groups = multicast::Groups::read(reader);
+    for name in asked(reader, parameters, &links) {
+        let mut part = Subject::new(&name);
+        part.set("nic", name.as_str());
+        place::gather(reader, &links, &name, &mut part);
+        settings::gather(reader, &name, &mut part);
+        queues::gather(reader, &name, &mut part);
+        multicast::gather(reader, &links, &groups, &name, &mut part);
+        facts.add(Class::Nic, part);
+    }
+    switching::gather(reader, facts);
+}
+
+/// What is wanted where nobody says otherwise: the catalogue's limits, and the frames of twenty streams of 4800 a second.
+fn limits(facts: &mut Facts) {
+    facts.set("limits.nic-coalesce-us", 0u32);
+    facts.set("limits.nic-coalesce-tolerated-us", 20u32);
+    facts.set("limits.burst-s", 0.01);
+    facts.set("plan.frames-per-s", 96_000u32);
+    facts.set("plan.ring-frames", 960u32);
+}
+
+/// The names of the parts, each once: those below one behind it.
+fn asked(reader: &Reader, parameters: &Parameters, links: &Links) -> Vec<String> {
+    let mut open = match parameters.nics.is_empty() {
+        false => parameters.nics.clone(),
+        true => in_use(reader),
+    };
+    let most = open.len() + MOST_BELOW;
+    let mut names: Vec<String> = Vec::new();
+    while names.len() < most && !open.is_empty() {
+        let name = open.remove(0);
+        if !names.contains(&name) {
+            open.extend(links.below(&name));
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn in_use(reader: &Reader) -> Vec<String> {
+    let is_used = |one: &Interface| one.kind == InterfaceKind::Device && one.operstate.as_deref() != Some("down");
+    let all = interface::all(reader).unwrap_or_default().into_iter();
+    all.filter(is_used).map(|one| one.name).collect()
+}
+
+/// 6012 for Linux 6.12.
+fn kernel_number(reader: &Reader) -> Result<f64, Unknown> {
+    let path = "/proc/sys/kernel/osrelease";
+    let release = reader.line(path)?;
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u16>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => Ok(f64::from(major) * 1000.0 + f64::from(minor)),
+        _ => Err(Unknown::unclear(format!("{path}: {release} is no version"))),
+    }
+}

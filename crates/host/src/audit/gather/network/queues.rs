@@ -1,0 +1,51 @@
+//! The interrupts of an interface: how many there are, and whether each has CPUs of its own.
+
+use units::CpuList;
+
+use crate::audit::facts::Subject;
+use crate::audit::value::{Unknown, Value};
+use crate::cpu;
+use crate::nic::interface::ROOT;
+use crate::nic::interrupts::{NicInterrupt, of_nic};
+use crate::reader::Reader;
+
+pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
+    let queues = reader.names(&format!("{ROOT}/{name}/queues"), |queue| queue.starts_with("rx-"));
+    let queues = queues.map_err(Unknown::from).and_then(|queues| match queues.len() {
+        0 => Err(Unknown::absent(format!("{ROOT}/{name}/queues lists no receive queue"))),
+        count => Ok(Value::from(count)),
+    });
+    part.set_known("nic.queues", queues);
+    let all = of_nic(reader, name).map_err(Unknown::from);
+    let used = all.and_then(|all| {
+        let used: Vec<NicInterrupt> = all.into_iter().filter(|one| one.name.is_some()).collect();
+        match used.is_empty() {
+            true => Err(Unknown::absent(format!("no interrupt of {name} is in use"))),
+            false => Ok(used),
+        }
+    });
+    let online = cpu::online(reader).map_err(Unknown::from);
+    let loose = used.clone().and_then(|used| loose(&used, &online?));
+    part.set("nic.irqs-unpinned", loose);
+    part.set("nic.irq-cpus", used.and_then(|used| served_by(&used)));
+}
+
+/// The interrupts that may go to every CPU.
+fn loose(used: &[NicInterrupt], online: &CpuList) -> Result<Vec<String>, Unknown> {
+    let mut names = Vec::new();
+    for one in used {
+        let allowed = one.allowed.clone()?;
+        if online.len() > 1 && online.without(&allowed).is_empty() {
+            names.push(format!("{} ({})", one.number, one.name.as_deref().unwrap_or_default()));
+        }
+    }
+    Ok(names)
+}
+
+fn served_by(used: &[NicInterrupt]) -> Result<CpuList, Unknown> {
+    let mut cpus = Vec::new();
+    for one in used {
+        cpus.extend(one.effective.clone().or_else(|_| one.allowed.clone())?.iter());
+    }
+    Ok(cpus.into_iter().collect())
+}

@@ -1,0 +1,196 @@
+//! The threads of the machine, read once: who may run where, and with which priority.
+
+mod actors;
+mod foreign;
+mod rcu;
+mod tasks;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use units::CpuList;
+
+use super::observed::Reading;
+use crate::audit::facts::Facts;
+use crate::audit::parameters::Parameters;
+use crate::audit::value::Unknown;
+use crate::container;
+use crate::error::HostError;
+use crate::reader::Reader;
+use crate::roles::{is_virtual_cpu, numbers, own_number};
+use crate::stat::ThreadStat;
+
+/// Name of this program's processes: what they do while they measure is no finding.
+const OURS: &str = "triptime";
+/// Most names in a list for a person.
+const SHOWN: usize = 12;
+
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    let threads = read(reader);
+    rcu::gather(reader, parameters, &threads, facts);
+    foreign::gather(&threads, facts);
+    tasks::gather(reader, &threads, facts);
+    actors::gather(reader, &threads, facts);
+    let manager = threads.as_ref().map_err(Unknown::clone).and_then(|threads| {
+        let first = threads.iter().find(|thread| thread.pid == 1 && thread.id == 1);
+        let first = first.ok_or_else(|| Unknown::unclear("process 1 cannot be seen"))?;
+        Ok(CpuList::clone(&first.allowed))
+    });
+    facts.set("threads.first-process", manager);
+}
+
+/// Counts the page faults of real-time threads.
+pub(super) fn count(reader: &Reader, facts: &Facts, reading: &mut Reading) {
+    tasks::count(reader, facts, reading);
+}
+
+/// One thread.
+struct Thread {
+    pid: u32,
+    id: u32,
+    /// Name of its process.
+    process: Rc<str>,
+    stat: ThreadStat,
+    /// Where it may run, among all CPUs that the kernel could have.
+    allowed: Rc<CpuList>,
+}
+
+impl Thread {
+    fn may_run_on(&self, cpus: &CpuList) -> bool {
+        cpus.iter().any(|cpu| self.allowed.contains(cpu))
+    }
+
+    fn is_confined_to(&self, cpus: &CpuList) -> bool {
+        self.allowed.without(cpus).is_empty()
+    }
+
+    fn is_virtual_cpu(&self) -> bool {
+        !self.stat.is_kernel && is_virtual_cpu(&self.stat.name)
+    }
+
+    /// The CPU in the name of a kernel thread: 3 of `rcuop/3`.
+    fn cpu_in_name(&self) -> Option<u32> {
+        self.stat.name.rsplit_once('/')?.1.parse().ok()
+    }
+}
+
+impl std::fmt::Display for Thread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let policy = self.stat.policy.as_deref().unwrap_or("policy unknown");
+        match self.stat.is_kernel || *self.process == *self.stat.name {
+            true => write!(f, "{} (pid {}, {policy})", self.stat.name, self.pid),
+            false => write!(f, "{} of {} (pid {}, {policy})", self.stat.name, self.process, self.pid),
+        }
+    }
+}
+
+/// All threads but this program's own.
+///
+/// # Errors
+/// Some cannot be seen: a list with gaps would prove nothing.
+fn read(reader: &Reader) -> Result<Vec<Thread>, Unknown> {
+    let own = own_number(reader);
+    let mut lists = BTreeMap::new();
+    let mut threads = Vec::new();
+    for pid in numbers(reader, "/proc")? {
+        let directory = format!("/proc/{pid}");
+        // A process may end while the list is read.
+        let Some(process) = stat(reader, &directory) else {
+            continue;
+        };
+        if Some(pid) == own || process.name.starts_with(OURS) {
+            continue;
+        }
+        let name: Rc<str> = Rc::from(process.name.as_str());
+        if process.is_kernel {
+            threads.extend(thread(reader, &mut lists, (pid, pid), &name, &directory));
+            continue;
+        }
+        for id in numbers(reader, &format!("{directory}/task")).unwrap_or_default() {
+            let directory = format!("{directory}/task/{id}");
+            threads.extend(thread(reader, &mut lists, (pid, id), &name, &directory));
+        }
+    }
+    seen_all(reader, &threads)?;
+    Ok(threads)
+}
+
+fn seen_all(reader: &Reader, threads: &[Thread]) -> Result<(), Unknown> {
+    let kernel = threads.iter().any(|thread| thread.stat.is_kernel);
+    let first = threads.iter().any(|thread| thread.pid == 1);
+    match container::detect(reader) {
+        _ if !first => Err(Unknown::unclear(
+            "process 1 cannot be seen, so others may be hidden too",
+        )),
+        Ok(found) if found.runtime.is_some() && !kernel => {
+            Err(Unknown::unclear("in a container: the host's threads cannot be seen"))
+        }
+        _ if !kernel => Err(Unknown::unclear("no thread of the kernel can be seen")),
+        _ => Ok(()),
+    }
+}
+
+/// CPU lists by their text: most threads have the same one.
+type Lists = BTreeMap<String, Rc<CpuList>>;
+
+fn thread(
+    reader: &Reader,
+    lists: &mut Lists,
+    (pid, id): (u32, u32),
+    process: &Rc<str>,
+    directory: &str,
+) -> Option<Thread> {
+    let stat = stat(reader, directory)?;
+    let status = reader.text(&format!("{directory}/status")).ok()?;
+    let text = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let allowed = match lists.get(text) {
+        Some(known) => Rc::clone(known),
+        None => {
+            let list = Rc::new(text.parse::<CpuList>().ok()?);
+            lists.insert(text.to_owned(), Rc::clone(&list));
+            list
+        }
+    };
+    Some(Thread {
+        pid,
+        id,
+        process: Rc::clone(process),
+        stat,
+        allowed,
+    })
+}
+
+fn stat(reader: &Reader, directory: &str) -> Option<ThreadStat> {
+    ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
+}
+
+/// The first names of a list, and how many more there are.
+fn shown(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.into_iter().collect();
+    let more = names.len().saturating_sub(SHOWN);
+    names.truncate(SHOWN);
+    if more > 0 {
+        names.push(format!("and {more} more"));
+    }
+    names
+}
+
+/// A result that others may use more than once.
+fn seen(threads: &Result<Vec<Thread>, Unknown>) -> Result<&[Thread], Unknown> {
+    threads.as_deref().map_err(Unknown::clone)
+}
+
+/// A line of `/proc/PID/status`, in KiB.
+fn kilobytes(status: &str, key: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// `/proc/PID/status`.
+fn status(reader: &Reader, pid: u32) -> Result<String, HostError> {
+    reader.text(&format!("/proc/{pid}/status"))
+}

@@ -1,0 +1,336 @@
+//! Rules of containers, on definitions before and after their authors' own changes, and on the container one is in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::asked::{finding, outcome, tree};
+use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
+use crate::audit::parameters::Parameters;
+
+fn file(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/audit/tests/definitions/container");
+    folder.join(name)
+}
+
+/// A bare machine with eight CPUs.
+const HOST: [(&str, &str); 4] = [
+    ("sys/devices/system/cpu/online", "0-7\n"),
+    ("proc/sys/kernel/osrelease", "6.12.0\n"),
+    ("proc/1/comm", "systemd\n"),
+    ("proc/2/comm", "kthreadd\n"),
+];
+
+fn naming(containers: &[&str]) -> Parameters {
+    Parameters {
+        rt_cpus: Some("4-7".parse().expect("CPUs")),
+        containers: containers.iter().map(|name| (*name).to_owned()).collect(),
+        ..Parameters::default()
+    }
+}
+
+fn of_path(path: &Path, id: &str) -> Outcome {
+    outcome(&tree(&HOST), &naming(&[path.to_str().expect("a path")]), id)
+}
+
+/// What `id` says of a definition after these changes.
+fn says(name: &str, id: &str, changes: &[(&str, &str)]) -> Outcome {
+    let mut text = fs::read_to_string(file(name)).expect("a definition");
+    for (from, to) in changes {
+        assert!(text.contains(from), "{name}: {from}");
+        text = text.replace(from, to);
+    }
+    let folder = tempfile::tempdir().expect("a directory");
+    let changed = folder.path().join(name);
+    fs::write(&changed, text).expect("a file");
+    of_path(&changed, id)
+}
+
+#[test]
+fn what_abb_changed_by_hand_is_what_is_asked_for() {
+    for id in [
+        "ctr-cpuset",
+        "ctr-no-cpu-quota",
+        "ctr-capabilities",
+        "ctr-rt-works",
+        "ctr-network-path",
+        "ctr-memory-limits",
+        "ctr-exec-probes",
+    ] {
+        assert_eq!(of_path(&file("abb-before.yaml"), id), Fail, "{id}");
+        assert_eq!(of_path(&file("abb-after.yaml"), id), Pass, "{id}");
+    }
+    assert_eq!(of_path(&file("abb-after.yaml"), "ctr-no-time-daemon"), Pass);
+}
+
+#[test]
+fn every_form_says_the_same_of_the_same_container() {
+    for name in ["docker-inspect.json", "relay.container", "config.json"] {
+        for id in [
+            "ctr-cpuset",
+            "ctr-no-cpu-quota",
+            "ctr-capabilities",
+            "ctr-rt-works",
+            "ctr-network-path",
+            "ctr-memory-limits",
+            "ctr-no-time-daemon",
+        ] {
+            assert_eq!(of_path(&file(name), id), Pass, "{name}: {id}");
+        }
+    }
+}
+
+#[test]
+fn each_fault_of_a_definition_is_found() {
+    for (name, id, from, to) in [
+        ("docker-inspect.json", "ctr-cpuset", "\"4-7\"", "\"\""),
+        ("docker-inspect.json", "ctr-cpuset", "\"4-7\"", "\"3-7\""),
+        (
+            "docker-inspect.json",
+            "ctr-no-cpu-quota",
+            "\"NanoCpus\": 0",
+            "\"NanoCpus\": 2000000000",
+        ),
+        (
+            "docker-inspect.json",
+            "ctr-capabilities",
+            "\"CAP_IPC_LOCK\"",
+            "\"CAP_NET_ADMIN2\"",
+        ),
+        ("docker-inspect.json", "ctr-network-path", "\"host\"", "\"bridge\""),
+        (
+            "docker-inspect.json",
+            "ctr-memory-limits",
+            "\"OomScoreAdj\": -900",
+            "\"OomScoreAdj\": 0",
+        ),
+        (
+            "docker-inspect.json",
+            "ctr-no-time-daemon",
+            "/opt/vpc/run",
+            "/usr/sbin/chronyd",
+        ),
+        (
+            "docker-inspect.json",
+            "ctr-exec-probes",
+            "\"Cmd\": null",
+            "\"Healthcheck\": {\"Test\": [\"CMD\", \"x\"]}",
+        ),
+        ("relay.container", "ctr-no-cpu-quota", "LimitRTPRIO=99", "CPUQuota=200%"),
+        ("relay.container", "ctr-network-path", "Network=host", "Network=bridge"),
+        (
+            "relay.container",
+            "ctr-capabilities",
+            "DropCapability=NET_ADMIN",
+            "AddCapability=SYS_TIME",
+        ),
+        (
+            "relay.container",
+            "ctr-exec-probes",
+            "Network=host",
+            "HealthCmd=/bin/true",
+        ),
+        ("config.json", "ctr-no-cpu-quota", "\"quota\": -1", "\"quota\": 50000"),
+        (
+            "config.json",
+            "ctr-rt-works",
+            "\"CAP_SYS_NICE\", ",
+            "\"CAP_IPC_LOCK\"], \"x\": [",
+        ),
+        (
+            "config.json",
+            "ctr-memory-limits",
+            "\"swap\": 4294967296",
+            "\"swap\": 8589934592",
+        ),
+        ("pod.yaml", "k8s-rt-pod", "4000m", "3500m"),
+        (
+            "pod.yaml",
+            "k8s-rt-pod",
+            "irq-load-balancing.crio.io: \"disable\"",
+            "x: y",
+        ),
+        ("pod.yaml", "ctr-no-cpu-quota", "cpu-quota.crio.io: \"disable\"", "x: y"),
+        (
+            "pod.yaml",
+            "ctr-exec-probes",
+            "image: vpc:1",
+            "livenessProbe: {exec: {command: [x]}}",
+        ),
+        ("vmi.yaml", "kubevirt-rt-vm", "realtime: {}", "x: {}"),
+        ("vmi.yaml", "kubevirt-rt-vm", "autoattachMemBalloon: false", "x: false"),
+        ("vmi.yaml", "kubevirt-rt-vm", "pageSize: 1Gi", "pageSize: 2Mi"),
+        (
+            "vmi.yaml",
+            "kubevirt-rt-vm",
+            "isolateEmulatorThread: true",
+            "isolateEmulatorThread: false",
+        ),
+    ] {
+        let before = says(name, id, &[]);
+        assert!(before == Pass, "{name}: {id} is {before:?} before");
+        let changes = match (name, id) {
+            // A limit of memory locks beside it would still grant the rest.
+            ("config.json", "ctr-rt-works") => vec![(from, to), ("RLIMIT_RTPRIO", "RLIMIT_NICE")],
+            _ => vec![(from, to)],
+        };
+        assert_eq!(says(name, id, &changes), Fail, "{name}: {id} with {to}");
+    }
+}
+
+#[test]
+fn a_privileged_container_is_a_warning_and_another_user_is_not_known() {
+    let privileged = [("\"Privileged\": false", "\"Privileged\": true")];
+    assert_eq!(says("docker-inspect.json", "ctr-capabilities", &privileged), Warn);
+    let user = [("\"User\": \"\"", "\"User\": \"1000:1000\"")];
+    assert_eq!(says("docker-inspect.json", "ctr-capabilities", &user), Unknown);
+    let elsewhere = [("\"NetworkMode\": \"host\"", "\"NetworkMode\": \"process-bus\"")];
+    assert_eq!(says("docker-inspect.json", "ctr-network-path", &elsewhere), Unknown);
+}
+
+#[test]
+fn the_cpus_of_a_pod_are_the_node_s_matter() {
+    assert_eq!(says("pod.yaml", "ctr-cpuset", &[]), Unknown);
+    assert_eq!(says("pod.yaml", "ctr-cpuset", &[("4000m", "3500m")]), Fail, "it floats");
+    assert_eq!(says("pod.yaml", "ctr-capabilities", &[]), Pass);
+    assert_eq!(says("vmi.yaml", "ctr-cpuset", &[]), NotApplicable);
+    assert_eq!(says("pod.yaml", "kubevirt-rt-vm", &[]), NotApplicable);
+}
+
+#[test]
+fn two_containers_on_one_cpu_fail_both() {
+    let (one, other) = (file("docker-inspect.json"), file("relay.container"));
+    let both = naming(&[one.to_str().expect("a path"), other.to_str().expect("a path")]);
+    let found = finding(&tree(&HOST), &both, "ctr-cpuset");
+    let parts: Vec<(&str, Outcome)> = found
+        .parts
+        .iter()
+        .map(|part| (part.part.as_str(), part.outcome))
+        .collect();
+    assert_eq!(parts, [("vpc", Fail), ("relay", Fail)]);
+}
+
+#[test]
+fn what_cannot_be_read_is_unknown_and_never_a_pass() {
+    for broken in ["{", "a: [", "kind: Podd", ""] {
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = folder.path().join("x.yaml");
+        fs::write(&path, broken).expect("a file");
+        for id in [
+            "ctr-cpuset",
+            "ctr-no-cpu-quota",
+            "ctr-capabilities",
+            "k8s-rt-pod",
+            "kubevirt-rt-vm",
+        ] {
+            assert_eq!(of_path(&path, id), Unknown, "{broken:?}: {id}");
+        }
+    }
+    assert_eq!(of_path(Path::new("/nowhere/at/all"), "ctr-cpuset"), Unknown);
+}
+
+#[test]
+fn a_container_is_found_by_its_id() {
+    let bundle = fs::read_to_string(file("config.json")).expect("a bundle");
+    let place = "run/containerd/io.containerd.runtime.v2.task/moby/0123456789abcdef/config.json";
+    let host = tree(&[&HOST[..], &[(place, bundle.as_str())]].concat());
+    assert_eq!(outcome(&host, &naming(&["01234567"]), "ctr-capabilities"), Pass);
+    assert_eq!(outcome(&host, &naming(&["fedcba98"]), "ctr-capabilities"), Unknown);
+    assert_eq!(outcome(&host, &naming(&["../../etc"]), "ctr-capabilities"), Unknown);
+}
+
+#[test]
+fn a_class_of_cache_allocation_counts_by_cpu_or_by_name() {
+    let with = |cpus| {
+        [
+            &HOST[..],
+            &[
+                ("sys/fs/resctrl/schemata", "L3:0=f\n"),
+                ("sys/fs/resctrl/relay/cpus_list", cpus),
+            ],
+        ]
+        .concat()
+    };
+    let docker = naming(&[file("docker-inspect.json").to_str().expect("a path")]);
+    assert_eq!(outcome(&tree(&with("4-7\n")), &docker, "ctr-cache-allocation"), Pass);
+    assert_eq!(outcome(&tree(&with("4-5\n")), &docker, "ctr-cache-allocation"), Fail);
+    assert_eq!(outcome(&tree(&HOST), &docker, "ctr-cache-allocation"), NotApplicable);
+    let oci = naming(&[file("config.json").to_str().expect("a path")]);
+    assert_eq!(outcome(&tree(&with("0\n")), &oci, "ctr-cache-allocation"), Pass);
+}
+
+#[test]
+fn a_node_gives_whole_cpus_away_by_the_static_policy() {
+    let of = |text| {
+        outcome(
+            &tree(&[&HOST[..], &[("var/lib/kubelet/config.yaml", text)]].concat()),
+            &naming(&[]),
+            "k8s-node",
+        )
+    };
+    let good = "kind: KubeletConfiguration\ncpuManagerPolicy: static\ntopologyManagerPolicy: single-numa-node\nreservedSystemCPUs: 0-3\n";
+    assert_eq!(of(good), Pass);
+    assert_eq!(of("kind: KubeletConfiguration\n"), Fail);
+    assert_eq!(of("kind: Other\ncpuManagerPolicy: static\n"), Unknown);
+    assert_eq!(of("a: [\n"), Unknown);
+    assert_eq!(outcome(&tree(&HOST), &naming(&[]), "k8s-node"), NotApplicable);
+}
+
+/// The inside of a container, as podman makes it on control groups of version 2.
+fn inside(changes: &[(&str, &str)]) -> tempfile::TempDir {
+    let stat = "9 1 0:24 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n1 0 0:30 / / rw - overlay overlay rw\n";
+    let limits = "Limit  Soft Limit  Hard Limit  Units\nMax locked memory  unlimited  unlimited  bytes\nMax realtime priority  0  0\n";
+    let files = [
+        ("proc/1/comm", "relay\n"),
+        ("proc/self/mountinfo", stat),
+        ("proc/self/cgroup", "0::/\n"),
+        (
+            "proc/self/status",
+            "CapEff:\t0000000000804000\nCpus_allowed_list:\t4-7\n",
+        ),
+        ("proc/self/limits", limits),
+        ("proc/self/oom_score_adj", "-900\n"),
+        ("proc/sys/kernel/osrelease", "6.12.0\n"),
+        ("run/.containerenv", "\n"),
+        ("sys/devices/system/cpu/online", "0-7\n"),
+        ("sys/fs/cgroup/cpu.max", "max 100000\n"),
+        ("sys/fs/cgroup/memory.max", "max\n"),
+        ("sys/fs/cgroup/memory.high", "max\n"),
+        ("sys/fs/cgroup/memory.swap.max", "0\n"),
+        ("sys/class/net/eth0/ifindex", "2\n"),
+        ("sys/class/net/eth0/uevent", "DEVTYPE=macvlan\n"),
+    ];
+    tree(&[&files[..], changes].concat())
+}
+
+#[test]
+fn the_container_one_is_in_is_asked_from_inside() {
+    for (id, path, text) in [
+        (
+            "ctr-cpuset",
+            "proc/self/status",
+            "CapEff:\t0000000000804000\nCpus_allowed_list:\t0-7\n",
+        ),
+        ("ctr-no-cpu-quota", "sys/fs/cgroup/cpu.max", "50000 100000\n"),
+        (
+            "ctr-capabilities",
+            "proc/self/status",
+            "CapEff:\t0000000000004000\nCpus_allowed_list:\t4-7\n",
+        ),
+        (
+            "ctr-rt-works",
+            "proc/self/status",
+            "CapEff:\t0000000000004000\nCpus_allowed_list:\t4-7\n",
+        ),
+        ("ctr-network-path", "sys/class/net/eth0/uevent", "INTERFACE=eth0\n"),
+        ("ctr-no-time-daemon", "proc/7/comm", "chronyd\n"),
+        ("ctr-memory-limits", "sys/fs/cgroup/memory.high", "1000000\n"),
+    ] {
+        assert_eq!(outcome(&inside(&[]), &naming(&[]), id), Pass, "{id}");
+        assert_eq!(outcome(&inside(&[(path, text)]), &naming(&[]), id), Fail, "{id}");
+        let garbage = outcome(&inside(&[(path, "\u{1}")]), &naming(&[]), id);
+        assert!(
+            garbage != Pass || path.contains("comm") || path.contains("uevent"),
+            "{id}: {garbage:?}"
+        );
+    }
+}

@@ -1,0 +1,225 @@
+//! What is replaced in a recorded tree.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::Processes;
+use crate::cmdline::without_identifiers;
+use crate::reader::Touched;
+
+/// Words in a name whose value is a secret.
+const SECRET: [&str; 5] = ["pass", "secret", "token", "privkey", "psk"];
+
+/// Replaces addresses consistently: the same address becomes the same other one everywhere in the tree.
+pub(super) struct Neutral {
+    macs: BTreeMap<String, String>,
+    addresses: BTreeMap<String, String>,
+    identifiers: usize,
+    secrets: usize,
+}
+
+impl Neutral {
+    pub(super) fn of(touched: &[(String, Touched)]) -> Self {
+        let mut neutral = Self {
+            macs: BTreeMap::new(),
+            addresses: BTreeMap::new(),
+            identifiers: 0,
+            secrets: 0,
+        };
+        let files = touched
+            .iter()
+            .filter(|(path, _)| path.contains("/net/") && path.ends_with("/address"));
+        for (_, what) in files {
+            if let Touched::File(bytes) = what {
+                neutral.mac(String::from_utf8_lossy(bytes).trim());
+            }
+        }
+        neutral
+    }
+
+    /// A path without identifiers, such as those of containers.
+    pub(super) fn path(&mut self, path: &str) -> String {
+        self.without_identifiers(path)
+    }
+
+    /// The bytes to keep of a file.
+    pub(super) fn file(&mut self, path: &str, bytes: &[u8]) -> Vec<u8> {
+        if path.contains("/acpi/") || std::str::from_utf8(bytes).is_err() {
+            return bytes.to_vec();
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let kept = match path {
+            "/proc/sys/kernel/hostname" => return b"host\n".to_vec(),
+            "/proc/1/comm" => return b"init\n".to_vec(),
+            "/proc/1/environ" => text
+                .split_inclusive('\0')
+                .filter(|entry| entry.starts_with("container="))
+                .collect(),
+            "/proc/cmdline" => text.split(" -- ").next().unwrap_or("").trim_end().to_owned() + "\n",
+            _ if path.ends_with("/mountinfo") => {
+                lines(&text, |line| line.contains(" / / ") || line.contains(" - cgroup"))
+            }
+            _ if path.ends_with("/status") => lines(&text, |line| !line.starts_with("Name:")),
+            _ if path == "/proc/stat" => lines(&text, |line| line.starts_with("cpu")),
+            _ => text.into_owned(),
+        };
+        let hidden = self.without_secrets(&kept);
+        let anonymous = self.without_identifiers(&hidden);
+        self.without_addresses(&anonymous).into_bytes()
+    }
+
+    /// What was replaced or left out, for a person.
+    pub(super) fn left_out(&self, processes: Processes) -> Vec<String> {
+        let mut left = vec!["host name, init's arguments, mounts other than / and control groups".to_owned()];
+        left.push(match processes {
+            Processes::Few => "other processes".to_owned(),
+            Processes::All => "arguments and environments of processes (names of threads are kept)".to_owned(),
+        });
+        let counts = [
+            (self.macs.len(), "hardware addresses"),
+            (self.addresses.len(), "network addresses"),
+            (self.identifiers, "identifiers (UUIDs, machines, containers)"),
+            (self.secrets, "values of names that say password, secret, token or key"),
+        ];
+        left.extend(
+            counts
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, what)| format!("{count} {what}")),
+        );
+        left
+    }
+
+    fn without_identifiers(&mut self, text: &str) -> String {
+        let anonymous = without_identifiers(text);
+        self.identifiers += anonymous.matches("(id)").count();
+        anonymous
+    }
+
+    /// Values behind names such as `rd.iscsi.password=` and `passwd='…'`.
+    fn without_secrets(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        for word in text.split_inclusive(|c: char| c.is_whitespace()) {
+            let named = word.split_once(['=', ':']).filter(|(name, value)| {
+                let name = name.to_ascii_lowercase();
+                !value.trim().is_empty() && SECRET.iter().any(|part| name.contains(part))
+            });
+            match named {
+                Some((name, value)) => {
+                    self.secrets += 1;
+                    let end = &value[value.trim_end().len()..];
+                    let closing: &str = if value.contains('>') { "'/>" } else { "" };
+                    out.push_str(&format!("{name}=(hidden){closing}{end}"));
+                }
+                None => out.push_str(word),
+            }
+        }
+        out
+    }
+
+    fn without_addresses(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.find(|c: char| !is_of_address(c)).unwrap_or(rest.len());
+            let (run, after) = rest.split_at(end);
+            out.push_str(&self.address(run));
+            let next = after.chars().next().map_or(0, char::len_utf8);
+            out.push_str(&after[..next]);
+            rest = &after[next..];
+        }
+        out
+    }
+
+    /// What stands for a word, if it is an address of a machine.
+    fn address(&mut self, word: &str) -> String {
+        let bare = word.trim_end_matches('.');
+        let number = self.addresses.len() + 1;
+        let stands = if is_mac(bare) {
+            return self.mac(bare) + &word[bare.len()..];
+        } else if bare
+            .parse::<Ipv4Addr>()
+            .is_ok_and(|address| !address.is_unspecified() && !address.is_loopback())
+        {
+            format!("192.0.2.{}", number % 256)
+        } else if bare
+            .parse::<Ipv6Addr>()
+            .is_ok_and(|address| !address.is_unspecified() && !address.is_loopback())
+        {
+            format!("2001:db8::{number:x}")
+        } else {
+            return word.to_owned();
+        };
+        let stands = self.addresses.entry(bare.to_owned()).or_insert(stands);
+        format!("{stands}{}", &word[bare.len()..])
+    }
+
+    fn mac(&mut self, mac: &str) -> String {
+        // Group addresses say which protocol, not which machine.
+        let is_group = mac
+            .get(..2)
+            .and_then(|first| u8::from_str_radix(first, 16).ok())
+            .is_some_and(|first| first & 1 == 1);
+        if mac.is_empty() || mac == "00:00:00:00:00:00" || is_group {
+            return mac.to_owned();
+        }
+        let number = self.macs.len() + 1;
+        let stands = self.macs.entry(mac.to_ascii_lowercase());
+        stands
+            .or_insert_with(|| format!("02:00:00:00:00:{:02x}", number % 256))
+            .clone()
+    }
+}
+
+fn is_of_address(c: char) -> bool {
+    c.is_ascii_hexdigit() || c == ':' || c == '.'
+}
+
+fn is_mac(word: &str) -> bool {
+    let parts: Vec<&str> = word.split(':').collect();
+    parts.len() == 6 && parts.iter().all(|part| part.len() == 2)
+}
+
+fn lines(text: &str, keep: impl Fn(&str) -> bool) -> String {
+    text.lines()
+        .filter(|line| keep(line))
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Neutral;
+    use crate::reader::Touched;
+
+    #[test]
+    fn addresses_identifiers_and_secrets_are_replaced_alike_everywhere() {
+        let touched = [(
+            "/sys/class/net/eth0/address".to_owned(),
+            Touched::File(b"3c:ec:ef:01:02:03\n".to_vec()),
+        )];
+        let mut neutral = Neutral::of(&touched);
+        let mut kept = |path: &str, text: &str| String::from_utf8(neutral.file(path, text.as_bytes())).expect("text");
+        assert_eq!(
+            kept("/sys/class/net/eth0/address", "3c:ec:ef:01:02:03\n"),
+            "02:00:00:00:00:01\n"
+        );
+        let file = "server 10.20.30.40 iburst\n# 3C:EC:EF:01:02:03 01:0c:cd:04:00:01 10.20.30.40. fe80::1 0000:3b:00.0 6.1.0\n";
+        let shown = kept("/etc/chrony/chrony.conf", file);
+        assert_eq!(
+            shown,
+            "server 192.0.2.1 iburst\n# 02:00:00:00:00:01 01:0c:cd:04:00:01 192.0.2.1. 2001:db8::2 0000:3b:00.0 6.1.0\n"
+        );
+        let line = kept(
+            "/proc/cmdline",
+            "root=UUID=3fae7a1c-0d9b-4a6e-8f37-1c2d3e4f5a6b rd.iscsi.password=x isolcpus=2-3 -- x\n",
+        );
+        assert_eq!(line, "root=UUID=(id) rd.iscsi.password=(hidden) isolcpus=2-3\n");
+        let xml = kept("/etc/libvirt/qemu/a.xml", "<graphics type='vnc' passwd='geheim'/>\n");
+        assert!(!xml.contains("geheim"), "{xml}");
+        assert_eq!(
+            kept("/proc/irq/1/smp_affinity", "ffffffff,ffffffff\n"),
+            "ffffffff,ffffffff\n"
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! Changes the machine, and takes changes back.
+
+use std::fs;
+
+use super::journal::{Entry, Journal, JournalError};
+use super::machine::Machine;
+use super::operation::{Operation, Target};
+
+/// What became of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was so already.
+    Unchanged,
+    /// Written and read back.
+    Done,
+    /// It did not hold, and the old value is back.
+    RolledBack(String),
+    /// It could not be done, and nothing was changed.
+    Refused(String),
+    /// It did not hold, and the old value could not be put back.
+    Stuck(String),
+}
+
+/// A change, with what the target was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// What is changed.
+    pub target: Target,
+    /// What it was.
+    pub before: Option<String>,
+    /// What it was to be.
+    pub after: String,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// Changes the machine, one operation after the other, for the check `check`.
+///
+/// # Errors
+/// The journal cannot be written: then nothing more is changed.
+pub fn apply(
+    machine: &Machine,
+    journal: &mut Journal,
+    check: &str,
+    operations: &[Operation],
+) -> Result<Vec<Applied>, JournalError> {
+    operations
+        .iter()
+        .map(|operation| one(machine, journal, check, operation))
+        .collect()
+}
+
+fn one(machine: &Machine, journal: &mut Journal, check: &str, operation: &Operation) -> Result<Applied, JournalError> {
+    let Operation { target, value } = operation;
+    let applied = |before, outcome| Applied {
+        target: target.clone(),
+        before,
+        after: value.clone(),
+        outcome,
+    };
+    let before = match machine.read(target) {
+        Ok(before) => before,
+        Err(error) => return Ok(applied(None, Outcome::Refused(error.to_string()))),
+    };
+    if holds(target, before.as_deref(), value) {
+        return Ok(applied(before, Outcome::Unchanged));
+    }
+    journal.add(&Entry {
+        check: check.to_owned(),
+        target: target.clone(),
+        before: before.clone().map(|value| writable(&value)),
+        after: value.clone(),
+        boot: boot(),
+    })?;
+    let written = machine.write(target, Some(value));
+    let outcome = match written
+        .map_err(|error| error.to_string())
+        .and_then(|()| verified(machine, target, value))
+    {
+        Ok(()) => Outcome::Done,
+        Err(why) => back(machine, target, before.as_deref(), why),
+    };
+    Ok(applied(before, outcome))
+}
+
+/// Reads a value back.
+fn verified(machine: &Machine, target: &Target, value: &str) -> Result<(), String> {
+    match machine.read(target) {
+        Ok(now) if holds(target, now.as_deref(), value) => Ok(()),
+        Ok(now) => Err(format!("it reads back as \"{}\"", now.unwrap_or_default())),
+        Err(error) => Err(format!("it cannot be read back: {error}")),
+    }
+}
+
+/// Puts the old value back after a change that did not hold.
+fn back(machine: &Machine, target: &Target, before: Option<&str>, why: String) -> Outcome {
+    if machine.read(target).is_ok_and(|now| now.as_deref() == before) {
+        return Outcome::Refused(why);
+    }
+    let old = before.map(writable);
+    match machine.write(target, old.as_deref()) {
+        Ok(()) => Outcome::RolledBack(why),
+        Err(error) => Outcome::Stuck(format!("{why}; the old value: {error}")),
+    }
+}
+
+/// Takes every change of the journal back, the last one first, and empties the journal. What cannot be taken back stays in it.
+/// Settings of an earlier boot are gone with it, and threads that have ended need nothing.
+///
+/// # Errors
+/// The journal cannot be read or written.
+pub fn undo(machine: &Machine, journal: &mut Journal) -> Result<Vec<Applied>, JournalError> {
+    let boot = boot();
+    let (mut done, mut kept) = (Vec::new(), Vec::new());
+    for entry in journal.entries()?.into_iter().rev().filter(|entry| entry.boot == boot) {
+        let outcome = restored(machine, &entry);
+        if matches!(outcome, Outcome::Stuck(_)) {
+            kept.insert(0, entry.clone());
+        }
+        done.push(Applied {
+            after: entry.before.clone().unwrap_or_default(),
+            before: Some(entry.after),
+            target: entry.target,
+            outcome,
+        });
+    }
+    journal.keep(&kept)?;
+    Ok(done)
+}
+
+fn restored(machine: &Machine, entry: &Entry) -> Outcome {
+    let target = &entry.target;
+    let now = match machine.read(target) {
+        Ok(now) => now,
+        Err(_) if matches!(target, Target::Thread { .. }) => return Outcome::Unchanged,
+        Err(error) => return Outcome::Stuck(error.to_string()),
+    };
+    let is_back = |now: Option<&str>| match (&entry.before, now) {
+        (None, None) => true,
+        (Some(before), Some(now)) => holds(target, Some(now), before),
+        _ => false,
+    };
+    if is_back(now.as_deref()) {
+        return Outcome::Unchanged;
+    }
+    let written = machine.write(target, entry.before.as_deref());
+    match written.and_then(|()| machine.read(target)) {
+        Ok(now) if is_back(now.as_deref()) => Outcome::Done,
+        Ok(now) => Outcome::Stuck(format!("it reads back as \"{}\"", now.unwrap_or_default())),
+        Err(error) => Outcome::Stuck(error.to_string()),
+    }
+}
+
+/// Whether a target reads as `value`. The kernel shows some values otherwise than they are written: a choice in brackets, a mask with
+/// leading zeros, a number with blanks.
+fn holds(target: &Target, now: Option<&str>, value: &str) -> bool {
+    let Some(now) = now else { return false };
+    if matches!(target, Target::Folder(_)) {
+        return true;
+    }
+    normal(&writable(now)) == normal(value)
+}
+
+/// What must be written for a file to read like this: the chosen word of `always [madvise] never`.
+fn writable(shown: &str) -> String {
+    let chosen = shown.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    chosen.map_or(shown, |(chosen, _)| chosen).to_owned()
+}
+
+/// Numbers without leading zeros in each group of a mask, words parted by one blank.
+fn normal(text: &str) -> String {
+    let is_mask = text.contains(',')
+        && text.chars().all(|c| c.is_ascii_hexdigit() || c == ',')
+        && text
+            .split(',')
+            .all(|group| group.len() == 8 || group == text.split(',').next().unwrap_or(""));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    match (is_mask, text.trim_start_matches(['0', ','])) {
+        (true, "") => "0".to_owned(),
+        (true, rest) => rest.to_owned(),
+        (false, _) if text.len() > 1 && text.bytes().all(|octet| octet.is_ascii_hexdigit()) => {
+            let rest = text.trim_start_matches('0');
+            if rest.is_empty() {
+                "0".to_owned()
+            } else {
+                rest.to_owned()
+            }
+        }
+        _ => text,
+    }
+}
+
+/// The running boot; empty where it is not told.
+fn boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}

@@ -1,0 +1,156 @@
+//! The journal: what every target was before it was changed. A line of JSON for each change, on the disk before the change is made.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::operation::Target;
+
+/// Where the journal is kept.
+pub const JOURNAL: &str = "/var/lib/triptime/tune.journal";
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// The check that asked for it.
+    pub(super) check: String,
+    /// What is changed.
+    pub(super) target: Target,
+    /// What it was; none: a folder that was not there.
+    pub(super) before: Option<String>,
+    /// What it shall be.
+    pub(super) after: String,
+    /// The boot during which it was changed: settings of the kernel end with it.
+    pub(super) boot: String,
+}
+
+/// Why the journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A line in its middle is none of ours.
+    #[error("{}, line {line}: {error}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong.
+        error: String,
+    },
+    /// Another process has it.
+    #[error("{}: another triptime tune is at work", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The journal, held by this process alone.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Opens the journal, or begins one.
+    ///
+    /// # Errors
+    /// It cannot be made, or another process has it.
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        let failed = |error| JournalError::Io {
+            path: path.to_owned(),
+            error,
+        };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .open(path)
+            .map_err(failed)?;
+        file.try_lock()
+            .map_err(|_| JournalError::Busy { path: path.to_owned() })?;
+        let journal = Self {
+            path: path.to_owned(),
+            file,
+        };
+        journal.end_last_line().map_err(failed)?;
+        Ok(journal)
+    }
+
+    /// A line that was cut off by a crash was never acted upon: it is taken away, so that the next one stands alone.
+    fn end_last_line(&self) -> io::Result<()> {
+        let text = fs::read(&self.path)?;
+        let whole = text.iter().rposition(|octet| *octet == b'\n').map_or(0, |end| end + 1);
+        if whole < text.len() {
+            self.file.set_len(whole as u64)?;
+            self.file.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Adds a change; it is on the disk when this returns.
+    pub(super) fn add(&mut self, entry: &Entry) -> Result<(), JournalError> {
+        let line = serde_json::to_string(entry).map_err(io::Error::other);
+        let written = line.and_then(|line| {
+            self.file.write_all((line + "\n").as_bytes())?;
+            self.file.sync_all()
+        });
+        written.map_err(|error| self.failed(error))
+    }
+
+    /// Every change, in the order they were made.
+    pub(super) fn entries(&self) -> Result<Vec<Entry>, JournalError> {
+        let text = fs::read_to_string(&self.path).map_err(|error| self.failed(error))?;
+        let read = |(at, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|error| JournalError::Line {
+                path: self.path.clone(),
+                line: at + 1,
+                error: error.to_string(),
+            })
+        };
+        text.lines().enumerate().map(read).collect()
+    }
+
+    /// Keeps only these changes; an empty journal is taken away.
+    pub(super) fn keep(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+        let kept = self.rewritten(entries);
+        kept.map_err(|error| self.failed(error))
+    }
+
+    fn rewritten(&mut self, entries: &[Entry]) -> io::Result<()> {
+        let mut text = String::new();
+        for entry in entries {
+            text += &(serde_json::to_string(entry).map_err(io::Error::other)? + "\n");
+        }
+        if text.is_empty() {
+            return fs::remove_file(&self.path);
+        }
+        // Beside it first: a crash leaves the old journal or the new one.
+        let beside = self.path.with_extension("new");
+        let mut file = File::create(&beside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, &self.path)
+    }
+
+    fn failed(&self, error: io::Error) -> JournalError {
+        JournalError::Io {
+            path: self.path.clone(),
+            error,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Puts findings right: what would be changed ([`plan`]), changes on the running machine with a way back ([`apply`], [`undo`]), and
+//! settings for other tools ([`emit`]).
+//!
+//! Every change is one [`Operation`]: the journal has the old value before the new one is written, the new one is read back, and what
+//! did not hold is put back. `undo` goes through the journal backwards, also after a crash in the middle of `apply`.
+
+mod actions;
+mod apply;
+mod emit;
+mod journal;
+mod machine;
+mod operation;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod traps;
+
+pub use apply::{Applied, Outcome, apply, undo};
+pub use emit::{KINDS, emit};
+pub use journal::{JOURNAL, Journal, JournalError};
+pub use machine::Machine;
+pub use operation::Operation;
+pub use plan::{Plan, Step, plan};
+pub use traps::{Refusal, refusals};

@@ -1,0 +1,93 @@
+//! What would be changed, check by check.
+
+use crate::audit::Audit;
+use crate::audit::facts::Subject;
+use crate::audit::finding::{Finding, Outcome, PartFinding};
+use crate::audit::rule::Change;
+use crate::audit::template::fill;
+
+use super::actions;
+use super::operation::Operation;
+use crate::Host;
+
+/// What puts one finding right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The check.
+    pub check: String,
+    /// What is wrong, as a statement that should be true.
+    pub title: String,
+    /// When it can be changed.
+    pub change: Change,
+    /// How, for a person.
+    pub how: String,
+    /// What can go wrong.
+    pub risk: String,
+    /// Changes on the running machine; empty: it needs a boot, another tool, or a decision.
+    pub operations: Vec<Operation>,
+    /// Why nothing can be changed on the running machine, where the rule knows changes.
+    pub unclear: Option<String>,
+    /// What a person has to do for other tools.
+    pub emitted: Vec<String>,
+}
+
+/// What would be changed for all findings that failed or warned.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Plan {
+    /// A step for each finding, the worst first.
+    pub steps: Vec<Step>,
+}
+
+/// The plan for an audit of `host`; `only` these checks, or all when it is empty.
+pub fn plan(host: &Host, audit: &Audit, only: &[String]) -> Plan {
+    let open = audit.findings.iter().filter(|finding| {
+        let asked = only.is_empty() || only.contains(&finding.rule.id);
+        asked && matches!(finding.outcome, Outcome::Fail | Outcome::Warn)
+    });
+    Plan {
+        steps: open.map(|finding| step(host, audit, finding)).collect(),
+    }
+}
+
+fn step(host: &Host, audit: &Audit, finding: &Finding) -> Step {
+    let rule = &finding.rule;
+    let (mut operations, mut unclear) = (Vec::new(), None);
+    for part in finding.worst_parts() {
+        match of_part(host, audit, finding, part) {
+            Ok(found) => operations.extend(
+                found
+                    .into_iter()
+                    .filter(|one| !operations.contains(one))
+                    .collect::<Vec<_>>(),
+            ),
+            Err(why) => unclear = Some(why),
+        }
+    }
+    let shown = |text: &str| crate::audit::template::shown(text, &audit.facts, None);
+    Step {
+        check: rule.id.clone(),
+        title: rule.title.clone(),
+        change: rule.remedy.change,
+        how: shown(&rule.remedy.how),
+        risk: rule.remedy.risk.clone(),
+        operations,
+        unclear,
+        emitted: rule.remedy.emit.keys().cloned().collect(),
+    }
+}
+
+fn of_part(host: &Host, audit: &Audit, finding: &Finding, part: &PartFinding) -> Result<Vec<Operation>, String> {
+    let subject: Option<&Subject> = finding.rule.each.and_then(|class| {
+        let parts = audit.facts.parts(class).iter();
+        parts.into_iter().find(|known| known.name == part.part)
+    });
+    let filled = |text: &str| fill(text, &audit.facts, subject).map_err(|unknown| unknown.text);
+    let mut operations = Vec::new();
+    for write in &finding.rule.remedy.write {
+        operations.push(Operation::write(filled(&write.to)?, filled(&write.value)?));
+    }
+    if let Some(action) = &finding.rule.remedy.action {
+        operations.extend(actions::operations(action, &host.reader, &audit.facts, subject)?);
+    }
+    Ok(operations)
+}

@@ -1,0 +1,36 @@
+//! An audit as a JUnit file: a test case for each rule that was asked.
+
+use super::AuditReport;
+use super::row::Row;
+use crate::junit::Junit;
+use crate::junit::case::{Case, Outcome as Ending};
+use askama::Template;
+use host::audit::finding::Outcome;
+
+impl AuditReport {
+    /// As JUnit XML: what failed at the severity that fails the audit is a failure, what is unknown there an error. What warns, fails
+    /// below that severity, was accepted or does not apply is skipped, with the reason.
+    ///
+    /// # Errors
+    /// Only when a value cannot be written as text, which none of ours can.
+    pub fn junit(&self) -> Result<String, askama::Error> {
+        let cases = self.rows.iter().map(|row| self.case(row)).collect();
+        Junit::of("audit".to_owned(), cases).render()
+    }
+
+    fn case(&self, row: &Row) -> Case {
+        let matters = row.severity >= self.fails_from;
+        let found = format!("{}: {}; wanted {}", row.severity.word(), row.live, row.wanted);
+        let ending = match row.outcome {
+            Outcome::Pass => Ending::Pass,
+            Outcome::Fail if matters => Ending::Failure(found),
+            Outcome::Unknown if matters => Ending::Error(format!("unknown: {}", row.reason)),
+            Outcome::Fail | Outcome::Warn => Ending::Skipped(found),
+            Outcome::Unknown | Outcome::Waived | Outcome::NotApplicable => {
+                Ending::Skipped(format!("{}: {}", row.outcome.word(), row.reason))
+            }
+        };
+        let text = format!("{}\nwhy: {}\nhow: {} ({})", row.title, row.why, row.how, row.change);
+        Case::new(&format!("triptime.audit.{}", row.group), &row.id, ending, text)
+    }
+}

@@ -1,0 +1,86 @@
+//! The CPUs as a table: role, what keeps each free, interrupts, ticks, who is on it, conflicts.
+
+use super::AuditReport;
+use crate::terminal::{Align, Table};
+use host::audit::Audit;
+use serde::Serialize;
+use units::foreign::shown;
+
+/// One CPU.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Line {
+    pub(super) cpu: u32,
+    pub(super) role: &'static str,
+    pub(super) kept_free_by: Vec<&'static str>,
+    pub(super) interrupts_per_s: Option<f64>,
+    pub(super) ticks_per_s: Option<f64>,
+    pub(super) owners: Vec<String>,
+    pub(super) residents: Vec<String>,
+    pub(super) conflicts: Vec<String>,
+}
+
+pub(super) fn lines(audit: &Audit) -> Vec<Line> {
+    let safe = |texts: &[String]| texts.iter().map(|text| shown(text).into_owned()).collect();
+    let rounded = |rate: Option<f64>| rate.map(|rate| (rate * 10.0).round() / 10.0);
+    let line = |row: &host::audit::map::CpuRow| Line {
+        cpu: row.cpu,
+        role: row.role.word(),
+        kept_free_by: row.kept_free_by.clone(),
+        interrupts_per_s: rounded(row.interrupts_per_s),
+        ticks_per_s: rounded(row.ticks_per_s),
+        owners: safe(&row.owners),
+        residents: safe(&row.residents),
+        conflicts: safe(&row.conflicts),
+    };
+    audit.cpus.iter().map(line).collect()
+}
+
+impl Line {
+    /// As cells: CPU, role, kept free by, interrupts/s, ticks/s, who is on it, conflicts.
+    pub(super) fn cells(&self) -> [String; 7] {
+        let rate = |rate: Option<f64>| rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.1}"));
+        let mut on_it: Vec<&str> = self.owners.iter().chain(&self.residents).map(String::as_str).collect();
+        on_it.dedup();
+        [
+            self.cpu.to_string(),
+            self.role.to_owned(),
+            or_dash(&self.kept_free_by.join(", ")),
+            rate(self.interrupts_per_s),
+            rate(self.ticks_per_s),
+            or_dash(&on_it.join("; ")),
+            or_dash(&self.conflicts.join("; ")),
+        ]
+    }
+}
+
+/// Heads of the columns.
+pub(super) const HEADS: [(&str, Align); 7] = [
+    ("CPU", Align::Right),
+    ("Role", Align::Left),
+    ("Kept free by", Align::Left),
+    ("Interrupts/s", Align::Right),
+    ("Ticks/s", Align::Right),
+    ("On it", Align::Left),
+    ("Conflicts", Align::Left),
+];
+
+fn or_dash(text: &str) -> String {
+    if text.is_empty() {
+        "–".to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+impl AuditReport {
+    pub(super) fn map_text(&self) -> String {
+        if self.map.is_empty() {
+            return "  which CPUs are online is unknown\n".to_owned();
+        }
+        let mut table = Table::new(&HEADS);
+        for line in &self.map {
+            table.row(line.cells().to_vec());
+        }
+        table.text()
+    }
+}

@@ -1,0 +1,88 @@
+//! What the rules for real-time machines say of one, for a person and for machines.
+
+mod document;
+mod html;
+mod junit;
+mod map;
+mod row;
+mod screen;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use host::audit::Audit;
+use host::audit::finding::Outcome;
+use host::audit::rule::Severity;
+
+use row::Row;
+
+/// An audit, ready to be shown.
+#[derive(Debug)]
+pub struct AuditReport {
+    /// Which machine: a name, or the tree that was read.
+    pub machine: String,
+    /// What it runs on and in; the reason where that is not known.
+    pub environment: Vec<(String, Result<String, String>)>,
+    /// The CPUs set aside for real-time work, for a person.
+    pub cpus: String,
+    /// Which profile the severities are of.
+    pub profile: Option<String>,
+    /// From which severity on a finding that failed fails the audit.
+    pub fails_from: Severity,
+    rows: Vec<Row>,
+    map: Vec<map::Line>,
+}
+
+/// What an audit comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing failed, and nothing that matters is unknown.
+    Pass,
+    /// Something that matters is not as it should be.
+    Fail,
+    /// Nothing that matters failed, and something that matters could not be told.
+    Unknown,
+}
+
+impl AuditReport {
+    /// Of an audit of `machine`.
+    pub fn of(audit: &Audit, machine: String, profile: Option<String>, fails_from: Severity) -> Self {
+        Self {
+            machine,
+            environment: audit.environment.clone(),
+            cpus: row::cpus(audit),
+            profile,
+            fails_from,
+            rows: audit.findings.iter().map(|finding| Row::of(finding, audit)).collect(),
+            map: map::lines(audit),
+        }
+    }
+
+    /// What it comes to.
+    pub fn answer(&self) -> Answer {
+        let matters = |row: &&Row| row.severity >= self.fails_from;
+        let any = |outcome| self.rows.iter().filter(matters).any(|row| row.outcome == outcome);
+        match (any(Outcome::Fail), any(Outcome::Unknown)) {
+            (true, _) => Answer::Fail,
+            (_, true) => Answer::Unknown,
+            _ => Answer::Pass,
+        }
+    }
+
+    fn count(&self, outcome: Outcome) -> usize {
+        self.rows.iter().filter(|row| row.outcome == outcome).count()
+    }
+
+    /// `1 blocker, 3 major` of those that failed, the gravest first.
+    fn failed(&self) -> String {
+        let of = |severity: Severity| {
+            let failed = |row: &&Row| row.outcome == Outcome::Fail && row.severity == severity;
+            (self.rows.iter().filter(failed).count(), severity.word())
+        };
+        let counts = Severity::ALL.into_iter().rev().map(of).filter(|(count, _)| *count > 0);
+        counts
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}

@@ -1,0 +1,115 @@
+//! A finding as texts.
+
+use host::audit::Audit;
+use host::audit::facts::{Class, Subject};
+use host::audit::finding::{Finding, Outcome, PartFinding};
+use host::audit::rule::{Change, Severity};
+use host::audit::template;
+use host::audit::value::Value;
+use units::foreign::shown;
+
+/// A finding as texts that may be shown.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) group: &'static str,
+    pub(super) title: String,
+    pub(super) outcome: Outcome,
+    pub(super) severity: Severity,
+    pub(super) wanted: String,
+    pub(super) booted: Option<String>,
+    pub(super) live: String,
+    /// Why it is unknown, does not apply, or was accepted; empty otherwise.
+    pub(super) reason: String,
+    pub(super) why: String,
+    pub(super) worth: String,
+    pub(super) how: String,
+    pub(super) risk: String,
+    pub(super) change: &'static str,
+    /// The same in one word.
+    pub(super) change_word: &'static str,
+    pub(super) causes: Vec<String>,
+    pub(super) sources: Vec<String>,
+    pub(super) traps: Vec<String>,
+    /// Name, outcome and live value of each part; empty for the machine as a whole.
+    pub(super) parts: Vec<(String, Outcome, String)>,
+}
+
+impl Row {
+    pub(super) fn of(finding: &Finding, audit: &Audit) -> Self {
+        let rule = &finding.rule;
+        let worst: Vec<&PartFinding> = finding.worst_parts().collect();
+        let first = rule.each.and_then(|class| {
+            let name = &worst.first()?.part;
+            audit.facts.parts(class).iter().find(|part| part.name == *name)
+        });
+        let fill = |text: &str| shown(&template::shown(text, &audit.facts, first)).into_owned();
+        let reason = finding
+            .waiver
+            .clone()
+            .or_else(|| worst.first().map(|part| part.reason.clone()));
+        Self {
+            id: rule.id.clone(),
+            group: finding.group,
+            title: rule.title.clone(),
+            outcome: finding.outcome,
+            severity: finding.severity,
+            wanted: fill(&rule.wants),
+            booted: rule.booted.as_ref().map(|_| shown(&finding.booted_text()).into_owned()),
+            live: shown(&finding.live_text()).into_owned(),
+            reason: shown(&reason.unwrap_or_default()).into_owned(),
+            why: rule.why.clone(),
+            worth: rule.worth.seen.clone(),
+            how: fill(&rule.remedy.how),
+            risk: rule.remedy.risk.clone(),
+            change: change(rule.remedy.change),
+            change_word: rule.remedy.change.word(),
+            causes: rule.causes.clone(),
+            sources: rule.sources.clone(),
+            traps: rule.traps.clone(),
+            parts: parts(finding),
+        }
+    }
+}
+
+fn parts(finding: &Finding) -> Vec<(String, Outcome, String)> {
+    let named = finding.parts.iter().filter(|part| !part.part.is_empty());
+    let of = |part: &PartFinding| {
+        let name = shown(&part.part).into_owned();
+        (name, part.outcome, shown(&part.live_text()).into_owned())
+    };
+    named.map(of).collect()
+}
+
+/// When it can be changed, for a person.
+fn change(change: Change) -> &'static str {
+    match change {
+        Change::SafeNow => "at run time",
+        Change::Disruptive => "at run time, in a maintenance window",
+        Change::Reboot => "with the next boot",
+        Change::GuestRestart => "with the next start of the machine or container",
+        Change::Bios => "in the firmware's setup",
+        Change::Manual => "by whoever plans the system",
+        Change::None => "not at all: an observation",
+    }
+}
+
+/// The CPUs set aside, for a person.
+pub(super) fn cpus(audit: &Audit) -> String {
+    let of = |name| match audit.facts.get(None, name) {
+        Ok(Value::Cpus(cpus)) if cpus.is_empty() => None,
+        Ok(value) => Some(value.to_string()),
+        Err(unknown) => Some(format!("unknown ({})", unknown.text)),
+    };
+    let asked: Vec<&str> = audit
+        .facts
+        .parts(Class::RtCpu)
+        .iter()
+        .map(|part: &Subject| part.name.as_str())
+        .collect();
+    match of("rt_cpus") {
+        Some(cpus) => shown(&cpus).into_owned(),
+        None if asked.is_empty() => "none is set aside".to_owned(),
+        None => format!("none is set aside; {} asked", Class::RtCpu.named(&asked)),
+    }
+}

@@ -1,0 +1,142 @@
+//! An audit on one screen: what it comes to, what matters most with why and how, where the rest is.
+
+use super::row::Row;
+use super::{Answer, AuditReport};
+use crate::screen::lines::{first_lines, fitted, label, labelled, spoken};
+use crate::screen::{COLUMNS, LINES};
+use crate::terminal::{Paint, width};
+use crate::text::plural;
+use crate::verdict::Verdict;
+use host::audit::finding::Outcome;
+
+/// Lines of a finding: what, why, how.
+const FINDING_LINES: usize = 3;
+
+/// Lines that the names of the other findings take.
+const OTHERS_LINES: usize = 3;
+
+impl AuditReport {
+    /// On one screen, with ANSI colours when `colour` is set. `full`: the command that shows everything; `tune`: the one that
+    /// shows what would be changed.
+    pub fn screen(&self, colour: bool, full: &str, tune: &str) -> String {
+        let mut lines = self.head(&Paint { colour });
+        let tail = tail(full, tune);
+        let room = LINES.saturating_sub(lines.len() + tail.len() + OTHERS_LINES);
+        let open: Vec<&Row> = self.open().collect();
+        let (first, others) = open.split_at(open.len().min(room / FINDING_LINES));
+        lines.extend(first.iter().flat_map(|row| finding(row)));
+        lines.extend(named(others));
+        lines.extend(tail);
+        lines.join("\n") + "\n"
+    }
+
+    /// In one line, for a log.
+    pub fn summary(&self) -> String {
+        format!("triptime audit: {}: {}; {}\n", self.word(), self.tally(), self.machine)
+    }
+
+    pub(super) fn word(&self) -> &'static str {
+        match self.answer() {
+            Answer::Pass => "pass",
+            Answer::Fail => "fail",
+            Answer::Unknown => "unknown",
+        }
+    }
+
+    /// Findings that somebody should look at, the worst first.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Row> {
+        let is_open = |row: &&Row| matches!(row.outcome, Outcome::Fail | Outcome::Warn | Outcome::Unknown);
+        self.rows.iter().filter(is_open)
+    }
+
+    /// How many findings came out how.
+    pub(super) fn tally(&self) -> String {
+        let failed = match self.failed() {
+            none if none.is_empty() => "nothing failed".to_owned(),
+            failed => format!("{} failed ({failed})", self.count(Outcome::Fail)),
+        };
+        let rest = [
+            (Outcome::Warn, "warned"),
+            (Outcome::Unknown, "unknown"),
+            (Outcome::Pass, "passed"),
+            (Outcome::Waived, "waived"),
+            (Outcome::NotApplicable, "not applicable"),
+        ];
+        let rest = rest
+            .iter()
+            .map(|(outcome, word)| (self.count(*outcome), word))
+            .filter(|(count, _)| *count > 0);
+        let rest: String = rest.map(|(count, word)| format!(", {count} {word}")).collect();
+        failed + &rest
+    }
+
+    pub(super) fn head(&self, paint: &Paint) -> Vec<String> {
+        let (sign, verdict) = match self.answer() {
+            Answer::Pass => ("✓ PASS", Verdict::Pass),
+            Answer::Fail => ("✗ FAIL", Verdict::Fail),
+            Answer::Unknown => ("? UNKNOWN", Verdict::Inconclusive),
+        };
+        let what = fitted(&format!("audit of {}", self.machine), COLUMNS - width(sign) - 2);
+        let mut lines = vec![format!("{}  {what}", paint.verdict(verdict, sign))];
+        lines.extend(first_lines(&format!("{}.", self.tally()), COLUMNS, 2));
+        lines.extend(labelled("On", &self.runs_on(), 1));
+        lines.extend(labelled("CPUs", &format!("for real-time work: {}", self.cpus), 1));
+        lines
+    }
+
+    /// What it runs on and in, in short.
+    pub(super) fn runs_on(&self) -> String {
+        let short = |(name, value): &(String, Result<String, String>)| {
+            let value = value
+                .as_ref()
+                .map_or("unknown", |value| value.split(" (").next().unwrap_or(value));
+            format!("{name}: {value}")
+        };
+        self.environment.iter().map(short).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn finding(row: &Row) -> Vec<String> {
+    let what = match row.outcome {
+        Outcome::Unknown => format!("unknown: {}", row.reason),
+        _ => format!("{}; wanted {}", row.live, row.wanted),
+    };
+    let head = format!("{:<8}{}: {what}", row.severity.word(), row.id);
+    let mut lines = vec![fitted(&head, COLUMNS)];
+    lines.extend(labelled("", &format!("why: {}", row.why), 1));
+    lines.extend(labelled("", &format!("how ({}): {}", row.change_word, row.how), 1));
+    lines
+}
+
+/// The findings that have no lines of their own, by group.
+fn named(others: &[&Row]) -> Vec<String> {
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in others {
+        match groups.iter_mut().find(|(name, _)| *name == row.group) {
+            Some((_, ids)) => ids.push(&row.id),
+            None => groups.push((row.group, vec![&row.id])),
+        }
+    }
+    let groups = groups.iter().map(|(name, ids)| format!("{name}: {}", ids.join(", ")));
+    let text = format!(
+        "And {}: {}",
+        plural(others.len() as u64, "other"),
+        groups.collect::<Vec<_>>().join("; ")
+    );
+    first_lines(&text, COLUMNS, OTHERS_LINES)
+}
+
+fn tail(full: &str, tune: &str) -> Vec<String> {
+    let mut lines = spoken(
+        "Next",
+        &[format!(
+            "{tune} shows what would be changed, and the risk of each change"
+        )],
+        1,
+    );
+    lines.push(label("Full") + full);
+    lines
+}

@@ -1,0 +1,67 @@
+use super::{Answer, AuditReport};
+use crate::screen::{COLUMNS, LINES};
+use crate::terminal::width;
+use host::Host;
+use host::audit::parameters::Parameters;
+use host::audit::rule::Severity;
+use std::path::Path;
+
+/// The audit of a recorded host.
+fn of(name: &str) -> AuditReport {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/hosts")
+        .join(name)
+        .join("root");
+    let host = Host::at(&root).expect("a recorded tree");
+    let audit = host.audit(&Parameters::default(), &[]);
+    AuditReport::of(&audit, name.to_owned(), None, Severity::Major)
+}
+
+const HOSTS: [&str; 4] = [
+    "container-without-privileges",
+    "firecracker-vm",
+    "kvm-guest",
+    "preempt-rt-bare-metal",
+];
+
+#[test]
+fn an_audit_fits_one_screen() {
+    for name in HOSTS {
+        let screen = of(name).screen(false, "triptime audit --full", "triptime tune --plan");
+        let lines: Vec<&str> = screen.lines().collect();
+        assert!(lines.len() <= LINES, "{name}: {} lines\n{screen}", lines.len());
+        assert!(lines.iter().all(|line| width(line) <= COLUMNS), "{name}:\n{screen}");
+    }
+}
+
+#[test]
+fn every_face_says_what_failed() {
+    let report = of("firecracker-vm");
+    assert_eq!(report.answer(), Answer::Fail);
+    let json: serde_json::Value = serde_json::from_str(&report.json()).expect("JSON");
+    assert_eq!(json["schema"], "triptime.audit/1");
+    let findings = json["findings"].as_array().expect("findings");
+    let failed = findings.iter().find(|finding| finding["id"] == "kernel-preempt-rt");
+    assert_eq!(failed.expect("the rule")["outcome"], "fail");
+    assert!(
+        report
+            .text(false, false)
+            .contains("fail      kernel-preempt-rt (blocker)")
+    );
+    assert!(report.summary().starts_with("triptime audit: fail: "));
+    let junit = report.junit().expect("JUnit");
+    assert!(junit.contains("name=\"kernel-preempt-rt\"") && junit.contains("<failure"));
+    let page = report.html().expect("a page");
+    assert!(page.contains("kernel-preempt-rt") && page.contains("PREEMPT_RT"));
+}
+
+#[test]
+fn what_is_unknown_is_an_error_to_a_server() {
+    let tree = tempfile::tempdir().expect("a directory");
+    let host = Host::at(tree.path()).expect("a tree");
+    let audit = host.audit(&Parameters::default(), &[]);
+    let report = AuditReport::of(&audit, "nothing".to_owned(), None, Severity::Major);
+    assert_eq!(report.answer(), Answer::Unknown);
+    let junit = report.junit().expect("JUnit");
+    assert!(junit.contains("failures=\"0\"") && junit.contains("<error"), "{junit}");
+}

@@ -1,0 +1,229 @@
+//! Stalls: late samples of all series that lie over each other in time are one thing that happened, not many.
+
+use crate::Report;
+use crate::limits::{Quantity, Unit};
+use crate::text::{count, plural};
+use crate::verdict::Judgement;
+use model::{Cause, Event, EventKind, Explanation, RunView, SeriesView, Spike};
+use units::format_ns;
+
+/// Counters of the hypervisor and the scheduler are read once a second: an event may be dated so long after what it tells.
+const NOTICED_NS: u64 = 1_100_000_000;
+
+/// Events named for one stall.
+const EVENTS_NAMED: usize = 2;
+
+/// Stalls that a person is shown, the longest.
+pub(crate) const LISTED: usize = 6;
+
+/// A time in which samples were held up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stall {
+    /// From when, in ns since the run's start: the due instant of the sample that was due first.
+    pub from_ns: u64,
+    /// To when: the instant of the last sample.
+    pub to_ns: u64,
+    /// Samples over their limits, of those that were kept one by one.
+    pub samples: u64,
+    /// The longest of them, in ns.
+    pub longest_ns: u64,
+    /// The series of the longest one.
+    pub series: String,
+    /// How many series have such samples.
+    pub in_series: usize,
+    /// The CPUs they were measured on.
+    pub cpus: Vec<u32>,
+    /// What held up the longest sample for which that is known.
+    pub explanation: Option<Explanation>,
+    /// How late this program's own sender was meanwhile, in ns, where it was late by half the longest sample or more.
+    pub sender_ns: Option<u64>,
+    /// What happened beside it, as places in the run's events.
+    pub events: Vec<usize>,
+}
+
+/// A late sample: from when to when it waited, and of which series.
+struct Late<'a> {
+    from_ns: u64,
+    series: &'a SeriesView,
+    spike: &'a Spike,
+}
+
+/// The stalls of a run, the longest first: samples over the limit of their series, or over its threshold, put together where the times
+/// they waited overlap. Samples that were not kept one by one are in none.
+pub fn of_run(run: &RunView, judgement: &Judgement) -> Vec<Stall> {
+    let mut late: Vec<Late<'_>> = run.series.iter().flat_map(|series| late(series, judgement)).collect();
+    late.sort_by_key(|late| late.from_ns);
+    let mut groups: Vec<(u64, Vec<Late<'_>>)> = Vec::new();
+    for one in late {
+        match groups.last_mut().filter(|(end_ns, _)| one.from_ns <= *end_ns) {
+            Some((end_ns, group)) => {
+                *end_ns = one.spike.at_ns.max(*end_ns);
+                group.push(one);
+            }
+            None => groups.push((one.spike.at_ns, vec![one])),
+        }
+    }
+    let mut stalls: Vec<Stall> = groups
+        .iter()
+        .filter_map(|(to_ns, group)| stall(run, group, *to_ns))
+        .collect();
+    stalls.sort_by_key(|stall| std::cmp::Reverse(stall.longest_ns));
+    stalls
+}
+
+fn late<'a>(series: &'a SeriesView, judgement: &Judgement) -> impl Iterator<Item = Late<'a>> {
+    let limit_ns = limit_ns(series, judgement);
+    let late = move |spike: &'a Spike| {
+        let waited_ns = u64::try_from(spike.value_ns).ok()?;
+        let from_ns = spike.at_ns.saturating_sub(waited_ns);
+        limit_ns
+            .is_some_and(|limit| waited_ns > limit)
+            .then_some(Late { from_ns, series, spike })
+    };
+    series.spikes.iter().filter_map(late)
+}
+
+/// What the largest sample of a series may be: by its strictest limit, else by its own threshold.
+fn limit_ns(series: &SeriesView, judgement: &Judgement) -> Option<u64> {
+    let is_it = |check: &&crate::verdict::Check| {
+        check.series == series.spec.name
+            && check.limit.quantity == Quantity::Max
+            && check.limit.quantity.unit() == Unit::Ns
+    };
+    let checks = judgement.checks.iter().filter(is_it);
+    checks
+        .map(|check| check.limit.allowed)
+        .min()
+        .or(series.spec.threshold_ns)
+}
+
+fn stall(run: &RunView, late: &[Late<'_>], to_ns: u64) -> Option<Stall> {
+    let longest = late.iter().max_by_key(|late| late.spike.value_ns)?;
+    let longest_ns = u64::try_from(longest.spike.value_ns).ok()?;
+    let from_ns = late.first()?.from_ns;
+    let mut names: Vec<&str> = late.iter().map(|late| late.series.spec.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut cpus: Vec<u32> = late.iter().filter_map(|late| late.spike.cpu).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    let told = late.iter().filter(|late| {
+        late.spike
+            .explanation
+            .as_ref()
+            .is_some_and(|why| why.cause != Cause::Unexplained)
+    });
+    let told = told.max_by_key(|late| late.spike.value_ns);
+    Some(Stall {
+        from_ns,
+        to_ns,
+        samples: late.len() as u64,
+        longest_ns,
+        series: longest.series.spec.name.clone(),
+        in_series: names.len(),
+        cpus,
+        explanation: told.and_then(|late| late.spike.explanation.clone()),
+        sender_ns: sender_ns(run, from_ns, to_ns).filter(|ns| *ns >= longest_ns / 2),
+        events: events(run, from_ns, to_ns),
+    })
+}
+
+/// The largest lateness of our own senders that lies over this time.
+fn sender_ns(run: &RunView, from_ns: u64, to_ns: u64) -> Option<u64> {
+    let senders = run.series.iter().filter(|series| series.sends_frames());
+    let spikes = senders.flat_map(|series| &series.spikes);
+    let late = spikes.filter_map(|spike| Some((u64::try_from(spike.value_ns).ok()?, spike.at_ns)));
+    let over = late.filter(|(ns, at_ns)| at_ns.saturating_sub(*ns) <= to_ns && *at_ns >= from_ns);
+    over.map(|(ns, _)| ns).max()
+}
+
+/// Events that may tell of it: in its time, or noticed soon after.
+fn events(run: &RunView, from_ns: u64, to_ns: u64) -> Vec<usize> {
+    let tells = |event: &Event| is_of_a_stall(event.kind) && (from_ns..=to_ns + NOTICED_NS).contains(&event.at_ns);
+    let all = run.events.iter().enumerate();
+    all.filter(|(_, event)| tells(event)).map(|(at, _)| at).collect()
+}
+
+/// Whether such a thing holds threads or frames up.
+fn is_of_a_stall(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Steal
+            | EventKind::RtThrottled
+            | EventKind::PageFaults
+            | EventKind::Migration
+            | EventKind::SocketDrop
+            | EventKind::NicDrop
+            | EventKind::Link
+            | EventKind::Smi
+    )
+}
+
+/// How many samples are in how many stalls, and what a list of the [`LISTED`] longest leaves out; `None` without a stall.
+pub(crate) fn sentence(report: &Report) -> Option<String> {
+    let stalls = &report.stalls;
+    let samples: u64 = stalls.iter().map(|stall| stall.samples).sum();
+    let dropped: u64 = report.run.series.iter().map(|series| series.spikes_dropped).sum();
+    let more = match stalls.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        _ => format!(" The {LISTED} longest are listed."),
+    };
+    let not_kept = match dropped {
+        0 => String::new(),
+        n => format!(
+            " {} over their limits were not kept one by one, and are in none.",
+            plural(n, "sample")
+        ),
+    };
+    (!stalls.is_empty()).then(|| {
+        format!(
+            "Samples over their limits that waited at the same time are one stall: {}, {}.{more}{not_kept}",
+            plural(samples, "sample"),
+            plural(stalls.len() as u64, "stall"),
+        )
+    })
+}
+
+impl Stall {
+    /// The CPUs its samples were measured on: `1, 3`.
+    pub(crate) fn cpus_text(&self) -> String {
+        let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
+        cpus.join(", ")
+    }
+
+    /// `35 samples of 9 series over their limits, 8.78 ms`
+    pub fn size(&self) -> String {
+        let of = match self.in_series {
+            1 => self.series.clone(),
+            n => format!("{n} series"),
+        };
+        format!(
+            "{} of {of}, {}",
+            plural(self.samples, "sample"),
+            format_ns(self.longest_ns as f64)
+        )
+    }
+
+    /// What held it up, as far as anything tells: `hypervisor; own sender 9.95 ms late; steal at 43.7 s`.
+    pub fn why(&self, run: &RunView) -> String {
+        let cause = self
+            .explanation
+            .as_ref()
+            .map_or("not explained", |why| why.cause.word());
+        let sender = self
+            .sender_ns
+            .map(|ns| format!("this program's sender was {} late itself", format_ns(ns as f64)));
+        let events = self.events.iter().filter_map(|at| run.events.get(*at));
+        let events: Vec<String> = events
+            .take(EVENTS_NAMED)
+            .map(|event| format!("{} at {}", event.kind.word(), format_ns(event.at_ns as f64)))
+            .collect();
+        let more = self.events.len().saturating_sub(EVENTS_NAMED) as u64;
+        let more = (more > 0).then(|| format!("and {} more", count(more)));
+        let parts = [cause.to_owned()].into_iter().chain(sender).chain(events).chain(more);
+        parts.collect::<Vec<_>>().join("; ")
+    }
+}
+
+#[cfg(test)]
+mod tests;

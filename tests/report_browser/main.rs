@@ -1,0 +1,267 @@
+//! The HTML report in a real browser: it opens without a complaint, shows the figures of the result document, zooms, opens
+//! and closes, prints. Needs the Debian packages `chromium` and `chromium-driver`.
+
+mod browser;
+mod shape;
+
+use browser::Browser;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A report and its result document, made by the example of the report crate.
+fn make_report(directory: &Path, kind: &str) -> (PathBuf, Value) {
+    let html = directory.join(format!("{kind}.html"));
+    // In the workspace and not in its package, whose dependencies alone would be compiled again, with fewer features.
+    let made = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--example", "synthetic_report", "--"])
+        .arg(&html)
+        .arg(kind)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .status()
+        .expect("cargo");
+    assert!(made.success(), "the example could not be run");
+    let document = std::fs::read_to_string(format!("{}.json", html.display())).expect("the result document");
+    (html, serde_json::from_str(&document).expect("JSON"))
+}
+
+/// Where screenshots go: beside other build results.
+fn shots() -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("report-shots");
+    std::fs::create_dir_all(&directory).expect("a directory for screenshots");
+    directory
+}
+
+/// The range a chart shows, or nothing while it is not drawn.
+fn range(browser: &Browser, chart: &str) -> (f64, f64) {
+    let found = browser.run(&format!(
+        "const d = document.querySelector('{chart}').dataset; return [Number(d.min), Number(d.max)];"
+    ));
+    (
+        found[0].as_f64().expect("a number"),
+        found[1].as_f64().expect("a number"),
+    )
+}
+
+/// A point of a chart's drawing area, as shares of its width and height, in pixels of the window.
+fn point(browser: &Browser, chart: &str, across: f64, down: f64) -> (i64, i64) {
+    let found = browser.run(&format!(
+        "const chart = document.querySelector('{chart}'); chart.scrollIntoView({{block: 'center'}});
+         const box = chart.querySelector('.u-over').getBoundingClientRect();
+         return [box.left + box.width * {across}, box.top + box.height * {down}];"
+    ));
+    (
+        found[0].as_f64().expect("a number") as i64,
+        found[1].as_f64().expect("a number") as i64,
+    )
+}
+
+fn move_to((x, y): (i64, i64)) -> Value {
+    json!({"type": "pointerMove", "duration": 30, "x": x, "y": y})
+}
+
+fn drag(browser: &Browser, from: (i64, i64), to: (i64, i64)) {
+    let button = |kind: &str| json!({"type": kind, "button": 0});
+    browser.mouse(&json!([
+        move_to(from),
+        button("pointerDown"),
+        move_to(to),
+        button("pointerUp")
+    ]));
+}
+
+fn double_click(browser: &Browser, at: (i64, i64)) {
+    let button = |kind: &str| json!({"type": kind, "button": 0});
+    let (down, up) = (button("pointerDown"), button("pointerUp"));
+    browser.mouse(&json!([move_to(at), down, up, down, up]));
+}
+
+/// Drags across the middle of a chart, checks that it shows less, and gets all of it back.
+fn zooms(browser: &Browser, chart: &str) {
+    browser.run(&format!(
+        "document.querySelector('{chart}').scrollIntoView({{block: 'center'}});"
+    ));
+    browser.wait_for(
+        &format!("{chart} is drawn"),
+        &format!("return document.querySelector('{chart}').dataset.max !== undefined;"),
+    );
+    let whole = range(browser, chart);
+    let (from, to) = (point(browser, chart, 0.3, 0.5), point(browser, chart, 0.6, 0.5));
+    drag(browser, from, to);
+    let part = range(browser, chart);
+    assert!(part.0 > whole.0 && part.1 < whole.1, "{chart}: {part:?} of {whole:?}");
+    double_click(browser, from);
+    assert_eq!(range(browser, chart), whole, "{chart} after a double click");
+}
+
+#[test]
+fn the_report_opens_shows_its_figures_zooms_and_prints() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let browser = Browser::open();
+    for kind in ["pass", "fail", "doubt"] {
+        let (html, document) = make_report(directory.path(), kind);
+        browser.resize(1280, 900);
+        browser.go(&format!("file://{}", html.display()));
+        browser.wait_for(
+            "the first chart",
+            "return document.documentElement.classList.contains('js');",
+        );
+        browser.screenshot(&shots().join(format!("{kind}-first.png")));
+        shows_the_figures_of(&browser, &document);
+        for chart in ["bars", "time"] {
+            zooms(&browser, &format!(".chart[data-chart={chart}]"));
+        }
+        prints(&browser, &shots().join(format!("{kind}.pdf")));
+        whole_page(&browser, &shots().join(format!("{kind}-whole.png")));
+        gives_its_figures(&browser);
+        fits_a_narrow_screen(&browser);
+        assert_eq!(
+            browser.complaints(),
+            Vec::<Value>::new(),
+            "{kind}: the browser complained"
+        );
+    }
+}
+
+/// Verdict, checks and maxima on the page are those of the document.
+fn shows_the_figures_of(browser: &Browser, document: &Value) {
+    let verdict = browser.run("return document.getElementById('verdict').textContent.trim();");
+    let word = document["verdict"]
+        .as_str()
+        .map(|word| match document["coverage"].as_str() {
+            Some("partial") if word == "pass" => "partial pass",
+            _ => word,
+        });
+    assert_eq!(verdict.as_str().map(str::to_lowercase).as_deref(), word);
+    let checks = browser.run("return document.querySelectorAll('tr.check [data-measured]').length;");
+    assert_eq!(
+        checks.as_u64(),
+        document["checks"].as_array().map(|checks| checks.len() as u64)
+    );
+    for series in document["series"].as_array().expect("series") {
+        let name = series["name"].as_str().expect("a name");
+        let shown = browser.run(&format!(
+            "return document.querySelector('[data-max-of=\"{name}\"]').textContent;"
+        ));
+        let max_ns = series["max"].as_f64().expect("a maximum");
+        assert_eq!(shown.as_str(), Some(units::format_ns(max_ns).as_str()), "{name}");
+    }
+}
+
+/// A chart's figures as CSV: a head that names the lines, and a row for each window.
+fn gives_its_figures(browser: &Browser) {
+    let text = browser.run(
+        "const link = document.querySelector('[data-csv=time]'); let blob;
+         const made = URL.createObjectURL; URL.createObjectURL = (b) => { blob = b; return made.call(URL, b); };
+         link.addEventListener('click', (event) => event.preventDefault()); link.click(); URL.createObjectURL = made;
+         return link.download + '\\n' + blob.size;",
+    );
+    let (name, size) = text
+        .as_str()
+        .and_then(|text| text.split_once('\n'))
+        .expect("a name and a size");
+    assert!(name.ends_with("-wakeup-time.csv"), "{name}");
+    assert!(size.parse::<u64>().is_ok_and(|size| size > 500), "{size} octets");
+}
+
+/// On 420 pixels no part of the page scrolls the whole of it sideways.
+fn fits_a_narrow_screen(browser: &Browser) {
+    browser.in_session(
+        "POST",
+        "/goog/cdp/execute",
+        &json!({"cmd": "Emulation.setDeviceMetricsOverride",
+                "params": {"width": 420, "height": 900, "deviceScaleFactor": 1, "mobile": false}}),
+    );
+    let width = browser.run("return document.documentElement.scrollWidth;");
+    assert_eq!(width, json!(420));
+    browser.in_session(
+        "POST",
+        "/goog/cdp/execute",
+        &json!({"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}}),
+    );
+}
+
+fn prints(browser: &Browser, path: &Path) {
+    let record = "return document.getElementById('record').getBoundingClientRect().height;";
+    assert_eq!(browser.run(record), json!(0), "the record is for paper");
+    let pdf = browser.print();
+    assert!(pdf.starts_with(b"%PDF"));
+    let pages = pdf
+        .windows(12)
+        .filter(|octets| octets.starts_with(b"/Type /Page\n"))
+        .count();
+    assert!((4..=16).contains(&pages), "{pages} pages");
+    std::fs::write(path, pdf).expect("the PDF is written");
+}
+
+fn whole_page(browser: &Browser, path: &Path) {
+    let height = browser.run("scrollTo(0, 0); return document.documentElement.scrollHeight;");
+    browser.resize(
+        1280,
+        u32::try_from(height.as_u64().unwrap_or(4000))
+            .unwrap_or(4000)
+            .min(15_000),
+    );
+    browser.wait_for(
+        "charts in sight are drawn",
+        "return document.querySelectorAll('.chart.live').length > 0;",
+    );
+    browser.screenshot(path);
+}
+
+/// The page of a run file, made by the program; how many octets it has.
+fn page_of(run_file: &Path) -> (PathBuf, u64) {
+    let page = run_file.with_extension("html");
+    let [file, html] = [run_file, &page].map(|path| path.to_str().expect("UTF-8"));
+    let output = support::run(&["report", "--limits", "substation", "--html", html, file]);
+    assert!(
+        matches!(output.status.code(), Some(0 | 1 | 3)),
+        "{}",
+        support::stderr(&output)
+    );
+    let octets = std::fs::metadata(&page).expect("the page").len();
+    (page, octets)
+}
+
+/// Octets that a page of a run of the plan `substation` may have, and screens of 1280 by 900 pixels that one of `quick` may have.
+const MOST_OCTETS: u64 = 2_000_000;
+const MOST_SCREENS: f64 = 12.0;
+
+#[test]
+fn pages_of_the_plans_stay_small() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    let series = shape::SUBSTATION.write(&path("substation.triptime"));
+    assert!(series > 300, "{series} series");
+    let (substation, octets) = page_of(&path("substation.triptime"));
+    assert!(octets < MOST_OCTETS, "{octets} octets for {series} series");
+
+    shape::QUICK.write(&path("quick.triptime"));
+    let (quick, _) = page_of(&path("quick.triptime"));
+    let browser = Browser::open();
+    browser.resize(1280, 900);
+    for (page, name) in [(&substation, "substation"), (&quick, "quick")] {
+        browser.go(&format!("file://{}", page.display()));
+        browser.wait_for(
+            "the first chart",
+            "return document.documentElement.classList.contains('js');",
+        );
+        browser.screenshot(&shots().join(format!("{name}-first.png")));
+        whole_page(&browser, &shots().join(format!("{name}-whole.png")));
+        browser.resize(1280, 900);
+        assert_eq!(
+            browser.complaints(),
+            Vec::<Value>::new(),
+            "{name}: the browser complained"
+        );
+    }
+    let screens = browser.run(
+        "if (document.getElementById('contradictions')) return 'the run file contradicts itself';
+         return document.documentElement.scrollHeight / 900;",
+    );
+    let screens = screens.as_f64().unwrap_or_else(|| panic!("{screens}"));
+    assert!((1.0..MOST_SCREENS).contains(&screens), "{screens} screens");
+    let figures = format!("substation: {series} series, {octets} octets; quick: {screens:.1} screens");
+    let _ = writeln!(std::io::stdout(), "{figures}");
+}
