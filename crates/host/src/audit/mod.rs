@@ -10,6 +10,7 @@ pub mod finding;
 mod gather;
 pub mod map;
 pub mod parameters;
+pub mod regressions;
 pub mod rule;
 pub mod template;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Memory.
 
-use super::shared::{argument, unclear};
+use super::shared::{argument, is_number, unclear};
 use crate::audit::facts::Facts;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Unknown, Why};
@@ -14,6 +14,7 @@ const CONTROLLERS: &str = "/sys/devices/system/edac/mc";
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     facts.set("hugepages.needed-mib", domains::needed_mib(reader, parameters));
+    facts.set("platform.vhost-iommu", domains::virtio_behind_iommu(reader));
     facts.set("hugepages.1g-mib", reserved_mib(reader, |kib| kib == 1 << 20));
     facts.set("hugepages.all-mib", reserved_mib(reader, |_| true));
     facts.set("hugepages.booted", argument(reader, "hugepages"));
@@ -78,7 +79,6 @@ struct RealTime {
 }
 
 fn real_time(reader: &Reader) -> Result<RealTime, Unknown> {
-    let is_number = |name: &str| name.bytes().all(|octet| octet.is_ascii_digit());
     let mut found = RealTime {
         swapped_kib: 0.0,
         unlocked: Vec::new(),
