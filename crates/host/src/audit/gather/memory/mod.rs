@@ -19,8 +19,13 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("hugepages.all-mib", reserved_mib(reader, |_| true));
     facts.set("hugepages.booted", argument(reader, "hugepages"));
     facts.set("hugepages.at-boot", at_boot(reader));
-    facts.set("swap.devices", swap_devices(reader));
-    let real_time = real_time(reader);
+    let devices = swap_devices(reader);
+    // Without swap nothing can be swapped: no process need be looked at.
+    let real_time = match &devices {
+        Ok(devices) if devices.is_empty() => Err(Unknown::absent("there is no swap")),
+        _ => real_time(reader),
+    };
+    facts.set("swap.devices", devices);
     let of = |pick: fn(&RealTime) -> Result<f64, Unknown>| real_time.as_ref().map_err(Unknown::clone).and_then(pick);
     facts.set("swap.real-time-kib", of(|found| Ok(found.swapped_kib)));
     facts.set(

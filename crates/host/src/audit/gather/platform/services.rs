@@ -2,7 +2,7 @@
 
 use units::CpuList;
 
-use super::super::shared::{Search, cpus, is_number, running, strings, unclear};
+use super::super::shared::{Search, cpus, running, strings, unclear};
 use crate::audit::facts::Facts;
 use crate::audit::value::Unknown;
 use crate::error::HostError;
@@ -102,9 +102,12 @@ fn allowed(reader: &Reader, pid: u64) -> Result<CpuList, HostError> {
 
 /// Shells on consoles, and logins that ask for no password.
 fn open_consoles(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
-    running(facts)?;
     let mut search = Search::default();
-    for pid in reader.names("/proc", is_number).map_err(unclear)? {
+    let processes = running(facts)?;
+    let asked = processes
+        .iter()
+        .filter(|(name, _)| SHELLS.contains(&name.as_str()) || name.ends_with("getty"));
+    for pid in asked.flat_map(|(_, pids)| pids) {
         let Ok(line) = reader.line(&format!("/proc/{pid}/stat")) else {
             continue;
         };
