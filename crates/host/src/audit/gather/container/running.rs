@@ -3,6 +3,7 @@
 use sys::thread::{Policy, RtThread};
 
 use crate::audit::definition::container::{Form, Shape, of_mask};
+use crate::audit::gather::network::Macvlans;
 use crate::audit::value::Unknown;
 use crate::cgroup::{Group, Hierarchy};
 use crate::cpu;
@@ -154,17 +155,23 @@ fn rt_budget(reader: &Reader) -> Result<bool, Unknown> {
     }
 }
 
-/// The best way in that there is: a device, a macvlan, or one end of a pair.
+/// The best way in that there is: a device, a macvlan, or one end of a pair. `/sys` does not tell the last two apart.
 fn network(reader: &Reader) -> Result<String, Unknown> {
     let all = interface::all(reader)?;
-    let has = |kinds: &[InterfaceKind]| all.iter().any(|one: &Interface| kinds.contains(&one.kind));
-    let word = match () {
-        () if has(&[InterfaceKind::Device]) => "device",
-        () if has(&[InterfaceKind::Macvlan]) => "macvlan",
-        () if all.iter().any(|one| one.kind != InterfaceKind::Loopback) => "bridge",
-        () => "none",
-    };
-    Ok(word.to_owned())
+    let others: Vec<&Interface> = all.iter().filter(|one| one.kind != InterfaceKind::Loopback).collect();
+    let has = |kind: InterfaceKind| others.iter().any(|one| one.kind == kind);
+    if has(InterfaceKind::Device) {
+        return Ok("device".to_owned());
+    }
+    if others.is_empty() {
+        return Ok("none".to_owned());
+    }
+    let macvlans = Macvlans::read(reader);
+    let mut is_macvlan = has(InterfaceKind::Macvlan);
+    for one in &others {
+        is_macvlan = is_macvlan || macvlans.has(&one.name)?;
+    }
+    Ok(if is_macvlan { "macvlan" } else { "bridge" }.to_owned())
 }
 
 fn memory(reader: &Reader, shape: &mut Shape) {

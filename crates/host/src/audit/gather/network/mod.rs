@@ -5,6 +5,7 @@
 
 mod answer;
 mod counters;
+mod macvlan;
 mod multicast;
 mod place;
 mod queues;
@@ -13,6 +14,7 @@ mod switching;
 
 pub(super) use answer::only_live;
 pub(super) use counters::count;
+pub(super) use macvlan::Macvlans;
 pub(super) use switching::{cpus as cpus_of, gather as switching, moves_frames};
 
 use crate::audit::facts::{Class, Facts, Subject};
@@ -29,14 +31,15 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("nic.told", !parameters.nics.is_empty());
     let kernel = facts.get(None, "kernel.number");
     let links = Links::read(reader);
+    let macvlans = Macvlans::read(reader);
     let groups = multicast::Groups::read(reader);
     for name in asked(reader, parameters, &links) {
         let mut part = Subject::new(&name);
         part.set("nic", name.as_str());
-        place::gather(reader, &links, &name, &mut part);
+        place::gather(reader, &links, &macvlans, &name, &mut part);
         settings::gather(reader, &name, &mut part);
         queues::gather(reader, &name, &mut part);
-        multicast::gather(reader, (&links, &groups, &kernel), &name, &mut part);
+        multicast::gather(reader, (&links, &groups, &macvlans, &kernel), &name, &mut part);
         facts.add(Class::Nic, part);
     }
 }

@@ -104,7 +104,8 @@ fn note(content: &Content<'_>, all: &mut Table) {
         }
         Content::Current(data) => {
             put("steps-removed", Toml::Integer(i64::from(data.steps_removed)));
-            put("path-delay-ns", Toml::Integer(data.mean_path_delay_ns));
+            all.entry("path-delay-ns")
+                .or_insert(Toml::Integer(data.mean_path_delay_ns));
         }
         Content::Parent(data) => {
             put("clock-class", Toml::Integer(i64::from(data.grandmaster_quality.class)));
@@ -113,6 +114,10 @@ fn note(content: &Content<'_>, all: &mut Table) {
             let state = data.state.to_string();
             if state == "SLAVE" || !all.contains_key("state") {
                 all.insert("state".to_owned(), Toml::String(state));
+                // With peer delay the clock has no path delay of its own.
+                if data.peer_to_peer() {
+                    all.insert("path-delay-ns".to_owned(), Toml::Integer(data.peer_delay_ns));
+                }
             }
         }
         _ => {}
