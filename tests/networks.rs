@@ -42,12 +42,16 @@ fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Rows of the comparison by network.
-fn row<'a>(text: &'a str, network: &str) -> Vec<&'a str> {
-    let start = format!("| {network} ");
-    let row = text.lines().find(|line| line.starts_with(&start));
-    let row = row.unwrap_or_else(|| panic!("no row of {network} in\n{text}"));
-    row.trim_matches('|').split('|').map(str::trim).collect()
+/// A figure over a network, of the only system of a table.
+fn cell<'a>(text: &'a str, figure: &str, network: &str) -> &'a str {
+    let cells = |line: &'a str| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>();
+    let rows = text.lines().filter(|line| line.starts_with('|')).map(cells);
+    let mut values = rows
+        .filter(|row| row[0] == figure && row[1] == network)
+        .map(|row| row[2]);
+    values
+        .next()
+        .unwrap_or_else(|| panic!("no {figure} of {network} in\n{text}"))
 }
 
 #[test]
@@ -63,8 +67,8 @@ fn networks_are_measured_in_rounds_and_stand_side_by_side() {
     assert_eq!(traces(), before);
     let table = stdout(&output);
     assert_eq!(
-        row(&table, "veth").last(),
-        Some(&"1.00"),
+        cell(&table, "p50 to the first", "veth"),
+        "1.00",
         "the first is what the others are held against"
     );
 
@@ -81,14 +85,27 @@ fn networks_are_measured_in_rounds_and_stand_side_by_side() {
         let count = |name: &str| rtt[name].as_u64().expect("a count");
         assert_eq!(count("received") + count("lost") + count("missed"), 1_000, "{rtt}");
         assert!(count("received") > 100 && count("duplicate") == 0, "{rtt}");
-        let cells = row(&table, network);
-        assert!(cells[7].starts_with(&format!("{} of ", count("lost"))), "{cells:?}");
+        let lost = cell(&table, "lost", network);
+        assert!(lost.starts_with(&format!("{} of ", count("lost"))), "{lost}");
     }
+    let inventory = document["inventory"].as_array().expect("an inventory");
+    let switch = inventory
+        .iter()
+        .find(|fact| fact["group"] == "test bed" && fact["name"] == "switch");
+    assert_eq!(switch.expect("the bed's switch")["value"], "one of 3 networks");
     let html = std::fs::read_to_string(Path::new(&out).with_extension("html")).expect("an HTML report");
+    assert!(html.contains(">Switch<tspan"), "the bed's picture has it");
     assert!(html.contains("<h2>Round trip by network</h2>") && html.contains("macvlan in bridge mode"));
 
     let again = run(&["compare", &out, &out, "--table", "networks"]);
-    assert_eq!(stdout(&again).matches("| macvlan ").count(), 2, "{}", stdout(&again));
+    let again = stdout(&again);
+    let head = again.lines().find(|line| line.starts_with("| Figure"));
+    assert_eq!(
+        head.map(|line| line.matches('|').count()),
+        Some(5),
+        "a column for each run: {again}"
+    );
+    assert_eq!(again.matches("| macvlan ").count(), 8, "a row for each figure: {again}");
 }
 
 #[test]
@@ -124,7 +141,8 @@ fn ports_of_this_machine_stand_beside_the_plans_networks() {
     assert!(stderr(&one).contains("--nic takes two ports"), "{}", stderr(&one));
     assert!(matches!(both.status.code(), Some(0 | 1 | 3)), "{}", stderr(&both));
     let table = stdout(&both);
-    row(&table, "veth interface");
+    assert!(!table.is_empty(), "{}", stderr(&both));
+    cell(&table, "max", "veth interface");
     assert!(
         table.contains("test set portA - network - portB (veth interface) device under test"),
         "{table}"

@@ -15,7 +15,7 @@ use store::RunFile;
 pub(crate) enum TableArg {
     /// VMware ESXi real-time guide: samples, minimum, average, maximum, overflows per CPU
     Vm,
-    /// ABB and University of Torino, table 2: max (avg) per environment, one column per system
+    /// ABB and University of Torino, table 2: max (avg) per environment and load
     Jitter,
     /// Sienda: classes for AVB
     Avb,

@@ -150,7 +150,7 @@ impl Function for FrequencyProtection {
                 return Output::blocked(blocks);
             }
         };
-        let enough = set.voltage_sequence.positive.norm() >= self.least_v;
+        let enough = set.voltage_sequence.positive.is_at_least(self.least_v);
         let measured = set.frequency.filter(|found| enough && found.cycle_hz.is_finite());
         let Some(frequency) = measured else {
             self.reset();

@@ -155,6 +155,7 @@ impl Source {
     }
 
     /// The set of one of the two kinds of channel, if those of `channels` are fit for use.
+    #[inline]
     pub(crate) fn one<'a>(inputs: &Inputs<'a>, index: usize, channels: Channels) -> Result<&'a Measured, Blocks> {
         let Some(set) = inputs.sets.get(index) else {
             return Err(inputs.blocked | Blocks::MISSING);
@@ -164,7 +165,22 @@ impl Source {
     }
 
     /// The sets of currents and voltages, if the channels are fit for use, and the two may be combined.
+    #[inline]
     pub(crate) fn both<'a>(
+        self,
+        inputs: &Inputs<'a>,
+        currents: Channels,
+        voltages: Channels,
+    ) -> Result<(&'a Measured, &'a Measured), Blocks> {
+        if self.current == self.voltage {
+            return Self::one(inputs, self.current, currents | voltages).map(|set| (set, set));
+        }
+        self.two(inputs, currents, voltages)
+    }
+
+    /// [`Self::both`] where they are two.
+    #[inline(never)]
+    fn two<'a>(
         self,
         inputs: &Inputs<'a>,
         currents: Channels,
@@ -172,13 +188,12 @@ impl Source {
     ) -> Result<(&'a Measured, &'a Measured), Blocks> {
         let current = Self::one(inputs, self.current, currents)?;
         let voltage = Self::one(inputs, self.voltage, voltages)?;
-        if self.current != self.voltage {
-            let blocks = combining(current, voltage);
-            if blocks.any() {
-                return Err(blocks);
-            }
+        let blocks = combining(current, voltage);
+        if blocks.any() {
+            Err(blocks)
+        } else {
+            Ok((current, voltage))
         }
-        Ok((current, voltage))
     }
 }
 
@@ -190,19 +205,19 @@ pub(crate) fn combining(one: &Measured, other: &Measured) -> Blocks {
 
 /// Whether the fundamental phasors of `channels` are numbers.
 fn are_numbers(set: &Measured, channels: Channels) -> bool {
-    let sum = |phasors: &[Complex]| phasors.iter().map(|each| each.re + each.im).sum::<f64>();
-    let mut all = 0.0;
+    let mut all = Complex::ZERO;
     if channels.meets(Channels::PHASE_CURRENTS) {
-        all += sum(&set.current);
+        all += set.current_sum();
     }
     if channels.meets(Channels::RESIDUAL_CURRENT) {
-        all += sum(&[set.residual_current]);
+        all += set.residual_current;
     }
     if channels.meets(Channels::PHASE_VOLTAGES) {
-        all += sum(&set.voltage);
+        all += set.voltage_sum();
     }
     if channels.meets(Channels::RESIDUAL_VOLTAGE) {
-        all += sum(&[set.residual_voltage]);
+        all += set.residual_voltage;
     }
-    all.is_finite()
+    // What is no number stays none in a sum.
+    (all.re + all.im).is_finite()
 }

@@ -62,6 +62,11 @@ impl Delay {
         condition && self.run >= operate
     }
 
+    /// Whether it stands at nothing: a step without its condition changes nothing then.
+    pub(crate) fn is_idle(self) -> bool {
+        !self.on && self.run == 0
+    }
+
     /// Samples that it has run.
     pub(crate) fn run(self) -> u64 {
         self.run

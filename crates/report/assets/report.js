@@ -9,7 +9,7 @@
   const LOOKS = { max: "--deep", p99: "--mid", p50: "--low", only: "--mid" };
   const stroke = (look) => colour(LOOKS[look] || "--" + look);
   const FONT = "11px " + getComputedStyle(document.body).fontFamily;
-  const HEIGHT = 170, FLOOR = 0.7;
+  const HEIGHT = 150, FLOOR = 0.7;
   document.documentElement.classList.add("js");
 
   function trim(value) { return String(Number(value.toPrecision(3))); }

@@ -18,7 +18,7 @@ pub(crate) struct ReportArgs {
     /// Run file; several with --table, where NAME=FILE gives one a name of its own
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// Show the runs in a published layout instead, one column per system where the layout has systems
+    /// Show the runs in a published layout instead, one column per system
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["full", "summary", "limits", "junit"])]
     table: Option<TableArg>,
     /// Print the table as CSV

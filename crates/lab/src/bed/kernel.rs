@@ -86,6 +86,7 @@ pub(super) fn finish(
     Ok(Bed {
         name: network.name().to_owned(),
         what: format!("network namespaces: {}{several}", network.describe()),
+        forwards: Ok(network.switch()),
         _forwarder: None,
         test_set,
         devices,

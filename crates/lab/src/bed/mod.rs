@@ -46,6 +46,8 @@ pub(crate) const NEEDS: [Need; 3] = [
 pub struct Bed {
     name: String,
     what: String,
+    /// What forwards the frames, or why that is not known.
+    forwards: Result<&'static str, &'static str>,
     /// The thread or program that forwards; before the ends, so that it ends before they go.
     _forwarder: Option<Box<dyn Forwarder>>,
     test_set: EndInterface,
@@ -125,6 +127,7 @@ impl Bed {
             name: "wire with faults".to_owned(),
             what: "test set ts0, a tap - wire that makes faults, a thread in user space - tap dut0 device under test"
                 .to_owned(),
+            forwards: Ok("wire that makes faults"),
             _forwarder: Some(Box::new(Arc::clone(&wire))),
             test_set: EndInterface::within(test_set, TEST_SET_IF.to_owned()),
             devices: vec![EndInterface::within(device, DEVICE_IF.to_owned())],
@@ -196,6 +199,11 @@ impl Bed {
     /// The bed in one line, for the report.
     pub fn describe(&self) -> &str {
         &self.what
+    }
+
+    /// What forwards frames between the ends, for the picture of the bed: a kind of switch, or none.
+    pub(crate) fn switch(&self) -> Result<String, String> {
+        self.forwards.map(str::to_owned).map_err(str::to_owned)
     }
 
     fn place(&self, end: End) -> &EndInterface {

@@ -1,5 +1,6 @@
 //! What joins the two ends of a bed.
 
+use model::fact::NO_SWITCH;
 use serde::Deserialize;
 
 /// What joins test set and device under test.
@@ -43,6 +44,17 @@ impl Network {
             Self::OpenVswitch => {
                 "test set ts0 - veth - Open vSwitch, datapath in user space - veth - dut0 device under test"
             }
+        }
+    }
+
+    /// What forwards the frames; `none` where nothing is between the ends.
+    pub(super) fn switch(self) -> &'static str {
+        match self {
+            Self::Veth => NO_SWITCH,
+            Self::Bridge => "bridge",
+            Self::Macvlan => "macvlan",
+            Self::Tap => "thread in user space",
+            Self::OpenVswitch => "Open vSwitch",
         }
     }
 

@@ -36,6 +36,7 @@ pub(super) fn take(test_set: &str, device: &str, devices: usize) -> Result<Bed, 
             "ports of this machine: test set {test_set} - network - {device} ({name}) device under test{on_port}"
         ),
         name,
+        forwards: Err("what joins the two ports is not part of this machine's configuration"),
         _forwarder: None,
         test_set: place(test_set),
         devices,

@@ -5,12 +5,16 @@ use super::file::{Plan, PlanError};
 use crate::bed::{Bed, BedError, Network};
 use crate::fault::{Direction, LaneCounts, Wire};
 use crate::session::SessionError;
+use model::fact::SWITCH;
 use model::{EventKind, Fact};
 use run::Recorder;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Group of the inventory that says over which networks was measured, and why not over others. The report reads it.
 const GROUP: &str = "networks compared";
+
+/// Where what is said of the beds is from.
+const SOURCE: &str = "rtnetlink(7)";
 
 /// Label of the series over ports of this machine.
 const PORTS: &str = "nic";
@@ -103,6 +107,7 @@ impl Beds {
             }
         }
         facts.extend(ports.map(|bed| beds.add(bed, PORTS, false)));
+        facts.extend(beds.switch());
         match failure {
             Some(error) if beds.ways.is_empty() => return Err(error.into()),
             _ => recorder.add_facts(facts),
@@ -148,6 +153,7 @@ impl Beds {
     fn only(bed: Bed, in_user_space: bool, recorder: &Recorder) -> Result<Self, SessionError> {
         recorder.events().write(EventKind::Note, bed.describe());
         recorder.add_facts(bed.nic_facts()?);
+        recorder.add_facts(vec![SWITCH.fact(bed.switch(), SOURCE)]);
         let way = BedOfPlan {
             bed,
             label: "reflect".to_owned(),
@@ -166,7 +172,7 @@ impl Beds {
             group: GROUP.to_owned(),
             name: bed.name().to_owned(),
             value: Ok(bed.describe().to_owned()),
-            source: "rtnetlink(7)".to_owned(),
+            source: SOURCE.to_owned(),
         };
         self.ways.push(BedOfPlan {
             bed,
@@ -175,6 +181,16 @@ impl Beds {
             in_user_space,
         });
         fact
+    }
+
+    /// What forwards between the ends, for the picture of the bed; nothing where no bed was built.
+    fn switch(&self) -> Option<Fact> {
+        let value = match &self.ways[..] {
+            [] => return None,
+            [only] => only.bed.switch(),
+            ways => Ok(format!("one of {} networks", ways.len())),
+        };
+        Some(SWITCH.fact(value, SOURCE))
     }
 
     /// The way over the first bed.

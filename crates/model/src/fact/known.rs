@@ -41,6 +41,11 @@ pub const INVENTORIED: [&FactOf<String>; 10] = [
     &CONTAINER,
 ];
 
+/// What forwards frames between the two ends of a test bed: a kind of switch, or [`NO_SWITCH`].
+pub const SWITCH: FactOf<String> = FactOf::new("test bed", "switch");
+/// The value of [`SWITCH`] where nothing is between the ends.
+pub const NO_SWITCH: &str = "none";
+
 /// The way of a frame inside the traced host: a tree, a line for each device, two spaces for each level.
 pub const TRACED_WAY: FactOf<String> = FactOf::new("trace", "way");
 

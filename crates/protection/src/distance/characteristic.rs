@@ -52,11 +52,11 @@ impl Zone {
         let current = loops.current(each) * self.sign;
         let memory = || polarising.voltage.map(|voltage| each.polarised(voltage));
         let own = loops.voltage(each);
-        let with_angle = Some(own).filter(|own| own.is_at_least(polarising.least_v));
+        let with_angle = || Some(own).filter(|own| own.is_at_least(polarising.least_v));
         let inside = match self.shape {
             Shape::Mho { polarising } => {
                 let against = match polarising {
-                    MhoPolarising::OwnVoltage => with_angle.or_else(memory),
+                    MhoPolarising::OwnVoltage => with_angle().or_else(memory),
                     MhoPolarising::Memory => memory(),
                 };
                 against.is_some_and(|against| (self.reach * further * current - own).dot(against) >= 0.0)
@@ -78,7 +78,7 @@ impl Zone {
                     impedance.im <= self.reach.im * further && aside.abs() <= resistance * further
                 });
                 within
-                    && memory().or(with_angle).is_some_and(|against| {
+                    && memory().or_else(with_angle).is_some_and(|against| {
                         let angle = (against * current.conj()).arg_degrees();
                         -below_deg < angle && angle < beyond_deg
                     })

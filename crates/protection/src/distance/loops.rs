@@ -4,6 +4,19 @@ use crate::complex::Complex;
 use crate::measure::Measured;
 use crate::phases::Phases;
 
+/// Voltages of the six loops over that of phase A in a healthy system: 1, a², a, 1 - a², a² - a, a - 1.
+const TURNS: [Complex; 6] = [
+    Complex::ONE,
+    Complex::A2,
+    Complex::A,
+    Complex::new(1.5, Complex::A.im),
+    Complex::new(0.0, -2.0 * Complex::A.im),
+    Complex::new(-1.5, Complex::A.im),
+];
+
+/// The loops between two phases.
+const BETWEEN: [Loop; 3] = [Loop::AB, Loop::BC, Loop::CA];
+
 /// A loop that a fault closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loop {
@@ -47,18 +60,10 @@ impl Loop {
     /// A positive-sequence voltage of phase A, turned to where the loop's voltage stands in health.
     #[must_use]
     pub fn polarised(self, positive: Complex) -> Complex {
-        let pair = |voltage: Complex| voltage * Complex::new(1.5, 0.866_025_403_784_438_6);
-        match self {
-            Self::AN => positive,
-            Self::BN => Complex::A2 * positive,
-            Self::CN => Complex::A * positive,
-            Self::AB => pair(positive),
-            Self::BC => pair(Complex::A2 * positive),
-            Self::CA => pair(Complex::A * positive),
-        }
+        positive * TURNS[self.index()]
     }
 
-    fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         self as usize
     }
 }
@@ -113,19 +118,18 @@ impl Loops {
         self.voltage(each).ratio(self.current(each), self.least_a)
     }
 
-    /// Which loops measure the fault, by [`Loop::ALL`]: with a residual current the earth loop of the faulted phase (that of the
+    /// The loops that measure the fault: with a residual current the earth loop of the faulted phase (that of the
     /// smallest impedance), unless two phases are involved; else the phase loops. `rated_a` is In (our reference, 3.8).
     ///
     /// Two phases are involved in an earth fault where the smallest phase loop is hardly longer than the smallest earth loop;
     /// in a single-phase fault it is more than twice as long. The margin of a quarter is our choice.
     #[must_use]
-    pub fn selected(&self, rated_a: f64) -> [bool; 6] {
+    pub fn selected(&self, rated_a: f64) -> &'static [Loop] {
         let square = |share: f64| share * share;
         let most_sqr = self.phases_sqr.iter().copied().fold(0.0, f64::max);
         let earth = self.residual_sqr > square(0.1 * rated_a).max(square(0.15) * most_sqr);
-        let phase_loops = [false, false, false, true, true, true];
         if !earth {
-            return phase_loops;
+            return &BETWEEN;
         }
         let shortest = |loops: [Loop; 3]| {
             let mut found: Option<(Loop, f64)> = None;
@@ -143,15 +147,17 @@ impl Loops {
             found
         };
         let to_earth = shortest([Loop::AN, Loop::BN, Loop::CN]);
-        let between = shortest([Loop::AB, Loop::BC, Loop::CA]);
+        let between = shortest(BETWEEN);
         match (to_earth, between) {
             (Some((each, earth)), Some((_, phase))) if phase > 1.25 * earth => only(each),
             (Some((each, _)), None) => only(each),
-            _ => phase_loops,
+            _ => &BETWEEN,
         }
     }
 }
 
-fn only(each: Loop) -> [bool; 6] {
-    Loop::ALL.map(|other| other == each)
+fn only(each: Loop) -> &'static [Loop] {
+    const ALL: &[Loop; 6] = &Loop::ALL;
+    let index = each.index();
+    &ALL[index..=index]
 }

@@ -87,8 +87,14 @@ impl Pdis {
         }
     }
 
-    fn is_taken(&self, each: Loop, loops: &Loops, selected: bool) -> bool {
-        selected && (self.settings.earth_loops || !each.is_earth()) && loops.current(each).is_at_least(self.least_a)
+    /// No loop is in the zone: as timers reset at once, nothing is left of before.
+    fn forget(&mut self) {
+        self.tasks = [0; 6];
+        self.timers = [Delay::default(); 6];
+    }
+
+    fn is_taken(&self, each: Loop, loops: &Loops) -> bool {
+        (self.settings.earth_loops || !each.is_earth()) && loops.current(each).is_at_least(self.least_a)
     }
 }
 
@@ -112,20 +118,28 @@ impl Function for Pdis {
         let passed = self.pace.passed(current.at);
         let polarising = self.polarising(voltage);
         let loops = self.loops(current, voltage);
-        let selected = loops.selected(self.rated_a);
+        let mut started = [false; 6];
+        for each in loops.selected(self.rated_a) {
+            let index = each.index();
+            started[index] =
+                self.is_taken(*each, &loops) && self.zone.contains(&loops, *each, polarising, self.tasks[index] > 0);
+        }
         let mut output = Output::default();
+        if started == [false; 6] {
+            if self.tasks != [0; 6] {
+                self.forget();
+            }
+            return output;
+        }
         for (index, each) in Loop::ALL.into_iter().enumerate() {
-            let before = self.tasks[index] > 0;
-            let started =
-                self.is_taken(each, &loops, selected[index]) && self.zone.contains(&loops, each, polarising, before);
-            self.tasks[index] = if started {
+            self.tasks[index] = if started[index] {
                 self.tasks[index].saturating_add(1)
             } else {
                 0
             };
-            let timed = self.timers[index].step(passed, started, self.delays[index], 0);
+            let timed = self.timers[index].step(passed, started[index], self.delays[index], 0);
             let operated = timed && self.tasks[index] >= self.settings.confirmations;
-            output.started |= each.phases().when(started);
+            output.started |= each.phases().when(started[index]);
             output.operated |= each.phases().when(operated);
         }
         if output.started.any() {
@@ -140,7 +154,6 @@ impl Function for Pdis {
     fn reset(&mut self) {
         self.memory.reset();
         self.pace = Pace::default();
-        self.tasks = [0; 6];
-        self.timers = [Delay::default(); 6];
+        self.forget();
     }
 }

@@ -1,100 +1,37 @@
 //! The samples of one bay, and the phasors in them.
 
-use serde::Deserialize;
-
-use super::correlator::{CHANNELS, Correlator};
+use super::correlator::{CHANNELS, Correlator, Ends, Squares};
 use super::dc;
 use super::health::{Blocks, Channels};
 use super::reference::{FURTHEST, ORDERS, Reference, Window};
 use super::set::{Channel, Measured};
+use super::settings::{BaySettings, Residual, Substitute};
 use crate::complex::Complex;
-use crate::error::{Check, SettingError};
+use crate::error::SettingError;
 use crate::rated::Rated;
 
 /// A sample above this, in A or V, is no measurement.
 const IMPLAUSIBLE: f64 = 1e9;
 
+/// The second filter of half a cycle has this share of the time constant.
+const FAST: f64 = 1.0 / 3.0;
+
 /// Places of the residuals among the channels.
 const RESIDUALS: [usize; 2] = [Channel::IN.index(), Channel::UN.index()];
+
+/// Whether all values of a sample can be measurements.
+#[inline]
+fn are_plausible(sample: &[f64; CHANNELS]) -> bool {
+    // Not `all`: this has no branch for each channel.
+    sample
+        .iter()
+        .fold(true, |all, value| all & (value.abs() <= IMPLAUSIBLE))
+}
 
 /// The residuals of a sample.
 #[inline]
 fn residuals(sample: &[f64; CHANNELS]) -> [f64; 2] {
     RESIDUALS.map(|channel| sample[channel])
-}
-
-/// Where a residual comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Residual {
-    /// Its own channel of the stream.
-    #[default]
-    Measured,
-    /// The sum of the three phases, sample by sample.
-    Sum,
-}
-
-/// What stands in for a lost sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Substitute {
-    /// The sample before it (zero-order hold).
-    #[default]
-    Hold,
-    /// A straight line through the two before it; after a second loss in a row, the sample before.
-    Linear,
-}
-
-/// What a bay measures, and how.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct BaySettings {
-    /// Harmonics to measure, of 2, 3, 5, 7 and 9. Each costs as much as the fundamental.
-    pub harmonics: Vec<u32>,
-    /// Harmonics to measure of the two residuals alone: a quarter of the work.
-    #[serde(skip)]
-    pub residual_harmonics: Vec<u32>,
-    /// Time constant in ms of the decaying DC component that is removed from currents, 5 to 500; 0 removes none.
-    pub dc_time_constant_ms: f64,
-    /// Where the residual current comes from.
-    pub residual_current: Residual,
-    /// Where the residual voltage comes from.
-    pub residual_voltage: Residual,
-    /// What stands in for a lost sample.
-    pub substitute: Substitute,
-}
-
-impl Default for BaySettings {
-    /// Fundamental only; DC of 45 ms removed; residuals measured; zero-order hold.
-    fn default() -> Self {
-        Self {
-            harmonics: Vec::new(),
-            residual_harmonics: Vec::new(),
-            dc_time_constant_ms: 45.0,
-            residual_current: Residual::Measured,
-            residual_voltage: Residual::Measured,
-            substitute: Substitute::Hold,
-        }
-    }
-}
-
-impl BaySettings {
-    /// Whether the settings lie in their ranges.
-    ///
-    /// # Errors
-    /// The first that does not.
-    pub fn check(&self) -> Result<(), SettingError> {
-        let check = Check("measurement");
-        for order in self.harmonics.iter().chain(&self.residual_harmonics) {
-            check.together(ORDERS[1..].contains(order), || {
-                format!("harmonics has {order}; it may have 2, 3, 5, 7 and 9")
-            })?;
-        }
-        if self.dc_time_constant_ms != 0.0 {
-            check.range("dc-time-constant-ms", self.dc_time_constant_ms, "ms", 5.0..=500.0)?;
-        }
-        Ok(())
-    }
 }
 
 /// The window of samples of one bay: eight channels, primary A and V, in the order of [`Channel`].
@@ -104,8 +41,7 @@ pub struct Bay {
     orders: Box<[(usize, Correlator<CHANNELS>)]>,
     /// Those of the residuals alone.
     residual_orders: Box<[(usize, Correlator<2>)]>,
-    squares: [f64; CHANNELS],
-    fresh_squares: [f64; CHANNELS],
+    squares: Squares,
     ring: Box<[[f64; CHANNELS]]>,
     window: Window,
     tuned: u32,
@@ -114,9 +50,13 @@ pub struct Bay {
     next: u64,
     since: u64,
     bad_until: [u64; CHANNELS],
+    /// The latest of those.
+    clean_from: u64,
     lost_in_a_row: u32,
     dc_samples: f64,
     weights: [Complex; ORDERS.len()],
+    /// What one sample turns a phasor by, and one over the gain of the two filters of half a cycle.
+    half_cycle_filter: (Complex, Complex),
     residual_current: Residual,
     residual_voltage: Residual,
     substitute: Substitute,
@@ -140,8 +80,7 @@ impl Bay {
         let mut bay = Self {
             orders: whole.into_iter().map(|row| (row, Correlator::EMPTY)).collect(),
             residual_orders: residual.map(|row| (row, Correlator::EMPTY)).collect(),
-            squares: [0.0; CHANNELS],
-            fresh_squares: [0.0; CHANNELS],
+            squares: Squares::EMPTY,
             ring: vec![[0.0; CHANNELS]; longest.next_power_of_two()].into_boxed_slice(),
             window: reference.window(),
             tuned: reference.tuned().wrapping_sub(1),
@@ -149,9 +88,11 @@ impl Bay {
             next: 0,
             since: 0,
             bad_until: [0; CHANNELS],
+            clean_from: 0,
             lost_in_a_row: 0,
             dc_samples: settings.dc_time_constant_ms * rated.samples_per_second / 1000.0,
             weights: [Complex::ZERO; ORDERS.len()],
+            half_cycle_filter: (Complex::ONE, Complex::ONE),
             residual_current: settings.residual_current,
             residual_voltage: settings.residual_voltage,
             substitute: settings.substitute,
@@ -166,9 +107,24 @@ impl Bay {
     /// The reference must have reached `at`, and be at most 64 samples ahead. After a gap the window begins anew.
     pub fn push(&mut self, reference: &Reference, at: u64, samples: &[f64; CHANNELS], bad: Channels) {
         self.lost_in_a_row = 0;
+        let sums = self.residual_current == Residual::Sum || self.residual_voltage == Residual::Sum;
         let mut bad = bad;
-        let mut sample = *samples;
-        let before = self.ring[self.slot(at.wrapping_sub(1))];
+        if sums || !are_plausible(samples) {
+            let (sample, worse) = self.completed(at, samples, bad);
+            bad = worse;
+            self.take(reference, at, &sample);
+        } else {
+            self.take(reference, at, samples);
+        }
+        if bad != Channels::NONE {
+            self.distrust(at, bad);
+        }
+    }
+
+    /// A sample with the residuals that are sums, and with what stands in for values that are none; and which channels are bad then.
+    fn completed(&self, at: u64, samples: &[f64; CHANNELS], bad: Channels) -> ([f64; CHANNELS], Channels) {
+        let (mut sample, mut bad) = (*samples, bad);
+        let before = &self.ring[self.slot(at.wrapping_sub(1))];
         for (channel, value) in sample.iter_mut().enumerate() {
             if value.is_nan() || value.abs() > IMPLAUSIBLE {
                 *value = before[channel];
@@ -183,15 +139,19 @@ impl Bay {
             sample[7] = sample[4] + sample[5] + sample[6];
             bad = bad | Channels::RESIDUAL_VOLTAGE.when(bad.meets(Channels::PHASE_VOLTAGES));
         }
-        self.take(reference, at, &sample);
-        if bad != Channels::NONE {
-            let until = at + self.window.whole as u64 + 2;
-            for channel in 0..CHANNELS {
-                if bad.meets(Channels(1 << channel)) {
-                    self.bad_until[channel] = until;
-                }
+        (sample, bad)
+    }
+
+    /// Channels that are not believed while sample `at` is in the window.
+    #[cold]
+    fn distrust(&mut self, at: u64, bad: Channels) {
+        let until = at + self.window.whole as u64 + 2;
+        for channel in 0..CHANNELS {
+            if bad.meets(Channels(1 << channel)) {
+                self.bad_until[channel] = until;
             }
         }
+        self.clean_from = self.bad_until.into_iter().fold(0, u64::max);
     }
 
     /// Sample number `at` was lost: a substitute takes its place.
@@ -226,11 +186,7 @@ impl Bay {
         for (row, correlator) in &mut self.residual_orders {
             correlator.slide(&pair, factors[*row], &leaving_pair, left[*row]);
         }
-        for channel in 0..CHANNELS {
-            let square = sample[channel] * sample[channel];
-            self.squares[channel] += square - leaving[channel] * leaving[channel];
-            self.fresh_squares[channel] += square;
-        }
+        self.squares.slide(sample, &leaving);
         let slot = self.slot(at);
         self.ring[slot] = *sample;
         self.next = at + 1;
@@ -240,28 +196,25 @@ impl Bay {
         }
     }
 
-    /// Replaces the sliding sums by the fresh ones, if these hold exactly the window.
+    /// A cycle is over: the fresh sums replace the worn ones, if they hold exactly the window.
     fn renew(&mut self) {
         let exact = self.fresh == self.window.whole;
         self.fresh = 0;
         self.orders.iter_mut().for_each(|(_, sums)| sums.over(exact));
         self.residual_orders.iter_mut().for_each(|(_, sums)| sums.over(exact));
-        if exact {
-            self.squares = self.fresh_squares;
-        }
-        self.fresh_squares = [0.0; CHANNELS];
+        self.squares.over(exact);
     }
 
     /// Forgets the window: sample `at`, the next one, begins a new one. After a jump of a publisher's counter, behind which the
     /// wave may be any.
+    #[cold]
     pub fn restart(&mut self, at: u64) {
         self.ring.fill([0.0; CHANNELS]);
         self.orders.iter_mut().for_each(|(_, sums)| *sums = Correlator::EMPTY);
         self.residual_orders
             .iter_mut()
             .for_each(|(_, sums)| *sums = Correlator::EMPTY);
-        self.squares = [0.0; CHANNELS];
-        self.fresh_squares = [0.0; CHANNELS];
+        self.squares = Squares::EMPTY;
         self.fresh = 0;
         self.next = at;
         self.since = at;
@@ -281,9 +234,12 @@ impl Bay {
             self.resize(reference, last.wrapping_sub(self.window.whole as u64), -1.0);
         }
         self.window = wanted;
+        let radians = reference.radians();
+        let gain = dc::gain(radians, self.dc_samples) * dc::gain(radians, self.dc_samples * FAST);
+        self.half_cycle_filter = (Complex::polar(1.0, -radians), Complex::ONE / gain);
         if self.dc_samples > 0.0 {
             for (row, order) in ORDERS.into_iter().enumerate() {
-                self.weights[row] = dc::weight(order, reference.radians(), self.dc_samples);
+                self.weights[row] = dc::weight(order, radians, self.dc_samples);
             }
         }
     }
@@ -297,9 +253,7 @@ impl Bay {
         for (row, correlator) in &mut self.residual_orders {
             correlator.resize(&residuals(&sample), factors[*row], sign);
         }
-        for (square, value) in self.squares.iter_mut().zip(&sample) {
-            *square += sign * value * value;
-        }
+        self.squares.resize(&sample, sign);
     }
 
     /// Samples of one cycle, as the window is now.
@@ -321,35 +275,29 @@ impl Bay {
         set.at = last;
         let Window { whole, part } = self.window;
         let oldest = last.wrapping_sub(whole as u64);
-        let samples = [last, oldest, oldest.wrapping_sub(1)].map(|at| &self.ring[self.slot(at)]);
-        let factors = [last, oldest, oldest.wrapping_sub(1)].map(|at| reference.factors(at));
+        let ends = [last, oldest, oldest.wrapping_sub(1)];
+        let samples = ends.map(|at| &self.ring[self.slot(at)]);
+        let [new, old, older] = ends.map(|at| reference.factors(at));
         let scale = std::f64::consts::SQRT_2 / self.window.length();
         set.orders = 0;
         set.residual_orders = 0;
-        let phasor = |row: usize, channel: usize, sum: Complex| {
-            let [new, old, older] = [0, 1, 2].map(|each| factors[each][row] * samples[each][channel]);
-            let phasor = (sum + old * part) * scale;
-            match channel <= Channel::IN.index() {
-                true => phasor + self.weights[row] * scale * (new - old * (1.0 - part) - older * part),
-                false => phasor,
-            }
-        };
+        let ends = Ends::of(samples, part);
         for (row, correlator) in &self.orders {
+            let factors = [new[*row], old[*row], older[*row]];
             set.orders |= 1 << *row;
-            for channel in 0..CHANNELS {
-                set.harmonics[*row][channel] = phasor(*row, channel, correlator.sum(channel));
-            }
+            set.harmonics[*row] = correlator.phasors(&ends, factors, self.weights[*row], scale);
         }
+        let [pair, old_pair, older_pair] = samples.map(residuals);
+        let ends = Ends::of([&pair, &old_pair, &older_pair], part);
         for (row, correlator) in &self.residual_orders {
+            let factors = [new[*row], old[*row], older[*row]];
             set.residual_orders |= 1 << *row;
-            for (place, channel) in RESIDUALS.into_iter().enumerate() {
-                set.harmonics[*row][channel] = phasor(*row, channel, correlator.sum(place));
+            let phasors = correlator.phasors(&ends, factors, self.weights[*row], scale);
+            for (channel, phasor) in RESIDUALS.into_iter().zip(phasors) {
+                set.harmonics[*row][channel] = phasor;
             }
         }
-        for (channel, rms) in set.rms.iter_mut().enumerate() {
-            let sum = self.squares[channel] + part * samples[1][channel] * samples[1][channel];
-            *rms = (sum / self.window.length()).max(0.0).sqrt();
-        }
+        set.rms = self.squares.rms(samples[1], part, self.window.length());
         let [ia, ib, ic, residual_current, ua, ub, uc, residual_voltage] = set.harmonics[0];
         set.current = [ia, ib, ic];
         set.voltage = [ua, ub, uc];
@@ -357,12 +305,19 @@ impl Bay {
         set.residual_voltage = residual_voltage;
         set.derive();
         set.half_cycle_current = None;
-        let mut bad = 0;
-        for channel in 0..CHANNELS {
-            bad |= u8::from(last < self.bad_until[channel]) << channel;
-        }
-        set.health.bad = Channels(bad);
+        set.health.bad = self.bad_at(last);
         set.health.stream = Blocks::SETTLING.when(!self.settled());
+    }
+
+    /// Channels with a bad sample in the window that ends with sample `at`.
+    fn bad_at(&self, at: u64) -> Channels {
+        let mut bad = Channels::NONE;
+        if at < self.clean_from {
+            for channel in 0..CHANNELS {
+                bad = bad | Channels(1 << channel).when(at < self.bad_until[channel]);
+            }
+        }
+        bad
     }
 
     /// Whether a whole window has come since the start or the last gap.
@@ -391,9 +346,8 @@ impl Bay {
             }
         }
         // As with the phasor of a cycle: the sums over the samples before are these, turned, with other ends.
-        let (slow, fast) = (self.dc_samples, self.dc_samples / 3.0);
-        let turn = Complex::polar(1.0, -reference.radians());
-        let gain = dc::gain(reference.radians(), slow) * dc::gain(reference.radians(), fast);
+        let (slow, fast) = (self.dc_samples, self.dc_samples * FAST);
+        let (turn, gain) = self.half_cycle_filter;
         let scale = std::f64::consts::SQRT_2 / half as f64;
         let mut phases = [Complex::ZERO; 3];
         for (phase, filtered) in phases.iter_mut().enumerate() {
@@ -402,7 +356,7 @@ impl Bay {
             let earlier = before - product(1, phase) + product(half + 1, phase);
             let sum = now * ((1.0 + slow) * (1.0 + fast)) - turn * before * ((1.0 + slow) * fast + slow * (1.0 + fast))
                 + turn * turn * earlier * (slow * fast);
-            *filtered = sum * scale / gain;
+            *filtered = sum * scale * gain;
         }
         phases
     }

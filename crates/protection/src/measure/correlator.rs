@@ -7,58 +7,172 @@ pub(super) const CHANNELS: usize = 8;
 
 /// Sums of one order, one for each of `N` channels.
 ///
-/// Every sample is added once and taken away once, which leaves the rounding of both behind. Beside the sliding sums a second
-/// row of sums begins anew every cycle; after a cycle it holds exactly the window, and replaces the sliding ones. So no error
-/// is older than two cycles, and every sample costs the same.
+/// Every sample is added once and taken away once, which leaves the rounding of both behind. So there are two rows of sums, which
+/// together are those of the window: samples are added to the fresh row and taken away from the worn one. After a cycle the fresh
+/// row holds exactly the window, and takes the place of the worn one. So no error is older than two cycles, and every sample costs
+/// the same.
+///
+/// Real and imaginary parts lie apart: so a processor works on two channels at a time.
 #[derive(Debug, Clone)]
 pub(super) struct Correlator<const N: usize> {
+    worn: Parts<N>,
+    fresh: Parts<N>,
+}
+
+/// Sums of all channels.
+#[derive(Debug, Clone)]
+struct Parts<const N: usize> {
     re: [f64; N],
     im: [f64; N],
-    fresh_re: [f64; N],
-    fresh_im: [f64; N],
+}
+
+impl<const N: usize> Parts<N> {
+    const ZERO: Self = Self {
+        re: [0.0; N],
+        im: [0.0; N],
+    };
+
+    #[inline]
+    fn of(&self, channel: usize) -> Complex {
+        Complex::new(self.re[channel], self.im[channel])
+    }
+
+    /// Adds `sample` times `factor`.
+    #[inline]
+    fn add(&mut self, sample: &[f64; N], factor: Complex) {
+        for ((re, im), value) in self.re.iter_mut().zip(&mut self.im).zip(sample) {
+            *re += value * factor.re;
+            *im += value * factor.im;
+        }
+    }
 }
 
 impl<const N: usize> Correlator<N> {
     /// Of an empty window.
     pub(super) const EMPTY: Self = Self {
-        re: [0.0; N],
-        im: [0.0; N],
-        fresh_re: [0.0; N],
-        fresh_im: [0.0; N],
+        worn: Parts::ZERO,
+        fresh: Parts::ZERO,
     };
 
     /// Takes a sample in, and the one that leaves the window out.
     #[inline]
     pub(super) fn slide(&mut self, sample: &[f64; N], factor: Complex, leaving: &[f64; N], left: Complex) {
-        for channel in 0..N {
-            let re = sample[channel] * factor.re;
-            let im = sample[channel] * factor.im;
-            self.re[channel] += re - leaving[channel] * left.re;
-            self.im[channel] += im - leaving[channel] * left.im;
-            self.fresh_re[channel] += re;
-            self.fresh_im[channel] += im;
-        }
+        self.fresh.add(sample, factor);
+        self.worn.add(leaving, -left);
     }
 
     /// Makes the window longer (`sign` 1) or shorter (-1) by the sample at its old end.
     pub(super) fn resize(&mut self, sample: &[f64; N], factor: Complex, sign: f64) {
-        for (channel, value) in sample.iter().enumerate() {
-            self.re[channel] += sign * value * factor.re;
-            self.im[channel] += sign * value * factor.im;
-        }
+        self.worn.add(sample, factor * sign);
     }
 
-    /// A cycle is over. The fresh sums replace the sliding ones if they hold exactly the window, and begin anew.
+    /// A cycle is over. The fresh sums replace the worn ones if they hold exactly the window, else they join them; and begin anew.
     pub(super) fn over(&mut self, exact: bool) {
-        if exact {
-            self.re = self.fresh_re;
-            self.im = self.fresh_im;
+        for channel in 0..N {
+            let sum = if exact { Complex::ZERO } else { self.worn.of(channel) } + self.fresh.of(channel);
+            (self.worn.re[channel], self.worn.im[channel]) = (sum.re, sum.im);
         }
-        self.fresh_re = [0.0; N];
-        self.fresh_im = [0.0; N];
+        self.fresh = Parts::ZERO;
     }
 
-    pub(super) fn sum(&self, channel: usize) -> Complex {
-        Complex::new(self.re[channel], self.im[channel])
+    /// The phasors of all channels, with the reference's `factors` of the newest sample, the one that left the window last, and the
+    /// one before. The first half of them are currents, which the mimic filter of this `weight` frees of DC.
+    #[inline]
+    pub(super) fn phasors(&self, ends: &Ends<N>, factors: [Complex; 3], weight: Complex, scale: f64) -> [Complex; N] {
+        let [new, old, older] = factors;
+        let weight = weight * scale;
+        let mut phasors = [Complex::ZERO; N];
+        for (channel, phasor) in phasors.iter_mut().enumerate() {
+            *phasor = (self.sum(channel) + old * ends.part[channel]) * scale;
+        }
+        for (channel, phasor) in phasors.iter_mut().enumerate().take(N / 2) {
+            let change = new * ends.new[channel] - old * ends.gone[channel] - older * ends.before[channel];
+            *phasor += weight * change;
+        }
+        phasors
+    }
+
+    /// The sum over the window.
+    #[inline]
+    fn sum(&self, channel: usize) -> Complex {
+        self.worn.of(channel) + self.fresh.of(channel)
+    }
+}
+
+/// The samples at the ends of a window, as far as they are in it, and in the window of one sample before.
+pub(super) struct Ends<const N: usize> {
+    /// The newest one, which is only in this window.
+    new: [f64; N],
+    /// Of the one that left last: the part by which a cycle is longer than its whole samples.
+    part: [f64; N],
+    /// What of it was in the window before, and no longer is.
+    gone: [f64; N],
+    /// Of the one before that: what was in the window before.
+    before: [f64; N],
+}
+
+impl<const N: usize> Ends<N> {
+    /// Of the newest sample, the one that left the window last, and the one before that; `part` as in [`super::reference::Window`].
+    #[inline]
+    pub(super) fn of([new, old, older]: [&[f64; N]; 3], part: f64) -> Self {
+        Self {
+            new: *new,
+            part: old.map(|value| value * part),
+            gone: old.map(|value| value * (1.0 - part)),
+            before: older.map(|value| value * part),
+        }
+    }
+}
+
+/// The sums of the squares of samples over the window, in two rows as in [`Correlator`].
+#[derive(Debug, Clone)]
+pub(super) struct Squares {
+    worn: [f64; CHANNELS],
+    fresh: [f64; CHANNELS],
+}
+
+impl Squares {
+    /// Of an empty window.
+    pub(super) const EMPTY: Self = Self {
+        worn: [0.0; CHANNELS],
+        fresh: [0.0; CHANNELS],
+    };
+
+    /// Takes a sample in, and the one that leaves the window out.
+    #[inline]
+    pub(super) fn slide(&mut self, sample: &[f64; CHANNELS], leaving: &[f64; CHANNELS]) {
+        for (sum, value) in self.fresh.iter_mut().zip(sample) {
+            *sum += value * value;
+        }
+        for (sum, value) in self.worn.iter_mut().zip(leaving) {
+            *sum -= value * value;
+        }
+    }
+
+    /// Makes the window longer (`sign` 1) or shorter (-1) by the sample at its old end.
+    pub(super) fn resize(&mut self, sample: &[f64; CHANNELS], sign: f64) {
+        for (square, value) in self.worn.iter_mut().zip(sample) {
+            *square += sign * value * value;
+        }
+    }
+
+    /// A cycle is over, as in [`Correlator::over`].
+    pub(super) fn over(&mut self, exact: bool) {
+        for (worn, fresh) in self.worn.iter_mut().zip(&mut self.fresh) {
+            *worn = if exact { *fresh } else { *worn + *fresh };
+            *fresh = 0.0;
+        }
+    }
+
+    /// RMS of each channel over a window of `length` samples: the whole ones, and `part` of `old`, the one before them.
+    #[inline]
+    pub(super) fn rms(&self, old: &[f64; CHANNELS], part: f64, length: f64) -> [f64; CHANNELS] {
+        let share = 1.0 / length;
+        let mut rms = [0.0; CHANNELS];
+        for channel in 0..CHANNELS {
+            let sum = self.worn[channel] + self.fresh[channel] + part * old[channel] * old[channel];
+            rms[channel] = (sum * share).max(0.0).sqrt();
+        }
+        rms
     }
 }

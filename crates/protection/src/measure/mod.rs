@@ -14,10 +14,12 @@ mod health;
 mod reference;
 mod sequence;
 mod set;
+mod settings;
 
-pub use bay::{Bay, BaySettings, Residual, Substitute};
+pub use bay::Bay;
 pub use frequency::{Frequency, Tracker, TrackerSettings};
 pub use health::{Blocks, Channels, Health};
 pub use reference::{ORDERS, Reference};
 pub use sequence::Sequence;
 pub use set::{Channel, Measured};
+pub use settings::{BaySettings, Residual, Substitute};

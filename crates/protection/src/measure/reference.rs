@@ -93,11 +93,14 @@ impl Reference {
         };
         self.last = Some(first);
         let second = first * first;
-        let third = second * first;
-        let fifth = third * second;
-        let seventh = fifth * second;
+        // With z on the unit circle, `z^(h+2) = 2 Re(z^2) z^h - z^(h-2)`: half the work of a complex product.
+        let twice = 2.0 * second.re;
+        let third = first * twice - first.conj();
+        let fifth = third * twice - first;
+        let seventh = fifth * twice - third;
+        let ninth = seventh * twice - fifth;
         let slot = self.slot(sample);
-        self.factors[slot] = [first, second, third, fifth, seventh, seventh * second];
+        self.factors[slot] = [first, second, third, fifth, seventh, ninth];
         self.phase = self.phase.wrapping_add(self.step);
         self.next = sample + 1;
         sample

@@ -20,10 +20,14 @@ impl Sequence {
     #[must_use]
     pub fn of([a, b, c]: [Complex; 3]) -> Self {
         let third = 1.0 / 3.0;
+        // a and a^2 have the same real part, and opposite imaginary ones.
+        let (sum, difference) = (b + c, (b - c) * Complex::A.im);
+        let along = a + sum * Complex::A.re;
+        let across = Complex::new(-difference.im, difference.re);
         Self {
-            zero: (a + b + c) * third,
-            positive: (a + Complex::A * b + Complex::A2 * c) * third,
-            negative: (a + Complex::A2 * b + Complex::A * c) * third,
+            zero: (a + sum) * third,
+            positive: (along + across) * third,
+            negative: (along - across) * third,
         }
     }
 

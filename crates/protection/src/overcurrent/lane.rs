@@ -35,19 +35,29 @@ pub(super) struct Lane {
 
 impl Lane {
     /// `passed` samples on, with `value` A now. Whether it has started, and operated.
+    #[inline]
     pub(super) fn step(&mut self, stage: &Stage, passed: u64, value: f64, permitted: bool) -> (bool, bool) {
         let started = self.comparator.above(value, stage.pickup, stage.reset_ratio) && permitted;
+        if !started && self.delay.is_idle() && self.travelled == 0.0 {
+            return (false, false);
+        }
+        self.go_on(stage, passed, value, started)
+    }
+
+    /// The rest of [`Self::step`], where there is anything to count.
+    #[inline(never)]
+    fn go_on(&mut self, stage: &Stage, passed: u64, value: f64, started: bool) -> (bool, bool) {
         let was_on = std::mem::replace(&mut self.on, started);
         let timed = self.delay.step(passed, started, stage.delay, stage.reset_delay);
         let Some((constants, multiplier)) = &stage.inverse else {
             return (started, timed);
         };
-        let m = (value / stage.pickup).min(stage.most);
+        let m = || (value / stage.pickup).min(stage.most);
         let seconds = passed as f64 * stage.seconds_per_sample;
         if started {
             self.off = 0;
             if was_on {
-                let time = multiplier * constants.operate_s(m);
+                let time = multiplier * constants.operate_s(m());
                 self.travelled += if time > 0.0 { seconds / time } else { 1.0 };
             }
         } else {
@@ -57,12 +67,13 @@ impl Lane {
         (started, timed && self.travelled >= 1.0)
     }
 
-    fn fall(&mut self, stage: &Stage, multiplier: f64, m: f64, seconds: f64) {
+    fn fall(&mut self, stage: &Stage, multiplier: f64, m: impl Fn() -> f64, seconds: f64) {
         match stage.reset {
             Reset::Immediate => self.travelled = 0.0,
             Reset::DefiniteTime if self.off >= stage.reset_delay => self.travelled = 0.0,
             Reset::DefiniteTime => {}
             Reset::Inverse => {
+                let m = m();
                 let back = seconds * (1.0 - m * m).max(0.0) / (multiplier * stage.tr);
                 self.travelled = (self.travelled.min(1.0) - back).max(0.0);
             }

@@ -97,6 +97,10 @@ impl Function for Pioc {
         let mut output = Output::default();
         for (lane, (comparator, delay, tasks)) in self.lanes.iter_mut().enumerate().take(values.count) {
             let started = comparator.above(values.values[lane], self.pickup_a, self.settings.reset_ratio);
+            if !started && delay.is_idle() {
+                *tasks = 0;
+                continue;
+            }
             *tasks = if started { tasks.saturating_add(1) } else { 0 };
             let timed = delay.step(passed, started, self.delay, 0);
             let operated = timed && *tasks >= self.settings.confirmations;

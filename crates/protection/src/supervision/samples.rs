@@ -145,6 +145,10 @@ impl Lsvs {
         status.synch = synch;
         status.simulated = simulated;
         status.received += 1;
+        // The usual case: nothing was wrong, and nothing is.
+        if status.state == SampleState::Good && !status.blocks.any() && !conflicting {
+            return;
+        }
         status.lost_in_a_row = 0;
         if conflicting {
             status.conflicting += 1;

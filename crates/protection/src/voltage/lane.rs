@@ -8,6 +8,8 @@ use crate::timing::Delay;
 pub(super) struct Stage {
     /// With inverse time: constants and time multiplier.
     pub(super) inverse: Option<(VoltageConstants, f64)>,
+    /// Setting, in the per unit of the quantity.
+    pub(super) pickup: f64,
     /// Definite time, in samples.
     pub(super) delay: u64,
     /// In samples.
@@ -23,8 +25,13 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// `passed` samples on; `x` is the distance from the setting, as a share of it. Whether it operates.
-    pub(super) fn step(&mut self, stage: &Stage, passed: u64, started: bool, x: f64) -> bool {
+    /// `passed` samples on; `distance` is that from the setting, in the unit of the setting. Whether it operates.
+    pub(super) fn step(&mut self, stage: &Stage, passed: u64, started: bool, distance: f64) -> bool {
+        if !started && self.delay.is_idle() {
+            self.travelled = 0.0;
+            self.on = false;
+            return false;
+        }
         let was_on = std::mem::replace(&mut self.on, started);
         let operate = if stage.inverse.is_some() { 0 } else { stage.delay };
         let timed = self.delay.step(passed, started, operate, stage.reset_delay);
@@ -33,7 +40,7 @@ impl Lane {
         };
         if started && was_on {
             let seconds = passed as f64 * stage.seconds_per_sample;
-            self.travelled += seconds / constants.operate_s(x, *k);
+            self.travelled += seconds / constants.operate_s(distance / stage.pickup, *k);
         } else if !started && self.delay.run() == 0 {
             self.travelled = 0.0;
         }

@@ -87,6 +87,7 @@ impl Ptov {
                     .curve
                     .over()
                     .map(|constants| (constants, settings.time_multiplier)),
+                pickup: settings.pickup,
                 delay: rated.samples_in_ms(settings.delay_ms),
                 reset_delay: rated.samples_in_ms(settings.reset_ms),
                 seconds_per_sample: 1.0 / rated.samples_per_second,
@@ -127,14 +128,16 @@ impl Function for Ptov {
             phases,
             ..
         } = self.settings;
-        let above = [0, 1, 2]
-            .map(|lane| lane < found.count && self.comparators[lane].above(found.values[lane], pickup, reset_ratio));
+        let mut above = [false; 3];
+        for (lane, is_above) in above.iter_mut().enumerate().take(found.count) {
+            *is_above = self.comparators[lane].above(found.values[lane], pickup, reset_ratio);
+        }
         let enough = above.iter().filter(|each| **each).count() >= phases as usize;
         let mut output = Output::default();
         for (lane, beyond) in above.into_iter().enumerate().take(found.count) {
             let started = beyond && enough;
-            let x = (found.values[lane] - pickup) / pickup;
-            let operated = self.lanes[lane].step(&self.stage, passed, started, x);
+            let distance = found.values[lane] - pickup;
+            let operated = self.lanes[lane].step(&self.stage, passed, started, distance);
             output.started |= found.phases[lane].when(started);
             output.operated |= found.phases[lane].when(operated);
         }

@@ -108,6 +108,7 @@ impl Ptuv {
                     .curve
                     .under()
                     .map(|constants| (constants, settings.time_multiplier)),
+                pickup: settings.pickup,
                 delay: rated.samples_in_ms(settings.delay_ms),
                 reset_delay: rated.samples_in_ms(settings.reset_ms),
                 seconds_per_sample: 1.0 / rated.samples_per_second,
@@ -150,14 +151,16 @@ impl Function for Ptuv {
             phases,
             ..
         } = self.settings;
-        let below = [0, 1, 2]
-            .map(|lane| lane < found.count && self.comparators[lane].below(found.values[lane], pickup, reset_ratio));
+        let mut below = [false; 3];
+        for (lane, is_below) in below.iter_mut().enumerate().take(found.count) {
+            *is_below = self.comparators[lane].below(found.values[lane], pickup, reset_ratio);
+        }
         let enough = below.iter().filter(|each| **each).count() >= phases as usize;
         let mut output = Output::default();
         for (lane, beyond) in below.into_iter().enumerate().take(found.count) {
             let started = beyond && enough;
-            let x = (pickup - found.values[lane]) / pickup;
-            let operated = self.lanes[lane].step(&self.stage, passed, started, x);
+            let distance = pickup - found.values[lane];
+            let operated = self.lanes[lane].step(&self.stage, passed, started, distance);
             output.started |= found.phases[lane].when(started);
             output.operated |= found.phases[lane].when(operated);
         }

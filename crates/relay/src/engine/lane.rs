@@ -64,10 +64,11 @@ impl Lane {
             self.aligner.counters.simulation += 1;
             return Placement::Simulation;
         }
+        let words = sample.quality.iter().fold(0, |all, quality| all | quality.0);
         let slot = Slot {
             number: 0,
             values: sample.values,
-            bad: match sample.quality.iter().all(|quality| *quality == SvQuality::GOOD) {
+            bad: match SvQuality(words) == SvQuality::GOOD {
                 true => Channels::NONE,
                 false => bad_channels(&sample.quality, self.questionable, self.in_test),
             },
@@ -139,7 +140,7 @@ impl Lane {
         let phasor = set.voltage_sequence.positive;
         let usable = !set.health.blocks(Channels::PHASE_VOLTAGES).any();
         set.frequency = self.tracker.step(set.at, phasor, usable, reference);
-        usable && phasor.norm() >= TrackerSettings::default().least * self.rated_v
+        usable && phasor.is_at_least(TrackerSettings::default().least * self.rated_v)
     }
 
     /// Tells what changed since the last task.

@@ -85,17 +85,25 @@ impl Logic {
     }
 
     pub(super) fn step(&mut self, at: u64, inputs: &Inputs<'_>, tell: &mut impl FnMut(Subject, Change)) {
+        let mut is_new = false;
         for (index, instance) in self.instances.iter_mut().enumerate() {
             let now = instance.function.step(inputs);
-            changes(&instance.output, &now, |change| tell(Subject::Function(index), change));
-            instance.output = now;
+            if now != instance.output {
+                changes(&instance.output, &now, |change| tell(Subject::Function(index), change));
+                instance.output = now;
+                is_new = true;
+            }
         }
         for copy in &mut self.copies {
             // Its output is that of its original.
             let _ = std::hint::black_box(copy.step(inputs));
         }
         for (index, row) in self.rows.iter_mut().enumerate() {
-            row.step(at, inputs, &self.instances, &mut |subject, change| {
+            let states = match is_new {
+                true => row.gathered(&self.instances),
+                false => (row.trip.started, row.trip.operated),
+            };
+            row.step(at, inputs, states, &mut |subject, change| {
                 tell(subject(index), change);
             });
         }
@@ -122,18 +130,23 @@ impl Logic {
 }
 
 impl Row {
-    fn step(
-        &mut self,
-        at: u64,
-        inputs: &Inputs<'_>,
-        instances: &[Instance],
-        tell: &mut impl FnMut(fn(usize) -> Subject, Change),
-    ) {
+    /// What its functions have started and operated.
+    fn gathered(&self, instances: &[Instance]) -> (Phases, Phases) {
         let (mut started, mut operated) = (Phases::NONE, Phases::NONE);
         for number in &self.functions {
             started |= instances[*number].output.started;
             operated |= instances[*number].output.operated;
         }
+        (started, operated)
+    }
+
+    fn step(
+        &mut self,
+        at: u64,
+        inputs: &Inputs<'_>,
+        (started, operated): (Phases, Phases),
+        tell: &mut impl FnMut(fn(usize) -> Subject, Change),
+    ) {
         let before = self.trip;
         self.trip = self.conditioning.step(at, started, operated);
         if !before.trip.contains(self.trip.trip) {
@@ -152,6 +165,9 @@ impl Breaker {
     /// No position of the breaker is known: its current tells.
     fn step(&mut self, inputs: &Inputs<'_>, trip: Phases, mut tell: impl FnMut(Change)) {
         let now = self.function.step(inputs, trip, Position::Unknown);
+        if now == self.output {
+            return;
+        }
         let before = std::mem::replace(&mut self.output, now);
         let started = |output: &BreakerFailure| Output {
             started: Phases::ABC.when(output.started),

@@ -10,6 +10,7 @@ mod coverage;
 mod nics;
 mod recording;
 mod required;
+mod stalls;
 #[cfg(test)]
 mod tests;
 mod type_test;
@@ -32,6 +33,7 @@ use nics::{NicEntry, nics};
 use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
+use stalls::StallsEntry;
 pub use type_test::type_test_json;
 use type_test::{TypeTestEntry, type_tests};
 use units::Realtime;
@@ -59,6 +61,8 @@ pub struct Document {
     contradictions: Vec<ContradictionEntry>,
     #[serde(flatten)]
     coverage: CoverageEntry,
+    #[serde(flatten)]
+    stalls: StallsEntry,
     #[serde(skip_serializing_if = "Option::is_none")]
     recording: Option<RecordingEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -223,6 +227,7 @@ impl Document {
             not_applicable: not_applicable(report),
             contradictions: contradictions(report),
             coverage: CoverageEntry::of(report.judgement.coverage),
+            stalls: StallsEntry::of(report),
             recording: report.recording.as_ref().map(RecordingEntry::of),
             capacity: report.capacity.as_ref().map(CapacityEntry::of),
             type_tests: type_tests(&run.shots),

@@ -141,8 +141,39 @@ fn many_bad_limits_keep_to_the_screen_and_are_named() {
     let profile = Profile::parse(&format!("name = \"many\"\nwhat = \"test\"\n{limits}"), "test").expect("a profile");
     let screen = Report::new(late(Cause::Softirq), vec![profile]).screen(false, None);
     assert!(screen.lines().count() <= LINES, "{screen}");
+    assert!(screen.contains("40 of 40 limits exceeded"), "{screen}");
+    let shown = screen
+        .lines()
+        .filter(|line| line.starts_with('✗') && line.contains("wakeup.number-"));
+    let shown = shown.count();
+    assert!(shown >= 4, "{screen}");
+    // The strictest limit is exceeded most: rows are in that order, and the first without one is the worst of the others.
+    let (n, worst) = (40 - shown, shown + 1);
+    let times = 500.0 / worst as f64;
+    let left = format!(
+        "  and {n} more: wakeup.number-{} (exceeded, 500 µs of {}, {times:.1} times), wakeup.",
+        worst - 1,
+        units::format_ns(worst as f64 * 1e3)
+    );
+    assert!(screen.contains(&left), "{left}\n{screen}");
+}
+
+#[test]
+fn undecided_limits_without_a_row_say_their_state() {
+    let limits: String = (0..30)
+        .map(|n| {
+            format!(
+                "[[limit]]\nid = \"spacing.number-{n}\"\nseries = \"spacing/*\"\nquantity = \"max\"\nallowed = \"1s\"\nsource = \"test\"\n"
+            )
+        })
+        .collect();
+    let profile = Profile::parse(&format!("name = \"many\"\nwhat = \"test\"\n{limits}"), "test").expect("a profile");
+    let mut series = synthetic::series("spacing/MU01", 4_800, 300_000, 1);
+    (series.counters.expected, series.counters.lost) = (4_810, 10);
+    let screen = Report::new(synthetic::run(vec![series]), vec![profile]).screen(false, None);
+    assert!(screen.contains("30 of 30 limits undecided"), "{screen}");
     assert!(
-        screen.contains("40 of 40 limits exceeded") && screen.contains(" more: wakeup.number-"),
+        screen.contains(" (undecided, 300 µs of 1.00 s), spacing.number-"),
         "{screen}"
     );
 }

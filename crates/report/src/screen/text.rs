@@ -103,12 +103,7 @@ impl Screen {
             )));
         }
         lines.extend(open.iter().take(most).map(|row| row.line(paint)));
-        let rest = open.get(most..).unwrap_or_default();
-        if !rest.is_empty() {
-            let names: Vec<&str> = rest.iter().map(|row| row.id.as_str()).collect();
-            let text = format!("  and {} more: {}", rest.len(), names.join(", "));
-            lines.push(fitted(&text, COLUMNS));
-        }
+        lines.extend(left_out(open.get(most..).unwrap_or_default()));
         let within = self
             .within()
             .map(|text| paint.verdict(Verdict::Pass, &fitted(&text, COLUMNS)));
@@ -137,6 +132,26 @@ impl Row {
             None => line,
         }
     }
+}
+
+/// How many open limits have no row, the worst of them with its value, and the names of the others as far as they fit.
+fn left_out(rest: &[&Row]) -> Option<String> {
+    let (worst, others) = rest.split_first()?;
+    let figure = match worst.times_text() {
+        times if times.is_empty() => format!("{} of {}", worst.worst, worst.allowed),
+        times => format!("{} of {}, {times} times", worst.worst, worst.allowed),
+    };
+    let mut text = format!(
+        "  and {} more: {} ({}, {figure})",
+        rest.len(),
+        worst.id,
+        worst.state.word()
+    );
+    for other in others {
+        text += ", ";
+        text += &other.id;
+    }
+    Some(fitted(&text, COLUMNS))
 }
 
 fn columns(sign: &str, limit: &str, worst: &str, allowed: &str, times: &str, why: &str) -> String {

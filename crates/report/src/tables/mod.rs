@@ -1,11 +1,13 @@
-//! Results in the layouts of the field's publications: wake-up latency, the round trip by network, and a virtual relay.
+//! Results with the figures of the field's publications: wake-up latency, the round trip by network, and a virtual relay. All have one
+//! column per system.
 //!
-//! - VMware, *ESXi real-time guide*: samples, minimum, average, maximum, overflows over 120 us, one row per measured CPU.
+//! - VMware, *ESXi real-time guide*: samples, minimum, average, maximum, overflows over 120 us of each measured CPU.
 //! - ABB and University of Torino, *Virtualised protection with containers*, table 2: scheduling jitter, maximum (average) in
-//!   us, one row per environment, one column per system.
+//!   us, one row per environment.
 //! - Sienda, *Linux real-time kernel performance requirements for AVB devices*: under 10 us excellent, over 50 us
 //!   unsuitable.
 
+mod columns;
 mod forms;
 pub(crate) mod networks;
 mod system;
@@ -80,12 +82,13 @@ impl Tables {
             Run { system, view }
         };
         let mut runs: Vec<Run> = runs.into_iter().map(run).collect();
-        system::distinguish(runs.iter_mut().map(|run| &mut run.system));
+        let by_environment = layout == Layout::Jitter;
+        system::distinguish(runs.iter_mut().map(|run| &mut run.system), by_environment);
         let tables = match layout {
             Layout::Vm => vec![wakeup::vm(&runs)],
             Layout::Jitter => vec![wakeup::jitter(&runs)],
             Layout::Avb => vec![wakeup::avb(&runs)],
-            Layout::Networks => networks::tables(&runs),
+            Layout::Networks => vec![networks::table(&runs)],
             Layout::Vpc => vec![vpc::table(&runs)],
         };
         Self { layout, runs, tables }
@@ -100,8 +103,4 @@ impl Tables {
 /// Whole microseconds, as cyclictest truncates them.
 fn us(ns: Option<i64>) -> String {
     ns.map_or_else(|| "–".to_owned(), |ns| (ns / 1_000).to_string())
-}
-
-fn heads<const N: usize>(names: [&str; N]) -> Vec<String> {
-    names.map(str::to_owned).to_vec()
 }

@@ -1,7 +1,8 @@
 //! The round trip over several networks side by side, each compared with the first, as ABB compared bridge, macvlan and
 //! SR-IOV.
 
-use super::{Run, Table, heads};
+use super::columns::Columns;
+use super::{Run, Table};
 use crate::text::{count, ns_or_dash};
 use model::{RunView, SeriesView, kind};
 
@@ -80,35 +81,37 @@ fn row(name: &str, series: &SeriesView, first: Option<u64>) -> [String; 9] {
     ]
 }
 
-/// A table for each run.
-pub(super) fn tables(runs: &[Run]) -> Vec<Table> {
-    let of_run = |run: &Run| {
-        let title = match runs.len() {
-            1 => "Layer-2 round trip by network".to_owned(),
-            _ => format!("Layer-2 round trip by network: {}", run.system.name),
+/// Each figure over each network.
+pub(super) fn table(runs: &[Run]) -> Table {
+    let mut columns = Columns::of(runs);
+    let mut notes: Vec<String> = Vec::new();
+    for run in runs {
+        let Some(networks) = Networks::of(&run.view) else {
+            notes.push(of_system(
+                runs,
+                run,
+                "no round trip over a named network: measure with `triptime qualify networks`",
+            ));
+            continue;
         };
-        let (rows, notes) = match Networks::of(&run.view) {
-            Some(networks) => (
-                networks.rows.into_iter().map(Vec::from).collect(),
-                networks
-                    .ways
-                    .iter()
-                    .map(|(name, what)| format!("{name}: {what}"))
-                    .collect(),
-            ),
-            None => (
-                Vec::new(),
-                vec!["no round trip over a named network: measure with `triptime qualify networks`".to_owned()],
-            ),
-        };
-        Table {
-            title,
-            heads: heads(HEADS),
-            rows,
-            notes,
+        let figures = HEADS.iter().enumerate().skip(1);
+        for ((at, figure), row) in figures.flat_map(|figure| networks.rows.iter().map(move |row| (figure, row))) {
+            columns.put(run, &[figure, &row[0]], row[at].clone());
         }
-    };
-    runs.iter().map(of_run).collect()
+        let ways = networks.ways.iter();
+        let said = ways.map(|(name, what)| of_system(runs, run, &format!("{name}: {what}")));
+        notes.extend(said);
+    }
+    let columns = columns.with_environments::<2>(runs);
+    columns.table("Layer-2 round trip by network", ["Figure", "Network"], notes)
+}
+
+/// A note, with the name of its system where there are several.
+fn of_system(runs: &[Run], run: &Run, note: &str) -> String {
+    match runs.len() {
+        1 => note.to_owned(),
+        _ => format!("{}, {note}", run.system.name),
+    }
 }
 
 #[cfg(test)]
@@ -117,6 +120,7 @@ mod tests {
     use crate::tables::{Layout, Tables};
     use model::Fact;
     use model::RunView;
+    use model::fact::LABEL;
     use testing::synthetic;
 
     fn run() -> RunView {
@@ -164,6 +168,41 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| SR-IOV virtual function of eth0 | "), "{text}");
+    }
+
+    #[test]
+    fn each_run_has_a_column_and_figures_of_a_network_stand_together() {
+        let labelled = |label: &str| {
+            let mut run = run();
+            run.facts.push(LABEL.fact(Ok(label.into()), "--label"));
+            run
+        };
+        let mut other = labelled("rack 4");
+        other.series.remove(0);
+        other.series[1].spec.settings = vec![("network".into(), "bridge".into())];
+        let tables = Tables::of(Layout::Networks, vec![(None, labelled("rack 3")), (None, other)]);
+        let [table] = &tables.tables[..] else {
+            panic!("one table: {tables:?}")
+        };
+        assert_eq!(table.heads, ["Figure", "Network", "rack 3", "rack 4"]);
+        assert_eq!(table.rows[0][0], "Environment");
+        let max: Vec<&Vec<String>> = table.rows.iter().filter(|row| row[0] == "max").collect();
+        let cells: Vec<[&str; 3]> = max.iter().map(|row| [1, 2, 3].map(|at| row[at].as_str())).collect();
+        assert_eq!(
+            cells,
+            [
+                ["veth", "90.0 µs", "–"],
+                ["SR-IOV virtual function of eth0", "180 µs", "–"],
+                ["bridge", "–", "180 µs"]
+            ]
+        );
+        let places: Vec<usize> = (0..table.rows.len()).filter(|at| table.rows[*at][0] == "max").collect();
+        assert_eq!(places[2] - places[0], 2, "one below the other");
+        assert!(
+            table.notes.iter().any(|note| note == "rack 3, veth: a pair"),
+            "{:?}",
+            table.notes
+        );
     }
 
     #[test]

@@ -28,11 +28,12 @@ impl System {
     }
 }
 
-/// Numbers those that are of one name and one environment: two runs do not share a place in a table.
-pub(super) fn distinguish<'a>(systems: impl Iterator<Item = &'a mut System>) {
-    let mut seen: Vec<(String, String)> = Vec::new();
+/// Numbers those of one name, or of one name and one environment where rows tell environments apart: two runs do not share a place
+/// in a table.
+pub(super) fn distinguish<'a>(systems: impl Iterator<Item = &'a mut System>, by_environment: bool) {
+    let mut seen: Vec<(String, Option<String>)> = Vec::new();
     for system in systems {
-        let key = (system.name.clone(), system.environment.clone());
+        let key = (system.name.clone(), by_environment.then(|| system.environment.clone()));
         let before = seen.iter().filter(|other| **other == key).count();
         if before > 0 {
             system.name = format!("{} ({})", system.name, before + 1);
@@ -104,7 +105,19 @@ mod tests {
             System::of(None, &run),
             System::of(Some("x".into()), &run),
         ];
-        distinguish(systems.iter_mut());
+        distinguish(systems.iter_mut(), true);
         assert_eq!(systems.map(|system| system.name), ["bay 7", "bay 7 (2)", "x"]);
+    }
+
+    #[test]
+    fn one_name_in_two_environments_is_numbered_where_rows_do_not_tell_them_apart() {
+        let named = |by_environment: bool| {
+            let mut systems = [of(Ok("none"), Ok("none")), of(Ok("docker"), Ok("none"))];
+            systems.iter_mut().for_each(|system| system.name = "x".to_owned());
+            distinguish(systems.iter_mut(), by_environment);
+            systems.map(|system| system.name)
+        };
+        assert_eq!(named(true), ["x", "x"]);
+        assert_eq!(named(false), ["x", "x (2)"]);
     }
 }

@@ -1,50 +1,49 @@
 //! A virtual relay as ABB and the University of Torino report theirs: the longest task of each window, and how old the samples are that it
 //! works on, in three readings.
 
-use super::{Run, Table, heads, us};
+use super::columns::Columns;
+use super::{Run, Table, us};
 use crate::insight::window_maxima;
 use crate::text::count;
 use model::kind::Kind;
 use model::{RunView, SeriesView, kind, setting, task};
 use units::format_ns;
 
-/// A row for each relay of each run.
+/// The figures of a relay, in order.
+const FIGURES: [&str; 8] = [
+    "Streams",
+    "CPU",
+    "Task: least - median - largest of the windows",
+    "Overruns + missed",
+    "Due to socket",
+    "Socket to task",
+    "Due to task",
+    "Trips",
+];
+
+/// The figures of each relay.
 pub(super) fn table(runs: &[Run]) -> Table {
-    let mut rows = Vec::new();
+    let mut columns = Columns::of(runs);
     for run in runs {
         let tasks = run.view.series.iter().filter(|series| series.is(&kind::TASK));
         for task in tasks.filter(|task| works(task)) {
-            let mut cells = vec![run.system.name.clone(), run.system.environment.clone()];
-            cells.extend(row(&run.view, task));
-            rows.push(cells);
+            let relay = task::of_label(task.spec.label()).0;
+            for (figure, value) in FIGURES.iter().zip(figures(&run.view, task)) {
+                columns.put(run, &[relay, figure], value);
+            }
         }
     }
     let windows: Vec<String> = runs
         .iter()
         .map(|run| format_ns(run.view.info.window_ns as f64))
         .collect();
-    Table {
-        title: "Virtual relays".to_owned(),
-        heads: heads([
-            "System",
-            "Environment",
-            "Relay",
-            "Streams",
-            "CPU",
-            "Task: least - median - largest of the windows",
-            "Overruns + missed",
-            "Due to socket",
-            "Socket to task",
-            "Due to task",
-            "Trips",
-        ]),
-        rows,
-        notes: vec![format!(
-            "Times in µs; latencies max (mean) over all samples of all streams. Windows: {}. Trips: those that came, of shots, and the \
-             longest in ms.",
-            windows.join(", ")
-        )],
-    }
+    let note = format!(
+        "Times in µs; latencies max (mean) over all samples of all streams. Windows: {}. Trips: those that came, of shots, and the \
+         longest in ms.",
+        windows.join(", ")
+    );
+    let columns = columns.with_environments::<2>(runs);
+    columns.table("Virtual relays", ["Relay", "Figure"], vec![note])
 }
 
 /// Whether it is the task that has the functions: of a relay in several threads, or in one.
@@ -67,7 +66,7 @@ fn failures(tasks: &[&SeriesView]) -> String {
     format!("{} + {}", count(late), count(missed))
 }
 
-fn row(run: &RunView, task: &SeriesView) -> [String; 9] {
+fn figures(run: &RunView, task: &SeriesView) -> [String; 8] {
     let name = task::of_label(task.spec.label()).0;
     let tasks = tasks(run, name);
     let of = |wanted: &'static Kind| of_relay(run, wanted, name);
@@ -77,7 +76,6 @@ fn row(run: &RunView, task: &SeriesView) -> [String; 9] {
         .iter()
         .filter(|series| series.is(&kind::DELIVERY) && series.spec.label() == name);
     [
-        name.to_owned(),
         count(used.len() as u64),
         cpus(&tasks),
         maxima(task),
@@ -169,11 +167,12 @@ fn trips(series: &[&SeriesView]) -> String {
 #[cfg(test)]
 mod tests {
     use crate::tables::{Layout, Tables};
+    use model::fact::LABEL;
     use model::setting;
     use testing::synthetic;
 
     #[test]
-    fn each_relay_has_its_own_row() {
+    fn each_relay_has_its_own_rows() {
         let mut trips = synthetic::series("trip/20-streams-overcurrent", 10, 9_300_000, 10);
         (trips.counters.expected, trips.counters.received) = (11, 10);
         let mut task = synthetic::series("task/20-streams", 1_000, 700_000, 60);
@@ -192,12 +191,11 @@ mod tests {
             synthetic::series("use/20-streams-load-MU01", 1_000, 2_500_000, 60),
         ]);
         let text = Tables::of(Layout::Vpc, vec![(None, run)]).text();
-        let row = |name: &str| text.lines().find(|line| line.contains(name)).expect("a row").to_owned();
-        let twenty = row("| 20-streams ");
+        let twenty = rows(&text, "20-streams");
         for part in [
-            " 2 ",
+            "| Streams                                       | 2 ",
             "| 3, shared ",
-            "2 + 3",
+            "| 2 + 3 ",
             "- 700 ",
             "300 (",
             "650 (",
@@ -206,15 +204,47 @@ mod tests {
         ] {
             assert!(twenty.contains(part), "{part} in {text}");
         }
-        let loaded = row("| 20-streams-load ");
+        let loaded = rows(&text, "20-streams-load");
+        assert!(loaded.contains("2500 (") && loaded.contains("| –"), "{text}");
+    }
+
+    /// The rows of a relay.
+    fn rows(text: &str, relay: &str) -> String {
+        let of_relay = |line: &&str| line.split('|').nth(1).is_some_and(|name| name.trim() == relay);
+        text.lines().filter(of_relay).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn runs_stand_side_by_side() {
+        let run = |relay: &str| {
+            let task = synthetic::series(&format!("task/{relay}"), 1_000, 700_000, 60);
+            let mut run = synthetic::run(vec![task]);
+            run.facts = vec![LABEL.fact(Ok(format!("host of {relay}")), "--label")];
+            (None, run)
+        };
+        let text = Tables::of(Layout::Vpc, vec![run("F1"), run("F2")]).text();
         assert!(
-            loaded.contains("2500 (") && loaded.contains("| –") && loaded.contains(" 1 "),
+            text.contains("| Relay       | Figure                                        | host of F1 "),
             "{text}"
+        );
+        let overruns = |relay: &str| {
+            let rows = rows(&text, relay);
+            let row = rows.lines().find(|row| row.contains("Overruns"));
+            let cells: Vec<String> = row
+                .expect("a row")
+                .split('|')
+                .map(|cell| cell.trim().to_owned())
+                .collect();
+            [cells[3].clone(), cells[4].clone()]
+        };
+        assert_eq!(
+            (overruns("F1"), overruns("F2")),
+            (["0 + 0", "–"].map(str::to_owned), ["–", "0 + 0"].map(str::to_owned))
         );
     }
 
     #[test]
-    fn a_relay_in_several_threads_is_one_row() {
+    fn a_relay_in_several_threads_is_shown_once() {
         let mut tasks = ["receive", "functions", "output"]
             .map(|task| synthetic::series(&format!("task/F1/{task}"), 1_000, 700_000, 60));
         (tasks[0].counters.late, tasks[1].counters.missed) = (1, 4);
@@ -227,10 +257,10 @@ mod tests {
         series.push(synthetic::series("use/MU01", 1_000, 1_200_000, 60));
         series.push(synthetic::series("delivery/F1", 1_000, 650_000, 60));
         let text = Tables::of(Layout::Vpc, vec![(None, synthetic::run(series))]).text();
-        let rows: Vec<&str> = text.lines().filter(|line| line.contains("F1")).collect();
-        assert_eq!(rows.len(), 1, "{text}");
-        for part in ["| F1 ", "| 1 2, shared ", "1 + 4", "1200 (", "650 ("] {
-            assert!(rows[0].contains(part), "{part} in {text}");
+        let rows = rows(&text, "F1");
+        assert_eq!(rows.lines().count(), super::FIGURES.len(), "{text}");
+        for part in ["| 1 2, shared ", "1 + 4", "1200 (", "650 ("] {
+            assert!(rows.contains(part), "{part} in {text}");
         }
     }
 

@@ -1,9 +1,8 @@
 //! Wake-up latency as VMware, ABB and the University of Torino, and Sienda report it.
 
-use super::system::{System, fact};
-use super::{Run, Table, heads, us};
+use super::columns::Columns;
+use super::{Run, Table, us};
 use crate::text::count;
-use model::fact::HYPERVISOR;
 use model::{RunView, SeriesView, kind};
 
 /// VMware's limit, and the end of their histogram.
@@ -19,44 +18,30 @@ fn wakeups(run: &RunView) -> impl Iterator<Item = &SeriesView> {
     run.series.iter().filter(|series| series.is(&kind::WAKEUP))
 }
 
-/// A row for each measured CPU of each run.
+/// The figures of each measured CPU.
 pub(super) fn vm(runs: &[Run]) -> Table {
-    let row = |run: &Run, series: &SeriesView| {
-        vec![
-            run.system.name.clone(),
-            format!("{}, {}", fact(&run.view, &HYPERVISOR), series.spec.name),
-            commas(series.counters.received),
-            us(series.min_ns),
-            us(series.mean_ns().map(|ns| ns as i64)),
-            us(series.max_ns),
-            over(series, VM_LIMIT_NS),
-        ]
-    };
-    Table {
-        title: "Wake-up latency per CPU".to_owned(),
-        heads: heads([
-            "System",
-            "VM description",
-            "Number of Latency Samples",
-            "Minimum (µs)",
-            "Average (µs)",
-            "Max (µs)",
-            "Overflows* (over 120 µs)",
-        ]),
-        rows: each(runs, row),
-        notes: vec![
-            "* Samples over 120 µs. After \"+\": all periods that the thread skipped, however long, which cyclictest does not count."
-                .to_owned(),
-        ],
-    }
+    let mut columns = Columns::of(runs);
+    each(runs, |run, series| {
+        let figures = [
+            ("Number of Latency Samples", commas(series.counters.received)),
+            ("Minimum (µs)", us(series.min_ns)),
+            ("Average (µs)", us(series.mean_ns().map(|ns| ns as i64))),
+            ("Max (µs)", us(series.max_ns)),
+            ("Overflows* (over 120 µs)", over(series, VM_LIMIT_NS)),
+        ];
+        for (figure, value) in figures {
+            columns.put(run, &[&series.spec.name, figure], value);
+        }
+    });
+    let note = "* Samples over 120 µs. After \"+\": all periods that the thread skipped, however long, which cyclictest does not count.";
+    let columns = columns.with_environments::<2>(runs);
+    columns.table("Wake-up latency per CPU", ["CPU", "Figure"], vec![note.to_owned()])
 }
 
-fn each(runs: &[Run], row: impl Fn(&Run, &SeriesView) -> Vec<String>) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
+fn each<'a>(runs: &'a [Run], mut show: impl FnMut(&'a Run, &'a SeriesView)) {
     for run in runs {
-        rows.extend(wakeups(&run.view).map(|series| row(run, series)));
+        wakeups(&run.view).for_each(|series| show(run, series));
     }
-    rows
 }
 
 /// Samples over a limit, and the periods that were skipped: by these samples and by shorter ones.
@@ -71,55 +56,22 @@ fn over(series: &SeriesView, limit_ns: u64) -> String {
     }
 }
 
-/// A row for each environment and load, a column for each system.
+/// A row for each environment and load.
 pub(super) fn jitter(runs: &[Run]) -> Table {
-    let mut systems: Vec<&System> = Vec::new();
+    let mut columns = Columns::of(runs);
     for run in runs {
-        if !systems.iter().any(|other| other.name == run.system.name) {
-            systems.push(&run.system);
-        }
-    }
-    let mut places: Vec<[String; 3]> = Vec::new();
-    let mut cells: Vec<Vec<String>> = Vec::new();
-    for run in runs {
-        let column = systems
-            .iter()
-            .position(|system| system.name == run.system.name)
-            .unwrap_or(0);
         for label in labels(&run.view) {
-            let of_label: Vec<&SeriesView> = wakeups(&run.view)
-                .filter(|series| self::label(series) == label)
-                .collect();
-            let place = [
-                run.system.environment.clone(),
-                label.to_owned(),
-                of_label.len().to_string(),
-            ];
-            let row = places.iter().position(|other| *other == place).unwrap_or(places.len());
-            if row == places.len() {
-                places.push(place);
-                cells.push(vec!["–".to_owned(); systems.len()]);
-            }
-            cells[row][column] = max_and_mean(&of_label);
+            let of_label = wakeups(&run.view).filter(|series| self::label(series) == label);
+            let of_label: Vec<&SeriesView> = of_label.collect();
+            let cpus = of_label.len().to_string();
+            columns.put(run, &[&run.system.environment, label, &cpus], max_and_mean(&of_label));
         }
     }
-    let rows = places.into_iter().zip(cells);
-    Table {
-        title: "Scheduling jitter, max (avg) µs".to_owned(),
-        heads: ["Environment", "Load", "CPUs"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain(systems.iter().map(|system| system.name.clone()))
-            .collect(),
-        rows: rows
-            .map(|(place, cells)| place.into_iter().chain(cells).collect())
-            .collect(),
-        notes: systems
-            .iter()
-            .filter(|system| system.name != system.hardware)
-            .map(|system| format!("{}: {}", system.name, system.hardware))
-            .collect(),
-    }
+    columns.table(
+        "Scheduling jitter, max (avg) µs",
+        ["Environment", "Load", "CPUs"],
+        Vec::new(),
+    )
 }
 
 fn max_and_mean(series: &[&SeriesView]) -> String {
@@ -149,24 +101,21 @@ fn label(series: &SeriesView) -> &str {
     }
 }
 
-/// A row for each measured CPU of each run.
+/// The class of each measured CPU.
 pub(super) fn avb(runs: &[Run]) -> Table {
-    let row = |run: &Run, series: &SeriesView| {
-        vec![
-            run.system.name.clone(),
-            run.system.environment.clone(),
-            series.spec.name.clone(),
-            us(series.max_ns),
-            count(series.counters.received),
-            class(series.max_ns).to_owned(),
-        ]
-    };
-    Table {
-        title: "Classes for AVB".to_owned(),
-        heads: heads(["System", "Environment", "CPU", "max (µs)", "samples", "class"]),
-        rows: each(runs, row),
-        notes: Vec::new(),
-    }
+    let mut columns = Columns::of(runs);
+    each(runs, |run, series| {
+        let figures = [
+            ("max (µs)", us(series.max_ns)),
+            ("samples", count(series.counters.received)),
+            ("class", class(series.max_ns).to_owned()),
+        ];
+        for (figure, value) in figures {
+            columns.put(run, &[&series.spec.name, figure], value);
+        }
+    });
+    let columns = columns.with_environments::<2>(runs);
+    columns.table("Classes for AVB", ["CPU", "Figure"], Vec::new())
 }
 
 fn class(max_ns: Option<i64>) -> &'static str {

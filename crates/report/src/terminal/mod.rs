@@ -9,6 +9,7 @@ mod nics;
 mod paced;
 mod recording;
 mod series;
+mod stalls;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -82,6 +83,7 @@ impl Report {
             why::statistics(report, &paint),
             type_tests(report, &paint),
             recording::recording(report, &paint),
+            stalls::stalls(report, &paint),
             worst_samples(report, &paint),
             why::causes(report, &paint),
             events(report, &paint),

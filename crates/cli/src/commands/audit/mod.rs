@@ -5,10 +5,10 @@ mod tree;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::{page, verdict};
 use host::Host;
-use host::audit::Audit;
 use host::audit::parameters::{Parameters, Workload};
 use host::audit::rule::Severity;
 use host::audit::waiver::{self, Waiver};
+use host::audit::{Audit, check_definitions};
 use report::audit::{Answer, AuditReport};
 use std::fs;
 use std::io::IsTerminal;
@@ -152,6 +152,11 @@ impl OfArgs {
         }
     }
 
+    /// The CPUs for real-time work, as they were told.
+    pub(crate) fn cpus(&self) -> Option<&CpuList> {
+        self.cpus.as_ref()
+    }
+
     fn waivers(&self) -> Result<Vec<Waiver>, Failure> {
         let Some(path) = &self.waivers else {
             return Ok(Vec::new());
@@ -169,6 +174,7 @@ impl OfArgs {
         words.extend(self.nic.iter().map(|name| format!("--nic {name}")));
         words.extend(self.domain.iter().map(|name| format!("--domain {name}")));
         words.extend(self.vmx.iter().map(|path| format!("--vmx {}", path.display())));
+        words.extend(self.esxi.iter().map(|path| format!("--esxi {}", path.display())));
         words.extend(self.container.iter().map(|name| format!("--container {name}")));
         words.extend(self.root.iter().map(|path| format!("--root {}", path.display())));
         if matches!(self.workload, WorkloadArg::BusyPoll) {
@@ -222,7 +228,7 @@ impl OfArgs {
                 "--profile {name}: no such profile (have: {})",
                 profiles.join(", ")
             ))),
-            _ => Ok(()),
+            _ => check_definitions(&self.parameters()).map_err(Failure::Usage),
         }
     }
 }

@@ -56,7 +56,7 @@ const GATHERERS: &[Gatherer] = &[
     guest::gather,
     vmware::gather,
     container::gather,
-    time::gather,
+    daemons::gather,
     platform::gather,
 ];
 

@@ -334,3 +334,26 @@ fn the_container_one_is_in_is_asked_from_inside() {
         );
     }
 }
+
+#[test]
+fn a_real_time_priority_that_was_refused_is_worth_more_than_capabilities() {
+    let tried = |answer| outcome(&inside(&[(".answers/fifo", answer)]), &naming(&[]), "ctr-rt-works");
+    assert_eq!(tried("granted\n"), Pass);
+    assert_eq!(tried("refused\n"), Fail);
+}
+
+#[test]
+fn containers_of_one_name_are_two() {
+    let (good, folder) = (file("docker-inspect.json"), tempfile::tempdir().expect("a directory"));
+    let other = folder.path().join("docker-inspect.json");
+    let text = fs::read_to_string(&good).expect("a definition");
+    fs::write(&other, text.replace("\"4-7\"", "\"\"")).expect("a file");
+    let both = naming(&[good.to_str().expect("a path"), other.to_str().expect("a path")]);
+    let found = finding(&tree(&HOST), &both, "ctr-cpuset");
+    let parts: Vec<(&str, Outcome)> = found
+        .parts
+        .iter()
+        .map(|part| (part.part.as_str(), part.outcome))
+        .collect();
+    assert_eq!(parts, [("vpc", Pass), ("vpc (2)", Fail)]);
+}

@@ -1,4 +1,5 @@
 mod asked;
+mod broken;
 mod cache;
 mod clock;
 mod container;
@@ -13,7 +14,9 @@ mod made;
 mod memory;
 mod network;
 mod power;
+mod scheduler;
 mod threads;
+mod time;
 mod tree;
 mod vmware;
 mod whole;

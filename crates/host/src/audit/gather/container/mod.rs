@@ -26,11 +26,22 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         shapes.push(running::read(reader));
     }
     let shared: Vec<Vec<String>> = (0..shapes.len()).map(|at| sharing(&shapes, at)).collect();
+    let mut names: Vec<String> = Vec::new();
     for (shape, shared) in shapes.into_iter().zip(shared) {
         let mut part = shape.into_part();
+        part.name = told_apart(&part.name, &names);
+        names.push(part.name.clone());
         part.set("ctr.shares-cpus-with", shared);
         facts.add(Class::Container, part);
     }
+}
+
+/// Parts of one name are one part: a second container of a name is `relay (2)`.
+fn told_apart(name: &str, taken: &[String]) -> String {
+    let is_free = |name: &String| !taken.contains(name);
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(is_free).unwrap_or_default()
 }
 
 /// The other containers that are bound to a CPU of this one.

@@ -1,5 +1,7 @@
 //! The container that this process runs in, seen from inside.
 
+use sys::thread::{Policy, RtThread};
+
 use crate::audit::definition::container::{Form, Shape, of_mask};
 use crate::audit::value::Unknown;
 use crate::cgroup::{Group, Hierarchy};
@@ -47,6 +49,7 @@ pub(super) fn read(reader: &Reader) -> Shape {
         "ctr.memlock",
         limit(reader, "Max locked memory").map(|text| text == "unlimited"),
     );
+    shape.set("ctr.fifo-granted", fifo_granted(reader));
     shape.set("ctr.rt-budget", rt_budget(reader));
     shape.set("ctr.network", network(reader));
     memory(reader, &mut shape);
@@ -76,6 +79,25 @@ fn limit(reader: &Reader, name: &str) -> Result<String, Unknown> {
         .find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
     soft.map(str::to_owned)
         .ok_or_else(|| Unknown::unclear(format!("{LIMITS} has no line {name}")))
+}
+
+/// A thread of a moment asks for the lowest real-time priority: capabilities, limits, filters and budgets all have their say.
+fn fifo_granted(reader: &Reader) -> Result<bool, Unknown> {
+    let answer = reader.answer("fifo", || {
+        let lowest = RtThread {
+            policy: Policy::Fifo(1),
+            cpu: None,
+            stack_bytes: 0,
+        };
+        let tried = std::thread::spawn(move || lowest.enter()).join();
+        Ok(if matches!(tried, Ok(Ok(()))) {
+            "granted"
+        } else {
+            "refused"
+        }
+        .to_owned())
+    })?;
+    Ok(answer.trim() == "granted")
 }
 
 /// Every CPU online is no binding.

@@ -3,10 +3,9 @@
 use toml::{Table, Value as Toml};
 
 use super::answer::only_live;
-use super::kernel_number;
 use super::place::Links;
 use crate::audit::facts::Subject;
-use crate::audit::value::Unknown;
+use crate::audit::value::{Known, Unknown, Value};
 use crate::error::HostError;
 use crate::reader::Reader;
 
@@ -16,7 +15,7 @@ const PATH: &str = "/proc/net/dev_mcast";
 const PROCESS_BUS: [&str; 2] = ["010ccd", "91e0f0"];
 
 /// The first kernel that hands a group with one macvlan on directly, and Red Hat's older one that may.
-const DIRECT_SINCE: f64 = 6004.0;
+const DIRECT_SINCE: f64 = 6_004.0;
 const BACKPORTED: &str = ".el9";
 
 /// Groups of the process bus, with the interface that joined each.
@@ -57,7 +56,10 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, Unknown> {
     Ok(groups)
 }
 
-pub(super) fn gather(reader: &Reader, links: &Links, groups: &Groups, name: &str, part: &mut Subject) {
+/// What is known of the whole machine: its interfaces, its groups, and its kernel's number.
+type Machine<'a> = (&'a Links, &'a Groups, &'a Known);
+
+pub(super) fn gather(reader: &Reader, (links, groups, kernel): Machine<'_>, name: &str, part: &mut Subject) {
     let known = links.find(name).map(|_| ());
     let own = known.clone().and_then(|()| groups.joined(&[name.to_owned()]));
     part.set("nic.groups", own);
@@ -65,7 +67,7 @@ pub(super) fn gather(reader: &Reader, links: &Links, groups: &Groups, name: &str
     let found = children.clone().and_then(|children| macvlans(reader, &children));
     let cutoff = found.clone().and_then(|found| match found.queued_above {
         Some(above) => Ok(above),
-        None => unsaid(reader),
+        None => unsaid(reader, kernel),
     });
     let queued = cutoff.clone().and_then(|cutoff| {
         let joined = groups.joined(&children.clone()?)?;
@@ -82,10 +84,12 @@ pub(super) fn gather(reader: &Reader, links: &Links, groups: &Groups, name: &str
 }
 
 /// The setting of a kernel that says nothing: groups with one macvlan go directly since Linux 6.4; before, none does.
-fn unsaid(reader: &Reader) -> Result<f64, Unknown> {
+fn unsaid(reader: &Reader, kernel: &Known) -> Result<f64, Unknown> {
     let release = reader.line("/proc/sys/kernel/osrelease")?;
-    if kernel_number(reader)? >= DIRECT_SINCE {
-        return Ok(1.0);
+    match kernel {
+        Ok(Value::Number(number)) if *number >= DIRECT_SINCE => return Ok(1.0),
+        Ok(_) => {}
+        Err(unknown) => return Err(unknown.clone()),
     }
     match release.contains(BACKPORTED) {
         true => Err(Unknown::unclear(format!(

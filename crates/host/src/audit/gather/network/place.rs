@@ -33,9 +33,15 @@ impl Links {
         Self(all)
     }
 
+    /// Without a list of interfaces none is known to be absent.
+    fn all(&self) -> Result<&[Link], Unknown> {
+        let all = self.0.as_ref().map(Vec::as_slice);
+        all.map_err(|error| Unknown::unclear(error.to_string()))
+    }
+
     /// The interface called `name`.
     pub(super) fn find(&self, name: &str) -> Result<&Link, Unknown> {
-        let all = self.0.as_ref().map_err(|error| Unknown::from(error.clone()))?;
+        let all = self.all()?;
         let found = all.iter().find(|link| link.interface.name == name);
         found.ok_or_else(|| Unknown::unclear(format!("{ROOT} shows no interface {name}")))
     }
@@ -47,7 +53,7 @@ impl Links {
 
     /// The macvlans and macvtaps that are made on it, as far as they are in this namespace.
     pub(super) fn macvlans(&self, name: &str) -> Result<Vec<String>, Unknown> {
-        let all = self.0.as_ref().map_err(|error| Unknown::from(error.clone()))?;
+        let all = self.all()?;
         let is_on = |link: &&Link| {
             link.interface.kind == InterfaceKind::Macvlan && link.below.iter().any(|below| below == name)
         };

@@ -1,5 +1,6 @@
 //! Stalls: late samples of all series that lie over each other in time are one thing that happened, not many.
 
+use crate::Report;
 use crate::limits::{Quantity, Unit};
 use crate::text::{count, plural};
 use crate::verdict::Judgement;
@@ -11,6 +12,9 @@ const NOTICED_NS: u64 = 1_100_000_000;
 
 /// Events named for one stall.
 const EVENTS_NAMED: usize = 2;
+
+/// Stalls that a person is shown, the longest.
+pub(crate) const LISTED: usize = 6;
 
 /// A time in which samples were held up.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,7 +159,38 @@ fn is_of_a_stall(kind: EventKind) -> bool {
     )
 }
 
+/// How many samples are in how many stalls, and what a list of the [`LISTED`] longest leaves out; `None` without a stall.
+pub(crate) fn sentence(report: &Report) -> Option<String> {
+    let stalls = &report.stalls;
+    let samples: u64 = stalls.iter().map(|stall| stall.samples).sum();
+    let dropped: u64 = report.run.series.iter().map(|series| series.spikes_dropped).sum();
+    let more = match stalls.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        _ => format!(" The {LISTED} longest are listed."),
+    };
+    let not_kept = match dropped {
+        0 => String::new(),
+        n => format!(
+            " {} over their limits were not kept one by one, and are in none.",
+            plural(n, "sample")
+        ),
+    };
+    (!stalls.is_empty()).then(|| {
+        format!(
+            "Samples over their limits that waited at the same time are one stall: {}, {}.{more}{not_kept}",
+            plural(samples, "sample"),
+            plural(stalls.len() as u64, "stall"),
+        )
+    })
+}
+
 impl Stall {
+    /// The CPUs its samples were measured on: `1, 3`.
+    pub(crate) fn cpus_text(&self) -> String {
+        let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
+        cpus.join(", ")
+    }
+
     /// `35 samples of 9 series over their limits, 8.78 ms`
     pub fn size(&self) -> String {
         let of = match self.in_series {
@@ -191,110 +226,4 @@ impl Stall {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::of_run;
-    use crate::limits::Profile;
-    use crate::verdict::Judgement;
-    use model::{Event, EventKind, RunView, SeriesId, SeriesView, Spike};
-    use testing::synthetic;
-
-    fn spike(at_ns: u64, value_ns: i64) -> Spike {
-        Spike {
-            series: SeriesId(0),
-            at_ns,
-            value_ns,
-            cpu: Some(1),
-            sequence: None,
-            explanation: None,
-        }
-    }
-
-    fn series(name: &str, spikes: Vec<Spike>) -> SeriesView {
-        let mut series = synthetic::series(name, 1000, 60_000, 10);
-        series.spikes = spikes;
-        series
-    }
-
-    fn stalls(run: &RunView) -> Vec<super::Stall> {
-        let profile = Profile::find("substation").expect("embedded");
-        of_run(run, &Judgement::of(run, &[profile]))
-    }
-
-    /// Two wake-ups and an age in one stall around 1 s, and a wake-up alone at 5 s.
-    fn run() -> RunView {
-        synthetic::run(vec![
-            series(
-                "wakeup/cpu1",
-                vec![
-                    spike(1_000_500_000, 900_000),
-                    spike(5_000_000_000, 200_000),
-                    spike(3_000_000_000, 100_000),
-                ],
-            ),
-            series("age/MU01", vec![spike(1_002_000_000, 1_900_000)]),
-        ])
-    }
-
-    #[test]
-    fn late_samples_that_overlap_are_one_stall_of_all_series() {
-        let stalls = stalls(&run());
-        let [long, short] = &stalls[..] else {
-            panic!("{stalls:?}")
-        };
-        assert_eq!((long.samples, long.in_series, long.longest_ns), (2, 2, 1_900_000));
-        assert_eq!((long.from_ns, long.to_ns), (999_600_000, 1_002_000_000));
-        assert_eq!(long.size(), "2 samples of 2 series, 1.90 ms");
-        assert_eq!(
-            (short.samples, short.longest_ns),
-            (1, 200_000),
-            "what is within its limit is in none"
-        );
-        assert_eq!(short.size(), "1 sample of wakeup/cpu1, 200 µs");
-    }
-
-    #[test]
-    fn samples_that_only_follow_each_other_are_apart() {
-        let run = synthetic::run(vec![series(
-            "wakeup/cpu1",
-            vec![spike(1_000_000_000, 200_000), spike(1_000_250_000, 200_000)],
-        )]);
-        assert_eq!(stalls(&run).len(), 2);
-        let run = synthetic::run(vec![series(
-            "wakeup/cpu1",
-            vec![spike(1_000_000_000, 200_000), spike(1_000_150_000, 200_000)],
-        )]);
-        assert_eq!(stalls(&run).len(), 1);
-    }
-
-    #[test]
-    fn events_and_our_own_sender_are_named() {
-        let mut run = run();
-        let event = |at_ns: u64, kind: EventKind| Event {
-            at_ns,
-            kind,
-            series: None,
-            text: String::new(),
-        };
-        run.events = vec![
-            event(900_000_000, EventKind::Steal),
-            event(1_500_000_000, EventKind::Steal),
-            event(1_600_000_000, EventKind::Relay),
-        ];
-        let why = |run: &RunView| stalls(run)[0].why(run);
-        assert_eq!(why(&run), "not explained; steal at 1.50 s");
-        run.series[0].spikes[0].explanation = Some(synthetic::explanation());
-        let word = synthetic::explanation().cause.word();
-        assert_eq!(why(&run), format!("{word}; steal at 1.50 s"));
-        run.series
-            .push(series("publish/lateness", vec![spike(1_001_900_000, 1_800_000)]));
-        assert!(why(&run).contains("this program's sender was 1.80 ms late itself"));
-        run.series[2].spikes[0].value_ns = 300_000;
-        assert!(!why(&run).contains("sender"), "less than half of it");
-    }
-
-    #[test]
-    fn a_series_without_a_limit_makes_no_stall() {
-        let run = synthetic::run(vec![series("arrival/MU01", vec![spike(1_000_000_000, 9_000_000)])]);
-        assert_eq!(stalls(&run), []);
-    }
-}
+mod tests;

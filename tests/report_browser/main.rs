@@ -1,215 +1,14 @@
 //! The HTML report in a real browser: it opens without a complaint, shows the figures of the result document, zooms, opens
 //! and closes, prints. Needs the Debian packages `chromium` and `chromium-driver`.
 
+mod browser;
+mod shape;
+
+use browser::Browser;
 use serde_json::{Value, json};
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Chromedriver on a free port, and one browser session. Both end when it is dropped.
-struct Browser {
-    driver: Child,
-    port: u16,
-    session: String,
-    _profile: tempfile::TempDir,
-}
-
-impl Browser {
-    fn open() -> Self {
-        let port = TcpListener::bind("127.0.0.1:0")
-            .and_then(|socket| socket.local_addr())
-            .expect("a free port")
-            .port();
-        let driver = Command::new("chromedriver")
-            .arg(format!("--port={port}"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver: apt-get install chromium chromium-driver");
-        let profile = tempfile::tempdir().expect("a directory for the browser's profile");
-        let mut browser = Self {
-            driver,
-            port,
-            session: String::new(),
-            _profile: profile,
-        };
-        browser.wait_until_ready();
-        let arguments = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--hide-scrollbars",
-            "--window-size=1280,900",
-            &format!("--user-data-dir={}", browser._profile.path().display()),
-        ];
-        let wanted = json!({"capabilities": {"alwaysMatch": {
-            "browserName": "chrome",
-            "goog:chromeOptions": {"args": arguments},
-            "goog:loggingPrefs": {"browser": "ALL"},
-        }}});
-        let session = browser.ask("POST", "/session", &wanted);
-        browser.session = session["sessionId"].as_str().expect("a session").to_owned();
-        browser
-    }
-
-    fn wait_until_ready(&self) {
-        let until = Instant::now() + Duration::from_secs(20);
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            assert!(
-                Instant::now() < until,
-                "chromedriver does not answer on port {}",
-                self.port
-            );
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    /// One request to the driver; the `value` of its answer. An error of the driver ends the test with its message.
-    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let body = if method == "GET" {
-            String::new()
-        } else {
-            body.to_string()
-        };
-        let answer = self
-            .exchange(method, path, &body)
-            .expect("chromedriver answers within a minute");
-        let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
-        let value: Value = serde_json::from_str(body).expect("JSON");
-        assert!(
-            value["value"]["error"].is_null(),
-            "{method} {path}: {}",
-            value["value"]["message"]
-        );
-        value["value"].clone()
-    }
-
-    fn exchange(&self, method: &str, path: &str, body: &str) -> std::io::Result<String> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
-        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
-        let (port, length) = (self.port, body.len());
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n\
-             Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-        )?;
-        let mut answer = Vec::new();
-        let mut part = [0u8; 65_536];
-        // The driver keeps the connection open: the length in the head says when the answer is whole.
-        while !is_whole(&answer) {
-            match stream.read(&mut part)? {
-                0 => break,
-                n => answer.extend_from_slice(&part[..n]),
-            }
-        }
-        String::from_utf8(answer).map_err(|_| std::io::Error::other("an answer that is not text"))
-    }
-
-    fn in_session(&self, method: &str, path: &str, body: &Value) -> Value {
-        self.ask(method, &format!("/session/{}{path}", self.session), body)
-    }
-
-    fn go(&self, url: &str) {
-        self.in_session("POST", "/url", &json!({ "url": url }));
-    }
-
-    /// Runs a script's body in the page and gives what it returns.
-    fn run(&self, script: &str) -> Value {
-        self.in_session("POST", "/execute/sync", &json!({"script": script, "args": []}))
-    }
-
-    /// Waits until a script gives true.
-    fn wait_for(&self, what: &str, script: &str) {
-        let until = Instant::now() + Duration::from_secs(10);
-        while self.run(script) != json!(true) {
-            assert!(Instant::now() < until, "not within 10 s: {what}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    fn mouse(&self, actions: &Value) {
-        let body = json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions}]});
-        self.in_session("POST", "/actions", &body);
-    }
-
-    fn resize(&self, width: u32, height: u32) {
-        self.in_session("POST", "/window/rect", &json!({"width": width, "height": height}));
-    }
-
-    fn screenshot(&self, path: &Path) {
-        let png = self.in_session("GET", "/screenshot", &Value::Null);
-        std::fs::write(path, from_base64(png.as_str().expect("base64"))).expect("the screenshot is written");
-    }
-
-    /// The page as PDF, as a person would print it.
-    fn print(&self) -> Vec<u8> {
-        let pdf = self.in_session(
-            "POST",
-            "/print",
-            &json!({"background": true, "page": {"width": 21.0, "height": 29.7}}),
-        );
-        from_base64(pdf.as_str().expect("base64"))
-    }
-
-    /// What the browser complained about since the last time it was asked.
-    fn complaints(&self) -> Vec<Value> {
-        let log = self.in_session("POST", "/se/log", &json!({"type": "browser"}));
-        log.as_array().expect("a list").clone()
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // Also after a failed assertion: a driver that is killed leaves its browser running.
-        if !self.session.is_empty() {
-            let _ = self.exchange("DELETE", &format!("/session/{}", self.session), "");
-        }
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
-    }
-}
-
-fn is_whole(answer: &[u8]) -> bool {
-    let Some(end) = answer.windows(4).position(|four| four == b"\r\n\r\n") else {
-        return false;
-    };
-    let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length:"))
-        .and_then(|n| n.trim().parse::<usize>().ok());
-    length.is_some_and(|length| answer.len() >= end + 4 + length)
-}
-
-fn from_base64(text: &str) -> Vec<u8> {
-    let digit = |c: u8| match c {
-        b'A'..=b'Z' => Some(c - b'A'),
-        b'a'..=b'z' => Some(c - b'a' + 26),
-        b'0'..=b'9' => Some(c - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
-    let mut out = Vec::new();
-    let (mut bits, mut held) = (0u32, 0);
-    for value in text.bytes().filter_map(digit) {
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            out.push((bits >> held) as u8);
-            bits &= (1 << held) - 1;
-        }
-    }
-    out
-}
+use std::process::Command;
 
 /// A report and its result document, made by the example of the report crate.
 fn make_report(directory: &Path, kind: &str) -> (PathBuf, Value) {
@@ -409,4 +208,60 @@ fn whole_page(browser: &Browser, path: &Path) {
         "return document.querySelectorAll('.chart.live').length > 0;",
     );
     browser.screenshot(path);
+}
+
+/// The page of a run file, made by the program; how many octets it has.
+fn page_of(run_file: &Path) -> (PathBuf, u64) {
+    let page = run_file.with_extension("html");
+    let [file, html] = [run_file, &page].map(|path| path.to_str().expect("UTF-8"));
+    let output = support::run(&["report", "--limits", "substation", "--html", html, file]);
+    assert!(
+        matches!(output.status.code(), Some(0 | 1 | 3)),
+        "{}",
+        support::stderr(&output)
+    );
+    let octets = std::fs::metadata(&page).expect("the page").len();
+    (page, octets)
+}
+
+/// Octets that a page of a run of the plan `substation` may have, and screens of 1280 by 900 pixels that one of `quick` may have.
+const MOST_OCTETS: u64 = 2_000_000;
+const MOST_SCREENS: f64 = 12.0;
+
+#[test]
+fn pages_of_the_plans_stay_small() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    let series = shape::SUBSTATION.write(&path("substation.triptime"));
+    assert!(series > 300, "{series} series");
+    let (substation, octets) = page_of(&path("substation.triptime"));
+    assert!(octets < MOST_OCTETS, "{octets} octets for {series} series");
+
+    shape::QUICK.write(&path("quick.triptime"));
+    let (quick, _) = page_of(&path("quick.triptime"));
+    let browser = Browser::open();
+    browser.resize(1280, 900);
+    for (page, name) in [(&substation, "substation"), (&quick, "quick")] {
+        browser.go(&format!("file://{}", page.display()));
+        browser.wait_for(
+            "the first chart",
+            "return document.documentElement.classList.contains('js');",
+        );
+        browser.screenshot(&shots().join(format!("{name}-first.png")));
+        whole_page(&browser, &shots().join(format!("{name}-whole.png")));
+        browser.resize(1280, 900);
+        assert_eq!(
+            browser.complaints(),
+            Vec::<Value>::new(),
+            "{name}: the browser complained"
+        );
+    }
+    let screens = browser.run(
+        "if (document.getElementById('contradictions')) return 'the run file contradicts itself';
+         return document.documentElement.scrollHeight / 900;",
+    );
+    let screens = screens.as_f64().unwrap_or_else(|| panic!("{screens}"));
+    assert!((1.0..MOST_SCREENS).contains(&screens), "{screens} screens");
+    let figures = format!("substation: {series} series, {octets} octets; quick: {screens:.1} screens");
+    let _ = writeln!(std::io::stdout(), "{figures}");
 }

@@ -1,0 +1,80 @@
+//! What a bay measures.
+
+use serde::Deserialize;
+
+use super::reference::ORDERS;
+use crate::error::{Check, SettingError};
+
+/// Where a residual comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Residual {
+    /// Its own channel of the stream.
+    #[default]
+    Measured,
+    /// The sum of the three phases, sample by sample.
+    Sum,
+}
+
+/// What stands in for a lost sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Substitute {
+    /// The sample before it (zero-order hold).
+    #[default]
+    Hold,
+    /// A straight line through the two before it; after a second loss in a row, the sample before.
+    Linear,
+}
+
+/// What a bay measures, and how.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BaySettings {
+    /// Harmonics to measure, of 2, 3, 5, 7 and 9. Each costs as much as the fundamental.
+    pub harmonics: Vec<u32>,
+    /// Harmonics to measure of the two residuals alone: a quarter of the work.
+    #[serde(skip)]
+    pub residual_harmonics: Vec<u32>,
+    /// Time constant in ms of the decaying DC component that is removed from currents, 5 to 500; 0 removes none.
+    pub dc_time_constant_ms: f64,
+    /// Where the residual current comes from.
+    pub residual_current: Residual,
+    /// Where the residual voltage comes from.
+    pub residual_voltage: Residual,
+    /// What stands in for a lost sample.
+    pub substitute: Substitute,
+}
+
+impl Default for BaySettings {
+    /// Fundamental only; DC of 45 ms removed; residuals measured; zero-order hold.
+    fn default() -> Self {
+        Self {
+            harmonics: Vec::new(),
+            residual_harmonics: Vec::new(),
+            dc_time_constant_ms: 45.0,
+            residual_current: Residual::Measured,
+            residual_voltage: Residual::Measured,
+            substitute: Substitute::Hold,
+        }
+    }
+}
+
+impl BaySettings {
+    /// Whether the settings lie in their ranges.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check(&self) -> Result<(), SettingError> {
+        let check = Check("measurement");
+        for order in self.harmonics.iter().chain(&self.residual_harmonics) {
+            check.together(ORDERS[1..].contains(order), || {
+                format!("harmonics has {order}; it may have 2, 3, 5, 7 and 9")
+            })?;
+        }
+        if self.dc_time_constant_ms != 0.0 {
+            check.range("dc-time-constant-ms", self.dc_time_constant_ms, "ms", 5.0..=500.0)?;
+        }
+        Ok(())
+    }
+}

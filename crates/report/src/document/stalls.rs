@@ -1,0 +1,63 @@
+//! Late samples of all series, put together in time, in the result document.
+
+use super::seconds;
+use crate::Report;
+use crate::stall::Stall;
+use serde::Serialize;
+
+/// Stalls in the document, the longest.
+const STALLS: usize = 100;
+
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct StallsEntry {
+    stalls: Vec<StallEntry>,
+    /// All, with those that are not in the list.
+    stalls_found: usize,
+}
+
+/// Durations in ns, instants in s since the run's start.
+#[derive(Debug, Clone, Serialize)]
+struct StallEntry {
+    from_s: f64,
+    to_s: f64,
+    samples: u64,
+    longest: u64,
+    series: String,
+    in_series: usize,
+    cpus: Vec<u32>,
+    cause: Option<&'static str>,
+    explanation: Option<String>,
+    sender_late: Option<u64>,
+    events: Vec<usize>,
+    text: String,
+}
+
+impl StallsEntry {
+    pub(super) fn of(report: &Report) -> Self {
+        let entry = |stall| StallEntry::of(report, stall);
+        Self {
+            stalls: report.stalls.iter().take(STALLS).map(entry).collect(),
+            stalls_found: report.stalls.len(),
+        }
+    }
+}
+
+impl StallEntry {
+    fn of(report: &Report, stall: &Stall) -> Self {
+        let explanation = stall.explanation.as_ref();
+        Self {
+            from_s: seconds(stall.from_ns),
+            to_s: seconds(stall.to_ns),
+            samples: stall.samples,
+            longest: stall.longest_ns,
+            series: stall.series.clone(),
+            in_series: stall.in_series,
+            cpus: stall.cpus.clone(),
+            cause: explanation.map(|why| why.cause.word()),
+            explanation: explanation.map(|why| why.text.clone()),
+            sender_late: stall.sender_ns,
+            events: stall.events.clone(),
+            text: format!("{}: {}", stall.size(), stall.why(&report.run)),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What a frame passes, as far as the run knows it.
+
+use super::{Bed, Frame, Measure, Place, Span};
+use crate::Report;
+use model::fact::{NO_SWITCH, SWITCH};
+use model::hop::HopName;
+use model::{Kind, SeriesView, kind};
+
+const TEST_SET: &str = "Test set";
+const SWITCH_NAME: &str = "Switch";
+const DEVICE: &str = "Device under test";
+const APPLICATION: &str = "Application";
+
+/// Names of the points from which on a frame in a test bed is in the device's network namespace; an interface may follow a dash.
+const ON_DEVICE: [&str; 2] = ["edge", "app"];
+
+/// Characters of a switch's kind that have room.
+const KIND: usize = 26;
+
+impl Bed {
+    pub(super) fn of(report: &Report) -> Self {
+        let mut bed = Self {
+            places: vec![Place::new(TEST_SET, sent(report))],
+            frames: Vec::new(),
+            spans: Vec::new(),
+        };
+        let (on_switch, on_device) = bed.switch(report);
+        let device = bed.places.len();
+        bed.points(report, &on_device);
+        bed.receivers(report, on_device.is_empty());
+        bed.arrivals(report, device, on_switch);
+        bed.frame(DEVICE, String::new(), device);
+        bed.spans(report, device);
+        bed
+    }
+
+    /// Adds the switch, where the run knows of one; gives whether it has points of its own, and those that are behind it.
+    fn switch(&mut self, report: &Report) -> (bool, Vec<String>) {
+        let points = points(report);
+        let kind = SWITCH.of(&report.run.facts).filter(|kind| kind != NO_SWITCH);
+        let Some(kind) = kind.filter(|_| has_frames(report)) else {
+            return (false, points);
+        };
+        let kind: String = kind.chars().take(KIND).collect();
+        let (on_device, before): (Vec<String>, Vec<String>) = points.into_iter().partition(|point| is_on_device(point));
+        let first = self.places.len();
+        if before.is_empty() {
+            self.places.push(Place {
+                kind,
+                ..Place::new(SWITCH_NAME, Vec::new())
+            });
+        } else {
+            self.points(report, &before);
+            self.frame(SWITCH_NAME, kind, first);
+        }
+        (!before.is_empty(), on_device)
+    }
+
+    /// Adds points of observation, with the hops between them.
+    fn points(&mut self, report: &Report, points: &[String]) {
+        for point in points {
+            let hop = self
+                .places
+                .last()
+                .and_then(|before| hop(report, before.point()?, point));
+            let name = match point.as_str() {
+                "app" if self.places.len() > 1 => APPLICATION.to_owned(),
+                _ => format!("Point {point}"),
+            };
+            self.places.push(Place {
+                before: hop.into_iter().collect(),
+                ..Place::new(&name, Vec::new())
+            });
+        }
+    }
+
+    /// Adds who receives the frames on the device.
+    fn receivers(&mut self, report: &Report, without_points: bool) {
+        let of = |kind: &'static Kind| Measure::of_kind(report, kind);
+        if without_points && has(report, &[&kind::RTT, &kind::TURNAROUND, &kind::ARRIVAL, &kind::LISTEN]) {
+            let turnaround = of(&kind::TURNAROUND).into_iter().collect();
+            self.places.push(Place::new(DEVICE, turnaround));
+        }
+        if has(report, &[&kind::DELIVERY, &kind::AGE]) {
+            if self.places.last().is_none_or(|place| place.name != APPLICATION) {
+                self.places.push(Place::new(APPLICATION, Vec::new()));
+            }
+            if let Some(place) = self.places.last_mut() {
+                place.before.extend(of(&kind::DELIVERY));
+            }
+        }
+        if has(report, &[&kind::TASK, &kind::USE, &kind::TRIP, &kind::PONG]) {
+            let task = of(&kind::TASK).into_iter().collect();
+            self.places.push(Place::new("Relay", task));
+        }
+        if let Some(place) = self.places.last_mut().filter(|place| place.name != TEST_SET) {
+            place.inside.extend(of(&kind::WAKEUP));
+        }
+    }
+
+    /// Lays what is measured from the test set to the device's interface on the arrow to it, or beside the switch between them.
+    fn arrivals(&mut self, report: &Report, device: usize, over_points: bool) {
+        let measures = [&kind::ARRIVAL, &kind::LISTEN].map(|kind| Measure::of_kind(report, kind));
+        let measures = measures.into_iter().flatten();
+        match self.places.get_mut(device) {
+            Some(place) if !over_points => {
+                let behind = std::mem::take(&mut place.before);
+                place.before = measures.chain(behind).collect();
+            }
+            Some(_) => self.spans.extend(measures.map(|measure| Span { to: device, measure })),
+            None => {}
+        }
+    }
+
+    /// Draws a frame around the places from `first` on, if there are some that are not called so themselves.
+    fn frame(&mut self, name: &'static str, kind: String, first: usize) {
+        let last = self.places.len() - 1;
+        let is_alone = first == last && self.places[last].name == name;
+        if first <= last && !is_alone {
+            self.frames.push(Frame {
+                name,
+                kind,
+                first,
+                last,
+            });
+        }
+    }
+
+    /// What spans several places: round trip, age, age at the task, trip.
+    fn spans(&mut self, report: &Report, device: usize) {
+        let last = self.places.len() - 1;
+        let application = self.places.iter().position(|place| place.name == APPLICATION);
+        let all = [
+            (&kind::RTT, "Round trip", device.min(last)),
+            (&kind::AGE, "Age", application.unwrap_or(last)),
+            (&kind::USE, "Age at the task", last),
+            (&kind::TRIP, "Trip, there and back", last),
+            (&kind::PONG, "Answer, there and back", last),
+        ];
+        for (kind, name, to) in all {
+            let series = report.run.series.iter().filter(|series| series.is(kind));
+            let measure = Measure::of(name, report, series);
+            self.spans.extend(measure.map(|measure| Span { to, measure }));
+        }
+    }
+}
+
+/// How late the test set sent.
+fn sent(report: &Report) -> Vec<Measure> {
+    let of = |kind: &'static Kind| Measure::of_kind(report, kind);
+    of(&kind::PUBLISH).into_iter().chain(of(&kind::TALK)).collect()
+}
+
+fn has(report: &Report, kinds: &[&'static Kind]) -> bool {
+    let is_one = |series: &SeriesView| kinds.iter().any(|kind| series.is(kind));
+    report.run.series.iter().any(is_one)
+}
+
+/// Whether any frame passed the bed.
+fn has_frames(report: &Report) -> bool {
+    let of_frames = [
+        &kind::RTT,
+        &kind::TURNAROUND,
+        &kind::ARRIVAL,
+        &kind::LISTEN,
+        &kind::HOP,
+        &kind::DELIVERY,
+        &kind::AGE,
+        &kind::TASK,
+        &kind::USE,
+        &kind::TRIP,
+        &kind::PONG,
+    ];
+    has(report, &of_frames)
+}
+
+fn is_on_device(point: &str) -> bool {
+    let kind = point.split('-').next();
+    ON_DEVICE.iter().any(|name| kind == Some(name))
+}
+
+/// Points of observation in the order of the way.
+fn points(report: &Report) -> Vec<String> {
+    let names = report
+        .run
+        .series
+        .iter()
+        .filter_map(|series| HopName::parse(&series.spec.name));
+    let mut points: Vec<String> = Vec::new();
+    for name in names {
+        for point in [name.from, name.to] {
+            if !points.iter().any(|known| known == point) {
+                points.push(point.to_owned());
+            }
+        }
+    }
+    points
+}
+
+fn hop(report: &Report, from: &str, to: &str) -> Option<Measure> {
+    let is_it =
+        |series: &&SeriesView| HopName::parse(&series.spec.name).is_some_and(|name| name.from == from && name.to == to);
+    Measure::of("Hop", report, report.run.series.iter().filter(is_it))
+}
+
+impl Place {
+    fn new(name: &str, inside: Vec<Measure>) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: String::new(),
+            inside,
+            before: Vec::new(),
+        }
+    }
+
+    /// The point of observation that it is.
+    fn point(&self) -> Option<&str> {
+        match self.name.as_str() {
+            APPLICATION => Some("app"),
+            name => name.strip_prefix("Point "),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Stalls as text.
+
+use super::{Align, Paint, Table};
+use crate::Report;
+use crate::stall::{LISTED, Stall, sentence};
+use crate::terminal::wrapped;
+use std::fmt::Write;
+use units::format_ns;
+
+/// Columns of a line of the sentence above the table.
+const COLUMNS: usize = 98;
+
+/// The longest stalls, a row each, below how many there are.
+pub(super) fn stalls(report: &Report, paint: &Paint) -> String {
+    let Some(sentence) = sentence(report) else {
+        return String::new();
+    };
+    let mut out = format!("{}\n", paint.heading("Stalls"));
+    for line in wrapped(&sentence, COLUMNS) {
+        let _ = writeln!(out, "  {line}");
+    }
+    let mut table = Table::new(&[("at", Align::Right), ("held up", Align::Left), ("CPU", Align::Left)]);
+    table.columns(&[("what held it up; beside it", Align::Left)]);
+    for stall in report.stalls.iter().take(LISTED) {
+        table.row(row(report, stall));
+        let text = stall.explanation.as_ref().map_or("", |why| why.text.as_str());
+        table.note(text);
+    }
+    out + &table.text()
+}
+
+fn row(report: &Report, stall: &Stall) -> Vec<String> {
+    let cpus = match stall.cpus_text() {
+        cpus if cpus.is_empty() => "–".to_owned(),
+        cpus => cpus,
+    };
+    vec![
+        format_ns(stall.from_ns as f64),
+        stall.size(),
+        cpus,
+        stall.why(&report.run),
+    ]
+}
