@@ -37,7 +37,7 @@ fn of(guest: &TempDir, machine: &str, host: Option<&str>) -> Audit {
 
 #[test]
 fn each_change_for_the_worse_is_found() {
-    let cases: [(&str, &str, &str, Outcome); 20] = [
+    let cases: [(&str, &str, &str, Outcome); 21] = [
         ("vmw-latency-sensitivity", "\"high\"", "\"HIGH\"", Pass),
         ("vmw-latency-sensitivity", "\"high\"", "\"normal\"", Fail),
         (
@@ -85,6 +85,7 @@ fn each_change_for_the_worse_is_found() {
             "pciPassthru0.present = \"TRUE\"",
             Pass,
         ),
+        ("vmw-nic-path", "ethernet0.present = \"TRUE\"", "", NotApplicable),
         ("vmw-time-sync", "tools.syncTime = \"TRUE\"", "", Fail),
         ("vmw-placement", "photon-rt.vmdk", "photon-rt-000002.vmdk", Fail),
         ("vmw-placement", "photon-rt.vmdk", "photon-rt-12.vmdk", Pass),
