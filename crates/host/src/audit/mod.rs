@@ -76,7 +76,7 @@ pub(crate) fn audit(reader: &Reader, parameters: &Parameters, waivers: &[Waiver]
     rank(&mut findings);
     Audit {
         environment: gather::environment(reader),
-        cpus: map::rows(reader, &facts, grown),
+        cpus: map::rows(reader, &facts, grown.as_ref()),
         facts,
         findings,
     }
