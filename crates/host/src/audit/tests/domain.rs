@@ -5,8 +5,8 @@ use std::time::Instant;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::defined::{add, audit, expect};
 use super::tree::tree;
+use super::whole::{add, audit, expect};
 use crate::audit::definition::domain::Domain;
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;

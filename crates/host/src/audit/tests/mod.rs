@@ -1,8 +1,8 @@
 mod asked;
+mod broken;
 mod cache;
 mod clock;
 mod container;
-mod defined;
 mod domain;
 mod golden;
 mod guest;
@@ -14,10 +14,12 @@ mod made;
 mod memory;
 mod network;
 mod power;
+mod scheduler;
 mod threads;
 mod time;
 mod tree;
 mod vmware;
+mod whole;
 
 use std::fs;
 
