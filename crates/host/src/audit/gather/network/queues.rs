@@ -1,4 +1,4 @@
-//! The interrupts of an interface: how many there are, and whether each has CPUs of its own.
+//! The receive queues of an interface, and whether somebody chose CPUs for their interrupts.
 
 use units::CpuList;
 
@@ -25,13 +25,11 @@ pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
         }
     });
     let online = cpu::online(reader).map_err(Unknown::from);
-    let loose = used.clone().and_then(|used| loose(&used, &online?));
-    part.set("nic.irqs-unpinned", loose);
-    part.set("nic.irq-cpus", used.and_then(|used| served_by(&used)));
+    part.set("nic.irqs-anywhere", used.and_then(|used| anywhere(&used, &online?)));
 }
 
 /// The interrupts that may go to every CPU.
-fn loose(used: &[NicInterrupt], online: &CpuList) -> Result<Vec<String>, Unknown> {
+fn anywhere(used: &[NicInterrupt], online: &CpuList) -> Result<Vec<String>, Unknown> {
     let mut names = Vec::new();
     for one in used {
         let allowed = one.allowed.clone()?;
@@ -40,12 +38,4 @@ fn loose(used: &[NicInterrupt], online: &CpuList) -> Result<Vec<String>, Unknown
         }
     }
     Ok(names)
-}
-
-fn served_by(used: &[NicInterrupt]) -> Result<CpuList, Unknown> {
-    let mut cpus = Vec::new();
-    for one in used {
-        cpus.extend(one.effective.clone().or_else(|_| one.allowed.clone())?.iter());
-    }
-    Ok(cpus.into_iter().collect())
 }
