@@ -1,6 +1,7 @@
 //! Rules as data: one TOML file for each group, in `crates/host/rules`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -235,6 +236,12 @@ const FILES: [(&str, &str); 16] = [
 /// # Panics
 /// A file is no rule file; a test reads them all.
 pub fn built_in() -> Vec<(&'static str, Group)> {
+    // A command asks for them several times.
+    static READ: OnceLock<Vec<(&'static str, Group)>> = OnceLock::new();
+    READ.get_or_init(read_all).clone()
+}
+
+fn read_all() -> Vec<(&'static str, Group)> {
     let read = |(name, text): &(&'static str, &str)| {
         let group = toml::from_str(text).unwrap_or_else(|error| panic!("rules/{name}.toml: {error}"));
         (*name, group)
