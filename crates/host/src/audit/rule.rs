@@ -236,17 +236,13 @@ const FILES: [(&str, &str); 16] = [
 /// # Panics
 /// A file is no rule file; a test reads them all.
 pub fn built_in() -> Vec<(&'static str, Group)> {
-    // A command asks for them several times.
-    static READ: OnceLock<Vec<(&'static str, Group)>> = OnceLock::new();
-    READ.get_or_init(read_all).clone()
-}
-
-fn read_all() -> Vec<(&'static str, Group)> {
+    // Reading them takes longer than many an audit.
+    static GROUPS: OnceLock<Vec<(&str, Group)>> = OnceLock::new();
     let read = |(name, text): &(&'static str, &str)| {
         let group = toml::from_str(text).unwrap_or_else(|error| panic!("rules/{name}.toml: {error}"));
         (*name, group)
     };
-    FILES.iter().map(read).collect()
+    GROUPS.get_or_init(|| FILES.iter().map(read).collect()).clone()
 }
 
 /// The profiles that any rule knows, in alphabetical order.

@@ -5,10 +5,10 @@ mod tree;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::{page, verdict};
 use host::Host;
-use host::audit::{Audit, check_definitions};
 use host::audit::parameters::{Parameters, Workload};
 use host::audit::rule::Severity;
 use host::audit::waiver::{self, Waiver};
+use host::audit::{Audit, check_definitions};
 use report::audit::{Answer, AuditReport};
 use std::fs;
 use std::io::IsTerminal;
@@ -76,7 +76,7 @@ pub(crate) struct OfArgs {
     /// VMware virtual machine: its .vmx or .ovf; may be given more than once
     #[arg(long, value_name = "FILE")]
     vmx: Vec<PathBuf>,
-    /// What the ESXi host of the virtual machines says of itself: a saved bundle
+    /// What the ESXi host below them says: the output of its commands in one file
     #[arg(long, value_name = "FILE")]
     esxi: Option<PathBuf>,
     /// Container: a definition file, or the id of a container of this machine; may be given more than once
@@ -152,6 +152,11 @@ impl OfArgs {
         }
     }
 
+    /// The CPUs for real-time work, as they were told.
+    pub(crate) fn cpus(&self) -> Option<&CpuList> {
+        self.cpus.as_ref()
+    }
+
     fn waivers(&self) -> Result<Vec<Waiver>, Failure> {
         let Some(path) = &self.waivers else {
             return Ok(Vec::new());
@@ -214,8 +219,9 @@ impl OfArgs {
         ))
     }
 
-    /// Refuses what names nothing.
+    /// Refuses what names nothing, and definitions that cannot be read.
     fn check(&self) -> Result<(), Failure> {
+        host::audit::check_definitions(&self.parameters()).map_err(Failure::Usage)?;
         let profiles = host::audit::rule::profiles();
         match &self.profile {
             Some(name) if !profiles.contains(name) => Err(Failure::Usage(format!(

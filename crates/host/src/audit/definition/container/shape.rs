@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// Every fact of a container. Names without a value in a definition are unknown.
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     // CPUs it is bound to; none: it is not.
     "ctr.cpus",
     // NUMA nodes it is bound to, as a list; empty: it is not.
@@ -45,6 +45,8 @@ const NAMES: [&str; 29] = [
     "ctr.quota",
     "ctr.capabilities",
     "ctr.privileged",
+    // Whether a thread got a real-time priority that asked for one; absent: nobody tried.
+    "ctr.fifo-granted",
     // Whether its group has a budget for real-time threads, where the kernel gives such budgets to groups.
     "ctr.rt-budget",
     // Highest real-time priority by resource limit; 0: none.
@@ -101,6 +103,7 @@ impl Shape {
                 Err(Unknown::unclear(format!("{}: this form does not tell", form.word()))),
             );
         }
+        part.set_known("ctr.fifo-granted", Err(Unknown::absent("nobody tried")));
         Self { part, cpus: None }
     }
 

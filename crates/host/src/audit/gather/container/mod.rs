@@ -22,20 +22,28 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     for name in &parameters.containers {
         shapes.extend(named::read(reader, name));
     }
-    let shared: Vec<_> = (0..shapes.len()).map(|at| sharing(&shapes, at)).collect();
-    for (shape, shared) in shapes.into_iter().zip(shared) {
-        add(facts, shape, shared);
-    }
+    let mut shared: Vec<_> = (0..shapes.len()).map(|at| sharing(&shapes, at)).collect();
     // A definition that is named in a container is its own: it shares no CPU with itself.
     if container::detect(reader).is_ok_and(|found| found.runtime.is_some()) {
-        add(facts, running::read(reader), Ok(Vec::new()));
+        shapes.push(running::read(reader));
+        shared.push(Ok(Vec::new()));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (shape, shared) in shapes.into_iter().zip(shared) {
+        let mut part = shape.into_part();
+        part.name = told_apart(&part.name, &names);
+        names.push(part.name.clone());
+        part.set("ctr.shares-cpus-with", shared);
+        facts.add(Class::Container, part);
     }
 }
 
-fn add(facts: &mut Facts, shape: Shape, shared: Result<Vec<String>, Unknown>) {
-    let mut part = shape.into_part();
-    part.set("ctr.shares-cpus-with", shared);
-    facts.add(Class::Container, part);
+/// Parts of one name are one part: a second container of a name is `relay (2)`.
+fn told_apart(name: &str, taken: &[String]) -> String {
+    let is_free = |name: &String| !taken.contains(name);
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(is_free).unwrap_or_default()
 }
 
 /// The other containers that are bound to a CPU of this one.

@@ -1,4 +1,4 @@
-//! The receive queues of an interface, and whether somebody chose CPUs for their interrupts.
+//! The interrupts of an interface: how many there are, and whether each has CPUs of its own.
 
 use units::CpuList;
 
@@ -25,11 +25,12 @@ pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
         }
     });
     let online = cpu::online(reader).map_err(Unknown::from);
-    part.set("nic.irqs-anywhere", used.and_then(|used| anywhere(&used, &online?)));
+    let loose = used.and_then(|used| loose(&used, &online?));
+    part.set("nic.irqs-anywhere", loose);
 }
 
 /// The interrupts that may go to every CPU.
-fn anywhere(used: &[NicInterrupt], online: &CpuList) -> Result<Vec<String>, Unknown> {
+fn loose(used: &[NicInterrupt], online: &CpuList) -> Result<Vec<String>, Unknown> {
     let mut names = Vec::new();
     for one in used {
         let allowed = one.allowed.clone()?;
