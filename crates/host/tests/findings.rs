@@ -14,9 +14,11 @@ use host::audit::parameters::Parameters;
 use told::{findings, parameters};
 
 /// Rules that are content without a file, or with an empty one, and the end of its path. A kernel without an idle driver has no file
-/// that names one. A control group without a budget for real-time threads is one of a kernel without such budgets. A process that is
+/// that names one, one without transparent huge pages or without the detector of soft lockups none that switches them. A control group without a budget for real-time threads is one of a kernel without such budgets. A process that is
 /// not called irqbalance, or has ended, is none.
-const FINE_WITHOUT: [(&str, &str); 3] = [
+const FINE_WITHOUT: [(&str, &str); 5] = [
+    ("mm-background-work", "transparent_hugepage/enabled"),
+    ("lockup-watchdogs", "soft_watchdog"),
     ("guest-idle-mode", "cpuidle/current_driver"),
     ("kernel-rt-group-sched", "cpu.rt_runtime_us"),
     ("irqbalance-harmless", "comm"),
