@@ -147,11 +147,16 @@ impl Shape {
     }
 
     /// Whether it and `other` are bound to some CPU both.
-    pub(in crate::audit) fn shares_cpus_with(&self, other: &Self) -> bool {
-        match (&self.cpus, &other.cpus) {
-            (Some(own), Some(others)) => own.iter().any(|cpu| others.contains(cpu)),
-            _ => false,
-        }
+    ///
+    /// # Errors
+    /// The CPUs of one of them are not known.
+    pub(in crate::audit) fn shares_cpus_with(&self, other: &Self) -> Result<bool, Unknown> {
+        let of = |shape: &Self| {
+            let cpus = shape.cpus.clone();
+            cpus.ok_or_else(|| Unknown::unclear(format!("the CPUs of container {} are not known", shape.name())))
+        };
+        let (own, others) = (of(self)?, of(other)?);
+        Ok(own.iter().any(|cpu| others.contains(cpu)))
     }
 
     /// As a part of the machine.

@@ -77,6 +77,8 @@ fn heavy(reader: &Reader) -> Result<Vec<String>, Unknown> {
 fn job_cpus(reader: &Reader, facts: &Facts) -> Result<CpuList, Unknown> {
     let groups = ["system.slice/", ""].map(|slice| format!("/sys/fs/cgroup/{slice}cpuset.cpus.effective"));
     let of_slice = groups.iter().find_map(|path| reader.cpus(path).ok());
+    // Whatever runs has a CPU: an empty list is no list.
+    let of_slice = of_slice.filter(|cpus| !cpus.is_empty());
     let all = match of_slice {
         Some(cpus) => cpus,
         None => cpus(facts, "cpus.online").map_err(unclear)?,
