@@ -238,3 +238,19 @@ fn without_the_right_the_capability_is_named() {
     );
     assert!(!Path::new(out).exists());
 }
+
+#[test]
+fn a_definition_that_cannot_be_read_is_refused_with_its_place() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let cases = [
+        ("--domain", "a.xml", "<domain>\n<name>relay</vcpu></domain>", "line 2"),
+        ("--domain", "b.xml", "<network/>", "<domain>"),
+        ("--vmx", "a.vmx", "numvcpus = \"4\"\nnonsense\n", "line 2"),
+        ("--esxi", "esxi.txt", "drs-mode = manual\n", "drs-mode"),
+    ];
+    for (option, name, text, near) in cases {
+        let file = in_directory(directory.path(), name);
+        std::fs::write(&file, text).expect("a file");
+        refused(&run(&["audit", "--observe", "0s", option, &file]), 2, &[&file, near]);
+    }
+}

@@ -124,6 +124,37 @@ fn the_report_opens_shows_its_figures_zooms_and_prints() {
     }
 }
 
+/// The page of an audit: every finding is there, nothing complains, and it fits on a narrow screen.
+#[test]
+fn the_page_of_an_audit_opens_and_fits() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let browser = Browser::open();
+    for name in ["debian-untuned", "seapath-tuned", "docker-abb"] {
+        let page = directory.path().join(format!("{name}.html"));
+        let root = format!("{}/hosts/{name}/root", env!("CARGO_MANIFEST_DIR"));
+        let html = page.to_str().expect("UTF-8");
+        let output = support::run(&["audit", "--root", &root, "--cpus", "2-3", "--json", "--html", html]);
+        let document = support::json(&output);
+        browser.resize(1280, 900);
+        browser.go(&format!("file://{}", page.display()));
+        let text = browser.run("return document.body.textContent;");
+        let text = text.as_str().expect("text");
+        for finding in document["findings"].as_array().expect("findings") {
+            if finding["outcome"] == "fail" {
+                let id = finding["id"].as_str().expect("an id");
+                assert!(text.contains(id), "{name}: no {id}");
+            }
+        }
+        browser.screenshot(&shots().join(format!("audit-{name}.png")));
+        fits_a_narrow_screen(&browser);
+        assert_eq!(
+            browser.complaints(),
+            Vec::<Value>::new(),
+            "{name}: the browser complained"
+        );
+    }
+}
+
 /// Verdict, checks and maxima on the page are those of the document.
 fn shows_the_figures_of(browser: &Browser, document: &Value) {
     let verdict = browser.run("return document.getElementById('verdict').textContent.trim();");

@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! cargo run -p triptime-host --example record -- tests/hosts/NAME          record this machine
-//! cargo run -p triptime-host --example record -- --facts tests/hosts/NAME  write facts.txt of a tree anew
+//! cargo run -p triptime-host --example record -- --facts tests/hosts/NAME  write facts.txt and findings.txt of a tree anew
 //! ```
 //!
 //! Exactly what the facts read is recorded, links as links and refusals in `.unreadable`. Host name, MAC addresses,
 //! identifiers, process numbers, mounts that are no facts and init's arguments are replaced or left out.
+
+#[path = "../tests/told/mod.rs"]
+mod told;
 
 use std::error::Error;
 use std::fs;
@@ -31,6 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn write_facts(folder: &Path) -> Result<(), Box<dyn Error>> {
     let facts = Host::at(&folder.join("root"))?.facts();
     fs::write(folder.join("facts.txt"), to_text(&facts))?;
+    fs::write(folder.join("findings.txt"), told::findings(folder))?;
     Ok(())
 }
 
@@ -42,6 +46,7 @@ fn record(folder: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(&root)?;
     let host = Host::remembering();
     host.facts();
+    host.audit(&told::parameters(folder), &[]);
     for (path, entry) in host.capture(Processes::Few).entries {
         let target = root.join(path);
         if let Some(parent) = target.parent() {

@@ -148,6 +148,17 @@ impl HostError {
         matches!(self, Self::Unreadable { why, .. } if why.is_absent())
     }
 
+    /// Whether something else than a file is there.
+    pub(crate) fn is_no_file(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable {
+                why: Unreadable::NotAFile,
+                ..
+            }
+        )
+    }
+
     /// Whether the kernel refused to show it for want of a privilege.
     pub fn is_forbidden(&self) -> bool {
         matches!(

@@ -44,6 +44,11 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
+/// All memory that the kernel manages, in KiB.
+pub(crate) fn total_kib(reader: &Reader) -> Result<u64, HostError> {
+    entry(&reader.text(MEMINFO)?, "MemTotal")
+}
+
 /// The number of an entry such as `MemTotal:  24684084 kB`.
 fn entry(text: &str, name: &str) -> Result<u64, HostError> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));

@@ -81,9 +81,13 @@ pub(crate) fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, Hos
     let ids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()))?;
     let mut running: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for id in ids {
-        // A process may end while the list is read: then it does not run.
-        if let (Ok(number), Ok(name)) = (id.parse(), reader.line(&format!("/proc/{id}/comm"))) {
-            running.entry(name).or_default().push(number);
+        let Ok(number) = id.parse() else { continue };
+        match reader.line(&format!("/proc/{id}/comm")) {
+            Ok(name) => running.entry(name).or_default().push(number),
+            // Any process may be the one that is looked for.
+            Err(error) if error.is_forbidden() || error.is_no_file() => return Err(error),
+            // It ended while the list was read, or has a name that is none of those looked for.
+            Err(_) => {}
         }
     }
     if running.is_empty() {

@@ -84,6 +84,8 @@ impl<V: Into<Value>, E: Into<Unknown>> IntoKnown for Result<V, E> {
 pub struct Facts {
     machine: Subject,
     parts: BTreeMap<Class, Vec<Subject>>,
+    /// Numbers of the processes by their names, read once for all who ask.
+    pub(super) processes: Option<Result<BTreeMap<String, Vec<u64>>, Unknown>>,
 }
 
 impl Facts {

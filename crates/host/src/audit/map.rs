@@ -81,7 +81,7 @@ fn counted(text: &str) -> Counts {
 }
 
 /// A row for each CPU that is online. `grown`: by how much the counts grew, and in how many seconds.
-pub(super) fn rows(reader: &Reader, facts: &Facts, grown: Option<(Counts, f64)>) -> Vec<CpuRow> {
+pub(super) fn rows(reader: &Reader, facts: &Facts, grown: Option<&(Counts, f64)>) -> Vec<CpuRow> {
     let Ok(cpus) = roles::read(reader) else {
         return Vec::new();
     };
@@ -92,7 +92,7 @@ pub(super) fn rows(reader: &Reader, facts: &Facts, grown: Option<(Counts, f64)>)
     };
     let row = |cpu| {
         let per_second = |pick: fn(&(u64, u64)) -> u64| {
-            let (counts, seconds) = grown.as_ref()?;
+            let (counts, seconds) = grown?;
             Some(pick(counts.get(&cpu)?) as f64 / seconds)
         };
         let owners = cpus.owners.iter().filter(|owner| owner.cpus.contains(cpu));

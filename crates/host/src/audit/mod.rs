@@ -10,6 +10,7 @@ pub mod finding;
 mod gather;
 pub mod map;
 pub mod parameters;
+pub mod regressions;
 pub mod rule;
 pub mod template;
 #[cfg(test)]
@@ -75,7 +76,7 @@ pub(crate) fn audit(reader: &Reader, parameters: &Parameters, waivers: &[Waiver]
     rank(&mut findings);
     Audit {
         environment: gather::environment(reader),
-        cpus: map::rows(reader, &facts, grown),
+        cpus: map::rows(reader, &facts, grown.as_ref()),
         facts,
         findings,
     }

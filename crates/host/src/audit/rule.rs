@@ -1,6 +1,7 @@
 //! Rules as data: one TOML file for each group, in `crates/host/rules`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -235,11 +236,13 @@ const FILES: [(&str, &str); 16] = [
 /// # Panics
 /// A file is no rule file; a test reads them all.
 pub fn built_in() -> Vec<(&'static str, Group)> {
+    // Reading them takes longer than many an audit.
+    static GROUPS: OnceLock<Vec<(&str, Group)>> = OnceLock::new();
     let read = |(name, text): &(&'static str, &str)| {
         let group = toml::from_str(text).unwrap_or_else(|error| panic!("rules/{name}.toml: {error}"));
         (*name, group)
     };
-    FILES.iter().map(read).collect()
+    GROUPS.get_or_init(|| FILES.iter().map(read).collect()).clone()
 }
 
 /// The profiles that any rule knows, in alphabetical order.

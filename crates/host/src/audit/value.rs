@@ -25,7 +25,8 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
-            Self::Number(number) => write!(f, "{number}"),
+            // Rates have no more than three decimals that mean anything.
+            Self::Number(number) => write!(f, "{}", (number * 1e3).round() / 1e3),
             Self::Cpus(cpus) if cpus.is_empty() => f.write_str("no CPU"),
             Self::Cpus(cpus) => write!(f, "CPU {cpus}"),
             Self::Flag(true) => f.write_str("yes"),

@@ -147,11 +147,34 @@ impl Neutral {
             .is_ok_and(|address| !address.is_unspecified() && !address.is_loopback())
         {
             format!("2001:db8::{number:x}")
+        } else if word.contains(':') {
+            return self.joined(word);
         } else {
             return word.to_owned();
         };
         let stands = self.addresses.entry(bare.to_owned()).or_insert(stands);
         format!("{stands}{}", &word[bare.len()..])
+    }
+
+    /// Addresses between colons, as in the arguments `ip=10.0.0.1::10.0.0.2` and `ifname=eth0:3c:ec:ef:01:02:03`.
+    fn joined(&mut self, word: &str) -> String {
+        let parts: Vec<&str> = word.split(':').collect();
+        let mut out = Vec::new();
+        let mut rest = &parts[..];
+        while let [first, others @ ..] = rest {
+            let six = rest.get(..6).map(|six| six.join(":")).filter(|six| is_mac(six));
+            match six {
+                Some(mac) => {
+                    out.push(self.mac(&mac));
+                    rest = &rest[6..];
+                }
+                None => {
+                    out.push(self.address(first));
+                    rest = others;
+                }
+            }
+        }
+        out.join(":")
     }
 
     fn mac(&mut self, mac: &str) -> String {
@@ -209,6 +232,14 @@ mod tests {
         assert_eq!(
             shown,
             "server 192.0.2.1 iburst\n# 02:00:00:00:00:01 01:0c:cd:04:00:01 192.0.2.1. 2001:db8::2 0000:3b:00.0 6.1.0\n"
+        );
+        let line = kept(
+            "/proc/cmdline",
+            "ip=10.20.30.41::10.20.30.1:255.0.0.0 ifname=eth7:3c:ec:ef:01:02:03\n",
+        );
+        assert_eq!(
+            line,
+            "ip=192.0.2.3::192.0.2.4:192.0.2.5 ifname=eth7:02:00:00:00:00:01\n"
         );
         let line = kept(
             "/proc/cmdline",

@@ -68,7 +68,7 @@ pub(crate) fn names(reader: &Reader) -> Result<BTreeMap<u32, String>, HostError>
 }
 
 /// Numbers of the message-signalled interrupts that its device lists.
-pub(super) fn listed(reader: &Reader, name: &str) -> Result<Vec<String>, HostError> {
+pub(crate) fn listed(reader: &Reader, name: &str) -> Result<Vec<String>, HostError> {
     let is_number = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
     of_device(name, "msi_irqs", |path| reader.names(path, is_number))
 }
@@ -85,7 +85,7 @@ fn one(reader: &Reader, number: u32, lines: &[Line]) -> NicInterrupt {
 }
 
 /// `eth1`, `eth1-TxRx-0`, `eth1:rx-0`, `ice-eth1-TxRx-0`: the interface's name is one of the parts.
-fn is_named_after(interrupt: &str, interface: &str) -> bool {
+pub(crate) fn is_named_after(interrupt: &str, interface: &str) -> bool {
     interrupt
         .split(|c: char| "-:@, ".contains(c))
         .any(|part| part == interface)

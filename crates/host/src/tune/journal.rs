@@ -11,6 +11,9 @@ use super::operation::Target;
 /// Where the journal is kept.
 pub const JOURNAL: &str = "/var/lib/triptime/tune.journal";
 
+/// How every line begins.
+const BEGIN: &[u8] = br#"{"check":""#;
+
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
@@ -63,10 +66,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal, or begins one.
+    /// Opens the journal, or begins one. A file that is none of ours stays as it is.
     ///
     /// # Errors
-    /// It cannot be made, or another process has it.
+    /// It cannot be made, another process has it, or a line of it is none of ours.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let failed = |error| JournalError::Io {
             path: path.to_owned(),
@@ -87,19 +90,27 @@ impl Journal {
             path: path.to_owned(),
             file,
         };
-        journal.end_last_line().map_err(failed)?;
+        let text = fs::read(path).map_err(failed)?;
+        let whole = text.iter().rposition(|octet| *octet == b'\n').map_or(0, |end| end + 1);
+        let (lines, cut_off) = text.split_at(whole);
+        let entries = journal.read(&String::from_utf8_lossy(lines))?;
+        if !(cut_off.starts_with(BEGIN) || BEGIN.starts_with(cut_off)) {
+            return Err(JournalError::Line {
+                path: path.to_owned(),
+                line: entries.len() + 1,
+                error: "no line of triptime tune".to_owned(),
+            });
+        }
+        if !cut_off.is_empty() {
+            journal.end_at(whole).map_err(failed)?;
+        }
         Ok(journal)
     }
 
     /// A line that was cut off by a crash was never acted upon: it is taken away, so that the next one stands alone.
-    fn end_last_line(&self) -> io::Result<()> {
-        let text = fs::read(&self.path)?;
-        let whole = text.iter().rposition(|octet| *octet == b'\n').map_or(0, |end| end + 1);
-        if whole < text.len() {
-            self.file.set_len(whole as u64)?;
-            self.file.sync_all()?;
-        }
-        Ok(())
+    fn end_at(&self, whole: usize) -> io::Result<()> {
+        self.file.set_len(whole as u64)?;
+        self.file.sync_all()
     }
 
     /// Adds a change; it is on the disk when this returns.
@@ -115,6 +126,10 @@ impl Journal {
     /// Every change, in the order they were made.
     pub(super) fn entries(&self) -> Result<Vec<Entry>, JournalError> {
         let text = fs::read_to_string(&self.path).map_err(|error| self.failed(error))?;
+        self.read(&text)
+    }
+
+    fn read(&self, text: &str) -> Result<Vec<Entry>, JournalError> {
         let read = |(at, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|error| JournalError::Line {
                 path: self.path.clone(),

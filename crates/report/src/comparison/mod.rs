@@ -4,9 +4,12 @@ mod answer;
 mod html;
 mod json;
 mod prepared;
+mod rounds;
 mod terminal;
 #[cfg(test)]
 mod tests;
+
+pub use rounds::joined;
 
 use crate::bound::CONFIDENCE;
 use crate::limits::Profile;

@@ -37,7 +37,7 @@ pub fn macvlans() -> Result<Vec<Macvlan>, SysError> {
     let mut found = Vec::new();
     let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
     dump(&request, "the network interfaces", |payload| {
-        found.extend(macvlan(payload))
+        found.extend(macvlan(payload));
     })?;
     Ok(found)
 }

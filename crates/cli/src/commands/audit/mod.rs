@@ -5,10 +5,10 @@ mod tree;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::{page, verdict};
 use host::Host;
-use host::audit::Audit;
 use host::audit::parameters::{Parameters, Workload};
 use host::audit::rule::Severity;
 use host::audit::waiver::{self, Waiver};
+use host::audit::{Audit, check_definitions};
 use report::audit::{Answer, AuditReport};
 use std::fs;
 use std::io::IsTerminal;
@@ -76,6 +76,9 @@ pub(crate) struct OfArgs {
     /// VMware virtual machine: its .vmx or .ovf; may be given more than once
     #[arg(long, value_name = "FILE")]
     vmx: Vec<PathBuf>,
+    /// What the ESXi host below them says: the output of its commands in one file
+    #[arg(long, value_name = "FILE")]
+    esxi: Option<PathBuf>,
     /// Container: a definition file, or the id of a container of this machine; may be given more than once
     #[arg(long, value_name = "ID|FILE")]
     container: Vec<String>,
@@ -138,6 +141,7 @@ impl OfArgs {
             nics: self.nic.clone(),
             domains: self.domain.clone(),
             vmx: self.vmx.clone(),
+            esxi: self.esxi.clone(),
             containers: self.container.clone(),
             observe: Some(self.observe).filter(|time| !time.is_zero()),
             workload: match self.workload {
@@ -152,6 +156,11 @@ impl OfArgs {
     pub(crate) fn domain_files(&self) -> Vec<&str> {
         let named = self.domain.iter().map(String::as_str);
         named.filter(|named| host::audit::is_definition_file(named)).collect()
+    }
+
+    /// The CPUs for real-time work, as they were told.
+    pub(crate) fn cpus(&self) -> Option<&CpuList> {
+        self.cpus.as_ref()
     }
 
     fn waivers(&self) -> Result<Vec<Waiver>, Failure> {
@@ -171,6 +180,7 @@ impl OfArgs {
         words.extend(self.nic.iter().map(|name| format!("--nic {name}")));
         words.extend(self.domain.iter().map(|name| format!("--domain {name}")));
         words.extend(self.vmx.iter().map(|path| format!("--vmx {}", path.display())));
+        words.extend(self.esxi.iter().map(|path| format!("--esxi {}", path.display())));
         words.extend(self.container.iter().map(|name| format!("--container {name}")));
         words.extend(self.root.iter().map(|path| format!("--root {}", path.display())));
         if matches!(self.workload, WorkloadArg::BusyPoll) {
@@ -215,7 +225,7 @@ impl OfArgs {
         ))
     }
 
-    /// Refuses what names nothing.
+    /// Refuses what names nothing, and definitions that cannot be read.
     fn check(&self) -> Result<(), Failure> {
         let profiles = host::audit::rule::profiles();
         match &self.profile {
@@ -223,7 +233,7 @@ impl OfArgs {
                 "--profile {name}: no such profile (have: {})",
                 profiles.join(", ")
             ))),
-            _ => Ok(()),
+            _ => check_definitions(&self.parameters()).map_err(Failure::Usage),
         }
     }
 }

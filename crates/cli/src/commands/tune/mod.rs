@@ -1,12 +1,13 @@
 //! `triptime tune`: what would put the findings of an audit right, and doing it with a way back.
 
+mod prove;
 mod text;
 
 use crate::commands::audit::OfArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::verdict;
 use host::audit::Audit;
-use host::tune::{self, Applied, JOURNAL, Journal, JournalError, Machine, Outcome, Plan, Refusal};
+use host::tune::{self, Applied, JOURNAL, Journal, JournalError, Machine, Outcome, Plan, Refusal, Step};
 use std::path::PathBuf;
 
 /// Shows what would put the findings of an audit right; with --apply does what can be done at run time, with a way back
@@ -21,6 +22,8 @@ Exit status: 0 done; 1 a change did not hold or was refused; 2 wrong usage; 3 no
 Examples: triptime tune --cpus 2-3
           triptime tune rt-throttling timer-migration --cpus 2-3 --apply
           triptime tune --undo
+          triptime tune timer-migration --cpus 2-3 --prove
+          triptime tune irq-affinity-off-rt --cpus 2 --prove -- noise --cpus 2 --duration 20s
           triptime tune --cpus 2-3 --emit kernel-args")]
 pub(crate) struct TuneArgs {
     /// Checks to put right, by their names in the audit [default: all that failed or warned]
@@ -31,8 +34,10 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     action: ActionArgs,
     /// Do what is refused as a trap: it can take the machine away from you
-    #[arg(long, requires = "apply")]
+    #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    prove: prove::ProveArgs,
     /// Where old values are kept
     #[arg(long, value_name = "FILE", default_value = JOURNAL)]
     journal: PathBuf,
@@ -51,6 +56,9 @@ struct ActionArgs {
     /// Restore every value that --apply changed
     #[arg(long, conflicts_with_all = ["checks", "root"])]
     undo: bool,
+    /// Measure what one CHECK is worth on this machine: as it is and as it should be, in turns; every value is as before afterwards
+    #[arg(long, conflicts_with = "root")]
+    prove: bool,
     /// Print settings for a boot or another tool
     #[arg(long, value_name = "TOOL", value_parser = clap::builder::PossibleValuesParser::new(tune::KINDS))]
     emit: Option<String>,
@@ -72,6 +80,10 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8, Failure> {
     }
     let plan = tune::plan(&machine.host, &audit, &args.checks);
     let refusals = tune::refusals(&machine.host, &audit, &args.of.parameters(), &plan);
+    if args.action.prove {
+        let steps: Vec<&Step> = plan.steps.iter().collect();
+        return prove::run(args, &audit, &steps, &refusals);
+    }
     match args.action.apply {
         true => apply(args, &plan, &refusals),
         false => {
@@ -118,12 +130,13 @@ fn emit(args: &TuneArgs, audit: &Audit, tool: &str) -> Result<u8, Failure> {
 }
 
 fn apply(args: &TuneArgs, plan: &Plan, refusals: &[Refusal]) -> Result<u8, Failure> {
-    let mut journal = Journal::open(&args.journal).map_err(unusable)?;
+    let mut journal = Journal::open(&args.journal).map_err(|error| unusable(&error))?;
     let (machine, mut done) = (Machine::live(), Vec::new());
     let is_refused = |check: &str| !args.force && refusals.iter().any(|refusal| refusal.check == check);
     let steps = plan.steps.iter().filter(|step| !is_refused(&step.check));
     for step in steps {
-        let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(unusable)?;
+        let applied =
+            tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(|error| unusable(&error))?;
         done.push((step.check.clone(), applied));
     }
     let refusals = if args.force { &[] } else { refusals };
@@ -145,12 +158,12 @@ fn undo(args: &TuneArgs) -> Result<u8, Failure> {
         verdict::write(&format!("nothing to undo: {} does not exist\n", args.journal.display()))?;
         return Ok(0);
     }
-    let mut journal = Journal::open(&args.journal).map_err(unusable)?;
-    let undone = tune::undo(&Machine::live(), &mut journal).map_err(unusable)?;
+    let mut journal = Journal::open(&args.journal).map_err(|error| unusable(&error))?;
+    let undone = tune::undo(&Machine::live(), &mut journal).map_err(|error| unusable(&error))?;
     verdict::write(&text::undone(&undone))?;
     Ok(if undone.iter().all(holds) { 0 } else { COULD_NOT_MEASURE })
 }
 
-fn unusable(error: JournalError) -> Failure {
+fn unusable(error: &JournalError) -> Failure {
     Failure::CouldNotMeasure(error.to_string())
 }

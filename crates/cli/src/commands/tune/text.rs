@@ -100,7 +100,7 @@ pub(super) fn undone(changes: &[Applied]) -> String {
     changes.iter().map(|change| line(change) + "\n").collect()
 }
 
-fn line(change: &Applied) -> String {
+pub(super) fn line(change: &Applied) -> String {
     let target = shown(&change.target.to_string()).into_owned();
     let before = change.before.as_deref().unwrap_or("(not there)");
     let values = format!("{} -> {}", shown(before), shown(&change.after));

@@ -1,5 +1,5 @@
-//! Definitions of virtual machines and containers, as their files say: libvirt's XML, VMware's `.vmx` and OVF, what an ESXi host
-//! says of itself, and what container engines read. What a file does not say is `None`; what the hypervisor then does is the rules' matter.
+//! Definitions that users hand over as files: of containers; of virtual machines, which are libvirt's XML, VMware's `.vmx` and
+//! OVF; and what an ESXi host says of itself. What a file does not say is `None`: what then holds is the rules' matter.
 
 pub(super) mod bundle;
 pub(super) mod container;

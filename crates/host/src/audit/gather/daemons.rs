@@ -2,6 +2,9 @@
 
 use units::CpuList;
 
+use super::{network, time};
+use crate::audit::facts::Facts;
+use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::container;
 use crate::error::HostError;
@@ -16,7 +19,6 @@ const KEPT: usize = 15;
 pub(super) struct Daemon {
     pub(super) pid: String,
     pub(super) name: String,
-    pub(super) is_kernel: bool,
     /// Empty for kernel threads, and where they cannot be read.
     pub(super) arguments: Vec<String>,
     pub(super) threads: Vec<Thread>,
@@ -39,21 +41,29 @@ impl Thread {
     }
 }
 
+/// Reads the processes once, for everybody who asks for some by name.
+pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Facts) {
+    let found = find(reader, |name| network::moves_frames(name) || time::is_of_time(name));
+    network::switching(&found, facts);
+    time::gather(reader, &found, facts);
+}
+
 /// The processes whose name `wanted` picks, which sees it as the kernel keeps it: 15 characters.
-pub(super) fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, Unknown> {
-    let pids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()))?;
+fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, Unknown> {
+    let pids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()));
+    // Without a list of processes none is known to be absent.
+    let pids = pids.map_err(|error| Unknown::unclear(error.to_string()))?;
     let mut found = Vec::new();
     let (mut seen, mut kernel_seen) = (0_u32, false);
     for pid in pids {
         // A process may end while the list is read: then it does not run.
-        let Some((name, is_kernel)) = stat(reader, &format!("/proc/{pid}")).map(|stat| (stat.name, stat.is_kernel))
-        else {
+        let Some(name) = name(reader, &format!("/proc/{pid}")) else {
             continue;
         };
         seen += 1;
         kernel_seen |= name == "kthreadd";
         if wanted(&name) {
-            found.push(daemon(reader, pid, name, is_kernel));
+            found.push(daemon(reader, pid, name));
         }
     }
     if seen == 0 {
@@ -76,18 +86,32 @@ fn stat(reader: &Reader, directory: &str) -> Option<ThreadStat> {
     ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
 }
 
-fn daemon(reader: &Reader, pid: String, name: String, is_kernel: bool) -> Daemon {
+/// Trees that were recorded without its line of numbers still have its name.
+fn name(reader: &Reader, directory: &str) -> Option<String> {
+    let stat = stat(reader, directory).map(|stat| stat.name);
+    stat.or_else(|| reader.line(&format!("{directory}/comm")).ok())
+}
+
+fn daemon(reader: &Reader, pid: String, name: String) -> Daemon {
     let directory = format!("/proc/{pid}");
     let tasks = reader.names(&format!("{directory}/task"), |name| {
         name.bytes().all(|b| b.is_ascii_digit())
     });
-    let threads = match tasks {
+    let mut threads: Vec<Thread> = match tasks {
         Ok(tasks) if !tasks.is_empty() => {
             let of_task = |task: String| thread(reader, &format!("{directory}/task/{task}"));
             tasks.into_iter().filter_map(of_task).collect()
         }
         _ => thread(reader, &directory).into_iter().collect(),
     };
+    if threads.is_empty() {
+        let unseen = || Unknown::unclear(format!("{directory}: its threads cannot be read"));
+        threads.push(Thread {
+            name: name.clone(),
+            policy: Err(unseen()),
+            cpus: Err(unseen()),
+        });
+    }
     let bytes = reader
         .bytes(&format!("{directory}/cmdline"), 1 << 20)
         .unwrap_or_default();
@@ -96,7 +120,6 @@ fn daemon(reader: &Reader, pid: String, name: String, is_kernel: bool) -> Daemon
         arguments: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
         pid,
         name,
-        is_kernel,
         threads,
     }
 }

@@ -1,14 +1,13 @@
 //! Inside a virtual machine.
 
 use super::observed::{Counter, Reading};
-use super::shared::{argument, unclear};
+use super::shared::{argument, running, unclear};
 use crate::audit::facts::{Class, Facts};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::clock;
 use crate::error::HostError;
 use crate::hypervisor::{self, HypervisorKind};
-use crate::processes;
 use crate::reader::Reader;
 
 /// Clocks of the hypervisor, by the names their drivers give.
@@ -19,7 +18,7 @@ const CHRONY_FOLDERS: [&str; 2] = ["/etc/chrony.d", "/etc/chrony/conf.d"];
 
 pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Facts) {
     facts.set("guest.ptp-clocks", ptp_clocks(reader));
-    facts.set("guest.ptp-clock-used", ptp_clock_used(reader));
+    facts.set("guest.ptp-clock-used", ptp_clock_used(reader, facts));
     facts.set("guest.idle-argument", argument(reader, "idle"));
 }
 
@@ -43,8 +42,8 @@ fn ptp_clocks(reader: &Reader) -> Result<Vec<String>, Unknown> {
 }
 
 /// Whether a daemon that runs takes the time from such a clock: chrony by `refclock PHC`, phc2sys and ptp4l by what they are.
-fn ptp_clock_used(reader: &Reader) -> Result<bool, Unknown> {
-    let running = processes::running(reader).map_err(unclear)?;
+fn ptp_clock_used(reader: &Reader, facts: &Facts) -> Result<bool, Unknown> {
+    let running = running(facts)?;
     if running.contains_key("phc2sys") {
         return Ok(true);
     }

@@ -17,6 +17,7 @@ mod network;
 mod observed;
 mod platform;
 mod power;
+mod regressions;
 mod scheduler;
 mod shared;
 mod threads;
@@ -35,7 +36,7 @@ use super::parameters::Parameters;
 use super::rule::{Place, Rule};
 use super::value::Unknown;
 use crate::reader::Reader;
-use crate::{hypervisor, virtualisation};
+use crate::{hypervisor, processes, virtualisation};
 
 type Gatherer = fn(&Reader, &Parameters, &mut Facts);
 
@@ -46,21 +47,21 @@ const GATHERERS: &[Gatherer] = &[
     isolation::gather,
     threads::gather,
     scheduler::gather,
-    interrupts::gather,
     power::gather,
     clock::gather,
     memory::gather,
     cache::gather,
     network::gather,
-    interrupts::of_nics,
+    interrupts::gather,
     power::pcie,
     domain::gather,
     iommu::gather,
     guest::gather,
     vmware::gather,
     container::gather,
-    time::gather,
+    daemons::gather,
     platform::gather,
+    regressions::gather,
 ];
 
 /// The facts that `rules` ask for.
@@ -76,6 +77,7 @@ pub(super) fn facts<'a>(
         "profile",
         profile.ok_or_else(|| Unknown::absent("no profile was asked for")),
     );
+    facts.processes = Some(processes::running(reader).map_err(shared::unclear));
     for gather in GATHERERS {
         gather(reader, parameters, &mut facts);
     }

@@ -1,8 +1,11 @@
 //! What several gatherers need.
 
+use std::collections::BTreeMap;
+
 use units::CpuList;
 
-use crate::audit::facts::Facts;
+use crate::audit::facts::{Class, Facts};
+use crate::audit::parameters::Parameters;
 use crate::audit::value::{Unknown, Value};
 use crate::cmdline::Cmdline;
 use crate::reader::Reader;
@@ -13,6 +16,25 @@ pub(super) fn cpus(facts: &Facts, name: &str) -> Result<CpuList, Unknown> {
         Value::Cpus(cpus) => Ok(cpus),
         other => Err(Unknown::unclear(format!("{name}: \"{other}\" is not a list of CPUs"))),
     }
+}
+
+/// Numbers of the processes that run, by their names.
+pub(super) fn running(facts: &Facts) -> Result<BTreeMap<String, Vec<u64>>, Unknown> {
+    let read = facts.processes.clone();
+    read.unwrap_or_else(|| Err(Unknown::unclear("the processes were not read")))
+}
+
+/// The interfaces that were named, and those that others found.
+pub(super) fn nics(parameters: &Parameters, facts: &Facts) -> Vec<String> {
+    let mut names = parameters.nics.clone();
+    let known = facts.parts(Class::Nic).iter().map(|part| part.name.clone());
+    names.extend(known.filter(|name| !parameters.nics.contains(name)));
+    names
+}
+
+/// Whether a name is a number, as the folders of processes, threads and interrupts are.
+pub(super) fn is_number(name: &str) -> bool {
+    name.bytes().all(|octet| octet.is_ascii_digit())
 }
 
 /// Of something that must be there before anything can be said: that it is missing is no answer.

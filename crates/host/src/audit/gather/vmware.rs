@@ -32,7 +32,7 @@ const SETTINGS: [&str; 14] = [
 type Fact = (&'static str, fn(&Vmx) -> Known);
 
 /// What must be put together from several settings.
-const JOINED: [Fact; 6] = [
+const JOINED: [Fact; 7] = [
     ("vmx.tools-sync", |vmx| Ok(Value::Flag(vmx.is_true("tools.synctime")))),
     ("vmx.passed-devices", |vmx| adapters(vmx, "pcipassthru", |_| true)),
     ("vmx.adapters-not-vmxnet3", |vmx| {
@@ -43,6 +43,7 @@ const JOINED: [Fact; 6] = [
             is_vmxnet3(vmx, number) && coalesces(vmx, number)
         })
     }),
+    ("vmx.adapters", |vmx| adapters(vmx, "ethernet", |_| true)),
     ("vmx.wanted-adapters", |vmx| Ok(Value::Text(wanted_adapters(vmx)))),
     ("vmx.snapshots", |vmx| vmx.snapshots().into_known()),
 ];

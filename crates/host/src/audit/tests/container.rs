@@ -297,7 +297,8 @@ fn inside(changes: &[(&str, &str)]) -> tempfile::TempDir {
         ("sys/fs/cgroup/memory.high", "max\n"),
         ("sys/fs/cgroup/memory.swap.max", "0\n"),
         ("sys/class/net/eth0/ifindex", "2\n"),
-        ("sys/class/net/eth0/uevent", "DEVTYPE=macvlan\n"),
+        ("sys/class/net/eth0/iflink", "7\n"),
+        (".answers/macvlans", "[eth0]\n"),
     ];
     tree(&[&files[..], changes].concat())
 }
@@ -321,16 +322,36 @@ fn the_container_one_is_in_is_asked_from_inside() {
             "proc/self/status",
             "CapEff:\t0000000000004000\nCpus_allowed_list:\t4-7\n",
         ),
-        ("ctr-network-path", "sys/class/net/eth0/uevent", "INTERFACE=eth0\n"),
+        ("ctr-network-path", ".answers/macvlans", "[eth1]\n"),
         ("ctr-no-time-daemon", "proc/7/comm", "chronyd\n"),
         ("ctr-memory-limits", "sys/fs/cgroup/memory.high", "1000000\n"),
     ] {
         assert_eq!(outcome(&inside(&[]), &naming(&[]), id), Pass, "{id}");
         assert_eq!(outcome(&inside(&[(path, text)]), &naming(&[]), id), Fail, "{id}");
         let garbage = outcome(&inside(&[(path, "\u{1}")]), &naming(&[]), id);
-        assert!(
-            garbage != Pass || path.contains("comm") || path.contains("uevent"),
-            "{id}: {garbage:?}"
-        );
+        assert!(garbage != Pass || path.contains("comm"), "{id}: {garbage:?}");
     }
+}
+
+#[test]
+fn a_real_time_priority_that_was_refused_is_worth_more_than_capabilities() {
+    let tried = |answer| outcome(&inside(&[(".answers/fifo", answer)]), &naming(&[]), "ctr-rt-works");
+    assert_eq!(tried("granted\n"), Pass);
+    assert_eq!(tried("refused\n"), Fail);
+}
+
+#[test]
+fn containers_of_one_name_are_two() {
+    let (good, folder) = (file("docker-inspect.json"), tempfile::tempdir().expect("a directory"));
+    let other = folder.path().join("docker-inspect.json");
+    let text = fs::read_to_string(&good).expect("a definition");
+    fs::write(&other, text.replace("\"4-7\"", "\"\"")).expect("a file");
+    let both = naming(&[good.to_str().expect("a path"), other.to_str().expect("a path")]);
+    let found = finding(&tree(&HOST), &both, "ctr-cpuset");
+    let parts: Vec<(&str, Outcome)> = found
+        .parts
+        .iter()
+        .map(|part| (part.part.as_str(), part.outcome))
+        .collect();
+    assert_eq!(parts, [("vpc", Pass), ("vpc (2)", Fail)]);
 }

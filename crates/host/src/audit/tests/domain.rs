@@ -5,9 +5,10 @@ use std::time::Instant;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::defined::{add, audit, expect};
 use super::tree::tree;
+use super::whole::{add, audit, expect};
 use crate::audit::definition::domain::Domain;
+use crate::audit::facts::Class;
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 use crate::audit::rule::built_in;
@@ -348,6 +349,22 @@ fn a_file_for_another_machine_is_not_judged_by_the_cpus_of_this_one() {
     expect(&audit(&host, &parameters), "dom-vcpupin", Unknown);
     parameters.rt_cpus = Some("2-3".parse().expect("CPUs"));
     expect(&audit(&host, &parameters), "dom-vcpupin", Pass);
+}
+
+#[test]
+fn two_files_of_one_name_are_told_apart() {
+    let host = host();
+    let first = add(&host, "a.xml", GOOD);
+    let second = add(&host, "b.xml", &GOOD.replace("<locked/>", ""));
+    let mut parameters = named(&first.display().to_string());
+    parameters.domains.push(second.display().to_string());
+    let facts = audit(&host, &parameters).facts;
+    let names: Vec<&str> = facts
+        .parts(Class::Domain)
+        .iter()
+        .map(|part| part.name.as_str())
+        .collect();
+    assert_eq!(names, ["relay", second.to_str().expect("UTF-8")]);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::defined::{add, audit};
 use super::tree::tree;
+use super::whole::{add, audit};
 use crate::audit::finding::Outcome;
 use crate::audit::parameters::Parameters;
 

@@ -1,8 +1,8 @@
 mod asked;
+mod broken;
 mod cache;
 mod clock;
 mod container;
-mod defined;
 mod domain;
 mod golden;
 mod guest;
@@ -13,10 +13,16 @@ mod kernel;
 mod made;
 mod memory;
 mod network;
+mod platform;
 mod power;
+mod regressions;
+mod rubbish;
+mod scheduler;
 mod threads;
+mod time;
 mod tree;
 mod vmware;
+mod whole;
 
 use std::fs;
 

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::defined::{add, audit, expect};
 use super::tree::tree;
+use super::whole::{add, audit, expect};
 use crate::audit::definition::bundle::Bundle;
 use crate::audit::definition::vmx::Vmx;
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown};
@@ -37,7 +37,7 @@ fn of(guest: &TempDir, machine: &str, host: Option<&str>) -> Audit {
 
 #[test]
 fn each_change_for_the_worse_is_found() {
-    let cases: [(&str, &str, &str, Outcome); 20] = [
+    let cases: [(&str, &str, &str, Outcome); 21] = [
         ("vmw-latency-sensitivity", "\"high\"", "\"HIGH\"", Pass),
         ("vmw-latency-sensitivity", "\"high\"", "\"normal\"", Fail),
         (
@@ -85,6 +85,7 @@ fn each_change_for_the_worse_is_found() {
             "pciPassthru0.present = \"TRUE\"",
             Pass,
         ),
+        ("vmw-nic-path", "ethernet0.present = \"TRUE\"", "", NotApplicable),
         ("vmw-time-sync", "tools.syncTime = \"TRUE\"", "", Fail),
         ("vmw-placement", "photon-rt.vmdk", "photon-rt-000002.vmdk", Fail),
         ("vmw-placement", "photon-rt.vmdk", "photon-rt-12.vmdk", Pass),
@@ -141,7 +142,7 @@ fn what_only_the_host_tells_is_unknown_without_it() {
         ("sys/class/dmi/id/product_name", "PowerEdge\n"),
     ]);
     expect(
-        &super::defined::audit(&metal, &Parameters::default()),
+        &super::whole::audit(&metal, &Parameters::default()),
         "vmw-host-power-bios",
         NotApplicable,
     );

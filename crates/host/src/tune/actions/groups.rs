@@ -55,7 +55,15 @@ fn controller(root: &str) -> Operation {
 
 fn root(scene: &Scene<'_>) -> Result<String, String> {
     match cpuset_root(scene.reader).map_err(|unknown| unknown.text)? {
-        Some((2, root)) => Ok(root),
+        Some((2, root)) => {
+            let controllers = scene.line(&format!("{root}/cgroup.controllers"))?;
+            match controllers.split_whitespace().any(|name| name == "cpuset") {
+                true => Ok(root),
+                false => Err(format!(
+                    "{root}: the kernel has no controller cpuset for groups of version 2: boot with isolcpus="
+                )),
+            }
+        }
         Some(_) => Err(
             "control groups of version 1 have no partitions and no slices with CPUs: boot with isolcpus=".to_owned(),
         ),

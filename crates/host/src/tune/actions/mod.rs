@@ -21,7 +21,7 @@ use crate::reader::Reader;
 
 type Action = fn(&Scene<'_>) -> Result<Vec<Operation>, String>;
 
-const ACTIONS: [(&str, Action); 27] = [
+const ACTIONS: [(&str, Action); 28] = [
     ("irq-affinity", interrupts::affinity),
     ("rps-off", interrupts::steering_off),
     ("irq-thread-priority", threads::of_interrupts),
@@ -38,6 +38,7 @@ const ACTIONS: [(&str, Action); 27] = [
     ("kthread-priority", threads::serving),
     ("vhost-placement", threads::vhost),
     ("ovs-affinity", threads::switch),
+    ("time-placement", threads::of_time),
     ("domain-threads", threads::of_domain),
     ("hugepages", memory::huge_pages),
     ("swapoff", memory::swap_off),

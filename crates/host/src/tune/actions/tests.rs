@@ -297,6 +297,20 @@ fn the_kernels_threads_outrank_virtual_cpus() {
 }
 
 #[test]
+fn daemons_of_ptp_get_a_low_priority_on_other_cpus() {
+    let all = [
+        thread(10, "ptp4l", 0, (0, 0), "0-3"),
+        thread(11, "phc2sys", 0, (1, 5), "0-1"),
+        thread(12, "chronyd", 0, (0, 0), "0-3"),
+    ];
+    let expected = [
+        "CPUs of thread ptp4l (10) = 0-1",
+        "priority of thread ptp4l (10) = fifo:10",
+    ];
+    assert_eq!(threads(&all, &[], None, "time-placement"), expected);
+}
+
+#[test]
 fn handlers_outrank_the_consumer_on_their_cpu() {
     let files = [
         ("proc/interrupts", " CPU0 CPU1\n 24: 1 1 PCI-MSIX 1-edge eth1-rx-0\n"),

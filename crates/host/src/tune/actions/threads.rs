@@ -12,6 +12,8 @@ use crate::tune::operation::{Operation, Target, ThreadId};
 const HIGHEST: u32 = 98;
 /// What handlers of the process bus get where no consumer needs more (RTC-Testbench).
 const OF_HANDLERS: u32 = 85;
+/// What daemons and workers of PTP get: below the threads of the card.
+const OF_TIME: u32 = 10;
 /// The open virtual switch's daemon, as the kernel keeps its name.
 const SWITCH: &str = "ovs-vswitchd";
 /// Threads that run callbacks of RCU for other CPUs.
@@ -163,6 +165,23 @@ pub(super) fn vhost(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
             });
         }
         operations.extend(thread.raised(1));
+    }
+    Ok(operations)
+}
+
+/// Daemons and workers of PTP become real-time ones and leave the real-time CPUs.
+pub(super) fn of_time(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
+    let names = scene.list("time.threads")?;
+    let mut operations = Vec::new();
+    for thread in find(scene, |stat| names.contains(&stat.name) && !stat.is_bound)? {
+        if overlap(&thread.allowed, &rt_cpus) {
+            operations.push(Operation {
+                target: Target::Thread(thread.id.clone()),
+                value: others.to_string(),
+            });
+        }
+        operations.extend((!thread.stat.is_real_time).then(|| thread.raised(OF_TIME)).flatten());
     }
     Ok(operations)
 }

@@ -3,6 +3,8 @@
 use crate::comparison::{Comparison, DECISIVE, FactDifference};
 use crate::screen::lines::fitted;
 use crate::terminal::width;
+use host::audit::regressions::{Regression, between};
+use model::fact::{AUDIT, KERNEL_RELEASE};
 
 /// Differences that are shown with their values.
 const SHOWN: usize = 5;
@@ -40,6 +42,7 @@ const WRITTEN: [(&str, &str); 4] = [
 pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
     let (unfair, settings) = settings(comparison);
     let mut all = unfair;
+    all.extend(regressions(comparison));
     all.extend(settings);
     all.extend(versions(comparison));
     let is_set_up = |fact: &&FactDifference| {
@@ -57,6 +60,35 @@ pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
         all.push(format!("and {more} more"));
     }
     all
+}
+
+/// Known regressions that one run's kernel has and the first one's has not, or the other way round. One that concerns some set-ups only
+/// counts where the audit of a run found it.
+fn regressions(comparison: &Comparison) -> Vec<String> {
+    let releases: Vec<String> = comparison
+        .runs
+        .iter()
+        .map(|(_, run)| KERNEL_RELEASE.of(&run.facts).unwrap_or_default())
+        .collect();
+    let Some((first, others)) = releases.split_first() else {
+        return Vec::new();
+    };
+    let audited = |row: &Regression| {
+        let facts = comparison.runs.iter().flat_map(|(_, run)| &run.facts);
+        let mut found = facts.filter(|fact| fact.group == AUDIT && fact.name == "known-regression");
+        found.any(|fact| fact.value.as_ref().is_ok_and(|value| value.contains(&row.id)))
+    };
+    let mut lines = Vec::new();
+    for row in others.iter().flat_map(|other| between(first, other)) {
+        if row.when.is_some() && !audited(&row) {
+            continue;
+        }
+        let line = format!("known regression {}: {} ({})", row.id, row.symptom, row.source);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 fn rank(group: &str, name: &str) -> usize {

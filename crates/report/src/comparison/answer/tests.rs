@@ -55,6 +55,30 @@ fn a_worse_run_is_called_worse_first_with_what_was_set_up_otherwise_before_the_l
 }
 
 #[test]
+fn a_known_regression_of_one_kernel_is_named() {
+    let text = joined(&answer(&of(run(600, 60_000, "6.18.44"), run(600, 60_000, "6.18.46"))));
+    assert!(
+        text.contains("known regression starved-outside-nested-group: "),
+        "{text}"
+    );
+    let other = joined(&answer(&of(run(600, 60_000, "6.1.0"), run(600, 60_000, "6.12.0"))));
+    assert!(!other.contains("known regression"), "one of other set-ups: {other}");
+}
+
+#[test]
+fn a_finding_differs_by_its_outcome_only() {
+    let with = |text: &str| {
+        let mut run = run(600, 60_000, "6.1");
+        run.facts.push(fact("audit", "timer-migration", text));
+        run
+    };
+    let same = of(with("fail (minor): 1"), with("fail (minor): 2"));
+    assert!(same.facts.is_empty(), "{:?}", same.facts);
+    let text = joined(&answer(&of(with("fail (minor): 1"), with("pass"))));
+    assert!(text.contains("audit timer-migration: fail (minor): 1 → pass"), "{text}");
+}
+
+#[test]
 fn equal_runs_do_not_differ_and_the_answer_says_how_well_that_is_known() {
     let text = answer(&of(run(600, 60_000, "6.1"), run(600, 60_000, "6.1")));
     assert!(

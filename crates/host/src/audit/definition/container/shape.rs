@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// Every fact of a container. Names without a value in a definition are unknown.
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     // CPUs it is bound to; none: it is not.
     "ctr.cpus",
     // NUMA nodes it is bound to, as a list; empty: it is not.
@@ -45,6 +45,8 @@ const NAMES: [&str; 29] = [
     "ctr.quota",
     "ctr.capabilities",
     "ctr.privileged",
+    // Whether a thread got a real-time priority that asked for one; absent: nobody tried.
+    "ctr.fifo-granted",
     // Whether its group has a budget for real-time threads, where the kernel gives such budgets to groups.
     "ctr.rt-budget",
     // Highest real-time priority by resource limit; 0: none.
@@ -101,6 +103,7 @@ impl Shape {
                 Err(Unknown::unclear(format!("{}: this form does not tell", form.word()))),
             );
         }
+        part.set_known("ctr.fifo-granted", Err(Unknown::absent("nobody tried")));
         Self { part, cpus: None }
     }
 
@@ -144,11 +147,16 @@ impl Shape {
     }
 
     /// Whether it and `other` are bound to some CPU both.
-    pub(in crate::audit) fn shares_cpus_with(&self, other: &Self) -> bool {
-        match (&self.cpus, &other.cpus) {
-            (Some(own), Some(others)) => own.iter().any(|cpu| others.contains(cpu)),
-            _ => false,
-        }
+    ///
+    /// # Errors
+    /// The CPUs of one of them are not known.
+    pub(in crate::audit) fn shares_cpus_with(&self, other: &Self) -> Result<bool, Unknown> {
+        let of = |shape: &Self| {
+            let cpus = shape.cpus.clone();
+            cpus.ok_or_else(|| Unknown::unclear(format!("the CPUs of container {} are not known", shape.name())))
+        };
+        let (own, others) = (of(self)?, of(other)?);
+        Ok(own.iter().any(|cpu| others.contains(cpu)))
     }
 
     /// As a part of the machine.

@@ -1,12 +1,11 @@
 //! Who else programs the allocation of cache: other programs, and scripts that write the registers.
 
 use super::super::interrupts::register;
-use super::super::shared::{Search, cpus, unclear};
+use super::super::shared::{Search, cpus, running, unclear};
 use super::resctrl::Allocation;
 use crate::audit::facts::Facts;
 use crate::audit::value::Unknown;
 use crate::error::HostError;
-use crate::processes;
 use crate::reader::Reader;
 
 const PROGRAMS: [&str; 3] = ["pqos", "rdtset", "tcc"];
@@ -18,7 +17,7 @@ const L3_MASKS: u64 = 0xc90;
 const CLASSES: u64 = 16;
 
 pub(super) fn gather(reader: &Reader, found: Option<&Allocation>, facts: &mut Facts) {
-    facts.set("cache.rivals", rivals(reader));
+    facts.set("cache.rivals", rivals(reader, facts));
     let strange = match found {
         Some(found) if found.groups.len() > 1 => strange(reader, found, facts),
         _ => Err(Unknown::absent("resctrl has no groups to compare the registers with")),
@@ -27,9 +26,9 @@ pub(super) fn gather(reader: &Reader, found: Option<&Allocation>, facts: &mut Fa
 }
 
 /// Programs that run, and files of the machine's start that write these registers.
-fn rivals(reader: &Reader) -> Result<Vec<String>, Unknown> {
+fn rivals(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
     let mut search = Search::default();
-    match processes::running(reader) {
+    match running(facts) {
         Ok(running) => {
             let names = running
                 .keys()

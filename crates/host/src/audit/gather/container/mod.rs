@@ -22,22 +22,39 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     for name in &parameters.containers {
         shapes.extend(named::read(reader, name));
     }
+    let mut shared: Vec<_> = (0..shapes.len()).map(|at| sharing(&shapes, at)).collect();
+    // A definition that is named in a container is its own: it shares no CPU with itself.
     if container::detect(reader).is_ok_and(|found| found.runtime.is_some()) {
         shapes.push(running::read(reader));
+        shared.push(Ok(Vec::new()));
     }
-    let shared: Vec<Vec<String>> = (0..shapes.len()).map(|at| sharing(&shapes, at)).collect();
+    let mut names: Vec<String> = Vec::new();
     for (shape, shared) in shapes.into_iter().zip(shared) {
         let mut part = shape.into_part();
+        part.name = told_apart(&part.name, &names);
+        names.push(part.name.clone());
         part.set("ctr.shares-cpus-with", shared);
         facts.add(Class::Container, part);
     }
 }
 
+/// Parts of one name are one part: a second container of a name is `relay (2)`.
+fn told_apart(name: &str, taken: &[String]) -> String {
+    let is_free = |name: &String| !taken.contains(name);
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(is_free).unwrap_or_default()
+}
+
 /// The other containers that are bound to a CPU of this one.
-fn sharing(shapes: &[Shape], at: usize) -> Vec<String> {
-    let others = shapes.iter().enumerate().filter(|(other, _)| *other != at);
-    let sharing = others.filter(|(_, other)| other.shares_cpus_with(&shapes[at]));
-    sharing.map(|(_, other)| other.name().to_owned()).collect()
+fn sharing(shapes: &[Shape], at: usize) -> Result<Vec<String>, Unknown> {
+    let mut names = Vec::new();
+    for (_, other) in shapes.iter().enumerate().filter(|(other, _)| *other != at) {
+        if other.shares_cpus_with(&shapes[at])? {
+            names.push(other.name().to_owned());
+        }
+    }
+    Ok(names)
 }
 
 /// CPUs that belong to a class of cache allocation which is not the default one.

@@ -1,6 +1,9 @@
 //! The container that this process runs in, seen from inside.
 
+use sys::thread::{Policy, RtThread};
+
 use crate::audit::definition::container::{Form, Shape, of_mask};
+use crate::audit::gather::network::Macvlans;
 use crate::audit::value::Unknown;
 use crate::cgroup::{Group, Hierarchy};
 use crate::cpu;
@@ -47,6 +50,7 @@ pub(super) fn read(reader: &Reader) -> Shape {
         "ctr.memlock",
         limit(reader, "Max locked memory").map(|text| text == "unlimited"),
     );
+    shape.set("ctr.fifo-granted", fifo_granted(reader));
     shape.set("ctr.rt-budget", rt_budget(reader));
     shape.set("ctr.network", network(reader));
     memory(reader, &mut shape);
@@ -76,6 +80,25 @@ fn limit(reader: &Reader, name: &str) -> Result<String, Unknown> {
         .find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
     soft.map(str::to_owned)
         .ok_or_else(|| Unknown::unclear(format!("{LIMITS} has no line {name}")))
+}
+
+/// A thread of a moment asks for the lowest real-time priority: capabilities, limits, filters and budgets all have their say.
+fn fifo_granted(reader: &Reader) -> Result<bool, Unknown> {
+    let answer = reader.answer("fifo", || {
+        let lowest = RtThread {
+            policy: Policy::Fifo(1),
+            cpu: None,
+            stack_bytes: 0,
+        };
+        let tried = std::thread::spawn(move || lowest.enter()).join();
+        Ok(if matches!(tried, Ok(Ok(()))) {
+            "granted"
+        } else {
+            "refused"
+        }
+        .to_owned())
+    })?;
+    Ok(answer.trim() == "granted")
 }
 
 /// Every CPU online is no binding.
@@ -132,17 +155,23 @@ fn rt_budget(reader: &Reader) -> Result<bool, Unknown> {
     }
 }
 
-/// The best way in that there is: a device, a macvlan, or one end of a pair.
+/// The best way in that there is: a device, a macvlan, or one end of a pair. `/sys` does not tell the last two apart.
 fn network(reader: &Reader) -> Result<String, Unknown> {
     let all = interface::all(reader)?;
-    let has = |kinds: &[InterfaceKind]| all.iter().any(|one: &Interface| kinds.contains(&one.kind));
-    let word = match () {
-        () if has(&[InterfaceKind::Device]) => "device",
-        () if has(&[InterfaceKind::Macvlan]) => "macvlan",
-        () if all.iter().any(|one| one.kind != InterfaceKind::Loopback) => "bridge",
-        () => "none",
-    };
-    Ok(word.to_owned())
+    let others: Vec<&Interface> = all.iter().filter(|one| one.kind != InterfaceKind::Loopback).collect();
+    let has = |kind: InterfaceKind| others.iter().any(|one| one.kind == kind);
+    if has(InterfaceKind::Device) {
+        return Ok("device".to_owned());
+    }
+    if others.is_empty() {
+        return Ok("none".to_owned());
+    }
+    let macvlans = Macvlans::read(reader);
+    let mut is_macvlan = has(InterfaceKind::Macvlan);
+    for one in &others {
+        is_macvlan = is_macvlan || macvlans.has(&one.name)?;
+    }
+    Ok(if is_macvlan { "macvlan" } else { "bridge" }.to_owned())
 }
 
 fn memory(reader: &Reader, shape: &mut Shape) {

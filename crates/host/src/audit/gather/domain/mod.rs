@@ -81,15 +81,20 @@ fn rt_cpus(facts: &Facts, of_file: bool) -> Result<CpuList, Unknown> {
     }
 }
 
-/// The domains that the user named.
+/// The domains that the user named. Files with the same name inside go by their paths.
 pub(super) fn named(reader: &Reader, parameters: &Parameters) -> Vec<Named> {
-    let domains = parameters.domains.iter();
-    domains
-        .map(|named| match is_file(named) {
-            true => of_file(named),
-            false => of_name(reader, named),
-        })
-        .collect()
+    let mut all: Vec<Named> = Vec::new();
+    for asked in &parameters.domains {
+        let mut domain = match is_file(asked) {
+            true => of_file(asked),
+            false => of_name(reader, asked),
+        };
+        if all.iter().any(|known| known.name == domain.name) {
+            domain.name.clone_from(asked);
+        }
+        all.push(domain);
+    }
+    all
 }
 
 fn of_file(path: &str) -> Named {

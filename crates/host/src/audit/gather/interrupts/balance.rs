@@ -2,13 +2,11 @@
 
 use units::CpuList;
 
-use super::super::shared::{Search, cpus, strings, unclear};
+use super::super::shared::{Search, cpus, running, strings};
 use crate::audit::condition::as_mask;
-use crate::audit::facts::Facts;
+use crate::audit::facts::{Class, Facts};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Unknown, Value};
-use crate::nic::interrupts;
-use crate::processes;
 use crate::reader::Reader;
 
 const FILES: [&str; 2] = ["/etc/default/irqbalance", "/etc/sysconfig/irqbalance"];
@@ -22,7 +20,7 @@ const ON_LINK_UP: [&str; 4] = [
 ];
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
-    let running = process(reader);
+    let running = process(facts);
     facts.set("irqbalance.running", running.clone().map(|pid| pid.is_some()));
     let settings = running.and_then(|pid| match pid {
         Some(pid) => settings(reader, pid),
@@ -33,13 +31,13 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         .map_err(Unknown::clone)
         .and_then(|settings| banned(settings, facts));
     facts.set("irqbalance.banned-cpus", banned);
-    let free = settings.and_then(|settings| free_irqs(reader, parameters, &settings));
+    let free = settings.and_then(|settings| free_irqs(parameters, &settings, facts));
     facts.set("irqbalance.free-irqs", free);
-    facts.set("irqs.reapplier", reapplier(reader));
+    facts.set("irqs.reapplier", reapplier(reader, facts));
 }
 
-fn process(reader: &Reader) -> Result<Option<u64>, Unknown> {
-    let running = processes::running(reader).map_err(unclear)?;
+fn process(facts: &Facts) -> Result<Option<u64>, Unknown> {
+    let running = running(facts)?;
     Ok(running.get("irqbalance").and_then(|pids| pids.first().copied()))
 }
 
@@ -94,7 +92,7 @@ fn banned(settings: &Settings, facts: &Facts) -> Result<CpuList, Unknown> {
 }
 
 /// Interrupts of the interfaces that were named and that irqbalance may move.
-fn free_irqs(reader: &Reader, parameters: &Parameters, settings: &Settings) -> Result<Vec<String>, Unknown> {
+fn free_irqs(parameters: &Parameters, settings: &Settings, facts: &Facts) -> Result<Vec<String>, Unknown> {
     let mut banned = Vec::new();
     let mut arguments = settings.arguments.iter();
     while let Some(argument) = arguments.next() {
@@ -109,16 +107,17 @@ fn free_irqs(reader: &Reader, parameters: &Parameters, settings: &Settings) -> R
         }
     }
     let mut free = Search::default();
-    for nic in &parameters.nics {
-        let of_nic = interrupts::of_nic(reader, nic)?;
-        let movable = of_nic.iter().filter(|one| !banned.contains(&one.number.to_string()));
-        movable.for_each(|one| free.add(format!("{} of {nic}", one.number)));
+    let named = facts.parts(Class::Nic).iter();
+    for part in named.filter(|part| parameters.nics.contains(&part.name)) {
+        let of_nic = super::of_nic(facts, part)?;
+        let movable = of_nic.iter().filter(|number| !banned.contains(number));
+        movable.for_each(|number| free.add(format!("{number} of {}", part.name)));
     }
     free.result()
 }
 
 /// Whether something puts affinities back when a link comes up: a script for that moment, or a service that watches links.
-fn reapplier(reader: &Reader) -> Result<bool, Unknown> {
+fn reapplier(reader: &Reader, facts: &Facts) -> Result<bool, Unknown> {
     let mut missed = Search::default();
     for folder in ON_LINK_UP {
         let names = match reader.names(folder, |_| true) {
@@ -135,7 +134,7 @@ fn reapplier(reader: &Reader) -> Result<bool, Unknown> {
             return Ok(true);
         }
     }
-    let running = processes::running(reader).map_err(unclear)?;
+    let running = running(facts)?;
     if running.keys().any(|name| name.starts_with("nic-irq")) {
         return Ok(true);
     }

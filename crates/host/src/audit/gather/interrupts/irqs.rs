@@ -1,14 +1,18 @@
 //! Interrupts of devices: where each is delivered, and which of them the kernel places itself.
 
+use std::collections::BTreeMap;
+
 use units::CpuList;
 
 use super::super::shared::{Search, cpus};
-use crate::audit::facts::Facts;
+use crate::audit::facts::{Class, Facts};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::error::HostError;
-use crate::nic::interrupts;
 use crate::reader::Reader;
+
+/// Names of the interrupts that have a handler, by number.
+pub(super) type Names = Result<BTreeMap<u32, String>, Unknown>;
 
 /// Interrupts that each CPU has for itself, by what their handlers are called (Arm, RISC-V).
 const OF_EACH_CPU: [&str; 7] = [
@@ -27,9 +31,9 @@ const MANAGED: [&str; 8] = [
     "nvme", "megasas", "mpt3sas", "mpi3mr", "hisi_sas", "qla2xxx", "-req", "aacraid",
 ];
 
-pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, names: &Names, facts: &mut Facts) {
     let rt_cpus = cpus(facts, "rt_cpus");
-    let found = rt_cpus.and_then(|rt_cpus| sort(reader, parameters, &rt_cpus));
+    let found = rt_cpus.and_then(|rt_cpus| sort(reader, names, &of_nics(parameters, facts), &rt_cpus));
     let of = |pick: fn(&Sorted) -> Result<Vec<String>, Unknown>| found.as_ref().map_err(Unknown::clone).and_then(pick);
     facts.set("irqs.on-rt-cpus", of(|found| found.stray.clone()));
     facts.set("irqs.managed", of(|found| Ok(found.managed.clone())));
@@ -43,9 +47,8 @@ struct Sorted {
 }
 
 /// Interrupts of the interfaces that were named are left out: they have a rule of their own, and may be meant to be there.
-fn sort(reader: &Reader, parameters: &Parameters, rt_cpus: &CpuList) -> Result<Sorted, Unknown> {
-    let names = interrupts::names(reader)?;
-    let planned = of_nics(reader, parameters);
+fn sort(reader: &Reader, names: &Names, planned: &[u32], rt_cpus: &CpuList) -> Result<Sorted, Unknown> {
+    let names = names.as_ref().map_err(Unknown::clone)?;
     let debug = reader.exists("/sys/kernel/debug/irq/irqs").unwrap_or(false);
     let (mut stray, mut managed_stray, mut managed) = (Search::default(), Search::default(), Vec::new());
     for (number, name) in names.iter().filter(|(number, _)| !planned.contains(number)) {
@@ -101,10 +104,12 @@ pub(super) fn allowed(reader: &Reader, number: u32) -> Result<CpuList, HostError
     Ok(cpus)
 }
 
-fn of_nics(reader: &Reader, parameters: &Parameters) -> Vec<u32> {
-    let each = parameters.nics.iter();
-    let all = each.flat_map(|nic| interrupts::of_nic(reader, nic).unwrap_or_default());
-    all.map(|one| one.number).collect()
+/// Of interfaces that nobody named, any may be anywhere by accident.
+fn of_nics(parameters: &Parameters, facts: &Facts) -> Vec<u32> {
+    let parts = facts.parts(Class::Nic).iter();
+    let each = parts.filter(|part| parameters.nics.contains(&part.name));
+    let all = each.flat_map(|part| super::of_nic(facts, part).unwrap_or_default());
+    all.filter_map(|number| number.parse().ok()).collect()
 }
 
 fn said_to_be_managed(reader: &Reader, number: u32) -> Option<bool> {

@@ -6,21 +6,23 @@ mod nics;
 mod rates;
 mod threads;
 
-pub(super) use nics::gather as of_nics;
 pub(super) use rates::{per_cpu, register, smi};
 
-use crate::audit::facts::Facts;
+use crate::audit::facts::{Facts, Subject};
 use crate::audit::parameters::{Parameters, Workload};
-use crate::audit::value::{Unknown, Why};
+use crate::audit::value::{Unknown, Value, Why};
 use crate::config::Config;
 use crate::cpuinfo::CpuInfo;
+use crate::nic::interrupts;
 use crate::reader::Reader;
 
 use super::shared::{argument, unclear};
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     facts.set("cpu.x86", is_x86(reader));
-    irqs::gather(reader, parameters, facts);
+    let names = interrupts::names(reader).map_err(Unknown::from);
+    nics::gather(reader, parameters, &names, facts);
+    irqs::gather(reader, parameters, &names, facts);
     balance::gather(reader, parameters, facts);
     facts.set("irqs.booted-affinity", argument(reader, "irqaffinity"));
     facts.set("irqs.isolcpus-managed", steers_managed(reader));
@@ -57,4 +59,12 @@ fn local_timer_limit(reader: &Reader, workload: Workload) -> Result<f64, Unknown
         .ok()
         .and_then(|config| config.get("HZ")?.parse().ok());
     Ok(hertz.unwrap_or(FASTEST_TICK) + 2.0 * 4000.0)
+}
+
+/// The numbers of the interrupts of an interface, as they were noted.
+fn of_nic(facts: &Facts, part: &Subject) -> Result<Vec<String>, Unknown> {
+    match facts.get(Some(part), "nic.irqs")? {
+        Value::List(numbers) => Ok(numbers),
+        other => Err(Unknown::unclear(format!("nic.irqs: \"{other}\" is no list"))),
+    }
 }

@@ -2,7 +2,8 @@
 
 use units::CpuList;
 
-use super::super::shared::{Search, unclear};
+use super::super::shared::{Search, nics, unclear};
+use super::irqs::Names;
 use super::{irqs, threads};
 use crate::audit::condition::as_mask;
 use crate::audit::facts::{Class, Facts, Subject};
@@ -13,13 +14,10 @@ use crate::nic::interface::ROOT;
 use crate::nic::interrupts;
 use crate::reader::Reader;
 
-pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
-    let mut names = parameters.nics.clone();
-    let known = facts.parts(Class::Nic).iter().map(|part| part.name.clone());
-    names.extend(known.filter(|name| !parameters.nics.contains(name)));
-    for name in names {
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, names: &Names, facts: &mut Facts) {
+    for name in nics(parameters, facts) {
         let mut part = Subject::new(name.clone());
-        let numbers = numbers(reader, &name);
+        let numbers = numbers(reader, names, &name);
         let listed = numbers.clone();
         part.set(
             "nic.irqs",
@@ -32,10 +30,10 @@ pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: 
         let allowed = numbers
             .clone()
             .and_then(|numbers| union(reader, numbers, irqs::allowed));
-        part.set("nic.irq-cpus", delivered.clone());
+        part.set("nic.irq-cpus-used", delivered.clone());
         part.set("nic.irq-cpus-allowed", allowed);
         part.set(
-            "nic.irqs-unpinned",
+            "nic.irqs-on-several-cpus",
             numbers.clone().and_then(|numbers| unpinned(reader, numbers)),
         );
         threads::note(reader, &name, numbers, delivered, &mut part);
@@ -45,11 +43,18 @@ pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: 
     }
 }
 
-fn numbers(reader: &Reader, name: &str) -> Result<Vec<u32>, Unknown> {
+/// Those its device lists, and those named after it: drivers of devices that are not on PCI list none.
+fn numbers(reader: &Reader, names: &Names, name: &str) -> Result<Vec<u32>, Unknown> {
     reader.names(&format!("{ROOT}/{name}"), |_| false).map_err(unclear)?;
-    let of_nic = interrupts::of_nic(reader, name).map_err(unclear)?;
-    let in_use = of_nic.into_iter().filter(|one| one.name.is_some());
-    Ok(in_use.map(|one| one.number).collect())
+    let names = names.as_ref().map_err(|unknown| unclear(unknown.clone()))?;
+    let listed = match interrupts::listed(reader, name) {
+        Err(error) if error.is_absent() => Vec::new(),
+        listed => listed.map_err(unclear)?,
+    };
+    let of_nic = |(number, handler): &(&u32, &String)| {
+        listed.contains(&number.to_string()) || interrupts::is_named_after(handler, name)
+    };
+    Ok(names.iter().filter(of_nic).map(|(number, _)| *number).collect())
 }
 
 type Cpus = fn(&Reader, u32) -> Result<CpuList, HostError>;

@@ -29,10 +29,7 @@ struct Counts {
 pub(in super::super) fn per_cpu(reader: &Reader, facts: &Facts, reading: &mut Reading) {
     let counted = reader.text("/proc/interrupts").and_then(|text| {
         let planned = facts.parts(Class::Nic).iter();
-        let planned = planned.flat_map(|part| match facts.get(Some(part), "nic.irqs") {
-            Ok(crate::audit::value::Value::List(numbers)) => numbers,
-            _ => Vec::new(),
-        });
+        let planned = planned.flat_map(|part| super::of_nic(facts, part).unwrap_or_default());
         counts(&text, &planned.collect::<Vec<_>>())
     });
     for part in facts.parts(Class::RtCpu) {

@@ -2,6 +2,7 @@
 
 use units::CpuList;
 
+use super::super::shared::is_number;
 use crate::audit::facts::Subject;
 use crate::audit::value::Unknown;
 use crate::reader::Reader;
@@ -49,7 +50,6 @@ fn look(reader: &Reader, nic: &str, irqs: &[u32], cpus: &CpuList) -> Result<Seen
         serving: Vec::new(),
         consumer: 0.0,
     };
-    let is_number = |name: &str| name.bytes().all(|octet| octet.is_ascii_digit());
     for process in reader.names("/proc", is_number)? {
         // A process may end while the list is read: then it serves nobody.
         let Some(first) = thread(reader, &format!("/proc/{process}/stat")) else {

@@ -5,7 +5,6 @@ use units::CpuList;
 use crate::audit::facts::Facts;
 use crate::audit::gather::cpus;
 use crate::audit::value::Unknown;
-use crate::cgroup::Hierarchy;
 use crate::error::HostError;
 use crate::mounts;
 use crate::reader::Reader;
@@ -38,7 +37,8 @@ pub(in crate::audit::gather) fn gather(reader: &Reader, facts: &mut Facts) {
     let found = read(reader, facts);
     let of = |pick: fn(&Cpusets) -> CpuList| found.as_ref().map(pick).map_err(Unknown::clone);
     facts.set("cpus.partitions", of(|found| found.apart.clone()));
-    let version = found.as_ref().map_err(Unknown::clone).map(|found| found.version);
+    let version = found.as_ref().map_err(Unknown::clone);
+    let version = version.and_then(|found| found.version.clone());
     facts.set("isolation.cpuset", version);
     let invalid = found.as_ref().map_err(Unknown::clone);
     facts.set(
@@ -48,7 +48,7 @@ pub(in crate::audit::gather) fn gather(reader: &Reader, facts: &mut Facts) {
 }
 
 struct Cpusets {
-    version: &'static str,
+    version: Result<&'static str, Unknown>,
     /// CPUs without load balancing.
     apart: CpuList,
     /// Partitions that are none, each with what the kernel says of it.
@@ -59,54 +59,44 @@ fn read(reader: &Reader, facts: &Facts) -> Result<Cpusets, Unknown> {
     match root(reader)? {
         Some((2, point)) => unified(reader, &point),
         Some((_, point)) => Ok(Cpusets {
-            version: "version 1",
+            version: Ok("version 1"),
             apart: legacy(reader, &point, facts)?,
             invalid: Vec::new(),
         }),
         None => Ok(Cpusets {
-            version: "none",
+            version: Ok("none"),
             apart: CpuList::default(),
             invalid: Vec::new(),
         }),
     }
 }
 
-/// The version that has the cpuset controller, and where it is mounted.
+/// The version whose groups have cpusets, and where it is mounted.
 pub(crate) fn root(reader: &Reader) -> Result<Option<(u8, String)>, Unknown> {
     let mounted = match mounts::read(reader) {
-        Ok(mounted) => mounted,
-        Err(error) => {
-            return match has_cpusets(reader, USUAL)? {
-                true => Ok(Some((2, USUAL.to_owned()))),
-                // No cgroup file system at its usual place either, on a machine that is there: none is mounted.
-                false if error.is_absent() && reader.exists(WITNESS)? => Ok(None),
-                false => Err(error.into()),
-            };
+        // A machine that is there, without its table of mounts: what is at the usual place counts.
+        Err(error) if error.is_absent() && reader.exists(WITNESS)? => {
+            return Ok(reader.exists(USUAL)?.then(|| (2, USUAL.to_owned())));
         }
+        mounted => mounted?,
     };
-    let legacy = mounted
-        .iter()
-        .find(|mount| mount.kind == "cgroup" && mount.options.iter().any(|option| option == "cpuset"));
-    if let Some(mount) = legacy {
-        return Ok(Some((1, mount.point.clone())));
-    }
-    match Hierarchy::read(reader)?.unified_mount() {
-        Some(point) if has_cpusets(reader, &point)? => Ok(Some((2, point))),
-        _ => Ok(None),
-    }
+    let has_cpusets =
+        |mount: &&mounts::Mount| mount.kind == "cgroup" && mount.options.iter().any(|option| option == "cpuset");
+    let legacy = mounted.iter().find(has_cpusets);
+    let unified = mounted.iter().find(|mount| mount.kind == "cgroup2");
+    let chosen = legacy.map(|mount| (1, mount)).or(unified.map(|mount| (2, mount)));
+    Ok(chosen.map(|(version, mount)| (version, mount.point.clone())))
 }
 
-fn has_cpusets(reader: &Reader, point: &str) -> Result<bool, Unknown> {
-    match reader.line_or_blank(&format!("{point}/cgroup.controllers")) {
-        Ok(names) => Ok(names.split_whitespace().any(|name| name == "cpuset")),
-        Err(error) if error.is_absent() => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+/// Whether the groups of version 2 can have cpusets.
+pub(super) fn can_have_cpusets(reader: &Reader, point: &str) -> Result<bool, HostError> {
+    let names = reader.line_or_blank(&format!("{point}/cgroup.controllers"))?;
+    Ok(names.split_whitespace().any(|name| name == "cpuset"))
 }
 
 fn unified(reader: &Reader, point: &str) -> Result<Cpusets, Unknown> {
     let mut found = Cpusets {
-        version: "version 2",
+        version: version_2(reader, point),
         apart: CpuList::default(),
         invalid: Vec::new(),
     };
@@ -134,6 +124,11 @@ fn unified(reader: &Reader, point: &str) -> Result<Cpusets, Unknown> {
     }
     found.apart = isolated.into_iter().collect();
     Ok(found)
+}
+
+fn version_2(reader: &Reader, point: &str) -> Result<&'static str, Unknown> {
+    let can = can_have_cpusets(reader, point)?;
+    Ok(if can { "version 2" } else { "none" })
 }
 
 /// A CPU is balanced when any group that has it says so; the root group has all.

@@ -42,9 +42,9 @@ fn runs(reader: &Reader) -> Result<bool, HostError> {
 fn services(reader: &Reader, root: Option<(u8, String)>, facts: &Facts) -> Result<CpuList, Unknown> {
     let online = cpus::known(facts, "cpus.online")?;
     let Some((2, point)) = root else { return Ok(online) };
-    let whole = match reader.cpus(&format!("{point}/{FILE}")) {
-        Err(error) if error.is_absent() => online,
-        cpus => cpus?,
+    let whole = || match reader.cpus(&format!("{point}/{FILE}")) {
+        Err(error) if error.is_absent() && !cpusets::can_have_cpusets(reader, &point)? => Ok(online.clone()),
+        cpus => cpus,
     };
     let mut all: Vec<u32> = Vec::new();
     for slice in SERVICES {
@@ -52,7 +52,7 @@ fn services(reader: &Reader, root: Option<(u8, String)>, facts: &Facts) -> Resul
         match reader.cpus(&format!("{folder}/{FILE}")) {
             Ok(cpus) => all.extend(cpus.iter()),
             // A group without the controller has what the root has.
-            Err(error) if error.is_absent() && reader.exists(&folder)? => all.extend(whole.iter()),
+            Err(error) if error.is_absent() && reader.exists(&folder)? => all.extend(whole()?.iter()),
             Err(error) if error.is_absent() && slice == SESSIONS => {}
             Err(error) => return Err(error.into()),
         }

@@ -117,7 +117,10 @@ fn second_level(reader: &Reader, cpu: u32) -> Result<CpuList, HostError> {
     let folder = format!("{CPUS}/cpu{cpu}/cache");
     for index in reader.names(&folder, |name| name.starts_with("index"))? {
         if reader.line(&format!("{folder}/{index}/level"))? == "2" {
-            return reader.cpus(&format!("{folder}/{index}/shared_cpu_list"));
+            let path = format!("{folder}/{index}/shared_cpu_list");
+            let peers = reader.cpus(&path)?;
+            let own = || HostError::Undecided(format!("{path}: CPU {cpu} is not in it"));
+            return peers.contains(cpu).then_some(peers).ok_or_else(own);
         }
     }
     Err(HostError::Undecided(format!(

@@ -9,6 +9,21 @@ use crate::reader::Reader;
 
 const DEFINITIONS: &str = "/etc/libvirt/qemu";
 
+/// Whether a domain that is defined here has a virtio device behind an emulated IOMMU.
+pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
+    let names = match reader.names(DEFINITIONS, |name| name.ends_with(".xml")) {
+        Err(error) if error.is_absent() => Vec::new(),
+        names => names.map_err(unclear)?,
+    };
+    for name in names {
+        let text = reader.text(&format!("{DEFINITIONS}/{name}")).map_err(unclear)?;
+        if text.contains("iommu='on'") || text.contains("iommu=\"on\"") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The sum over the domains that were named; where none was, over those defined here that ask for huge pages. Absent: there is none.
 pub(super) fn needed_mib(reader: &Reader, parameters: &Parameters) -> Result<f64, Unknown> {
     let mut texts = Vec::new();

@@ -1,6 +1,6 @@
 //! Memory.
 
-use super::shared::{argument, unclear};
+use super::shared::{argument, is_number, unclear};
 use crate::audit::facts::Facts;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Unknown, Why};
@@ -14,12 +14,18 @@ const CONTROLLERS: &str = "/sys/devices/system/edac/mc";
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     facts.set("hugepages.needed-mib", domains::needed_mib(reader, parameters));
+    facts.set("platform.vhost-iommu", domains::virtio_behind_iommu(reader));
     facts.set("hugepages.1g-mib", reserved_mib(reader, |kib| kib == 1 << 20));
     facts.set("hugepages.all-mib", reserved_mib(reader, |_| true));
     facts.set("hugepages.booted", argument(reader, "hugepages"));
     facts.set("hugepages.at-boot", at_boot(reader));
-    facts.set("swap.devices", swap_devices(reader));
-    let real_time = real_time(reader);
+    let devices = swap_devices(reader);
+    // Without swap nothing can be swapped: no process need be looked at.
+    let real_time = match &devices {
+        Ok(devices) if devices.is_empty() => Err(Unknown::absent("there is no swap")),
+        _ => real_time(reader),
+    };
+    facts.set("swap.devices", devices);
     let of = |pick: fn(&RealTime) -> Result<f64, Unknown>| real_time.as_ref().map_err(Unknown::clone).and_then(pick);
     facts.set("swap.real-time-kib", of(|found| Ok(found.swapped_kib)));
     facts.set(
@@ -78,7 +84,6 @@ struct RealTime {
 }
 
 fn real_time(reader: &Reader) -> Result<RealTime, Unknown> {
-    let is_number = |name: &str| name.bytes().all(|octet| octet.is_ascii_digit());
     let mut found = RealTime {
         swapped_kib: 0.0,
         unlocked: Vec::new(),

@@ -59,7 +59,7 @@ impl Answer {
 }
 
 /// A tree without the answer does not say that the driver has none.
-pub(super) fn only_live(error: HostError) -> Unknown {
+pub(in crate::audit::gather) fn only_live(error: HostError) -> Unknown {
     match error.is_absent() {
         true => Unknown::unclear("only a system call tells it, and this tree has no answer recorded"),
         false => error.into(),

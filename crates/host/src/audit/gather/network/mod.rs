@@ -5,19 +5,22 @@
 
 mod answer;
 mod counters;
+mod macvlan;
 mod multicast;
 mod place;
 mod queues;
 mod settings;
 mod switching;
 
+pub(super) use answer::only_live;
 pub(super) use counters::count;
+pub(super) use macvlan::Macvlans;
+pub(super) use switching::{cpus as cpus_of, gather as switching, moves_frames};
 
 pub(crate) use answer::Answer;
 
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
-use crate::audit::value::Unknown;
 use crate::nic::interface::{self, Interface, InterfaceKind};
 use crate::reader::Reader;
 use place::Links;
@@ -28,19 +31,19 @@ const MOST_BELOW: usize = 16;
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     limits(facts);
     facts.set("nic.told", !parameters.nics.is_empty());
-    facts.set("kernel.number", kernel_number(reader));
+    let kernel = facts.get(None, "kernel.number");
     let links = Links::read(reader);
+    let macvlans = Macvlans::read(reader);
     let groups = multicast::Groups::read(reader);
     for name in asked(reader, parameters, &links) {
         let mut part = Subject::new(&name);
         part.set("nic", name.as_str());
-        place::gather(reader, &links, &name, &mut part);
+        place::gather(reader, &links, &macvlans, &name, &mut part);
         settings::gather(reader, &name, &mut part);
         queues::gather(reader, &name, &mut part);
-        multicast::gather(reader, &links, &groups, &name, &mut part);
+        multicast::gather(reader, (&links, &groups, &macvlans, &kernel), &name, &mut part);
         facts.add(Class::Nic, part);
     }
-    switching::gather(reader, facts);
 }
 
 /// What is wanted where nobody says otherwise: the catalogue's limits, and the frames of twenty streams of 4800 a second.
@@ -74,15 +77,4 @@ fn in_use(reader: &Reader) -> Vec<String> {
     let is_used = |one: &Interface| one.kind == InterfaceKind::Device && one.operstate.as_deref() != Some("down");
     let all = interface::all(reader).unwrap_or_default().into_iter();
     all.filter(is_used).map(|one| one.name).collect()
-}
-
-/// 6012 for Linux 6.12.
-fn kernel_number(reader: &Reader) -> Result<f64, Unknown> {
-    let path = "/proc/sys/kernel/osrelease";
-    let release = reader.line(path)?;
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u16>);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => Ok(f64::from(major) * 1000.0 + f64::from(minor)),
-        _ => Err(Unknown::unclear(format!("{path}: {release} is no version"))),
-    }
 }

@@ -1,12 +1,9 @@
 //! Which groups are joined, and which of them macvlan hands to a work queue.
 
-use toml::{Table, Value as Toml};
-
-use super::answer::only_live;
-use super::kernel_number;
+use super::macvlan::Macvlans;
 use super::place::Links;
 use crate::audit::facts::Subject;
-use crate::audit::value::Unknown;
+use crate::audit::value::{Known, Unknown, Value};
 use crate::error::HostError;
 use crate::reader::Reader;
 
@@ -16,7 +13,7 @@ const PATH: &str = "/proc/net/dev_mcast";
 const PROCESS_BUS: [&str; 2] = ["010ccd", "91e0f0"];
 
 /// The first kernel that hands a group with one macvlan on directly, and Red Hat's older one that may.
-const DIRECT_SINCE: f64 = 6004.0;
+const DIRECT_SINCE: f64 = 6_004.0;
 const BACKPORTED: &str = ".el9";
 
 /// Groups of the process bus, with the interface that joined each.
@@ -57,15 +54,18 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, Unknown> {
     Ok(groups)
 }
 
-pub(super) fn gather(reader: &Reader, links: &Links, groups: &Groups, name: &str, part: &mut Subject) {
+/// What is known of the whole machine: its interfaces, its groups, its macvlans, and its kernel's number.
+type Machine<'a> = (&'a Links, &'a Groups, &'a Macvlans, &'a Known);
+
+pub(super) fn gather(reader: &Reader, (links, groups, macvlans, kernel): Machine<'_>, name: &str, part: &mut Subject) {
     let known = links.find(name).map(|_| ());
     let own = known.clone().and_then(|()| groups.joined(&[name.to_owned()]));
     part.set("nic.groups", own);
-    let children = links.macvlans(name);
-    let found = children.clone().and_then(|children| macvlans(reader, &children));
+    let children = links.upon(name).and_then(|upon| macvlans.among(&upon));
+    let found = children.clone().and_then(|children| macvlans.settings(&children));
     let cutoff = found.clone().and_then(|found| match found.queued_above {
         Some(above) => Ok(above),
-        None => unsaid(reader),
+        None => unsaid(reader, kernel),
     });
     let queued = cutoff.clone().and_then(|cutoff| {
         let joined = groups.joined(&children.clone()?)?;
@@ -82,10 +82,12 @@ pub(super) fn gather(reader: &Reader, links: &Links, groups: &Groups, name: &str
 }
 
 /// The setting of a kernel that says nothing: groups with one macvlan go directly since Linux 6.4; before, none does.
-fn unsaid(reader: &Reader) -> Result<f64, Unknown> {
+fn unsaid(reader: &Reader, kernel: &Known) -> Result<f64, Unknown> {
     let release = reader.line("/proc/sys/kernel/osrelease")?;
-    if kernel_number(reader)? >= DIRECT_SINCE {
-        return Ok(1.0);
+    match kernel {
+        Ok(Value::Number(number)) if *number >= DIRECT_SINCE => return Ok(1.0),
+        Ok(_) => {}
+        Err(unknown) => return Err(unknown.clone()),
     }
     match release.contains(BACKPORTED) {
         true => Err(Unknown::unclear(format!(
@@ -104,47 +106,4 @@ fn joined_above(joined: &[String], cutoff: f64) -> Vec<String> {
     queued.sort();
     queued.dedup();
     queued
-}
-
-/// What the macvlans on one interface say: the last one that was set decides for all.
-#[derive(Clone, Copy)]
-struct Settings {
-    queued_above: Option<f64>,
-    queue_frames: Option<u32>,
-}
-
-fn macvlans(reader: &Reader, children: &[String]) -> Result<Settings, Unknown> {
-    let text = reader.answer("macvlans", || {
-        let all = sys::link::macvlans().map_err(|error| HostError::Undecided(error.to_string()))?;
-        Ok(write(&all))
-    });
-    let text = text.map_err(only_live)?;
-    let all: Table = text
-        .parse()
-        .map_err(|error| Unknown::unclear(format!("the recorded answer on macvlans: {error}")))?;
-    let number = |name: &String, key: &str| all.get(name)?.get(key)?.as_integer();
-    if let Some(missing) = children.iter().find(|name| !all.contains_key(name.as_str())) {
-        return Err(Unknown::unclear(format!("nothing is known of macvlan {missing}")));
-    }
-    let above = children.iter().filter_map(|name| number(name, "queued-above")).min();
-    let frames = children.iter().filter_map(|name| number(name, "queue-frames")).min();
-    Ok(Settings {
-        queued_above: above.map(|above| above as f64),
-        queue_frames: frames.and_then(|frames| u32::try_from(frames).ok()),
-    })
-}
-
-fn write(all: &[sys::link::Macvlan]) -> String {
-    let one = |macvlan: &sys::link::Macvlan| {
-        let entries = [
-            ("queued-above", macvlan.queued_above.map(i64::from)),
-            ("queue-frames", macvlan.queue_frames.map(i64::from)),
-        ];
-        let known = entries
-            .into_iter()
-            .filter_map(|(key, value)| Some((key.to_owned(), Toml::Integer(value?))));
-        (macvlan.name.clone(), Toml::Table(known.collect()))
-    };
-    // A table without any entry is no text: a recorded tree must tell it from no answer.
-    format!("# macvlans\n{}", all.iter().map(one).collect::<Table>())
 }

@@ -1,5 +1,6 @@
 //! What an interface is, what it is made on, and what is made on it.
 
+use super::macvlan::Macvlans;
 use crate::audit::facts::Subject;
 use crate::audit::value::{Known, Unknown, Value};
 use crate::error::HostError;
@@ -13,6 +14,9 @@ const ALL_MULTICAST: u32 = 0x200;
 
 /// The interfaces of the network namespace whose `/sys` is read.
 pub(super) struct Links(Result<Vec<Link>, HostError>);
+
+/// An interface that is made on another, with the kind that `/sys` shows.
+pub(super) type Upon = (String, InterfaceKind);
 
 /// One interface.
 pub(super) struct Link {
@@ -33,9 +37,15 @@ impl Links {
         Self(all)
     }
 
+    /// Without a list of interfaces none is known to be absent.
+    fn all(&self) -> Result<&[Link], Unknown> {
+        let all = self.0.as_ref().map(Vec::as_slice);
+        all.map_err(|error| Unknown::unclear(error.to_string()))
+    }
+
     /// The interface called `name`.
     pub(super) fn find(&self, name: &str) -> Result<&Link, Unknown> {
-        let all = self.0.as_ref().map_err(|error| Unknown::from(error.clone()))?;
+        let all = self.all()?;
         let found = all.iter().find(|link| link.interface.name == name);
         found.ok_or_else(|| Unknown::unclear(format!("{ROOT} shows no interface {name}")))
     }
@@ -45,16 +55,12 @@ impl Links {
         self.find(name).map(|link| link.below.clone()).unwrap_or_default()
     }
 
-    /// The macvlans and macvtaps that are made on it, as far as they are in this namespace.
-    pub(super) fn macvlans(&self, name: &str) -> Result<Vec<String>, Unknown> {
-        let all = self.0.as_ref().map_err(|error| Unknown::from(error.clone()))?;
-        let is_on = |link: &&Link| {
-            link.interface.kind == InterfaceKind::Macvlan && link.below.iter().any(|below| below == name)
-        };
-        Ok(all
-            .iter()
-            .filter(is_on)
-            .map(|link| link.interface.name.clone())
+    /// The interfaces of this namespace that are made on it.
+    pub(super) fn upon(&self, name: &str) -> Result<Vec<Upon>, Unknown> {
+        let is_on = |link: &&Link| link.below.iter().any(|below| below == name);
+        let upon = self.all()?.iter().filter(is_on);
+        Ok(upon
+            .map(|link| (link.interface.name.clone(), link.interface.kind))
             .collect())
     }
 }
@@ -67,9 +73,9 @@ fn below(reader: &Reader, name: &str) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn gather(reader: &Reader, links: &Links, name: &str, part: &mut Subject) {
+pub(super) fn gather(reader: &Reader, links: &Links, macvlans: &Macvlans, name: &str, part: &mut Subject) {
     let link = links.find(name);
-    part.set("nic.kind", link.map(|link| kind(reader, &link.interface)));
+    part.set("nic.kind", link.map(|link| kind(reader, macvlans, &link.interface)));
     let flags = links.find(name).and_then(|_| flags(reader, name));
     let flag = |bit: u32| flags.clone().map(|flags| flags & bit != 0);
     part.set("nic.promiscuous", flag(PROMISCUOUS));
@@ -85,7 +91,10 @@ pub(super) fn gather(reader: &Reader, links: &Links, name: &str, part: &mut Subj
 }
 
 /// `device`, `paravirtual` for one that a hypervisor makes up, or the word of the kind.
-fn kind(reader: &Reader, interface: &Interface) -> String {
+fn kind(reader: &Reader, macvlans: &Macvlans, interface: &Interface) -> String {
+    if macvlans.has(&interface.name) == Ok(true) {
+        return InterfaceKind::Macvlan.word().to_owned();
+    }
     if interface.kind != InterfaceKind::Device {
         return interface.kind.word().to_owned();
     }

@@ -25,9 +25,8 @@ pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
         }
     });
     let online = cpu::online(reader).map_err(Unknown::from);
-    let loose = used.clone().and_then(|used| loose(&used, &online?));
-    part.set("nic.irqs-unpinned", loose);
-    part.set("nic.irq-cpus", used.and_then(|used| served_by(&used)));
+    let loose = used.and_then(|used| loose(&used, &online?));
+    part.set("nic.irqs-anywhere", loose);
 }
 
 /// The interrupts that may go to every CPU.
@@ -40,12 +39,4 @@ fn loose(used: &[NicInterrupt], online: &CpuList) -> Result<Vec<String>, Unknown
         }
     }
     Ok(names)
-}
-
-fn served_by(used: &[NicInterrupt]) -> Result<CpuList, Unknown> {
-    let mut cpus = Vec::new();
-    for one in used {
-        cpus.extend(one.effective.clone().or_else(|_| one.allowed.clone())?.iter());
-    }
-    Ok(cpus.into_iter().collect())
 }

@@ -55,7 +55,7 @@ fn coalescing(said: &Answer, driver: &Known, part: &mut Subject) {
         received.map_err(|unknown| Unknown::unclear(unknown.text)),
     );
     let sent = held(driver, get("tx-usecs"), get("tx-frames"));
-    let silent = matches!(said.get("coalesce", "rx-usecs"), Err(_));
+    let silent = said.get("coalesce", "rx-usecs").is_err();
     part.set_known(
         "nic.held-tx-us",
         sent.map_err(|unknown| {

@@ -3,17 +3,20 @@
 use units::CpuList;
 
 use crate::audit::facts::Facts;
-use crate::audit::gather::daemons::{self, Daemon, Thread};
+use crate::audit::gather::daemons::{Daemon, Thread};
 use crate::audit::value::Unknown;
-use crate::reader::Reader;
 
 const OVS: &str = "ovs-vswitchd";
 
-pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
-    let is_ours = |name: &str| name == OVS || name.starts_with("vhost-") || is_emulator(name);
-    let found = daemons::find(reader, is_ours);
-    ovs(&found, facts);
-    vhost(&found, facts);
+/// Whether a process of this name is asked for here.
+pub(in crate::audit::gather) fn moves_frames(name: &str) -> bool {
+    name == OVS || name.starts_with("vhost-") || is_emulator(name)
+}
+
+/// From the processes of such names.
+pub(in crate::audit::gather) fn gather(found: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
+    ovs(found, facts);
+    vhost(found, facts);
 }
 
 /// As QEMU's processes are called: `qemu-system-x86`, `qemu-kvm`, `kvm`, `CPU 0/KVM` are threads of it.

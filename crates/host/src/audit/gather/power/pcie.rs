@@ -1,6 +1,6 @@
 //! Power saving of the PCIe links of the interfaces that were named.
 
-use super::super::shared::{Search, unclear};
+use super::super::shared::{Search, nics, unclear};
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
@@ -12,10 +12,7 @@ use crate::reader::Reader;
 const SWITCHES: [&str; 5] = ["l0s_aspm", "l1_aspm", "l1_1_aspm", "l1_2_aspm", "clkpm"];
 
 pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
-    let mut names = parameters.nics.clone();
-    let known = facts.parts(Class::Nic).iter().map(|part| part.name.clone());
-    names.extend(known.filter(|name| !parameters.nics.contains(name)));
-    for name in names {
+    for name in nics(parameters, facts) {
         let mut part = Subject::new(name.clone());
         let place = device(reader, &name);
         part.set("nic.pci-device", place.clone());

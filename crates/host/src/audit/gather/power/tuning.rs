@@ -2,11 +2,11 @@
 
 use units::CpuList;
 
-use super::super::shared::{cpus, unclear};
+use super::super::shared::{cpus, running, unclear};
 use crate::audit::facts::Facts;
 use crate::audit::value::Unknown;
 use crate::cmdline::boot_cpus;
-use crate::processes::{self, kept};
+use crate::processes::kept;
 use crate::reader::Reader;
 
 /// Daemons that set frequencies, power or profiles by themselves.
@@ -38,13 +38,16 @@ const VARIABLES: [&str; 5] = [
 ];
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
-    let running = processes::running(reader).map_err(unclear);
-    let rivals = running.as_ref().map_err(Unknown::clone).map(|running| {
+    let processes = running(facts);
+    let rivals = processes.as_ref().map_err(Unknown::clone).map(|running| {
         let there = RIVALS.iter().filter(|name| running.contains_key(kept(name)));
         there.map(|name| (*name).to_owned()).collect::<Vec<_>>()
     });
     facts.set("tuning.rivals", rivals);
-    facts.set("tuned.running", running.map(|running| running.contains_key("tuned")));
+    facts.set(
+        "tuned.running",
+        processes.map(|processes| processes.contains_key("tuned")),
+    );
     let profile = reader.line("/etc/tuned/active_profile").map_err(unclear);
     let is_real_time = |profile: &String| REAL_TIME.iter().any(|name| profile.contains(name));
     facts.set(

@@ -93,7 +93,11 @@ fn strangers(
     let asked = cpus::known(facts, "cpus.asked").unwrap_or_default();
     let of = |cpu: u32| -> Result<CpuList, Unknown> {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        let siblings = reader.cpus(&path)?.without(&[cpu].into_iter().collect());
+        let core = reader.cpus(&path)?;
+        if !core.contains(cpu) {
+            return Err(Unknown::unclear(format!("{path}: CPU {cpu} is not in it")));
+        }
+        let siblings = core.without(&[cpu].into_iter().collect());
         let outside = siblings.without(&asked);
         if !outside.is_empty() || siblings.is_empty() {
             return Ok(outside);

@@ -1,5 +1,7 @@
 //! Threads on real-time CPUs that have no business there.
 
+use std::collections::BTreeMap;
+
 use units::CpuList;
 
 use super::{Thread, seen, shown};
@@ -29,10 +31,23 @@ fn foreign(threads: &Result<Vec<Thread>, Unknown>, facts: &Facts) -> Result<Vec<
     let found = seen(threads)?.iter().filter(|thread| {
         is_movable(thread) && !is_intended(thread, &ours) && thread.may_run_on(&rt_cpus) && !is_kept_away(thread)
     });
-    Ok(shown(found.map(|thread| match thread.stat.cpu {
-        Some(cpu) => format!("{thread}, last on CPU {cpu}"),
-        None => thread.to_string(),
-    })))
+    Ok(shown(by_process(found, &rt_cpus)))
+}
+
+/// One text for each process: how many of its threads, and how many of them ran on these CPUs last.
+fn by_process<'a>(threads: impl Iterator<Item = &'a Thread>, rt_cpus: &CpuList) -> Vec<String> {
+    let mut processes: BTreeMap<u32, (&str, usize, usize)> = BTreeMap::new();
+    for thread in threads {
+        let of_process = processes.entry(thread.pid).or_insert((&thread.process, 0, 0));
+        of_process.1 += 1;
+        of_process.2 += usize::from(thread.stat.cpu.is_some_and(|cpu| rt_cpus.contains(cpu)));
+    }
+    let text = |(pid, (name, count, there)): (u32, (&str, usize, usize))| match (count, there) {
+        (1, 0) => format!("{name} (pid {pid})"),
+        (1, _) => format!("{name} (pid {pid}), which was there last"),
+        _ => format!("{name} (pid {pid}, {count} threads, {there} of them there last)"),
+    };
+    processes.into_iter().map(text).collect()
 }
 
 /// The real-time CPUs, where there are others too: else that a thread is on them alone says nothing.

@@ -15,7 +15,7 @@ use crate::audit::facts::Facts;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::container;
-use crate::error::HostError;
+use crate::error::{HostError, Unreadable};
 use crate::reader::Reader;
 use crate::roles::{is_virtual_cpu, numbers, own_number};
 use crate::stat::ThreadStat;
@@ -89,26 +89,30 @@ impl std::fmt::Display for Thread {
 /// # Errors
 /// Some cannot be seen: a list with gaps would prove nothing.
 fn read(reader: &Reader) -> Result<Vec<Thread>, Unknown> {
-    let own = own_number(reader);
+    let ours = own_number(reader);
     let mut lists = BTreeMap::new();
     let mut threads = Vec::new();
     for pid in numbers(reader, "/proc")? {
         let directory = format!("/proc/{pid}");
         // A process may end while the list is read.
-        let Some(process) = stat(reader, &directory) else {
+        let Some(process) = stat(reader, &directory)? else {
             continue;
         };
-        if Some(pid) == own || process.name.starts_with(OURS) {
+        if Some(pid) == ours || process.name.starts_with(OURS) {
             continue;
         }
         let name: Rc<str> = Rc::from(process.name.as_str());
-        if process.is_kernel {
-            threads.extend(thread(reader, &mut lists, (pid, pid), &name, &directory));
-            continue;
-        }
-        for id in numbers(reader, &format!("{directory}/task")).unwrap_or_default() {
+        let others = match process.is_kernel {
+            true => Vec::new(),
+            false => unless_ended(numbers(reader, &format!("{directory}/task")))?.unwrap_or_default(),
+        };
+        threads.extend(thread(reader, &mut lists, (pid, pid), &name, process, &directory)?);
+        for id in others.into_iter().filter(|id| *id != pid) {
             let directory = format!("{directory}/task/{id}");
-            threads.extend(thread(reader, &mut lists, (pid, id), &name, &directory));
+            let Some(own) = stat(reader, &directory)? else {
+                continue;
+            };
+            threads.extend(thread(reader, &mut lists, (pid, id), &name, own, &directory)?);
         }
     }
     seen_all(reader, &threads)?;
@@ -138,32 +142,54 @@ fn thread(
     lists: &mut Lists,
     (pid, id): (u32, u32),
     process: &Rc<str>,
+    stat: ThreadStat,
     directory: &str,
-) -> Option<Thread> {
-    let stat = stat(reader, directory)?;
-    let status = reader.text(&format!("{directory}/status")).ok()?;
-    let text = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+) -> Result<Option<Thread>, Unknown> {
+    let path = format!("{directory}/status");
+    let Some(status) = unless_ended(reader.text(&path))? else {
+        return Ok(None);
+    };
+    let wrong = || Unknown::unclear(format!("{path}: no list of CPUs behind Cpus_allowed_list"));
+    let text = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let text = text.ok_or_else(wrong)?;
     let allowed = match lists.get(text) {
         Some(known) => Rc::clone(known),
         None => {
-            let list = Rc::new(text.parse::<CpuList>().ok()?);
+            let list = text.parse::<CpuList>().ok().filter(|list| !list.is_empty());
+            let list = Rc::new(list.ok_or_else(wrong)?);
             lists.insert(text.to_owned(), Rc::clone(&list));
             list
         }
     };
-    Some(Thread {
+    Ok(Some(Thread {
         pid,
         id,
         process: Rc::clone(process),
         stat,
         allowed,
-    })
+    }))
 }
 
-fn stat(reader: &Reader, directory: &str) -> Option<ThreadStat> {
-    ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
+/// ESRCH: the thread ended between the opening of its file and the reading.
+const ENDED: Unreadable = Unreadable::Errno(3);
+
+/// `None`: the thread has ended.
+fn unless_ended<T>(read: Result<T, HostError>) -> Result<Option<T>, HostError> {
+    match read {
+        Err(error) if error.is_absent() => Ok(None),
+        Err(HostError::Unreadable { why: ENDED, .. }) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+fn stat(reader: &Reader, directory: &str) -> Result<Option<ThreadStat>, HostError> {
+    let path = format!("{directory}/stat");
+    let Some(line) = unless_ended(reader.line(&path))? else {
+        return Ok(None);
+    };
+    let stat = ThreadStat::parse(&line);
+    let stat = stat.ok_or_else(|| HostError::unexpected(&path, "a line such as 7 (name) S 1", &line))?;
+    Ok(Some(stat))
 }
 
 /// The first names of a list, and how many more there are.

@@ -58,7 +58,7 @@ pub(super) fn count(reader: &Reader, facts: &Facts, reading: &mut Reading) {
 }
 
 fn faults(reader: &Reader, place: &str) -> Result<f64, HostError> {
-    let count = stat(reader, place).and_then(|stat| stat.faults);
+    let count = stat(reader, place)?.and_then(|stat| stat.faults);
     let count = count.ok_or_else(|| HostError::Undecided(format!("{place}: the thread has ended")))?;
     Ok(count as f64)
 }

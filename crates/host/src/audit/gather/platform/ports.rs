@@ -1,0 +1,42 @@
+//! What else the interfaces of the process bus carry.
+
+use super::super::shared::{nics, unclear};
+use crate::audit::facts::{Class, Facts, Subject};
+use crate::audit::parameters::Parameters;
+use crate::audit::value::Unknown;
+use crate::nic::interface::ROOT;
+use crate::reader::Reader;
+
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    let routes = default_routes(reader);
+    for name in nics(parameters, facts) {
+        let mut part = Subject::new(name.clone());
+        let there = reader.names(&format!("{ROOT}/{name}"), |_| false).map_err(unclear);
+        let routes = there.and_then(|_| routes.clone());
+        part.set("nic.default-route", routes.map(|routes| routes.contains(&name)));
+        facts.add(Class::Nic, part);
+    }
+}
+
+/// Interfaces with a route to everywhere: of IPv4 the destination is zero, of IPv6 its prefix too (proc_net(5)).
+fn default_routes(reader: &Reader) -> Result<Vec<String>, Unknown> {
+    let path = "/proc/net/route";
+    let text = reader.text(path).map_err(unclear)?;
+    let mut lines = text.lines();
+    if !lines.next().is_some_and(|head| head.starts_with("Iface")) {
+        return Err(Unknown::unclear(format!("{path} has no head")));
+    }
+    let v4 = lines.filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        (words.get(1) == Some(&"00000000")).then(|| (*words[0]).to_owned())
+    });
+    let mut names: Vec<String> = v4.collect();
+    let text = reader.text("/proc/net/ipv6_route").unwrap_or_default();
+    names.extend(text.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let everywhere = words.get(1) == Some(&"00") && words.first().is_some_and(|to| to.bytes().all(|b| b == b'0'));
+        let name = *words.get(9)?;
+        (everywhere && name != "lo").then(|| name.to_owned())
+    }));
+    Ok(names)
+}

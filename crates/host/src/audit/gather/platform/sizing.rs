@@ -1,0 +1,96 @@
+//! What the hardware has, against what the relays that are wanted need (ABB/University of Torino: hardware prerequisites).
+
+use std::collections::BTreeSet;
+
+use super::super::shared::unclear;
+use crate::audit::facts::Facts;
+use crate::audit::parameters::Parameters;
+use crate::audit::value::Unknown;
+use crate::cpuinfo::CpuInfo;
+use crate::nic::interface::{self, InterfaceKind};
+use crate::reader::Reader;
+use crate::{cpu, memory};
+
+/// For each relay, and for the operating system: GB of memory, and of disk.
+const MEMORY_GB: (f64, f64) = (4.0, 4.0);
+const DISK_GB: (f64, f64) = (5.0, 20.0);
+/// Block devices that are no disks.
+const NO_DISKS: [&str; 8] = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
+
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    let named = parameters.domains.len() + parameters.vmx.len() + parameters.containers.len();
+    let instances = named.max(1);
+    let needed = |(each, system): (f64, f64)| each * instances as f64 + system;
+    facts.set("sizing.relays", instances);
+    facts.set("sizing.memory-needed-gb", needed(MEMORY_GB));
+    facts.set("sizing.disk-needed-gb", needed(DISK_GB));
+    facts.set("sizing.clock-ghz", clock_ghz(reader));
+    facts.set("sizing.cores", cores(reader));
+    let cache = cpu::last_level_cache_bytes(reader).map_err(unclear);
+    facts.set("sizing.cache-mib", cache.map(|bytes| (bytes >> 20) as f64));
+    let memory = memory::total_kib(reader).map_err(unclear);
+    facts.set(
+        "sizing.memory-gb",
+        memory.map(|kib| (kib as f64 * 1.024e-5).round() / 10.0),
+    );
+    facts.set("sizing.disk-gb", disk_gb(reader));
+    facts.set("sizing.ports", ports(reader));
+}
+
+/// The frequency that the processor keeps: its base, else the one in its name, else the highest of the driver.
+fn clock_ghz(reader: &Reader) -> Result<f64, Unknown> {
+    let folder = "/sys/devices/system/cpu/cpu0/cpufreq";
+    let khz = |file: &str| reader.parsed::<u64>(&format!("{folder}/{file}"), "kHz").ok();
+    if let Some(khz) = khz("base_frequency") {
+        return Ok(khz as f64 / 1e6);
+    }
+    let model = CpuInfo::read(reader).and_then(|info| info.distinct("model name"));
+    let named = model.as_ref().ok().and_then(|model| {
+        let text = model.split_once("@ ")?.1.split_once("GHz")?.0.trim();
+        text.parse::<f64>().ok().filter(|ghz| ghz.is_finite())
+    });
+    let found = named.or_else(|| khz("cpuinfo_max_freq").map(|khz| khz as f64 / 1e6));
+    found.ok_or_else(|| Unknown::unclear("neither a frequency driver nor the processor's name tells its frequency"))
+}
+
+fn cores(reader: &Reader) -> Result<usize, Unknown> {
+    let mut cores = BTreeSet::new();
+    for cpu in cpu::online(reader).map_err(unclear)?.iter() {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        cores.insert(reader.line(&path).map_err(unclear)?);
+    }
+    Ok(cores.len())
+}
+
+/// All disks together. A size is in sectors of 512 bytes whatever the disk's are (Linux: ABI/stable/sysfs-block).
+fn disk_gb(reader: &Reader) -> Result<f64, Unknown> {
+    let is_disk = |name: &str| !NO_DISKS.iter().any(|other| name.starts_with(other));
+    let disks = reader.names("/sys/block", is_disk).map_err(unclear)?;
+    if disks.is_empty() {
+        return Err(Unknown::unclear("/sys/block has no disk"));
+    }
+    let mut sectors = 0;
+    for disk in disks {
+        sectors += reader
+            .parsed::<u64>(&format!("/sys/block/{disk}/size"), "a number of sectors")
+            .map_err(unclear)?;
+    }
+    Ok((sectors as f64 * 512.0 / 1e8).round() / 10.0)
+}
+
+/// Interfaces with a clock of their own, which stamp frames in hardware. A speed that is not known counts: the link is down.
+fn ports(reader: &Reader) -> Result<Vec<String>, Unknown> {
+    const GIGABIT: u32 = 1000;
+    let all = interface::all(reader).map_err(unclear)?;
+    let has_clock = |name: &str| {
+        let clocks = reader.names(&format!("/sys/class/net/{name}/device/ptp"), |clock| {
+            clock.starts_with("ptp")
+        });
+        clocks.is_ok_and(|clocks| !clocks.is_empty())
+    };
+    let fit = all.into_iter().filter(|one| {
+        let fast = one.speed_mbit.is_none_or(|speed| speed >= GIGABIT);
+        one.kind == InterfaceKind::Device && fast && has_clock(&one.name)
+    });
+    Ok(fit.map(|one| one.name).collect())
+}

@@ -1,0 +1,104 @@
+//! How chrony is configured: when it steps, and which hardware clock it reads.
+
+use crate::audit::gather::daemons::Daemon;
+use crate::audit::value::Unknown;
+use crate::reader::Reader;
+
+/// Debian's and Red Hat's.
+const FILES: [&str; 2] = ["/etc/chrony/chrony.conf", "/etc/chrony.conf"];
+
+/// Whether it runs, and the lines of its configuration, each its words.
+#[derive(Debug, Clone)]
+pub(super) struct Chrony {
+    runs: bool,
+    lines: Result<Vec<Vec<String>>, Unknown>,
+}
+
+impl Chrony {
+    /// Above which offset in seconds it steps at any time; 0: never after its first updates.
+    pub(super) fn step(&self) -> Result<f64, Unknown> {
+        let lines = self.lines.as_ref().map_err(Clone::clone)?;
+        let Some(line) = lines.iter().rfind(|line| line[0].eq_ignore_ascii_case("makestep")) else {
+            return Ok(0.0);
+        };
+        let number = |at: usize| line.get(at).and_then(|word| word.parse::<f64>().ok());
+        match (number(1), number(2)) {
+            (Some(threshold), Some(updates)) if updates < 0.0 => Ok(threshold),
+            (Some(_), Some(_)) => Ok(0.0),
+            _ => Err(Unknown::unclear(format!(
+                "chrony: \"{}\" is no makestep",
+                line.join(" ")
+            ))),
+        }
+    }
+
+    /// The number of the hardware clock that it reads; `None`: it runs and reads none, or does not run.
+    pub(super) fn clock(&self) -> Result<Option<u32>, Unknown> {
+        if !self.runs {
+            return Ok(None);
+        }
+        let lines = self.lines.as_ref().map_err(Clone::clone)?;
+        let mut sources = lines.iter().filter(|line| line[0].eq_ignore_ascii_case("refclock"));
+        let Some(source) = sources.find(|line| line.get(1).is_some_and(|kind| kind == "PHC")) else {
+            return Ok(None);
+        };
+        let path = source
+            .get(2)
+            .map_or("", String::as_str)
+            .split(':')
+            .next()
+            .unwrap_or_default();
+        let number = path.strip_prefix("/dev/ptp").and_then(|number| number.parse().ok());
+        number
+            .map(Some)
+            .ok_or_else(|| Unknown::unclear(format!("chrony reads {path}, whose number is not known")))
+    }
+}
+
+/// Of the process that runs, else of the usual file. Nothing to read is unknown.
+pub(super) fn read(reader: &Reader, found: &[Daemon]) -> Chrony {
+    let daemon = found.iter().find(|daemon| daemon.name == "chronyd");
+    let named = daemon.and_then(|daemon| {
+        let words = &daemon.arguments;
+        let at = words.iter().position(|word| word == "-f")?;
+        words.get(at + 1).cloned()
+    });
+    let text = match named {
+        Some(path) => reader.text(&path),
+        None => {
+            let first = reader.text(FILES[0]);
+            first.or_else(|first| reader.text(FILES[1]).map_err(|_| first))
+        }
+    };
+    let lines = text.map_err(Unknown::from).and_then(|text| {
+        let mut all = lines(&text);
+        for folder in folders(&all) {
+            let names = reader
+                .names(&folder, |name| name.ends_with(".conf"))
+                .unwrap_or_default();
+            for name in names {
+                all.extend(lines(&reader.text(&format!("{folder}/{name}"))?));
+            }
+        }
+        Ok(all)
+    });
+    Chrony {
+        runs: daemon.is_some(),
+        lines,
+    }
+}
+
+fn folders(lines: &[Vec<String>]) -> Vec<String> {
+    let named = lines.iter().filter(|line| line[0] == "confdir");
+    named.flat_map(|line| line[1..].iter().cloned()).collect()
+}
+
+fn lines(text: &str) -> Vec<Vec<String>> {
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with(['#', '!', ';', '%']));
+    lines
+        .map(|line| line.split_whitespace().map(str::to_owned).collect())
+        .collect()
+}

@@ -1,0 +1,118 @@
+//! Time synchronisation: who sets the clock, how PTP is configured, what its port says, and how far clocks are apart.
+
+mod chrony;
+mod clock;
+mod options;
+mod port;
+mod ptp;
+mod setters;
+
+use crate::audit::facts::Facts;
+use crate::audit::gather::daemons::{Daemon, kept};
+use crate::audit::gather::network::cpus_of;
+use crate::audit::value::Unknown;
+use crate::reader::Reader;
+use ptp::Ptp;
+
+/// Daemons that set or serve a clock.
+const DAEMONS: [&str; 9] = [
+    "chronyd",
+    "ntpd",
+    "openntpd",
+    "ptp4l",
+    "phc2sys",
+    "ts2phc",
+    "timemaster",
+    "systemd-timesyncd",
+    "vmtoolsd",
+];
+
+/// Those whose delay goes into the clock: the kernel's worker of a PTP clock is `ptp0`, `ptp1`…
+const TIMED: [&str; 2] = ["ptp4l", "phc2sys"];
+
+/// Whether a process of this name is asked for here.
+pub(super) fn is_of_time(name: &str) -> bool {
+    DAEMONS.iter().any(|one| kept(one) == name) || is_worker(name)
+}
+
+/// From the processes of such names, and others.
+pub(super) fn gather(reader: &Reader, all: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
+    facts.set("limits.clock-offset-ns", 1000u32);
+    facts.set("limits.step-s", 1.0);
+    let found = all.clone().map(|mut all| {
+        all.retain(|daemon| is_of_time(&daemon.name));
+        all
+    });
+    let ptp = found.clone().map(|found| Ptp::read(reader, &found));
+    let chrony = found.clone().map(|found| chrony::read(reader, &found));
+    facts.set("time.daemons", found.clone().map(|found| names(&found)));
+    facts.set(
+        "time.setters",
+        found.clone().and_then(|found| setters::of(&found, ptp.as_ref().ok())),
+    );
+    facts.set("time.smallest-step-s", smallest_step(&found, &ptp, &chrony));
+    placement(&found, facts);
+    ptp::gather(&ptp, facts);
+    clock::gather(reader, &ptp, &chrony, facts);
+    port::gather(reader, &ptp, facts);
+}
+
+fn is_worker(name: &str) -> bool {
+    name.strip_prefix("ptp")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|octet| octet.is_ascii_digit()))
+}
+
+fn names(found: &[Daemon]) -> Vec<String> {
+    let ours = found.iter().filter(|daemon| !is_worker(&daemon.name));
+    ours.map(|daemon| daemon.name.clone()).collect()
+}
+
+/// Which of the threads of PTP are ordinary, and where they may run.
+fn placement(found: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
+    let threads = found.clone().map(|found| {
+        let timed = found
+            .into_iter()
+            .filter(|one| is_worker(&one.name) || TIMED.contains(&one.name.as_str()));
+        timed.flat_map(|one| one.threads).collect::<Vec<_>>()
+    });
+    let listed = threads
+        .clone()
+        .map(|all| all.into_iter().map(|one| one.name).collect::<Vec<_>>());
+    facts.set("time.threads", listed);
+    let ordinary = threads.clone().and_then(|all| {
+        let mut names = Vec::new();
+        for thread in all {
+            if !thread.is_real_time()? {
+                names.push(thread.name);
+            }
+        }
+        Ok::<_, Unknown>(names)
+    });
+    facts.set("time.not-real-time", ordinary);
+    facts.set("time.cpus", threads.and_then(|all| cpus_of(&all)));
+}
+
+/// The smallest offset in seconds that some daemon would correct by a step once it has settled; 0: none ever does.
+fn smallest_step(
+    found: &Result<Vec<Daemon>, Unknown>,
+    ptp: &Result<Ptp, Unknown>,
+    chrony: &Result<chrony::Chrony, Unknown>,
+) -> Result<f64, Unknown> {
+    let found = found.as_ref().map_err(Clone::clone)?;
+    let mut steps = Vec::new();
+    for daemon in found {
+        let step = match daemon.name.as_str() {
+            "ptp4l" => ptp.as_ref().map_err(Clone::clone)?.number("step_threshold")?,
+            "phc2sys" => options::phc2sys_step(daemon)?,
+            "chronyd" => chrony.as_ref().map_err(Clone::clone)?.step()?,
+            // systemd: timesyncd steps above 0.4 s; ntpd above 0.128 s, unless -x.
+            "systemd-timesyn" => 0.4,
+            "ntpd" if daemon.arguments.iter().any(|word| word == "-x" || word == "--slew") => 600.0,
+            "ntpd" => 0.128,
+            _ => 0.0,
+        };
+        steps.push(step);
+    }
+    let steps = steps.into_iter().filter(|step| *step > 0.0);
+    Ok(steps.reduce(f64::min).unwrap_or(0.0))
+}

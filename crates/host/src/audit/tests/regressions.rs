@@ -1,0 +1,100 @@
+use super::made::{HOST, changed, finding, outcome};
+use crate::audit::finding::Outcome::{Fail, Pass, Unknown};
+use crate::audit::parameters::Parameters;
+use crate::audit::regressions::{Release, between, known};
+
+const ID: &str = "known-regression";
+const RELEASE: &str = "proc/sys/kernel/osrelease";
+const SEEN: (&str, &str) = ("proc/2/comm", "kthreadd\n");
+
+#[test]
+fn rows_say_what_they_must() {
+    for row in known() {
+        let texts = [&row.configuration, &row.symptom, &row.affects, &row.fix, &row.source];
+        assert!(texts.iter().all(|text| !text.is_empty()), "{}", row.id);
+        assert!(
+            row.from.is_some() || row.when.is_some(),
+            "{} concerns everything",
+            row.id
+        );
+        let facts = row.when.iter().flat_map(|when| when.facts());
+        for name in facts {
+            assert!(
+                !name.starts_with('/'),
+                "{}: {name} is not gathered before the rows are asked",
+                row.id
+            );
+        }
+    }
+}
+
+#[test]
+fn releases_are_ordered_by_their_numbers() {
+    let release = |text| Release::parse(text).expect(text);
+    assert!(release("6.18.44-fc-v669") < release("6.18.45"));
+    assert!(release("5.15") < release("5.15.1") && release("6.9.12") < release("6.12"));
+    for text in ["", "linux", "6", "6.x", "99999999999.1"] {
+        assert!(Release::parse(text).is_none(), "{text}");
+    }
+}
+
+#[test]
+fn the_row_that_fits_is_named() {
+    let found = finding(
+        &changed(&HOST, &[(RELEASE, "6.18.44-fc\n"), SEEN]),
+        &Parameters::default(),
+        ID,
+    );
+    assert_eq!(found.outcome, Fail);
+    let shown = format!("{:?}", found.parts[0].live);
+    assert!(shown.contains("starved-outside-nested-group"), "{shown}");
+    assert_eq!(outcome(&HOST, &[(RELEASE, "6.18.45-fc\n"), SEEN], ID), Pass);
+}
+
+#[test]
+fn rows_ask_for_the_machine_too() {
+    let guest = ("proc/cpuinfo", "flags : tsc hypervisor\n");
+    assert_eq!(outcome(&HOST, &[(RELEASE, "5.15.100\n"), SEEN], ID), Pass);
+    assert_eq!(outcome(&HOST, &[(RELEASE, "5.15.100\n"), SEEN, guest], ID), Fail);
+    let ptp4l = |words, file| {
+        let running = [
+            ("proc/9/comm", "ptp4l\n"),
+            ("proc/9/cmdline", words),
+            ("etc/ptp4l.conf", file),
+        ];
+        outcome(&HOST, &[&[(RELEASE, "6.12.30\n"), SEEN], &running[..]].concat(), ID)
+    };
+    assert_eq!(ptp4l("ptp4l\0-E\0", "\n"), Fail);
+    assert_eq!(ptp4l("ptp4l\0-i\0eth0\0", "\n"), Fail, "end to end is what it does");
+    assert_eq!(ptp4l("ptp4l\0-P\0", "\n"), Pass);
+    assert_eq!(
+        ptp4l("ptp4l\0-f\0/etc/ptp4l.conf\0", "[global]\ndelay_mechanism P2P\n"),
+        Pass
+    );
+    assert_eq!(ptp4l("ptp4l\0-f\0/gone.conf\0", "\n"), Unknown);
+    // Without processes it cannot be told whether ptp4l runs.
+    assert_eq!(outcome(&HOST, &[(RELEASE, "6.12.30\n")], ID), Unknown);
+}
+
+#[test]
+fn numbers_of_distributions_are_looked_through() {
+    let of = |release, version| {
+        outcome(
+            &HOST,
+            &[(RELEASE, release), ("proc/sys/kernel/version", version), SEEN],
+            ID,
+        )
+    };
+    assert_eq!(of("6.18.0-1-amd64\n", "#1 SMP Debian 6.18.44-1 (2026-01-01)\n"), Fail);
+    assert_eq!(of("6.18.0-1-amd64\n", "#1 SMP Debian 6.18.45-1 (2026-01-01)\n"), Pass);
+    assert_eq!(of("5.14.0-503.el9.x86_64\n", "#1 SMP\n"), Unknown);
+    assert_eq!(of("rubbish\n", "#1 SMP\n"), Unknown);
+}
+
+#[test]
+fn rows_between_two_kernels_explain_a_change() {
+    let ids = |before, after| -> Vec<String> { between(before, after).into_iter().map(|row| row.id).collect() };
+    assert_eq!(ids("6.18.43", "6.18.44"), ["starved-outside-nested-group"]);
+    assert_eq!(ids("6.18.44-fc", "6.18.45"), ["starved-outside-nested-group"]);
+    assert!(ids("6.18.44", "6.18.44").is_empty() && ids("?", "6.18.44").is_empty());
+}

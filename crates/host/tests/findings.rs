@@ -1,0 +1,315 @@
+//! What the rules say of every recorded machine in `tests/hosts`, and of the same machines when something in them is broken.
+
+mod told;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use host::Host;
+use host::audit::finding::Outcome;
+use host::audit::parameters::Parameters;
+use told::{findings, parameters};
+
+/// Rules that are content without a file, or with an empty one, and the end of its path. A kernel without an idle driver has no file
+/// that names one, one without transparent huge pages or without the detector of soft lockups none that switches them. A control group without a budget for real-time threads is one of a kernel without such budgets. A process that is
+/// not called irqbalance, or has ended, is none.
+const FINE_WITHOUT: [(&str, &str); 5] = [
+    ("mm-background-work", "transparent_hugepage/enabled"),
+    ("lockup-watchdogs", "soft_watchdog"),
+    ("guest-idle-mode", "cpuidle/current_driver"),
+    ("kernel-rt-group-sched", "cpu.rt_runtime_us"),
+    ("irqbalance-harmless", "comm"),
+];
+
+/// No audit of a small tree takes longer, in a build without optimisation, beside other tests.
+const LONGEST: Duration = Duration::from_secs(10);
+
+fn machines() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts");
+    let entries = fs::read_dir(&folder).expect("tests/hosts");
+    let mut all: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.is_dir())
+        .collect();
+    all.sort();
+    assert!(all.len() >= 8, "recorded machines in {}", folder.display());
+    all
+}
+
+#[test]
+fn every_machine_gives_its_findings() {
+    let mut wrong = Vec::new();
+    for machine in machines() {
+        let file = machine.join("findings.txt");
+        let (expected, found) = (fs::read_to_string(&file).unwrap_or_default(), findings(&machine));
+        let [expected, found] = [&expected, &found].map(|text| text.lines().collect::<Vec<_>>());
+        let gone = expected.iter().filter(|line| !found.contains(line));
+        wrong.extend(gone.map(|line| format!("{}: gone: {line}", file.display())));
+        let new = found.iter().filter(|line| !expected.contains(line));
+        wrong.extend(new.map(|line| format!("{}: new: {line}", file.display())));
+    }
+    assert!(wrong.is_empty(), "{}\nsee tests/hosts/README.md", wrong.join("\n"));
+}
+
+/// A part of a machine's file system, as it is copied.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let target = to.join(path.file_name().expect("a name"));
+        if path.is_symlink() {
+            symlink(fs::read_link(&path).expect("a link"), &target).expect("a link");
+        } else if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("a file");
+        }
+    }
+}
+
+/// The files and links below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && !path.is_symlink() {
+            all.extend(files(&path));
+        } else {
+            all.push(path);
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Two of each sort: files of which only numbers in the path differ are of one. What a tree says of itself is no file of the machine.
+fn unlike(mut all: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let own = |path: &Path| path.ends_with(".unreadable") || path.ends_with(".keep");
+    all.retain(|path| {
+        let sort = path.display().to_string().replace(|c: char| c.is_ascii_digit(), "#");
+        let count = seen.entry(sort.replace("##", "#")).or_default();
+        *count += 1;
+        *count <= 2 && !own(path)
+    });
+    all
+}
+
+/// What each rule says, part by part. A part that is no longer there says nothing.
+fn outcomes(root: &Path, parameters: &Parameters) -> BTreeMap<(String, String), Outcome> {
+    let began = Instant::now();
+    let audit = Host::at(root).expect("a tree").audit(parameters, &[]);
+    assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
+    let parts = audit.findings.into_iter().flat_map(|finding| {
+        let id = finding.rule.id.clone();
+        finding
+            .parts
+            .into_iter()
+            .map(move |part| ((id.clone(), part.part), part.outcome))
+    });
+    parts.collect()
+}
+
+/// The rules that pass now and neither passed before nor said that they do not apply.
+fn turned(
+    before: &BTreeMap<(String, String), Outcome>,
+    now: &BTreeMap<(String, String), Outcome>,
+) -> Vec<(String, String)> {
+    let open = |outcome: &Outcome| matches!(outcome, Outcome::Fail | Outcome::Warn | Outcome::Unknown);
+    let passes = now.iter().filter(|(_, outcome)| **outcome == Outcome::Pass);
+    let new = passes.filter(|(which, _)| before.get(*which).is_some_and(open));
+    new.map(|(which, _)| which.clone()).collect()
+}
+
+type Break = (&'static str, fn(&Path));
+
+/// What can be wrong with a file, when the file is gone already.
+const BREAKS: [Break; 6] = [
+    ("missing", |_| {}),
+    ("empty", |path| fs::write(path, "").expect("a file")),
+    ("garbage", |path| {
+        fs::write(path, b"\xff\x00\x01=:[{ \x80").expect("a file")
+    }),
+    ("an overflow", |path| {
+        fs::write(path, "99999999999999999999999999\n").expect("a file");
+    }),
+    ("a folder", |path| fs::create_dir(path).expect("a folder")),
+    ("a link to itself", |path| {
+        symlink(path.file_name().expect("a name"), path).expect("a link")
+    }),
+];
+
+/// Each sort of file of a machine, missing and broken in turn: no rule that was not content is content because of it.
+fn no_file_of(name: &str) {
+    let machines = machines();
+    let machine = machines.iter().find(|path| path.ends_with(name)).expect(name);
+    let parameters = parameters(machine);
+    let folder = tempfile::tempdir().expect("a directory");
+    let root = folder.path().join("root");
+    copy(&machine.join("root"), &root);
+    let before = outcomes(&root, &parameters);
+    let kept = folder.path().join("kept");
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for (at, path) in unlike(files(&root)).into_iter().enumerate() {
+        fs::rename(&path, &kept).expect("a file");
+        for (what, make) in [BREAKS[0], BREAKS[1 + at % (BREAKS.len() - 1)]] {
+            make(&path);
+            count += 1;
+            for (id, part) in turned(&before, &outcomes(&root, &parameters)) {
+                let place = path.strip_prefix(&root).expect("below it").display().to_string();
+                let is_fine = ["missing", "empty"].contains(&what)
+                    && FINE_WITHOUT
+                        .iter()
+                        .any(|(rule, end)| *rule == id && path.ends_with(end));
+                if !is_fine {
+                    wrong.push(format!("{id} {part} passes when /{place} is {what}"));
+                }
+            }
+            if path.is_dir() && !path.is_symlink() {
+                fs::remove_dir(&path).expect("a folder");
+            } else if path.symlink_metadata().is_ok() {
+                fs::remove_file(&path).expect("a file");
+            }
+        }
+        fs::rename(&kept, &path).expect("a file");
+    }
+    wrong.sort();
+    assert!(count > 100, "{name}: only {count} breaks");
+    assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_broken_file_of_a_container_makes_a_rule_content() {
+    no_file_of("container-without-privileges");
+    no_file_of("docker-abb");
+}
+
+#[test]
+fn no_broken_file_of_a_virtual_machine_makes_a_rule_content() {
+    no_file_of("kvm-guest");
+    no_file_of("vmware-guest");
+}
+
+#[test]
+fn no_broken_file_of_a_firecracker_guest_makes_a_rule_content() {
+    no_file_of("firecracker-vm");
+}
+
+#[test]
+fn no_broken_file_of_a_tuned_host_makes_a_rule_content() {
+    no_file_of("preempt-rt-bare-metal");
+}
+
+#[test]
+fn no_broken_file_of_an_untuned_host_makes_a_rule_content() {
+    no_file_of("debian-untuned");
+}
+
+#[test]
+fn no_broken_file_of_a_hypervisor_makes_a_rule_content() {
+    no_file_of("seapath-tuned");
+}
+
+/// Whole trees in which every file is the same, whatever it is: nothing panics, and nothing is content with rubbish.
+#[test]
+fn trees_of_rubbish_pass_nothing() {
+    let huge: Vec<u8> = b"0-8191,".iter().copied().cycle().take(5 << 20).collect();
+    let texts: [&[u8]; 3] = [b"\xff\x00\x01=:[{ \x80", b"", &huge];
+    for bytes in texts {
+        let folder = tempfile::tempdir().expect("a directory");
+        let content = folder.path().join("content");
+        fs::write(&content, bytes).expect("a file");
+        let root = folder.path().join("root");
+        let machine = machines().into_iter().find(|path| path.ends_with("debian-untuned"));
+        let machine = machine.expect("the untuned host");
+        copy(&machine.join("root"), &root);
+        for path in files(&root).iter().filter(|path| !path.is_symlink()) {
+            fs::remove_file(path).expect("a file");
+            if !path.ends_with(".unreadable") {
+                fs::hard_link(&content, path).expect("a link");
+            }
+        }
+        let before = outcomes(&machine.join("root"), &parameters(&machine));
+        let new = turned(&before, &outcomes(&root, &parameters(&machine)));
+        assert!(new.is_empty(), "{:?}…: {new:?}", &bytes[..bytes.len().min(12)]);
+    }
+}
+
+/// A tree of 128 CPUs, 4000 threads and 2000 interrupts. `TRIPTIME_SPEED=1` makes a second the limit: for a build with optimisation.
+#[test]
+fn a_large_machine_is_audited_in_time() {
+    let tree = tempfile::tempdir().expect("a directory");
+    large(tree.path());
+    let host = Host::at(tree.path()).expect("a tree");
+    let began = Instant::now();
+    let audit = host.audit(
+        &Parameters {
+            rt_cpus: Some("8-127".parse().expect("a CPU list")),
+            nics: vec!["eth0".to_owned()],
+            ..Parameters::default()
+        },
+        &[],
+    );
+    let took = began.elapsed();
+    println!("128 CPUs, 4000 threads, 2000 interrupts: {took:?}");
+    assert_eq!(audit.cpus.len(), 128);
+    let limit = if cfg!(debug_assertions) {
+        LONGEST
+    } else {
+        Duration::from_secs(1)
+    };
+    assert!(took < limit, "{took:?}");
+}
+
+fn put(root: &Path, path: &str, text: &str) {
+    let place = root.join(path);
+    fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
+    fs::write(place, text).expect("a file");
+}
+
+fn large(root: &Path) {
+    let put = |path: &str, text: &str| put(root, path, text);
+    put("proc/sys/kernel/osrelease", "6.12.0-rt\n");
+    put("proc/cmdline", "isolcpus=managed_irq,domain,8-127\n");
+    put("sys/devices/system/cpu/online", "0-127\n");
+    put("sys/devices/system/cpu/isolated", "8-127\n");
+    let cpu = |number: u32| format!("processor : {number}\nvendor_id : GenuineIntel\nflags : tsc vmx\n\n");
+    put("proc/cpuinfo", &(0..128).map(cpu).collect::<String>());
+    for number in 0..128 {
+        let folder = format!("sys/devices/system/cpu/cpu{number}");
+        for state in 0..6 {
+            put(&format!("{folder}/cpuidle/state{state}/latency"), "10\n");
+            put(&format!("{folder}/cpuidle/state{state}/disable"), "0\n");
+        }
+        put(
+            &format!("{folder}/topology/thread_siblings_list"),
+            &format!("{number}\n"),
+        );
+        put(&format!("{folder}/cpufreq/scaling_governor"), "performance\n");
+    }
+    let heads: String = (0..128).map(|number| format!(" CPU{number}")).collect();
+    let zeros = " 0".repeat(128);
+    let line = |number: u32| format!("{number}:{zeros} PCI-MSI {number}-edge eth0-TxRx-{number}\n");
+    put(
+        "proc/interrupts",
+        &format!("{heads}\n{}", (1..=2000).map(line).collect::<String>()),
+    );
+    for number in 1..=2000 {
+        put(&format!("proc/irq/{number}/smp_affinity_list"), "0-7\n");
+        put(&format!("proc/irq/{number}/effective_affinity_list"), "0\n");
+    }
+    put("sys/class/net/eth0/ifindex", "2\n");
+    put("sys/class/net/eth0/device/vendor", "0x8086\n");
+    for number in 1..=4000 {
+        let (zeros, more) = ("0 ".repeat(5), "0 ".repeat(29));
+        let stat = format!("{number} (worker) S {zeros}0 {more}{} 0 0 0 0\n", number % 128);
+        for folder in [format!("proc/{number}"), format!("proc/{number}/task/{number}")] {
+            put(&format!("{folder}/stat"), &stat);
+            put(&format!("{folder}/comm"), "worker\n");
+            put(&format!("{folder}/status"), "Name:\tworker\nCpus_allowed_list:\t0-7\n");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Several runs of the same set-up as one: rounds of a measurement that took turns with another.
+
+use model::{RunView, SeriesView};
+
+/// The rounds as one run: windows behind each other, samples and counters together. The facts are those of the first. `None` without
+/// a round.
+pub fn joined(rounds: Vec<RunView>) -> Option<RunView> {
+    let mut rounds = rounds.into_iter();
+    let mut whole = rounds.next()?;
+    for round in rounds {
+        let begin_ns = whole.duration_ns;
+        whole.duration_ns += round.duration_ns;
+        for series in round.series {
+            match whole
+                .series
+                .iter_mut()
+                .find(|known| known.spec.name == series.spec.name)
+            {
+                Some(known) => append(known, series, begin_ns),
+                None => whole.series.push(series),
+            }
+        }
+        whole.events.extend(round.events);
+    }
+    Some(whole)
+}
+
+fn append(whole: &mut SeriesView, round: SeriesView, begin_ns: u64) {
+    whole.counters.add(&round.counters);
+    whole.sum_ns += round.sum_ns;
+    whole.min_ns = [whole.min_ns, round.min_ns].into_iter().flatten().min();
+    whole.max_ns = [whole.max_ns, round.max_ns].into_iter().flatten().max();
+    whole.spikes_dropped += round.spikes_dropped;
+    whole.histogram.merge(&round.histogram);
+    whole.windows.extend(round.windows.into_iter().map(|mut window| {
+        window.start_ns += begin_ns;
+        window.end_ns += begin_ns;
+        window
+    }));
+    whole.spikes.extend(round.spikes);
+    whole.spikes.sort_by_key(|spike| std::cmp::Reverse(spike.value_ns));
+    for cause in round.causes {
+        match whole.causes.iter_mut().find(|known| known.cause == cause.cause) {
+            Some(known) => {
+                known.count += cause.count;
+                known.total_ns += cause.total_ns;
+                known.max_ns = known.max_ns.max(cause.max_ns);
+            }
+            None => whole.causes.push(cause),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! `triptime audit`: its screen, its exit status, its files, and what it keeps for itself.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use support::{json, root_or_skip, run, stderr};
+
+fn hosts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("hosts")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// The command line for a recorded machine: what the user says stands in its `told.toml`.
+fn of_host(name: &str, more: &[&str]) -> Vec<String> {
+    let folder = hosts().join(name);
+    let mut words = vec![
+        "audit".to_owned(),
+        "--root".to_owned(),
+        text(&folder.join("root")).to_owned(),
+    ];
+    let told = fs::read_to_string(folder.join("told.toml")).unwrap_or_default();
+    for line in told.lines() {
+        let (key, value) = line.split_once(" = ").expect("a key and a value");
+        let value = value.trim_matches(|c| "[]\"".contains(c));
+        let is_file = folder.join(value).is_file();
+        let value = if is_file {
+            text(&folder.join(value)).to_owned()
+        } else {
+            value.to_owned()
+        };
+        let option = match key {
+            "cpus" | "profile" | "vmx" => key,
+            plural => plural.trim_end_matches('s'),
+        };
+        words.extend([format!("--{option}"), value]);
+    }
+    words.extend(more.iter().map(|word| (*word).to_owned()));
+    words
+}
+
+fn audit(name: &str, more: &[&str]) -> std::process::Output {
+    let words = of_host(name, more);
+    run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn names() -> Vec<String> {
+    let entries = fs::read_dir(hosts()).expect("tests/hosts").flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names: Vec<String> = folders
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 8, "{names:?}");
+    names
+}
+
+/// Id, outcome and live value of every finding.
+fn findings(document: &Value) -> Vec<[String; 3]> {
+    let all = document["findings"].as_array().expect("findings");
+    let of = |finding: &Value, key: &str| finding[key].as_str().expect(key).to_owned();
+    let mut found: Vec<_> = all
+        .iter()
+        .map(|one| ["id", "outcome", "live"].map(|key| of(one, key)))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn every_recorded_host_fits_on_one_screen() {
+    for name in names() {
+        let output = audit(&name, &[]);
+        let screen = String::from_utf8(output.stdout.clone()).expect("UTF-8");
+        let lines: Vec<&str> = screen.lines().collect();
+        assert!(
+            (5..=24).contains(&lines.len()),
+            "{name}: {} lines\n{screen}",
+            lines.len()
+        );
+        for line in lines {
+            assert!(line.chars().count() <= 100, "{name}: {line}");
+        }
+        assert!(screen.contains("Next ") && screen.contains("Full "), "{screen}");
+    }
+}
+
+#[test]
+fn the_exit_status_says_what_came_out() {
+    let status = |output: std::process::Output| (output.status.code(), stderr(&output));
+    assert_eq!(audit("debian-untuned", &["--summary"]).status.code(), Some(1));
+    let empty = tempfile::tempdir().expect("a directory");
+    let unknown = run(&["audit", "--root", text(empty.path()), "--json"]);
+    assert_eq!(unknown.status.code(), Some(3), "{}", stderr(&unknown));
+    let document = json(&unknown);
+    for [id, outcome, _] in findings(&document) {
+        assert!(
+            ["unknown", "not-applicable"].contains(&outcome.as_str()),
+            "{id}: {outcome}"
+        );
+    }
+    for wrong in [
+        &["audit", "--root", "/nowhere/at/all"][..],
+        &["audit", "--profile", "none-of-ours"],
+        &["audit", "--cpus", "x"],
+        &["audit", "--waivers", "/nowhere/at/all"],
+    ] {
+        let (code, said) = status(run(wrong));
+        assert_eq!(code, Some(2), "{wrong:?}: {said}");
+    }
+}
+
+/// Waives everything that matters on the tuned host: then it passes; from the day after the last one on it fails again.
+#[test]
+fn waivers_hold_until_their_last_day() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("waivers.toml");
+    let before = json(&audit("seapath-tuned", &["--json"]));
+    let open = findings(&before)
+        .into_iter()
+        .filter(|[_, outcome, _]| ["fail", "warn", "unknown"].contains(&outcome.as_str()));
+    let ids: Vec<String> = open.map(|[id, ..]| id).collect();
+    assert!(ids.len() > 3, "{ids:?}");
+    let with = |until: &str, reason: &str, ids: &[String]| {
+        let one = |id: &String| {
+            format!("[[waiver]]\nid = \"{id}\"\nreason = \"{reason}\"\nby = \"test\"\nuntil = \"{until}\"\n")
+        };
+        fs::write(&file, ids.iter().map(one).collect::<String>()).expect("a file");
+        audit("seapath-tuned", &["--waivers", text(&file), "--json"])
+    };
+    let waived = with("9999-12-31", "accepted", &ids);
+    assert_eq!(waived.status.code(), Some(0), "{}", stderr(&waived));
+    let document = json(&waived);
+    assert_eq!(document["answer"], "pass");
+    let all = document["findings"].as_array().expect("findings");
+    let reasons = all.iter().filter(|one| one["outcome"] == "waived");
+    assert!(
+        reasons
+            .clone()
+            .all(|one| one["reason"] == "accepted (by test, until 9999-12-31)")
+    );
+    assert_eq!(reasons.count(), ids.len());
+    let ended = with("2020-01-01", "accepted", &ids);
+    assert_eq!(findings(&json(&ended)), findings(&before));
+    for (output, why) in [
+        (with("9999-12-31", "accepted", &["no-rule".to_owned()]), "no such rule"),
+        (with("9999-12-31", " ", &ids), "must say something"),
+        (with("soon", "accepted", &ids), "until"),
+    ] {
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_document_has_what_its_page_says() {
+    let page = fs::read_to_string(hosts().join("../../docs/formats/audit.md")).expect("the page");
+    for name in names() {
+        let document = json(&audit(&name, &["--json"]));
+        assert_eq!(document["schema"], "triptime.audit/1");
+        let finding = &document["findings"][0];
+        let mut keys: Vec<&String> = [&document, finding]
+            .iter()
+            .flat_map(|one| one.as_object().expect("an object").keys())
+            .collect();
+        keys.extend(
+            document["cpu_map"]
+                .as_array()
+                .expect("rows")
+                .iter()
+                .flat_map(|row| row.as_object().expect("a row").keys()),
+        );
+        for key in keys {
+            assert!(
+                page.contains(&format!("`{key}`")),
+                "docs/formats/audit.md does not name {key}"
+            );
+        }
+    }
+}
+
+/// The same findings as a test report, read by another reader.
+#[test]
+fn the_junit_file_has_a_test_case_for_each_check() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let junit = directory.path().join("audit.xml");
+    let document = json(&audit("debian-untuned", &["--json", "--junit", text(&junit)]));
+    let script = "import sys, junitparser\n\
+                  xml = junitparser.JUnitXml.fromstring(sys.stdin.buffer.read())\n\
+                  cases = [case for suite in xml for case in suite]\n\
+                  failed = [case for case in cases if any(isinstance(r, junitparser.Failure) for r in case.result)]\n\
+                  print(len(cases), len(failed))";
+    let file = fs::read_to_string(&junit).expect("the file");
+    let Some(read) = testing::read_by_python("the_junit_file_has_a_test_case_for_each_check", script, &file) else {
+        return;
+    };
+    let counts: Vec<usize> = read
+        .split_whitespace()
+        .map(|word| word.parse().expect("a number"))
+        .collect();
+    let all = findings(&document);
+    let matters =
+        |one: &&Value| one["outcome"] == "fail" && ["major", "blocker"].iter().any(|word| one["severity"] == *word);
+    let failed = document["findings"]
+        .as_array()
+        .expect("findings")
+        .iter()
+        .filter(matters)
+        .count();
+    assert_eq!(counts[0], all.len());
+    assert!(counts[1] >= failed && failed > 5, "{counts:?}, {failed}");
+}
+
+/// What is read on one machine gives the same findings on another.
+#[test]
+fn a_capture_gives_the_same_findings() {
+    if !root_or_skip("a_capture_gives_the_same_findings") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let tar = directory.path().join("host.tar");
+    let live = run(&["audit", "--observe", "0s", "--json", "--capture", text(&tar)]);
+    assert!(
+        stderr(&live).contains("replaced or left out: host name"),
+        "{}",
+        stderr(&live)
+    );
+    let told = json(&run(&["audit", "--root", text(&tar), "--json"]));
+    // Names of threads come and go between two reads of the same capture; what came out does not.
+    let outcomes = |document: &Value| -> Vec<(String, String)> {
+        findings(document)
+            .into_iter()
+            .map(|[id, outcome, _]| (id, outcome))
+            .collect()
+    };
+    assert_eq!(outcomes(&json(&live)), outcomes(&told));
+    assert_eq!(
+        json(&live)["cpu_map"].as_array().map(Vec::len),
+        told["cpu_map"].as_array().map(Vec::len)
+    );
+    let both = run(&["audit", "--root", text(&tar), "--capture", text(&tar)]);
+    assert_eq!(both.status.code(), Some(2));
+}
+
+#[test]
+fn a_tar_file_that_is_none_of_ours_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let tar = directory.path().join("x.tar");
+    let garbage: Vec<u8> = (0..5000u32)
+        .map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    for octets in [&garbage[..], b"", b"no tar file", &[0; 10240]] {
+        fs::write(&tar, octets).expect("a file");
+        let output = run(&["audit", "--root", text(&tar)]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("not a tree of triptime audit --capture"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+/// A machine with a password, addresses and an identifier in its command line, in a mount namespace of its own.
+#[test]
+fn nothing_secret_is_captured() {
+    if !root_or_skip("nothing_secret_is_captured") {
+        return;
+    }
+    const SECRETS: [&str; 5] = [
+        "geheim7",
+        "10.20.30.40",
+        "3c:ec:ef:0a:0b:0c",
+        "3fae7a1c-0d9b-4a6e-8f37-1c2d3e4f5a6b",
+        "wort-im-argument",
+    ];
+    let directory = tempfile::tempdir().expect("a directory");
+    let (arguments, tar) = (directory.path().join("cmdline"), directory.path().join("host.tar"));
+    let line = "root=UUID=3fae7a1c-0d9b-4a6e-8f37-1c2d3e4f5a6b ip=10.20.30.40::10.20.30.41:255.0.0.0 \
+                ifname=eth7:3c:ec:ef:0a:0b:0c rd.iscsi.password=geheim7 skew_tick=1\n";
+    fs::write(&arguments, line).expect("a file");
+    let script = "mount --bind \"$1\" /proc/cmdline && exec \"$2\" audit --observe 0s --summary --capture \"$3\"";
+    let mut talker = std::process::Command::new("sh")
+        .args(["-c", "sleep 60; :", "--password=wort-im-argument"])
+        .spawn()
+        .expect("sh");
+    let output = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, "sh"])
+        .args([&arguments, &support::binary(), &tar])
+        .output()
+        .expect("unshare is installed");
+    talker.kill().expect("our own child");
+    talker.wait().expect("our own child");
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
+    let octets = fs::read(&tar).expect("the capture");
+    let has = |word: &str| {
+        octets
+            .windows(word.len())
+            .any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    assert!(has("skew_tick=1"), "the planted command line was not captured");
+    for secret in SECRETS {
+        assert!(!has(secret), "{secret} was captured");
+    }
+    let devices = fs::read_dir("/sys/class/net").expect("interfaces").flatten();
+    for device in devices {
+        let mac = fs::read_to_string(device.path().join("address")).unwrap_or_default();
+        let mac = mac.trim();
+        assert!(
+            mac.is_empty() || mac == "00:00:00:00:00:00" || !has(mac),
+            "{mac} was captured"
+        );
+    }
+}
