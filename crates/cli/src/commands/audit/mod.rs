@@ -221,7 +221,6 @@ impl OfArgs {
 
     /// Refuses what names nothing, and definitions that cannot be read.
     fn check(&self) -> Result<(), Failure> {
-        host::audit::check_definitions(&self.parameters()).map_err(Failure::Usage)?;
         let profiles = host::audit::rule::profiles();
         match &self.profile {
             Some(name) if !profiles.contains(name) => Err(Failure::Usage(format!(

@@ -123,12 +123,12 @@ fn emit(args: &TuneArgs, audit: &Audit, tool: &str) -> Result<u8, Failure> {
 }
 
 fn apply(args: &TuneArgs, plan: &Plan, refusals: &[Refusal]) -> Result<u8, Failure> {
-    let mut journal = Journal::open(&args.journal).map_err(unusable)?;
+    let mut journal = Journal::open(&args.journal).map_err(|error| unusable(&error))?;
     let (machine, mut done) = (Machine::live(), Vec::new());
     let is_refused = |check: &str| !args.force && refusals.iter().any(|refusal| refusal.check == check);
     let steps = plan.steps.iter().filter(|step| !is_refused(&step.check));
     for step in steps {
-        let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(unusable)?;
+        let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(|error| unusable(&error))?;
         done.push((step.check.clone(), applied));
     }
     let refusals = if args.force { &[] } else { refusals };
@@ -150,12 +150,12 @@ fn undo(args: &TuneArgs) -> Result<u8, Failure> {
         verdict::write(&format!("nothing to undo: {} does not exist\n", args.journal.display()))?;
         return Ok(0);
     }
-    let mut journal = Journal::open(&args.journal).map_err(unusable)?;
-    let undone = tune::undo(&Machine::live(), &mut journal).map_err(unusable)?;
+    let mut journal = Journal::open(&args.journal).map_err(|error| unusable(&error))?;
+    let undone = tune::undo(&Machine::live(), &mut journal).map_err(|error| unusable(&error))?;
     verdict::write(&text::undone(&undone))?;
     Ok(if undone.iter().all(holds) { 0 } else { COULD_NOT_MEASURE })
 }
 
-fn unusable(error: JournalError) -> Failure {
+fn unusable(error: &JournalError) -> Failure {
     Failure::CouldNotMeasure(error.to_string())
 }

@@ -140,8 +140,8 @@ fn measured(args: &TuneArgs, step: &Step, folder: &Path, ended: &AtomicBool) -> 
 /// Applies the step, measures, and restores every value.
 fn changed(args: &TuneArgs, step: &Step, measure: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let machine = Machine::live();
-    let mut journal = Journal::open(&args.journal).map_err(super::unusable)?;
-    let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(super::unusable)?;
+    let mut journal = Journal::open(&args.journal).map_err(|error| super::unusable(&error))?;
+    let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(|error| super::unusable(&error))?;
     let holds = applied.iter().any(|one| one.outcome == Outcome::Done);
     let measured = match holds {
         true => {
@@ -149,14 +149,14 @@ fn changed(args: &TuneArgs, step: &Step, measure: impl FnOnce() -> Result<(), Fa
             measure()
         }
         false => {
-            let why = applied.first().map(|one| super::text::line(one)).unwrap_or_default();
+            let why = applied.first().map(super::text::line).unwrap_or_default();
             Err(Failure::CouldNotMeasure(format!(
                 "{}: no change held: {why}",
                 step.check
             )))
         }
     };
-    let undone = tune::undo(&machine, &mut journal).map_err(super::unusable)?;
+    let undone = tune::undo(&machine, &mut journal).map_err(|error| super::unusable(&error))?;
     if let Some(stuck) = undone.iter().find(|one| matches!(one.outcome, Outcome::Stuck(_))) {
         return Err(Failure::CouldNotMeasure(super::text::line(stuck)));
     }
