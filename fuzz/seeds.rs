@@ -81,7 +81,51 @@ fn main() -> io::Result<()> {
         "bays.toml",
         b"[defaults]\nvlan = 100\n[[stream]]\nsvID = \"BAY{01..20}\"\nprofile = \"F4800S2I4U4\"\nappid = 0x4010\nappid_step = 1\n",
     )?;
+    definitions(&corpus)?;
     comtrade(&corpus.join("comtrade"))
+}
+
+/// Definitions of the host crate's tests, rules' conditions, a waiver and a journal.
+fn definitions(corpus: &Path) -> io::Result<()> {
+    let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/host");
+    let folder = host.join("src/audit/tests/definitions");
+    for file in fs::read_dir(&folder)?.chain(fs::read_dir(folder.join("container"))?) {
+        let path = file?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !path.is_file() {
+            continue;
+        }
+        let octets = fs::read(&path)?;
+        let form = match name.as_str() {
+            "config.json" => 0,
+            "docker-inspect.json" => 1,
+            "pod.yaml" | "vmi.yaml" => 3,
+            "relay.container" => 4,
+            _ => 2,
+        };
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("xml") => write(&corpus.join("domain"), &name, &octets)?,
+            Some("vmx") => write(&corpus.join("vmx"), &name, &octets)?,
+            Some("ovf") => write(&corpus.join("ovf"), &name, &octets)?,
+            Some("json" | "yaml" | "container") => {
+                write(&corpus.join("container"), &name, &[&[form][..], &octets].concat())?;
+            }
+            _ => {}
+        }
+    }
+    for file in fs::read_dir(host.join("rules"))? {
+        let path = file?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path)?;
+        let wanted = text.lines().filter_map(|line| line.strip_prefix("wanted = ")).enumerate();
+        for (at, condition) in wanted {
+            write(&corpus.join("condition"), &format!("{name}-{at}"), condition.trim_matches('"').as_bytes())?;
+        }
+    }
+    let waiver = b"[[waiver]]\nid = \"skew-tick\"\nreason = \"two CPUs\"\nby = \"A\"\nuntil = \"2027-01-01\"\n";
+    write(&corpus.join("waivers"), "one.toml", waiver)?;
+    let journal = br#"{"check":"a","target":{"file":"/proc/a"},"before":"1","after":"2","boot":"b"}"#;
+    write(&corpus.join("journal"), "one", &[&journal[..], b"\n"].concat())
 }
 
 /// Single files as they are, the others as the target splits them: configuration, an octet 0, data.

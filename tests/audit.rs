@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use support::{json, root_or_skip, run, stderr};
 
 fn hosts() -> PathBuf {
@@ -13,37 +14,29 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// The command line for a recorded machine: what the user says stands in its `told.toml`.
-fn of_host(name: &str, more: &[&str]) -> Vec<String> {
-    let folder = hosts().join(name);
-    let mut words = vec![
-        "audit".to_owned(),
-        "--root".to_owned(),
-        text(&folder.join("root")).to_owned(),
-    ];
-    let told = fs::read_to_string(folder.join("told.toml")).unwrap_or_default();
+/// The command line for a recorded machine, in the folder of all: what the user says stands in its `told.toml`.
+fn of_host(name: &str) -> Vec<String> {
+    let mut words = ["audit", "--root", &format!("{name}/root")].map(str::to_owned).to_vec();
+    let told = fs::read_to_string(hosts().join(name).join("told.toml")).unwrap_or_default();
     for line in told.lines() {
         let (key, value) = line.split_once(" = ").expect("a key and a value");
         let value = value.trim_matches(|c| "[]\"".contains(c));
-        let is_file = folder.join(value).is_file();
-        let value = if is_file {
-            text(&folder.join(value)).to_owned()
-        } else {
-            value.to_owned()
-        };
+        let file = format!("{name}/{value}");
+        let is_file = hosts().join(&file).is_file();
         let option = match key {
             "cpus" | "profile" | "vmx" => key,
             plural => plural.trim_end_matches('s'),
         };
-        words.extend([format!("--{option}"), value]);
+        words.push(format!("--{option}"));
+        words.push(if is_file { file } else { value.to_owned() });
     }
-    words.extend(more.iter().map(|word| (*word).to_owned()));
     words
 }
 
-fn audit(name: &str, more: &[&str]) -> std::process::Output {
-    let words = of_host(name, more);
-    run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+fn audit(name: &str, more: &[&str]) -> Output {
+    let mut command = support::triptime();
+    command.args(of_host(name)).args(more).current_dir(hosts());
+    command.output().expect("the binary starts")
 }
 
 fn names() -> Vec<String> {
@@ -89,7 +82,7 @@ fn every_recorded_host_fits_on_one_screen() {
 
 #[test]
 fn the_exit_status_says_what_came_out() {
-    let status = |output: std::process::Output| (output.status.code(), stderr(&output));
+    let status = |output: Output| (output.status.code(), stderr(&output));
     assert_eq!(audit("debian-untuned", &["--summary"]).status.code(), Some(1));
     let empty = tempfile::tempdir().expect("a directory");
     let unknown = run(&["audit", "--root", text(empty.path()), "--json"]);

@@ -69,6 +69,38 @@ fn every_command_of_a_probe_has_help_with_an_example() {
     }
 }
 
+/// What sets a machine up has what a probe has: page, row, help, man page, and its options in the completions.
+#[test]
+fn audit_and_tune_are_documented_as_probes_are() {
+    let (index, readme) = (text("docs/README.md"), text("README.md"));
+    let share = tempfile::tempdir().expect("a directory");
+    let place = |name: &str| share.path().join(name);
+    let written = run(&["manual", share.path().to_str().expect("UTF-8")]);
+    assert!(written.status.success(), "{}", support::stderr(&written));
+    let completions = std::fs::read_to_string(place("bash-completion/completions/triptime")).expect("completions");
+    for (name, options) in [
+        ("audit", ["--capture", "--waivers", "--fail-on", "--profile"]),
+        ("tune", ["--apply", "--undo", "--emit", "--prove"]),
+    ] {
+        assert!(index.contains(&format!("(guide/{name}.md)")), "{name}");
+        assert!(readme.contains(&format!("\n| `{name}` |")), "{name}");
+        let man = place(&format!("man/man1/triptime-{name}.1"));
+        assert!(man.exists(), "{}", man.display());
+        let help = String::from_utf8_lossy(&run(&[name, "--help"]).stdout).into_owned();
+        assert!(
+            help.contains("Examples: triptime") && help.contains("Exit status:"),
+            "{help}"
+        );
+        let page = text(&format!("docs/guide/{name}.md"));
+        for option in options {
+            assert!(
+                help.contains(option) && page.contains(option) && completions.contains(option),
+                "{name} {option}"
+            );
+        }
+    }
+}
+
 /// The screen sends a person whose host failed to this page: each cause that it can name has its row there, with a remedy.
 #[test]
 fn every_cause_has_a_remedy_on_the_page_for_hosts_that_failed() {

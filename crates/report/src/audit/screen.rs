@@ -2,7 +2,7 @@
 
 use super::row::Row;
 use super::{Answer, AuditReport};
-use crate::screen::lines::{first_lines, fitted, label, labelled, spoken};
+use crate::screen::lines::{first_lines, fitted, label, labelled};
 use crate::screen::{COLUMNS, LINES};
 use crate::terminal::{Paint, width};
 use crate::text::plural;
@@ -129,14 +129,21 @@ fn named(others: &[&Row]) -> Vec<String> {
     first_lines(&text, COLUMNS, OTHERS_LINES)
 }
 
+/// What goes on from here. A command that is cut off is none: one that does not fit is told by what it adds to this one.
 fn tail(full: &str, tune: &str) -> Vec<String> {
-    let mut lines = spoken(
-        "Next",
-        &[format!(
-            "{tune} shows what would be changed, and the risk of each change"
-        )],
-        1,
-    );
-    lines.push(label("Full") + full);
-    lines
+    let next = format!("{tune} shows what would be changed, and the risk of each change");
+    let or = |name: &str, text: &str, other: &str| {
+        let line = label(name) + text;
+        Some(line)
+            .filter(|line| width(line) <= COLUMNS)
+            .unwrap_or_else(|| label(name) + other)
+    };
+    vec![
+        or(
+            "Next",
+            &next,
+            "triptime tune --plan, with the same options, shows what would be changed",
+        ),
+        or("Full", full, "the same command with --full"),
+    ]
 }

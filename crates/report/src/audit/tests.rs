@@ -26,8 +26,11 @@ const HOSTS: [&str; 4] = [
 
 #[test]
 fn an_audit_fits_one_screen() {
-    for name in HOSTS {
-        let screen = of(name).screen(false, "triptime audit --full", "triptime tune --plan");
+    let long = format!("triptime tune --plan --root /{}", "x".repeat(100));
+    let commands = [("triptime audit --full", "triptime tune --plan"), (&long, &long)];
+    for (name, (full, tune)) in HOSTS.iter().zip(commands.iter().cycle()) {
+        let screen = of(name).screen(false, full, tune);
+        assert_eq!(screen.contains("with the same options"), *tune == long, "{screen}");
         let lines: Vec<&str> = screen.lines().collect();
         assert!(lines.len() <= LINES, "{name}: {} lines\n{screen}", lines.len());
         assert!(lines.iter().all(|line| width(line) <= COLUMNS), "{name}:\n{screen}");

@@ -1,4 +1,4 @@
-use super::made::{HOST, outcome};
+use super::tree::{HOST, outcome_of};
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 
 const SOURCE: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -16,12 +16,12 @@ fn the_clock_source_is_the_processors_counter() {
         ("hpet\n", Fail),
         ("acpi_pm\n", Fail),
     ] {
-        assert_eq!(outcome(&HOST, &[(SOURCE, source)], id), expected, "{source}");
+        assert_eq!(outcome_of(&HOST, &[(SOURCE, source)], id), expected, "{source}");
     }
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
-    assert_eq!(outcome(&HOST, &[(SOURCE, "kvm-clock\n"), INVARIANT], id), Warn);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[(SOURCE, "kvm-clock\n"), INVARIANT], id), Warn);
     let variable = ("proc/cpuinfo", "flags : tsc hypervisor\n");
-    assert_eq!(outcome(&HOST, &[(SOURCE, "kvm-clock\n"), variable], id), Pass);
+    assert_eq!(outcome_of(&HOST, &[(SOURCE, "kvm-clock\n"), variable], id), Pass);
 }
 
 #[test]
@@ -34,13 +34,13 @@ fn the_local_timer_works_by_deadlines() {
             INVARIANT,
         ]
     };
-    assert_eq!(outcome(&HOST, &devices("lapic-deadline\n"), id), Pass);
-    assert_eq!(outcome(&HOST, &devices("lapic\n"), id), Fail);
+    assert_eq!(outcome_of(&HOST, &devices("lapic-deadline\n"), id), Pass);
+    assert_eq!(outcome_of(&HOST, &devices("lapic\n"), id), Fail);
     // A processor without it, on the hardware: nothing can be done.
-    assert_eq!(outcome(&HOST, &devices("lapic\n")[..2], id), Warn);
-    assert_eq!(outcome(&HOST, &[INVARIANT], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &devices("lapic\n")[..2], id), Warn);
+    assert_eq!(outcome_of(&HOST, &[INVARIANT], id), Unknown);
     assert_eq!(
-        outcome(&HOST, &[("proc/cpuinfo", "processor : 0\nFeatures : fp asimd\n")], id),
+        outcome_of(&HOST, &[("proc/cpuinfo", "processor : 0\nFeatures : fp asimd\n")], id),
         NotApplicable
     );
 }
@@ -48,19 +48,22 @@ fn the_local_timer_works_by_deadlines() {
 #[test]
 fn ticks_are_skewed_where_they_run() {
     let id = "skew-tick";
-    assert_eq!(outcome(&HOST, &[], id), Fail);
-    assert_eq!(outcome(&HOST, &[("proc/cmdline", "skew_tick=1\n")], id), Pass);
+    assert_eq!(outcome_of(&HOST, &[], id), Fail);
+    assert_eq!(outcome_of(&HOST, &[("proc/cmdline", "skew_tick=1\n")], id), Pass);
     assert_eq!(
-        outcome(&HOST, &[("proc/cmdline", "skew_tick=1 skew_tick=0\n")], id),
+        outcome_of(&HOST, &[("proc/cmdline", "skew_tick=1 skew_tick=0\n")], id),
         Fail
     );
     assert_eq!(
-        outcome(&HOST, &[("sys/devices/system/cpu/nohz_full", "2-3\n")], id),
+        outcome_of(&HOST, &[("sys/devices/system/cpu/nohz_full", "2-3\n")], id),
         Pass
     );
     assert_eq!(
-        outcome(&HOST, &[("sys/devices/system/cpu/nohz_full", "(null)\n")], id),
+        outcome_of(&HOST, &[("sys/devices/system/cpu/nohz_full", "(null)\n")], id),
         Fail
     );
-    assert_eq!(outcome(&HOST, &[("sys/devices/system/cpu/online", "0-1\n")], id), Pass);
+    assert_eq!(
+        outcome_of(&HOST, &[("sys/devices/system/cpu/online", "0-1\n")], id),
+        Pass
+    );
 }

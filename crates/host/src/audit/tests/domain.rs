@@ -5,8 +5,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::tree::tree;
-use super::whole::{add, audit, expect};
+use super::tree::{add, audit, expect, tree};
 use crate::audit::definition::domain::Domain;
 use crate::audit::facts::Class;
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};

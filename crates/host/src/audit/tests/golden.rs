@@ -5,8 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::tree::tree;
-use super::whole::{add, audit};
+use super::tree::{add, audit, tree};
 use crate::audit::finding::Outcome;
 use crate::audit::parameters::Parameters;
 

@@ -1,4 +1,4 @@
-use super::made::{changed, finding, outcome};
+use super::tree::{changed, finding, outcome_of};
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown};
 use crate::audit::parameters::Parameters;
 
@@ -18,9 +18,9 @@ fn rules_of_guests_are_not_asked_of_hardware() {
         ("sys/class/dmi/id/sys_vendor", "Dell Inc.\n"),
     ];
     for id in ["guest-steal-zero", "guest-ptp-source", "guest-idle-mode"] {
-        assert_eq!(outcome(&GUEST, &hardware, id), NotApplicable, "{id}");
+        assert_eq!(outcome_of(&GUEST, &hardware, id), NotApplicable, "{id}");
     }
-    assert_eq!(outcome(&GUEST, &[], "cstate-exit-latency"), NotApplicable);
+    assert_eq!(outcome_of(&GUEST, &[], "cstate-exit-latency"), NotApplicable);
 }
 
 #[test]
@@ -48,11 +48,11 @@ fn a_clock_of_the_hypervisor_must_be_there_and_be_used() {
         "etc/chrony/chrony.conf",
         "pool ntp.example.org iburst\n# refclock PHC /dev/ptp0\n",
     );
-    assert_eq!(outcome(&GUEST, &[clock, chrony, pool, uses], id), Pass);
-    assert_eq!(outcome(&GUEST, &[clock, chrony, pool], id), Fail);
-    assert_eq!(outcome(&GUEST, &[chrony, pool, uses], id), Fail);
-    assert_eq!(outcome(&GUEST, &[clock, ("proc/9/comm", "phc2sys\n")], id), Pass);
-    assert_eq!(outcome(&GUEST, &[clock, chrony], id), Unknown);
+    assert_eq!(outcome_of(&GUEST, &[clock, chrony, pool, uses], id), Pass);
+    assert_eq!(outcome_of(&GUEST, &[clock, chrony, pool], id), Fail);
+    assert_eq!(outcome_of(&GUEST, &[chrony, pool, uses], id), Fail);
+    assert_eq!(outcome_of(&GUEST, &[clock, ("proc/9/comm", "phc2sys\n")], id), Pass);
+    assert_eq!(outcome_of(&GUEST, &[clock, chrony], id), Unknown);
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn a_guest_does_not_poll() {
     let driver = ("sys/devices/system/cpu/cpuidle/current_driver", "haltpoll\n");
     let poll_ns = |ns: &'static str| ("sys/module/haltpoll/parameters/guest_halt_poll_ns", ns);
     let exists = ("proc/sys/kernel/osrelease", "6.12.0\n");
-    assert_eq!(outcome(&GUEST, &[exists], id), Pass);
-    assert_eq!(outcome(&GUEST, &[("proc/cmdline", "idle=poll\n")], id), Fail);
-    assert_eq!(outcome(&GUEST, &[driver, poll_ns("200000\n")], id), Fail);
-    assert_eq!(outcome(&GUEST, &[driver, poll_ns("0\n")], id), Pass);
-    assert_eq!(outcome(&GUEST, &[driver], id), Unknown);
+    assert_eq!(outcome_of(&GUEST, &[exists], id), Pass);
+    assert_eq!(outcome_of(&GUEST, &[("proc/cmdline", "idle=poll\n")], id), Fail);
+    assert_eq!(outcome_of(&GUEST, &[driver, poll_ns("200000\n")], id), Fail);
+    assert_eq!(outcome_of(&GUEST, &[driver, poll_ns("0\n")], id), Pass);
+    assert_eq!(outcome_of(&GUEST, &[driver], id), Unknown);
 }

@@ -1,4 +1,4 @@
-use super::made::{HOST, changed, finding, outcome, outcome_with};
+use super::tree::{HOST, changed, finding, outcome_of, outcome_with};
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 
@@ -37,15 +37,18 @@ fn host() -> Vec<(&'static str, &'static str)> {
 #[test]
 fn the_default_mask_is_judged_by_its_cpus() {
     let id = "irq-default-affinity";
-    assert_eq!(outcome(&host(), &[], id), Pass);
-    assert_eq!(outcome(&host(), &[("proc/irq/default_smp_affinity", "f\n")], id), Fail);
+    assert_eq!(outcome_of(&host(), &[], id), Pass);
     assert_eq!(
-        outcome(&host(), &[("proc/irq/default_smp_affinity", "xyz\n")], id),
+        outcome_of(&host(), &[("proc/irq/default_smp_affinity", "f\n")], id),
+        Fail
+    );
+    assert_eq!(
+        outcome_of(&host(), &[("proc/irq/default_smp_affinity", "xyz\n")], id),
         Unknown
     );
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
     assert_eq!(
-        outcome(&host(), &[("sys/devices/system/cpu/isolated", "\n")], id),
+        outcome_of(&host(), &[("sys/devices/system/cpu/isolated", "\n")], id),
         NotApplicable
     );
 }
@@ -53,14 +56,14 @@ fn the_default_mask_is_judged_by_its_cpus() {
 #[test]
 fn where_an_interrupt_really_goes_decides() {
     let id = "irq-affinity-off-rt";
-    assert_eq!(outcome(&host(), &[], id), Pass);
-    assert_eq!(outcome(&host(), &[(AHCI, "3\n")], id), Fail);
+    assert_eq!(outcome_of(&host(), &[], id), Pass);
+    assert_eq!(outcome_of(&host(), &[(AHCI, "3\n")], id), Fail);
     // A controller that does not say where: the mask of what may be.
-    assert_eq!(outcome(&host(), &[(AHCI, "\n")], id), Fail);
-    assert_eq!(outcome(&host(), &[("proc/interrupts", "garbage\n")], id), Unknown);
+    assert_eq!(outcome_of(&host(), &[(AHCI, "\n")], id), Fail);
+    assert_eq!(outcome_of(&host(), &[("proc/interrupts", "garbage\n")], id), Unknown);
     // Those of the named interface have a rule of their own.
     let on_rt = [("proc/irq/30/effective_affinity_list", "2\n")];
-    assert_eq!(outcome(&host(), &on_rt, id), Fail);
+    assert_eq!(outcome_of(&host(), &on_rt, id), Fail);
     assert_eq!(outcome_with(&host(), &on_rt, &with_nic(), id), Pass);
 }
 
@@ -72,22 +75,25 @@ fn managed_interrupts_are_judged_apart() {
         "      CPU0 CPU1 CPU2 CPU3\n 24: 1 0 0 0 PCI-MSI 1-edge nvme0q1\n",
     );
     let flag = ("proc/cmdline", "isolcpus=managed_irq,domain,2-3\n");
-    assert_eq!(outcome(&host(), &[], id), NotApplicable);
-    assert_eq!(outcome(&host(), &[nvme, flag], id), Pass);
-    assert_eq!(outcome(&host(), &[nvme], id), Fail);
-    assert_eq!(outcome(&host(), &[nvme, flag, (AHCI, "2\n")], id), Fail);
+    assert_eq!(outcome_of(&host(), &[], id), NotApplicable);
+    assert_eq!(outcome_of(&host(), &[nvme, flag], id), Pass);
+    assert_eq!(outcome_of(&host(), &[nvme], id), Fail);
+    assert_eq!(outcome_of(&host(), &[nvme, flag, (AHCI, "2\n")], id), Fail);
     let nowhere_else = ("proc/irq/24/smp_affinity_list", "2-3\n");
-    assert_eq!(outcome(&host(), &[nvme, flag, (AHCI, "2\n"), nowhere_else], id), Pass);
-    assert_eq!(outcome(&host(), &[nvme, (AHCI, "2\n")], "irq-affinity-off-rt"), Pass);
+    assert_eq!(
+        outcome_of(&host(), &[nvme, flag, (AHCI, "2\n"), nowhere_else], id),
+        Pass
+    );
+    assert_eq!(outcome_of(&host(), &[nvme, (AHCI, "2\n")], "irq-affinity-off-rt"), Pass);
     let said = ("sys/kernel/debug/irq/irqs/24", "dstate: 0x1\n IRQD_AFFINITY_MANAGED\n");
-    assert_eq!(outcome(&host(), &[said], id), Fail);
+    assert_eq!(outcome_of(&host(), &[said], id), Fail);
 }
 
 #[test]
 fn interrupts_of_the_process_bus_are_pinned() {
     let id = "irq-nic-affinity";
     assert_eq!(
-        outcome(&host(), &[], id),
+        outcome_of(&host(), &[], id),
         Pass,
         "where none is named every device is asked"
     );
@@ -127,7 +133,7 @@ fn irqbalance_is_followed_into_its_environment() {
         outcome_with(&host(), &running, parameters, id)
     };
     let told = Parameters::default();
-    assert_eq!(outcome(&host(), &[], id), Pass);
+    assert_eq!(outcome_of(&host(), &[], id), Pass);
     assert_eq!(of("HOME=/\0", &told), Pass);
     assert_eq!(of("IRQBALANCE_BANNED_CPULIST=2-3\0", &told), Pass);
     assert_eq!(of("IRQBALANCE_BANNED_CPUS=c\0", &told), Pass);
@@ -137,7 +143,7 @@ fn irqbalance_is_followed_into_its_environment() {
     assert_eq!(of("IRQBALANCE_ARGS=--banirq=30\0", &with_nic()), Pass);
     assert_eq!(of("IRQBALANCE_ARGS=--policyscript=/x\0", &with_nic()), Unknown);
     // Nobody can be seen: that it does not run cannot be told.
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
 }
 
 /// A line of `/proc/PID/stat` of a thread that last ran on CPU 1.

@@ -4,8 +4,7 @@ use std::os::unix::fs::symlink;
 
 use tempfile::TempDir;
 
-use super::tree::tree;
-use super::whole::{add, audit, expect};
+use super::tree::{add, audit, expect, tree};
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 

@@ -1,4 +1,4 @@
-use super::tree::{each, finding, judged, on};
+use super::tree::{each, finding, judged, on, tree};
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::{Parameters, Workload};
 
@@ -241,7 +241,7 @@ fn siblings() {
         (&[active], Unknown),
     ];
     each(&[ONLINE, metal], &on("2-3"), id, cases);
-    let parts = finding(&[ONLINE, metal, active, two, three], &on("2-3"), id).parts;
+    let parts = finding(&tree(&[ONLINE, metal, active, two, three]), &on("2-3"), id).parts;
     assert_eq!(parts.len(), 2, "each CPU is asked");
 }
 
@@ -259,7 +259,10 @@ fn topology() {
     };
     let own = [cache(2, "2-3\n"), cache(3, "2-3\n")].concat();
     let shared = [cache(2, "1-2\n"), cache(3, "3\n")].concat();
-    let (own, shared) = (super::tree::borrowed(&own), super::tree::borrowed(&shared));
+    let (own, shared) = (
+        super::process_table::borrowed(&own),
+        super::process_table::borrowed(&shared),
+    );
     let plus = |more: &[(&'static str, &'static str)]| [own.clone(), more.to_vec()].concat();
     let mixed = plus(&[
         ("sys/devices/cpu_core/cpus", "0-2\n"),

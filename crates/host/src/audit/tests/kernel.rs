@@ -1,4 +1,4 @@
-use super::tree::{each, finding, judged, on};
+use super::tree::{each, finding, judged, on, tree};
 use crate::audit::finding::Outcome::{Fail, Pass, Unknown};
 use crate::audit::parameters::Parameters;
 
@@ -227,7 +227,9 @@ fn tracing() {
 #[test]
 fn the_booted_column_shows_the_next_boot() {
     let files = [RELEASE, (COMMAND_LINE, "quiet"), ("etc/kernel/cmdline", "isolcpus=3")];
-    let part = finding(&files, &anyone(), "kernel-pending-reboot").parts.remove(0);
+    let part = finding(&tree(&files), &anyone(), "kernel-pending-reboot")
+        .parts
+        .remove(0);
     let booted = part.booted.expect("a booted value").expect("known").to_string();
     assert_eq!(booted, "/etc/kernel/cmdline: isolcpus=3");
 }

@@ -1,4 +1,4 @@
-use super::made::{HOST, outcome, outcome_with};
+use super::tree::{HOST, outcome_of, outcome_with};
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 
@@ -12,13 +12,13 @@ const BOOTED: (&str, &str) = ("proc/cmdline", "hugepagesz=1G hugepages=4\n");
 #[test]
 fn huge_pages_suffice_for_the_domains() {
     let id = "hugepages-reserved";
-    assert_eq!(outcome(&HOST, &[(GIANT, "0\n")], id), NotApplicable);
-    assert_eq!(outcome(&HOST, &[DOMAIN, BOOTED, (GIANT, "4\n")], id), Pass);
-    assert_eq!(outcome(&HOST, &[DOMAIN, BOOTED, (GIANT, "3\n")], id), Fail);
-    assert_eq!(outcome(&HOST, &[DOMAIN, (GIANT, "4\n")], id), Warn, "reserved late");
+    assert_eq!(outcome_of(&HOST, &[(GIANT, "0\n")], id), NotApplicable);
+    assert_eq!(outcome_of(&HOST, &[DOMAIN, BOOTED, (GIANT, "4\n")], id), Pass);
+    assert_eq!(outcome_of(&HOST, &[DOMAIN, BOOTED, (GIANT, "3\n")], id), Fail);
+    assert_eq!(outcome_of(&HOST, &[DOMAIN, (GIANT, "4\n")], id), Warn, "reserved late");
     let small = ("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "2048\n");
-    assert_eq!(outcome(&HOST, &[DOMAIN, BOOTED, (GIANT, "0\n"), small], id), Warn);
-    assert_eq!(outcome(&HOST, &[DOMAIN, BOOTED], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[DOMAIN, BOOTED, (GIANT, "0\n"), small], id), Warn);
+    assert_eq!(outcome_of(&HOST, &[DOMAIN, BOOTED], id), Unknown);
     let named = Parameters {
         domains: vec!["relay".to_owned(), "other".to_owned()],
         ..Parameters::default()
@@ -54,13 +54,16 @@ fn swap_stays_away_from_real_time_memory() {
             ("proc/9/status", status),
             ("proc/sys/vm/swappiness", swappiness),
         ];
-        outcome(&HOST, &files, id)
+        outcome_of(&HOST, &files, id)
     };
-    assert_eq!(outcome(&HOST, &[("proc/swaps", HEAD)], id), Pass);
-    assert_eq!(outcome(&HOST, &[("proc/swaps", "?\n")], id), Unknown);
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
-    assert_eq!(outcome(&HOST, &[swap, ("proc/sys/vm/swappiness", "60\n")], id), Fail);
-    assert_eq!(outcome(&HOST, &[swap, ("proc/sys/vm/swappiness", "10\n")], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[("proc/swaps", HEAD)], id), Pass);
+    assert_eq!(outcome_of(&HOST, &[("proc/swaps", "?\n")], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[swap, ("proc/sys/vm/swappiness", "60\n")], id), Fail);
+    assert_eq!(
+        outcome_of(&HOST, &[swap, ("proc/sys/vm/swappiness", "10\n")], id),
+        Unknown
+    );
     assert_eq!(of("VmLck:\t100 kB\nVmSwap:\t0 kB\n", "10\n"), Pass);
     assert_eq!(of("VmLck:\t0 kB\nVmSwap:\t0 kB\n", "10\n"), Fail);
     assert_eq!(of("VmLck:\t100 kB\nVmSwap:\t8 kB\n", "10\n"), Fail);
@@ -73,12 +76,12 @@ fn modules_have_one_size() {
         "sys/devices/system/edac/mc/mc0/dimm0/size",
         "sys/devices/system/edac/mc/mc0/dimm1/size",
     );
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
-    assert_eq!(outcome(&HOST, &[(first, "8192\n"), (second, "8192\n")], id), Pass);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[(first, "8192\n"), (second, "8192\n")], id), Pass);
     assert_eq!(
-        outcome(&HOST, &[(first, "8192\n"), (second, "0\n")], id),
+        outcome_of(&HOST, &[(first, "8192\n"), (second, "0\n")], id),
         Pass,
         "an empty slot"
     );
-    assert_eq!(outcome(&HOST, &[(first, "8192\n"), (second, "16384\n")], id), Fail);
+    assert_eq!(outcome_of(&HOST, &[(first, "8192\n"), (second, "16384\n")], id), Fail);
 }

@@ -1,4 +1,3 @@
-mod asked;
 mod broken;
 mod cache;
 mod clock;
@@ -10,11 +9,11 @@ mod interrupts;
 mod iommu;
 mod isolation;
 mod kernel;
-mod made;
 mod memory;
 mod network;
 mod platform;
 mod power;
+mod process_table;
 mod regressions;
 mod rubbish;
 mod scheduler;
@@ -22,7 +21,6 @@ mod threads;
 mod time;
 mod tree;
 mod vmware;
-mod whole;
 
 use std::fs;
 

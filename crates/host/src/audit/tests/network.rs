@@ -1,6 +1,6 @@
 //! Rules of network interfaces.
 
-use super::asked::{finding, outcome, tree};
+use super::tree::{finding, outcome, tree};
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 

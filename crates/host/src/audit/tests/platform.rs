@@ -1,4 +1,4 @@
-use super::made::{HOST, outcome, outcome_with};
+use super::tree::{HOST, outcome_of, outcome_with};
 use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 
@@ -11,17 +11,17 @@ fn a_host_of_virtual_machines_has_kvm() {
         ("proc/9/comm", "qemu-system-x86\n"),
         ("sys/class/misc/kvm/dev", "10:232\n"),
     );
-    assert_eq!(outcome(&HOST, &[SEEN], id), NotApplicable);
-    assert_eq!(outcome(&HOST, &[SEEN, qemu, kvm], id), Pass);
+    assert_eq!(outcome_of(&HOST, &[SEEN], id), NotApplicable);
+    assert_eq!(outcome_of(&HOST, &[SEEN, qemu, kvm], id), Pass);
     assert_eq!(
-        outcome(&HOST, &[SEEN, qemu, ("sys/class/misc/fuse/dev", "10:229\n")], id),
+        outcome_of(&HOST, &[SEEN, qemu, ("sys/class/misc/fuse/dev", "10:229\n")], id),
         Fail
     );
     assert_eq!(
-        outcome(&HOST, &[SEEN, qemu, kvm, ("proc/cpuinfo", "flags : tsc vmx\n")], id),
+        outcome_of(&HOST, &[SEEN, qemu, kvm, ("proc/cpuinfo", "flags : tsc vmx\n")], id),
         Fail
     );
-    assert_eq!(outcome(&HOST, &[SEEN, qemu], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[SEEN, qemu], id), Unknown);
 }
 
 #[test]
@@ -32,12 +32,12 @@ fn the_firmware_is_identified() {
         ("sys/class/dmi/id/bios_date", "01/02/2024\n"),
         ("sys/class/dmi/id/product_name", "Box\n"),
     ];
-    assert_eq!(outcome(&HOST, &dmi, id), Pass);
+    assert_eq!(outcome_of(&HOST, &dmi, id), Pass);
     assert_eq!(
-        outcome(&HOST, &[&dmi[..], &[("sys/class/dmi/id/bios_date", "\n")]].concat(), id),
+        outcome_of(&HOST, &[&dmi[..], &[("sys/class/dmi/id/bios_date", "\n")]].concat(), id),
         Warn
     );
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
 }
 
 #[test]
@@ -49,42 +49,42 @@ fn nightly_jobs_are_contained() {
         "\n",
     );
     let none_set_aside = ("sys/devices/system/cpu/isolated", "\n");
-    assert_eq!(outcome(&HOST, &[small, none_set_aside], id), Pass);
-    assert_eq!(outcome(&HOST, &[timer, none_set_aside], id), Fail);
-    assert_eq!(outcome(&HOST, &[timer], id), Pass, "isolcpus keeps it away");
+    assert_eq!(outcome_of(&HOST, &[small, none_set_aside], id), Pass);
+    assert_eq!(outcome_of(&HOST, &[timer, none_set_aside], id), Fail);
+    assert_eq!(outcome_of(&HOST, &[timer], id), Pass, "isolcpus keeps it away");
     let nohz_full = [timer, none_set_aside, ("sys/devices/system/cpu/nohz_full", "2-3\n")];
-    assert_eq!(outcome(&HOST, &nohz_full, id), Fail);
+    assert_eq!(outcome_of(&HOST, &nohz_full, id), Fail);
     let slice = ("sys/fs/cgroup/system.slice/cpuset.cpus.effective", "0-1\n");
-    assert_eq!(outcome(&HOST, &[&nohz_full[..], &[slice]].concat(), id), Pass);
+    assert_eq!(outcome_of(&HOST, &[&nohz_full[..], &[slice]].concat(), id), Pass);
     assert_eq!(
-        outcome(&HOST, &[("etc/cron.daily/man-db", "\n"), none_set_aside], id),
+        outcome_of(&HOST, &[("etc/cron.daily/man-db", "\n"), none_set_aside], id),
         Fail
     );
-    assert_eq!(outcome(&HOST, &[none_set_aside], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[none_set_aside], id), Unknown);
 }
 
 #[test]
 fn agents_stay_off_real_time_cpus() {
     let id = "monitoring-agents-cost";
     let of = |cpus| {
-        outcome(
+        outcome_of(
             &HOST,
             &[SEEN, ("proc/9/comm", "node_exporter\n"), ("proc/9/status", cpus)],
             id,
         )
     };
-    assert_eq!(outcome(&HOST, &[SEEN], id), Pass);
+    assert_eq!(outcome_of(&HOST, &[SEEN], id), Pass);
     assert_eq!(of("Cpus_allowed_list:\t0-1\n"), Pass);
     assert_eq!(of("Cpus_allowed_list:\t0-3\n"), Fail);
     assert_eq!(of("Name:\tx\n"), Unknown);
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
 }
 
 #[test]
 fn consoles_ask_for_a_login() {
     let id = "console-logins-closed";
     // 1025 is tty1, 34816 the first pseudo-terminal.
-    let shell = |stat| outcome(&HOST, &[SEEN, ("proc/9/comm", "bash\n"), ("proc/9/stat", stat)], id);
+    let shell = |stat| outcome_of(&HOST, &[SEEN, ("proc/9/comm", "bash\n"), ("proc/9/stat", stat)], id);
     assert_eq!(shell("9 (bash) S 1 9 9 34816 9 0\n"), Pass);
     assert_eq!(shell("9 (bash) S 1 9 9 1025 9 0\n"), Fail);
     let getty = |words| {
@@ -94,11 +94,11 @@ fn consoles_ask_for_a_login() {
             ("proc/9/stat", "9 (agetty) S 1 9 9 1025 9 0\n"),
             ("proc/9/cmdline", words),
         ];
-        outcome(&HOST, &files, id)
+        outcome_of(&HOST, &files, id)
     };
     assert_eq!(getty("agetty\0--noclear\0tty1\0"), Pass);
     assert_eq!(getty("agetty\0--autologin\0root\0tty1\0"), Fail);
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
 }
 
 #[test]
@@ -220,15 +220,15 @@ fn two_ports_stamp_in_hardware() {
         .chain(&second)
         .map(|(path, text)| (path.as_str(), *text))
         .collect();
-    assert_eq!(outcome(&HOST, &files, id), Pass);
-    assert_eq!(outcome(&HOST, &files[..3], id), Fail);
+    assert_eq!(outcome_of(&HOST, &files, id), Pass);
+    assert_eq!(outcome_of(&HOST, &files[..3], id), Fail);
     assert_eq!(
-        outcome(
+        outcome_of(
             &HOST,
             &[&files[..], &[("sys/class/net/eth1/speed", "100\n")]].concat(),
             id
         ),
         Fail
     );
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
 }

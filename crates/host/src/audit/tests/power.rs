@@ -1,4 +1,4 @@
-use super::made::{HOST, outcome, outcome_with};
+use super::tree::{HOST, outcome_of, outcome_with};
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 
@@ -44,9 +44,9 @@ fn nic(name: &str) -> Parameters {
 fn the_slowest_state_that_may_be_entered_decides() {
     let id = "cstate-exit-latency";
     let qos = |text: &'static str| [("sys/devices/system/cpu/cpu3/power/pm_qos_resume_latency_us", text)];
-    assert_eq!(outcome(&host(), &[], id), Fail);
+    assert_eq!(outcome_of(&host(), &[], id), Fail);
     assert_eq!(
-        outcome(
+        outcome_of(
             &host(),
             &[("sys/devices/system/cpu/cpu3/cpuidle/state1/disable", "1\n")],
             id
@@ -61,59 +61,62 @@ fn the_slowest_state_that_may_be_entered_decides() {
         ("200\n", Fail),
         ("x\n", Unknown),
     ] {
-        assert_eq!(outcome(&host(), &qos(text), id), expected, "{text}");
+        assert_eq!(outcome_of(&host(), &qos(text), id), expected, "{text}");
     }
     // A process holds the limit: that ends with it.
-    assert_eq!(outcome(&host(), &[(".answers/cpu-dma-latency-us", "0\n")], id), Warn);
+    assert_eq!(outcome_of(&host(), &[(".answers/cpu-dma-latency-us", "0\n")], id), Warn);
     assert_eq!(
-        outcome(&host(), &[(".answers/cpu-dma-latency-us", "2000000000\n")], id),
+        outcome_of(&host(), &[(".answers/cpu-dma-latency-us", "2000000000\n")], id),
         Fail
     );
     assert_eq!(
-        outcome(
+        outcome_of(
             &host(),
             &[("sys/devices/system/cpu/cpu3/cpuidle/state1/latency", "?\n")],
             id
         ),
         Unknown
     );
-    assert_eq!(outcome(&HOST, &[], id), Unknown);
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown);
     assert_eq!(
-        outcome(
+        outcome_of(
             &HOST,
             &[("sys/devices/system/cpu/cpuidle/current_driver", "none\n")],
             id
         ),
         Pass
     );
-    assert_eq!(outcome(&HOST, &[("boot/config-6.12.0-rt", "CONFIG_SMP=y\n")], id), Pass);
+    assert_eq!(
+        outcome_of(&HOST, &[("boot/config-6.12.0-rt", "CONFIG_SMP=y\n")], id),
+        Pass
+    );
 }
 
 #[test]
 fn frequencies_are_constant() {
     let id = "cpufreq-constant";
     let of = |file: &str, text: &str| {
-        outcome(
+        outcome_of(
             &host(),
             &[(format!("sys/devices/system/cpu/cpu3/cpufreq/{file}").as_str(), text)],
             id,
         )
     };
-    assert_eq!(outcome(&host(), &[], id), Pass);
+    assert_eq!(outcome_of(&host(), &[], id), Pass);
     assert_eq!(of("scaling_governor", "schedutil\n"), Fail);
     assert_eq!(of("scaling_min_freq", "800000\n"), Warn);
-    assert_eq!(outcome(&HOST, &[], id), Unknown, "no driver is no pass");
+    assert_eq!(outcome_of(&HOST, &[], id), Unknown, "no driver is no pass");
 }
 
 #[test]
 fn hints_are_judged_where_they_exist() {
     let id = "cpu-energy-hints";
     let bias = "sys/devices/system/cpu/cpu3/power/energy_perf_bias";
-    assert_eq!(outcome(&host(), &[], id), NotApplicable);
-    assert_eq!(outcome(&host(), &[(bias, "0\n")], id), Pass);
-    assert_eq!(outcome(&host(), &[(bias, "6\n")], id), Fail);
+    assert_eq!(outcome_of(&host(), &[], id), NotApplicable);
+    assert_eq!(outcome_of(&host(), &[(bias, "0\n")], id), Pass);
+    assert_eq!(outcome_of(&host(), &[(bias, "6\n")], id), Fail);
     assert_eq!(
-        outcome(
+        outcome_of(
             &host(),
             &[(bias, "0\n"), ("sys/firmware/acpi/platform_profile", "balanced\n")],
             id
@@ -128,9 +131,9 @@ fn the_uncore_clock_is_fixed() {
     let die = "sys/devices/system/cpu/intel_uncore_frequency/package_00_die_00";
     let of = |lowest| {
         let (min, max) = (format!("{die}/min_freq_khz"), format!("{die}/max_freq_khz"));
-        outcome(&host(), &[(min.as_str(), lowest), (max.as_str(), "2400000\n")], id)
+        outcome_of(&host(), &[(min.as_str(), lowest), (max.as_str(), "2400000\n")], id)
     };
-    assert_eq!(outcome(&host(), &[], id), NotApplicable);
+    assert_eq!(outcome_of(&host(), &[], id), NotApplicable);
     assert_eq!(of("2400000\n"), Pass);
     assert_eq!(of("800000\n"), Fail);
     assert_eq!(of("\n"), Unknown);
@@ -179,7 +182,7 @@ fn counts_that_are_zero_since_boot_need_no_second_look() {
             ("sys/class/thermal/thermal_zone0/trip_point_1_type", "active\n"),
             ("sys/class/thermal/thermal_zone0/trip_point_1_temp", "40000\n"),
         ];
-        outcome(&host(), &files, id)
+        outcome_of(&host(), &files, id)
     };
     assert_eq!(of("0\n", "0\n", "50000\n"), Pass);
     assert_eq!(of("0\n", "0\n", "95000\n"), Fail);
@@ -189,7 +192,7 @@ fn counts_that_are_zero_since_boot_need_no_second_look() {
         "it cannot be told whether it still grows"
     );
     assert_eq!(of("0\n", "nan\n", "50000\n"), Unknown);
-    assert_eq!(outcome(&host(), &[], id), Unknown);
+    assert_eq!(outcome_of(&host(), &[], id), Unknown);
 }
 
 #[test]
@@ -204,10 +207,10 @@ fn one_daemon_tunes_the_machine() {
         ),
         ("etc/tuned/realtime-virtual-host-variables.conf", "isolated_cores=3-N\n"),
     ];
-    let with = |change: (&'static str, &'static str)| outcome(&host(), &[&tuned[..], &[change]].concat(), id);
-    assert_eq!(outcome(&host(), &[], id), Pass);
-    assert_eq!(outcome(&host(), &[("proc/60/comm", "power-profiles-\n")], id), Fail);
-    assert_eq!(outcome(&host(), &tuned, id), Pass);
+    let with = |change: (&'static str, &'static str)| outcome_of(&host(), &[&tuned[..], &[change]].concat(), id);
+    assert_eq!(outcome_of(&host(), &[], id), Pass);
+    assert_eq!(outcome_of(&host(), &[("proc/60/comm", "power-profiles-\n")], id), Fail);
+    assert_eq!(outcome_of(&host(), &tuned, id), Pass);
     assert_eq!(with(("etc/tuned/active_profile", "balanced\n")), Fail);
     assert_eq!(
         with(("etc/tuned/realtime-virtual-host-variables.conf", "isolated_cores=2-3\n")),

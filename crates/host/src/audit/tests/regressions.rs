@@ -1,4 +1,4 @@
-use super::made::{HOST, changed, finding, outcome};
+use super::tree::{HOST, changed, finding, outcome_of};
 use crate::audit::finding::Outcome::{Fail, Pass, Unknown};
 use crate::audit::parameters::Parameters;
 use crate::audit::regressions::{Release, between, known};
@@ -48,21 +48,21 @@ fn the_row_that_fits_is_named() {
     assert_eq!(found.outcome, Fail);
     let shown = format!("{:?}", found.parts[0].live);
     assert!(shown.contains("starved-outside-nested-group"), "{shown}");
-    assert_eq!(outcome(&HOST, &[(RELEASE, "6.18.45-fc\n"), SEEN], ID), Pass);
+    assert_eq!(outcome_of(&HOST, &[(RELEASE, "6.18.45-fc\n"), SEEN], ID), Pass);
 }
 
 #[test]
 fn rows_ask_for_the_machine_too() {
     let guest = ("proc/cpuinfo", "flags : tsc hypervisor\n");
-    assert_eq!(outcome(&HOST, &[(RELEASE, "5.15.100\n"), SEEN], ID), Pass);
-    assert_eq!(outcome(&HOST, &[(RELEASE, "5.15.100\n"), SEEN, guest], ID), Fail);
+    assert_eq!(outcome_of(&HOST, &[(RELEASE, "5.15.100\n"), SEEN], ID), Pass);
+    assert_eq!(outcome_of(&HOST, &[(RELEASE, "5.15.100\n"), SEEN, guest], ID), Fail);
     let ptp4l = |words, file| {
         let running = [
             ("proc/9/comm", "ptp4l\n"),
             ("proc/9/cmdline", words),
             ("etc/ptp4l.conf", file),
         ];
-        outcome(&HOST, &[&[(RELEASE, "6.12.30\n"), SEEN], &running[..]].concat(), ID)
+        outcome_of(&HOST, &[&[(RELEASE, "6.12.30\n"), SEEN], &running[..]].concat(), ID)
     };
     assert_eq!(ptp4l("ptp4l\0-E\0", "\n"), Fail);
     assert_eq!(ptp4l("ptp4l\0-i\0eth0\0", "\n"), Fail, "end to end is what it does");
@@ -73,13 +73,13 @@ fn rows_ask_for_the_machine_too() {
     );
     assert_eq!(ptp4l("ptp4l\0-f\0/gone.conf\0", "\n"), Unknown);
     // Without processes it cannot be told whether ptp4l runs.
-    assert_eq!(outcome(&HOST, &[(RELEASE, "6.12.30\n")], ID), Unknown);
+    assert_eq!(outcome_of(&HOST, &[(RELEASE, "6.12.30\n")], ID), Unknown);
 }
 
 #[test]
 fn numbers_of_distributions_are_looked_through() {
     let of = |release, version| {
-        outcome(
+        outcome_of(
             &HOST,
             &[(RELEASE, release), ("proc/sys/kernel/version", version), SEEN],
             ID,

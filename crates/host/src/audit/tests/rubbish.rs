@@ -1,6 +1,6 @@
 //! Trees in which something is broken.
 
-use super::made::{HOST, audit, changed};
+use super::tree::{HOST, audit, changed};
 use crate::audit::Audit;
 use crate::audit::finding::Outcome::Pass;
 use crate::audit::parameters::Parameters;

@@ -1,4 +1,5 @@
-use super::tree::{Thread, borrowed, each, judged, on, processes, thread};
+use super::process_table::{Thread, borrowed, processes, thread};
+use super::tree::{each, judged, on};
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::{Parameters, Workload};
 

@@ -1,6 +1,7 @@
 //! Rules over the threads of a machine with four CPUs, of which 2 and 3 are for real-time work.
 
-use super::tree::{BOUND, KERNEL, Thread, borrowed, each, judged, on, processes, thread};
+use super::process_table::{BOUND, KERNEL, Thread, borrowed, processes, thread};
+use super::tree::{each, judged, on};
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::{Parameters, Workload};
 

@@ -1,6 +1,6 @@
 //! Rules of time synchronisation.
 
-use super::asked::{outcome, tree};
+use super::tree::{outcome, tree};
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 

@@ -1,36 +1,95 @@
 //! Machines of a few files, and what the rules say of them.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
 use tempfile::TempDir;
 
 use crate::Host;
+use crate::audit::Audit;
 use crate::audit::finding::{Finding, Outcome};
 use crate::audit::parameters::Parameters;
 
-/// A directory with these files, by their paths.
+/// A directory with these files, by their paths; a text that begins with `->` is a link.
 pub(super) fn tree(files: &[(&str, &str)]) -> TempDir {
-    let root = tempfile::tempdir().expect("a directory");
+    let tree = tempfile::tempdir().expect("a directory");
     for (path, text) in files {
-        let place = root.path().join(path.trim_start_matches('/'));
-        fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
-        fs::write(place, text).expect("a file");
+        add(&tree, path, text);
     }
-    root
+    tree
 }
 
-/// What a rule says of a machine with these files.
-pub(super) fn finding(files: &[(&str, &str)], parameters: &Parameters, id: &str) -> Finding {
-    let root = tree(files);
-    let host = Host::at(root.path()).expect("a tree");
-    let findings = host.audit(parameters, &[]).findings;
-    let found = findings.into_iter().find(|finding| finding.rule.id == id);
+/// Adds a file, and says where it is.
+pub(super) fn add(tree: &TempDir, path: &str, text: &str) -> PathBuf {
+    let place = tree.path().join(path.trim_start_matches('/'));
+    fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
+    match text.strip_prefix("->") {
+        Some(target) => std::os::unix::fs::symlink(target, &place).expect("a link"),
+        None => fs::write(&place, text).expect("a file"),
+    }
+    place
+}
+
+/// A machine on the hardware, of CPUs 0 to 3, with Intel's flags, in which CPUs 2 and 3 are set aside.
+pub(super) const HOST: [(&str, &str); 5] = [
+    ("sys/devices/system/cpu/online", "0-3\n"),
+    ("sys/devices/system/cpu/isolated", "2-3\n"),
+    ("proc/sys/kernel/osrelease", "6.12.0-rt\n"),
+    ("proc/cpuinfo", "vendor_id : GenuineIntel\nflags : fpu tsc vmx ept\n"),
+    ("proc/cmdline", "quiet\n"),
+];
+
+/// The files of `base`, with those of `changes` in their place or beside them.
+pub(super) fn changed<'a>(base: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> TempDir {
+    let mut files: BTreeMap<&str, &str> = base.iter().copied().collect();
+    files.extend(changes.iter().copied());
+    tree(&files.into_iter().collect::<Vec<_>>())
+}
+
+/// What all rules say.
+pub(super) fn audit(tree: &TempDir, parameters: &Parameters) -> Audit {
+    Host::at(tree.path()).expect("a tree").audit(parameters, &[])
+}
+
+/// What one rule says.
+pub(super) fn finding(tree: &TempDir, parameters: &Parameters, id: &str) -> Finding {
+    let mut findings = audit(tree, parameters).findings.into_iter();
+    let found = findings.find(|finding| finding.rule.id == id);
     found.unwrap_or_else(|| panic!("no rule {id}"))
+}
+
+/// How it came out.
+pub(super) fn outcome(tree: &TempDir, parameters: &Parameters, id: &str) -> Outcome {
+    finding(tree, parameters, id).outcome
+}
+
+/// One of the findings came out so; its parts are the message of a failed test.
+#[track_caller]
+pub(super) fn expect(audit: &Audit, id: &str, wanted: Outcome) {
+    let finding = audit.findings.iter().find(|finding| finding.rule.id == id);
+    let finding = finding.unwrap_or_else(|| panic!("no rule {id}"));
+    assert_eq!(finding.outcome, wanted, "{id}: {:?}", finding.parts);
+}
+
+/// What comes out of one rule for a tree made of `base` and `changes`.
+pub(super) fn outcome_of(base: &[(&str, &str)], changes: &[(&str, &str)], id: &str) -> Outcome {
+    outcome_with(base, changes, &Parameters::default(), id)
+}
+
+/// As [`outcome_of`], with what the user says.
+pub(super) fn outcome_with(
+    base: &[(&str, &str)],
+    changes: &[(&str, &str)],
+    parameters: &Parameters,
+    id: &str,
+) -> Outcome {
+    finding(&changed(base, changes), parameters, id).outcome
 }
 
 /// The outcome and, as one text, what it was judged by.
 pub(super) fn judged(files: &[(&str, &str)], parameters: &Parameters, id: &str) -> (Outcome, String) {
-    let finding = finding(files, parameters, id);
+    let finding = finding(&tree(files), parameters, id);
     let live = finding.parts.iter().flat_map(|part| &part.live);
     let shown = live.map(|(name, known)| match known {
         Ok(value) => format!("{name} = {value}"),
@@ -54,88 +113,4 @@ pub(super) fn on(cpus: &str) -> Parameters {
         rt_cpus: Some(cpus.parse().expect("a CPU list")),
         ..Parameters::default()
     }
-}
-
-/// A thread of a made-up machine: process and thread number, name, flags (`KERNEL`, `BOUND`), policy with priority, CPU, allowed CPUs.
-pub(super) struct Thread {
-    pub(super) pid: u32,
-    pub(super) id: u32,
-    pub(super) name: &'static str,
-    pub(super) flags: u64,
-    /// Number of the policy (1: fifo) and the priority.
-    pub(super) policy: (u32, u32),
-    pub(super) cpu: u32,
-    pub(super) allowed: &'static str,
-}
-
-/// `PF_KTHREAD`.
-pub(super) const KERNEL: u64 = 0x0020_0000;
-/// `PF_NO_SETAFFINITY`.
-pub(super) const BOUND: u64 = 0x0400_0000;
-
-impl Thread {
-    /// The files that `/proc` has of it.
-    fn files(&self) -> Vec<(String, String)> {
-        let Self {
-            pid,
-            id,
-            name,
-            flags,
-            policy: (policy, priority),
-            cpu,
-            allowed,
-        } = self;
-        let (zeros, more) = ("0 ".repeat(5), "0 ".repeat(29));
-        let stat = format!("{id} ({name}) S {zeros}{flags} {more}{cpu} {priority} {policy} 0 0\n");
-        let status = format!("Name:\t{name}\nCpus_allowed_list:\t{allowed}\n");
-        let mut files = Vec::new();
-        let of_task = format!("proc/{pid}/task/{id}");
-        let of_process = format!("proc/{pid}");
-        let folders = if pid == id {
-            vec![of_process, of_task]
-        } else {
-            vec![of_task]
-        };
-        for folder in folders {
-            files.push((format!("{folder}/stat"), stat.clone()));
-            files.push((format!("{folder}/status"), status.clone()));
-        }
-        files
-    }
-}
-
-/// A thread of one process.
-pub(super) fn thread(
-    pid: u32,
-    name: &'static str,
-    flags: u64,
-    policy: (u32, u32),
-    cpu: u32,
-    allowed: &'static str,
-) -> Thread {
-    Thread {
-        pid,
-        id: pid,
-        name,
-        flags,
-        policy,
-        cpu,
-        allowed,
-    }
-}
-
-/// The files of process 1 and of a thread of the kernel, on CPU 0, and of `threads`.
-pub(super) fn processes(threads: &[Thread]) -> Vec<(String, String)> {
-    let first = thread(1, "systemd", 0, (0, 0), 0, "0-1");
-    let kernel = thread(2, "kthreadd", KERNEL | BOUND, (0, 0), 0, "0-1");
-    let all = [&first, &kernel].into_iter().chain(threads);
-    all.flat_map(Thread::files).collect()
-}
-
-/// As [`finding`] takes them.
-pub(super) fn borrowed(files: &[(String, String)]) -> Vec<(&str, &str)> {
-    files
-        .iter()
-        .map(|(path, text)| (path.as_str(), text.as_str()))
-        .collect()
 }

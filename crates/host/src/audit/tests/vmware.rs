@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::tree::tree;
-use super::whole::{add, audit, expect};
+use super::tree::{add, audit, expect, tree};
 use crate::audit::definition::bundle::Bundle;
 use crate::audit::definition::vmx::Vmx;
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown};
@@ -142,7 +141,7 @@ fn what_only_the_host_tells_is_unknown_without_it() {
         ("sys/class/dmi/id/product_name", "PowerEdge\n"),
     ]);
     expect(
-        &super::whole::audit(&metal, &Parameters::default()),
+        &super::tree::audit(&metal, &Parameters::default()),
         "vmw-host-power-bios",
         NotApplicable,
     );

@@ -1,0 +1,25 @@
+//! What the targets of definitions share: a definition that is judged on a machine of which nothing else is known.
+
+use std::fs;
+use std::path::Path;
+
+use host::Host;
+use host::audit::check_definitions;
+use host::audit::finding::Outcome;
+use host::audit::parameters::Parameters;
+
+/// Judges `octets` as the file `name`. What cannot be read is refused, and passes no rule of `group`.
+pub fn judge(octets: &[u8], name: &str, group: &str, told: impl FnOnce(&Path) -> Parameters) {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join(name);
+    fs::write(&file, octets).expect("a file");
+    let root = folder.path().join("root");
+    fs::create_dir(&root).expect("a directory");
+    let parameters = told(&file);
+    let readable = check_definitions(&parameters).is_ok();
+    let audit = Host::at(&root).expect("a tree").audit(&parameters, &[]);
+    for finding in audit.findings {
+        let passes = finding.group == group && finding.outcome == Outcome::Pass;
+        assert!(readable || !passes, "{} passes", finding.rule.id);
+    }
+}

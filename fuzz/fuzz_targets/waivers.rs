@@ -1,0 +1,13 @@
+//! Waiver files: what is read has a reason and a name, and holds on the day it is read.
+#![no_main]
+
+use host::audit::waiver;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let today = jiff::civil::date(2026, 11, 23);
+    for waiver in waiver::read(text, today).unwrap_or_default() {
+        assert!(!waiver.reason.trim().is_empty() && !waiver.by.trim().is_empty());
+        assert!(waiver.until >= today);
+    }
+});
