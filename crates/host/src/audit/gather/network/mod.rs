@@ -19,6 +19,7 @@ pub(super) use switching::{cpus as cpus_of, gather as switching, moves_frames};
 
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
+use crate::audit::value::Unknown;
 use crate::nic::interface::{self, Interface, InterfaceKind};
 use crate::reader::Reader;
 use place::Links;
@@ -29,6 +30,11 @@ const MOST_BELOW: usize = 16;
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     limits(facts);
     facts.set("nic.told", !parameters.nics.is_empty());
+    let first = parameters.nics.first().cloned();
+    facts.set(
+        "nic",
+        first.ok_or_else(|| Unknown::unclear("name the interface with --nic")),
+    );
     let kernel = facts.get(None, "kernel.number");
     let links = Links::read(reader);
     let macvlans = Macvlans::read(reader);
