@@ -388,3 +388,80 @@ fn udev_rules_modprobe_options_and_units_are_lines_of_their_kind() {
         }
     }
 }
+
+/// A guest as a person has it, with a comment in it.
+const GUEST: &str = "<domain type='kvm'>\n  <!-- the relay of bay 7 -->\n  <name>relay</name>\n  <vcpu placement='static'>1</vcpu>\n  \
+    <os>\n    <type arch='x86_64'>hvm</type>\n  </os>\n  <devices>\n    <memballoon model='virtio'/>\n  </devices>\n</domain>\n";
+
+/// The checks of the guest that failed.
+fn failed(file: &Path) -> Vec<String> {
+    let output = run(&[
+        "audit",
+        "--cpus",
+        "1",
+        "--observe",
+        "0s",
+        "--domain",
+        text(file),
+        "--json",
+    ]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let findings = document["findings"].as_array().expect("findings");
+    let failed = findings.iter().filter(|one| one["outcome"] == "fail");
+    let ids = failed.filter_map(|one| one["id"].as_str().map(str::to_owned));
+    ids.filter(|id| id.starts_with("dom-")).collect()
+}
+
+#[test]
+fn the_diff_of_a_domain_applies_and_its_findings_are_gone() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("relay.xml");
+    fs::write(&file, GUEST).expect("a file");
+    let checks = [
+        "dom-no-balloon",
+        "dom-vcpusched",
+        "dom-memory-backing",
+        "dom-pmu-vmport-off",
+    ];
+    let before = failed(&file);
+    assert!(
+        checks.iter().all(|check| before.contains(&(*check).to_owned())),
+        "{before:?}"
+    );
+    let words = [
+        "--cpus",
+        "1",
+        "--observe",
+        "0s",
+        "--domain",
+        text(&file),
+        "--emit",
+        "libvirt",
+    ];
+    let output = run(&[&["tune"], &checks[..], &words].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let patch = directory.path().join("tune.patch");
+    fs::write(&patch, &output.stdout).expect("a file");
+    let applied = std::process::Command::new("patch")
+        .args(["-p1", "-i", "tune.patch"])
+        .current_dir(directory.path())
+        .output();
+    let Ok(applied) = applied else {
+        testing::skip(
+            "the_diff_of_a_domain_applies_and_its_findings_are_gone",
+            "patch is not installed",
+        );
+        return;
+    };
+    assert!(applied.status.success(), "{}", said(&applied));
+    let after = failed(&file);
+    assert!(
+        !checks.iter().any(|check| after.contains(&(*check).to_owned())),
+        "{after:?}"
+    );
+    assert!(
+        fs::read_to_string(&file)
+            .expect("the file")
+            .contains("<!-- the relay of bay 7 -->")
+    );
+}

@@ -69,6 +69,12 @@ impl Hierarchy {
         }
     }
 
+    /// The version that has `controller`, and where it is mounted.
+    pub(crate) fn mount_of(&self, controller: &str) -> Option<(u8, String)> {
+        let legacy = self.legacy(controller).map(|mount| (1, mount.point.clone()));
+        legacy.or_else(|| self.unified_mount().map(|point| (2, point)))
+    }
+
     fn legacy(&self, controller: &str) -> Option<&Mount> {
         let has = |mount: &&Mount| mount.kind == "cgroup" && mount.options.iter().any(|option| option == controller);
         self.mounts.iter().find(has)

@@ -26,6 +26,7 @@ pub mod packet;
 pub mod phc;
 pub mod privilege;
 mod sockopt;
+pub mod swap;
 pub mod tap;
 pub mod tcx;
 pub mod thread;

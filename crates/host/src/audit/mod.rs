@@ -4,7 +4,7 @@
 //! data ([`rule`]): a condition over facts ([`condition`]) with three answers. What is not known is `unknown`, never `pass`.
 
 pub mod condition;
-mod definition;
+pub(crate) mod definition;
 pub mod facts;
 pub mod finding;
 mod gather;
@@ -19,8 +19,8 @@ mod text;
 pub mod value;
 pub mod waiver;
 
-pub use definition::check_definitions;
-pub(crate) use gather::domain_moves;
+pub use definition::{check_definitions, is_file as is_definition_file};
+pub(crate) use gather::{CacheMasks, NicAnswer, cache_masks, cpuset_root, domain_moves};
 
 use std::time::Instant;
 

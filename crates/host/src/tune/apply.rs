@@ -1,10 +1,12 @@
 //! Changes the machine, and takes changes back.
 
 use std::fs;
+use std::io;
 
 use super::journal::{Entry, Journal, JournalError};
 use super::machine::Machine;
 use super::operation::{Operation, Target};
+use super::values::{self, holds};
 
 /// What became of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +70,7 @@ fn one(machine: &Machine, journal: &mut Journal, check: &str, operation: &Operat
     journal.add(&Entry {
         check: check.to_owned(),
         target: target.clone(),
-        before: before.clone().map(|value| writable(&value)),
+        before: before.as_deref().map(|now| values::before(target, now, value)),
         after: value.clone(),
         boot: boot(),
     })?;
@@ -78,7 +80,7 @@ fn one(machine: &Machine, journal: &mut Journal, check: &str, operation: &Operat
         .and_then(|()| verified(machine, target, value))
     {
         Ok(()) => Outcome::Done,
-        Err(why) => back(machine, target, before.as_deref(), why),
+        Err(why) => back(machine, operation, before.as_deref(), why),
     };
     Ok(applied(before, outcome))
 }
@@ -93,11 +95,12 @@ fn verified(machine: &Machine, target: &Target, value: &str) -> Result<(), Strin
 }
 
 /// Puts the old value back after a change that did not hold.
-fn back(machine: &Machine, target: &Target, before: Option<&str>, why: String) -> Outcome {
+fn back(machine: &Machine, operation: &Operation, before: Option<&str>, why: String) -> Outcome {
+    let Operation { target, value } = operation;
     if machine.read(target).is_ok_and(|now| now.as_deref() == before) {
         return Outcome::Refused(why);
     }
-    let old = before.map(writable);
+    let old = before.map(|now| values::before(target, now, value));
     match machine.write(target, old.as_deref()) {
         Ok(()) => Outcome::RolledBack(why),
         Err(error) => Outcome::Stuck(format!("{why}; the old value: {error}")),
@@ -132,7 +135,7 @@ fn restored(machine: &Machine, entry: &Entry) -> Outcome {
     let target = &entry.target;
     let now = match machine.read(target) {
         Ok(now) => now,
-        Err(_) if matches!(target, Target::Thread { .. }) => return Outcome::Unchanged,
+        Err(error) if has_gone(machine, target, &error) => return Outcome::Unchanged,
         Err(error) => return Outcome::Stuck(error.to_string()),
     };
     let is_back = |now: Option<&str>| match (&entry.before, now) {
@@ -151,43 +154,14 @@ fn restored(machine: &Machine, entry: &Entry) -> Outcome {
     }
 }
 
-/// Whether a target reads as `value`. The kernel shows some values otherwise than they are written: a choice in brackets, a mask with
-/// leading zeros, a number with blanks.
-fn holds(target: &Target, now: Option<&str>, value: &str) -> bool {
-    let Some(now) = now else { return false };
-    if matches!(target, Target::Folder(_)) {
-        return true;
-    }
-    normal(&writable(now)) == normal(value)
-}
-
-/// What must be written for a file to read like this: the chosen word of `always [madvise] never`.
-fn writable(shown: &str) -> String {
-    let chosen = shown.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    chosen.map_or(shown, |(chosen, _)| chosen).to_owned()
-}
-
-/// Numbers without leading zeros in each group of a mask, words parted by one blank.
-fn normal(text: &str) -> String {
-    let is_mask = text.contains(',')
-        && text.chars().all(|c| c.is_ascii_hexdigit() || c == ',')
-        && text
-            .split(',')
-            .all(|group| group.len() == 8 || group == text.split(',').next().unwrap_or(""));
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    match (is_mask, text.trim_start_matches(['0', ','])) {
-        (true, "") => "0".to_owned(),
-        (true, rest) => rest.to_owned(),
-        (false, _) if text.len() > 1 && text.bytes().all(|octet| octet.is_ascii_hexdigit()) => {
-            let rest = text.trim_start_matches('0');
-            if rest.is_empty() {
-                "0".to_owned()
-            } else {
-                rest.to_owned()
-            }
-        }
-        _ => text,
+/// Whether the thing has gone, and its setting with it: a thread that ended, an interface or a group that was removed.
+fn has_gone(machine: &Machine, target: &Target, error: &io::Error) -> bool {
+    let is_gone = error.kind() == io::ErrorKind::NotFound;
+    match target {
+        Target::File(_) => is_gone && machine.has_lost_folder_of(target),
+        // The kernel says ESRCH of a thread that ends while it is asked.
+        Target::Thread(_) | Target::Priority(_) => true,
+        _ => is_gone,
     }
 }
 

@@ -4,12 +4,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use units::CpuList;
-
+use super::live;
 use super::operation::Target;
-use crate::stat::ThreadStat;
 
-/// A machine below a root directory. Threads can only be changed on the live one.
+/// A machine below a root directory. Threads, interfaces and swap can only be changed on the live one.
 #[derive(Debug)]
 pub struct Machine {
     root: PathBuf,
@@ -40,16 +38,12 @@ impl Machine {
     /// The value of a target now; `None`: a folder that is not there.
     ///
     /// # Errors
-    /// It cannot be read; a thread has ended.
+    /// It cannot be read; `NotFound`: there is no such thing, or no longer.
     pub fn read(&self, target: &Target) -> io::Result<Option<String>> {
         match target {
             Target::File(path) => Ok(Some(fs::read_to_string(self.place(path))?.trim().to_owned())),
             Target::Folder(path) => Ok(self.place(path).is_dir().then(String::new)),
-            Target::Thread { tid, started, .. } => {
-                self.check_thread(*tid, *started)?;
-                let cpus = sys::thread::affinity_of(*tid).map_err(io::Error::other)?;
-                Ok(Some(cpus.to_string()))
-            }
+            other => self.check_live().and_then(|()| live::read(other)).map(Some),
         }
     }
 
@@ -67,27 +61,23 @@ impl Machine {
                     .open(self.place(path))?;
                 file.write_all(format!("{value}\n").as_bytes())
             }
-            (Target::File(_), None) => Ok(()),
             (Target::Folder(path), Some(_)) => fs::create_dir(self.place(path)),
             (Target::Folder(path), None) => fs::remove_dir(self.place(path)),
-            (Target::Thread { tid, started, .. }, Some(value)) => {
-                self.check_thread(*tid, *started)?;
-                let cpus: CpuList = value.parse().map_err(io::Error::other)?;
-                sys::thread::set_affinity_of(*tid, &cpus).map_err(io::Error::other)
-            }
-            (Target::Thread { .. }, None) => Ok(()),
+            (other, Some(value)) => self.check_live().and_then(|()| live::write(other, value)),
+            (_, None) => Ok(()),
         }
     }
 
-    /// The thread of this number is still the one that was meant.
-    fn check_thread(&self, tid: u32, started: u64) -> io::Result<()> {
-        if !self.live {
-            return Err(io::Error::other("threads of a recorded tree cannot be changed"));
-        }
-        let stat = fs::read_to_string(format!("/proc/{tid}/stat"))?;
-        match ThreadStat::parse(&stat).map(|stat| stat.started_ticks) {
-            Some(now) if now == started => Ok(()),
-            _ => Err(io::Error::new(io::ErrorKind::NotFound, "the thread has ended")),
+    /// Whether the file's folder has gone, and its setting with it: a group that somebody removed.
+    pub(super) fn has_lost_folder_of(&self, target: &Target) -> bool {
+        let Target::File(path) = target else { return false };
+        self.place(path).parent().is_some_and(|folder| !folder.exists())
+    }
+
+    fn check_live(&self) -> io::Result<()> {
+        match self.live {
+            true => Ok(()),
+            false => Err(io::Error::other("only files of a recorded tree can be changed")),
         }
     }
 }

@@ -6,19 +6,23 @@
 
 mod actions;
 mod apply;
+mod domain;
 mod emit;
 mod journal;
+mod live;
 mod machine;
 mod operation;
 mod plan;
 #[cfg(test)]
 mod tests;
 mod traps;
+mod values;
 
 pub use apply::{Applied, Outcome, apply, undo};
+pub use domain::libvirt_patch;
 pub use emit::{KINDS, emit};
 pub use journal::{JOURNAL, Journal, JournalError};
 pub use machine::Machine;
-pub use operation::Operation;
+pub use operation::{Operation, Target, ThreadId};
 pub use plan::{Plan, Step, plan};
 pub use traps::{Refusal, refusals};

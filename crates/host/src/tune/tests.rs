@@ -9,7 +9,7 @@ use super::{Machine, Outcome, actions, apply, undo};
 use crate::audit::rule::{Change, built_in};
 
 /// A machine with these files, and its journal.
-fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Machine, Journal) {
+pub(super) fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Machine, Journal) {
     let folder = tempfile::tempdir().expect("a directory");
     for (path, text) in files {
         let place = folder.path().join("root").join(path.trim_start_matches('/'));
@@ -113,7 +113,9 @@ fn actions_and_tools_that_rules_name_exist() {
                 );
             }
             let changes_now = !remedy.write.is_empty() || remedy.action.is_some();
-            let says_so = matches!(remedy.change, Change::SafeNow | Change::Disruptive);
+            // What lasts needs a boot, and something can be done until then.
+            let until_then = remedy.change == Change::Reboot && remedy.write.is_empty();
+            let says_so = matches!(remedy.change, Change::SafeNow | Change::Disruptive) || until_then;
             assert!(
                 !changes_now || says_so,
                 "{}: writes, and says {:?}",

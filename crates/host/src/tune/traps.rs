@@ -1,13 +1,20 @@
 //! Combinations that cost more than they bring, or take the machine away from whoever tunes it.
 
+use std::collections::BTreeMap;
+
 use units::CpuList;
 
 use super::operation::Target;
 use super::plan::{Plan, Step};
 use crate::Host;
-use crate::audit::Audit;
 use crate::audit::parameters::{Parameters, Workload};
 use crate::audit::value::Value;
+use crate::audit::{Audit, CacheMasks, cache_masks};
+use crate::stat::ThreadStat;
+
+const RESCTRL: &str = "/sys/fs/resctrl";
+/// Interfaces below one that are looked at.
+const DEEPEST: usize = 8;
 
 /// Why a step is not taken unless told so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,11 +27,16 @@ pub struct Refusal {
 
 /// The steps of a plan that would do more harm than good.
 pub fn refusals(host: &Host, audit: &Audit, parameters: &Parameters, plan: &Plan) -> Vec<Refusal> {
-    let carrier = carrier(host);
+    let scene = Scene {
+        host,
+        audit,
+        parameters,
+        carriers: carriers(host),
+    };
     let steps = plan.steps.iter().filter(|step| !step.operations.is_empty());
-    let found = steps.filter_map(|step| {
-        let why = trap(audit, parameters, step, carrier.as_deref())?;
-        Some(Refusal {
+    let found = steps.flat_map(|step| {
+        let whys = TRAPS.iter().filter_map(|trap| trap(&scene, step));
+        whys.map(|why| Refusal {
             check: step.check.clone(),
             why,
         })
@@ -32,52 +44,193 @@ pub fn refusals(host: &Host, audit: &Audit, parameters: &Parameters, plan: &Plan
     found.collect()
 }
 
-fn trap(audit: &Audit, parameters: &Parameters, step: &Step, carrier: Option<&str>) -> Option<String> {
-    let of = |name| match audit.facts.get(None, name) {
-        Ok(Value::Cpus(cpus)) => Some(cpus),
-        _ => None,
-    };
-    let (rt_cpus, others) = (of("rt_cpus")?, of("hk_cpus")?);
-    if others.is_empty() {
-        return Some("every CPU online is set aside for real-time work: none is left for everything else".to_owned());
-    }
-    let writes = |path: &str| {
-        step.operations
-            .iter()
-            .any(|one| one.target == Target::File(path.to_owned()) && one.value == "-1")
-    };
-    if writes("/proc/sys/kernel/sched_rt_runtime_us") && parameters.workload == Workload::BusyPoll {
-        let free: CpuList = ["cpus.isolated", "cpus.partitions"]
-            .into_iter()
-            .filter_map(of)
-            .flat_map(|cpus| cpus.iter().collect::<Vec<_>>())
-            .collect();
-        let shared = rt_cpus.without(&free);
-        if rt_cpus.is_empty() || !shared.is_empty() {
-            return Some(format!(
-                "without the real-time budget, a thread that spins takes its CPU for good, and CPU {} is not kept free for it",
-                if rt_cpus.is_empty() { &others } else { &shared }
-            ));
+struct Scene<'a> {
+    host: &'a Host,
+    audit: &'a Audit,
+    parameters: &'a Parameters,
+    carriers: Vec<String>,
+}
+
+impl Scene<'_> {
+    fn cpus(&self, name: &str) -> Option<CpuList> {
+        match self.audit.facts.get(None, name) {
+            Ok(Value::Cpus(cpus)) => Some(cpus),
+            _ => None,
         }
     }
-    let carrier = carrier.filter(|name| touches(step, name))?;
+}
+
+type Trap = fn(&Scene<'_>, &Step) -> Option<String>;
+
+const TRAPS: [Trap; 6] = [none_left, unbounded, shared_cache, cut_off, highest, bound_to_cpu];
+
+/// Every CPU set aside: the rest of the machine has none.
+fn none_left(scene: &Scene<'_>, _: &Step) -> Option<String> {
+    match scene.cpus("hk_cpus") {
+        Some(others) if !others.is_empty() => None,
+        Some(_) => {
+            Some("every CPU online is set aside for real-time work: none is left for everything else".to_owned())
+        }
+        None => Some("which CPUs are left for everything else is not known".to_owned()),
+    }
+}
+
+/// No budget for real-time threads, one that never sleeps, and a CPU that others need.
+fn unbounded(scene: &Scene<'_>, step: &Step) -> Option<String> {
+    let budget = Target::File("/proc/sys/kernel/sched_rt_runtime_us".to_owned());
+    let lifts = step
+        .operations
+        .iter()
+        .any(|one| one.target == budget && one.value == "-1");
+    if !lifts || scene.parameters.workload != Workload::BusyPoll {
+        return None;
+    }
+    let rt_cpus = scene.cpus("rt_cpus").unwrap_or_default();
+    let free = ["cpus.isolated", "cpus.partitions"]
+        .into_iter()
+        .filter_map(|name| scene.cpus(name));
+    let free: CpuList = free.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect();
+    let shared = match rt_cpus.is_empty() {
+        true => scene.cpus("hk_cpus").unwrap_or_default(),
+        false => rt_cpus.without(&free),
+    };
+    (rt_cpus.is_empty() || !shared.is_empty()).then(|| {
+        format!(
+            "without the real-time budget, a thread that spins takes its CPU for good, and CPU {shared} is not kept free for it"
+        )
+    })
+}
+
+/// Two groups that fill the same part of the cache.
+fn shared_cache(scene: &Scene<'_>, step: &Step) -> Option<String> {
+    let mut groups = groups_now(scene.host);
+    let mut changed = Vec::new();
+    for one in &step.operations {
+        let Target::File(path) = &one.target else { continue };
+        let Some(folder) = path.strip_suffix("/schemata") else {
+            continue;
+        };
+        let masks = cache_masks(&one.value)?;
+        groups.entry(folder.to_owned()).or_default().extend(masks);
+        changed.push(folder.to_owned());
+    }
+    let pairs = changed
+        .iter()
+        .flat_map(|own| groups.keys().map(move |other| (own, other)));
+    let overlapping = pairs.filter(|(own, other)| own != other).find_map(|(own, other)| {
+        let what = overlap(scene.host, &groups[own], &groups[other])?;
+        Some(format!(
+            "{what} of {own} and of {other} overlap: each evicts what the other keeps"
+        ))
+    });
+    overlapping
+}
+
+fn groups_now(host: &Host) -> BTreeMap<String, CacheMasks> {
+    let names = host.reader.names(RESCTRL, |_| true).unwrap_or_default();
+    let folders = names.iter().map(|name| format!("{RESCTRL}/{name}"));
+    let all = [RESCTRL.to_owned()].into_iter().chain(folders);
+    all.filter_map(|folder| {
+        let text = host.reader.text(&format!("{folder}/schemata")).ok()?;
+        Some((folder, cache_masks(&text)?))
+    })
+    .collect()
+}
+
+/// The first resource and domain in which both have a bit that no device fills.
+fn overlap(host: &Host, own: &CacheMasks, other: &CacheMasks) -> Option<String> {
+    for (resource, domains) in own {
+        let line = host.reader.line(&format!("{RESCTRL}/info/{resource}/shareable_bits"));
+        let shareable = line
+            .ok()
+            .and_then(|line| u64::from_str_radix(&line, 16).ok())
+            .unwrap_or(0);
+        let theirs = other.get(resource);
+        let found = domains.iter().find(|(id, mask)| {
+            let mask_of_other = theirs.and_then(|domains| domains.get(id)).unwrap_or(&0);
+            *mask & mask_of_other & !shareable != 0
+        });
+        if let Some((id, _)) = found {
+            return Some(format!("masks {resource}:{id}"));
+        }
+    }
+    None
+}
+
+/// The interface through which whoever tunes is connected.
+fn cut_off(scene: &Scene<'_>, step: &Step) -> Option<String> {
+    let carrier = scene.carriers.iter().find(|name| touches(step, name))?;
     Some(format!("{carrier} carries the connection to this machine"))
 }
 
-/// Whether a step changes files of an interface.
-fn touches(step: &Step, interface: &str) -> bool {
-    let folder = format!("/net/{interface}/");
-    step.operations
-        .iter()
-        .any(|one| matches!(&one.target, Target::File(path) if path.contains(&folder)))
+/// Whether a step changes an interface: its files, or what its driver keeps.
+fn touches(step: &Step, name: &str) -> bool {
+    let folder = format!("/net/{name}/");
+    step.operations.iter().any(|one| match &one.target {
+        Target::File(path) => path.contains(&folder),
+        Target::Nic { interface, .. } => interface == name,
+        _ => false,
+    })
 }
 
-/// The interface of the default route: who is connected from elsewhere comes through it.
-fn carrier(host: &Host) -> Option<String> {
-    let table = host.reader.text("/proc/net/route").ok()?;
-    let default = table
-        .lines()
-        .skip(1)
-        .find(|line| line.split_whitespace().nth(1) == Some("00000000"))?;
-    default.split_whitespace().next().map(str::to_owned)
+/// The priority of the kernel's own migration and watchdog threads.
+fn highest(_: &Scene<'_>, step: &Step) -> Option<String> {
+    let found = step.operations.iter().find(|one| {
+        let is_priority = matches!(one.target, Target::Priority(_));
+        is_priority && ["fifo:99", "rr:99"].contains(&one.value.as_str())
+    })?;
+    Some(format!(
+        "{found}: 99 belongs to the kernel's migration and watchdog threads"
+    ))
 }
+
+/// Threads of the kernel that do the work of one CPU.
+fn bound_to_cpu(scene: &Scene<'_>, step: &Step) -> Option<String> {
+    let found = step.operations.iter().find_map(|one| {
+        let Target::Thread(thread) = &one.target else {
+            return None;
+        };
+        let line = scene.host.reader.line(&format!("/proc/{}/stat", thread.tid)).ok()?;
+        ThreadStat::parse(&line).filter(|stat| stat.is_kernel && stat.is_bound)
+    })?;
+    Some(format!(
+        "{} is a thread of the kernel for one CPU: elsewhere it does harm",
+        found.name
+    ))
+}
+
+/// The interfaces of default routes, and those that they are made on: who is connected from elsewhere comes through them.
+fn carriers(host: &Host) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, destination, interface) in [("/proc/net/route", 1, 0), ("/proc/net/ipv6_route", 0, 9)] {
+        let text = host.reader.text(path).unwrap_or_default();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let (Some(to), Some(name)) = (words.get(destination), words.get(interface)) else {
+                continue;
+            };
+            // A route of length 0: IPv6 says it in the next column.
+            let is_default = to.bytes().all(|octet| octet == b'0') && (path.ends_with("/route") || words[1] == "00");
+            if is_default && *name != "lo" {
+                add(host, name, DEEPEST, &mut found);
+            }
+        }
+    }
+    found
+}
+
+fn add(host: &Host, name: &str, depth: usize, found: &mut Vec<String>) {
+    if depth == 0 || found.iter().any(|known| known == name) {
+        return;
+    }
+    found.push(name.to_owned());
+    let lower = host
+        .reader
+        .names(&format!("/sys/class/net/{name}"), |entry| entry.starts_with("lower_"));
+    for entry in lower.unwrap_or_default() {
+        add(host, entry.trim_start_matches("lower_"), depth - 1, found);
+    }
+}
+
+#[cfg(test)]
+mod tests;

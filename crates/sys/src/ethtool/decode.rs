@@ -20,6 +20,14 @@ fn number(attribute: &Attribute<'_>) -> Option<u32> {
     attribute.value().try_into().ok().map(u32::from_ne_bytes)
 }
 
+/// A number of four octets, or of one.
+pub(super) fn count(octets: &[u8]) -> Option<u32> {
+    match octets {
+        [octet] => Some(u32::from(*octet)),
+        octets => octets.try_into().ok().map(u32::from_ne_bytes),
+    }
+}
+
 fn octet(attribute: &Attribute<'_>) -> Option<u8> {
     attribute.value().first().copied()
 }

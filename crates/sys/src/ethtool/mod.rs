@@ -1,13 +1,14 @@
 //! What the driver of an interface says of it: the facts that `ethtool` shows, asked of the kernel directly.
 //!
 //! The kernel is asked over generic netlink (family `ethtool`, Linux 5.6), and where that family or one of its questions is
-//! missing, by `SIOCETHTOOL`. Questions only: nothing is changed, and no privilege is needed. Every function acts in the calling
-//! thread's network namespace.
+//! missing, by `SIOCETHTOOL`. Questions change nothing and need no privilege; only [`change`] changes a [`Setting`]. Every function
+//! acts in the calling thread's network namespace.
 //!
 //! Every answer stands alone: a driver that says nothing of one thing may say all of another. What it does not say is a
 //! [`Silence`], and within an answer a `None`: never zero.
 
 mod bits;
+mod change;
 mod decode;
 mod ioctl;
 mod legacy;
@@ -16,6 +17,7 @@ mod netlink;
 #[cfg(test)]
 mod tests;
 
+pub use change::{Setting, change, setting};
 pub use model::{
     Channels, Coalesce, Driver, Duplex, Eee, Features, LinkSettings, Pause, Rings, Rss, Silence, TimeStamping,
 };

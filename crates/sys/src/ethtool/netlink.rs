@@ -69,10 +69,20 @@ impl Family {
 
     /// The attributes of the answer for the interface `name`.
     pub(super) fn ask(&self, question: Request, name: &str) -> Result<Vec<u8>, Silence> {
-        let name = attribute(DEVICE_NAME, &[name.as_bytes(), b"\0"].concat());
-        let request = attribute(HEADER | NESTED, &name);
-        exchange(&self.socket, self.id, question as u8, &request).map_err(Silence::of)
+        exchange(&self.socket, self.id, question as u8, &header(name)).map_err(Silence::of)
     }
+
+    /// Changes `attributes` of what `question` asks for: that message is the one behind the question's.
+    pub(super) fn change(&self, question: Request, name: &str, attributes: &[u8]) -> Result<(), Errno> {
+        let request = [header(name).as_slice(), attributes].concat();
+        exchange(&self.socket, self.id, question as u8 + 1, &request).map(|_| ())
+    }
+}
+
+/// Which interface a request is for.
+fn header(name: &str) -> Vec<u8> {
+    let name = attribute(DEVICE_NAME, &[name.as_bytes(), b"\0"].concat());
+    attribute(HEADER | NESTED, &name)
 }
 
 /// Sends one request and reads until the kernel has said all; the attributes of its answer.

@@ -1,13 +1,15 @@
 //! Macvlans, and which frames they hand to a work queue of the kernel.
 
+use super::Below;
 use super::parse::{self, HEADER_OCTETS};
-use super::{Below, request::dump};
+use super::request::{change, dump};
 use crate::error::SysError;
-use netlink_packet_core::NlasIterator;
+use netlink_packet_core::{DefaultNla, NlasIterator};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::LinkMessage;
+use netlink_packet_route::link::{InfoData, InfoKind, InfoMacVlan, LinkAttribute, LinkInfo, LinkMessage};
 
 /// `IFLA_MACVLAN_*` (linux/if_link.h).
+const BC_QUEUE_LEN: u16 = 7;
 const BC_QUEUE_LEN_USED: u16 = 8;
 const BC_CUTOFF: u16 = 9;
 
@@ -23,6 +25,8 @@ pub struct Macvlan {
     pub queued_above: Option<i32>,
     /// Frames that the work queue holds, at most. `None`: the kernel is older than 5.11.
     pub queue_frames: Option<u32>,
+    /// Frames that this one asked the queue to hold; the longest that any of them asked for is used.
+    pub queue_frames_asked: Option<u32>,
 }
 
 /// The macvlans and macvtaps of the calling thread's network namespace, by index.
@@ -38,6 +42,44 @@ pub fn macvlans() -> Result<Vec<Macvlan>, SysError> {
     Ok(found)
 }
 
+/// Has the macvlan `name` hand a group to the work queue when more than `above` macvlans joined it; negative: never. The last one
+/// that is set decides for all macvlans on the same interface. Kernels before Linux 6.4 take no notice.
+///
+/// # Errors
+/// It does not exist or is no macvlan, no `CAP_NET_ADMIN`, or what the kernel refused.
+pub fn set_queued_above(name: &str, above: i32) -> Result<(), SysError> {
+    let value = above.to_ne_bytes().to_vec();
+    set_data(name, InfoMacVlan::Other(DefaultNla::new(BC_CUTOFF, value)))
+}
+
+/// Has the macvlan `name` ask for a work queue of that many frames.
+///
+/// # Errors
+/// As for [`set_queued_above`].
+pub fn set_queue_frames(name: &str, frames: u32) -> Result<(), SysError> {
+    set_data(name, InfoMacVlan::BcQueueLen(frames))
+}
+
+fn set_data(name: &str, data: InfoMacVlan) -> Result<(), SysError> {
+    let link = super::find(name)?;
+    let (kind, data) = match link.kind.as_deref() {
+        Some("macvlan") => (InfoKind::MacVlan, InfoData::MacVlan(vec![data])),
+        _ => {
+            return Err(SysError::Invalid {
+                what: format!("{name} is no macvlan"),
+            });
+        }
+    };
+    let mut message = LinkMessage::default();
+    message.header.index = link.index;
+    message.attributes = vec![LinkAttribute::LinkInfo(vec![
+        LinkInfo::Kind(kind),
+        LinkInfo::Data(data),
+    ])];
+    // What a kind of interface has of its own is changed by the message that makes one, without the flag to make it.
+    change("change the queue of", name, RouteNetlinkMessage::NewLink(message), 0)
+}
+
 fn macvlan(payload: &[u8]) -> Option<Macvlan> {
     let link = parse::link(payload)?;
     if !matches!(link.kind.as_deref(), Some("macvlan" | "macvtap")) {
@@ -48,6 +90,7 @@ fn macvlan(payload: &[u8]) -> Option<Macvlan> {
         below: link.below,
         queued_above: None,
         queue_frames: None,
+        queue_frames_asked: None,
     };
     let (_, attributes) = payload.split_at_checked(HEADER_OCTETS)?;
     let nested = |octets: &[u8], kind: u16| {
@@ -59,6 +102,7 @@ fn macvlan(payload: &[u8]) -> Option<Macvlan> {
     for one in NlasIterator::new(data.as_slice()).flatten() {
         let number = one.value().try_into().ok().map(u32::from_ne_bytes);
         match one.kind() {
+            BC_QUEUE_LEN => macvlan.queue_frames_asked = number,
             BC_QUEUE_LEN_USED => macvlan.queue_frames = number,
             BC_CUTOFF => macvlan.queued_above = number.map(u32::cast_signed),
             _ => {}

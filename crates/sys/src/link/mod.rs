@@ -12,7 +12,7 @@ pub(crate) mod request;
 
 pub use carrier::CarrierChange;
 pub use counters::{LinkCounters, LinkStatistics};
-pub use macvlan::{Macvlan, macvlans};
+pub use macvlan::{Macvlan, macvlans, set_queue_frames, set_queued_above};
 pub(crate) use parse::text;
 pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
 

@@ -1,6 +1,7 @@
 //! Makes the calling thread a real-time thread, and tells which resources it used.
 
 mod cpus;
+mod others;
 mod policy;
 mod refusal;
 mod stack;
@@ -19,6 +20,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 pub use cpus::{CpuSets, allowed_cpus, cpuset_cpus, online_cpus};
+pub use others::{policy_of, set_policy_of};
 pub use policy::{Policy, PolicyError, free_priority};
 pub use standing::{Standing, affinity_of, only_cpu, set_affinity_of, standing};
 

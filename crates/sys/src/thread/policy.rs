@@ -156,18 +156,38 @@ fn set_scheduler(policy: i32, priority: u8) -> libc::c_long {
 
 /// The C library has no wrapper for sched_setattr(2).
 fn set_deadline(runtime_ns: u64, deadline_ns: u64, period_ns: u64) -> libc::c_long {
+    set_attributes(
+        0,
+        &libc::sched_attr {
+            sched_policy: libc::SCHED_DEADLINE as u32,
+            sched_runtime: runtime_ns,
+            sched_deadline: deadline_ns,
+            sched_period: period_ns,
+            ..NO_ATTRIBUTES
+        },
+    )
+}
+
+/// The normal policy at nice 0.
+pub(super) const NO_ATTRIBUTES: libc::sched_attr = libc::sched_attr {
+    size: size_of::<libc::sched_attr>() as u32,
+    sched_policy: 0,
+    sched_flags: 0,
+    sched_nice: 0,
+    sched_priority: 0,
+    sched_runtime: 0,
+    sched_deadline: 0,
+    sched_period: 0,
+};
+
+/// sched_setattr(2) for a thread; 0 is the calling thread.
+pub(super) fn set_attributes(number: i32, attributes: &libc::sched_attr) -> libc::c_long {
     let attributes = libc::sched_attr {
-        size: size_of::<libc::sched_attr>() as u32,
-        sched_policy: libc::SCHED_DEADLINE as u32,
-        sched_flags: 0,
-        sched_nice: 0,
-        sched_priority: 0,
-        sched_runtime: runtime_ns,
-        sched_deadline: deadline_ns,
-        sched_period: period_ns,
+        size: NO_ATTRIBUTES.size,
+        ..*attributes
     };
-    // SAFETY: the pointer is to a sched_attr whose `size` field tells its length; 0 means the calling thread, no flags.
-    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) }
+    // SAFETY: the pointer is to a sched_attr whose `size` field tells its length; no flags.
+    unsafe { libc::syscall(libc::SYS_sched_setattr, number, &raw const attributes, 0) }
 }
 
 #[cfg(test)]

@@ -26,22 +26,7 @@ impl fmt::Display for Standing {
 
 /// How the thread `number` runs, of any process that can be seen; 0 is the calling thread. Needs no right. `None`: it has ended.
 pub fn standing(number: i32) -> Option<Standing> {
-    let mut attributes = libc::sched_attr {
-        size: 0,
-        sched_policy: 0,
-        sched_flags: 0,
-        sched_nice: 0,
-        sched_priority: 0,
-        sched_runtime: 0,
-        sched_deadline: 0,
-        sched_period: 0,
-    };
-    let size = size_of::<libc::sched_attr>();
-    // SAFETY: the pointer is to a sched_attr of `size` octets, which the kernel fills at most; no flags.
-    let refused = unsafe { libc::syscall(libc::SYS_sched_getattr, number, &raw mut attributes, size, 0) };
-    if refused != 0 {
-        return None;
-    }
+    let attributes = attributes(number)?;
     let pid = match number {
         0 => None,
         number => Some(Pid::from_raw(number.max(0))?),
@@ -53,6 +38,15 @@ pub fn standing(number: i32) -> Option<Standing> {
         is_real_time,
         cpus: cpus::members(&set),
     })
+}
+
+/// What sched_getattr(2) says of a thread; 0 is the calling thread. The C library has no wrapper for it.
+pub(super) fn attributes(number: i32) -> Option<libc::sched_attr> {
+    let mut attributes = super::policy::NO_ATTRIBUTES;
+    let size = size_of::<libc::sched_attr>();
+    // SAFETY: the pointer is to a sched_attr of `size` octets, which the kernel fills at most; no flags.
+    let refused = unsafe { libc::syscall(libc::SYS_sched_getattr, number, &raw mut attributes, size, 0) };
+    (refused == 0).then_some(attributes)
 }
 
 /// The CPU that the thread `number` of any process may run on, if it is only one; cheaper than [`standing`]. `None`: several, or it

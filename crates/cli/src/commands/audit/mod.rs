@@ -152,6 +152,12 @@ impl OfArgs {
         }
     }
 
+    /// The domains that were named as files.
+    pub(crate) fn domain_files(&self) -> Vec<&str> {
+        let named = self.domain.iter().map(String::as_str);
+        named.filter(|named| host::audit::is_definition_file(named)).collect()
+    }
+
     /// The CPUs for real-time work, as they were told.
     pub(crate) fn cpus(&self) -> Option<&CpuList> {
         self.cpus.as_ref()

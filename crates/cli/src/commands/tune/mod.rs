@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Without an action, --plan: the exact writes and the risk of each; nothing is changed. --apply keeps every old value in a journal \
 before it writes, reads each value back, and puts back what did not hold. --undo restores everything from the journal, also after \
-a crash. Settings end with a boot: --emit makes them lasting.
+a crash. Settings end with a boot: --emit makes them lasting. --emit libvirt with the file of a domain prints a diff for patch or git apply.
 
 Exit status: 0 done; 1 a change did not hold or was refused; 2 wrong usage; 3 not possible here.
 
@@ -114,7 +114,14 @@ fn check(checks: &[String]) -> Result<(), Failure> {
 }
 
 fn emit(args: &TuneArgs, audit: &Audit, tool: &str) -> Result<u8, Failure> {
-    let text = tune::emit(audit, &args.checks, tool).map_err(Failure::Usage)?;
+    let files = args.of.domain_files();
+    let text = match tool {
+        "libvirt" if !files.is_empty() => {
+            let patches = files.iter().map(|path| tune::libvirt_patch(audit, &args.checks, path));
+            patches.collect::<Result<String, String>>().map_err(Failure::Usage)?
+        }
+        tool => tune::emit(audit, &args.checks, tool).map_err(Failure::Usage)?,
+    };
     match text.is_empty() {
         true => verdict::write(&format!("no finding needs a setting for {tool}\n"))?,
         false => verdict::write(&text)?,
@@ -128,7 +135,8 @@ fn apply(args: &TuneArgs, plan: &Plan, refusals: &[Refusal]) -> Result<u8, Failu
     let is_refused = |check: &str| !args.force && refusals.iter().any(|refusal| refusal.check == check);
     let steps = plan.steps.iter().filter(|step| !is_refused(&step.check));
     for step in steps {
-        let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(|error| unusable(&error))?;
+        let applied =
+            tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(|error| unusable(&error))?;
         done.push((step.check.clone(), applied));
     }
     let refusals = if args.force { &[] } else { refusals };

@@ -141,7 +141,8 @@ fn measured(args: &TuneArgs, step: &Step, folder: &Path, ended: &AtomicBool) -> 
 fn changed(args: &TuneArgs, step: &Step, measure: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let machine = Machine::live();
     let mut journal = Journal::open(&args.journal).map_err(|error| super::unusable(&error))?;
-    let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(|error| super::unusable(&error))?;
+    let applied =
+        tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(|error| super::unusable(&error))?;
     let holds = applied.iter().any(|one| one.outcome == Outcome::Done);
     let measured = match holds {
         true => {

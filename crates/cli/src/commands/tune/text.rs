@@ -17,7 +17,11 @@ pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
         out += "Can be changed on the running machine (triptime tune --apply; --undo restores):\n";
     }
     for step in now {
-        let _ = writeln!(out, "\n  {}: {} [{}]", step.check, step.title, step.change.word());
+        let when = match step.change {
+            Change::Reboot => "in part; the rest needs a reboot",
+            change => change.word(),
+        };
+        let _ = writeln!(out, "\n  {}: {} [{when}]", step.check, step.title);
         for operation in &step.operations {
             let _ = writeln!(out, "    {}", shown(&operation.to_string()));
         }

@@ -77,6 +77,15 @@ impl Devices {
     }
 }
 
+/// Where the devices stand that a relay does not need.
+pub(super) fn needless_places(domain: Element<'_>) -> Vec<std::ops::Range<usize>> {
+    let devices = domain.at("devices").into_iter().flat_map(Element::children);
+    devices
+        .filter(|device| needless(*device).is_some())
+        .map(Element::range)
+        .collect()
+}
+
 /// The name of a device that a relay does not need.
 fn needless(device: Element<'_>) -> Option<String> {
     let kind = |attribute| device.attribute(attribute).unwrap_or_default();

@@ -53,6 +53,11 @@ impl<'a> Element<'a> {
         found.map(|attribute| attribute.value().trim())
     }
 
+    /// Where it stands in the text.
+    pub(crate) fn range(self) -> std::ops::Range<usize> {
+        self.0.range()
+    }
+
     /// Its own text, without white space around it.
     pub(crate) fn text(self) -> &'a str {
         self.0.text().unwrap_or_default().trim()

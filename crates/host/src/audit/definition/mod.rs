@@ -10,6 +10,8 @@ pub(super) mod ovf;
 pub(super) mod tuning;
 pub(super) mod vmx;
 
+pub(crate) use element::document;
+
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -41,7 +43,7 @@ pub fn check_definitions(parameters: &Parameters) -> Result<(), String> {
 }
 
 /// Whether what stands for a domain is a file, and no domain's name. A name has no slash (libvirt refuses it).
-pub(super) fn is_file(named: &str) -> bool {
+pub fn is_file(named: &str) -> bool {
     named.contains('/') || named.ends_with(".xml")
 }
 
@@ -55,4 +57,20 @@ pub(super) fn text(path: &Path) -> Result<String, String> {
         return Err(failed("too long for a definition".to_owned()));
     }
     String::from_utf8(bytes).map_err(|_| failed("it is no text in UTF-8".to_owned()))
+}
+
+/// The text of a definition that the user named.
+pub(crate) fn definition_text(path: &str) -> Result<String, String> {
+    text(Path::new(path))
+}
+
+/// The name of the libvirt domain that a text defines.
+pub(crate) fn domain_name(text: &str) -> Result<String, String> {
+    Domain::parse(text).map(|domain| domain.name)
+}
+
+/// Where the devices stand that a relay does not need; a USB controller becomes one of the model none instead.
+pub(crate) fn needless_places(text: &str) -> Vec<std::ops::Range<usize>> {
+    let Ok(tree) = document(text) else { return Vec::new() };
+    devices::needless_places(element::Element::root(&tree))
 }

@@ -24,7 +24,10 @@ mod threads;
 mod time;
 mod vmware;
 
+pub(crate) use cache::{Masks as CacheMasks, masks as cache_masks};
 pub(crate) use domain::moves as domain_moves;
+pub(crate) use isolation::cpusets::root as cpuset_root;
+pub(crate) use network::Answer as NicAnswer;
 
 use model::Fact;
 

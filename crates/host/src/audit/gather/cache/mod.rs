@@ -3,6 +3,8 @@
 mod resctrl;
 mod rivals;
 
+pub(crate) use resctrl::{Masks, masks};
+
 use units::CpuList;
 
 use super::shared::{cpus, unclear};

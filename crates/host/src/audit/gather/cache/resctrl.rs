@@ -15,7 +15,7 @@ const OTHERS: [&str; 3] = ["info", "mon_groups", "mon_data"];
 const MOST_TASKS: usize = 4096;
 
 /// The masks of one resource in each of its domains, such as `L3` by cache id.
-type Masks = BTreeMap<String, BTreeMap<u32, u64>>;
+pub(crate) type Masks = BTreeMap<String, BTreeMap<u32, u64>>;
 
 /// One group; the first is the root, which has everything else.
 pub(super) struct Group {
@@ -83,7 +83,7 @@ fn allowed(reader: &Reader, task: &str) -> Option<CpuList> {
 }
 
 /// Lines `L3:0=fff;1=fff` as masks. Bandwidth (`MB:`) has no masks.
-fn masks(text: &str) -> Option<Masks> {
+pub(crate) fn masks(text: &str) -> Option<Masks> {
     let mut all = Masks::new();
     for line in text.lines().map(str::trim).filter(|line| line.starts_with('L')) {
         let (resource, rest) = line.split_once(':')?;

@@ -72,7 +72,7 @@ fn read(reader: &Reader, facts: &Facts) -> Result<Cpusets, Unknown> {
 }
 
 /// The version whose groups have cpusets, and where it is mounted.
-pub(super) fn root(reader: &Reader) -> Result<Option<(u8, String)>, Unknown> {
+pub(crate) fn root(reader: &Reader) -> Result<Option<(u8, String)>, Unknown> {
     let mounted = match mounts::read(reader) {
         // A machine that is there, without its table of mounts: what is at the usual place counts.
         Err(error) if error.is_absent() && reader.exists(WITNESS)? => {

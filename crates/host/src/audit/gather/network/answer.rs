@@ -12,10 +12,10 @@ use crate::reader::Reader;
 const LEAVES_OUT: [&str; 3] = ["coalesce", "channels", "stamping"];
 
 /// Everything the driver said.
-pub(super) struct Answer(Result<Table, Unknown>);
+pub(crate) struct Answer(Result<Table, Unknown>);
 
 impl Answer {
-    pub(super) fn read(reader: &Reader, name: &str) -> Self {
+    pub(crate) fn read(reader: &Reader, name: &str) -> Self {
         let text = reader.answer(&format!("ethtool-{name}"), || {
             let said = ethtool::read(name).map_err(|error| HostError::Undecided(error.to_string()))?;
             Ok(write(&said))
@@ -28,7 +28,7 @@ impl Answer {
     }
 
     /// One value. Absent: the driver answers the question and leaves this out, or has nothing to say to it at all.
-    pub(super) fn get(&self, question: &str, key: &str) -> Known {
+    pub(crate) fn get(&self, question: &str, key: &str) -> Known {
         let table = self.0.as_ref().map_err(Clone::clone)?;
         let Some(Toml::Table(answer)) = table.get(question) else {
             return Err(Unknown::unclear(format!("nothing was recorded of {question}")));

@@ -17,6 +17,8 @@ pub(super) use counters::count;
 pub(super) use macvlan::Macvlans;
 pub(super) use switching::{cpus as cpus_of, gather as switching, moves_frames};
 
+pub(crate) use answer::Answer;
+
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
