@@ -272,6 +272,59 @@ fn a_tuned_profile_is_an_ini_file() {
     );
 }
 
+/// A setting that needs what was not said stands as a comment; all others are there, each section with its settings.
+#[test]
+fn what_cannot_be_set_holds_up_nothing_else() {
+    let definitions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/host/src/audit/tests/definitions");
+    let root = host("debian-untuned").join("root");
+    let of = |option: &str, file: &str, tool: &str| {
+        let file = definitions.join(file);
+        let words = [
+            "tune",
+            "--root",
+            text(&root),
+            "--cpus",
+            "2-3",
+            option,
+            text(&file),
+            "--emit",
+            tool,
+        ];
+        let output = run(&words);
+        assert_eq!(output.status.code(), Some(0), "{tool}: {}", stderr(&output));
+        said(&output)
+    };
+    let options = of("--container", "container/abb-before.yaml", "docker");
+    assert!(options.contains("--cpuset-cpus=2-3\n"), "{options}");
+    assert!(
+        options
+            .lines()
+            .all(|line| line.starts_with("--") || line.starts_with("# ")),
+        "{options}"
+    );
+    let network = of("--container", "container/abb-before.yaml", "compose");
+    assert!(
+        network.contains("# not set: ctr-network-path: name the interface with --nic"),
+        "{network}"
+    );
+    let machine = of("--vmx", "vmware-before.vmx", "vmx");
+    assert!(
+        machine.contains("sched.cpu.latencySensitivity = \"high\"\n"),
+        "{machine}"
+    );
+    let is_setting = |line: &str| {
+        line.split_once(" = ")
+            .is_some_and(|(_, value)| value.starts_with('"') && value.ends_with('"'))
+    };
+    assert!(
+        machine.lines().all(|line| line.starts_with("# ") || is_setting(line)),
+        "{machine}"
+    );
+    let units = emitted("systemd");
+    let sections = units.split("\n# ").filter(|part| part.contains("[Link]"));
+    assert!(sections.count() > 1, "{units}");
+}
+
 /// Every line of the tasks is of the few shapes that they are made of: a block sequence of mappings, two spaces deeper each.
 #[test]
 fn ansible_tasks_are_yaml() {
@@ -300,9 +353,12 @@ fn ansible_tasks_are_yaml() {
     }
 }
 
+/// Whether a text is a line of a tool's file.
+type IsLine = fn(&str) -> bool;
+
 #[test]
 fn udev_rules_modprobe_options_and_units_are_lines_of_their_kind() {
-    let kinds: [(&str, fn(&str) -> bool); 3] = [
+    let kinds: [(&str, IsLine); 3] = [
         ("udev", |line| {
             line.split(", ").all(|part| part.contains('=') && part.ends_with('"'))
         }),

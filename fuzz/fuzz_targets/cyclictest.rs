@@ -27,7 +27,7 @@ fuzz_target!(|octets: &[u8]| {
         file: String::new(),
         measurement: measurement.clone(),
     };
-    if let Ok(import) = Import::of(&[source], Some(200_000)) {
+    if let Ok(import) = Import::of(&[source], Some(200_000), &Default::default()) {
         for window in &import.batch.windows {
             assert_eq!(window.histogram.count(), window.counters.received);
             assert_eq!(

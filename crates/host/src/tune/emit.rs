@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::audit::Audit;
-use crate::audit::finding::{Finding, Outcome};
+use crate::audit::finding::{Finding, Outcome, PartFinding};
 use crate::audit::template::fill;
 
 /// For which tools settings can be made.
@@ -40,7 +40,9 @@ pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String
         "kernel-args" => open.kernel_args(),
         "tuned" => open.tuned(),
         "ansible" => open.ansible(),
-        _ => Ok(commented(&open.lines(kind)?, kind)),
+        // JSON has no comments in which to say what is left out.
+        "oci" => Ok(commented(&open.lines(kind)?, kind)),
+        _ => Ok(commented(&open.known_lines(kind)?, kind)),
     }
 }
 
@@ -63,26 +65,61 @@ impl<'a> Open<'a> {
     fn lines(&self, kind: &str) -> Result<Vec<Line<'a>>, String> {
         let mut lines: Vec<Line<'a>> = Vec::new();
         for finding in self.findings() {
-            let texts = finding.rule.remedy.emit.get(kind).into_iter().flatten();
-            for text in texts {
-                for filled in self.of_parts(finding, text)? {
-                    if !lines.iter().any(|line| line.text == filled) {
-                        lines.push(Line { finding, text: filled });
-                    }
-                }
+            lines.extend(self.lines_of(finding, kind)?);
+        }
+        Ok(lines)
+    }
+
+    /// The lines of a finding, part by part: a section and its settings stay together. What two parts have in common stands once.
+    fn lines_of(&self, finding: &'a Finding, kind: &str) -> Result<Vec<Line<'a>>, String> {
+        let Some(texts) = finding.rule.remedy.emit.get(kind) else {
+            return Ok(Vec::new());
+        };
+        let mut blocks: Vec<Vec<String>> = Vec::new();
+        for part in finding.worst_parts() {
+            let filled = texts.iter().map(|text| self.of_part(finding, part, text));
+            let block = filled.collect::<Result<Vec<String>, String>>()?;
+            if !blocks.contains(&block) {
+                blocks.push(block);
             }
         }
+        let texts = blocks.into_iter().flatten();
+        Ok(texts.map(|text| Line { finding, text }).collect())
+    }
+
+    /// As [`Open::lines`]; a comment stands for a setting that needs what is not known, where others can be made.
+    fn known_lines(&self, kind: &str) -> Result<Vec<Line<'a>>, String> {
+        let (before, behind) = marks(kind);
+        let (mut lines, mut left_out) = (Vec::new(), Vec::new());
+        for finding in self.findings() {
+            match self.lines_of(finding, kind) {
+                Ok(own) => lines.extend(own),
+                Err(why) => left_out.push((finding, why)),
+            }
+        }
+        if let (true, Some((_, why))) = (lines.is_empty(), left_out.first()) {
+            return Err(why.clone());
+        }
+        let notes = left_out.into_iter().map(|(finding, why)| Line {
+            finding,
+            text: format!("{before}not set: {why}{behind}"),
+        });
+        lines.extend(notes);
         Ok(lines)
     }
 
     /// A text for each part with the outcome of the whole.
     fn of_parts(&self, finding: &Finding, text: &str) -> Result<Vec<String>, String> {
+        finding
+            .worst_parts()
+            .map(|part| self.of_part(finding, part, text))
+            .collect()
+    }
+
+    fn of_part(&self, finding: &Finding, part: &PartFinding, text: &str) -> Result<String, String> {
         let subjects = finding.rule.each.map_or(&[][..], |class| self.audit.facts.parts(class));
-        let filled = finding.worst_parts().map(|part| {
-            let subject = subjects.iter().find(|known| known.name == part.part);
-            fill(text, &self.audit.facts, subject).map_err(|unknown| format!("{}: {}", finding.rule.id, unknown.text))
-        });
-        filled.collect()
+        let subject = subjects.iter().find(|known| known.name == part.part);
+        fill(text, &self.audit.facts, subject).map_err(|unknown| format!("{}: {}", finding.rule.id, unknown.text))
     }
 
     /// The kernel arguments in one line; of two for the same thing the first counts, which comes from the finding that matters more.
@@ -157,13 +194,19 @@ impl<'a> Open<'a> {
         Ok(out)
     }
 
-    /// Names and values of kernel settings.
+    /// Names and values of kernel settings; of two values of one name the first counts, as with arguments.
     fn settings(&self) -> Result<Vec<(String, String)>, String> {
-        let lines = self.lines("sysctl")?;
-        let pairs = lines.iter().filter_map(|line| line.text.split_once('='));
-        Ok(pairs
-            .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
-            .collect())
+        let mut found: Vec<(String, String)> = Vec::new();
+        for line in self.lines("sysctl")? {
+            let Some((name, value)) = line.text.split_once('=') else {
+                continue;
+            };
+            let name = name.trim();
+            if !found.iter().any(|(known, _)| known == name) {
+                found.push((name.to_owned(), value.trim().to_owned()));
+            }
+        }
+        Ok(found)
     }
 
     /// Files of /sys and their values.
@@ -188,11 +231,10 @@ impl<'a> Open<'a> {
 
 /// Lines under a comment that names the check, in the comment style of the tool; JSON has none.
 fn commented(lines: &[Line<'_>], kind: &str) -> String {
-    let (before, behind) = match kind {
-        "oci" => return lines.iter().map(|line| format!("{}\n", line.text)).collect(),
-        "libvirt" => ("<!-- ", " -->"),
-        _ => ("# ", ""),
-    };
+    if kind == "oci" {
+        return lines.iter().map(|line| format!("{}\n", line.text)).collect();
+    }
+    let (before, behind) = marks(kind);
     let mut out = String::new();
     let mut last = "";
     for line in lines {
@@ -204,4 +246,12 @@ fn commented(lines: &[Line<'_>], kind: &str) -> String {
         let _ = writeln!(out, "{}", line.text);
     }
     out
+}
+
+/// What stands before and behind a comment.
+fn marks(kind: &str) -> (&'static str, &'static str) {
+    match kind {
+        "libvirt" => ("<!-- ", " -->"),
+        _ => ("# ", ""),
+    }
 }

@@ -21,6 +21,7 @@ pub(crate) use answer::Answer;
 
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
+use crate::audit::value::Unknown;
 use crate::nic::interface::{self, Interface, InterfaceKind};
 use crate::reader::Reader;
 use place::Links;
@@ -31,6 +32,11 @@ const MOST_BELOW: usize = 16;
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     limits(facts);
     facts.set("nic.told", !parameters.nics.is_empty());
+    let first = parameters.nics.first().cloned();
+    facts.set(
+        "nic",
+        first.ok_or_else(|| Unknown::unclear("name the interface with --nic")),
+    );
     let kernel = facts.get(None, "kernel.number");
     let links = Links::read(reader);
     let macvlans = Macvlans::read(reader);
