@@ -1,7 +1,7 @@
 //! Reads files under a root directory.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,8 @@ pub(crate) struct Reader {
     root: PathBuf,
     live: bool,
     refusals: BTreeMap<PathBuf, Unreadable>,
+    /// Folders that are there and no links.
+    folders: Mutex<HashSet<PathBuf>>,
     memory: Option<Mutex<BTreeMap<String, Touched>>>,
 }
 
@@ -50,6 +52,7 @@ impl Reader {
             root: root.to_owned(),
             live: true,
             refusals: BTreeMap::new(),
+            folders: Mutex::default(),
             memory: None,
         }
     }
@@ -85,6 +88,7 @@ impl Reader {
             root: root.to_owned(),
             live: false,
             refusals,
+            folders: Mutex::default(),
             memory: None,
         })
     }
@@ -249,7 +253,8 @@ impl Reader {
     fn resolve(&self, path: &str) -> Result<PathBuf, Unreadable> {
         let refused = |place: &Path| self.refusals.get(place).copied();
         let linked = |from: &Path, to: &Path| self.remember(from, || Touched::Link(to.to_owned()));
-        resolve(&self.root, path, refused, linked).map_err(|(place, why)| {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        resolve(&self.root, path, refused, linked, &mut folders).map_err(|(place, why)| {
             self.remember(&place, || Touched::Refused(why));
             why
         })
