@@ -4,6 +4,7 @@ mod told;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -206,14 +207,14 @@ const BREAKS: [Break; 6] = [
     ("missing", |_| {}),
     ("empty", |path| fs::write(path, "").expect("a file")),
     ("garbage", |path| {
-        fs::write(path, b"\xff\x00\x01=:[{ \x80").expect("a file")
+        fs::write(path, b"\xff\x00\x01=:[{ \x80").expect("a file");
     }),
     ("an overflow", |path| {
         fs::write(path, "99999999999999999999999999\n").expect("a file");
     }),
     ("a folder", |path| fs::create_dir(path).expect("a folder")),
     ("a link to itself", |path| {
-        symlink(path.file_name().expect("a name"), path).expect("a link")
+        symlink(path.file_name().expect("a name"), path).expect("a link");
     }),
 ];
 
@@ -329,7 +330,8 @@ fn a_large_machine_is_audited_in_time() {
         &[],
     );
     let took = on_cpu() - before;
-    println!(
+    let _ = writeln!(
+        std::io::stdout(),
         "128 CPUs, 4000 threads, 2000 interrupts: {took:?} of a CPU in {:?}",
         began.elapsed()
     );

@@ -79,7 +79,8 @@ fn normal(text: &str) -> String {
     let is_mask = groups.len() > 1
         && groups.iter().all(|group| hexadecimal(group))
         && groups.iter().skip(1).all(|group| group.len() == 8);
-    if !is_mask && !(hexadecimal(&text) && text.len() > 1) {
+    let is_number = hexadecimal(&text) && text.len() > 1;
+    if !(is_mask || is_number) {
         return text;
     }
     match text.trim_start_matches(['0', ',']) {

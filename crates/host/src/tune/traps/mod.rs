@@ -110,20 +110,21 @@ fn shared_cache(scene: &Scene<'_>, step: &Step) -> Option<String> {
         let Some(folder) = path.strip_suffix("/schemata") else {
             continue;
         };
-        let masks = cache_masks(&one.value)?;
+        let Some(masks) = cache_masks(&one.value) else {
+            return Some(format!("{one}: the masks are not understood"));
+        };
         groups.entry(folder.to_owned()).or_default().extend(masks);
         changed.push(folder.to_owned());
     }
     let pairs = changed
         .iter()
         .flat_map(|own| groups.keys().map(move |other| (own, other)));
-    let overlapping = pairs.filter(|(own, other)| own != other).find_map(|(own, other)| {
+    pairs.filter(|(own, other)| own != other).find_map(|(own, other)| {
         let what = overlap(scene.host, &groups[own], &groups[other])?;
         Some(format!(
             "{what} of {own} and of {other} overlap: each evicts what the other keeps"
         ))
-    });
-    overlapping
+    })
 }
 
 fn groups_now(host: &Host) -> BTreeMap<String, CacheMasks> {
