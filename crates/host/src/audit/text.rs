@@ -7,7 +7,7 @@ use units::CpuList;
 use super::Audit;
 use super::facts::Class;
 use super::finding::{Finding, Outcome, PartFinding};
-use super::value::{Known, Value};
+use super::value::{Known, Value, Why};
 
 impl Audit {
     /// What a run keeps of it: a fact for each rule that was asked, such as `fail (major): 950000`.
@@ -78,6 +78,7 @@ impl PartFinding {
         let text = |known: &Known| match known {
             Ok(Value::Text(text)) if text.is_empty() => "(empty)".to_owned(),
             Ok(value) => value.to_string(),
+            Err(unknown) if unknown.why == Why::Absent => "absent".to_owned(),
             Err(_) => "unknown".to_owned(),
         };
         match self.live.as_slice() {

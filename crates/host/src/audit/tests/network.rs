@@ -173,6 +173,11 @@ fn links_that_are_down_slow_or_half_duplex_fail() {
     assert_eq!(of(&[]), Pass);
     assert_eq!(of(&[("sys/class/net/eth0/carrier", "0\n")]), Fail);
     assert_eq!(of(&[("sys/class/net/eth0/duplex", "half\n")]), Fail);
+    assert_eq!(
+        of(&[("sys/class/net/eth0/duplex", "unknown\n")]),
+        Unknown,
+        "a paravirtual card"
+    );
     assert_eq!(of(&[("sys/class/net/eth0/carrier", "\n")]), Unknown);
     assert_eq!(says("nic-link-stable", &[], &[]), Unknown, "a tree is not watched");
 }

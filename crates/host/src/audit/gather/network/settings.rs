@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use crate::audit::facts::Subject;
 use crate::audit::value::{Known, Unknown, Value, Why};
-use crate::nic::interface::{driver, speed};
+use crate::nic::interface::{ROOT, driver, speed};
 use crate::nic::{LONGEST_IN_MODE_US, is_mode};
 use crate::reader::Reader;
 
@@ -16,6 +16,7 @@ pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
     part.set_known("nic.driver", driver.clone());
     let by_file = speed(reader, name).map(Value::from).map_err(Unknown::from);
     part.set_known("nic.speed", by_file.or_else(|_| plain(&said, "link", "speed")));
+    part.set("nic.duplex", duplex(reader, name));
     coalescing(&said, &driver, part);
     for (fact, question, key) in [
         ("nic.eee-enabled", "eee", "enabled"),
@@ -39,6 +40,16 @@ pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
 }
 
 /// A value of which silence says nothing.
+/// `full` or `half`. Paravirtual cards write `unknown`, and some drivers nothing.
+fn duplex(reader: &Reader, name: &str) -> Result<String, Unknown> {
+    let path = format!("{ROOT}/{name}/duplex");
+    let line = reader.line(&path)?;
+    match line.as_str() {
+        "full" | "half" => Ok(line),
+        other => Err(Unknown::unclear(format!("{path}: the driver says \"{other}\""))),
+    }
+}
+
 fn plain(said: &Answer, question: &str, key: &str) -> Known {
     said.get(question, key)
         .map_err(|unknown| Unknown::unclear(unknown.text))
