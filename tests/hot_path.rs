@@ -254,7 +254,7 @@ const CASES: [Case; 25] = [
         far: Some(TWO_RELAYS),
         thread: "watch",
         calls: &["ppoll"],
-        least: 40,
+        least: 20,
     },
 ];
 

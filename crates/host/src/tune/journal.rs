@@ -3,6 +3,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +60,21 @@ pub enum JournalError {
     },
 }
 
+/// How often a held journal is tried again, and after what time.
+const TRIES: u32 = 50;
+const BETWEEN: Duration = Duration::from_millis(10);
+
+/// A process that is being started has the files of its parent for a moment, and with them the lock of a journal that was closed.
+fn lock(file: &File) -> Result<(), ()> {
+    for _ in 0..TRIES {
+        if file.try_lock().is_ok() {
+            return Ok(());
+        }
+        thread::sleep(BETWEEN);
+    }
+    Err(())
+}
+
 /// The journal, held by this process alone.
 #[derive(Debug)]
 pub struct Journal {
@@ -84,8 +101,7 @@ impl Journal {
             .read(true)
             .open(path)
             .map_err(failed)?;
-        file.try_lock()
-            .map_err(|_| JournalError::Busy { path: path.to_owned() })?;
+        lock(&file).map_err(|()| JournalError::Busy { path: path.to_owned() })?;
         let journal = Self {
             path: path.to_owned(),
             file,

@@ -95,6 +95,9 @@ impl Session {
     /// The run file cannot be made.
     pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
         let kept = keep_to(&spec.housekeeping);
+        // Before memory is locked: what the audit takes is given back, and is no memory of the run.
+        let inventory = inventory(&spec);
+        sys::memory::give_back();
         let locked = sys::memory::lock_all().map_err(|error| error.to_string());
         // A tracer that a killed run left behind would still take CPUs away.
         if let Ok(tracefs) = Tracefs::find() {
@@ -104,9 +107,7 @@ impl Session {
         let pair = sys::clock::pair();
         let is_tracing = spec.run.command == TRACE;
         let mut writer = spec.run.create(pair.realtime)?;
-        let host = Host::live();
-        writer.add_facts(&facts(&host))?;
-        writer.add_facts(&audited(&host, &spec))?;
+        writer.add_facts(&inventory)?;
         writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
         if flight.is_some() {
             writer.add_facts(&[RUN_START.fact(Ok(pair.monotonic), "clock_gettime(2)")])?;
@@ -198,6 +199,14 @@ fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, Stri
             (None, "as the system has them: holding them off was refused".into())
         }
     }
+}
+
+/// What is known of the machine, and what the rules for real-time machines say of it.
+fn inventory(spec: &SessionSpec) -> Vec<Fact> {
+    let host = Host::live();
+    let mut all = facts(&host);
+    all.extend(audited(&host, spec));
+    all
 }
 
 /// What the rules for real-time machines say of this one, for the CPUs and interfaces of the run.

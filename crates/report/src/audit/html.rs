@@ -11,6 +11,7 @@ use host::audit::finding::Outcome;
 struct Html<'a> {
     css: &'a str,
     word: &'static str,
+    sign: &'static str,
     machine: &'a str,
     tally: String,
     environment: Vec<(&'a str, String)>,
@@ -42,6 +43,7 @@ impl AuditReport {
         Html {
             css: crate::html::CSS,
             word: self.word(),
+            sign: self.sign(),
             machine: &self.machine,
             tally: self.tally(),
             environment: environment.collect(),

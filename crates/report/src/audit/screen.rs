@@ -43,6 +43,15 @@ impl AuditReport {
         }
     }
 
+    /// What stands before the word: never colour alone.
+    pub(super) fn sign(&self) -> &'static str {
+        match self.answer() {
+            Answer::Pass => "✓",
+            Answer::Fail => "✗",
+            Answer::Unknown => "?",
+        }
+    }
+
     /// Findings that somebody should look at, the worst first.
     pub(super) fn open(&self) -> impl Iterator<Item = &Row> {
         let is_open = |row: &&Row| matches!(row.outcome, Outcome::Fail | Outcome::Warn | Outcome::Unknown);
@@ -71,13 +80,14 @@ impl AuditReport {
     }
 
     pub(super) fn head(&self, paint: &Paint) -> Vec<String> {
-        let (sign, verdict) = match self.answer() {
-            Answer::Pass => ("✓ PASS", Verdict::Pass),
-            Answer::Fail => ("✗ FAIL", Verdict::Fail),
-            Answer::Unknown => ("? UNKNOWN", Verdict::Inconclusive),
+        let verdict = match self.answer() {
+            Answer::Pass => Verdict::Pass,
+            Answer::Fail => Verdict::Fail,
+            Answer::Unknown => Verdict::Inconclusive,
         };
-        let what = fitted(&format!("audit of {}", self.machine), COLUMNS - width(sign) - 2);
-        let mut lines = vec![format!("{}  {what}", paint.verdict(verdict, sign))];
+        let signed = format!("{} {}", self.sign(), self.word().to_uppercase());
+        let what = fitted(&format!("audit of {}", self.machine), COLUMNS - width(&signed) - 2);
+        let mut lines = vec![format!("{}  {what}", paint.verdict(verdict, &signed))];
         lines.extend(first_lines(&format!("{}.", self.tally()), COLUMNS, 2));
         lines.extend(labelled("On", &self.runs_on(), 1));
         lines.extend(labelled("CPUs", &format!("for real-time work: {}", self.cpus), 1));
