@@ -1,7 +1,7 @@
 //! Reads files under a root directory.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,13 @@ pub enum Touched {
     Refused(Unreadable),
 }
 
+/// Files and folders of processes as they were read: several groups of rules look at the same thousands of threads.
+#[derive(Debug, Default)]
+struct Kept {
+    files: HashMap<(String, u64), Result<Vec<u8>, HostError>>,
+    folders: HashMap<String, Result<Vec<String>, HostError>>,
+}
+
 /// Reads files under a root directory.
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -43,6 +50,8 @@ pub(crate) struct Reader {
     refusals: BTreeMap<PathBuf, Unreadable>,
     /// Folders that are there and no links.
     folders: Mutex<HashSet<PathBuf>>,
+    /// What was read of processes while it is kept.
+    kept: Mutex<Option<Kept>>,
     memory: Option<Mutex<BTreeMap<String, Touched>>>,
 }
 
@@ -53,6 +62,7 @@ impl Reader {
             live: true,
             refusals: BTreeMap::new(),
             folders: Mutex::default(),
+            kept: Mutex::default(),
             memory: None,
         }
     }
@@ -89,6 +99,7 @@ impl Reader {
             live: false,
             refusals,
             folders: Mutex::default(),
+            kept: Mutex::default(),
             memory: None,
         })
     }
@@ -106,6 +117,38 @@ impl Reader {
 
     /// The bytes of a file that is no longer than `most`.
     pub(crate) fn bytes(&self, path: &str, most: u64) -> Result<Vec<u8>, HostError> {
+        let key = (path.to_owned(), most);
+        if let Some(known) = self.kept(path, |kept| kept.files.get(&key).cloned()) {
+            return known;
+        }
+        let bytes = self.bytes_now(path, most);
+        self.keep(path, |kept| kept.files.insert(key, bytes.clone()));
+        bytes
+    }
+
+    /// Begins to keep what is read of processes, or begins anew: until [`Reader::forget_processes`], each file of them is read once.
+    pub(crate) fn keep_processes(&self) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(Kept::default());
+    }
+
+    /// Reads files of processes anew each time, as from the beginning.
+    pub(crate) fn forget_processes(&self) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn kept<T>(&self, path: &str, get: impl FnOnce(&Kept) -> Option<T>) -> Option<T> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().filter(|_| is_of_process(path)).and_then(get)
+    }
+
+    fn keep<T>(&self, path: &str, put: impl FnOnce(&mut Kept) -> T) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = kept.as_mut().filter(|_| is_of_process(path)) {
+            put(kept);
+        }
+    }
+
+    fn bytes_now(&self, path: &str, most: u64) -> Result<Vec<u8>, HostError> {
         self.read(path, |place| {
             let bytes = read_head(place, most + 1)?;
             if bytes.len() as u64 > most {
@@ -192,6 +235,20 @@ impl Reader {
 
     /// The names in a directory that `wanted` picks, in natural order (`cpu2` before `cpu10`).
     pub(crate) fn names(&self, path: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
+        if let Some(known) = self.kept(path, |kept| kept.folders.get(path).cloned()) {
+            return known.map(|names| names.into_iter().filter(|name| wanted(name)).collect());
+        }
+        // All names are kept where they are; what was of interest is remembered.
+        let keeps = self.kept(path, |_| Some(())).is_some();
+        let names = self.names_now(path, |name| keeps || wanted(name));
+        if !keeps {
+            return names;
+        }
+        self.keep(path, |kept| kept.folders.insert(path.to_owned(), names.clone()));
+        names.map(|names| names.into_iter().filter(|name| wanted(name)).collect())
+    }
+
+    fn names_now(&self, path: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
         let failed = |why| HostError::Unreadable {
             path: path.to_owned(),
             why,
@@ -279,6 +336,12 @@ impl Reader {
             },
         }
     }
+}
+
+/// `/proc/123` and what is below.
+fn is_of_process(path: &str) -> bool {
+    let number = path.strip_prefix("/proc/");
+    number.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The first `count` bytes of a regular file. Pipes and devices are not opened: that could block or act.

@@ -59,6 +59,7 @@ impl Audit {
 pub(crate) fn audit(reader: &Reader, parameters: &Parameters, waivers: &[Waiver]) -> Audit {
     let groups = built_in();
     let rules = groups.iter().flat_map(|(_, group)| &group.rules);
+    reader.keep_processes();
     let (began, before) = (Instant::now(), map::counts(reader));
     let facts = gather::facts(reader, parameters, rules);
     let observed = parameters.observe.filter(|_| reader.is_live());
@@ -74,9 +75,11 @@ pub(crate) fn audit(reader: &Reader, parameters: &Parameters, waivers: &[Waiver]
         }
     }
     rank(&mut findings);
+    let cpus = map::rows(reader, &facts, grown.as_ref());
+    reader.forget_processes();
     Audit {
         environment: gather::environment(reader),
-        cpus: map::rows(reader, &facts, grown.as_ref()),
+        cpus,
         facts,
         findings,
     }

@@ -33,12 +33,16 @@ const SOURCES: &[fn(&Reader, &Facts, &mut Reading)] = &[
 
 /// Notes how much each counter grew per second of the observation.
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    let time = parameters.observe.filter(|_| reader.is_live());
+    // Both readings are of their own moment.
+    let anew = || time.iter().for_each(|_| reader.keep_processes());
+    anew();
     let before = read(reader, facts);
     let began = Instant::now();
-    let time = parameters.observe.filter(|_| reader.is_live());
     if let Some(time) = time {
         thread::sleep(time);
     }
+    anew();
     let after = time.map(|_| read(reader, facts)).unwrap_or_default();
     let seconds = began.elapsed().as_secs_f64();
     for (counter, first) in before {
