@@ -84,18 +84,27 @@ pub(super) fn applied(done: &[(String, Vec<Applied>)], refusals: &[Refusal], pla
             "{later} more need a boot, another tool or a decision: triptime tune --plan"
         );
     }
-    let _ = writeln!(
-        out,
-        "old values: {}; triptime tune --undo restores them",
-        journal.display()
-    );
+    if done
+        .iter()
+        .flat_map(|(_, changes)| changes)
+        .any(|change| change.outcome == Outcome::Done)
+    {
+        let _ = writeln!(
+            out,
+            "old values: {}; triptime tune --undo restores them",
+            journal.display()
+        );
+    }
+    if out.is_empty() {
+        out.push_str("nothing to change\n");
+    }
     out
 }
 
 /// What was restored.
 pub(super) fn undone(changes: &[Applied]) -> String {
     if changes.is_empty() {
-        return "nothing to undo: what was changed ended with an earlier boot\n".to_owned();
+        return "nothing to undo: no change of this boot is in the journal\n".to_owned();
     }
     changes.iter().map(|change| line(change) + "\n").collect()
 }
