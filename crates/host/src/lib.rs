@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+mod capability;
 pub mod capture;
 mod cgroup;
 mod cgroup_facts;
@@ -21,6 +22,7 @@ mod error;
 mod fact;
 mod firmware;
 mod hypervisor;
+mod interrupt_counts;
 mod isolation;
 mod kernel;
 mod limits;

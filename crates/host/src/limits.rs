@@ -1,5 +1,6 @@
 //! What this process may do: resource limits and capabilities.
 
+use crate::capability;
 use crate::error::HostError;
 use crate::fact::Sheet;
 use crate::reader::Reader;
@@ -17,17 +18,8 @@ const NAMES: [(&str, &str); 5] = [
     ("open files", "Max open files"),
 ];
 
-/// Capabilities that triptime asks for, by bit (linux/capability.h).
-const CAPABILITIES: [(u32, &str); 8] = [
-    (12, "NET_ADMIN"),
-    (13, "NET_RAW"),
-    (14, "IPC_LOCK"),
-    (21, "SYS_ADMIN"),
-    (23, "SYS_NICE"),
-    (24, "SYS_RESOURCE"),
-    (38, "PERFMON"),
-    (39, "BPF"),
-];
+/// The capability that no probe asks for.
+const NOT_ASKED_FOR: &str = "SYS_TIME";
 
 pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     let mut sheet = Sheet::new(reader, "limits");
@@ -70,12 +62,8 @@ fn field<'a>(text: &'a str, name: &str) -> Result<&'a str, HostError> {
 }
 
 fn capabilities(mask: &str) -> Result<String, HostError> {
-    let bits = u64::from_str_radix(mask, 16).map_err(|_| HostError::unexpected(STATUS, "a hexadecimal mask", mask))?;
-    let held: Vec<&str> = CAPABILITIES
-        .iter()
-        .filter(|(bit, _)| bits >> bit & 1 == 1)
-        .map(|(_, name)| *name)
-        .collect();
+    let held = capability::of_mask(mask).ok_or_else(|| HostError::unexpected(STATUS, "a hexadecimal mask", mask))?;
+    let held: Vec<&str> = held.into_iter().filter(|name| *name != NOT_ASKED_FOR).collect();
     Ok(if held.is_empty() {
         "none of those triptime asks for".to_owned()
     } else {

@@ -6,6 +6,7 @@ use units::CpuList;
 
 use super::facts::Facts;
 use super::value::Value;
+use crate::interrupt_counts;
 use crate::reader::Reader;
 use crate::roles::{self, CpuFacts};
 
@@ -57,27 +58,13 @@ pub(super) fn counts(reader: &Reader) -> Option<Counts> {
     reader.text("/proc/interrupts").ok().map(|text| counted(&text))
 }
 
-/// Lines with a number are of devices; `LOC` is the CPU's own timer.
+/// Rows with a number are of devices; `LOC` is the CPU's own timer.
 fn counted(text: &str) -> Counts {
-    let mut lines = text.lines();
-    let head = lines.next().unwrap_or_default().split_whitespace();
-    let cpus: Vec<u32> = head.filter_map(|word| word.strip_prefix("CPU")?.parse().ok()).collect();
-    let mut counts: Counts = cpus.iter().map(|cpu| (*cpu, (0, 0))).collect();
-    for (name, rest) in lines.filter_map(|line| line.split_once(':')) {
-        let name = name.trim();
-        let is_device = name.bytes().all(|octet| octet.is_ascii_digit());
-        for (cpu, word) in cpus.iter().zip(rest.split_whitespace()) {
-            let (Ok(count), Some(sums)) = (word.parse::<u64>(), counts.get_mut(cpu)) else {
-                break;
-            };
-            match name {
-                _ if is_device => sums.0 += count,
-                "LOC" => sums.1 += count,
-                _ => {}
-            }
-        }
-    }
-    counts
+    interrupt_counts::summed(text, |row, sums: &mut (u64, u64), count| match row {
+        row if interrupt_counts::is_device(row) => sums.0 += count,
+        "LOC" => sums.1 += count,
+        _ => {}
+    })
 }
 
 /// A row for each CPU that is online. `grown`: by how much the counts grew, and in how many seconds.

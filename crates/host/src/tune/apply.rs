@@ -113,12 +113,22 @@ fn back(machine: &Machine, operation: &Operation, before: Option<&str>, why: Str
 /// # Errors
 /// The journal cannot be read or written.
 pub fn undo(machine: &Machine, journal: &mut Journal) -> Result<Vec<Applied>, JournalError> {
+    undo_behind(machine, journal, 0)
+}
+
+/// As [`undo`], for the changes behind the first `first` of the journal: those stay as they are, in the machine and in the journal.
+///
+/// # Errors
+/// As of [`undo`].
+pub fn undo_behind(machine: &Machine, journal: &mut Journal, first: usize) -> Result<Vec<Applied>, JournalError> {
     let boot = boot();
-    let (mut done, mut kept) = (Vec::new(), Vec::new());
-    for entry in journal.entries()?.into_iter().rev().filter(|entry| entry.boot == boot) {
+    let mut entries = journal.entries()?;
+    let later = entries.split_off(first.min(entries.len()));
+    let (mut done, mut stuck) = (Vec::new(), Vec::new());
+    for entry in later.into_iter().rev().filter(|entry| entry.boot == boot) {
         let outcome = restored(machine, &entry);
         if matches!(outcome, Outcome::Stuck(_)) {
-            kept.insert(0, entry.clone());
+            stuck.insert(0, entry.clone());
         }
         done.push(Applied {
             after: entry.before.clone().unwrap_or_default(),
@@ -127,7 +137,8 @@ pub fn undo(machine: &Machine, journal: &mut Journal) -> Result<Vec<Applied>, Jo
             outcome,
         });
     }
-    journal.keep(&kept)?;
+    entries.extend(stuck);
+    journal.keep(&entries)?;
     Ok(done)
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -64,15 +65,35 @@ pub enum JournalError {
 const TRIES: u32 = 50;
 const BETWEEN: Duration = Duration::from_millis(10);
 
-/// A process that is being started has the files of its parent for a moment, and with them the lock of a journal that was closed.
-fn lock(file: &File) -> Result<(), ()> {
+/// The file at the path, locked. A process that is being started has the files of its parent for a moment, and with them the lock of
+/// a journal that was closed. Who had the lock before may have taken the file away: a lock on that one holds nothing.
+fn locked(path: &Path) -> Result<File, JournalError> {
+    let failed = |error| JournalError::Io {
+        path: path.to_owned(),
+        error,
+    };
     for _ in 0..TRIES {
-        if file.try_lock().is_ok() {
-            return Ok(());
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .open(path)
+            .map_err(failed)?;
+        if file.try_lock().is_ok() && is_at(&file, path).map_err(failed)? {
+            return Ok(file);
         }
         thread::sleep(BETWEEN);
     }
-    Err(())
+    Err(JournalError::Busy { path: path.to_owned() })
+}
+
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let held = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((held.dev(), held.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// The journal, held by this process alone.
@@ -95,13 +116,7 @@ impl Journal {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .read(true)
-            .open(path)
-            .map_err(failed)?;
-        lock(&file).map_err(|()| JournalError::Busy { path: path.to_owned() })?;
+        let file = locked(path)?;
         let journal = Self {
             path: path.to_owned(),
             file,
@@ -127,6 +142,14 @@ impl Journal {
     fn end_at(&self, whole: usize) -> io::Result<()> {
         self.file.set_len(whole as u64)?;
         self.file.sync_all()
+    }
+
+    /// How many changes are in it.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn count(&self) -> Result<usize, JournalError> {
+        self.entries().map(|entries| entries.len())
     }
 
     /// Adds a change; it is on the disk when this returns.

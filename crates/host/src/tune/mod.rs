@@ -18,7 +18,7 @@ mod tests;
 mod traps;
 mod values;
 
-pub use apply::{Applied, Outcome, apply, undo};
+pub use apply::{Applied, Outcome, apply, undo, undo_behind};
 pub use domain::libvirt_patch;
 pub use emit::{KINDS, emit};
 pub use journal::{JOURNAL, Journal, JournalError};

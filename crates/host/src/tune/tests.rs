@@ -5,7 +5,7 @@ use proptest::prelude::{ProptestConfig, Strategy, prop, proptest};
 
 use super::journal::{Journal, JournalError};
 use super::operation::Operation;
-use super::{Machine, Outcome, actions, apply, undo};
+use super::{Machine, Outcome, actions, apply, undo, undo_behind};
 use crate::audit::rule::{Change, built_in};
 
 /// A machine with these files, and its journal.
@@ -52,6 +52,46 @@ fn what_is_applied_is_undone() {
     );
     assert!(!folder.path().join("root/sys/group").exists());
     assert!(!folder.path().join("tune.journal").exists(), "nothing is left to undo");
+}
+
+#[test]
+fn changes_before_a_mark_stay_when_those_behind_it_are_undone() {
+    let (folder, machine, mut journal) = machine(&[("/proc/a", "1\n"), ("/proc/b", "1\n")]);
+    apply(&machine, &mut journal, "first", &[Operation::write("/proc/a", "2")]).expect("a journal");
+    let mark = journal.count().expect("a journal");
+    apply(
+        &machine,
+        &mut journal,
+        "second",
+        &[Operation::write("/proc/b", "2"), Operation::write("/proc/a", "3")],
+    )
+    .expect("a journal");
+    undo_behind(&machine, &mut journal, mark).expect("a journal");
+    assert_eq!(
+        (text(folder.path(), "/proc/a"), text(folder.path(), "/proc/b")),
+        ("2".into(), "1".into())
+    );
+    drop(journal);
+    let mut journal = Journal::open(&folder.path().join("tune.journal")).expect("a journal");
+    undo(&machine, &mut journal).expect("a journal");
+    assert_eq!(text(folder.path(), "/proc/a"), "1");
+}
+
+#[test]
+fn who_waits_for_a_journal_that_is_taken_away_gets_one_that_is_on_the_disk() {
+    let (folder, machine, mut journal) = machine(&[("/proc/a", "1\n")]);
+    let path = folder.path().join("tune.journal");
+    apply(&machine, &mut journal, "check", &[Operation::write("/proc/a", "2")]).expect("a journal");
+    let waiting = std::thread::spawn({
+        let path = path.clone();
+        move || Journal::open(&path)
+    });
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    undo(&machine, &mut journal).expect("a journal");
+    drop(journal);
+    let mut second = waiting.join().expect("no panic").expect("a journal");
+    apply(&machine, &mut second, "check", &[Operation::write("/proc/a", "3")]).expect("a journal");
+    assert!(fs::read_to_string(&path).expect("on the disk").contains("/proc/a"));
 }
 
 #[test]

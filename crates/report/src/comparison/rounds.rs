@@ -2,8 +2,8 @@
 
 use model::{RunView, SeriesView};
 
-/// The rounds as one run: windows behind each other, samples and counters together. The facts are those of the first. `None` without
-/// a round.
+/// The rounds as one run: windows behind each other, samples and counters together. Facts and events are those of the first. `None`
+/// without a round.
 pub fn joined(rounds: Vec<RunView>) -> Option<RunView> {
     let mut rounds = rounds.into_iter();
     let mut whole = rounds.next()?;
@@ -20,7 +20,6 @@ pub fn joined(rounds: Vec<RunView>) -> Option<RunView> {
                 None => whole.series.push(series),
             }
         }
-        whole.events.extend(round.events);
     }
     Some(whole)
 }

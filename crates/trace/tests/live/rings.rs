@@ -5,28 +5,33 @@ use std::time::Duration;
 use sys::clock::monotonic;
 use sys::thread::Policy;
 use sys::wait::sleep_until;
-use trace::{EngineChoice, FlightRecorder, What};
+use trace::{EngineChoice, What};
 use units::Monotonic;
 
 /// Events that the kernel records when a thread sleeps and wakes: at least two switches, the wake-up and a timer.
 const EVENTS_PER_SLEEP: i64 = 4;
 
-/// Sleeps this often for 20 us; from when to when, and the thread's number.
-fn sleep_often(times: i64) -> (Monotonic, Monotonic, i32) {
+/// Sleeps this often for 20 us; from when to when, the thread's number, and how often the kernel says that it gave its CPU up for a sleep.
+fn sleep_often(times: i64) -> (Monotonic, Monotonic, i32, usize) {
     let sleeping = pinned("sleeper", Policy::Fifo(90), move || {
-        let begin = monotonic();
+        let (begin, before) = (monotonic(), sys::thread::usage());
         for _ in 0..times {
             sleep_until(monotonic() + 20_000);
         }
-        (begin, monotonic(), sys::thread::number())
+        let asleep = sys::thread::usage().voluntary_switches - before.voluntary_switches;
+        (begin, monotonic(), sys::thread::number(), asleep as usize)
     });
     sleeping.join().expect("no panic")
 }
 
-/// How often a thread that slept 500 times was woken and switched to, in one snapshot.
-fn slept(recorder: &FlightRecorder) -> (usize, usize) {
+#[test]
+fn the_switches_of_a_sleeping_thread_are_all_there() {
+    let _alone = alone();
+    let Some(recorder) = recorder("rings", EngineChoice::Ebpf) else {
+        return;
+    };
     let before = recorder.events_recorded().expect("a count");
-    let (from, to, number) = sleep_often(500);
+    let (from, to, number, asleep) = sleep_often(500);
     let snapshot = recorder.snapshot(cpu(), from, to).expect("a snapshot");
     assert!(snapshot.complete);
     assert!(snapshot.events.is_sorted_by_key(|event| event.at));
@@ -48,21 +53,14 @@ fn slept(recorder: &FlightRecorder) -> (usize, usize) {
         What::Waking(thread) => Some(thread.pid),
         _ => None,
     });
-    (wakings, switches)
-}
-
-#[test]
-fn the_switches_of_a_sleeping_thread_are_all_there() {
-    let _alone = alone();
-    let Some(recorder) = recorder("rings", EngineChoice::Ebpf) else {
-        return;
-    };
-    // A sleep may be over before the thread is off the CPU, on a machine that stands still: then there is a wake-up and no switch, or
-    // neither. Once in three times it goes on.
-    let rounds: Vec<(usize, usize)> = (0..3).map(|_| slept(&recorder)).collect();
-    let all = 450..=501;
-    let whole = |(wakings, switches): &(usize, usize)| all.contains(wakings) && all.contains(switches);
-    assert!(rounds.iter().any(whole), "{rounds:?}");
+    // A sleep may be over before the thread is off the CPU, on a machine that stands still now and then: the kernel's own count has
+    // those that were not. The thread may be switched away a few times more, by one that is preferred.
+    let all = asleep.saturating_sub(1)..=asleep + 5;
+    assert!(asleep > 0 && all.contains(&switches), "{switches} of {asleep}");
+    assert!(
+        (asleep.saturating_sub(1)..=501).contains(&wakings),
+        "{wakings} of {asleep}"
+    );
 }
 
 #[test]
@@ -78,7 +76,7 @@ fn a_ring_says_when_it_was_overwritten() {
     assert!(!snapshot.complete, "it did not run then");
 
     // One and a half times what the ring holds.
-    let (from, to, _) = sleep_often(32_768 * 3 / 2 / EVENTS_PER_SLEEP);
+    let (from, to, _, _) = sleep_often(32_768 * 3 / 2 / EVENTS_PER_SLEEP);
     let whole = recorder.snapshot(cpu(), from, to).expect("a snapshot");
     assert!(!whole.complete, "{} events", whole.events.len());
     assert!(whole.events.len() > 16_384, "{} events", whole.events.len());

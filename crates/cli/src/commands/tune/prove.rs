@@ -5,8 +5,8 @@ use crate::ending;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::verdict;
 use host::audit::Audit;
-use host::tune::{self, Journal, Machine, Outcome, Refusal, Step};
-use model::RunView;
+use host::tune::{self, Applied, Journal, Machine, Outcome, Refusal, Step};
+use model::{RunState, RunView};
 use report::comparison::{Comparison, joined};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -137,19 +137,20 @@ fn measured(args: &TuneArgs, step: &Step, folder: &Path, ended: &AtomicBool) -> 
     Ok(files)
 }
 
-/// Applies the step, measures, and restores every value.
+/// Applies the step, measures, and restores what it changed: what was applied before stays.
 fn changed(args: &TuneArgs, step: &Step, measure: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let machine = Machine::live();
     let mut journal = Journal::open(&args.journal).map_err(|error| super::unusable(&error))?;
-    let applied =
-        tune::apply(&machine, &mut journal, &step.check, &step.operations).map_err(|error| super::unusable(&error))?;
-    let holds = applied.iter().any(|one| one.outcome == Outcome::Done);
-    let measured = match holds {
-        true => {
+    let mark = journal.count().map_err(|error| super::unusable(&error))?;
+    let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations);
+    let measured = match applied {
+        Err(error) => Err(super::unusable(&error)),
+        Ok(applied) if applied.iter().any(|one| one.outcome == Outcome::Done) => {
+            say_refused(&applied);
             thread::sleep(SETTLE);
             measure()
         }
-        false => {
+        Ok(applied) => {
             let why = applied.first().map(super::text::line).unwrap_or_default();
             Err(Failure::CouldNotMeasure(format!(
                 "{}: no change held: {why}",
@@ -157,7 +158,7 @@ fn changed(args: &TuneArgs, step: &Step, measure: impl FnOnce() -> Result<(), Fa
             )))
         }
     };
-    let undone = tune::undo(&machine, &mut journal).map_err(|error| super::unusable(&error))?;
+    let undone = tune::undo_behind(&machine, &mut journal, mark).map_err(|error| super::unusable(&error))?;
     if let Some(stuck) = undone.iter().find(|one| matches!(one.outcome, Outcome::Stuck(_))) {
         return Err(Failure::CouldNotMeasure(super::text::line(stuck)));
     }
@@ -165,9 +166,27 @@ fn changed(args: &TuneArgs, step: &Step, measure: impl FnOnce() -> Result<(), Fa
     measured
 }
 
-/// One run of this program.
+/// A setting of which parts were refused is not all as it should be: an interrupt that cannot be moved stays where it is.
+fn say_refused(applied: &[Applied]) {
+    let refused: Vec<&Applied> = applied.iter().filter(|one| !super::holds(one)).collect();
+    if let Some(first) = refused.first() {
+        let (count, all, line) = (refused.len(), applied.len(), super::text::line(first));
+        say(&format_args!(
+            "{count} of {all} changes did not hold; the first: {line}"
+        ));
+    }
+}
+
+/// One run of this program, into a new file: evidence of an earlier proof is not taken for this one's.
 fn measure(args: &TuneArgs, label: &str, file: &Path) -> Result<(), Failure> {
     let failed = |what: String| Failure::CouldNotMeasure(format!("the measurement: {what}"));
+    if file.exists() {
+        let text = format!(
+            "{}: exists already: name another folder with --evidence",
+            file.display()
+        );
+        return Err(Failure::Usage(text));
+    }
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);
     match args.prove.measure.as_slice() {
@@ -200,7 +219,19 @@ fn measure(args: &TuneArgs, label: &str, file: &Path) -> Result<(), Failure> {
 fn side(files: &[PathBuf]) -> Result<RunView, Failure> {
     let views = files
         .iter()
-        .map(|file| Ok(RunFile::open(file)?.view()?))
+        .map(|file| round(file))
         .collect::<Result<Vec<_>, Failure>>()?;
     joined(views).ok_or_else(|| Failure::CouldNotMeasure("nothing was measured".to_owned()))
+}
+
+/// A round that ended early, or of which windows may be missing, proves nothing.
+fn round(file: &Path) -> Result<RunView, Failure> {
+    let view = RunFile::open(file)?.view()?;
+    match view.state == RunState::Complete && view.lacks_log.is_none() && !view.series.is_empty() {
+        true => Ok(view),
+        false => Err(Failure::CouldNotMeasure(format!(
+            "{}: this round is not complete",
+            file.display()
+        ))),
+    }
 }

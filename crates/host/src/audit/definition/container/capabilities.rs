@@ -1,5 +1,7 @@
 //! Which capabilities a container has.
 
+use crate::capability;
+
 /// Those that docker and containerd give without being asked, which podman and CRI-O give fewer of; none of them decides a rule.
 const USUAL: [&str; 11] = [
     "CHOWN",
@@ -13,17 +15,6 @@ const USUAL: [&str; 11] = [
     "NET_BIND_SERVICE",
     "SYS_CHROOT",
     "KILL",
-];
-
-/// Those of which rules speak, by bit (linux/capability.h).
-const BITS: [(u32, &str); 7] = [
-    (12, "NET_ADMIN"),
-    (13, "NET_RAW"),
-    (14, "IPC_LOCK"),
-    (21, "SYS_ADMIN"),
-    (23, "SYS_NICE"),
-    (24, "SYS_RESOURCE"),
-    (25, "SYS_TIME"),
 ];
 
 /// Those of a container that is given `added` and not `dropped`, or everything.
@@ -52,16 +43,19 @@ pub(super) fn exactly(names: &[String]) -> Vec<String> {
     sorted(plain(names))
 }
 
-/// Those of a mask as `/proc/PID/status` has it, as far as rules speak of them.
+/// Those of a mask as `/proc/PID/status` has it, as far as anything here speaks of them.
 pub(in crate::audit) fn of_mask(mask: &str) -> Option<Vec<String>> {
-    let bits = u64::from_str_radix(mask.trim(), 16).ok()?;
-    let held = BITS.iter().filter(|(bit, _)| bits >> bit & 1 == 1);
-    Some(held.map(|(_, name)| (*name).to_owned()).collect())
+    Some(capability::of_mask(mask)?.into_iter().map(str::to_owned).collect())
 }
 
 fn every() -> Vec<String> {
-    let known = BITS.iter().map(|(_, name)| *name);
-    sorted(USUAL.into_iter().chain(known).map(str::to_owned).collect())
+    sorted(
+        USUAL
+            .into_iter()
+            .chain(capability::names())
+            .map(str::to_owned)
+            .collect(),
+    )
 }
 
 /// Without `CAP_`, in capitals: docker takes both.

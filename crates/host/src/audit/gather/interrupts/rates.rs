@@ -9,6 +9,7 @@ use super::super::shared;
 use crate::audit::facts::{Class, Facts};
 use crate::cpuinfo::CpuInfo;
 use crate::error::{HostError, Unreadable};
+use crate::interrupt_counts;
 use crate::reader::Reader;
 
 /// Rows of `/proc/interrupts` that one CPU sends another.
@@ -53,34 +54,18 @@ pub(in super::super) fn per_cpu(reader: &Reader, facts: &Facts, reading: &mut Re
 
 /// Sums up each column. Interrupts in `planned` count for no one.
 fn counts(text: &str, planned: &[String]) -> Result<BTreeMap<u32, Counts>, HostError> {
-    let mut lines = text.lines();
-    let heads = lines.next().unwrap_or_default().split_whitespace();
-    let cpus: Vec<u32> = heads
-        .filter_map(|head| head.strip_prefix("CPU")?.parse().ok())
-        .collect();
-    if cpus.is_empty() {
-        return Err(HostError::unexpected("/proc/interrupts", "a first line of CPUs", text));
+    let all = interrupt_counts::summed(text, |row, sums: &mut Counts, count| match row {
+        row if planned.iter().any(|number| number == row) => {}
+        "LOC" => sums.local_timer += count as f64,
+        row if FROM_OTHER_CPUS.contains(&row) => sums.ipi += count as f64,
+        row if NEITHER.contains(&row) => {}
+        row if interrupt_counts::is_device(row) => sums.device += count as f64,
+        _ => sums.other += count as f64,
+    });
+    match all.is_empty() {
+        true => Err(HostError::unexpected("/proc/interrupts", "a first line of CPUs", text)),
+        false => Ok(all),
     }
-    let mut all: BTreeMap<u32, Counts> = cpus.iter().map(|cpu| (*cpu, Counts::default())).collect();
-    for (name, rest) in lines.filter_map(|line| line.split_once(':')) {
-        let name = name.trim();
-        if planned.iter().any(|number| number == name) {
-            continue;
-        }
-        for (cpu, count) in cpus.iter().zip(rest.split_whitespace()) {
-            let (Ok(count), Some(sums)) = (count.parse::<u64>(), all.get_mut(cpu)) else {
-                break;
-            };
-            match name {
-                "LOC" => sums.local_timer += count as f64,
-                name if FROM_OTHER_CPUS.contains(&name) => sums.ipi += count as f64,
-                name if NEITHER.contains(&name) => {}
-                name if name.bytes().all(|octet| octet.is_ascii_digit()) => sums.device += count as f64,
-                _ => sums.other += count as f64,
-            }
-        }
-    }
-    Ok(all)
 }
 
 /// Notes how often the firmware took the CPUs away (MSR_SMI_COUNT of Intel, Software Developer's Manual volume 4).

@@ -1,0 +1,26 @@
+//! Capabilities of Linux in masks.
+
+/// Those of which anything here speaks, by bit (linux/capability.h).
+const BITS: [(u32, &str); 9] = [
+    (12, "NET_ADMIN"),
+    (13, "NET_RAW"),
+    (14, "IPC_LOCK"),
+    (21, "SYS_ADMIN"),
+    (23, "SYS_NICE"),
+    (24, "SYS_RESOURCE"),
+    (25, "SYS_TIME"),
+    (38, "PERFMON"),
+    (39, "BPF"),
+];
+
+/// Their names, without `CAP_`.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    BITS.iter().map(|(_, name)| *name)
+}
+
+/// Those of a mask as `/proc/PID/status` has it; `None` where it is no mask.
+pub(crate) fn of_mask(mask: &str) -> Option<Vec<&'static str>> {
+    let bits = u64::from_str_radix(mask.trim(), 16).ok()?;
+    let held = BITS.iter().filter(|(bit, _)| bits >> bit & 1 == 1);
+    Some(held.map(|(_, name)| *name).collect())
+}
