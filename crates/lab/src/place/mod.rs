@@ -1,6 +1,7 @@
 //! Places: where the device under test of a bed is, when it is not in this process. The same binary runs there, and its run file comes
 //! back.
 
+pub mod container;
 mod error;
 
 pub use error::PlaceError;
