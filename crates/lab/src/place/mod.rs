@@ -9,8 +9,7 @@ pub use end::AwayEnd;
 pub use error::PlaceError;
 
 use crate::bed::Bed;
-use container::{Container, ContainerSpec};
-
+use container::{Container, Containers};
 use model::{EventKind, Fact};
 use run::Recorder;
 use std::fmt::Debug;
@@ -87,7 +86,7 @@ pub enum PlaceSpec {
     #[default]
     Native,
     /// Each in a container.
-    Container(ContainerSpec),
+    Container(Containers),
 }
 
 /// The places of so many devices, at their ends of `bed`, or without a network. None: they are in this process.
