@@ -1,10 +1,14 @@
 //! Places: where the device under test of a bed is, when it is not in this process. The same binary runs there, and its run file comes
 //! back.
 
+mod asking;
 pub mod container;
 mod end;
 mod error;
+pub(crate) mod line;
 
+pub(crate) use asking::say;
+pub use asking::{Answers, Asking, asking};
 pub use end::AwayEnd;
 pub use error::PlaceError;
 
@@ -14,6 +18,7 @@ use model::{EventKind, Fact};
 use run::Recorder;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use tempfile::TempPath;
 use units::CpuList;
 
@@ -138,20 +143,16 @@ pub struct Job {
     pub files: Vec<(String, String)>,
 }
 
-/// The line on standard output by which a command says that it measures, sends or receives by now.
-pub const READY: &str = "ready";
-
-/// Begin of the line on standard input that says when the sender ended, in ns of the place's `CLOCK_REALTIME`.
-pub const SENDER_ENDED: &str = "sender-ended ";
-
 /// A command under way in a place. It is ended when it is dropped. Its standard input and output are lines of text; standard error is
 /// for people.
 pub trait Away: Send {
-    /// The lines that it has said on standard output since this was last asked.
-    ///
-    /// # Errors
-    /// The way there is broken.
-    fn heard(&mut self) -> Result<Vec<String>, PlaceError>;
+    /// The lines that it says on standard output, until it has said all. To be taken once.
+    fn lines(&mut self) -> Receiver<String>;
+
+    /// Number that this kernel has for a thread of it; `None`: it has none, or it is not known.
+    fn thread_here(&self, _there: i32) -> Option<i32> {
+        None
+    }
 
     /// Says a line to its standard input.
     ///
@@ -169,7 +170,7 @@ pub trait Away: Send {
     ///
     /// # Errors
     /// It left no run file; what it said.
-    fn finish(self: Box<Self>) -> Result<Returned, PlaceError>;
+    fn finish(&mut self) -> Result<Returned, PlaceError>;
 }
 
 /// What a command left.

@@ -112,6 +112,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         open_ended: false,
         table: plan.table.map(table::layout),
         own_limits: plan.own_limits()?,
+        explain: None,
     };
     if !args.run.quiet {
         say(&plan, &roles);

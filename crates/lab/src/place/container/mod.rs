@@ -5,6 +5,7 @@ mod config;
 mod runtime;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 pub use config::{CAPABILITIES, ContainerSpec, HugePages, Network, PROGRAM, RUNS, config};
 
@@ -175,8 +176,7 @@ impl Place for Container {
         }
         let run = runs.join("run.triptime");
         let mut words = job.words.clone();
-        // Its causes are told from here: it has no right to look into the kernel.
-        words.extend(["--no-flight-recorder", "--out", "/runs/run.triptime"].map(str::to_owned));
+        words.extend(["--out", "/runs/run.triptime"].map(str::to_owned));
         let spec = ContainerSpec {
             words,
             runs,
