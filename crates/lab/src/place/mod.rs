@@ -59,11 +59,11 @@ pub trait Place: Debug + Send + Sync {
     /// How it was made: settings of the runtime or of the hypervisor, as recommended for an application of the same kind.
     fn facts(&self) -> Vec<Fact>;
 
-    /// Starts `triptime` there with these words behind it. The place adds where the run file goes, and how to tell that it is ready.
+    /// Starts `triptime` there. The place adds `--out`, and has the run file brought here at the end.
     ///
     /// # Errors
     /// It could not be started.
-    fn start(&self, words: &[String]) -> Result<Box<dyn Away>, PlaceError>;
+    fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError>;
 }
 
 /// How a place's `CLOCK_REALTIME` stands to this machine's.
@@ -83,18 +83,37 @@ impl ClockOffset {
     };
 }
 
-/// A command under way in a place. It is ended when it is dropped.
+/// A command for a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// The words behind `triptime`.
+    pub words: Vec<String>,
+    /// Files that stand in its working directory, by name.
+    pub files: Vec<(String, String)>,
+}
+
+/// The line on standard output by which a command says that it measures, sends or receives by now.
+pub const READY: &str = "ready";
+
+/// A command under way in a place. It is ended when it is dropped. Its standard input and output are lines of text; standard error is
+/// for people.
 pub trait Away: Send {
-    /// Whether it measures, sends or receives by now.
+    /// The lines that it has said on standard output since this was last asked.
     ///
     /// # Errors
-    /// It ended before; what it said.
-    fn is_ready(&mut self) -> Result<bool, PlaceError>;
+    /// The way there is broken.
+    fn heard(&mut self) -> Result<Vec<String>, PlaceError>;
+
+    /// Says a line to its standard input.
+    ///
+    /// # Errors
+    /// The way there is broken.
+    fn say(&mut self, line: &str) -> Result<(), PlaceError>;
 
     /// Whether it has ended.
     fn is_finished(&mut self) -> bool;
 
-    /// Tells it to end, as a signal does; [`Away::finish`] waits for it.
+    /// Tells it to end, as SIGINT does; [`Away::finish`] waits for it.
     fn stop(&mut self);
 
     /// Waits for its end, and has its run file here.
