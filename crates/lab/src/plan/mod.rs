@@ -2,6 +2,7 @@
 
 mod beds;
 mod beside;
+mod device;
 mod faults;
 mod file;
 mod hops;
@@ -12,6 +13,7 @@ mod roles;
 mod run;
 mod step;
 
+pub use device::Task;
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
 pub use networks::Networks;

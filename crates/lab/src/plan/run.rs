@@ -8,12 +8,14 @@ use super::step::{Load as PlanLoad, Step};
 use crate::bed::Bed;
 use crate::load::LoadSpec;
 use crate::loads::Loads;
+use crate::place::{Place, PlaceSpec, up};
 use crate::runner::{Position, Runner, Underway};
 use crate::session::SessionError;
 use host::{CpuFacts, Host};
 use model::EventKind;
 use probes::Rest;
 use run::{Events, Stop};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What a plan is run with.
@@ -26,6 +28,8 @@ pub struct PlanRun<'a> {
     pub cpus: CpuFacts,
     /// Ports of this machine that are measured beside the plan's networks.
     pub ports: Option<Bed>,
+    /// Where the devices under test are to be.
+    pub place: PlaceSpec,
 }
 
 /// Builds what the steps need, starts the loads, and runs every step until its end or until the session is told to stop.
@@ -36,14 +40,18 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     let beds = match work.plan.steps.iter().any(Step::needs_bed) {
         true => {
             runner.show.show(runner.session, "building the test bed", None);
-            Some(Beds::build(work.plan, work.ports.take(), &runner.session.recorder)?)
+            Some(Beds::build(work.plan, work.ports.take(), &work.place, &runner.session.recorder)?)
         }
         false => None,
+    };
+    let alone = match &beds {
+        Some(_) => Vec::new(),
+        None => up(&work.place, None, 1, &runner.session.recorder)?,
     };
     let events = runner.session.recorder.events();
     // Beside those that the command line asked for.
     runner.loads.join(Loads::start(work.specs(&work.plan.loads)?, &events)?);
-    let mut steps = Steps { runner, work };
+    let mut steps = Steps { runner, work, alone };
     steps.run(beds.as_ref())
 }
 
@@ -66,6 +74,8 @@ impl PlanRun<'_> {
 struct Steps<'a, 'b> {
     runner: Runner<'a>,
     work: PlanRun<'b>,
+    /// The place of the device of a plan without a bed; none: in this process.
+    alone: Vec<Arc<dyn Place>>,
 }
 
 impl Steps<'_, '_> {
@@ -155,10 +165,12 @@ impl Steps<'_, '_> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut all: Vec<Box<dyn Underway + 'b>> = Vec::new();
         let mut refused = Ok(());
+        let alone = self.alone.clone();
         for (step, bed) in steps {
             let stop = self.runner.session.stop.of_step();
+            let places = bed.map_or(&alone[..], |(way, _)| &way.places);
             let started = self
-                .place(step, bed, &stop)
+                .place(step, bed, places, &stop)
                 .and_then(|place| step.measure.start(&place, self.runner.session));
             stops.push(stop);
             match started {
@@ -177,8 +189,9 @@ impl Steps<'_, '_> {
 
     fn place<'b>(
         &self,
-        step: &Step,
+        step: &'b Step,
         bed: Option<(&'b BedOfPlan, &'b Beds)>,
+        places: &'b [Arc<dyn Place>],
         stop: &Stop,
     ) -> Result<StepContext<'b>, SessionError> {
         let work = &self.work;
@@ -192,6 +205,9 @@ impl Steps<'_, '_> {
             window_ns: work.plan.window.0,
             plan: work.plan.name.clone(),
             stop: stop.clone(),
+            places,
+            there: None,
+            written: &step.written,
         })
     }
 }
