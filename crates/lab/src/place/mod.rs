@@ -4,6 +4,7 @@
 pub mod container;
 mod end;
 mod error;
+pub mod guest;
 
 pub use end::AwayEnd;
 pub use error::PlaceError;
