@@ -158,6 +158,11 @@ impl Host {
         scheduler::rt_runtime(&self.reader)
     }
 
+    /// Whether each control group has a real-time budget of its own (`RT_GROUP_SCHED`, version 1): a new group has none.
+    pub fn has_group_budgets(&self) -> bool {
+        self.reader.text("/sys/fs/cgroup/cpu/cpu.rt_runtime_us").is_ok()
+    }
+
     /// Time the hypervisor ran something else, per online CPU, from `/proc/stat`, in ticks of [`USER_HZ`]. 0 proves
     /// nothing where the hypervisor does not tell (VMware by default).
     ///
