@@ -224,9 +224,14 @@ fn say_of_wire(beds: &Beds, events: &Events) {
     }
 }
 
-/// Pauses that this kernel's real-time throttling asks for. Where it cannot be read, the kernel's defaults are assumed.
+/// Pauses that this kernel's real-time throttling asks for, and the budget of the control group where that is less. Where it cannot be read, the kernel's defaults are assumed.
 pub fn rest() -> Rest {
-    let (runtime_us, period_us) = Host::live().rt_runtime().map_or((950_000, 1_000_000), |rt| {
+    let host = Host::live();
+    let all = host.rt_runtime().ok();
+    let of_group = host.group_rt_runtime().ok().flatten();
+    let limited = [all, of_group].into_iter().flatten().filter(|rt| !rt.is_unlimited());
+    let least = limited.min_by_key(|rt| u64::try_from(rt.runtime_us).unwrap_or(0) * 1_000_000 / rt.period_us.max(1));
+    let (runtime_us, period_us) = least.or(all).map_or((950_000, 1_000_000), |rt| {
         (rt.runtime_us, i64::try_from(rt.period_us).unwrap_or(i64::MAX))
     });
     Rest::below_throttling(runtime_us, period_us)

@@ -13,7 +13,7 @@ use host::audit::parameters::Parameters;
 use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
 use probes::ProbeError;
-use run::{Events, Explain, NewRun, Recorder, RecorderOptions, Stop};
+use run::{Events, Explain, NewRun, Recorder, RecorderOptions, Shared, Stop};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::{Path, PathBuf};
 use store::StoreError;
@@ -84,6 +84,7 @@ pub struct Session {
     pub stop: Stop,
     file: PathBuf,
     documents: Vec<(String, String)>,
+    explainer: Option<Shared>,
     idle: String,
     watch: Watch,
     dma_latency: Option<DmaLatency>,
@@ -98,6 +99,14 @@ impl Session {
     /// # Errors
     /// The run file cannot be made.
     pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
+        Self::explained_by(None, spec, stop)
+    }
+
+    /// The same, with late samples explained by `other`, if there is one, and not by a flight recorder of its own.
+    ///
+    /// # Errors
+    /// As of [`Session::start`].
+    pub fn explained_by(other: Option<Box<dyn Explain>>, spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
         let kept = keep_to(&spec.housekeeping);
         // Before memory is locked: what the audit takes is given back, and is no memory of the run.
         let inventory = inventory(&spec);
@@ -107,19 +116,23 @@ impl Session {
         if let Ok(tracefs) = Tracefs::find() {
             tracefs.clear();
         }
-        let (flight, no_flight) = flight_recorder(&spec);
+        let (flight, no_flight) = match other {
+            Some(other) => (Some(other), None),
+            None => flight_recorder(&spec),
+        };
+        let explainer = flight.map(Shared::new);
         let pair = sys::clock::pair();
         let is_tracing = spec.run.command == TRACE;
         let mut writer = spec.run.create(pair.realtime)?;
         writer.add_facts(&inventory)?;
         writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
-        if flight.is_some() {
+        if explainer.is_some() {
             writer.add_facts(&[RUN_START.fact(Ok(pair.monotonic), "clock_gettime(2)")])?;
         }
         let options = RecorderOptions {
             start: pair.monotonic,
             window_ns: spec.run.window_ns,
-            explain: flight,
+            explain: explainer.clone().map(|shared| Box::new(shared) as Box<dyn Explain>),
         };
         let recorder = Recorder::start(writer, options, &stop);
         let events = recorder.events();
@@ -141,6 +154,7 @@ impl Session {
             stop,
             file: spec.run.file,
             documents: spec.run.documents,
+            explainer,
             idle,
             watch,
             dma_latency,
@@ -165,6 +179,11 @@ impl Session {
     pub(crate) fn document(&self, name: &str) -> Option<&str> {
         let found = self.documents.iter().find(|(known, _)| known == name);
         found.map(|(_, text)| text.as_str())
+    }
+
+    /// What tells why a sample was late, if anything does.
+    pub(crate) fn explainer(&self) -> Option<Shared> {
+        self.explainer.clone()
     }
 
     /// The run file.

@@ -80,12 +80,10 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     verdict::present(&report, &args.face, &args.pages)
 }
 
-/// Waits until the command has ended, or is told to.
+/// Waits until the command has ended, or is told to. What it prints is printed again from its run file.
 fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceError> {
     let mut is_told = false;
     while !away.is_finished() {
-        // What it prints is printed again from its run file.
-        away.heard()?;
         if stop.load(Ordering::Relaxed) && !is_told {
             away.stop();
             is_told = true;

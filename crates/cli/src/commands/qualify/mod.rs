@@ -112,6 +112,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         open_ended: false,
         table: plan.table.map(table::layout),
         own_limits: plan.own_limits()?,
+        explain: None,
     };
     if !args.run.quiet {
         say(&plan, &roles);
@@ -120,7 +121,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     run.session.recorder.add_facts(roles.facts());
     run.html_beside_the_run();
     let work = PlanRun {
-        place: place(args.place.unwrap_or(plan.place), &roles),
+        place: place(args.place.unwrap_or(plan.place), &roles, plan.devices()),
         plan: &plan,
         roles,
         cpus,
@@ -137,11 +138,12 @@ fn kind(text: &str) -> Result<Kind, String> {
 }
 
 /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
-fn place(kind: Kind, roles: &Roles) -> PlaceSpec {
+fn place(kind: Kind, roles: &Roles, devices: usize) -> PlaceSpec {
     match kind {
         Kind::Native | Kind::Vm => PlaceSpec::Native,
         Kind::Container => PlaceSpec::Container(Containers {
             program: None,
+            side_by_side: devices as u64,
             cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
         }),
     }

@@ -5,6 +5,7 @@ mod config;
 mod runtime;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 pub use config::{CAPABILITIES, ContainerSpec, HugePages, Network, PROGRAM, RUNS, config};
 
@@ -20,8 +21,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 use units::CpuList;
 
-/// Real-time budget of a container where groups have one: runtime and period, in us.
-const BUDGET_US: (u64, u64) = (400_000, 1_000_000);
+/// What is left to the machine of the real-time budget, in us of each second.
+const LEFT_US: u64 = 50_000;
 
 /// What all containers of a plan have in common.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +31,16 @@ pub struct Containers {
     pub program: Option<PathBuf>,
     /// Their CPUs, by the numbers of this machine: those that are judged, and one for everything else.
     pub cpus: CpuList,
+    /// How many there are side by side: they share the real-time budget where groups have one.
+    pub side_by_side: u64,
+}
+
+impl Containers {
+    /// Runtime and period, in us: an equal part for each.
+    fn budget_us(&self) -> Option<(u64, u64)> {
+        let left_us = Host::live().rt_budget_left_us()?;
+        Some((left_us.saturating_sub(LEFT_US) / self.side_by_side.max(1), 1_000_000))
+    }
 }
 
 /// A container's bed and settings. Each command runs in a container of its own made from them, so that nothing has to be cleaned up
@@ -71,7 +82,7 @@ impl Container {
             network: namespace.unwrap_or(Network::Own),
             runs: folder.path().join("runs"),
             // Where groups have a budget, a new one has none.
-            real_time_us: Host::live().has_group_budgets().then_some(BUDGET_US),
+            real_time_us: containers.budget_us(),
             cgroup: None,
             memory: None,
             oom_score: None,
@@ -165,8 +176,7 @@ impl Place for Container {
         }
         let run = runs.join("run.triptime");
         let mut words = job.words.clone();
-        // Its causes are told from here: it has no right to look into the kernel.
-        words.extend(["--no-flight-recorder", "--out", "/runs/run.triptime"].map(str::to_owned));
+        words.extend(["--out", "/runs/run.triptime"].map(str::to_owned));
         let spec = ContainerSpec {
             words,
             runs,

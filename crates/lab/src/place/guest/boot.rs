@@ -10,6 +10,7 @@ use super::qemu::machine::{CHANNEL_WAY, CONSOLE_WAY, InMemory, Machine};
 use super::qemu::threads;
 use super::up::Up;
 use super::{Accel, Cable, Guest, GuestSpec, PlaceError, accel, fact};
+use crate::bed::DeviceEnd;
 use model::Fact;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,6 +46,29 @@ impl Guest {
         };
         drop(image);
         maker.boot()
+    }
+
+    /// Boots guest number `number`, from 0, at its end of a bed for guests. Each takes its own part of the spec's CPUs of this machine.
+    ///
+    /// # Errors
+    /// As of [`Guest::boot`]; the end is not one for a guest.
+    pub fn up(spec: &GuestSpec, number: usize, end: Option<DeviceEnd<'_>>) -> Result<Self, PlaceError> {
+        let cable = end.map(cable).transpose()?;
+        Self::boot(&spec.of(number), cable.as_ref())
+    }
+}
+
+fn cable(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
+    match end.namespace.filter(|_| end.is_tap) {
+        Some(namespace) => Ok(Cable {
+            namespace: NetNs::open(&namespace.path())?,
+            tap: end.interface.to_owned(),
+            mac: end.mac,
+        }),
+        None => Err(PlaceError::NotAvailable(format!(
+            "a guest is joined to a bridge by a tap, and cannot be joined to {}",
+            end.interface
+        ))),
     }
 }
 

@@ -129,7 +129,7 @@ fn lock(calls: &Mutex<Calls>) -> MutexGuard<'_, Calls> {
 pub(super) struct Call {
     channel: Arc<Channel>,
     number: u32,
-    incoming: Receiver<Incoming>,
+    incoming: Mutex<Receiver<Incoming>>,
 }
 
 impl Call {
@@ -146,7 +146,7 @@ impl Call {
         Self {
             channel: Arc::clone(channel),
             number,
-            incoming,
+            incoming: Mutex::new(incoming),
         }
     }
 
@@ -157,7 +157,8 @@ impl Call {
 
     /// What came next, or comes within this time.
     pub(super) fn receive(&self, patience: Duration) -> Result<Incoming, CallError> {
-        self.incoming.recv_timeout(patience).map_err(|error| match error {
+        let incoming = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
+        incoming.recv_timeout(patience).map_err(|error| match error {
             RecvTimeoutError::Timeout => CallError::Silence(patience),
             RecvTimeoutError::Disconnected => self
                 .channel
@@ -167,9 +168,22 @@ impl Call {
     }
 }
 
+impl Call {
+    /// Ends it: who waits for anything of it is told.
+    pub(super) fn close(&self) {
+        lock(&self.channel.calls).open.remove(&self.number);
+    }
+
+    /// Whether it was closed, while the channel was not broken.
+    pub(super) fn is_closed(&self) -> bool {
+        let calls = lock(&self.channel.calls);
+        calls.broken.is_none() && !calls.open.contains_key(&self.number)
+    }
+}
+
 impl Drop for Call {
     fn drop(&mut self) {
-        lock(&self.channel.calls).open.remove(&self.number);
+        self.close();
     }
 }
 
@@ -239,6 +253,16 @@ mod tests {
         // Who comes later is told the same.
         let later = Call::open(&channel).receive(SOON).expect_err("broken");
         assert_eq!(later, error);
+    }
+
+    #[test]
+    fn a_call_that_was_closed_is_not_waited_for() {
+        let (channel, _greeting, _far) = pair();
+        let call = Call::open(&channel);
+        assert!(!call.is_closed());
+        call.close();
+        assert!(call.is_closed());
+        assert!(matches!(call.receive(SOON), Err(CallError::Broken(_))));
     }
 
     #[test]

@@ -111,6 +111,18 @@ impl GuestSpec {
         arguments.join(" ")
     }
 
+    /// Of guest number `number`, from 0, where several are made like this: with its part of this machine's CPUs, if these are enough for
+    /// several.
+    pub(super) fn of(&self, number: usize) -> Self {
+        let cpus = self.cpus as usize;
+        let several = self.host_cpus.as_ref().filter(|host| host.len() > cpus);
+        let part = several.map(|host| host.iter().skip(number * cpus).take(cpus).collect());
+        Self {
+            host_cpus: part.or_else(|| self.host_cpus.clone()),
+            ..self.clone()
+        }
+    }
+
     fn all_cpus(&self) -> CpuList {
         (0..self.cpus).collect()
     }
@@ -180,6 +192,16 @@ mod tests {
         spec.icount = Some(2);
         let line = spec.kernel_arguments();
         assert!(!line.contains("isolcpus") && line.ends_with("nokaslr norandmaps nosmt"), "{line}");
+    }
+
+    #[test]
+    fn guests_side_by_side_share_no_cpu() {
+        let mut spec = spec();
+        spec.host_cpus = Some(CpuList::from_iter([2, 3, 6, 7]));
+        let of = |number| spec.of(number).host_cpus.map(|cpus| cpus.to_string());
+        assert_eq!((of(0).as_deref(), of(1).as_deref()), (Some("2-3"), Some("6-7")));
+        // None is left for a third one.
+        assert!(spec.of(2).check().is_err());
     }
 
     #[test]

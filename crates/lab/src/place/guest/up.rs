@@ -43,6 +43,14 @@ impl Up {
         best.ok_or_else(|| self.refused("its clock was not asked"))
     }
 
+    /// Whether it answers.
+    ///
+    /// # Errors
+    /// It does not.
+    pub(super) fn is_there(&self) -> Result<(), CallError> {
+        ask(&Call::open(&self.channel)).map(|_| ())
+    }
+
     /// Why nothing comes from the guest, with what it said last.
     pub(super) fn failed(&self, error: &CallError) -> PlaceError {
         // A process that was killed is known to have ended a moment later.
