@@ -5,6 +5,7 @@ mod asking;
 pub mod container;
 mod end;
 mod error;
+pub mod guest;
 pub(crate) mod line;
 
 pub(crate) use asking::say;
@@ -12,8 +13,9 @@ pub use asking::{Answers, Asking, asking};
 pub use end::AwayEnd;
 pub use error::PlaceError;
 
-use crate::bed::Bed;
+use crate::bed::{Bed, BedError, Network};
 use container::{Container, Containers};
+use guest::{Guest, GuestSpec};
 use model::{EventKind, Fact};
 use run::Recorder;
 use std::fmt::Debug;
@@ -92,6 +94,21 @@ pub enum PlaceSpec {
     Native,
     /// Each in a container.
     Container(Containers),
+    /// Each in a guest made like this.
+    Guest(Box<GuestSpec>),
+}
+
+impl PlaceSpec {
+    /// A bed over `network` for so many devices there.
+    ///
+    /// # Errors
+    /// As of [`Bed::over`] and [`Bed::for_guests`].
+    pub fn bed(&self, network: Network, devices: usize) -> Result<Bed, BedError> {
+        match self {
+            Self::Native | Self::Container(_) => Bed::over(network, devices),
+            Self::Guest(_) => Bed::for_guests(network, devices),
+        }
+    }
 }
 
 /// The places of so many devices, at their ends of `bed`, or without a network. None: they are in this process.
@@ -104,15 +121,17 @@ pub fn up(
     devices: usize,
     recorder: &Recorder,
 ) -> Result<Vec<Arc<dyn Place>>, PlaceError> {
-    let PlaceSpec::Container(spec) = spec else {
-        return Ok(Vec::new());
-    };
     let mut places: Vec<Arc<dyn Place>> = Vec::new();
     for number in 0..devices {
-        let place = Container::up(spec, bed.map(|bed| bed.device(number)).transpose()?)?;
+        let end = bed.map(|bed| bed.device(number)).transpose()?;
+        let place: Arc<dyn Place> = match spec {
+            PlaceSpec::Native => return Ok(places),
+            PlaceSpec::Container(spec) => Arc::new(Container::up(spec, end)?),
+            PlaceSpec::Guest(spec) => Arc::new(Guest::up(spec, number, end)?),
+        };
         recorder.events().write(EventKind::Note, place.describe());
         recorder.add_facts(place.facts());
-        places.push(Arc::new(place));
+        places.push(place);
     }
     Ok(places)
 }

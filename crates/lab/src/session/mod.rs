@@ -8,7 +8,7 @@ mod neighbours;
 mod watch;
 
 use flight::Flight;
-use host::Host;
+use host::{Host, Hypervisor};
 use host::audit::parameters::Parameters;
 use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
@@ -139,6 +139,9 @@ impl Session {
         for why in [kept.err(), locked.err(), no_flight].into_iter().flatten() {
             events.write(EventKind::Refused, why);
         }
+        if let Some(why) = emulated() {
+            events.write_at(pair.monotonic, EventKind::Emulated, why);
+        }
         let (dma_latency, idle) = hold_idle(spec.default_system, &events);
         // Tracing sends and receives nothing: it stands beside what it traces.
         let claimed = match is_tracing {
@@ -229,6 +232,16 @@ fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, Stri
             (None, "as the system has them: holding them off was refused".into())
         }
     }
+}
+
+/// Why no timing here is evidence, if the processor is emulated.
+fn emulated() -> Option<String> {
+    let found = Host::live().hypervisor().ok().filter(Hypervisor::is_emulated)?;
+    Some(format!(
+        "emulated: timing is no evidence ({}, {})",
+        found.kind.word(),
+        found.evidence.join(", ")
+    ))
 }
 
 /// What is known of the machine, and what the rules for real-time machines say of it.
