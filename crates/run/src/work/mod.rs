@@ -9,6 +9,7 @@ mod windows;
 
 use crate::clock::ClockWatch;
 use crate::feed::{AfterWord, Source};
+use crate::pulse::Pulse;
 use crate::reasons::Reasons;
 use crate::recorder::{COMMANDS, Command, Live, RecorderOptions, since};
 use crate::signal::SpikeSignal;
@@ -55,6 +56,15 @@ struct FeedState {
     changed_to: Option<Standing>,
 }
 
+/// What others see of the work.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Every series as it stands.
+    pub(crate) live: Arc<Mutex<Vec<Live>>>,
+    /// Whether it goes on.
+    pub(crate) pulse: Pulse,
+}
+
 /// The work of the recording thread.
 pub(crate) struct Work {
     /// `None` once the file is closed.
@@ -70,7 +80,7 @@ pub(crate) struct Work {
     reasons: Reasons,
     thresholds: Thresholds,
     signal: SpikeSignal,
-    live: Arc<Mutex<Vec<Live>>>,
+    seen: Seen,
     failure: Option<StoreError>,
     stop: Stop,
     /// When the measuring threads were last looked at.
@@ -84,7 +94,7 @@ impl Work {
         writer: RunWriter,
         options: RecorderOptions,
         signal: SpikeSignal,
-        live: Arc<Mutex<Vec<Live>>>,
+        seen: Seen,
         stop: Stop,
     ) -> Self {
         Self {
@@ -99,7 +109,7 @@ impl Work {
             reasons: Reasons::new(options.explain),
             thresholds: Thresholds::default(),
             signal,
-            live,
+            seen,
             failure: None,
             stop,
             threads_seen_ns: None,
@@ -145,6 +155,7 @@ impl Work {
             self.close_windows(now_ns, false);
             self.write();
             self.show();
+            self.seen.pulse.turn();
             if !self.is_behind() {
                 std::thread::sleep(poll);
             }
@@ -293,9 +304,12 @@ impl Work {
         }
         if self.failure.is_none()
             && let Some(writer) = &mut self.writer
-            && let Err(error) = writer.write(&batch)
         {
-            self.fail(error);
+            match writer.write(&batch) {
+                Ok(()) if batch.windows.is_empty() => {}
+                Ok(()) => self.seen.pulse.close(),
+                Err(error) => self.fail(error),
+            }
         }
     }
 
@@ -355,7 +369,7 @@ impl Work {
     }
 
     fn show(&self) {
-        let Ok(mut live) = self.live.lock() else { return };
+        let Ok(mut live) = self.seen.live.lock() else { return };
         live.clear();
         let series = self.feeds.values().flat_map(|feed| feed.series.iter().flatten());
         live.extend(series.chain(self.counted.values()).map(Open::live));
