@@ -13,6 +13,9 @@ const WINDOW: u64 = 85;
 /// Octets of a histogram as measured: 400 to 3 300, by how far its samples are spread.
 const HISTOGRAM: u64 = 1_500;
 
+/// Octets of the samples over its limit that a series keeps, ten thousand at the most, each with its explanation (measured: 330 to 500).
+const OVER: u64 = 10_000 * 500;
+
 /// Octets of the worst hundred samples of a series, each with what the kernel did around it (measured: 330 and 860 a sample).
 const WORST: u64 = 100 * 1_200;
 
@@ -58,12 +61,20 @@ impl Need {
         EMPTY.saturating_add(self.windows.saturating_mul(WINDOW_LEAST))
     }
 
-    /// Octets that it is expected to take.
+    /// Octets that it takes where so many samples of each series are over their limits that no more of them are kept.
+    pub fn most(&self) -> u64 {
+        self.expected().saturating_add(self.series.saturating_mul(OVER))
+    }
+
+    /// Octets that it is expected to take while few samples are over their limits.
     pub fn expected(&self) -> u64 {
         let histograms = self.windows.saturating_mul(HISTOGRAM).min(self.budget);
         let windows = self.windows.saturating_mul(WINDOW);
         let worst = self.series.saturating_mul(WORST);
-        EMPTY.saturating_add(windows).saturating_add(histograms).saturating_add(worst)
+        EMPTY
+            .saturating_add(windows)
+            .saturating_add(histograms)
+            .saturating_add(worst)
     }
 }
 
@@ -125,14 +136,14 @@ impl Disk {
             return Ok(());
         }
         Err(format!(
-            "{}: {} are free, and the run needs at least {} ({} windows of {} series; about {} are expected) beside a reserve of {}: make \
+            "{}: {} are free, and the run needs at least {} ({} windows of {} series; {} are expected) beside a reserve of {}: make \
              room, name another file with --out, or start it all the same with --force",
             self.folder.display(),
             shown(room.free),
             shown(need.least()),
             need.windows,
             need.series,
-            shown(need.expected()),
+            expected(need.expected(), need.most()),
             shown(room.reserve())
         ))
     }
@@ -154,6 +165,15 @@ impl Disk {
             )
         })
     }
+}
+
+/// What a run is expected to take, in words.
+pub fn expected(octets: u64, most: u64) -> String {
+    format!(
+        "about {}, up to {} where many samples are over their limits",
+        shown(octets),
+        shown(most)
+    )
 }
 
 /// Octets as a person reads them.
@@ -185,7 +205,11 @@ mod tests {
         assert!((31 << 20..45 << 20).contains(&week.expected()), "{}", week.expected());
         let twice = week.and(Need::of(100, WEEK_NS, 20_000_000_000));
         assert_eq!((twice.series, twice.windows, twice.budget), (102, 3_084_480, 32 << 20));
-        assert_eq!(Need::of(1, 1, 20_000_000_000).windows, 1, "a part of a window is a window");
+        assert_eq!(
+            Need::of(1, 1, 20_000_000_000).windows,
+            1,
+            "a part of a window is a window"
+        );
     }
 
     #[test]
@@ -197,7 +221,10 @@ mod tests {
         let enough = need.least() + (16 << 20);
         assert_eq!(disk.refuse_in(room(enough), &need), Ok(()));
         let refused = disk.refuse_in(room(enough - 1), &need).expect_err("too little");
-        assert!(refused.contains("3.6 GiB are free") && refused.contains("60480000 windows of 100 series"), "{refused}");
+        assert!(
+            refused.contains("3.6 GiB are free") && refused.contains("60480000 windows of 100 series"),
+            "{refused}"
+        );
         assert!(refused.contains("--force"), "{refused}");
     }
 
@@ -207,12 +234,18 @@ mod tests {
         let small = |free| Room { free, size: 640 << 10 };
         assert_eq!(small(0).reserve(), 32 << 10);
         assert_eq!(disk.used_up_in(small(32 << 10)), None);
-        assert!(disk.used_up_in(small(31 << 10)).is_some_and(|why| why.contains("31.0 KiB")));
+        assert!(
+            disk.used_up_in(small(31 << 10))
+                .is_some_and(|why| why.contains("31.0 KiB"))
+        );
         assert!(disk.room().expect("the root file system").size > 0);
     }
 
     #[test]
     fn octets_have_a_unit_that_is_no_larger_than_they_are() {
-        assert_eq!([shown(999), shown(1024), shown(5 << 20), shown(3 << 30)], ["999 octets", "1.0 KiB", "5.0 MiB", "3.0 GiB"]);
+        assert_eq!(
+            [shown(999), shown(1024), shown(5 << 20), shown(3 << 30)],
+            ["999 octets", "1.0 KiB", "5.0 MiB", "3.0 GiB"]
+        );
     }
 }

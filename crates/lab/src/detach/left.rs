@@ -21,7 +21,12 @@ pub struct Left {
 impl Left {
     /// `step 3 of 5 on, 12.0 h`
     pub fn said(&self) -> String {
-        format!("step {} of {} on, {}", self.from, self.of, format_ns(self.left_ns as f64))
+        format!(
+            "step {} of {} on, {}",
+            self.from,
+            self.of,
+            format_ns(self.left_ns as f64)
+        )
     }
 }
 
@@ -116,7 +121,7 @@ mod tests {
         assert_eq!((rest.from, rest.plan.steps.len()), (3, 3));
         assert_eq!(rest.plan.steps[0].common.duration.0, 8 * H);
         assert_eq!(rest.plan.steps[1].common.duration.0, 33 * H);
-        assert_eq!(rest.said(), "step 3 of 5 on, 74.0 h");
+        assert_eq!(rest.said(), "step 3 of 5 on, 3.08 d");
     }
 
     #[test]

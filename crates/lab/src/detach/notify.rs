@@ -95,7 +95,12 @@ mod tests {
             told: None,
         };
         let mut said = [0; 200];
-        let mut next = || heard.recv(&mut said).ok().map(|length| String::from_utf8_lossy(&said[..length]).into_owned());
+        let mut next = || {
+            heard
+                .recv(&mut said)
+                .ok()
+                .map(|length| String::from_utf8_lossy(&said[..length]).into_owned())
+        };
         let begin = Instant::now();
         notify.ready("step 1 of 5\nwake-up");
         assert_eq!(next().as_deref(), Some("READY=1\nSTATUS=step 1 of 5 wake-up"));

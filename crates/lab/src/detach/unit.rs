@@ -74,10 +74,17 @@ impl Unit {
             "--quiet".to_owned(),
             "--service-type=notify".to_owned(),
         ];
-        words.extend(self.environment.iter().map(|(name, value)| format!("--setenv={name}={value}")));
+        words.extend(
+            self.environment
+                .iter()
+                .map(|(name, value)| format!("--setenv={name}={value}")),
+        );
         let keys = self.service().into_iter().filter(|(key, _)| *key != "Type");
         words.extend(keys.map(|(key, value)| format!("--property={key}={value}")));
-        words.extend(self.paths().map(|(key, path)| format!("--property={key}={}", place(key, path))));
+        words.extend(
+            self.paths()
+                .map(|(key, path)| format!("--property={key}={}", place(key, path))),
+        );
         words.push("--".to_owned());
         words.extend(self.command.iter().cloned());
         words
@@ -99,8 +106,16 @@ impl Unit {
         for (name, value) in &self.environment {
             let _ = writeln!(text, "Environment={}", quoted(&format!("{name}={value}")));
         }
-        let command: Vec<String> = self.command.iter().map(|word| quoted(&word.replace('$', "$$"))).collect();
-        let _ = write!(text, "ExecStart={}\n\n[Install]\nWantedBy=multi-user.target\n", command.join(" "));
+        let command: Vec<String> = self
+            .command
+            .iter()
+            .map(|word| quoted(&word.replace('$', "$$")))
+            .collect();
+        let _ = write!(
+            text,
+            "ExecStart={}\n\n[Install]\nWantedBy=multi-user.target\n",
+            command.join(" ")
+        );
         text
     }
 
@@ -138,7 +153,9 @@ mod tests {
         Unit {
             name: "triptime-substation".into(),
             description: "triptime: 100 % of a week".into(),
-            command: ["/bin/true", "qualify", "my \"own\" $plan.toml", "--label", "50 %"].map(String::from).to_vec(),
+            command: ["/bin/true", "qualify", "my \"own\" $plan.toml", "--label", "50 %"]
+                .map(String::from)
+                .to_vec(),
             folder: "/var/lib".into(),
             log: "/var/lib/week 1.log".into(),
             environment: vec![("PATH".into(), "/bin:/usr/bin".into())],
@@ -158,20 +175,30 @@ mod tests {
         assert_eq!(seen, 15);
         let command = words.iter().position(|word| word == "--").expect("an end of options");
         assert_eq!(words[command + 1..], unit().command[..]);
-        assert!(text.contains(r#"ExecStart="/bin/true" "qualify" "my \"own\" $$plan.toml" "--label" "50 %%""#), "{text}");
+        assert!(
+            text.contains(r#"ExecStart="/bin/true" "qualify" "my \"own\" $$plan.toml" "--label" "50 %%""#),
+            "{text}"
+        );
     }
 
     #[test]
     fn systemd_finds_nothing_wrong_with_the_unit() {
         if Command::new("systemd-analyze").arg("--version").output().is_err() {
-            testing::skip("systemd_finds_nothing_wrong_with_the_unit", "there is no systemd-analyze");
+            testing::skip(
+                "systemd_finds_nothing_wrong_with_the_unit",
+                "there is no systemd-analyze",
+            );
             return;
         }
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("triptime-substation.service");
         let verify = |text: &str| {
             std::fs::write(&path, text).expect("writable");
-            let said = Command::new("systemd-analyze").arg("verify").arg(&path).output().expect("it runs");
+            let said = Command::new("systemd-analyze")
+                .arg("verify")
+                .arg(&path)
+                .output()
+                .expect("it runs");
             String::from_utf8_lossy(&said.stderr).into_owned()
         };
         let about_it = |said: &str| said.lines().filter(|line| line.contains("substation")).count();

@@ -50,7 +50,9 @@ pub struct Entry {
     /// Those with the largest samples.
     pub largest: Vec<Largest>,
     /// Octets that the run file is expected to take in the end.
-    pub needs: Option<u64>,
+    pub expected: Option<u64>,
+    /// And where many samples are over their limits.
+    pub at_most: Option<u64>,
     /// How it ended.
     pub end: Option<End>,
 }
@@ -104,7 +106,7 @@ pub struct Largest {
 }
 
 impl Largest {
-    /// Whether it is over its limit: no longer run takes that back.
+    /// Whether it is over the value of its limit. That is no verdict: this may be undecided where it is in doubt whose delay it was.
     pub fn is_over(&self) -> bool {
         let max = u64::try_from(self.max_ns).unwrap_or(0);
         self.limit_ns.is_some_and(|limit| max > limit)
@@ -148,7 +150,8 @@ impl Entry {
             window_seen_ns: None,
             series: 0,
             largest: Vec::new(),
-            needs: None,
+            expected: None,
+            at_most: None,
             end: None,
         }
     }

@@ -32,7 +32,7 @@ pub struct Roster {
 }
 
 /// A run that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// What its file says.
     pub entry: Entry,
@@ -51,7 +51,11 @@ impl Roster {
     /// The folder of this user's runs: `$TRIPTIME_RUNTIME_DIR`, else `/run/triptime` for root, else `$XDG_RUNTIME_DIR/triptime`.
     /// `None`: there is none of these.
     pub fn own() -> Option<Self> {
-        let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let named = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         let usual = || match rustix::process::geteuid().is_root() {
             true => Some(PathBuf::from("/run/triptime")),
             false => named("XDG_RUNTIME_DIR").map(|folder| folder.join("triptime")),

@@ -103,7 +103,10 @@ impl Entry {
         let silent = |at_ns: i64| u64::try_from(now_ns - at_ns).ok().filter(|ns| *ns > limit_ns);
         let said = |ns: u64| format_ns(ns as f64);
         if let Some(ns) = silent(self.seen_ns) {
-            return Some(format!("the process has said nothing for {}: it is stopped or held up", said(ns)));
+            return Some(format!(
+                "the process has said nothing for {}: it is stopped or held up",
+                said(ns)
+            ));
         }
         if let Some(ns) = self.recorder_seen_ns.and_then(silent) {
             return Some(format!("its recorder stands still for {}", said(ns)));

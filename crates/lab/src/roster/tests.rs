@@ -22,7 +22,10 @@ fn two_at_once_have_two_names_and_both_are_found() {
     assert_eq!(second.entry.name, "sub-station-x-2");
     assert_eq!(roster.runs().len(), 2);
     let found = roster.find("sub-station-x-2").expect("found");
-    assert_eq!((found.entry.standing(found.owner), found.owner), (Standing::Starting, user()));
+    assert_eq!(
+        (found.entry.standing(found.owner), found.owner),
+        (Standing::Starting, user())
+    );
     first.remove();
     assert_eq!(roster.find("sub-station-x"), None);
     for strange in ["", "..", "../passwd", ".hidden", "a/b"] {
@@ -44,8 +47,14 @@ fn a_file_of_another_process_of_the_same_number_is_of_the_dead_and_blocks_nothin
     roster.take_over("substation", planted).expect("written");
     let found = roster.find("substation").expect("found");
     assert!(matches!(found.entry.standing(found.owner), Standing::WithoutAWord(_)));
-    assert_eq!(roster.enter("substation", entry()).expect("entered").entry.name, "substation-2");
-    assert_eq!(roster.take_over("substation", entry()).expect("taken over").entry.name, "substation");
+    assert_eq!(
+        roster.enter("substation", entry()).expect("entered").entry.name,
+        "substation-2"
+    );
+    assert_eq!(
+        roster.take_over("substation", entry()).expect("taken over").entry.name,
+        "substation"
+    );
 }
 
 #[test]
@@ -54,7 +63,11 @@ fn what_is_no_entry_is_passed_over() {
     let roster = Roster::at(folder.path());
     std::fs::write(folder.path().join("torn.json"), "{\"schema\"").expect("writable");
     let text = serde_json::to_string(&entry()).expect("text");
-    std::fs::write(folder.path().join("later.json"), text.replace("underway/1", "underway/2")).expect("writable");
+    std::fs::write(
+        folder.path().join("later.json"),
+        text.replace("underway/1", "underway/2"),
+    )
+    .expect("writable");
     std::fs::write(folder.path().join("other-name.json"), text).expect("writable");
     assert!(roster.runs().is_empty());
 }
@@ -95,14 +108,22 @@ fn a_run_whose_windows_do_not_close_is_stuck_and_one_that_waits_for_others_is_no
     let at = |run: &Entry| run.standing_of(Life::Alive, now_ns);
     assert_eq!(at(&run), Standing::Measuring);
     run.window_seen_ns = Some(now_ns - limit_ns - 1);
-    assert!(at(&run).why().is_some_and(|why| why.starts_with("no window was closed for")), "{run:?}");
+    assert!(
+        at(&run)
+            .why()
+            .is_some_and(|why| why.starts_with("no window was closed for")),
+        "{run:?}"
+    );
     // Nothing says when a window is due.
     run.window_seen_ns = None;
     assert_eq!(at(&run), Standing::Measuring);
     run.recorder_seen_ns = Some(now_ns - limit_ns - S);
     assert!(at(&run).why().is_some_and(|why| why.contains("recorder")), "{run:?}");
     run.seen_ns = now_ns - limit_ns - S;
-    assert!(at(&run).why().is_some_and(|why| why.contains("said nothing")), "{run:?}");
+    assert!(
+        at(&run).why().is_some_and(|why| why.contains("said nothing")),
+        "{run:?}"
+    );
     run.phase = Phase::Finishing;
     assert_eq!(at(&run), Standing::Finishing, "a report may take its time");
     assert!(matches!(run.standing_of(Life::Elsewhere, now_ns), Standing::Unknown(_)));

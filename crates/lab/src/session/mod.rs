@@ -80,6 +80,7 @@ pub struct Session {
     /// Ends the run early.
     pub stop: Stop,
     file: PathBuf,
+    window_ns: u64,
     idle: String,
     watch: Watch,
     dma_latency: Option<DmaLatency>,
@@ -133,6 +134,7 @@ impl Session {
             recorder,
             stop,
             file: spec.run.file,
+            window_ns: spec.run.window_ns,
             idle,
             watch,
             dma_latency,
@@ -151,6 +153,11 @@ impl Session {
             drop(self.dma_latency.take());
             (self.dma_latency, self.idle) = hold_idle(alone, &self.recorder.events());
         }
+    }
+
+    /// Length of a window, in ns.
+    pub fn window_ns(&self) -> u64 {
+        self.window_ns
     }
 
     /// The run file.
