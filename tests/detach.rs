@@ -106,7 +106,9 @@ impl Drop for Desk {
         for file in std::fs::read_dir(self.told()).into_iter().flatten().flatten() {
             let text = std::fs::read_to_string(file.path()).unwrap_or_default();
             let entry: Value = serde_json::from_str(&text).unwrap_or_default();
-            let is_ours = entry["file"].as_str().is_some_and(|out| Path::new(out).starts_with(self.folder.path()));
+            let is_ours = entry["file"]
+                .as_str()
+                .is_some_and(|out| Path::new(out).starts_with(self.folder.path()));
             if let Some(pid) = pid(&entry["process"]).filter(|pid| is_ours && is_triptime(*pid)) {
                 let _ = kill_process(pid, Signal::KILL);
             }
@@ -135,10 +137,20 @@ fn a_detached_run_survives_its_session_and_is_shown_and_stopped() {
         .output()
         .expect("setsid is installed");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.starts_with("two-steps: measuring, in a session of its own, process "), "{said}{}", stderr(&output));
-    assert!(said.contains("triptime status two-steps") && said.contains("triptime stop two-steps"), "{said}");
+    assert!(
+        said.starts_with("two-steps: measuring, in a session of its own, process "),
+        "{said}{}",
+        stderr(&output)
+    );
+    assert!(
+        said.contains("triptime status two-steps") && said.contains("triptime stop two-steps"),
+        "{said}"
+    );
     let first = desk.run("two-steps");
-    assert_eq!((&first["state"], &first["step"], &first["steps"]), (&"measuring".into(), &1.into(), &2.into()));
+    assert_eq!(
+        (&first["state"], &first["step"], &first["steps"]),
+        (&"measuring".into(), &1.into(), &2.into())
+    );
     let process = Pid::from_raw(i32::try_from(first["pid"].as_i64().expect("a number")).expect("small"));
     kill_process(process.expect("a process"), Signal::HUP).expect("it is there");
     let second = desk.until("two-steps", |run| run["step"] == 2);
@@ -148,20 +160,34 @@ fn a_detached_run_survives_its_session_and_is_shown_and_stopped() {
     assert_eq!(second["disk"]["free_octets"].as_u64().map(|free| free > 0), Some(true));
     let shown = desk.triptime(&["status"]);
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(text.contains("two-steps: measuring, step 2 of 2, ") && text.contains("largest  wakeup/"), "{text}");
+    assert!(
+        text.contains("two-steps: measuring, step 2 of 2, ") && text.contains("largest  wakeup/"),
+        "{text}"
+    );
 
     let stopped = desk.triptime(&["stop", "two-steps"]);
     let answer = String::from_utf8_lossy(&stopped.stdout).into_owned();
     assert_eq!(stopped.status.code(), Some(0), "{}", stderr(&stopped));
-    assert!(answer.starts_with("two-steps: ended early, status ") && answer.contains("ended early;"), "{answer}");
+    assert!(
+        answer.starts_with("two-steps: ended early, status ") && answer.contains("ended early;"),
+        "{answer}"
+    );
     let ended = desk.run("two-steps");
-    assert_eq!((&ended["state"], &ended["end"]["state"]), (&"ended".into(), &"interrupted".into()), "{ended}");
+    assert_eq!(
+        (&ended["state"], &ended["end"]["state"]),
+        (&"ended".into(), &"interrupted".into()),
+        "{ended}"
+    );
     assert_eq!(ended["end"]["why"], "it was told to end");
     let file = RunFile::open(&desk.path("run.triptime")).expect("the run file");
     assert_eq!(file.state(), model::RunState::Interrupted);
     assert!(desk.path("run.html").exists() && desk.path("run.log").exists());
     let again = desk.triptime(&["stop", "two-steps"]);
-    assert!(again.status.success() && stderr(&again).contains("it has ended before"), "{}", stderr(&again));
+    assert!(
+        again.status.success() && stderr(&again).contains("it has ended before"),
+        "{}",
+        stderr(&again)
+    );
 }
 
 #[test]
@@ -181,13 +207,22 @@ fn two_at_once_have_two_names_and_one_that_is_killed_says_nothing() {
     assert_eq!(desk.run("two-steps-2")["state"], "measuring");
     // Its name stays its own, and nothing of the dead is in the way of another.
     let third = desk.detach("c.triptime");
-    assert!(third.status.success() && third.stdout.starts_with(b"two-steps-3: "), "{}", stderr(&third));
+    assert!(
+        third.status.success() && third.stdout.starts_with(b"two-steps-3: "),
+        "{}",
+        stderr(&third)
+    );
     for name in ["two-steps-2", "two-steps-3"] {
         let stopped = desk.triptime(&["stop", name]);
         assert!(stopped.status.success(), "{}", stderr(&stopped));
     }
     let taken = desk.detach("a.triptime");
-    assert_eq!(taken.status.code(), Some(2), "a run file is never written over: {}", stderr(&taken));
+    assert_eq!(
+        taken.status.code(),
+        Some(2),
+        "a run file is never written over: {}",
+        stderr(&taken)
+    );
 }
 
 #[test]
@@ -215,13 +250,32 @@ fn a_foreign_process_of_the_same_number_is_neither_shown_as_the_run_nor_stopped(
 #[test]
 fn a_run_that_is_waited_for_is_shown_and_leaves_nothing() {
     let desk = Desk::new();
-    let arguments = ["wakeup", "--cpus", "0", "--policy", "other", "--interval", "5ms", "--duration", "60s", "--out", "w.triptime"];
+    let arguments = [
+        "wakeup",
+        "--cpus",
+        "0",
+        "--policy",
+        "other",
+        "--interval",
+        "5ms",
+        "--duration",
+        "60s",
+        "--out",
+        "w.triptime",
+    ];
     let mut command = desk.command(&binary(), &arguments);
-    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+    let child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
     support::until_file(&desk.told().join("wakeup.json"));
     let run = desk.until("wakeup", |run| run["state"] == "measuring");
     assert_eq!((&run["started_by"], &run["step"]), (&"foreground".into(), &Value::Null));
-    assert!(run["left_s"].as_f64().is_some_and(|left| left > 1.0 && left <= 60.0), "{run}");
+    assert!(
+        run["left_s"].as_f64().is_some_and(|left| left > 1.0 && left <= 60.0),
+        "{run}"
+    );
     let mut child = Ended(child);
     support::signal(&child.0, Signal::INT);
     child.0.wait().expect("ended");
@@ -246,11 +300,24 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     let socket = desk.path("notify");
     let heard = UnixDatagram::bind(&socket).expect("a socket");
     heard.set_read_timeout(Some(Duration::from_millis(100))).expect("set");
-    let arguments = ["qualify", "plan.toml", "--no-flight-recorder", "--quiet", "--out", "run.triptime"];
+    let arguments = [
+        "qualify",
+        "plan.toml",
+        "--no-flight-recorder",
+        "--quiet",
+        "--out",
+        "run.triptime",
+    ];
     let mut command = desk.command(&binary(), &arguments);
     // A third of it is how often it is told: at each look, which comes every two seconds.
     command.env("NOTIFY_SOCKET", &socket).env("WATCHDOG_USEC", "3000000");
-    let child = Ended(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started"));
+    let child = Ended(
+        command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started"),
+    );
     let mut next = || {
         let mut said = [0; 500];
         let length = heard.recv(&mut said).ok()?;
@@ -275,7 +342,12 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     std::fs::write(&path, entry.to_string()).expect("writable");
     let stuck = desk.run("two-steps");
     assert_eq!(stuck["state"], "stuck", "{stuck}");
-    assert!(stuck["why"].as_str().is_some_and(|why| why.contains("said nothing for")), "{stuck}");
+    assert!(
+        stuck["why"]
+            .as_str()
+            .is_some_and(|why| why.contains("said nothing for")),
+        "{stuck}"
+    );
     assert_eq!(desk.triptime(&["status", "two-steps"]).status.code(), Some(3));
     let waits = desk.triptime(&["stop", "two-steps", "--wait", "1s"]);
     assert_eq!(waits.status.code(), Some(3));
@@ -308,8 +380,15 @@ fn what_surely_does_not_fit_is_refused_and_a_disk_that_gets_full_ends_the_run_be
     let refused = on_a_small_disk("\"$0\" qualify plan.toml --duration 20d --detach --out disk/run.triptime");
     assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
     let why = stderr(&refused);
-    assert!(why.contains("24.0 MiB are free, and the run needs at least") && why.contains("--force"), "{why}");
-    assert!(!desk.told().exists() || desk.status()["runs"] == serde_json::json!([]), "{}", desk.status());
+    assert!(
+        why.contains("24.0 MiB are free, and the run needs at least") && why.contains("--force"),
+        "{why}"
+    );
+    assert!(
+        !desk.told().exists() || desk.status()["runs"] == serde_json::json!([]),
+        "{}",
+        desk.status()
+    );
 
     // A reserve of a twentieth: 1.2 MiB. Somebody else fills the disk meanwhile.
     let fill = "(sleep 4; dd if=/dev/zero of=disk/other bs=1M count=23 2>/dev/null) & \"$0\" qualify plan.toml --no-flight-recorder \
@@ -317,14 +396,20 @@ fn what_surely_does_not_fit_is_refused_and_a_disk_that_gets_full_ends_the_run_be
     let begin = Instant::now();
     let ended = on_a_small_disk(fill);
     let why = stderr(&ended);
-    assert!(begin.elapsed() < Duration::from_secs(60), "it must not go on to its planned end");
+    assert!(
+        begin.elapsed() < Duration::from_secs(60),
+        "it must not go on to its planned end"
+    );
     assert!(matches!(ended.status.code(), Some(1 | 3)), "{why}");
     assert!(why.contains("less than the reserve of 1.2 MiB"), "{why}");
     let file = RunFile::open(&desk.path("run.triptime")).expect("the run file");
     assert_eq!(file.state(), model::RunState::Interrupted);
     let events = file.events().expect("events");
     let told = events.iter().find(|event| event.kind == model::EventKind::Interrupted);
-    assert!(told.is_some_and(|event| event.text.contains("before the disk is full")), "{told:?}");
+    assert!(
+        told.is_some_and(|event| event.text.contains("before the disk is full")),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -335,18 +420,36 @@ fn what_cannot_measure_says_so_at_once_and_nothing_is_told_of_it() {
     assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
     std::fs::write(desk.path("plan.toml"), PLAN).expect("writable");
     // It comes to light in the run itself only.
-    let output = desk.triptime(&["qualify", "plan.toml", "--detach", "--limits", "no-such-limits", "--out", "a.triptime"]);
+    let output = desk.triptime(&[
+        "qualify",
+        "plan.toml",
+        "--detach",
+        "--limits",
+        "no-such-limits",
+        "--out",
+        "a.triptime",
+    ]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("log: triptime: no-such-limits"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("log: triptime: limit profile \"no-such-limits\""),
+        "{}",
+        stderr(&output)
+    );
     assert_eq!(desk.status()["runs"], serde_json::json!([]));
     if Path::new("/run/systemd/system").exists() {
-        testing::skip("restart-after-reboot is refused without systemd", "systemd runs on this machine");
+        testing::skip(
+            "restart-after-reboot is refused without systemd",
+            "systemd runs on this machine",
+        );
         return;
     }
     let lasting = desk.triptime(&["qualify", "plan.toml", "--detach", "--restart-after-reboot"]);
     assert_eq!(lasting.status.code(), Some(3));
     let why = stderr(&lasting);
-    assert!(why.contains("only root") || why.contains("systemd does not run on this machine"), "{why}");
+    assert!(
+        why.contains("only root") || why.contains("systemd does not run on this machine"),
+        "{why}"
+    );
 }
 
 /// A machine on which systemd seems to run, with programs of ours in the place of its own.
@@ -379,7 +482,10 @@ fn where_systemd_runs_it_is_asked_for_a_unit_that_it_watches() {
     let started = with_systemd(&desk, "systemd-run", text, script);
     assert!(started.status.success(), "{}", stderr(&started));
     let said = String::from_utf8_lossy(&started.stdout).into_owned();
-    assert!(said.starts_with("two-steps: measuring, as the unit triptime-two-steps, process "), "{said}");
+    assert!(
+        said.starts_with("two-steps: measuring, as the unit triptime-two-steps, process "),
+        "{said}"
+    );
     let asked = std::fs::read_to_string(desk.path("asked")).expect("what it was asked");
     for word in [
         "--unit=triptime-two-steps",
@@ -392,14 +498,30 @@ fn where_systemd_runs_it_is_asked_for_a_unit_that_it_watches() {
         assert!(asked.lines().any(|line| line == word), "{word} is not in {asked}");
     }
     let run = desk.run("two-steps");
-    assert_eq!((&run["started_by"], &run["unit"]), (&"unit".into(), &"triptime-two-steps".into()));
+    assert_eq!(
+        (&run["started_by"], &run["unit"]),
+        (&"unit".into(), &"triptime-two-steps".into())
+    );
     let stopped = desk.triptime(&["stop", "two-steps"]);
     assert!(stopped.status.success(), "{}", stderr(&stopped));
 
-    let refused = with_systemd(&desk, "systemd-run", "#!/bin/sh\necho 'Access denied' >&2\nexit 1\n", &script.replace("run.t", "b.t"));
+    let refused = with_systemd(
+        &desk,
+        "systemd-run",
+        "#!/bin/sh\necho 'Access denied' >&2\nexit 1\n",
+        &script.replace("run.t", "b.t"),
+    );
     assert_eq!(refused.status.code(), Some(3));
-    assert!(stderr(&refused).contains("systemd-run refused: Access denied"), "{}", stderr(&refused));
-    assert_eq!(desk.status()["runs"].as_array().map(Vec::len), Some(1), "only the one that ended");
+    assert!(
+        stderr(&refused).contains("systemd-run refused: Access denied"),
+        "{}",
+        stderr(&refused)
+    );
+    assert_eq!(
+        desk.status()["runs"].as_array().map(Vec::len),
+        Some(1),
+        "only the one that ended"
+    );
 }
 
 #[test]
@@ -423,18 +545,40 @@ fn after_a_reboot_the_rest_is_measured_into_a_file_of_its_own_and_the_unit_goes(
     let log = std::fs::read_to_string(desk.path("run.log")).unwrap_or_default();
     assert!(output.status.success(), "{:?} {}{log}", output.status, stderr(&output));
     let unit = std::fs::read_to_string(desk.path("unit")).expect("the unit");
-    assert!(unit.contains("WantedBy=multi-user.target") && unit.contains("\"lasting-unit:two-steps\""), "{unit}");
+    assert!(
+        unit.contains("WantedBy=multi-user.target") && unit.contains("\"lasting-unit:two-steps\""),
+        "{unit}"
+    );
     let asked = std::fs::read_to_string(desk.path("asked")).expect("what it was asked");
     assert!(asked.contains("enable --quiet triptime-two-steps.service"), "{asked}");
     let second: Value = serde_json::from_slice(&std::fs::read(desk.path("second")).expect("a status")).expect("JSON");
     let run = &second["runs"][0];
-    assert_eq!((&run["step"], &run["steps"]), (&1.into(), &1.into()), "the second step alone: {run}");
-    assert!(run["left_s"].as_f64().is_some_and(|left| left < 88.5), "and not all of it: {run}");
+    assert_eq!(
+        (&run["step"], &run["steps"]),
+        (&1.into(), &1.into()),
+        "the second step alone: {run}"
+    );
+    assert!(
+        run["left_s"].as_f64().is_some_and(|left| left < 88.5),
+        "and not all of it: {run}"
+    );
     let rest = RunFile::open(&desk.path("run.2.triptime")).expect("a file of its own");
-    let names: Vec<String> = rest.series().expect("series").into_iter().map(|(_, spec)| spec.name).collect();
-    assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("wakeup/again/")), "{names:?}");
+    let names: Vec<String> = rest
+        .series()
+        .expect("series")
+        .into_iter()
+        .map(|(_, spec)| spec.name)
+        .collect();
+    assert!(
+        !names.is_empty() && names.iter().all(|name| name.starts_with("wakeup/again/")),
+        "{names:?}"
+    );
     let events = rest.events().expect("events");
-    assert!(events.iter().any(|event| event.text.starts_with("the rest of the plan after a reboot: step 2 of 2 on")));
+    assert!(events.iter().any(|event| {
+        event
+            .text
+            .starts_with("the rest of the plan after a reboot: step 2 of 2 on")
+    }));
     let units = std::fs::read_to_string(desk.path("units")).expect("a list");
     assert_eq!(units, "", "a run that was stopped does not start again");
 }

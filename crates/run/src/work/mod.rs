@@ -2,6 +2,7 @@
 
 mod counted;
 mod drain;
+mod quota;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -18,6 +19,7 @@ use crate::tape::Reel;
 use crate::thresholds::Thresholds;
 use crate::window::Open;
 use model::{Event, EventKind, Fact, RunState, SeriesId};
+use quota::Quota;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
@@ -87,6 +89,7 @@ pub(crate) struct Work {
     threads_seen_ns: Option<u64>,
     /// Who waits until all that was pushed has been looked at.
     waiting: Vec<Sender<()>>,
+    quota: Quota,
 }
 
 impl Work {
@@ -114,6 +117,7 @@ impl Work {
             stop,
             threads_seen_ns: None,
             waiting: Vec::new(),
+            quota: Quota::default(),
         }
     }
 
@@ -147,6 +151,8 @@ impl Work {
             }
             if let Some((state, duration_ns)) = finish {
                 self.close_windows(duration_ns.max(now_ns), true);
+                self.write();
+                self.batch.events = self.quota.finish(now_ns);
                 self.write();
                 let what_it_cost = self.reasons.summary();
                 self.add_facts(&what_it_cost);
@@ -299,6 +305,7 @@ impl Work {
             return;
         }
         let mut batch = std::mem::take(&mut self.batch);
+        self.quota.apply(&mut batch.events, self.window_ns);
         if !batch.windows.is_empty() {
             batch.causes = self.reasons.take_totals();
         }
