@@ -163,7 +163,8 @@ impl Run {
             ports: start.ports,
         };
         let disk = Disk::of(&spec.run.file);
-        if let Some(need) = start.need.filter(|_| !args.force) {
+        let need = start.need.or_else(|| need_of(&spec, start.lasts_ns));
+        if let Some(need) = need.filter(|_| !args.force) {
             disk.refuse(&need).map_err(Failure::CouldNotMeasure)?;
         }
         let keeper = KeeperSpec {
@@ -172,7 +173,7 @@ impl Run {
             file: &spec.run.file.clone(),
             window_ns: spec.run.window_ns,
             lasts_ns: start.lasts_ns,
-            need: start.need,
+            need,
             limits: Limits::of_profile(profile.as_ref()),
             detached: start.detached,
             force: args.force,
@@ -396,6 +397,15 @@ impl Ending {
             }
         }
     }
+}
+
+/// What a probe with an end will write: a series at least, and one for each measured CPU.
+fn need_of(spec: &SessionSpec, lasts_ns: Option<u64>) -> Option<Need> {
+    let series = spec.measured.len().max(1) as u64;
+    Some(Need {
+        budget: spec.run.file_budget.unwrap_or(0),
+        ..Need::of(series, lasts_ns?, spec.run.window_ns)
+    })
 }
 
 /// The CPUs of this process that are not measured; all of them when none is left.

@@ -62,6 +62,9 @@ pub enum SessionError {
     /// The test bed.
     #[error(transparent)]
     Bed(#[from] crate::bed::BedError),
+    /// A place of a device under test.
+    #[error(transparent)]
+    Place(#[from] crate::place::PlaceError),
     /// A load.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),
@@ -81,6 +84,7 @@ pub struct Session {
     pub stop: Stop,
     file: PathBuf,
     window_ns: u64,
+    documents: Vec<(String, String)>,
     idle: String,
     watch: Watch,
     dma_latency: Option<DmaLatency>,
@@ -135,6 +139,7 @@ impl Session {
             stop,
             file: spec.run.file,
             window_ns: spec.run.window_ns,
+            documents: spec.run.documents,
             idle,
             watch,
             dma_latency,
@@ -158,6 +163,12 @@ impl Session {
     /// Length of a window, in ns.
     pub fn window_ns(&self) -> u64 {
         self.window_ns
+    }
+
+    /// A text that is kept in the run: `plan`, `limits`.
+    pub(crate) fn document(&self, name: &str) -> Option<&str> {
+        let found = self.documents.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.as_str())
     }
 
     /// The run file.

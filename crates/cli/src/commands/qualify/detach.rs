@@ -8,6 +8,7 @@ use crate::run_file::default_file;
 use crate::verdict::write;
 use lab::detach::{Unit, has_systemd, unit_name};
 use lab::plan::Plan;
+use lab::room::{Disk, Need};
 use lab::roster::{Entry, FOLDER, Found, Phase, Roster, Way};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -37,10 +38,13 @@ struct Start {
 }
 
 /// Starts the run; returns the exit status.
-pub(super) fn start(args: &QualifyArgs, plan: &Plan) -> Result<u8, Failure> {
+pub(super) fn start(args: &QualifyArgs, plan: &Plan, need: &Need) -> Result<u8, Failure> {
     let way = way(args.restart_after_reboot)?;
     let roster = Roster::own().ok_or_else(no_folder)?;
     let file = file(args)?;
+    if !args.run.force {
+        Disk::of(&file).refuse(need).map_err(Failure::CouldNotMeasure)?;
+    }
     let mut entry = Entry::new("qualify", &file.to_string_lossy(), sys::clock::realtime().as_ns());
     entry.plan = Some(plan.name.clone());
     entry.way = way;

@@ -16,8 +16,9 @@ use crate::table;
 use crate::verdict::write;
 use lab::bed::Bed;
 use lab::detach::Left;
+use lab::place::container::Containers;
+use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
-use lab::room::Disk;
 use lasting::Again;
 use model::EventKind;
 use probes::options::positive_duration;
@@ -48,6 +49,9 @@ pub(crate) struct QualifyArgs {
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
+    /// Where the devices under test are: in this process, or each in a container [default: as the plan says]
+    #[arg(long, value_name = "PLACE", value_parser = kind)]
+    place: Option<Kind>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
     /// where there are none, all but the housekeeping ones]
     #[arg(long, short = 'a', value_name = "LIST")]
@@ -83,10 +87,17 @@ pub(crate) struct QualifyArgs {
 }
 
 /// Runs the command; returns its exit status.
-pub(crate) fn run(mut args: QualifyArgs) -> Result<u8, Failure> {
-    if args.detached.is_some() {
+pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
+    let detached = args.detached.clone();
+    if detached.is_some() {
         leave_session()?;
     }
+    let ended = measure(args);
+    lasting::at_the_end(detached.as_ref());
+    ended
+}
+
+fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.list {
         return outline::list();
     }
@@ -102,7 +113,6 @@ pub(crate) fn run(mut args: QualifyArgs) -> Result<u8, Failure> {
             (left.plan.clone(), Some(left))
         }
         Again::Nothing => {
-            lasting::at_the_end(args.detached.as_ref());
             write("Nothing of the plan is left to measure.\n")?;
             return Ok(0);
         }
@@ -127,11 +137,7 @@ pub(crate) fn run(mut args: QualifyArgs) -> Result<u8, Failure> {
     let window_ns = args.run.window.unwrap_or(plan.window.0);
     let need = plan.room(&cpus, &roles, window_ns, args.run.file_budget)?;
     if args.detach {
-        let file = args.run.out.clone().unwrap_or_else(|| "runs/x".into());
-        if !args.run.force {
-            Disk::of(&file).refuse(&need).map_err(Failure::CouldNotMeasure)?;
-        }
-        return detach::start(&args, &plan);
+        return detach::start(&args, &plan, &need);
     }
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
@@ -157,7 +163,8 @@ pub(crate) fn run(mut args: QualifyArgs) -> Result<u8, Failure> {
         lasts_ns: None,
         need: Some(need),
         detached: args.detached.clone(),
-        is_paced: true,
+        // What is measured in another place comes at the end of its step.
+        is_paced: args.place.unwrap_or(plan.place) == Kind::Native,
     };
     if !args.run.quiet {
         say(&plan, &roles);
@@ -167,15 +174,14 @@ pub(crate) fn run(mut args: QualifyArgs) -> Result<u8, Failure> {
     run.html_beside_the_run();
     say_rest(&run, left.as_deref());
     let work = PlanRun {
+        place: place(args.place.unwrap_or(plan.place), &roles, plan.devices()),
         plan: &plan,
         roles,
         cpus,
         ports,
     };
     let outcome = lab::plan::run(run.runner(), work);
-    let finished = run.finish(outcome);
-    lasting::at_the_end(args.detached.as_ref());
-    finished
+    run.finish(outcome)
 }
 
 /// Says in the run that it is the rest of a plan.
@@ -183,6 +189,24 @@ fn say_rest(run: &Run, left: Option<&Left>) {
     if let Some(left) = left {
         let text = format!("the rest of the plan after a reboot: {}", left.said());
         run.session.recorder.events().write(EventKind::Note, text);
+    }
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    let known = [Kind::Native, Kind::Container];
+    let found = known.into_iter().find(|kind| kind.name() == text);
+    found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(" or ")))
+}
+
+/// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
+fn place(kind: Kind, roles: &Roles, devices: usize) -> PlaceSpec {
+    match kind {
+        Kind::Native | Kind::Vm => PlaceSpec::Native,
+        Kind::Container => PlaceSpec::Container(Containers {
+            program: None,
+            side_by_side: devices as u64,
+            cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
+        }),
     }
 }
 
