@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bed;
+pub mod detach;
 pub mod disturb;
 pub mod fault;
 pub mod load;
@@ -10,5 +11,7 @@ pub mod loads;
 pub mod place;
 pub mod plan;
 pub mod preflight;
+pub mod room;
+pub mod roster;
 pub mod runner;
 pub mod session;
