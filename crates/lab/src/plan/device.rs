@@ -14,7 +14,7 @@ use std::io::{BufRead, Write};
 use units::{CpuList, Realtime};
 
 /// Name of the file that a place is given.
-pub const TASK: &str = "device.toml";
+const TASK: &str = "device.toml";
 
 /// Name of the file with the limits that the run is judged by: from when on a sample is over depends on them.
 const LIMITS: &str = "limits.toml";
@@ -22,7 +22,7 @@ const LIMITS: &str = "limits.toml";
 /// What the device's end is told, beside the step itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct There {
+pub(super) struct There {
     /// Name of the plan.
     plan: String,
     /// The device's interface, as it is called in the place.
@@ -150,7 +150,7 @@ impl Task {
             window_ns,
             plan: self.there.plan.clone(),
             stop: runner.session.stop.clone(),
-            places: &[],
+            places: Vec::new(),
             there: Some(&self.there),
             written: &self.step.written,
         };

@@ -40,7 +40,12 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     let beds = match work.plan.steps.iter().any(Step::needs_bed) {
         true => {
             runner.show.show(runner.session, "building the test bed", None);
-            Some(Beds::build(work.plan, work.ports.take(), &work.place, &runner.session.recorder)?)
+            Some(Beds::build(
+                work.plan,
+                work.ports.take(),
+                &work.place,
+                &runner.session.recorder,
+            )?)
         }
         false => None,
     };
@@ -165,12 +170,10 @@ impl Steps<'_, '_> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut all: Vec<Box<dyn Underway + 'b>> = Vec::new();
         let mut refused = Ok(());
-        let alone = self.alone.clone();
         for (step, bed) in steps {
             let stop = self.runner.session.stop.of_step();
-            let places = bed.map_or(&alone[..], |(way, _)| &way.places);
             let started = self
-                .place(step, bed, places, &stop)
+                .place(step, bed, &stop)
                 .and_then(|place| step.measure.start(&place, self.runner.session));
             stops.push(stop);
             match started {
@@ -191,7 +194,6 @@ impl Steps<'_, '_> {
         &self,
         step: &'b Step,
         bed: Option<(&'b BedOfPlan, &'b Beds)>,
-        places: &'b [Arc<dyn Place>],
         stop: &Stop,
     ) -> Result<StepContext<'b>, SessionError> {
         let work = &self.work;
@@ -205,7 +207,7 @@ impl Steps<'_, '_> {
             window_ns: work.plan.window.0,
             plan: work.plan.name.clone(),
             stop: stop.clone(),
-            places,
+            places: bed.map_or(&self.alone, |(way, _)| &way.places).clone(),
             there: None,
             written: &step.written,
         })
@@ -222,9 +224,14 @@ fn say_of_wire(beds: &Beds, events: &Events) {
     }
 }
 
-/// Pauses that this kernel's real-time throttling asks for. Where it cannot be read, the kernel's defaults are assumed.
+/// Pauses that this kernel's real-time throttling asks for, and the budget of the control group where that is less. Where it cannot be read, the kernel's defaults are assumed.
 pub fn rest() -> Rest {
-    let (runtime_us, period_us) = Host::live().rt_runtime().map_or((950_000, 1_000_000), |rt| {
+    let host = Host::live();
+    let all = host.rt_runtime().ok();
+    let of_group = host.group_rt_runtime().ok().flatten();
+    let limited = [all, of_group].into_iter().flatten().filter(|rt| !rt.is_unlimited());
+    let least = limited.min_by_key(|rt| u64::try_from(rt.runtime_us).unwrap_or(0) * 1_000_000 / rt.period_us.max(1));
+    let (runtime_us, period_us) = least.or(all).map_or((950_000, 1_000_000), |rt| {
         (rt.runtime_us, i64::try_from(rt.period_us).unwrap_or(i64::MAX))
     });
     Rest::below_throttling(runtime_us, period_us)

@@ -7,12 +7,13 @@ use model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
 use std::collections::BTreeMap;
 use store::{Batch, RunFile, RunWriter, StoreError};
 
-/// What happens in a place on purpose, and says nothing against its samples.
-const OF_COURSE: [EventKind; 5] = [
+/// What says nothing against the samples of a place.
+const OF_COURSE: [EventKind; 6] = [
     EventKind::LoadStarted,
     EventKind::LoadStopped,
     EventKind::StepStarted,
     EventKind::StepStopped,
+    EventKind::Refused,
     EventKind::Note,
 ];
 

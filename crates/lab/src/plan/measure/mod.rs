@@ -12,18 +12,18 @@ use super::device::{self, There};
 use super::file::Duration;
 use super::step::in_words;
 use crate::place::AwayEnd;
+use crate::place::Place;
 use crate::runner::{Side, Underway};
 use crate::session::{Session, SessionError};
-use crate::place::Place;
-use probes::{Need, Running, SenderEnd};
 use probes::noise::NoiseConfig;
 use probes::options::text;
+use probes::subscribe::ClockRelation;
 use probes::wakeup::WakeupConfig;
+use probes::{Need, Running, SenderEnd};
 use run::Stop;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use std::any::Any;
-use probes::subscribe::ClockRelation;
 use std::fmt::Debug;
 use std::sync::Arc;
 use sys::packet::{PacketPort, PortOptions};
@@ -158,7 +158,7 @@ pub(super) struct StepContext<'a> {
     /// Ends the step.
     pub(super) stop: Stop,
     /// Where the devices are, one after the other; none: in this process.
-    pub(super) places: &'a [Arc<dyn Place>],
+    pub(super) places: Vec<Arc<dyn Place>>,
     /// In a place: what the step is told there.
     pub(super) there: Option<&'a There>,
     /// As it was written.
@@ -176,7 +176,8 @@ impl<'a> StepContext<'a> {
 
     /// What series over the bed are called behind their family, where they are not named after what is sent.
     fn label(&self) -> String {
-        self.bed.map_or_else(|| "reflect".to_owned(), |(way, _)| way.label.clone())
+        self.bed
+            .map_or_else(|| "reflect".to_owned(), |(way, _)| way.label.clone())
     }
 
     /// How a publisher's clock relates to the device's.

@@ -77,7 +77,7 @@ impl Measure for ReflectStep {
         let reflector = self.reflector(place)?;
         let initiator = ReflectConfig {
             role: Role::Initiator,
-            peer: Some(Mac(match place.places {
+            peer: Some(Mac(match &place.places[..] {
                 [first, ..] => first.mac(),
                 [] => way.bed.mac(End::Device)?,
             })),
