@@ -11,7 +11,7 @@ use tempfile::TempPath;
 use units::CpuList;
 
 /// What kind of place it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// This process, in a network namespace of the bed.

@@ -5,6 +5,7 @@ mod beside;
 mod faults;
 mod file;
 mod hops;
+mod matrix;
 mod measure;
 mod networks;
 mod outline;
@@ -14,6 +15,7 @@ mod step;
 
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
+pub use matrix::{Cell, Isolation, MatrixTable};
 pub use networks::Networks;
 pub use outline::Outline;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
