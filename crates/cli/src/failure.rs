@@ -131,6 +131,7 @@ impl From<SessionError> for Failure {
             SessionError::Sys(error) => error.into(),
             SessionError::Bed(BedError::Sys(error)) => error.into(),
             SessionError::Bed(error @ BedError::NotAvailable(_)) => Self::CouldNotMeasure(error.to_string()),
+            SessionError::Place(error) => Self::CouldNotMeasure(error.to_string()),
             SessionError::Load(error) => error.into(),
             SessionError::Plan(error) => error.into(),
             SessionError::Trace(error) => error.into(),

@@ -137,6 +137,8 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Merge(commands::merge::MergeArgs),
     Manual(commands::manual::ManualArgs),
     #[command(hide = true)]
+    Device(commands::device::DeviceArgs),
+    #[command(hide = true)]
     Output(help::TopicArgs),
 }
 
@@ -197,6 +199,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Import(args) => commands::import::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
         Command::Manual(args) => commands::manual::run(&args, command_line()),
+        Command::Device(args) => commands::device::run(args),
         Command::Output(_) => help::show_topic(command_line()),
     }
 }

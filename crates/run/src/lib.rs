@@ -8,7 +8,9 @@
 
 #![forbid(unsafe_code)]
 
+mod adopted;
 mod clock;
+mod copied;
 mod counted;
 mod feed;
 mod labels;
@@ -31,7 +33,9 @@ mod work;
 #[cfg(test)]
 mod worst;
 
+pub use adopted::Adopted;
 pub use clock::ClockWatch;
+pub use copied::copy;
 pub use counted::{Counted, CountedSpan, CountedSpike};
 pub use feed::{Describe, Feed, FeedItem, Heard, LABEL_BYTES, RECEIVED_POINTS};
 pub use labels::LabelsAt;

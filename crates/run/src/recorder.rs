@@ -1,5 +1,6 @@
 //! The handle of the one thread that writes.
 
+use crate::adopted::Adopted;
 use crate::counted::{Counted, CountedSpan};
 use crate::feed::{AfterWord, Describe, Described, Feed, Source};
 use crate::labels::{Labels, LabelsAt};
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Thresholds(Thresholds),
     Counted(Box<CountedSpan>),
     CountedEvent(Box<SeriesSpec>, Event),
+    Adopt(Box<Adopted>, Sender<Result<(), StoreError>>),
     Settle(Sender<()>),
     Finish(RunState, u64),
 }
@@ -187,6 +189,17 @@ impl Recorder {
     /// Adds facts to the inventory of the run, such as those of a test bed that was built after it started.
     pub fn add_facts(&self, facts: Vec<Fact>) {
         let _ = self.commands.send(Command::Facts(facts));
+    }
+
+    /// Takes the run of a place into this one: its series, its events, its inventory.
+    ///
+    /// # Errors
+    /// Its file cannot be read.
+    pub fn adopt(&self, adopted: Adopted) -> Result<(), StoreError> {
+        let (done, outcome) = mpsc::channel();
+        let _ = self.commands.send(Command::Adopt(Box::new(adopted), done));
+        // An error: the recording thread has ended, and says itself why.
+        outcome.recv().unwrap_or(Ok(()))
     }
 
     /// Every series as it stands, for a progress line.

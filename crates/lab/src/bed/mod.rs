@@ -74,6 +74,17 @@ struct EndInterface {
     interface: String,
 }
 
+/// Where a device under test is joined to a bed.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceEnd<'a> {
+    /// Its network namespace; `None`: that of this process.
+    pub namespace: Option<&'a NetNs>,
+    /// Its interface there.
+    pub interface: &'a str,
+    /// The interface's address.
+    pub mac: [u8; 6],
+}
+
 /// Why a bed could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BedError {
@@ -161,12 +172,29 @@ impl Bed {
     pub fn port_of_device(&self, number: usize, options: &PortOptions) -> Result<PacketPort, SysError> {
         match self.devices.get(number) {
             Some(device) => device.port(options),
-            None => Err(SysError::Invalid {
-                what: format!(
-                    "the bed has {} devices under test, and no number {number}",
-                    self.devices.len()
-                ),
-            }),
+            None => Err(self.no_device(number)),
+        }
+    }
+
+    /// The end of device number `number`, from 0, for who moves in there.
+    ///
+    /// # Errors
+    /// No such device, or one whose address cannot be read.
+    pub fn device(&self, number: usize) -> Result<DeviceEnd<'_>, SysError> {
+        let end = self.devices.get(number).ok_or_else(|| self.no_device(number))?;
+        Ok(DeviceEnd {
+            namespace: end.namespace.as_ref(),
+            interface: &end.interface,
+            mac: end.run(|| sys::link::find(&end.interface).map(|link| link.mac))?,
+        })
+    }
+
+    fn no_device(&self, number: usize) -> SysError {
+        SysError::Invalid {
+            what: format!(
+                "the bed has {} devices under test, and no number {number}",
+                self.devices.len()
+            ),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What this machine can: which cells of a matrix cannot be measured on it, and why.
 
 use crate::place::Kind;
+use crate::place::container::{Container, Containers};
 use crate::plan::{Cell, Isolation};
 use host::CpuFacts;
 use units::CpuList;
@@ -25,7 +26,9 @@ impl Here {
     pub fn look(facts: &CpuFacts, measured: &CpuList) -> Self {
         let no = |what: &str| Err(format!("this version has no {what} for a matrix"));
         Self {
-            container: no("containers"),
+            container: Container::up(&Containers::default(), None)
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
             guest: no("guests"),
             partition: no("partitions of control groups"),
             isolated: facts.isolated.clone(),

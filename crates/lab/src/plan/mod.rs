@@ -2,6 +2,7 @@
 
 mod beds;
 mod beside;
+mod device;
 mod faults;
 mod file;
 mod hops;
@@ -13,6 +14,7 @@ mod roles;
 mod run;
 mod step;
 
+pub use device::Task;
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
 pub use matrix::{Cell, Isolation, MatrixTable};

@@ -62,6 +62,9 @@ pub enum SessionError {
     /// The test bed.
     #[error(transparent)]
     Bed(#[from] crate::bed::BedError),
+    /// A place of a device under test.
+    #[error(transparent)]
+    Place(#[from] crate::place::PlaceError),
     /// A load.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),
@@ -80,6 +83,7 @@ pub struct Session {
     /// Ends the run early.
     pub stop: Stop,
     file: PathBuf,
+    documents: Vec<(String, String)>,
     idle: String,
     watch: Watch,
     dma_latency: Option<DmaLatency>,
@@ -133,6 +137,7 @@ impl Session {
             recorder,
             stop,
             file: spec.run.file,
+            documents: spec.run.documents,
             idle,
             watch,
             dma_latency,
@@ -151,6 +156,12 @@ impl Session {
             drop(self.dma_latency.take());
             (self.dma_latency, self.idle) = hold_idle(alone, &self.recorder.events());
         }
+    }
+
+    /// A text that is kept in the run: `plan`, `limits`.
+    pub(crate) fn document(&self, name: &str) -> Option<&str> {
+        let found = self.documents.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.as_str())
     }
 
     /// The run file.

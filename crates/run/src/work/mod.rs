@@ -1,5 +1,6 @@
 //! The one thread that writes: drains the rings, builds windows, has late samples explained.
 
+mod adopt;
 mod counted;
 mod drain;
 #[cfg(test)]
@@ -202,6 +203,9 @@ impl Work {
                 Command::Facts(facts) => self.add_facts(&facts),
                 Command::Counted(span) => self.take_counted(&span),
                 Command::CountedEvent(series, event) => self.take_counted_event(&series, event),
+                Command::Adopt(adopted, done) => {
+                    let _ = done.send(self.adopt(&adopted));
+                }
                 Command::Settle(done) => self.waiting.push(done),
                 Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
             }

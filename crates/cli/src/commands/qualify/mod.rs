@@ -8,6 +8,8 @@ use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
 use lab::bed::Bed;
+use lab::place::container::Containers;
+use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
 use probes::options::positive_duration;
 use probes::{Machine, Need};
@@ -36,6 +38,9 @@ pub(crate) struct QualifyArgs {
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
+    /// Where the devices under test are: in this process, or each in a container [default: as the plan says]
+    #[arg(long, value_name = "PLACE", value_parser = kind)]
+    place: Option<Kind>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
     /// where there are none, all but the housekeeping ones]
     #[arg(long, short = 'a', value_name = "LIST")]
@@ -115,6 +120,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     run.session.recorder.add_facts(roles.facts());
     run.html_beside_the_run();
     let work = PlanRun {
+        place: place(args.place.unwrap_or(plan.place), &roles, plan.devices()),
         plan: &plan,
         roles,
         cpus,
@@ -122,6 +128,24 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     };
     let outcome = lab::plan::run(run.runner(), work);
     run.finish(outcome)
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    let known = [Kind::Native, Kind::Container];
+    let found = known.into_iter().find(|kind| kind.name() == text);
+    found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(" or ")))
+}
+
+/// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
+fn place(kind: Kind, roles: &Roles, devices: usize) -> PlaceSpec {
+    match kind {
+        Kind::Native | Kind::Vm => PlaceSpec::Native,
+        Kind::Container => PlaceSpec::Container(Containers {
+            program: None,
+            side_by_side: devices as u64,
+            cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
+        }),
+    }
 }
 
 /// How long it takes and who runs where, before anything is measured. Standard output is the result's.

@@ -7,6 +7,7 @@ use super::faults::{self, PlanFault};
 use super::matrix::{Cell, MatrixTable};
 use super::networks::Networks;
 use super::step::{Load, Step};
+use crate::place::Kind;
 use serde::Deserialize;
 use std::path::Path;
 use units::CpuList;
@@ -135,6 +136,9 @@ pub struct Plan {
     pub table: Option<ReportTable>,
     /// Length of a window.
     pub window: Duration,
+    /// Where the devices under test are; in this process, if nothing is said.
+    #[serde(default)]
+    pub place: Kind,
     /// Who runs where.
     pub cpus: CpuRoles,
     /// Networks that the round trip is measured over; without it, over a bridge.

@@ -171,6 +171,7 @@ impl MatrixTable {
         let own = [
             (plan.bed.is_some(), "[bed]", "networks"),
             (!plan.loads.is_empty(), "[[load]]", "loads"),
+            (plan.place != Kind::Native, "place", "places"),
         ];
         if let Some((_, key, of_matrix)) = own.iter().find(|(is_there, ..)| *is_there) {
             return Err(format!("{key}: the cells have their own: write matrix.{of_matrix}"));
@@ -233,9 +234,7 @@ impl Plan {
         let text = |text: &str| toml::Value::String(text.to_owned());
         plan.insert("name".into(), text(&format!("{} {}", self.name, cell.name())));
         plan.insert("what".into(), text(&cell.words()));
-        if cell.place != Kind::Native {
-            plan.insert("place".into(), text(cell.place.name()));
-        }
+        plan.insert("place".into(), text(cell.place.name()));
         if let Some(loads) = loads {
             plan.insert("load".into(), loads.clone());
         }
