@@ -66,6 +66,7 @@ mod failure;
 mod help;
 mod judge;
 mod junit;
+mod matrix;
 mod named;
 mod page;
 mod progress;

@@ -12,7 +12,7 @@ mod state;
 pub use budget::{Chosen, choose};
 pub use here::Here;
 pub use order::rounds;
-pub use state::{Failed, Folder, LeftOut, Setup, State, StateError, run_file};
+pub use state::{Failed, Folder, LeftOut, Setup, State, StateError, causes_file, plan_file, run_file};
 
 use crate::place::Kind;
 use crate::plan::{Cell, Plan};

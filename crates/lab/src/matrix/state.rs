@@ -54,6 +54,8 @@ pub struct State {
     pub seed: u32,
     /// Time that measurements took so far, in ns.
     pub spent_ns: u64,
+    /// Options by which every measurement has the same CPUs.
+    pub cpus: Vec<String>,
     /// Names of the cells in the order of each round.
     pub order: Vec<Vec<String>>,
     /// What it was begun with.
@@ -105,7 +107,13 @@ pub enum StateError {
 
 impl State {
     /// A matrix of these cells, in the order that this seed gives.
-    pub fn begin(setup: Setup, chosen: Chosen, left_out: Vec<LeftOut>, (repetitions, seed): (u32, u32)) -> Self {
+    pub fn begin(
+        setup: Setup,
+        cpus: Vec<String>,
+        chosen: Chosen,
+        left_out: Vec<LeftOut>,
+        (repetitions, seed): (u32, u32),
+    ) -> Self {
         let names: Vec<String> = chosen.cells.iter().map(Cell::name).collect();
         let order = order::rounds(names.len(), repetitions, u64::from(seed));
         let named = |round: Vec<usize>| round.into_iter().map(|at| names[at].clone()).collect();
@@ -114,6 +122,7 @@ impl State {
             schema: SCHEMA.to_owned(),
             seed,
             spent_ns: 0,
+            cpus,
             order: order.into_iter().map(named).collect(),
             setup,
             cells: chosen.cells,
@@ -227,6 +236,16 @@ pub fn run_file(folder: &Path, cell: &Cell, round: u32) -> PathBuf {
     folder.join(format!("{}.{round}.triptime", cell.name()))
 }
 
+/// Where the run of a cell goes that is made for the causes of its late samples.
+pub fn causes_file(folder: &Path, cell: &Cell) -> PathBuf {
+    folder.join(format!("{}.causes.triptime", cell.name()))
+}
+
+/// Where the plan of a cell goes.
+pub fn plan_file(folder: &Path, cell: &Cell) -> PathBuf {
+    folder.join(format!("{}.toml", cell.name()))
+}
+
 /// The folder of a matrix, made where it is not there, and nobody else's while this lives.
 #[derive(Debug)]
 pub struct Folder(#[expect(dead_code, reason = "the lock is held as long as it is open")] File);
@@ -280,7 +299,7 @@ mod tests {
             rounds: 2,
             left_out: vec![(cell("disk"), "no time".to_owned())],
         };
-        State::begin(setup(), chosen, Vec::new(), (2, 7))
+        State::begin(setup(), Vec::new(), chosen, Vec::new(), (2, 7))
     }
 
     #[test]

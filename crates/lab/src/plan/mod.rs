@@ -25,7 +25,7 @@ pub use run::{PlanRun, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 8] = [
+pub const EMBEDDED: [(&str, &str); 10] = [
     ("quick", include_str!("../../../../plans/quick.toml")),
     ("substation", include_str!("../../../../plans/substation.toml")),
     ("vpc", include_str!("../../../../plans/vpc.toml")),
@@ -34,4 +34,6 @@ pub const EMBEDDED: [(&str, &str); 8] = [
     ("avb", include_str!("../../../../plans/avb.toml")),
     ("avb-wakeup", include_str!("../../../../plans/avb-wakeup.toml")),
     ("networks", include_str!("../../../../plans/networks.toml")),
+    ("matrix", include_str!("../../../../plans/matrix.toml")),
+    ("container-table", include_str!("../../../../plans/container-table.toml")),
 ];

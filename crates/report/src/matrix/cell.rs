@@ -3,7 +3,7 @@
 use super::measure::Measure;
 use super::{Absent, Measurement};
 use crate::comparison::joined;
-use crate::verdict::{Judgement, Verdict};
+use crate::verdict::{Check, Judgement, Verdict};
 use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE};
 use model::{RunView, SeriesView};
 use units::foreign::Show;
@@ -188,10 +188,42 @@ fn of_rounds(conditions: Conditions, mut runs: Vec<Measurement>) -> Cell {
     cell
 }
 
-/// The limits that failed, each with why.
-fn over(judgement: &Judgement) -> impl Iterator<Item = String> {
-    let failed = judgement.checks.iter().filter(|check| check.verdict == Verdict::Fail);
-    failed.map(|check| format!("{} of {}: {}", check.limit.id, check.series, check.why))
+/// The limits that failed, each with the worst of its series, and why.
+fn over<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> Vec<String> {
+    let mut worst: Vec<(&Check, u32)> = Vec::new();
+    for check in judgements.flat_map(|judgement| &judgement.checks) {
+        if check.verdict != Verdict::Fail {
+            continue;
+        }
+        let key = (&check.limit.id, &check.series);
+        match worst
+            .iter_mut()
+            .find(|(known, _)| (&known.limit.id, &known.series) == key)
+        {
+            Some((known, times)) => {
+                *times += 1;
+                if excess(check) > excess(known) {
+                    *known = check;
+                }
+            }
+            None => worst.push((check, 1)),
+        }
+    }
+    let text = |(check, times): (&Check, u32)| {
+        let times = if times > 1 {
+            format!(" {times} times, the worst")
+        } else {
+            String::new()
+        };
+        format!("{} of {}{times}: {}", check.limit.id, check.series, check.why)
+    };
+    worst.into_iter().map(text).collect()
+}
+
+/// How far a figure is beyond its limit: above one, or below where it is to be at least that.
+fn excess(check: &Check) -> f64 {
+    let measured = check.measured.map_or(0.0, |measured| measured.as_f64());
+    (measured - check.limit.allowed as f64).abs()
 }
 
 /// Late samples one by one are looked at in the report of their run.

@@ -164,7 +164,7 @@ fn what_is_not_there_says_why_and_is_no_pass() {
     let matrix = Matrix::of("test", &order, runs(), &absent).expect("cells");
     let text = matrix.text();
     for part in [
-        "vm over bridge, load none, isolation none: left out: no kernel",
+        "left out: no kernel (vm over bridge, load none, isolation none)",
         "container over bridge, load none, isolation none: not run: no runtime",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
@@ -186,16 +186,19 @@ fn what_is_not_there_says_why_and_is_no_pass() {
 #[test]
 fn a_limit_that_failed_is_named_with_its_cell() {
     let late = judged(run(&conditions("native", "none"), 0, (90_000.0, 30)));
+    let later = judged(run(&conditions("native", "none"), 2, (95_000.0, 30)));
     let mut again = judged(run(&conditions("native", "none"), 1, (90_000.0, 30)));
     again.for_causes = true;
-    let matrix = Matrix::of("test", &[], vec![late, again], &[]).expect("cells");
+    let matrix = Matrix::of("test", &[], vec![late, later, again], &[]).expect("cells");
     assert!(matrix.has_failed() && !matrix.is_passed());
     let json = json(&matrix);
-    assert_eq!(json["cells"][0]["runs"], 1, "what was made for its causes is no round");
-    assert_eq!(json["cells"][0]["measured"][0]["received"], 2 * 4_000 * 30);
+    assert_eq!(json["cells"][0]["runs"], 2, "what was made for its causes is no round");
+    assert_eq!(json["cells"][0]["measured"][0]["received"], 2 * 2 * 4_000 * 30);
     let over = json["cells"][0]["over"].as_array().expect("limits");
     assert!(
-        over[0].as_str().is_some_and(|text| text.contains("of wakeup/cpu1")),
+        over[0]
+            .as_str()
+            .is_some_and(|text| text.starts_with("wakeup.max of wakeup/cpu1 2 times, the worst: ")),
         "{over:?}"
     );
     assert!(over.iter().any(|text| {

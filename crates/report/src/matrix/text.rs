@@ -74,8 +74,26 @@ impl Matrix {
                 .chain(kinds.iter().map(|kind| kind.title.to_owned()))
                 .collect(),
             rows: self.cells.iter().map(row).collect(),
-            notes: self.cells.iter().flat_map(Cell::notes).collect(),
+            notes: self
+                .left_out()
+                .into_iter()
+                .chain(self.cells.iter().flat_map(Cell::notes))
+                .collect(),
         }
+    }
+
+    /// Why cells were left out, each reason once.
+    fn left_out(&self) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for cell in &self.cells {
+            let Some(why) = cell.left_out.as_deref() else { continue };
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, cells)) => cells.push(cell.conditions.words()),
+                None => reasons.push((why, vec![cell.conditions.words()])),
+            }
+        }
+        let text = |(why, cells): (&str, Vec<String>)| format!("left out: {why} ({})", cells.join("; "));
+        reasons.into_iter().map(text).collect()
     }
 
     fn boxes_of(&self, kind: &Kind) -> String {
@@ -138,7 +156,6 @@ impl Cell {
     /// What is to be known of it, each in a line.
     fn notes(&self) -> Vec<String> {
         let name = self.conditions.words();
-        let left_out = self.left_out.iter().map(|why| format!("{name}: left out: {why}"));
         let failures = self.failures.iter().map(|why| format!("{name}: not run: {why}"));
         let over = self.over.iter().map(|why| format!("{name}: {why}"));
         let counted = self
@@ -146,7 +163,7 @@ impl Cell {
             .iter()
             .filter_map(Measure::counted)
             .map(|text| format!("{name}: {text}"));
-        left_out.chain(failures).chain(over).chain(counted).collect()
+        failures.chain(over).chain(counted).collect()
     }
 }
 

@@ -213,6 +213,16 @@ fn is_plain(name: &str) -> bool {
 }
 
 impl Plan {
+    /// How long all of it measures, in ns: of a plan with a matrix its budget, or every cell as often as it says.
+    pub fn whole_ns(&self) -> u64 {
+        let own = self.duration_ns();
+        let of_matrix = |matrix: &MatrixTable| {
+            let all = own * u64::from(matrix.repetitions) * matrix.cells().len() as u64;
+            matrix.budget.map_or(all, |budget| budget.0)
+        };
+        self.matrix.as_ref().map_or(own, of_matrix)
+    }
+
     /// The text of the plan that measures one cell of this plan's matrix.
     ///
     /// # Errors
