@@ -68,6 +68,7 @@ mod help;
 mod judge;
 mod junit;
 mod keeper;
+mod matrix;
 mod named;
 mod page;
 mod progress;
