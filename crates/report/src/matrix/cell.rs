@@ -166,10 +166,13 @@ pub(super) fn gather(order: &[Conditions], runs: Vec<Measurement>) -> Result<Vec
 fn of_rounds(conditions: Conditions, mut runs: Vec<Measurement>) -> Cell {
     runs.sort_by_key(|run| run.view.info.started.as_ns());
     let mut cell = Cell::empty(conditions);
+    for for_causes in [false, true] {
+        let judgements = runs.iter().filter(|run| run.for_causes == for_causes);
+        let again = if for_causes { "again, for its causes: " } else { "" };
+        let over = over(judgements.map(|run| &run.judgement));
+        cell.over.extend(over.into_iter().map(|text| format!("{again}{text}")));
+    }
     for run in &runs {
-        let why = if run.for_causes { "again, for its causes: " } else { "" };
-        cell.over
-            .extend(over(&run.judgement).map(|text| format!("{why}{text}")));
         if !run.for_causes {
             cell.rounds += 1;
             cell.verdicts.count(run.judgement.verdict);
