@@ -100,12 +100,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
     }
-    let place = place(
-        args.place.unwrap_or(plan.place),
-        &args.guest,
-        &roles,
-        plan.devices(),
-    )?;
+    let place = place(args.place.unwrap_or(plan.place), &args.guest, &roles, plan.devices())?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
