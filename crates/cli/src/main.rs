@@ -67,6 +67,8 @@ mod guest;
 mod help;
 mod judge;
 mod junit;
+mod keeper;
+mod matrix;
 mod named;
 mod page;
 mod progress;
@@ -113,6 +115,8 @@ Example: triptime qualify";
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Qualify(commands::qualify::QualifyArgs),
+    Status(commands::status::StatusArgs),
+    Stop(commands::stop::StopArgs),
     /// Timer wake-up latency: timer due -> thread running, one thread per CPU
     #[command(after_help = "\
 Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits substation
@@ -181,6 +185,8 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Qualify(args) => commands::qualify::run(args),
+        Command::Status(args) => commands::status::run(&args),
+        Command::Stop(args) => commands::stop::run(&args),
         Command::Wakeup(args) => commands::cpus::run::<WakeupConfig>(&args),
         Command::Noise(args) => commands::noise::run(args),
         Command::Reflect(args) => commands::reflect::run(args),

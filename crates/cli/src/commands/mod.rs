@@ -20,6 +20,8 @@ pub(crate) mod reflect;
 pub(crate) mod relay;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod status;
+pub(crate) mod stop;
 pub(crate) mod subscribe;
 pub(crate) mod talk;
 pub(crate) mod trace;

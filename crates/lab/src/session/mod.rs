@@ -83,6 +83,7 @@ pub struct Session {
     /// Ends the run early.
     pub stop: Stop,
     file: PathBuf,
+    window_ns: u64,
     documents: Vec<(String, String)>,
     explainer: Option<Shared>,
     idle: String,
@@ -153,6 +154,7 @@ impl Session {
             recorder,
             stop,
             file: spec.run.file,
+            window_ns: spec.run.window_ns,
             documents: spec.run.documents,
             explainer,
             idle,
@@ -173,6 +175,11 @@ impl Session {
             drop(self.dma_latency.take());
             (self.dma_latency, self.idle) = hold_idle(alone, &self.recorder.events());
         }
+    }
+
+    /// Length of a window, in ns.
+    pub fn window_ns(&self) -> u64 {
+        self.window_ns
     }
 
     /// A text that is kept in the run: `plan`, `limits`.
