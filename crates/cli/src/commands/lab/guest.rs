@@ -65,14 +65,18 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     if file.exists() {
         return Err(Failure::Usage(format!("{} exists already", file.display())));
     }
+    // Until it is up, a signal ends this process, and the guest with it.
+    let guest = Guest::boot(&spec, None)?;
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;
-    let guest = Guest::boot(&spec, None)?;
     say(&format_args!(
         "{}; up in {:.1} s",
         guest.describe(),
         guest.boot_time().as_secs_f64()
     ));
+    if guest.is_emulated() {
+        say(&format_args!("the guest is {}", guest.processor()));
+    }
     for complaint in guest.complaints() {
         say(&format_args!("the guest: {complaint}"));
     }
