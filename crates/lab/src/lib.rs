@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bed;
+pub mod detach;
 pub mod disturb;
 pub mod fault;
 pub mod load;
@@ -11,5 +12,7 @@ pub mod matrix;
 pub mod place;
 pub mod plan;
 pub mod preflight;
+pub mod room;
+pub mod roster;
 pub mod runner;
 pub mod session;

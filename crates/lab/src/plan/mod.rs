@@ -11,6 +11,7 @@ mod measure;
 mod networks;
 mod outline;
 mod roles;
+mod room;
 mod run;
 mod step;
 

@@ -1,17 +1,27 @@
 //! `triptime qualify`: the main job.
 
+mod detach;
+mod lasting;
 mod matrix;
 mod outline;
 
+pub(crate) use lasting::Lasting;
+
 use crate::arguments::RunArgs;
+use crate::ending::leave_session;
 use crate::failure::Failure;
+use crate::keeper::Detached;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
+use crate::verdict::write;
 use lab::bed::Bed;
+use lab::detach::Left;
 use lab::place::container::Containers;
 use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
+use lasting::Again;
+use model::EventKind;
 use probes::options::positive_duration;
 use probes::{Machine, Need};
 use std::io::Write;
@@ -24,6 +34,7 @@ use units::CpuList;
          triptime qualify site.toml --html site.html
          triptime qualify networks --nic eth1,eth2
          triptime qualify substation --show
+         triptime qualify substation --duration 33h --detach
          triptime qualify matrix --budget 15m --out matrix
 
 On a host in service: the judged CPUs are kept busy at real-time priority, and loads run beside them. Look at
@@ -69,12 +80,32 @@ pub(crate) struct QualifyArgs {
     /// The same, and whether everything it needs is there
     #[arg(long, conflicts_with_all = ["list", "show"])]
     dry_run: bool,
+    /// Return when it measures, and let it go on by itself: as a unit where systemd runs, else in a session of its own. `triptime
+    /// status` shows it, `triptime stop` ends it
+    #[arg(long, conflicts_with_all = ["list", "show", "dry_run"])]
+    detach: bool,
+    /// Go on with the rest of the plan after a reboot, each time in a run file of its own (needs systemd)
+    #[arg(long, requires = "detach")]
+    restart_after_reboot: bool,
+    /// How it was started, and its name: written by --detach
+    #[arg(long, hide = true, value_name = "WAY:NAME", conflicts_with = "detach")]
+    detached: Option<Detached>,
     #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
+    let detached = args.detached.clone();
+    if detached.is_some() {
+        leave_session()?;
+    }
+    let ended = measure(args);
+    lasting::at_the_end(detached.as_ref());
+    ended
+}
+
+fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.list {
         return outline::list();
     }
@@ -92,12 +123,23 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
             plan.name
         )));
     }
+    let (plan, left) = match lasting::again(&args, &plan)? {
+        Again::Whole => (plan, None),
+        Again::Rest(left, file) => {
+            args.run.out = Some(file);
+            (left.plan.clone(), Some(left))
+        }
+        Again::Nothing => {
+            write("Nothing of the plan is left to measure.\n")?;
+            return Ok(0);
+        }
+    };
     let ports = ports(&plan, &args.nic)?;
     let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     let is_named = args.cpus.is_some();
     let named = Named {
-        measured: args.cpus,
-        housekeeping: args.housekeeping,
+        measured: args.cpus.clone(),
+        housekeeping: args.housekeeping.clone(),
     };
     let roles = plan.roles(&cpus, &named)?;
     plan.check_beside(&cpus, &roles)?;
@@ -109,6 +151,11 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     }
     explained(&args.run);
     Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
+    let window_ns = args.run.window.unwrap_or(plan.window.0);
+    let need = plan.room(&cpus, &roles, window_ns, args.run.file_budget)?;
+    if args.detach {
+        return detach::start(&args, &plan, &need);
+    }
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
@@ -129,6 +176,13 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         open_ended: false,
         table: plan.table.map(table::layout),
         own_limits: plan.own_limits()?,
+        explain: None,
+        plan: Some(&plan.name),
+        lasts_ns: None,
+        need: Some(need),
+        detached: args.detached.clone(),
+        // What is measured in another place comes at the end of its step.
+        is_paced: args.place.unwrap_or(plan.place) == Kind::Native,
     };
     if !args.run.quiet {
         say(&plan, &roles);
@@ -140,6 +194,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         Some(cell) => run.session.recorder.add_facts(cell.facts()),
         None => run.html_beside_the_run(),
     }
+    say_rest(&run, left.as_deref());
     let work = PlanRun {
         place: place(args.place.unwrap_or(plan.place), &roles, plan.devices()),
         plan: &plan,
@@ -149,6 +204,14 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     };
     let outcome = lab::plan::run(run.runner(), work);
     run.finish(outcome)
+}
+
+/// Says in the run that it is the rest of a plan.
+fn say_rest(run: &Run, left: Option<&Left>) {
+    if let Some(left) = left {
+        let text = format!("the rest of the plan after a reboot: {}", left.said());
+        run.session.recorder.events().write(EventKind::Note, text);
+    }
 }
 
 fn kind(text: &str) -> Result<Kind, String> {

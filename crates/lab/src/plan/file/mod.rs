@@ -298,7 +298,7 @@ impl Plan {
     }
 
     /// How long steps side by side measure, over every network of the plan where they compare these.
-    pub(super) fn lasts_ns(&self, group: &[Step]) -> u64 {
+    pub(crate) fn lasts_ns(&self, group: &[Step]) -> u64 {
         match &self.bed {
             Some(bed) if group[0].measure.compares_networks() => group[0].common.duration.0 * bed.times(),
             _ => group[0].common.duration.0,

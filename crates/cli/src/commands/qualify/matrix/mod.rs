@@ -135,6 +135,10 @@ fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
     let run = &args.run;
     let given = [
         (
+            args.detach || args.restart_after_reboot,
+            "--detach: a matrix is many runs, and goes on where it was ended: start it with nohup, or as a service",
+        ),
+        (
             !args.nic.is_empty(),
             "--nic: a matrix measures over networks of its own: write them into matrix.networks",
         ),
