@@ -6,7 +6,9 @@ mod runtime;
 #[cfg(test)]
 mod tests;
 
-pub use config::{CAPABILITIES, ContainerSpec, HugePages, Network, PROGRAM, RUNS, config};
+pub use config::{ContainerSpec, HugePages, Network, config};
+pub use deploy::{CAPABILITIES, PROGRAM, RUNS};
+pub use runtime::latency_device;
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
 use crate::bed::DeviceEnd;
@@ -35,8 +37,8 @@ pub struct Containers {
 }
 
 impl Containers {
-    /// Runtime and period, in us: an equal part for each.
-    fn budget_us(&self) -> Option<(u64, u64)> {
+    /// Runtime and period, in us: an equal part for each. `None`: groups of this machine have no budget.
+    pub fn budget_us(&self) -> Option<(u64, u64)> {
         let left_us = Host::live().rt_budget_left_us()?;
         Some((left_us.saturating_sub(LEFT_US) / self.side_by_side.max(1), 1_000_000))
     }
@@ -86,7 +88,7 @@ impl Container {
             memory: None,
             oom_score: None,
             huge_pages: None,
-            latency_device: runtime::latency_device(),
+            latency_device: latency_device(),
         };
         Ok(Self {
             text: text(&runtime, &spec),
