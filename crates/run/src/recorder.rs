@@ -4,12 +4,13 @@ use crate::adopted::Adopted;
 use crate::counted::{Counted, CountedSpan};
 use crate::feed::{AfterWord, Describe, Described, Feed, Source};
 use crate::labels::{Labels, LabelsAt};
+use crate::pulse::Pulse;
 use crate::signal::SpikeSignal;
 use crate::stop::Stop;
 use crate::tape::{Reel, Tape};
 use crate::thresholds::Thresholds;
 use crate::why::Explain;
-use crate::work::Work;
+use crate::work::{Seen, Work};
 use model::{Counters, Event, EventKind, Fact, RunState, SeriesSpec, Shot};
 use std::sync::mpsc::{self, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
@@ -70,6 +71,7 @@ pub struct Recorder {
     after: Sender<AfterWord>,
     thread: JoinHandle<Result<(), StoreError>>,
     live: Arc<Mutex<Vec<Live>>>,
+    pulse: Pulse,
     signal: SpikeSignal,
     start: Monotonic,
     feeds: usize,
@@ -87,7 +89,12 @@ impl Recorder {
         let live = Arc::new(Mutex::new(Vec::new()));
         let start = options.start;
         let signal = SpikeSignal::default();
-        let mut work = Work::new(writer, options, signal.clone(), Arc::clone(&live), stop.clone());
+        let pulse = Pulse::default();
+        let seen = Seen {
+            live: Arc::clone(&live),
+            pulse: pulse.clone(),
+        };
+        let mut work = Work::new(writer, options, signal.clone(), seen, stop.clone());
         let thread = std::thread::spawn(move || {
             sys::thread::set_name("triptime-record");
             // It shares its CPU with the loads; what it reads late is gone from the flight recorder's rings.
@@ -99,6 +106,7 @@ impl Recorder {
             after,
             thread,
             live,
+            pulse,
             signal,
             start,
             feeds: 0,
@@ -205,6 +213,11 @@ impl Recorder {
     /// Every series as it stands, for a progress line.
     pub fn live(&self) -> Vec<Live> {
         self.live.lock().map(|live| live.clone()).unwrap_or_default()
+    }
+
+    /// Whether it goes on recording.
+    pub fn pulse(&self) -> &Pulse {
+        &self.pulse
     }
 
     /// Waits until everything that was pushed so far has been looked at: who captures has heard of every spike then.

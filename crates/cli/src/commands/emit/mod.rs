@@ -1,5 +1,6 @@
 //! `triptime emit`: what brings triptime to where it measures. Nothing is downloaded.
 
+mod guest;
 mod image;
 mod kubernetes;
 mod oci;
@@ -8,7 +9,7 @@ mod quadlet;
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 
-/// Writes its own container image, and the definitions that run it: OCI bundle, podman quadlet, Kubernetes Job, KubeVirt checkup
+/// Writes its own container image, and what runs it elsewhere: guest, OCI bundle, podman quadlet, Kubernetes Job, KubeVirt checkup
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Nothing is downloaded: the image holds this binary and nothing else. Every definition asks for what a protection application should \
@@ -29,6 +30,7 @@ pub(crate) struct EmitArgs {
 #[derive(Debug, Clone, clap::Subcommand)]
 enum What {
     Image(image::ImageArgs),
+    Guest(Box<guest::GuestArgs>),
     Oci(oci::OciArgs),
     Quadlet(quadlet::QuadletArgs),
     Job(kubernetes::JobArgs),
@@ -39,6 +41,7 @@ enum What {
 pub(crate) fn run(args: EmitArgs) -> Result<u8, Failure> {
     match args.what {
         What::Image(args) => image::run(&args)?,
+        What::Guest(args) => guest::run(&args)?,
         What::Oci(args) => oci::run(args)?,
         What::Quadlet(args) => quadlet::run(&args)?,
         What::Job(args) => kubernetes::job(&args)?,

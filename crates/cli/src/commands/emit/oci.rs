@@ -75,7 +75,7 @@ pub(super) fn run(args: OciArgs) -> Result<(), Failure> {
         cpus: args.cpus,
         network: args.net,
         runs: absolute(&args.runs)?,
-        real_time_us: lone.budget_us(),
+        real_time_us: lone.budget_us()?,
         cgroup: args.cgroup,
         memory: Some(args.memory),
         oom_score: oom_score(),

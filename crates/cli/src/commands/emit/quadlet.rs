@@ -73,7 +73,8 @@ pub(super) fn run(args: &QuadletArgs) -> Result<(), Failure> {
 /// What the rules of containers ask of a quadlet, with what they are to be told filled in.
 fn settings(cpus: &CpuList, nic: Option<&str>) -> Vec<Setting> {
     let groups = rule::built_in();
-    let rules = groups.iter().flat_map(|(_, group)| &group.rules);
+    let of_containers = groups.iter().filter(|(name, _)| *name == "container");
+    let rules = of_containers.flat_map(|(_, group)| &group.rules);
     let asked = rules.filter_map(|rule| Some((rule, rule.remedy.emit.get("quadlet")?)));
     let fill = |line: &String| {
         let line = line.replace("{rt_cpus}", &cpus.to_string());

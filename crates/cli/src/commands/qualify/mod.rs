@@ -1,16 +1,27 @@
 //! `triptime qualify`: the main job.
 
+mod detach;
+mod lasting;
+mod matrix;
 mod outline;
 
+pub(crate) use lasting::Lasting;
+
 use crate::arguments::RunArgs;
+use crate::ending::leave_session;
 use crate::failure::Failure;
+use crate::keeper::Detached;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
+use crate::verdict::write;
 use lab::bed::Bed;
+use lab::detach::Left;
 use lab::place::container::Containers;
 use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
+use lasting::Again;
+use model::EventKind;
 use probes::options::positive_duration;
 use probes::{Machine, Need};
 use std::io::Write;
@@ -23,12 +34,14 @@ use units::CpuList;
          triptime qualify site.toml --html site.html
          triptime qualify networks --nic eth1,eth2
          triptime qualify substation --show
+         triptime qualify substation --duration 33h --detach
+         triptime qualify matrix --budget 15m --out matrix
 
 On a host in service: the judged CPUs are kept busy at real-time priority, and loads run beside them. Look at
 --show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
@@ -52,6 +65,12 @@ pub(crate) struct QualifyArgs {
     /// these wait meanwhile
     #[arg(long)]
     disturb: bool,
+    /// Of a plan with [matrix]: how long all of it may take; as many measurements of each cell as fit [default: as the plan says]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    budget: Option<u64>,
+    /// Of a plan with [matrix]: where the order of the measurements comes from [default: another one each time; it is kept]
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
     /// List the plans inside triptime, and end
     #[arg(long)]
     list: bool,
@@ -61,12 +80,32 @@ pub(crate) struct QualifyArgs {
     /// The same, and whether everything it needs is there
     #[arg(long, conflicts_with_all = ["list", "show"])]
     dry_run: bool,
+    /// Return when it measures, and let it go on by itself: as a unit where systemd runs, else in a session of its own. `triptime
+    /// status` shows it, `triptime stop` ends it
+    #[arg(long, conflicts_with_all = ["list", "show", "dry_run"])]
+    detach: bool,
+    /// Go on with the rest of the plan after a reboot, each time in a run file of its own (needs systemd)
+    #[arg(long, requires = "detach")]
+    restart_after_reboot: bool,
+    /// How it was started, and its name: written by --detach
+    #[arg(long, hide = true, value_name = "WAY:NAME", conflicts_with = "detach")]
+    detached: Option<Detached>,
     #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
+    let detached = args.detached.clone();
+    if detached.is_some() {
+        leave_session()?;
+    }
+    let ended = measure(args);
+    lasting::at_the_end(detached.as_ref());
+    ended
+}
+
+fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.list {
         return outline::list();
     }
@@ -75,12 +114,32 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         Some(ns) => plan.lasting(ns),
         None => plan,
     };
+    if let Some(table) = plan.matrix.clone() {
+        return matrix::run(&args, plan, &table);
+    }
+    if args.budget.is_some() || args.seed.is_some() {
+        return Err(Failure::Usage(format!(
+            "--budget, --seed: the plan {} has no [matrix]: use `triptime qualify matrix`",
+            plan.name
+        )));
+    }
+    let (plan, left) = match lasting::again(&args, &plan)? {
+        Again::Whole => (plan, None),
+        Again::Rest(left, file) => {
+            args.run.out = Some(file);
+            (left.plan.clone(), Some(left))
+        }
+        Again::Nothing => {
+            write("Nothing of the plan is left to measure.\n")?;
+            return Ok(0);
+        }
+    };
     let ports = ports(&plan, &args.nic)?;
     let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     let is_named = args.cpus.is_some();
     let named = Named {
-        measured: args.cpus,
-        housekeeping: args.housekeeping,
+        measured: args.cpus.clone(),
+        housekeeping: args.housekeeping.clone(),
     };
     let roles = plan.roles(&cpus, &named)?;
     plan.check_beside(&cpus, &roles)?;
@@ -92,6 +151,11 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     }
     explained(&args.run);
     Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
+    let window_ns = args.run.window.unwrap_or(plan.window.0);
+    let need = plan.room(&cpus, &roles, window_ns, args.run.file_budget)?;
+    if args.detach {
+        return detach::start(&args, &plan, &need);
+    }
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
@@ -112,13 +176,25 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         open_ended: false,
         table: plan.table.map(table::layout),
         own_limits: plan.own_limits()?,
+        explain: None,
+        plan: Some(&plan.name),
+        lasts_ns: None,
+        need: Some(need),
+        detached: args.detached.clone(),
+        // What is measured in another place comes at the end of its step.
+        is_paced: args.place.unwrap_or(plan.place) == Kind::Native,
     };
     if !args.run.quiet {
         say(&plan, &roles);
     }
     let mut run = Run::start(begin, args.run)?;
     run.session.recorder.add_facts(roles.facts());
-    run.html_beside_the_run();
+    match &plan.cell {
+        // Its matrix has a page for all of them.
+        Some(cell) => run.session.recorder.add_facts(cell.facts()),
+        None => run.html_beside_the_run(),
+    }
+    say_rest(&run, left.as_deref());
     let work = PlanRun {
         place: place(args.place.unwrap_or(plan.place), &roles, plan.devices()),
         plan: &plan,
@@ -128,6 +204,14 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     };
     let outcome = lab::plan::run(run.runner(), work);
     run.finish(outcome)
+}
+
+/// Says in the run that it is the rest of a plan.
+fn say_rest(run: &Run, left: Option<&Left>) {
+    if let Some(left) = left {
+        let text = format!("the rest of the plan after a reboot: {}", left.said());
+        run.session.recorder.events().write(EventKind::Note, text);
+    }
 }
 
 fn kind(text: &str) -> Result<Kind, String> {

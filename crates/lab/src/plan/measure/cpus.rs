@@ -40,6 +40,10 @@ impl<P: CpuProbe + 'static> Measure for CpuStep<P> {
         judged.clone()
     }
 
+    fn series(&self, judged: &CpuList, _: u64) -> u64 {
+        judged.len() as u64
+    }
+
     fn occupies(&self) -> bool {
         P::occupies(&self.options)
     }

@@ -75,6 +75,11 @@ pub(super) trait Measure: Any + Debug {
         1
     }
 
+    /// How many series it has at least, over one network, where these CPUs are judged and a traced stream passes so many hops.
+    fn series(&self, _judged: &CpuList, _hops: u64) -> u64 {
+        2
+    }
+
     /// Whether its threads take the whole of their CPUs at real-time priority.
     fn occupies(&self) -> bool {
         false
@@ -206,7 +211,7 @@ impl<'a> StepContext<'a> {
             };
             measure.for_place(self, &mut given)?;
             let job = device::job(self, given, number, place.as_ref(), session)?;
-            ends.push(AwayEnd::start(place, &job)?);
+            ends.push(AwayEnd::start(place, &job, session, &self.stop)?);
         }
         Ok(Side::Away(ends))
     }

@@ -60,6 +60,12 @@ impl Measure for SampledValuesStep {
         }
     }
 
+    /// Spacing and arrival of each stream and its hops, the publisher's lateness, and delivery.
+    fn series(&self, _: &CpuList, hops: u64) -> u64 {
+        let hops = if self.own.trace { hops } else { 0 };
+        self.options.specs(1).len() as u64 * (2 + hops) + 2
+    }
+
     fn needs(&self, _: &CpuList) -> Vec<Need> {
         vec![Need::Policy(self.policy)]
     }

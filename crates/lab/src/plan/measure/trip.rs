@@ -67,6 +67,12 @@ impl Measure for TripStep {
         taken.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
     }
 
+    /// Of each relay: spacing, arrival and use of each stream, its task, and the stages of that.
+    fn series(&self, _: &CpuList, _: u64) -> u64 {
+        let streams = u64::from(self.options.streams);
+        self.devices() as u64 * (3 * streams + 6)
+    }
+
     fn needs(&self, _: &CpuList) -> Vec<Need> {
         vec![Need::Policy(self.policy)]
     }
