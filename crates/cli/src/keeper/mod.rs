@@ -12,6 +12,7 @@ use lab::room::Disk;
 use lab::roster::{End, Entry, Largest, Phase, Registered, Roster, Step, Way};
 use lab::runner::{Position, Show};
 use lab::session::Session;
+use model::EventKind;
 use run::Live;
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
@@ -44,6 +45,8 @@ pub(crate) struct Keeper {
     /// Why it was ended from here.
     used_up: Option<String>,
     stands_still: Option<String>,
+    /// Why it was ended is in the run: what stands still may keep it from being closed.
+    is_told: bool,
 }
 
 impl Keeper {
@@ -76,6 +79,7 @@ impl Keeper {
             looked: None,
             used_up: None,
             stands_still: None,
+            is_told: false,
         }
     }
 
@@ -159,6 +163,19 @@ impl Keeper {
         });
         if measures {
             self.tell(session, doing);
+            self.tell_run(session);
+        }
+    }
+
+    /// Writes into the run why it was told to end, if it stands still: what does may keep the run from ever being closed.
+    fn tell_run(&mut self, session: &Session) {
+        if let Some(why) = self
+            .stands_still
+            .as_ref()
+            .filter(|_| session.stop.requested() && !self.is_told)
+        {
+            session.recorder.events().write(EventKind::Interrupted, why.clone());
+            self.is_told = true;
         }
     }
 
