@@ -63,10 +63,12 @@ mod commands;
 mod ending;
 mod face;
 mod failure;
+mod guest;
 mod help;
 mod judge;
 mod junit;
 mod keeper;
+mod matrix;
 mod named;
 mod page;
 mod progress;
@@ -83,6 +85,7 @@ mod window;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;
 use failure::Failure;
+use lab::place::guest::agent;
 use probes::wakeup::{WakeupConfig, WakeupOptions};
 use std::process::ExitCode;
 
@@ -138,6 +141,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Export(commands::export::ExportArgs),
     Import(commands::import::ImportArgs),
     Merge(commands::merge::MergeArgs),
+    Lab(commands::lab::LabArgs),
     Manual(commands::manual::ManualArgs),
     #[command(hide = true)]
     Device(commands::device::DeviceArgs),
@@ -164,6 +168,9 @@ fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
 }
 
 fn main() -> ExitCode {
+    if agent::is_wanted() {
+        agent::run();
+    }
     // Before any thread. A run locks what the heaps have, and keeps it to its end.
     sys::memory::share_heap();
     let (cli, matches) = match parse() {
@@ -203,6 +210,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Export(args) => commands::export::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
+        Command::Lab(args) => commands::lab::run(&args),
         Command::Manual(args) => commands::manual::run(&args, command_line()),
         Command::Device(args) => commands::device::run(args),
         Command::Output(_) => help::show_topic(command_line()),

@@ -20,7 +20,7 @@ use probes::copier::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError};
 use report::limits::Profile;
 use report::tables::Layout;
-use run::{NewRun, Stop, Thresholds, remove};
+use run::{Explain, NewRun, Stop, Thresholds, remove};
 use std::path::{Path, PathBuf};
 use store::RunFile;
 use sys::SysError;
@@ -72,6 +72,8 @@ pub(crate) struct Start<'a> {
     pub(crate) table: Option<Layout>,
     /// Limits that the measurement has of itself, as a profile's TOML: beside those of the profile, or alone.
     pub(crate) own_limits: Option<String>,
+    /// What explains late samples in the place of a flight recorder.
+    pub(crate) explain: Option<Box<dyn Explain>>,
     /// The plan that it runs.
     pub(crate) plan: Option<&'a str>,
     /// How long it measures, if it has an end that is known.
@@ -102,6 +104,7 @@ impl Start<'_> {
             open_ended: duration_ns.is_none(),
             table: None,
             own_limits: None,
+            explain: None,
             plan: None,
             lasts_ns: duration_ns,
             need: None,
@@ -180,7 +183,7 @@ impl Run {
             is_paced: start.is_paced,
         };
         let specs = args.loads(&beside(&start.measured));
-        let mut session = Session::start(spec, stop)?;
+        let mut session = Session::explained_by(start.explain, spec, stop)?;
         session.recorder.set_thresholds(thresholds(profile.as_ref()));
         let loads = match Loads::start(specs, &session.recorder.events()) {
             Ok(loads) => loads,

@@ -8,6 +8,7 @@ pub mod disturb;
 pub mod fault;
 pub mod load;
 pub mod loads;
+pub mod matrix;
 pub mod place;
 pub mod plan;
 pub mod preflight;

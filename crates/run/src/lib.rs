@@ -49,4 +49,4 @@ pub use stop::Stop;
 pub use survey::survey;
 pub use tape::{Tape, TapeRecord, TapeStream};
 pub use thresholds::Thresholds;
-pub use why::{Answer, Explain, FRAME_WORTH_ASKING_NS};
+pub use why::{Answer, Explain, FRAME_WORTH_ASKING_NS, Shared};

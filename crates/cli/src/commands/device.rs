@@ -3,7 +3,9 @@
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
+use lab::place::asking;
 use lab::plan::Task;
+use run::Explain;
 use std::path::PathBuf;
 
 /// Does the device's end of a step of a plan, told by the end that runs the plan: says `ready`, goes on until its end or until standard
@@ -23,7 +25,9 @@ pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
     let path = args.task.display();
     let text = std::fs::read_to_string(&args.task).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
     let task = Task::parse(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
+    let (asking, answers) = asking();
     let begin = Start {
+        explain: task.asks_why().then(|| Box::new(asking) as Box<dyn Explain>),
         default_system: task.leaves_idle_alone(),
         flight_recorder: true,
         // Told to end by the other end, it has come to its end.
@@ -33,7 +37,7 @@ pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
     };
     let window_ns = args.run.window.unwrap_or(begin.window_ns);
     let mut run = Run::start(begin, args.run)?;
-    let outcome = task.run(run.runner(), window_ns);
+    let outcome = task.run(run.runner(), window_ns, answers);
     run.close(outcome)?;
     Ok(0)
 }

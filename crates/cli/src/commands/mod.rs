@@ -8,6 +8,7 @@ pub(crate) mod device;
 pub(crate) mod export;
 pub(crate) mod goose;
 pub(crate) mod import;
+pub(crate) mod lab;
 pub(crate) mod listen;
 pub(crate) mod manual;
 pub(crate) mod merge;

@@ -1,24 +1,31 @@
 //! Places: where the device under test of a bed is, when it is not in this process. The same binary runs there, and its run file comes
 //! back.
 
+mod asking;
 pub mod container;
 mod end;
 mod error;
+pub mod guest;
+pub(crate) mod line;
 
+pub(crate) use asking::say;
+pub use asking::{Answers, Asking, asking};
 pub use end::AwayEnd;
 pub use error::PlaceError;
 
-use crate::bed::Bed;
+use crate::bed::{Bed, BedError, Network};
 use container::{Container, Containers};
+use guest::{Guest, GuestSpec};
 use model::{EventKind, Fact};
 use run::Recorder;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use tempfile::TempPath;
 use units::CpuList;
 
 /// What kind of place it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// This process, in a network namespace of the bed.
@@ -87,6 +94,21 @@ pub enum PlaceSpec {
     Native,
     /// Each in a container.
     Container(Containers),
+    /// Each in a guest made like this.
+    Guest(Box<GuestSpec>),
+}
+
+impl PlaceSpec {
+    /// A bed over `network` for so many devices there.
+    ///
+    /// # Errors
+    /// As of [`Bed::over`] and [`Bed::for_guests`].
+    pub fn bed(&self, network: Network, devices: usize) -> Result<Bed, BedError> {
+        match self {
+            Self::Native | Self::Container(_) => Bed::over(network, devices),
+            Self::Guest(_) => Bed::for_guests(network, devices),
+        }
+    }
 }
 
 /// The places of so many devices, at their ends of `bed`, or without a network. None: they are in this process.
@@ -99,15 +121,17 @@ pub fn up(
     devices: usize,
     recorder: &Recorder,
 ) -> Result<Vec<Arc<dyn Place>>, PlaceError> {
-    let PlaceSpec::Container(spec) = spec else {
-        return Ok(Vec::new());
-    };
     let mut places: Vec<Arc<dyn Place>> = Vec::new();
     for number in 0..devices {
-        let place = Container::up(spec, bed.map(|bed| bed.device(number)).transpose()?)?;
+        let end = bed.map(|bed| bed.device(number)).transpose()?;
+        let place: Arc<dyn Place> = match spec {
+            PlaceSpec::Native => return Ok(places),
+            PlaceSpec::Container(spec) => Arc::new(Container::up(spec, end)?),
+            PlaceSpec::Guest(spec) => Arc::new(Guest::up(spec, number, end)?),
+        };
         recorder.events().write(EventKind::Note, place.describe());
         recorder.add_facts(place.facts());
-        places.push(Arc::new(place));
+        places.push(place);
     }
     Ok(places)
 }
@@ -138,20 +162,16 @@ pub struct Job {
     pub files: Vec<(String, String)>,
 }
 
-/// The line on standard output by which a command says that it measures, sends or receives by now.
-pub const READY: &str = "ready";
-
-/// Begin of the line on standard input that says when the sender ended, in ns of the place's `CLOCK_REALTIME`.
-pub const SENDER_ENDED: &str = "sender-ended ";
-
 /// A command under way in a place. It is ended when it is dropped. Its standard input and output are lines of text; standard error is
 /// for people.
 pub trait Away: Send {
-    /// The lines that it has said on standard output since this was last asked.
-    ///
-    /// # Errors
-    /// The way there is broken.
-    fn heard(&mut self) -> Result<Vec<String>, PlaceError>;
+    /// The lines that it says on standard output, until it has said all. To be taken once.
+    fn lines(&mut self) -> Receiver<String>;
+
+    /// Number that this kernel has for a thread of it; `None`: it has none, or it is not known.
+    fn thread_here(&self, _there: i32) -> Option<i32> {
+        None
+    }
 
     /// Says a line to its standard input.
     ///
@@ -169,7 +189,7 @@ pub trait Away: Send {
     ///
     /// # Errors
     /// It left no run file; what it said.
-    fn finish(self: Box<Self>) -> Result<Returned, PlaceError>;
+    fn finish(&mut self) -> Result<Returned, PlaceError>;
 }
 
 /// What a command left.

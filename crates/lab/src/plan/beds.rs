@@ -89,20 +89,25 @@ impl Beds {
         place: &PlaceSpec,
         recorder: &Recorder,
     ) -> Result<Self, SessionError> {
-        let mut beds = Self::without_places(plan, ports, recorder)?;
+        let mut beds = Self::without_places(plan, ports, place, recorder)?;
         for way in &mut beds.ways {
             way.places = up(place, Some(&way.bed), plan.devices(), recorder)?;
         }
         Ok(beds)
     }
 
-    fn without_places(plan: &Plan, mut ports: Option<Bed>, recorder: &Recorder) -> Result<Self, SessionError> {
+    fn without_places(
+        plan: &Plan,
+        mut ports: Option<Bed>,
+        place: &PlaceSpec,
+        recorder: &Recorder,
+    ) -> Result<Self, SessionError> {
         if let Some(ports) = ports.take_if(|_| !plan.compares_networks()) {
             return Self::only(ports, false, recorder);
         }
         let Some(networks) = &plan.bed else {
             return match plan.faults.is_empty() {
-                true => Self::only(Bed::over(Network::Bridge, plan.devices())?, false, recorder),
+                true => Self::only(place.bed(Network::Bridge, plan.devices())?, false, recorder),
                 false => Self::faulty(plan, recorder),
             };
         };
@@ -114,7 +119,7 @@ impl Beds {
         let mut facts = Vec::new();
         let mut failure = None;
         for network in &networks.networks {
-            match Bed::over(*network, plan.devices()) {
+            match place.bed(*network, plan.devices()) {
                 Ok(bed) => facts.push(beds.add(bed, network.name(), network.in_user_space())),
                 Err(error) => {
                     facts.push(not_available(*network, &error));

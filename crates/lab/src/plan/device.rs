@@ -3,14 +3,15 @@
 use super::file::{Cpus, Duration};
 use super::measure::{Given, StepContext};
 use super::step::Step;
-use crate::place::{Job, Place, READY, SENDER_ENDED};
+use crate::place::line::{FromPlace, ToPlace, read};
+use crate::place::{Answers, Job, Kind, Place, say};
 use crate::runner::{Runner, Side};
 use crate::session::{Session, SessionError};
 use probes::SenderEnd;
 use probes::subscribe::ClockRelation;
 use run::Stop;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use units::{CpuList, Realtime};
 
 /// Name of the file that a place is given.
@@ -31,6 +32,8 @@ pub(super) struct There {
     pub(super) device: usize,
     /// How far the clocks of the two ends may be apart, in ns; `None`: both read the same.
     clock_within_ns: Option<u64>,
+    /// Whether this end has no right to look into the kernel, and the other tells why a sample was late.
+    asks_why: bool,
 }
 
 impl There {
@@ -74,6 +77,7 @@ pub(super) fn job(
         interface: place.interface().to_owned(),
         device,
         clock_within_ns: (apart_ns > 0).then_some(apart_ns),
+        asks_why: place.kind() == Kind::Container && session.explainer().is_some(),
     };
     for of_here in ["test_set", "load", "beside_previous"] {
         keys.remove(of_here);
@@ -131,6 +135,11 @@ impl Task {
         self.step.needs_bed().then_some(self.there.interface.as_str())
     }
 
+    /// Whether the other end tells why a sample was late.
+    pub fn asks_why(&self) -> bool {
+        self.there.asks_why
+    }
+
     /// Whether it leaves idle states alone.
     pub fn leaves_idle_alone(&self) -> bool {
         self.step.common.idle.is_system()
@@ -140,7 +149,7 @@ impl Task {
     ///
     /// # Errors
     /// What was refused, or what the measurement ended with.
-    pub fn run(&self, mut runner: Runner<'_>, window_ns: u64) -> Result<(), SessionError> {
+    pub fn run(&self, mut runner: Runner<'_>, window_ns: u64, answers: Answers) -> Result<(), SessionError> {
         let context = StepContext {
             judged: self.judged(),
             test_set: CpuList::default(),
@@ -156,26 +165,24 @@ impl Task {
         };
         let sender = SenderEnd::default();
         let running = self.step.measure.device(&context, &sender, runner.session)?;
-        listen(sender, runner.session.stop.clone());
-        say_ready();
+        listen(sender, runner.session.stop.clone(), answers);
+        // An error: whoever started it sees that it has ended.
+        let _ = say(&FromPlace::Ready);
         runner.attend("measuring", vec![Box::new(Side::Here(running))])
     }
 }
 
-fn say_ready() {
-    let mut out = std::io::stdout();
-    // Who started it sees that it has ended.
-    let _ = writeln!(out, "{READY}").and_then(|()| out.flush());
-}
-
 /// Hears what the other end has to say, for as long as the process lives. When there is nobody any more, this end is over, too.
-fn listen(sender: SenderEnd, stop: Stop) {
+fn listen(sender: SenderEnd, stop: Stop, answers: Answers) {
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            let at = line.strip_prefix(SENDER_ENDED).and_then(|at| at.parse().ok());
-            if let Some(at) = at.map(Realtime::from_ns) {
-                let now = sys::clock::pair();
-                sender.tell(now.monotonic - (now.realtime - at));
+            match read(&line) {
+                Some(ToPlace::SenderEnded(at)) => {
+                    let now = sys::clock::pair();
+                    sender.tell(now.monotonic - (now.realtime - Realtime::from_ns(at)));
+                }
+                Some(ToPlace::Because(told)) => answers.take(told),
+                None => {}
             }
         }
         stop.request();

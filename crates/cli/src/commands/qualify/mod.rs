@@ -2,6 +2,7 @@
 
 mod detach;
 mod lasting;
+mod matrix;
 mod outline;
 
 pub(crate) use lasting::Lasting;
@@ -34,12 +35,13 @@ use units::CpuList;
          triptime qualify networks --nic eth1,eth2
          triptime qualify substation --show
          triptime qualify substation --duration 33h --detach
+         triptime qualify matrix --budget 15m --out matrix
 
 On a host in service: the judged CPUs are kept busy at real-time priority, and loads run beside them. Look at
 --show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
@@ -63,6 +65,12 @@ pub(crate) struct QualifyArgs {
     /// these wait meanwhile
     #[arg(long)]
     disturb: bool,
+    /// Of a plan with [matrix]: how long all of it may take; as many measurements of each cell as fit [default: as the plan says]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    budget: Option<u64>,
+    /// Of a plan with [matrix]: where the order of the measurements comes from [default: another one each time; it is kept]
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
     /// List the plans inside triptime, and end
     #[arg(long)]
     list: bool,
@@ -106,6 +114,15 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         Some(ns) => plan.lasting(ns),
         None => plan,
     };
+    if let Some(table) = plan.matrix.clone() {
+        return matrix::run(&args, plan, &table);
+    }
+    if args.budget.is_some() || args.seed.is_some() {
+        return Err(Failure::Usage(format!(
+            "--budget, --seed: the plan {} has no [matrix]: use `triptime qualify matrix`",
+            plan.name
+        )));
+    }
     let (plan, left) = match lasting::again(&args, &plan)? {
         Again::Whole => (plan, None),
         Again::Rest(left, file) => {
@@ -159,6 +176,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         open_ended: false,
         table: plan.table.map(table::layout),
         own_limits: plan.own_limits()?,
+        explain: None,
         plan: Some(&plan.name),
         lasts_ns: None,
         need: Some(need),
@@ -171,7 +189,11 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     }
     let mut run = Run::start(begin, args.run)?;
     run.session.recorder.add_facts(roles.facts());
-    run.html_beside_the_run();
+    match &plan.cell {
+        // Its matrix has a page for all of them.
+        Some(cell) => run.session.recorder.add_facts(cell.facts()),
+        None => run.html_beside_the_run(),
+    }
     say_rest(&run, left.as_deref());
     let work = PlanRun {
         place: place(args.place.unwrap_or(plan.place), &roles, plan.devices()),

@@ -2,6 +2,7 @@
 
 use super::super::{Away, PlaceError, Returned};
 use super::runtime::Runtime;
+use super::threads;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
@@ -23,7 +24,7 @@ pub(super) struct Contained {
     child: Child,
     /// Closed: the command ends.
     input: Option<ChildStdin>,
-    lines: Receiver<String>,
+    lines: Option<Receiver<String>>,
     said: Option<JoinHandle<String>>,
     run: PathBuf,
 }
@@ -70,7 +71,7 @@ impl Contained {
             id,
             child,
             input,
-            lines,
+            lines: Some(lines),
             said: Some(said),
             run,
         })
@@ -119,8 +120,20 @@ impl Contained {
 }
 
 impl Away for Contained {
-    fn heard(&mut self) -> Result<Vec<String>, PlaceError> {
-        Ok(self.lines.try_iter().collect())
+    fn lines(&mut self) -> Receiver<String> {
+        // Taken twice, there are none: the sender is gone.
+        self.lines.take().unwrap_or_else(|| channel().1)
+    }
+
+    fn thread_here(&self, there: i32) -> Option<i32> {
+        let output = self
+            .runtime
+            .command(&self.state)
+            .args(["state", &self.id])
+            .output()
+            .ok()?;
+        let state: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+        threads::number_here(&format!("/proc/{}/task", state.get("pid")?), there)
     }
 
     fn say(&mut self, line: &str) -> Result<(), PlaceError> {
@@ -139,7 +152,7 @@ impl Away for Contained {
         self.input = None;
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Returned, PlaceError> {
+    fn finish(&mut self) -> Result<Returned, PlaceError> {
         self.stop();
         let status = self.wait()?;
         let said = self.said.take().map(JoinHandle::join).and_then(Result::ok);

@@ -2,9 +2,11 @@
 
 mod away;
 mod config;
+mod folder;
 mod runtime;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 pub use config::{CAPABILITIES, ContainerSpec, HugePages, Network, PROGRAM, RUNS, config};
 
@@ -35,10 +37,18 @@ pub struct Containers {
 }
 
 impl Containers {
-    /// Runtime and period, in us: an equal part for each.
-    fn budget_us(&self) -> Option<(u64, u64)> {
-        let left_us = Host::live().rt_budget_left_us()?;
-        Some((left_us.saturating_sub(LEFT_US) / self.side_by_side.max(1), 1_000_000))
+    /// Runtime and period, in us: an equal part for each; `None`: groups have no budget.
+    fn budget_us(&self) -> Result<Option<(u64, u64)>, PlaceError> {
+        let Some(left_us) = Host::live().rt_budget_left_us() else {
+            return Ok(None);
+        };
+        match left_us.saturating_sub(LEFT_US) / self.side_by_side.max(1) {
+            0 => Err(PlaceError::NotAvailable(format!(
+                "no real-time budget is left for a container: other control groups have all but {left_us} us in a second \
+                 (cpu.rt_runtime_us below /sys/fs/cgroup/cpu): end their containers, or `rmdir` the groups that are empty"
+            ))),
+            each => Ok(Some((each, 1_000_000))),
+        }
     }
 }
 
@@ -66,10 +76,7 @@ impl Container {
             Some(path) => path.clone(),
             None => std::env::current_exe().map_err(|error| io(Path::new("/proc/self/exe"), error))?,
         };
-        let folder = tempfile::Builder::new()
-            .prefix("triptime-container-")
-            .tempdir()
-            .map_err(|error| io(&std::env::temp_dir(), error))?;
+        let folder = folder::make().map_err(|error| io(&std::env::temp_dir(), error))?;
         let namespace = end.map(|end| match end.namespace {
             Some(namespace) => Network::Joined(namespace.path()),
             None => Network::Host,
@@ -81,7 +88,7 @@ impl Container {
             network: namespace.unwrap_or(Network::Own),
             runs: folder.path().join("runs"),
             // Where groups have a budget, a new one has none.
-            real_time_us: containers.budget_us(),
+            real_time_us: containers.budget_us()?,
             cgroup: None,
             memory: None,
             oom_score: None,
@@ -175,8 +182,7 @@ impl Place for Container {
         }
         let run = runs.join("run.triptime");
         let mut words = job.words.clone();
-        // Its causes are told from here: it has no right to look into the kernel.
-        words.extend(["--no-flight-recorder", "--out", "/runs/run.triptime"].map(str::to_owned));
+        words.extend(["--out", "/runs/run.triptime"].map(str::to_owned));
         let spec = ContainerSpec {
             words,
             runs,

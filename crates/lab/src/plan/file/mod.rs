@@ -4,6 +4,7 @@ mod wrong;
 
 use super::beside;
 use super::faults::{self, PlanFault};
+use super::matrix::{Cell, MatrixTable};
 use super::networks::Networks;
 use super::step::{Load, Step};
 use crate::place::Kind;
@@ -152,6 +153,12 @@ pub struct Plan {
     /// What runs beside.
     #[serde(default, rename = "load")]
     pub loads: Vec<Load>,
+    /// Combinations of places, networks, loads and isolation, each of which is measured as a plan of its own.
+    #[serde(default)]
+    pub matrix: Option<MatrixTable>,
+    /// The one of them that this plan is.
+    #[serde(default)]
+    pub cell: Option<Cell>,
     /// What is measured, in order.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
@@ -216,6 +223,9 @@ impl Plan {
         plan.check_devices().map_err(invalid)?;
         faults::check(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(invalid)?;
         text.clone_into(&mut plan.text);
+        if let Some(matrix) = &plan.matrix {
+            matrix.check(&plan).map_err(invalid)?;
+        }
         Ok(plan)
     }
 

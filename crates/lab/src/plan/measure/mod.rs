@@ -211,7 +211,7 @@ impl<'a> StepContext<'a> {
             };
             measure.for_place(self, &mut given)?;
             let job = device::job(self, given, number, place.as_ref(), session)?;
-            ends.push(AwayEnd::start(place, &job)?);
+            ends.push(AwayEnd::start(place, &job, session, &self.stop)?);
         }
         Ok(Side::Away(ends))
     }
