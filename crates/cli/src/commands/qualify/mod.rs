@@ -11,6 +11,7 @@ use crate::arguments::RunArgs;
 use crate::ending::leave_session;
 use crate::failure::Failure;
 use crate::keeper::Detached;
+use crate::guest::MachineArgs;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
@@ -51,7 +52,8 @@ pub(crate) struct QualifyArgs {
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
-    /// Where the devices under test are: in this process, or each in a container [default: as the plan says]
+    /// Where the devices under test are: in this process (native), each in a container, or each in a guest (vm) [default: as the plan
+    /// says]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<Kind>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
@@ -90,6 +92,8 @@ pub(crate) struct QualifyArgs {
     /// How it was started, and its name: written by --detach
     #[arg(long, hide = true, value_name = "WAY:NAME", conflicts_with = "detach")]
     detached: Option<Detached>,
+    #[command(flatten)]
+    guest: MachineArgs,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -160,6 +164,12 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
     }
+    let place = place(
+        args.place.unwrap_or(plan.place),
+        &args.guest,
+        &roles,
+        plan.devices(),
+    )?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -196,7 +206,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     }
     say_rest(&run, left.as_deref());
     let work = PlanRun {
-        place: place(args.place.unwrap_or(plan.place), &roles, plan.devices()),
+        place,
         plan: &plan,
         roles,
         cpus,
@@ -215,21 +225,22 @@ fn say_rest(run: &Run, left: Option<&Left>) {
 }
 
 fn kind(text: &str) -> Result<Kind, String> {
-    let known = [Kind::Native, Kind::Container];
+    let known = [Kind::Native, Kind::Container, Kind::Vm];
     let found = known.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(" or ")))
+    found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(", ")))
 }
 
 /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
-fn place(kind: Kind, roles: &Roles, devices: usize) -> PlaceSpec {
-    match kind {
-        Kind::Native | Kind::Vm => PlaceSpec::Native,
+fn place(kind: Kind, guest: &MachineArgs, roles: &Roles, devices: usize) -> Result<PlaceSpec, Failure> {
+    Ok(match kind {
+        Kind::Native => PlaceSpec::Native,
         Kind::Container => PlaceSpec::Container(Containers {
             program: None,
             side_by_side: devices as u64,
             cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
         }),
-    }
+        Kind::Vm => PlaceSpec::Guest(Box::new(guest.spec()?)),
+    })
 }
 
 /// How long it takes and who runs where, before anything is measured. Standard output is the result's.

@@ -17,6 +17,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
+use sys::privilege::{Capability, has};
 use sys::thread::allowed_cpus;
 use units::CpuList;
 
@@ -36,7 +37,7 @@ impl Guest {
     pub fn boot(spec: &GuestSpec, cable: Option<&Cable>) -> Result<Self, PlaceError> {
         spec.check()?;
         let modules = modules::choose(&spec.modules, &modules::OF_QEMU)?;
-        let image = image::make(&modules)?;
+        let image = image::make(Path::new(image::OWN_PROGRAM), &modules)?;
         let maker = Maker {
             spec,
             program: qemu::program()?,
@@ -120,6 +121,7 @@ impl Maker<'_> {
     fn attempt(&self, kvm: bool, patience: Duration, why: Option<String>) -> Result<Guest, PlaceError> {
         let ways = Ways {
             kvm,
+            locked: has(Capability::IpcLock),
             image: self.image.path(),
             console: CONSOLE_WAY.to_owned(),
             channel: CHANNEL_WAY.to_owned(),
@@ -184,9 +186,10 @@ impl Maker<'_> {
             true => "none isolated".to_owned(),
             false => format!("isolated: {}", spec.isolated),
         };
-        let memory = match kvm {
-            true => "all of it taken at the start, locked, not merged",
-            false => "neither taken at the start nor locked",
+        let memory = match (kvm, has(Capability::IpcLock)) {
+            (true, true) => "all of it taken at the start, locked, not merged",
+            (true, false) => "all of it taken at the start, not merged; not locked, for want of CAP_IPC_LOCK",
+            (false, _) => "neither taken at the start nor locked",
         };
         let mut facts = vec![
             fact("program", version(&self.program), &format!("{} --version", self.program.display())),

@@ -26,9 +26,9 @@ mod spec;
 mod up;
 
 pub use archive::Archive;
-pub use image::{make as make_image, pack as pack_image};
-pub use modules::{Module, OF_QEMU, choose as choose_modules};
-pub use shown::show;
+pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
+pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules};
+pub use shown::{image_for_any, show};
 pub use spec::{Accel, Channel, GuestSpec, MEMORY};
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
