@@ -361,6 +361,52 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     }
 }
 
+#[test]
+fn a_matrix_is_one_run_and_its_measurement_another() {
+    let desk = Desk::new();
+    let matrix = "limits = \"substation\"\n\n[matrix]\nrepetitions = 3\n\n[matrix.loads]\nnone = []\n";
+    let plan = PLAN
+        .replace("\nlimits = \"substation\"", "")
+        .replacen("\"5ms\"", "\"5ms\"", 1);
+    let plan = plan.replace(
+        "what = \"Wake-ups twice, for tests\"",
+        &format!("what = \"A matrix, for tests\"\n{matrix}"),
+    );
+    // Keys of the plan itself come before its tables.
+    let plan = plan.replace("[matrix]", "window = \"200ms\"\n\n[matrix]").replacen(
+        "\nwindow = \"200ms\"\n\n[cpus]",
+        "\n[cpus]",
+        1,
+    );
+    std::fs::write(desk.path("plan.toml"), plan).expect("writable");
+    let started = desk.detach("folder");
+    assert!(started.status.success(), "{}", stderr(&started));
+    let whole = desk.run("two-steps");
+    assert_eq!(
+        (&whole["state"], &whole["step"], &whole["started_by"]),
+        (&"measuring".into(), &1.into(), &"session".into())
+    );
+    let until = Instant::now() + Duration::from_secs(60);
+    while desk.status()["runs"].as_array().map(Vec::len) != Some(2) {
+        assert!(Instant::now() < until, "{}", desk.status());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let stopped = desk.triptime(&["stop", "two-steps"]);
+    assert!(stopped.status.success(), "{}", stderr(&stopped));
+    let ended = desk.run("two-steps");
+    assert_eq!(
+        (&ended["state"], &ended["end"]["state"]),
+        (&"ended".into(), &"interrupted".into()),
+        "{ended}"
+    );
+    assert_eq!(
+        desk.status()["runs"].as_array().map(Vec::len),
+        Some(1),
+        "its measurement ended with it"
+    );
+    assert!(desk.path("folder/matrix.toml").exists() && desk.path("folder.log").exists());
+}
+
 /// Holds one thread of a process still until its input is closed (ptrace(2): PTRACE_ATTACH stops this thread alone).
 const HOLD: &str = "import ctypes, os, sys\nlibc = ctypes.CDLL(None, use_errno=True)\nthread = int(sys.argv[1])\n\
     sys.exit(os.strerror(ctypes.get_errno())) if libc.ptrace(16, thread, 0, 0) else None\nos.waitpid(thread, 0x40000000)\n\

@@ -10,8 +10,8 @@ pub(crate) use lasting::Lasting;
 use crate::arguments::RunArgs;
 use crate::ending::leave_session;
 use crate::failure::Failure;
-use crate::keeper::Detached;
 use crate::guest::MachineArgs;
+use crate::keeper::Detached;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
@@ -158,18 +158,13 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     let window_ns = args.run.window.unwrap_or(plan.window.0);
     let need = plan.room(&cpus, &roles, window_ns, args.run.file_budget)?;
     if args.detach {
-        return detach::start(&args, &plan, &need);
+        return detach::start(&args, &plan, Some(&need));
     }
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
     }
-    let place = place(
-        args.place.unwrap_or(plan.place),
-        &args.guest,
-        &roles,
-        plan.devices(),
-    )?;
+    let place = place(args.place.unwrap_or(plan.place), &args.guest, &roles, plan.devices())?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
