@@ -184,6 +184,12 @@ impl Recorder {
         self.settings = settings;
     }
 
+    /// A setting of the series that are made from now on.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        let found = self.settings.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// One more setting of the series that are made from now on.
     pub fn add_setting(&mut self, name: &str, value: String) {
         self.settings.push((name.to_owned(), value));
