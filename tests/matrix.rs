@@ -271,7 +271,10 @@ fn what_it_will_do_is_shown_with_what_is_left_out() {
     let all = show(&[]);
     assert!(all.contains("4 cells, each measured 2 times of at most 2"), "{all}");
     let left_out = all.lines().find(|line| line.contains("was not booted with isolcpus"));
-    assert!(left_out.is_some_and(|line| line.contains("native over bridge, load timers, isolation isolcpus")), "{all}");
+    assert!(
+        left_out.is_some_and(|line| line.contains("native over bridge, load timers, isolation isolcpus")),
+        "{all}"
+    );
     let some = show(&["--budget", "20s"]);
     assert!(
         some.contains("the budget of 20.0 s holds one measurement of 2 of 4 cells"),

@@ -303,8 +303,10 @@ impl Run {
         }
         let why = outcome.as_ref().err().map(ToString::to_string);
         let why = self.beside.keeper.why().or(why);
-        let events = self.session.recorder.events();
-        events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
+        if !self.beside.keeper.has_told() {
+            let events = self.session.recorder.events();
+            events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
+        }
         RunState::Interrupted
     }
 

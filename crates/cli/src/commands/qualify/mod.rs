@@ -160,7 +160,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     let window_ns = args.run.window.unwrap_or(plan.window.0);
     let need = plan.room(&cpus, &roles, window_ns, args.run.file_budget)?;
     if args.detach {
-        return detach::start(&args, &plan, &need);
+        return detach::start(&args, &plan, Some(&need));
     }
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
