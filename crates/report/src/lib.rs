@@ -20,6 +20,7 @@ pub mod limits;
 mod nics;
 pub mod one_way;
 pub mod pacing;
+mod readings;
 pub mod recording;
 pub mod screen;
 mod shown;
