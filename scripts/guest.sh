@@ -18,7 +18,7 @@ case "$kernel" in
     exit 2
     ;;
 esac
-wanted=(crc32c_generic virtio_pci virtio_net virtio_blk bridge veth tun macvlan macvtap vhost_net openvswitch)
+wanted=(crc32c_generic virtio_pci virtio_net virtio_blk virtio_console bridge veth tun macvlan macvtap vhost_net openvswitch)
 
 root=$(cd "$(dirname "$0")/.." && pwd)/target/guest
 mkdir -p "$root"

@@ -12,7 +12,7 @@ fn the_run_stops_says_so_and_can_be_reported() {
     let keep = tempfile::tempdir().expect("tempdir");
     // A mount namespace of its own: the small disk is gone with it. Windows of 100 ms fill 640 KB in a few seconds; inventory and log alone take most of 500.
     let script = "mount -t tmpfs -o size=640k small \"$2\" || exit 99; \
-                  \"$1\" wakeup --cpus 0 --policy other --interval 200us --window 100ms --duration 60s --quiet \
+                  \"$1\" wakeup --cpus 0 --policy other --interval 200us --window 100ms --duration 60s --quiet --force \
                   --out \"$2/run.triptime\" >/dev/null; status=$?; cp \"$2\"/run.triptime* \"$3\"; exit $status";
     let begin = std::time::Instant::now();
     let output = Command::new("unshare")

@@ -38,6 +38,9 @@ pub(crate) struct RunArgs {
     /// are always kept
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     pub(crate) file_budget: u64,
+    /// Start though the disk has surely not enough room for the run, and go on until it is full
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)
     #[arg(long)]
     pub(crate) no_flight_recorder: bool,

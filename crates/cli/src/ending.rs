@@ -5,20 +5,50 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// How a run is to take the end of the terminal that it was started from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hangup {
+    /// As being told to end.
+    Ends,
+    /// As nothing: it has no terminal.
+    Passes,
+}
+
 /// Sets `flag` on each signal that asks a run to end: from the keyboard, from a service manager, from a terminal that is gone. One that
 /// was ignored when the process started (`nohup`) stays ignored.
 ///
 /// # Errors
 /// The kernel refuses a handler.
 pub(crate) fn on_signals(flag: &Arc<AtomicBool>) -> Result<(), Failure> {
+    on_signals_but(flag, Hangup::Ends)
+}
+
+/// The same, of a run that takes a hangup so.
+///
+/// # Errors
+/// The kernel refuses a handler.
+pub(crate) fn on_signals_but(flag: &Arc<AtomicBool>, hangup: Hangup) -> Result<(), Failure> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        if signal == SIGHUP && is_ignored(&status, signal) {
+        if signal == SIGHUP && (hangup == Hangup::Passes || is_ignored(&status, signal)) {
             continue;
         }
         signal_hook::flag::register(signal, Arc::clone(flag))
             .map_err(|error| Failure::CouldNotMeasure(format!("cannot handle signals: {error}")))?;
     }
+    Ok(())
+}
+
+/// Leaves the session of the terminal, whose end is nothing to this process from now on.
+///
+/// # Errors
+/// The kernel refuses a handler.
+pub(crate) fn leave_session() -> Result<(), Failure> {
+    // A handler, not `SIG_IGN`: programs that are started from here begin as usual.
+    signal_hook::flag::register(SIGHUP, Arc::default())
+        .map_err(|error| Failure::CouldNotMeasure(format!("cannot handle signals: {error}")))?;
+    // Refused to the leader of a session, which a service manager makes of it: then it is in one of its own already.
+    let _ = rustix::process::setsid();
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use lab::bed::BedError;
 use lab::load::LoadError;
+use lab::place::PlaceError;
 use lab::plan::PlanError;
 use lab::session::SessionError;
 use probes::ProbeError;
@@ -111,6 +112,12 @@ impl From<LoadError> for Failure {
     }
 }
 
+impl From<PlaceError> for Failure {
+    fn from(error: PlaceError) -> Self {
+        Self::CouldNotMeasure(error.to_string())
+    }
+}
+
 impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
         Self::CouldNotMeasure(error.to_string())
@@ -131,6 +138,7 @@ impl From<SessionError> for Failure {
             SessionError::Sys(error) => error.into(),
             SessionError::Bed(BedError::Sys(error)) => error.into(),
             SessionError::Bed(error @ BedError::NotAvailable(_)) => Self::CouldNotMeasure(error.to_string()),
+            SessionError::Place(error) => error.into(),
             SessionError::Load(error) => error.into(),
             SessionError::Plan(error) => error.into(),
             SessionError::Trace(error) => error.into(),

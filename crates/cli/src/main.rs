@@ -63,9 +63,12 @@ mod commands;
 mod ending;
 mod face;
 mod failure;
+mod guest;
 mod help;
 mod judge;
 mod junit;
+mod keeper;
+mod matrix;
 mod named;
 mod page;
 mod progress;
@@ -82,6 +85,7 @@ mod window;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;
 use failure::Failure;
+use lab::place::guest::agent;
 use probes::wakeup::{WakeupConfig, WakeupOptions};
 use std::process::ExitCode;
 
@@ -111,6 +115,8 @@ Example: triptime qualify";
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Qualify(commands::qualify::QualifyArgs),
+    Status(commands::status::StatusArgs),
+    Stop(commands::stop::StopArgs),
     /// Timer wake-up latency: timer due -> thread running, one thread per CPU
     #[command(after_help = "\
 Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits substation
@@ -135,7 +141,10 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Export(commands::export::ExportArgs),
     Import(commands::import::ImportArgs),
     Merge(commands::merge::MergeArgs),
+    Lab(commands::lab::LabArgs),
     Manual(commands::manual::ManualArgs),
+    #[command(hide = true)]
+    Device(commands::device::DeviceArgs),
     #[command(hide = true)]
     Output(help::TopicArgs),
 }
@@ -159,6 +168,9 @@ fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
 }
 
 fn main() -> ExitCode {
+    if agent::is_wanted() {
+        agent::run();
+    }
     // Before any thread. A run locks what the heaps have, and keeps it to its end.
     sys::memory::share_heap();
     let (cli, matches) = match parse() {
@@ -173,6 +185,8 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Qualify(args) => commands::qualify::run(args),
+        Command::Status(args) => commands::status::run(&args),
+        Command::Stop(args) => commands::stop::run(&args),
         Command::Wakeup(args) => commands::cpus::run::<WakeupConfig>(&args),
         Command::Noise(args) => commands::noise::run(args),
         Command::Reflect(args) => commands::reflect::run(args),
@@ -196,7 +210,9 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Export(args) => commands::export::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
+        Command::Lab(args) => commands::lab::run(&args),
         Command::Manual(args) => commands::manual::run(&args, command_line()),
+        Command::Device(args) => commands::device::run(args),
         Command::Output(_) => help::show_topic(command_line()),
     }
 }

@@ -1,15 +1,17 @@
 //! Making a run: its file's place, its session, and what follows its end.
 
 use crate::arguments::{PortArgs, RunArgs};
-use crate::ending;
+use crate::ending::{self, Hangup};
 use crate::failure::{Failure, say};
+use crate::keeper::{Beside, Detached, Keeper, KeeperSpec};
 use crate::page;
-use crate::progress::Progress;
+use crate::progress::{Limits, Progress};
 use crate::table;
 use crate::verdict;
 use crate::window;
 use lab::loads::Loads;
 use lab::preflight::{self, Intent};
+use lab::room::{Disk, Need};
 use lab::runner::{Runner, Underway};
 use lab::session::{Session, SessionError, SessionSpec};
 use model::fact::LABEL;
@@ -18,7 +20,7 @@ use probes::copier::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError};
 use report::limits::Profile;
 use report::tables::Layout;
-use run::{NewRun, Stop, Thresholds, remove};
+use run::{Explain, NewRun, Stop, Thresholds, remove};
 use std::path::{Path, PathBuf};
 use store::RunFile;
 use sys::SysError;
@@ -32,7 +34,7 @@ pub(crate) struct Run {
     pub(crate) profile: Option<Profile>,
     args: RunArgs,
     loads: Loads,
-    progress: Progress,
+    beside: Beside,
     open_ended: bool,
     table: Option<Layout>,
     captures: Vec<Capture>,
@@ -70,6 +72,18 @@ pub(crate) struct Start<'a> {
     pub(crate) table: Option<Layout>,
     /// Limits that the measurement has of itself, as a profile's TOML: beside those of the profile, or alone.
     pub(crate) own_limits: Option<String>,
+    /// What explains late samples in the place of a flight recorder.
+    pub(crate) explain: Option<Box<dyn Explain>>,
+    /// The plan that it runs.
+    pub(crate) plan: Option<&'a str>,
+    /// How long it measures, if it has an end that is known.
+    pub(crate) lasts_ns: Option<u64>,
+    /// What it is expected to write, as far as that is known.
+    pub(crate) need: Option<Need>,
+    /// How it was started, unless by somebody who waits for it.
+    pub(crate) detached: Option<Detached>,
+    /// Whether windows are due by the clock: what is measured in another process comes at its end.
+    pub(crate) is_paced: bool,
 }
 
 impl Start<'_> {
@@ -90,6 +104,12 @@ impl Start<'_> {
             open_ended: duration_ns.is_none(),
             table: None,
             own_limits: None,
+            explain: None,
+            plan: None,
+            lasts_ns: duration_ns,
+            need: None,
+            detached: None,
+            is_paced: KeeperSpec::is_paced(command),
         }
     }
 
@@ -124,7 +144,12 @@ impl Run {
         let mut documents = start.documents;
         documents.extend(limits.map(|text| ("limits".to_owned(), text)));
         let stop = Stop::new();
-        ending::on_signals(&stop.flag())?;
+        let hangup = if start.detached.is_some() {
+            Hangup::Passes
+        } else {
+            Hangup::Ends
+        };
+        ending::on_signals_but(&stop.flag(), hangup)?;
         let spec = SessionSpec {
             run: NewRun {
                 window_ns: args.window.unwrap_or(start.window_ns),
@@ -140,8 +165,25 @@ impl Run {
             interfaces: start.interfaces,
             ports: start.ports,
         };
+        let disk = Disk::of(&spec.run.file);
+        let need = start.need.or_else(|| need_of(&spec, start.lasts_ns));
+        if let Some(need) = need.filter(|_| !args.force) {
+            disk.refuse(&need).map_err(Failure::CouldNotMeasure)?;
+        }
+        let keeper = KeeperSpec {
+            command: start.command,
+            plan: start.plan,
+            file: &spec.run.file.clone(),
+            window_ns: spec.run.window_ns,
+            lasts_ns: start.lasts_ns,
+            need,
+            limits: Limits::of_profile(profile.as_ref()),
+            detached: start.detached,
+            force: args.force,
+            is_paced: start.is_paced,
+        };
         let specs = args.loads(&beside(&start.measured));
-        let mut session = Session::start(spec, stop)?;
+        let mut session = Session::explained_by(start.explain, spec, stop)?;
         session.recorder.set_thresholds(thresholds(profile.as_ref()));
         let loads = match Loads::start(specs, &session.recorder.events()) {
             Ok(loads) => loads,
@@ -161,7 +203,11 @@ impl Run {
         Ok(Self {
             session,
             loads,
-            progress: Progress::new(args.quiet, profile.as_ref()),
+            beside: Beside {
+                progress: Progress::new(args.quiet, profile.as_ref()),
+                has_plan: keeper.plan.is_some(),
+                keeper: Keeper::start(keeper),
+            },
             profile,
             args,
             open_ended: start.open_ended,
@@ -224,7 +270,7 @@ impl Run {
         Runner {
             session: &mut self.session,
             loads: &mut self.loads,
-            show: &mut self.progress,
+            show: &mut self.beside,
             position: None,
         }
     }
@@ -242,18 +288,21 @@ impl Run {
         if closed.is_err() {
             remove(&file);
         }
+        self.beside.keeper.ended(0, state == RunState::Complete, None);
         closed
     }
 
     /// Ends what runs beside the measurement; says in the run whether it came to its end.
     fn end(&mut self, outcome: &Result<(), SessionError>) -> RunState {
-        self.progress.clear();
+        self.beside.progress.clear();
+        self.beside.keeper.finishing(&self.session);
         self.loads.stop(&self.session.recorder.events());
         self.close_captures();
         if outcome.is_ok() && (self.open_ended || !self.session.stop.requested()) {
             return RunState::Complete;
         }
         let why = outcome.as_ref().err().map(ToString::to_string);
+        let why = self.beside.keeper.why().or(why);
         let events = self.session.recorder.events();
         events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
         RunState::Interrupted
@@ -262,6 +311,48 @@ impl Run {
     /// Closes the run and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
     pub(crate) fn finish(mut self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
         let state = self.end(&outcome);
+        let Beside { keeper, .. } = self.beside;
+        let used_up = keeper.used_up().map(str::to_owned);
+        let why = keeper.why();
+        let ended = Ending {
+            session: self.session,
+            profile: self.profile,
+            args: self.args,
+            table: self.table,
+            doubts: self.doubts,
+            used_up,
+        };
+        let result = ended.report(outcome, state);
+        let (status, failure) = match &result {
+            Ok(status) => (*status, None),
+            Err(failure) => (failure.status(), Some(failure.to_string())),
+        };
+        let told = (state == RunState::Interrupted).then(|| "it was told to end".to_owned());
+        keeper.ended(status, state == RunState::Complete, why.or(failure).or(told));
+        result
+    }
+
+    /// Unless told where, the HTML report goes beside the run file.
+    pub(crate) fn html_beside_the_run(&mut self) {
+        let beside = self.session.file().with_extension("html");
+        self.args.pages.html.get_or_insert(beside);
+    }
+}
+
+/// A run that has been measured, and is to be closed and shown.
+struct Ending {
+    session: Session,
+    profile: Option<Profile>,
+    args: RunArgs,
+    table: Option<Layout>,
+    doubts: Vec<String>,
+    /// Why it was ended before the disk is full.
+    used_up: Option<String>,
+}
+
+impl Ending {
+    /// Closes the file and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
+    fn report(self, outcome: Result<(), SessionError>, state: RunState) -> Result<u8, Failure> {
         let told_to_end = self.session.stop.requested();
         let file = self.session.file().to_path_buf();
         let closed = self.session.finish(state);
@@ -289,6 +380,9 @@ impl Run {
             (Ok(()), Ok(_)) if !has_something(&file) => {
                 remove(&file);
                 say_doubts(&self.doubts);
+                if let Some(why) = self.used_up {
+                    return Err(Failure::CouldNotMeasure(why));
+                }
                 let why = if told_to_end {
                     "ended before anything was measured"
                 } else {
@@ -298,16 +392,23 @@ impl Run {
             }
             (Ok(()), Ok(file)) => {
                 table::before_the_answer(&file, self.table, &self.args)?;
-                verdict::show(&file, self.profile, &self.args)
+                let status = verdict::show(&file, self.profile, &self.args)?;
+                match self.used_up {
+                    Some(why) => ended_early(status, Failure::CouldNotMeasure(why)),
+                    None => Ok(status),
+                }
             }
         }
     }
+}
 
-    /// Unless told where, the HTML report goes beside the run file.
-    pub(crate) fn html_beside_the_run(&mut self) {
-        let beside = self.session.file().with_extension("html");
-        self.args.pages.html.get_or_insert(beside);
-    }
+/// What a probe with an end will write: a series at least, and one for each measured CPU.
+fn need_of(spec: &SessionSpec, lasts_ns: Option<u64>) -> Option<Need> {
+    let series = spec.measured.len().max(1) as u64;
+    Some(Need {
+        budget: spec.run.file_budget.unwrap_or(0),
+        ..Need::of(series, lasts_ns?, spec.run.window_ns)
+    })
 }
 
 /// The CPUs of this process that are not measured; all of them when none is left.

@@ -2,6 +2,7 @@
 
 use crate::arguments::RunArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
+use crate::matrix;
 use crate::named;
 use crate::page;
 use crate::verdict;
@@ -23,6 +24,8 @@ pub(crate) enum TableArg {
     Networks,
     /// ABB and University of Torino: the task of a virtual relay, and the age of its samples
     Vpc,
+    /// Every cell of a matrix: give its run files, or its folder
+    Matrix,
 }
 
 /// In which form tables are printed.
@@ -33,14 +36,16 @@ pub(crate) enum Form {
     Csv,
 }
 
-impl From<TableArg> for Layout {
-    fn from(table: TableArg) -> Self {
-        match table {
-            TableArg::Vm => Self::Vm,
-            TableArg::Jitter => Self::Jitter,
-            TableArg::Avb => Self::Avb,
-            TableArg::Networks => Self::Networks,
-            TableArg::Vpc => Self::Vpc,
+impl TableArg {
+    /// The layout of runs in columns; `None`: a matrix has one of its own.
+    fn layout(self) -> Option<Layout> {
+        match self {
+            Self::Vm => Some(Layout::Vm),
+            Self::Jitter => Some(Layout::Jitter),
+            Self::Avb => Some(Layout::Avb),
+            Self::Networks => Some(Layout::Networks),
+            Self::Vpc => Some(Layout::Vpc),
+            Self::Matrix => None,
         }
     }
 }
@@ -65,7 +70,23 @@ pub(crate) fn of_plan(run: &RunFile) -> Result<Option<Layout>, Failure> {
 
 /// Prints runs in a layout, then writes the page where one is asked for; returns the exit status: a run of which windows may be
 /// missing is not all that was measured.
-pub(crate) fn show(layout: Layout, runs: &[String], form: Form, html: Option<&Path>) -> Result<u8, Failure> {
+pub(crate) fn show(table: TableArg, runs: &[String], form: Form, html: Option<&Path>) -> Result<u8, Failure> {
+    match table.layout() {
+        Some(layout) => in_columns(layout, runs, form, html),
+        None => of_matrix(runs, form, html),
+    }
+}
+
+fn of_matrix(runs: &[String], form: Form, html: Option<&Path>) -> Result<u8, Failure> {
+    let matrix = matrix::of_files(runs)?;
+    let printed = verdict::write(&matrix::text(&matrix, form));
+    if let Some(path) = html {
+        page::HTML.write(path, &matrix::html(&matrix)?)?;
+    }
+    printed.map(|()| 0)
+}
+
+fn in_columns(layout: Layout, runs: &[String], form: Form, html: Option<&Path>) -> Result<u8, Failure> {
     let runs = runs
         .iter()
         .map(|text| named::open(text))

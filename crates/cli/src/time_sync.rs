@@ -54,7 +54,7 @@ impl TimeSyncArgs {
     ) -> Result<TimeSync, ProbeError> {
         let (follows, stated_ns) = match relation {
             ClockRelation::Ptp { stated_ns, .. } => (true, stated_ns),
-            ClockRelation::SameHost | ClockRelation::Unknown => (false, None),
+            ClockRelation::SameHost | ClockRelation::Within { .. } | ClockRelation::Unknown => (false, None),
         };
         let config = TimeSyncConfig {
             socket: self.ptp.clone().filter(|path| path.as_os_str() != AUTO),

@@ -3,6 +3,7 @@
 use crate::error::HostError;
 use crate::mounts::{self, Mount};
 use crate::reader::Reader;
+use crate::scheduler::RtRuntime;
 
 pub(crate) const OWN: &str = "/proc/self/cgroup";
 
@@ -138,4 +139,93 @@ pub(crate) fn rt_budget_file(reader: &Reader) -> Result<Option<(String, bool)>, 
     let path = format!("{}/cpu.rt_runtime_us", mount.point);
     let exists = reader.exists(&path)?;
     Ok(Some((path, exists)))
+}
+
+/// The budget of the own group; `None`: this kernel gives groups none, or they are of version 2.
+pub(crate) fn rt_runtime(reader: &Reader) -> Result<Option<RtRuntime>, HostError> {
+    if !rt_budget_file(reader)?.is_some_and(|(_, exists)| exists) {
+        return Ok(None);
+    }
+    let group = Hierarchy::read(reader)?.own_group(reader, "cpu")?;
+    let directory = &group.directories[0];
+    let file = |name: &str| format!("{directory}/{name}");
+    Ok(Some(RtRuntime {
+        runtime_us: reader.parsed(&file("cpu.rt_runtime_us"), "a number of microseconds, or -1")?,
+        period_us: reader.parsed(&file("cpu.rt_period_us"), "a number of microseconds")?,
+    }))
+}
+
+/// What the groups below the highest leave of its budget, in us of each second.
+pub(crate) fn rt_budget_left_us(reader: &Reader) -> Option<u64> {
+    let (path, _) = rt_budget_file(reader).ok()?.filter(|(_, exists)| *exists)?;
+    let root = path.strip_suffix("/cpu.rt_runtime_us")?;
+    let of = |directory: &str| {
+        let number = |name: &str| {
+            reader
+                .text(&format!("{directory}/{name}"))
+                .ok()?
+                .trim()
+                .parse::<u64>()
+                .ok()
+        };
+        let (runtime, period) = (number("cpu.rt_runtime_us")?, number("cpu.rt_period_us")?);
+        (period > 0).then(|| runtime.saturating_mul(1_000_000) / period)
+    };
+    let taken: u64 = reader
+        .names(root, |_| true)
+        .ok()?
+        .iter()
+        .filter_map(|name| of(&format!("{root}/{name}")))
+        .sum();
+    Some(of(root)?.saturating_sub(taken))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{rt_budget_left_us, rt_runtime};
+    use crate::reader::Reader;
+    use crate::scheduler::RtRuntime;
+    use std::fs;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a directory");
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        root
+    }
+
+    #[test]
+    fn budgets_of_groups_are_what_the_own_one_has_and_what_all_leave() {
+        let mounts = "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu,cpuacct 0 0\n";
+        let root = tree(&[
+            ("proc/self/mounts", mounts),
+            ("proc/mounts", mounts),
+            (
+                "proc/self/mountinfo",
+                "30 25 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n",
+            ),
+            ("proc/self/cgroup", "3:cpu,cpuacct:/relay\n"),
+            ("sys/fs/cgroup/cpu/cpu.rt_runtime_us", "950000\n"),
+            ("sys/fs/cgroup/cpu/cpu.rt_period_us", "1000000\n"),
+            ("sys/fs/cgroup/cpu/relay/cpu.rt_runtime_us", "200000\n"),
+            ("sys/fs/cgroup/cpu/relay/cpu.rt_period_us", "500000\n"),
+            ("sys/fs/cgroup/cpu/other/cpu.rt_runtime_us", "0\n"),
+            ("sys/fs/cgroup/cpu/other/cpu.rt_period_us", "1000000\n"),
+        ]);
+        let reader = Reader::new(root.path());
+        let own = RtRuntime {
+            runtime_us: 200_000,
+            period_us: 500_000,
+        };
+        assert_eq!(rt_runtime(&reader).expect("a group"), Some(own));
+        assert_eq!(rt_budget_left_us(&reader), Some(550_000));
+        fs::remove_file(root.path().join("sys/fs/cgroup/cpu/cpu.rt_runtime_us")).expect("removed");
+        assert_eq!(
+            (rt_runtime(&reader).expect("none"), rt_budget_left_us(&reader)),
+            (None, None)
+        );
+    }
 }

@@ -20,6 +20,8 @@ pub enum HypervisorKind {
     CloudHypervisor,
     /// QEMU, and nothing shows whether it uses KVM or emulates the processor.
     Qemu,
+    /// QEMU, which emulates the processor: how long anything takes there says nothing of any machine.
+    QemuEmulated,
     /// VMware ESXi, Workstation or Fusion.
     Vmware,
     /// Microsoft Hyper-V or Azure.
@@ -45,6 +47,7 @@ impl HypervisorKind {
             Self::Firecracker => "Firecracker",
             Self::CloudHypervisor => "Cloud Hypervisor",
             Self::Qemu => "QEMU, with or without KVM",
+            Self::QemuEmulated => "QEMU, which emulates the processor",
             Self::Vmware => "VMware",
             Self::HyperV => "Hyper-V",
             Self::Xen => "Xen",
@@ -70,6 +73,11 @@ impl Hypervisor {
     pub fn is_virtual(&self) -> bool {
         self.kind != HypervisorKind::None
     }
+
+    /// Whether the processor is emulated, so that no timing is evidence.
+    pub fn is_emulated(&self) -> bool {
+        self.kind == HypervisorKind::QemuEmulated
+    }
 }
 
 /// Names that a hypervisor gives itself in DMI (vendor and product in one text) and what they stand for.
@@ -86,6 +94,9 @@ const DMI_NAMES: [(&str, HypervisorKind); 11] = [
     ("OpenStack", HypervisorKind::Kvm),
     ("QEMU", HypervisorKind::Qemu),
 ];
+
+/// Model of the processor that QEMU emulates when it is asked for all that it can (`-cpu max`); of others it does not tell.
+const EMULATED_MODEL: &str = "QEMU TCG CPU";
 
 /// Clouds that sell bare metal under the same names: they count only with the hypervisor flag.
 const CLOUDS: [&str; 2] = ["Amazon EC2", "Google Compute Engine"];
@@ -122,6 +133,7 @@ pub(crate) fn detect(reader: &Reader) -> Result<Hypervisor, HostError> {
         Some(false) => found.evidence.push("no hypervisor flag in /proc/cpuinfo".to_owned()),
         None => {}
     }
+    by_model(info.as_ref().ok(), &mut found);
     by_acpi(reader, &mut found);
     by_dmi(reader, flag, &mut found);
     by_xen(reader, &mut found);
@@ -145,6 +157,14 @@ fn undecided(error: Option<HostError>) -> HostError {
     error.unwrap_or_else(|| {
         HostError::Undecided("this processor has no hypervisor flag, and nothing else tells".to_owned())
     })
+}
+
+fn by_model(info: Option<&CpuInfo>, found: &mut Findings) {
+    let model = info.and_then(|info| info.distinct("model name").ok());
+    if model.is_some_and(|model| model.starts_with(EMULATED_MODEL)) {
+        let evidence = format!("model {EMULATED_MODEL} in {}", crate::cpuinfo::PATH);
+        found.add(Some(HypervisorKind::QemuEmulated), evidence);
+    }
 }
 
 /// Every ACPI table names its maker in bytes 10 to 15 (ACPI specification, table header).

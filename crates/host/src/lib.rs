@@ -160,6 +160,20 @@ impl Host {
         scheduler::rt_runtime(&self.reader)
     }
 
+    /// How much real-time threads of this process's control group may run, where groups have such a budget (`RT_GROUP_SCHED`, version 1).
+    ///
+    /// # Errors
+    /// The group cannot be told.
+    pub fn group_rt_runtime(&self) -> Result<Option<RtRuntime>, HostError> {
+        cgroup::rt_runtime(&self.reader)
+    }
+
+    /// What new control groups may be given of each second of real-time threads, in us, with what others have taken off; `None`: groups
+    /// have no such budget. A new group has none of its own.
+    pub fn rt_budget_left_us(&self) -> Option<u64> {
+        cgroup::rt_budget_left_us(&self.reader)
+    }
+
     /// Time the hypervisor ran something else, per online CPU, from `/proc/stat`, in ticks of [`USER_HZ`]. 0 proves
     /// nothing where the hypervisor does not tell (VMware by default).
     ///

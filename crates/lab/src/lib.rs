@@ -3,12 +3,16 @@
 #![forbid(unsafe_code)]
 
 pub mod bed;
+pub mod detach;
 pub mod disturb;
 pub mod fault;
 pub mod load;
 pub mod loads;
+pub mod matrix;
 pub mod place;
 pub mod plan;
 pub mod preflight;
+pub mod room;
+pub mod roster;
 pub mod runner;
 pub mod session;

@@ -1,10 +1,12 @@
 //! Runs a measurement for commands and for plans: waits for it beside its loads, shows progress, and takes its result.
 
 use crate::loads::Loads;
+use crate::place::AwayEnd;
 use crate::session::{Session, SessionError};
-use probes::{ProbeError, Running, SenderEnd};
+use probes::{Running, SenderEnd};
 use run::Stop;
 use std::time::{Duration, Instant};
+use units::Monotonic;
 
 /// How often loads are looked after and progress is shown.
 const LOOK: Duration = Duration::from_millis(200);
@@ -34,12 +36,66 @@ impl Underway for Running {
     }
 }
 
+/// One end of a step: in this process, or in places of their own, of which there are as many as devices.
+pub enum Side {
+    /// Here.
+    Here(Running),
+    /// Elsewhere.
+    Away(Vec<AwayEnd>),
+}
+
+impl Side {
+    fn is_finished(&self) -> bool {
+        match self {
+            Self::Here(running) => running.is_finished(),
+            Self::Away(ends) => ends.iter().all(AwayEnd::is_finished),
+        }
+    }
+
+    /// When it had measured, as far as that is known here.
+    fn ended_at(&self) -> Option<Monotonic> {
+        match self {
+            Self::Here(running) => running.ended_at(),
+            Self::Away(_) => None,
+        }
+    }
+
+    /// Tells what receives elsewhere that its sender has ended.
+    fn tell_end(&self, at: Monotonic) {
+        if let Self::Away(ends) = self {
+            ends.iter().for_each(|end| end.tell_end(at));
+        }
+    }
+
+    /// Waits for its end, which it was told of; what was measured elsewhere is then a part of the run.
+    fn join(self, session: &Session) -> Result<(), SessionError> {
+        match self {
+            Self::Here(running) => Ok(running.join()?),
+            Self::Away(ends) => {
+                ends.iter().for_each(AwayEnd::stop);
+                let ended = ends.into_iter().map(|end| end.finish(session));
+                ended.fold(Ok(()), Result::and)
+            }
+        }
+    }
+}
+
+impl Underway for Side {
+    fn is_finished(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
+        self.join(session)
+    }
+}
+
 /// Two ends: one sends until its end, and one answers or receives until it is told to end.
 pub struct Ends {
     /// The one that sends.
-    pub near: Running,
+    pub near: Side,
     /// The other.
-    pub far: Running,
+    pub far: Side,
     /// Ends the other.
     pub stop: Stop,
     /// Told when the sender has ended.
@@ -54,10 +110,11 @@ impl Ends {
     /// # Errors
     /// What the sending end was refused.
     pub fn of(
-        near: Result<Running, ProbeError>,
-        far: Running,
+        near: Result<Side, SessionError>,
+        far: Side,
         stop: &Stop,
         sender: SenderEnd,
+        session: &Session,
     ) -> Result<Self, SessionError> {
         match near {
             Ok(near) => Ok(Self {
@@ -70,8 +127,8 @@ impl Ends {
             Err(error) => {
                 stop.request();
                 // What the other end says of a sender that never was is not the reason.
-                let _ = far.join();
-                Err(error.into())
+                let _ = far.join(session);
+                Err(error)
             }
         }
     }
@@ -82,14 +139,15 @@ impl Underway for Ends {
         self.near.is_finished()
     }
 
-    fn end(self: Box<Self>, _: &Session) -> Result<(), SessionError> {
-        self.sender
-            .tell(self.near.ended_at().unwrap_or_else(sys::clock::monotonic));
-        let near = self.near.join();
+    fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
+        let ended = self.near.ended_at().unwrap_or_else(sys::clock::monotonic);
+        self.sender.tell(ended);
+        self.far.tell_end(ended);
+        let near = self.near.join(session);
         std::thread::sleep(self.settle);
         self.stop.request();
-        let far = self.far.join();
-        Ok(near.and(far)?)
+        let far = self.far.join(session);
+        near.and(far)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::clocks::{Relation, words};
 use super::{Merge, MergeError};
-use model::{Counters, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, Spike, Window, WindowRow, hop::HopName};
+use model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, hop::HopName};
 use std::collections::HashMap;
-use store::{Batch, HistogramSpan, RunWriter};
+use store::{Batch, RunWriter};
 
 /// Group of the inventory for what was merged.
 pub(super) const GROUP: &str = "merge";
@@ -148,50 +148,8 @@ fn take_over(
         });
         own.lost_first.insert((index, place), lost.collect());
     }
-    let mut batch = Batch::default();
-    source
-        .run
-        .for_each_histogram(id, |span| batch.windows.extend(window(new, shift_ns, &rows, &span)))?;
-    batch
-        .spikes
-        .extend(source.run.spikes(id)?.into_iter().map(|spike| Spike {
-            series: new,
-            at_ns: spike.at_ns.saturating_add(shift_ns),
-            ..spike
-        }));
-    batch
-        .causes
-        .extend(source.run.causes(id)?.into_iter().map(|total| (new, total)));
-    Ok(run.write(&batch)?)
-}
-
-/// The windows that a histogram covers, as one.
-fn window(series: SeriesId, shift_ns: u64, rows: &[WindowRow], span: &HistogramSpan) -> Option<Window> {
-    let covered = || {
-        rows.iter()
-            .filter(|row| (span.start_ns..span.end_ns.max(span.start_ns.saturating_add(1))).contains(&row.start_ns))
-    };
-    let mut counters = Counters::default();
-    covered().for_each(|row| counters.add(&row.counters));
-    let is_one = covered().count() == 1;
-    let samples = |row: &WindowRow| {
-        if is_one {
-            span.histogram.count()
-        } else {
-            row.counters.received
-        }
-    };
-    let sum = |row: &WindowRow| row.mean_ns.map_or(0.0, |mean| (mean * samples(row) as f64).round());
-    (covered().next().is_some()).then(|| Window {
-        series,
-        start_ns: span.start_ns.saturating_add(shift_ns),
-        end_ns: span.end_ns.saturating_add(shift_ns),
-        counters,
-        sum_ns: covered().map(|row| sum(row) as i128).sum(),
-        min_ns: covered().filter_map(|row| row.min_ns).min(),
-        max_ns: covered().filter_map(|row| row.max_ns).max(),
-        histogram: span.histogram.clone(),
-    })
+    let shift_ns = i64::try_from(shift_ns).unwrap_or(i64::MAX);
+    Ok(run.write(&run::copy(&source.run, id, &rows, new, shift_ns)?)?)
 }
 
 /// Takes every run's events over, but for the words of its watch over the clock.

@@ -37,6 +37,8 @@ pub enum EventKind {
     ThreadChanged,
     /// Another measurement, or a real-time thread of another process, shared a CPU or an interface with this one.
     SecondMeasurement,
+    /// The processor is emulated: how long anything took says nothing of any machine.
+    Emulated,
     /// The ring between a measuring thread and the recorder was full.
     RecorderOverrun,
     /// The packet socket dropped frames before we read them.
@@ -73,7 +75,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -88,6 +90,7 @@ impl EventKind {
         Self::Migration,
         Self::ThreadChanged,
         Self::SecondMeasurement,
+        Self::Emulated,
         Self::RecorderOverrun,
         Self::SocketDrop,
         Self::NicDrop,
@@ -123,6 +126,7 @@ impl EventKind {
             Self::Migration => "migration",
             Self::ThreadChanged => "thread-changed",
             Self::SecondMeasurement => "second-measurement",
+            Self::Emulated => "emulated",
             Self::RecorderOverrun => "recorder-overrun",
             Self::SocketDrop => "socket-drop",
             Self::NicDrop => "nic-drop",

@@ -17,6 +17,7 @@ mod html;
 pub mod insight;
 pub mod junit;
 pub mod limits;
+pub mod matrix;
 mod nics;
 pub mod one_way;
 pub mod pacing;

@@ -8,11 +8,14 @@
 
 #![forbid(unsafe_code)]
 
+mod adopted;
 mod clock;
+mod copied;
 mod counted;
 mod feed;
 mod labels;
 mod new;
+mod pulse;
 mod read;
 mod reasons;
 mod recorder;
@@ -31,11 +34,14 @@ mod work;
 #[cfg(test)]
 mod worst;
 
+pub use adopted::Adopted;
 pub use clock::ClockWatch;
+pub use copied::copy;
 pub use counted::{Counted, CountedSpan, CountedSpike};
 pub use feed::{Describe, Feed, FeedItem, Heard, LABEL_BYTES, RECEIVED_POINTS};
 pub use labels::LabelsAt;
 pub use new::{NewRun, remove};
+pub use pulse::Pulse;
 pub use read::ReadSeries;
 pub use recorder::{Events, Live, Recorder, RecorderOptions};
 pub use signal::SpikeSignal;
@@ -43,4 +49,4 @@ pub use stop::Stop;
 pub use survey::survey;
 pub use tape::{Tape, TapeRecord, TapeStream};
 pub use thresholds::Thresholds;
-pub use why::{Answer, Explain, FRAME_WORTH_ASKING_NS};
+pub use why::{Answer, Explain, FRAME_WORTH_ASKING_NS, Shared};

@@ -1,14 +1,16 @@
 //! The handle of the one thread that writes.
 
+use crate::adopted::Adopted;
 use crate::counted::{Counted, CountedSpan};
 use crate::feed::{AfterWord, Describe, Described, Feed, Source};
 use crate::labels::{Labels, LabelsAt};
+use crate::pulse::Pulse;
 use crate::signal::SpikeSignal;
 use crate::stop::Stop;
 use crate::tape::{Reel, Tape};
 use crate::thresholds::Thresholds;
 use crate::why::Explain;
-use crate::work::Work;
+use crate::work::{Seen, Work};
 use model::{Counters, Event, EventKind, Fact, Reading, RunState, SeriesSpec, Shot};
 use std::sync::mpsc::{self, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
@@ -59,6 +61,7 @@ pub(crate) enum Command {
     Thresholds(Thresholds),
     Counted(Box<CountedSpan>),
     CountedEvent(Box<SeriesSpec>, Event),
+    Adopt(Box<Adopted>, Sender<Result<(), StoreError>>),
     Settle(Sender<()>),
     Finish(RunState, u64),
 }
@@ -69,6 +72,7 @@ pub struct Recorder {
     after: Sender<AfterWord>,
     thread: JoinHandle<Result<(), StoreError>>,
     live: Arc<Mutex<Vec<Live>>>,
+    pulse: Pulse,
     signal: SpikeSignal,
     start: Monotonic,
     feeds: usize,
@@ -86,7 +90,12 @@ impl Recorder {
         let live = Arc::new(Mutex::new(Vec::new()));
         let start = options.start;
         let signal = SpikeSignal::default();
-        let mut work = Work::new(writer, options, signal.clone(), Arc::clone(&live), stop.clone());
+        let pulse = Pulse::default();
+        let seen = Seen {
+            live: Arc::clone(&live),
+            pulse: pulse.clone(),
+        };
+        let mut work = Work::new(writer, options, signal.clone(), seen, stop.clone());
         let thread = std::thread::spawn(move || {
             sys::thread::set_name("triptime-record");
             // It shares its CPU with the loads; what it reads late is gone from the flight recorder's rings.
@@ -98,6 +107,7 @@ impl Recorder {
             after,
             thread,
             live,
+            pulse,
             signal,
             start,
             feeds: 0,
@@ -190,9 +200,25 @@ impl Recorder {
         let _ = self.commands.send(Command::Facts(facts));
     }
 
+    /// Takes the run of a place into this one: its series, its events, its inventory.
+    ///
+    /// # Errors
+    /// Its file cannot be read.
+    pub fn adopt(&self, adopted: Adopted) -> Result<(), StoreError> {
+        let (done, outcome) = mpsc::channel();
+        let _ = self.commands.send(Command::Adopt(Box::new(adopted), done));
+        // An error: the recording thread has ended, and says itself why.
+        outcome.recv().unwrap_or(Ok(()))
+    }
+
     /// Every series as it stands, for a progress line.
     pub fn live(&self) -> Vec<Live> {
         self.live.lock().map(|live| live.clone()).unwrap_or_default()
+    }
+
+    /// Whether it goes on recording.
+    pub fn pulse(&self) -> &Pulse {
+        &self.pulse
     }
 
     /// Waits until everything that was pushed so far has been looked at: who captures has heard of every spike then.

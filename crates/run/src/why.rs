@@ -1,6 +1,7 @@
 //! The hook by which a late sample gets its explanation while the kernel's events around it are still there.
 
 use model::{Cause, Explanation, Extent, Fact, Question};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A frame that took less than this went the ordinary way, in ns.
 pub const FRAME_WORTH_ASKING_NS: i64 = 20_000;
@@ -29,6 +30,39 @@ impl Answer {
             },
             flight: None,
         }
+    }
+}
+
+/// An explainer that several can ask: the recorder here, and those of places.
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<Box<dyn Explain>>>);
+
+impl Shared {
+    /// For several to ask.
+    pub fn new(explain: Box<dyn Explain>) -> Self {
+        Self(Arc::new(Mutex::new(explain)))
+    }
+
+    fn one(&self) -> MutexGuard<'_, Box<dyn Explain>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Explain for Shared {
+    fn watch(&mut self, cpu: u32, thread: i32) {
+        self.one().watch(cpu, thread);
+    }
+
+    fn observe(&mut self) {
+        self.one().observe();
+    }
+
+    fn explain(&mut self, question: &Question, with_flight: bool) -> Answer {
+        self.one().explain(question, with_flight)
+    }
+
+    fn summary(&mut self) -> Vec<Fact> {
+        self.one().summary()
     }
 }
 

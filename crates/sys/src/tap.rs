@@ -45,6 +45,18 @@ impl Tap {
         Ok(Self { fd, name: name.into() })
     }
 
+    /// Lets go of it, and leaves the interface for others to open by its name, such as a hypervisor: it is gone with its namespace.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn leave(self) -> Result<(), SysError> {
+        // SAFETY: TUNSETPERSIST takes a number, and no pointer.
+        if unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TUNSETPERSIST as _, 1) } < 0 {
+            return Err(SysError::refused("leave tap", Arc::clone(&self.name), last_errno()));
+        }
+        Ok(())
+    }
+
     /// The interface's name.
     pub fn name(&self) -> &str {
         &self.name

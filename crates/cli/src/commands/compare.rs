@@ -39,7 +39,7 @@ pub(crate) struct CompareArgs {
 pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     page::check(args.html.as_deref(), None)?;
     if let Some(layout) = args.table {
-        return table::show(layout.into(), &args.runs, Form::Text, args.html.as_deref());
+        return table::show(layout, &args.runs, Form::Text, args.html.as_deref());
     }
     let (mut runs, mut profiles) = (Vec::new(), Vec::new());
     for text in &args.runs {

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
             (_, true) => Form::Csv,
             _ => Form::Text,
         };
-        return table::show(layout.into(), &args.runs, form, args.pages.html.as_deref());
+        return table::show(layout, &args.runs, form, args.pages.html.as_deref());
     }
     let [run] = &args.runs[..] else {
         return Err(Failure::Usage(

@@ -5,7 +5,7 @@ use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
-use lab::runner::Ends;
+use lab::runner::{Ends, Side};
 use lab::session::SessionError;
 use probes::listen::{self, ListenConfig, Listening};
 use probes::talk::search::{Outcome, Search};
@@ -144,8 +144,11 @@ fn self_test(
     let Listening { running, .. } = listener.start(far, &mut run.session.recorder, &listening_stop)?;
     let stop = run.session.stop.clone();
     let talking = config.start(port, &mut run.session.recorder, &stop);
-    let near = talking.map(|talking| talking.running);
-    let ends = Ends::of(near, running, &listening_stop, SenderEnd::default())?;
+    let near = talking
+        .map(|talking| Side::Here(talking.running))
+        .map_err(SessionError::from);
+    let far = Side::Here(running);
+    let ends = Ends::of(near, far, &listening_stop, SenderEnd::default(), &run.session)?;
     run.attend(Ok(ends))
 }
 

@@ -40,11 +40,16 @@ enum View {
 
 /// The limits on largest samples that the run is judged by.
 #[derive(Default)]
-struct Limits(Option<Profile>);
+pub(crate) struct Limits(Option<Profile>);
 
 impl Limits {
+    /// Those of a profile.
+    pub(crate) fn of_profile(profile: Option<&Profile>) -> Self {
+        Self(profile.cloned())
+    }
+
     /// The tightest of a series, in ns.
-    fn of(&self, series: &str) -> Option<u64> {
+    pub(crate) fn of(&self, series: &str) -> Option<u64> {
         let limits = self.0.iter().flat_map(|profile| &profile.limits);
         let on_it = limits.filter(|limit| limit.quantity == Quantity::Max && limit.series.matches(series));
         on_it.map(|limit| limit.allowed).min()
@@ -63,7 +68,7 @@ impl Progress {
             view,
             started: Instant::now(),
             drawn: None,
-            limits: Limits(profile.cloned()),
+            limits: Limits::of_profile(profile),
         }
     }
 

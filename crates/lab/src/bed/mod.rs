@@ -72,6 +72,21 @@ struct EndInterface {
     /// `None` in the namespace of this process.
     namespace: Option<NetNs>,
     interface: String,
+    /// Address of a guest's network card, if the interface is the tap that it is joined to.
+    card: Option<[u8; 6]>,
+}
+
+/// Where a device under test is joined to a bed.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceEnd<'a> {
+    /// Its network namespace; `None`: that of this process.
+    pub namespace: Option<&'a NetNs>,
+    /// Its interface there.
+    pub interface: &'a str,
+    /// The interface's address; of a tap for a guest, that of the guest's card.
+    pub mac: [u8; 6],
+    /// The interface is a tap for a guest.
+    pub is_tap: bool,
 }
 
 /// Why a bed could not be built.
@@ -112,6 +127,22 @@ impl Bed {
             Network::Macvlan => Ok(kernel::macvlan(devices)?),
             Network::Tap => tap::build(),
             Network::OpenVswitch => vswitch::build(),
+        }
+    }
+
+    /// Builds a bed over `network` for so many guests: what would be a device's interface is a tap in the middle, for a hypervisor to
+    /// open ([`Bed::device`] says where), and has no carrier until then.
+    ///
+    /// # Errors
+    /// A network that guests cannot be joined to here, or what the kernel refused; nothing of the bed remains then. Needs /dev/net/tun,
+    /// `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub fn for_guests(network: Network, devices: usize) -> Result<Self, BedError> {
+        match network {
+            Network::Bridge => Ok(kernel::bridge_of_taps(devices)?),
+            other => Err(BedError::NotAvailable(format!(
+                "a guest is joined to a bridge by a tap: there is no {} bed for it",
+                other.name()
+            ))),
         }
     }
 
@@ -161,12 +192,30 @@ impl Bed {
     pub fn port_of_device(&self, number: usize, options: &PortOptions) -> Result<PacketPort, SysError> {
         match self.devices.get(number) {
             Some(device) => device.port(options),
-            None => Err(SysError::Invalid {
-                what: format!(
-                    "the bed has {} devices under test, and no number {number}",
-                    self.devices.len()
-                ),
-            }),
+            None => Err(self.no_device(number)),
+        }
+    }
+
+    /// The end of device number `number`, from 0, for who moves in there.
+    ///
+    /// # Errors
+    /// No such device, or one whose address cannot be read.
+    pub fn device(&self, number: usize) -> Result<DeviceEnd<'_>, SysError> {
+        let end = self.devices.get(number).ok_or_else(|| self.no_device(number))?;
+        Ok(DeviceEnd {
+            namespace: end.namespace.as_ref(),
+            interface: &end.interface,
+            mac: end.mac()?,
+            is_tap: end.card.is_some(),
+        })
+    }
+
+    fn no_device(&self, number: usize) -> SysError {
+        SysError::Invalid {
+            what: format!(
+                "the bed has {} devices under test, and no number {number}",
+                self.devices.len()
+            ),
         }
     }
 
@@ -175,8 +224,7 @@ impl Bed {
     /// # Errors
     /// What the kernel refused.
     pub fn mac(&self, end: End) -> Result<[u8; 6], SysError> {
-        let place = self.place(end);
-        place.run(|| sys::link::find(&place.interface).map(|link| link.mac))
+        self.place(end).mac()
     }
 
     /// What is known of the interfaces at both ends.
@@ -221,6 +269,14 @@ impl EndInterface {
         Self {
             namespace: Some(namespace),
             interface,
+            card: None,
+        }
+    }
+
+    fn mac(&self) -> Result<[u8; 6], SysError> {
+        match self.card {
+            Some(mac) => Ok(mac),
+            None => self.run(|| sys::link::find(&self.interface).map(|link| link.mac)),
         }
     }
 

@@ -1,10 +1,10 @@
 //! What joins the two ends of a bed.
 
 use model::fact::NO_SWITCH;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What joins test set and device under test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
     /// A veth pair, nothing between: the floor for every other.

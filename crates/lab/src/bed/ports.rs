@@ -23,6 +23,7 @@ pub(super) fn take(test_set: &str, device: &str, devices: usize) -> Result<Bed, 
     let place = |interface: &str| EndInterface {
         namespace: None,
         interface: interface.to_owned(),
+        card: None,
     };
     let (devices, on_port) = match devices {
         1 => (vec![place(device)], String::new()),

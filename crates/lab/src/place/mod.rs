@@ -1,20 +1,35 @@
 //! Places: where the device under test of a bed is, when it is not in this process. The same binary runs there, and its run file comes
 //! back.
 
+mod asking;
+pub mod container;
+mod end;
 mod error;
+pub mod guest;
+pub(crate) mod line;
 
+pub(crate) use asking::say;
+pub use asking::{Answers, Asking, asking};
+pub use end::AwayEnd;
 pub use error::PlaceError;
 
-use model::Fact;
+use crate::bed::{Bed, BedError, Network};
+use container::{Container, Containers};
+use guest::{Guest, GuestSpec};
+use model::{EventKind, Fact};
+use run::Recorder;
 use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use tempfile::TempPath;
 use units::CpuList;
 
 /// What kind of place it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// This process, in a network namespace of the bed.
+    #[default]
     Native,
     /// A container of an OCI runtime.
     Container,
@@ -59,11 +74,66 @@ pub trait Place: Debug + Send + Sync {
     /// How it was made: settings of the runtime or of the hypervisor, as recommended for an application of the same kind.
     fn facts(&self) -> Vec<Fact>;
 
-    /// Starts `triptime` there with these words behind it. The place adds where the run file goes, and how to tell that it is ready.
+    /// What is to be known of everything that is measured there, such as that its time is emulated.
+    fn doubts(&self) -> Vec<(EventKind, String)> {
+        Vec::new()
+    }
+
+    /// Starts `triptime` there. The place adds `--out`, and has the run file brought here at the end.
     ///
     /// # Errors
     /// It could not be started.
-    fn start(&self, words: &[String]) -> Result<Box<dyn Away>, PlaceError>;
+    fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError>;
+}
+
+/// Where the devices under test of a plan are to be, with what is to be known to make it.
+#[derive(Debug, Clone, Default)]
+pub enum PlaceSpec {
+    /// In this process.
+    #[default]
+    Native,
+    /// Each in a container.
+    Container(Containers),
+    /// Each in a guest made like this.
+    Guest(Box<GuestSpec>),
+}
+
+impl PlaceSpec {
+    /// A bed over `network` for so many devices there.
+    ///
+    /// # Errors
+    /// As of [`Bed::over`] and [`Bed::for_guests`].
+    pub fn bed(&self, network: Network, devices: usize) -> Result<Bed, BedError> {
+        match self {
+            Self::Native | Self::Container(_) => Bed::over(network, devices),
+            Self::Guest(_) => Bed::for_guests(network, devices),
+        }
+    }
+}
+
+/// The places of so many devices, at their ends of `bed`, or without a network. None: they are in this process.
+///
+/// # Errors
+/// What kept one from being made.
+pub fn up(
+    spec: &PlaceSpec,
+    bed: Option<&Bed>,
+    devices: usize,
+    recorder: &Recorder,
+) -> Result<Vec<Arc<dyn Place>>, PlaceError> {
+    let mut places: Vec<Arc<dyn Place>> = Vec::new();
+    for number in 0..devices {
+        let end = bed.map(|bed| bed.device(number)).transpose()?;
+        let place: Arc<dyn Place> = match spec {
+            PlaceSpec::Native => return Ok(places),
+            PlaceSpec::Container(spec) => Arc::new(Container::up(spec, end)?),
+            PlaceSpec::Guest(spec) => Arc::new(Guest::up(spec, number, end)?),
+        };
+        recorder.events().write(EventKind::Note, place.describe());
+        recorder.add_facts(place.facts());
+        places.push(place);
+    }
+    Ok(places)
 }
 
 /// How a place's `CLOCK_REALTIME` stands to this machine's.
@@ -83,25 +153,43 @@ impl ClockOffset {
     };
 }
 
-/// A command under way in a place. It is ended when it is dropped.
+/// A command for a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// The words behind `triptime`.
+    pub words: Vec<String>,
+    /// Files that stand in its working directory, by name.
+    pub files: Vec<(String, String)>,
+}
+
+/// A command under way in a place. It is ended when it is dropped. Its standard input and output are lines of text; standard error is
+/// for people.
 pub trait Away: Send {
-    /// Whether it measures, sends or receives by now.
+    /// The lines that it says on standard output, until it has said all. To be taken once.
+    fn lines(&mut self) -> Receiver<String>;
+
+    /// Number that this kernel has for a thread of it; `None`: it has none, or it is not known.
+    fn thread_here(&self, _there: i32) -> Option<i32> {
+        None
+    }
+
+    /// Says a line to its standard input.
     ///
     /// # Errors
-    /// It ended before; what it said.
-    fn is_ready(&mut self) -> Result<bool, PlaceError>;
+    /// The way there is broken.
+    fn say(&mut self, line: &str) -> Result<(), PlaceError>;
 
     /// Whether it has ended.
     fn is_finished(&mut self) -> bool;
 
-    /// Tells it to end, as a signal does; [`Away::finish`] waits for it.
+    /// Tells it to end, as SIGINT does; [`Away::finish`] waits for it.
     fn stop(&mut self);
 
     /// Waits for its end, and has its run file here.
     ///
     /// # Errors
     /// It left no run file; what it said.
-    fn finish(self: Box<Self>) -> Result<Returned, PlaceError>;
+    fn finish(&mut self) -> Result<Returned, PlaceError>;
 }
 
 /// What a command left.

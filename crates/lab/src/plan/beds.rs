@@ -4,6 +4,7 @@ use super::faults::{self, PlanFault};
 use super::file::{Plan, PlanError};
 use crate::bed::{Bed, BedError, Network};
 use crate::fault::{Direction, LaneCounts, Wire};
+use crate::place::{Place, PlaceSpec, up};
 use crate::session::SessionError;
 use model::fact::SWITCH;
 use model::{EventKind, Fact};
@@ -43,6 +44,8 @@ pub(super) struct BedOfPlan {
     compared: bool,
     /// Whether a thread forwards frames.
     in_user_space: bool,
+    /// Where its devices are; none: in this process.
+    pub(super) places: Vec<Arc<dyn Place>>,
 }
 
 impl BedOfPlan {
@@ -80,13 +83,31 @@ impl Beds {
     ///
     /// # Errors
     /// What kept the only bed, or all of them, from being built.
-    pub(super) fn build(plan: &Plan, mut ports: Option<Bed>, recorder: &Recorder) -> Result<Self, SessionError> {
+    pub(super) fn build(
+        plan: &Plan,
+        ports: Option<Bed>,
+        place: &PlaceSpec,
+        recorder: &Recorder,
+    ) -> Result<Self, SessionError> {
+        let mut beds = Self::without_places(plan, ports, place, recorder)?;
+        for way in &mut beds.ways {
+            way.places = up(place, Some(&way.bed), plan.devices(), recorder)?;
+        }
+        Ok(beds)
+    }
+
+    fn without_places(
+        plan: &Plan,
+        mut ports: Option<Bed>,
+        place: &PlaceSpec,
+        recorder: &Recorder,
+    ) -> Result<Self, SessionError> {
         if let Some(ports) = ports.take_if(|_| !plan.compares_networks()) {
             return Self::only(ports, false, recorder);
         }
         let Some(networks) = &plan.bed else {
             return match plan.faults.is_empty() {
-                true => Self::only(Bed::over(Network::Bridge, plan.devices())?, false, recorder),
+                true => Self::only(place.bed(Network::Bridge, plan.devices())?, false, recorder),
                 false => Self::faulty(plan, recorder),
             };
         };
@@ -98,7 +119,7 @@ impl Beds {
         let mut facts = Vec::new();
         let mut failure = None;
         for network in &networks.networks {
-            match Bed::over(*network, plan.devices()) {
+            match place.bed(*network, plan.devices()) {
                 Ok(bed) => facts.push(beds.add(bed, network.name(), network.in_user_space())),
                 Err(error) => {
                     facts.push(not_available(*network, &error));
@@ -159,6 +180,7 @@ impl Beds {
             label: "reflect".to_owned(),
             compared: false,
             in_user_space,
+            places: Vec::new(),
         };
         Ok(Self {
             ways: vec![way],
@@ -179,6 +201,7 @@ impl Beds {
             label: label.to_owned(),
             compared: true,
             in_user_space,
+            places: Vec::new(),
         });
         fact
     }

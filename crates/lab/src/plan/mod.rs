@@ -2,18 +2,23 @@
 
 mod beds;
 mod beside;
+mod device;
 mod faults;
 mod file;
 mod hops;
+mod matrix;
 mod measure;
 mod networks;
 mod outline;
 mod roles;
+mod room;
 mod run;
 mod step;
 
+pub use device::Task;
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
+pub use matrix::{Cell, Isolation, MatrixTable};
 pub use networks::Networks;
 pub use outline::Outline;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
@@ -21,7 +26,7 @@ pub use run::{PlanRun, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 8] = [
+pub const EMBEDDED: [(&str, &str); 10] = [
     ("quick", include_str!("../../../../plans/quick.toml")),
     ("substation", include_str!("../../../../plans/substation.toml")),
     ("vpc", include_str!("../../../../plans/vpc.toml")),
@@ -30,4 +35,6 @@ pub const EMBEDDED: [(&str, &str); 8] = [
     ("avb", include_str!("../../../../plans/avb.toml")),
     ("avb-wakeup", include_str!("../../../../plans/avb-wakeup.toml")),
     ("networks", include_str!("../../../../plans/networks.toml")),
+    ("matrix", include_str!("../../../../plans/matrix.toml")),
+    ("container-table", include_str!("../../../../plans/container-table.toml")),
 ];

@@ -8,12 +8,14 @@ use super::step::{Load as PlanLoad, Step};
 use crate::bed::Bed;
 use crate::load::LoadSpec;
 use crate::loads::Loads;
+use crate::place::{Place, PlaceSpec, up};
 use crate::runner::{Position, Runner, Underway};
 use crate::session::SessionError;
 use host::{CpuFacts, Host};
 use model::EventKind;
 use probes::Rest;
 use run::{Events, Stop};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What a plan is run with.
@@ -26,6 +28,8 @@ pub struct PlanRun<'a> {
     pub cpus: CpuFacts,
     /// Ports of this machine that are measured beside the plan's networks.
     pub ports: Option<Bed>,
+    /// Where the devices under test are to be.
+    pub place: PlaceSpec,
 }
 
 /// Builds what the steps need, starts the loads, and runs every step until its end or until the session is told to stop.
@@ -36,14 +40,23 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     let beds = match work.plan.steps.iter().any(Step::needs_bed) {
         true => {
             runner.show.show(runner.session, "building the test bed", None);
-            Some(Beds::build(work.plan, work.ports.take(), &runner.session.recorder)?)
+            Some(Beds::build(
+                work.plan,
+                work.ports.take(),
+                &work.place,
+                &runner.session.recorder,
+            )?)
         }
         false => None,
+    };
+    let alone = match &beds {
+        Some(_) => Vec::new(),
+        None => up(&work.place, None, 1, &runner.session.recorder)?,
     };
     let events = runner.session.recorder.events();
     // Beside those that the command line asked for.
     runner.loads.join(Loads::start(work.specs(&work.plan.loads)?, &events)?);
-    let mut steps = Steps { runner, work };
+    let mut steps = Steps { runner, work, alone };
     steps.run(beds.as_ref())
 }
 
@@ -66,6 +79,8 @@ impl PlanRun<'_> {
 struct Steps<'a, 'b> {
     runner: Runner<'a>,
     work: PlanRun<'b>,
+    /// The place of the device of a plan without a bed; none: in this process.
+    alone: Vec<Arc<dyn Place>>,
 }
 
 impl Steps<'_, '_> {
@@ -177,7 +192,7 @@ impl Steps<'_, '_> {
 
     fn place<'b>(
         &self,
-        step: &Step,
+        step: &'b Step,
         bed: Option<(&'b BedOfPlan, &'b Beds)>,
         stop: &Stop,
     ) -> Result<StepContext<'b>, SessionError> {
@@ -192,6 +207,9 @@ impl Steps<'_, '_> {
             window_ns: work.plan.window.0,
             plan: work.plan.name.clone(),
             stop: stop.clone(),
+            places: bed.map_or(&self.alone, |(way, _)| &way.places).clone(),
+            there: None,
+            written: &step.written,
         })
     }
 }
@@ -206,9 +224,14 @@ fn say_of_wire(beds: &Beds, events: &Events) {
     }
 }
 
-/// Pauses that this kernel's real-time throttling asks for. Where it cannot be read, the kernel's defaults are assumed.
+/// Pauses that this kernel's real-time throttling asks for, and the budget of the control group where that is less. Where it cannot be read, the kernel's defaults are assumed.
 pub fn rest() -> Rest {
-    let (runtime_us, period_us) = Host::live().rt_runtime().map_or((950_000, 1_000_000), |rt| {
+    let host = Host::live();
+    let all = host.rt_runtime().ok();
+    let of_group = host.group_rt_runtime().ok().flatten();
+    let limited = [all, of_group].into_iter().flatten().filter(|rt| !rt.is_unlimited());
+    let least = limited.min_by_key(|rt| u64::try_from(rt.runtime_us).unwrap_or(0) * 1_000_000 / rt.period_us.max(1));
+    let (runtime_us, period_us) = least.or(all).map_or((950_000, 1_000_000), |rt| {
         (rt.runtime_us, i64::try_from(rt.period_us).unwrap_or(i64::MAX))
     });
     Rest::below_throttling(runtime_us, period_us)

@@ -105,6 +105,8 @@ pub struct Step {
     pub common: Common,
     /// What it measures.
     pub(super) measure: Rc<dyn Measure>,
+    /// As it was written, for a place that has to do a part of it.
+    pub(super) written: toml::Table,
 }
 
 /// What is wrong in a table, with its key: the line is known to who reads the whole plan.
@@ -116,6 +118,7 @@ impl TryFrom<toml::Table> for Step {
     type Error = String;
 
     fn try_from(mut own: toml::Table) -> Result<Self, String> {
+        let written = own.clone();
         let probe = own.remove("probe").ok_or("missing field `probe`")?;
         let known = LIST.iter().find(|(name, _)| probe.as_str() == Some(name));
         let Some((_, read)) = known else {
@@ -135,6 +138,7 @@ impl TryFrom<toml::Table> for Step {
         let step = Self {
             common,
             measure: Rc::from(read(own)?),
+            written,
         };
         step.check()?;
         Ok(step)

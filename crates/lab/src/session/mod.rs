@@ -10,12 +10,12 @@ mod watch;
 
 use cache::CacheReadings;
 use flight::Flight;
-use host::Host;
+use host::{Host, Hypervisor};
 use host::audit::parameters::Parameters;
 use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
 use probes::ProbeError;
-use run::{Events, Explain, NewRun, Recorder, RecorderOptions, Stop};
+use run::{Events, Explain, NewRun, Recorder, RecorderOptions, Shared, Stop};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::{Path, PathBuf};
 use store::StoreError;
@@ -64,6 +64,9 @@ pub enum SessionError {
     /// The test bed.
     #[error(transparent)]
     Bed(#[from] crate::bed::BedError),
+    /// A place of a device under test.
+    #[error(transparent)]
+    Place(#[from] crate::place::PlaceError),
     /// A load.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),
@@ -82,6 +85,9 @@ pub struct Session {
     /// Ends the run early.
     pub stop: Stop,
     file: PathBuf,
+    window_ns: u64,
+    documents: Vec<(String, String)>,
+    explainer: Option<Shared>,
     idle: String,
     watch: Watch,
     dma_latency: Option<DmaLatency>,
@@ -96,6 +102,14 @@ impl Session {
     /// # Errors
     /// The run file cannot be made.
     pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
+        Self::explained_by(None, spec, stop)
+    }
+
+    /// The same, with late samples explained by `other`, if there is one, and not by a flight recorder of its own.
+    ///
+    /// # Errors
+    /// As of [`Session::start`].
+    pub fn explained_by(other: Option<Box<dyn Explain>>, spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
         let kept = keep_to(&spec.housekeeping);
         // Before memory is locked: what the audit takes is given back, and is no memory of the run.
         let inventory = inventory(&spec);
@@ -105,24 +119,31 @@ impl Session {
         if let Ok(tracefs) = Tracefs::find() {
             tracefs.clear();
         }
-        let (flight, no_flight) = flight_recorder(&spec);
+        let (flight, no_flight) = match other {
+            Some(other) => (Some(other), None),
+            None => flight_recorder(&spec),
+        };
+        let explainer = flight.map(Shared::new);
         let pair = sys::clock::pair();
         let is_tracing = spec.run.command == TRACE;
         let mut writer = spec.run.create(pair.realtime)?;
         writer.add_facts(&inventory)?;
         writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
-        if flight.is_some() {
+        if explainer.is_some() {
             writer.add_facts(&[RUN_START.fact(Ok(pair.monotonic), "clock_gettime(2)")])?;
         }
         let options = RecorderOptions {
             start: pair.monotonic,
             window_ns: spec.run.window_ns,
-            explain: flight,
+            explain: explainer.clone().map(|shared| Box::new(shared) as Box<dyn Explain>),
         };
         let recorder = Recorder::start(writer, options, &stop);
         let events = recorder.events();
         for why in [kept.err(), locked.err(), no_flight].into_iter().flatten() {
             events.write(EventKind::Refused, why);
+        }
+        if let Some(why) = emulated() {
+            events.write_at(pair.monotonic, EventKind::Emulated, why);
         }
         let (dma_latency, idle) = hold_idle(spec.default_system, &events);
         // Tracing sends and receives nothing: it stands beside what it traces.
@@ -136,6 +157,9 @@ impl Session {
             recorder,
             stop,
             file: spec.run.file,
+            window_ns: spec.run.window_ns,
+            documents: spec.run.documents,
+            explainer,
             idle,
             watch,
             dma_latency,
@@ -154,6 +178,22 @@ impl Session {
             drop(self.dma_latency.take());
             (self.dma_latency, self.idle) = hold_idle(alone, &self.recorder.events());
         }
+    }
+
+    /// Length of a window, in ns.
+    pub fn window_ns(&self) -> u64 {
+        self.window_ns
+    }
+
+    /// A text that is kept in the run: `plan`, `limits`.
+    pub(crate) fn document(&self, name: &str) -> Option<&str> {
+        let found = self.documents.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.as_str())
+    }
+
+    /// What tells why a sample was late, if anything does.
+    pub(crate) fn explainer(&self) -> Option<Shared> {
+        self.explainer.clone()
     }
 
     /// The run file.
@@ -202,6 +242,16 @@ fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, Stri
             (None, "as the system has them: holding them off was refused".into())
         }
     }
+}
+
+/// Why no timing here is evidence, if the processor is emulated.
+fn emulated() -> Option<String> {
+    let found = Host::live().hypervisor().ok().filter(Hypervisor::is_emulated)?;
+    Some(format!(
+        "emulated: timing is no evidence ({}, {})",
+        found.kind.word(),
+        found.evidence.join(", ")
+    ))
 }
 
 /// What is known of the machine, and what the rules for real-time machines say of it.

@@ -27,6 +27,15 @@ pub const CONTAINER: FactOf<String> = FactOf::new("virtualisation", "container")
 /// The name that a run was given: of its machine or its set-up.
 pub const LABEL: FactOf<String> = FactOf::new("run", "label");
 
+/// Of a run that is one cell of a matrix: where the device under test is.
+pub const CELL_PLACE: FactOf<String> = FactOf::new("cell of a matrix", "place");
+/// What joins it to the test set.
+pub const CELL_NETWORK: FactOf<String> = FactOf::new("cell of a matrix", "network");
+/// Name of the set of loads beside it.
+pub const CELL_LOAD: FactOf<String> = FactOf::new("cell of a matrix", "load");
+/// What keeps its CPUs free.
+pub const CELL_ISOLATION: FactOf<String> = FactOf::new("cell of a matrix", "isolation");
+
 /// Those of them that the inventory of a host has.
 pub const INVENTORIED: [&FactOf<String>; 10] = [
     &HOST_NAME,

@@ -56,6 +56,11 @@ pub enum ClockRelation {
         /// The publisher's share of it, in ns, where the rest is measured.
         publisher_ns: u64,
     },
+    /// The publisher's machine was asked for its time.
+    Within {
+        /// How far the clocks may be apart, in ns.
+        ns: u64,
+    },
     /// Not known: no one-way figures.
     Unknown,
 }
@@ -78,6 +83,10 @@ impl ClockRelation {
                 "both clocks follow PTP: this one's distance is measured, the publisher's stated to be within {}",
                 format_ns(publisher_ns as f64)
             ),
+            Self::Within { ns } => format!(
+                "the publisher's machine was asked for its time: the clocks agree within {}",
+                format_ns(ns as f64)
+            ),
             Self::Unknown => "not known: no one-way figures".into(),
         }
     }
@@ -89,12 +98,13 @@ impl ClockRelation {
 
     /// What a one-way series says of it, for the verdict.
     fn settings(self) -> Vec<(String, String)> {
-        let Self::Ptp {
-            stated_ns,
-            publisher_ns,
-        } = self
-        else {
-            return Vec::new();
+        let (stated_ns, publisher_ns) = match self {
+            Self::Ptp {
+                stated_ns,
+                publisher_ns,
+            } => (stated_ns, publisher_ns),
+            Self::Within { ns } => (Some(ns), 0),
+            Self::SameHost | Self::Unknown => return Vec::new(),
         };
         let uncertainty = stated_ns.map_or_else(|| setting::MEASURED.to_owned(), |ns| ns.to_string());
         let mut settings = vec![(setting::CLOCK_UNCERTAINTY_NS.to_owned(), uncertainty)];

@@ -258,7 +258,9 @@ impl Describe for Subscribe {
 /// The families that are measured under `clock`.
 pub(super) fn families(clock: ClockRelation) -> &'static [Family] {
     match clock {
-        ClockRelation::SameHost | ClockRelation::Ptp { .. } => &[Family::Spacing, Family::Arrival, Family::Age],
+        ClockRelation::SameHost | ClockRelation::Ptp { .. } | ClockRelation::Within { .. } => {
+            &[Family::Spacing, Family::Arrival, Family::Age]
+        }
         ClockRelation::Unknown => &[Family::Spacing],
     }
 }

@@ -46,7 +46,11 @@ const HIDING: [EventKind; 4] = [
 ];
 
 /// Events for which a figure over its limit may not be the host's doing.
-const FOREIGN: [EventKind; 2] = [EventKind::SecondMeasurement, EventKind::ThreadChanged];
+const FOREIGN: [EventKind; 3] = [
+    EventKind::SecondMeasurement,
+    EventKind::ThreadChanged,
+    EventKind::Emulated,
+];
 
 impl Attempt {
     /// What `run`, in which one step tried what is `wanted`, showed.

@@ -9,6 +9,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use prepared::as_one;
 pub use rounds::joined;
 
 use crate::bound::CONFIDENCE;
@@ -91,7 +92,20 @@ const FLEETING: [(&str, Option<&str>); 5] = [
 impl Comparison {
     /// Holds runs against the first of them. Each comes with the name it is shown by.
     pub fn of(runs: Vec<(String, RunView)>) -> Self {
-        let series = matched(&runs);
+        let series = settled(matched(&runs));
+        Self::with(runs, series)
+    }
+
+    /// Holds the runs of each set against the first of the set. The confidence is that of all statements of all sets together.
+    pub fn together(sets: Vec<Vec<(String, RunView)>>) -> Vec<Self> {
+        let matched: Vec<_> = sets.iter().map(|runs| matched(runs)).collect();
+        let lengths: Vec<usize> = matched.iter().map(Vec::len).collect();
+        let mut settled = settled(matched.into_iter().flatten().collect()).into_iter();
+        let with = |(runs, length)| Self::with(runs, settled.by_ref().take(length).collect());
+        sets.into_iter().zip(lengths).map(with).collect()
+    }
+
+    fn with(runs: Vec<(String, RunView)>, series: Vec<Compared>) -> Self {
         let matched_names: BTreeSet<(usize, usize)> = series
             .iter()
             .flat_map(|compared| compared.places.iter().enumerate())
@@ -131,7 +145,7 @@ impl Comparison {
 }
 
 /// Series by name; where a kind has one series in every run, by kind, so that cpu1 here can be held against cpu2 there.
-fn matched(runs: &[(String, RunView)]) -> Vec<Compared> {
+fn matched(runs: &[(String, RunView)]) -> Vec<(Compared, Vec<Further>)> {
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
     for (index, (_, run)) in runs.iter().enumerate() {
@@ -149,7 +163,7 @@ fn matched(runs: &[(String, RunView)]) -> Vec<Compared> {
             }
         }
     }
-    settled(all)
+    all
 }
 
 /// A further run of a series, not yet compared: index of the run, and its figures beside those of the first.

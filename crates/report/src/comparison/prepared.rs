@@ -109,10 +109,11 @@ fn length(rows: &[WindowRow]) -> Option<u64> {
 
 /// Every so many neighbours as one window. Means and maxima of parts make up those of the whole; quantiles do not.
 fn join(rows: &[WindowRow], times: usize) -> Vec<WindowRow> {
-    rows.chunks_exact(times.max(1)).map(one).collect()
+    rows.chunks_exact(times.max(1)).map(as_one).collect()
 }
 
-fn one(rows: &[WindowRow]) -> WindowRow {
+/// Windows as one, from the begin of the first to the end of the last.
+pub(crate) fn as_one(rows: &[WindowRow]) -> WindowRow {
     let mut counters = Counters::default();
     rows.iter().for_each(|row| counters.add(&row.counters));
     let samples: u64 = rows.iter().map(|row| row.samples).sum();

@@ -6,7 +6,7 @@ use super::svg::{Scale, axis_ns, escape};
 use std::fmt::Write;
 
 /// Fewer windows make no box.
-const LEAST: usize = 5;
+pub(crate) const LEAST: usize = 5;
 
 /// Dots drawn at most; the outermost ones.
 const MOST_DOTS: usize = 200;
@@ -14,19 +14,21 @@ const MOST_DOTS: usize = 200;
 const WIDTH: f64 = 560.0;
 const ROW: f64 = 30.0;
 const LEFT: f64 = 150.0;
-const RIGHT: f64 = WIDTH - 20.0;
+
+/// A letter of a name takes about this much.
+const LETTER: f64 = 6.2;
 
 /// The figures of a box.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct BoxFigures {
-    quartiles: [f64; 3],
-    whiskers: [f64; 2],
-    outliers: Vec<f64>,
+pub(crate) struct BoxFigures {
+    pub(crate) quartiles: [f64; 3],
+    pub(crate) whiskers: [f64; 2],
+    pub(crate) outliers: Vec<f64>,
 }
 
 impl BoxFigures {
     /// Of at least [`LEAST`] values.
-    pub(super) fn of(mut values: Vec<f64>) -> Option<Self> {
+    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
         if values.len() < LEAST {
             return None;
         }
@@ -48,7 +50,8 @@ impl BoxFigures {
         })
     }
 
-    fn ends(&self) -> impl Iterator<Item = f64> {
+    /// The outermost values.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = f64> {
         let outermost = [self.outliers.first(), self.outliers.last()];
         self.whiskers
             .into_iter()
@@ -73,14 +76,14 @@ pub(crate) fn plot(rows: &[(String, Vec<f64>)]) -> String {
     if boxes.is_empty() {
         return String::new();
     }
-    let x = Scale::log(
-        boxes.iter().flat_map(|(_, figures)| figures.ends()).collect::<Vec<_>>(),
-        LEFT,
-        RIGHT,
-    );
+    let longest = boxes.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let left = LEFT.max(longest as f64 * LETTER);
+    let width = WIDTH - LEFT + left;
+    let ends = boxes.iter().flat_map(|(_, figures)| figures.ends());
+    let x = Scale::log(ends, left, width - 20.0);
     let bottom = ROW * boxes.len() as f64 + 4.0;
     let mut out = format!(
-        "<svg class=\"boxes\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"Box plot of window maxima\">",
+        "<svg class=\"boxes\" viewBox=\"0 0 {width:.0} {:.0}\" role=\"img\" aria-label=\"Box plot of window maxima\">",
         bottom + 20.0
     );
     for tick in x.ticks() {
@@ -93,12 +96,12 @@ pub(crate) fn plot(rows: &[(String, Vec<f64>)]) -> String {
         );
     }
     for (row, (name, figures)) in boxes.iter().enumerate() {
-        draw(&mut out, name, figures, &x, ROW * (row as f64 + 0.5));
+        draw(&mut out, (name, left), figures, &x, ROW * (row as f64 + 0.5));
     }
     out + "</svg>"
 }
 
-fn draw(out: &mut String, name: &str, figures: &BoxFigures, x: &Scale, y: f64) {
+fn draw(out: &mut String, (name, left): (&str, f64), figures: &BoxFigures, x: &Scale, y: f64) {
     let [low, middle, high] = figures.quartiles.map(|value| x.at(value));
     let [from, to] = figures.whiskers.map(|value| x.at(value));
     let _ = write!(
@@ -107,7 +110,7 @@ fn draw(out: &mut String, name: &str, figures: &BoxFigures, x: &Scale, y: f64) {
          <path class=\"whisker\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>\
          <rect class=\"body\" x=\"{low:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"14\"/>\
          <path class=\"middle\" d=\"M{middle:.1} {:.1}v14\"/>",
-        LEFT - 8.0,
+        left - 8.0,
         y + 3.5,
         escape(name),
         y - 7.0,

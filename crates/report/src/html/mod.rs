@@ -13,7 +13,7 @@ mod page;
 mod panels;
 mod published;
 mod recording;
-mod svg;
+pub(crate) mod svg;
 #[cfg(test)]
 mod tests;
 mod timeline;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// A stretch of values laid on a stretch of the drawing.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     log: bool,
     low: f64,
     high: f64,
@@ -14,7 +14,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// A logarithmic scale that holds all of `values` (those above zero), widened to round numbers.
-    pub(super) fn log(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
+    pub(crate) fn log(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
         for value in values.into_iter().filter(|value| *value > 0.0) {
             low = low.min(value);
@@ -34,7 +34,7 @@ impl Scale {
     }
 
     /// A logarithmic scale between these values.
-    pub(super) fn log_between(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn log_between(low: f64, high: f64, from: f64, to: f64) -> Self {
         Self {
             log: true,
             low,
@@ -57,7 +57,7 @@ impl Scale {
     }
 
     /// Where a value lies; values beyond the ends lie at the ends.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -68,7 +68,7 @@ impl Scale {
     }
 
     /// Round values along a logarithmic scale: powers of ten, and 2 and 5 between them where there is room.
-    pub(super) fn ticks(&self) -> Vec<f64> {
+    pub(crate) fn ticks(&self) -> Vec<f64> {
         let decades = (self.high / self.low).log10();
         let steps: &[f64] = match decades {
             d if d <= 1.7 => &[1.0, 2.0, 5.0],
@@ -129,7 +129,7 @@ pub(super) fn time_ticks((from_s, to_s): (f64, f64)) -> Vec<f64> {
 }
 
 /// A duration on an axis: `20 µs`, `1 ms`, without digits that say nothing.
-pub(super) fn axis_ns(ns: f64) -> String {
+pub(crate) fn axis_ns(ns: f64) -> String {
     let (value, unit) = match ns {
         a if a < 999.5 => (ns, "ns"),
         a if a < 999_500.0 => (ns / 1e3, "µs"),

@@ -88,7 +88,8 @@ impl Run {
 }
 
 impl Table {
-    fn text(&self) -> String {
+    /// For a terminal.
+    pub(crate) fn text(&self) -> String {
         let mut out = format!("{}\n{}", self.title, columns(&self.heads, &self.rows));
         for note in &self.notes {
             let _ = writeln!(out, "{note}");
@@ -122,8 +123,12 @@ fn columns(heads: &[String], rows: &[Vec<String>]) -> String {
 }
 
 fn line(first: &str, cells: &[String]) -> String {
-    let all = std::iter::once(first).chain(cells.iter().map(String::as_str));
-    all.map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
+    record(std::iter::once(first).chain(cells.iter().map(String::as_str)))
+}
+
+/// A line of CSV (RFC 4180).
+pub(crate) fn record<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+    cells.map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
 }
 
 fn quoted(cell: &str) -> String {

@@ -8,7 +8,7 @@
 //!   unsuitable.
 
 mod columns;
-mod forms;
+pub(crate) mod forms;
 pub(crate) mod networks;
 mod system;
 #[cfg(test)]

@@ -312,7 +312,8 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
         // The figures are not those of the thread that the settings name.
         EventKind::ThreadChanged => of_a_thread.then_some(true),
-        EventKind::SecondMeasurement => Some(true),
+        // Neither a pass nor a fail says anything of a machine with a processor.
+        EventKind::SecondMeasurement | EventKind::Emulated => Some(true),
         EventKind::ControlFailed => Some(true),
         EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),
         EventKind::Incomplete => Some(quantity == Quantity::Lost || nature == Nature::Received),

@@ -1,7 +1,9 @@
 //! The one thread that writes: drains the rings, builds windows, has late samples explained.
 
+mod adopt;
 mod counted;
 mod drain;
+mod quota;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -9,6 +11,7 @@ mod windows;
 
 use crate::clock::ClockWatch;
 use crate::feed::{AfterWord, Source};
+use crate::pulse::Pulse;
 use crate::reasons::Reasons;
 use crate::recorder::{COMMANDS, Command, Live, RecorderOptions, since};
 use crate::signal::SpikeSignal;
@@ -17,6 +20,7 @@ use crate::tape::Reel;
 use crate::thresholds::Thresholds;
 use crate::window::Open;
 use model::{Event, EventKind, Fact, RunState, SeriesId};
+use quota::Quota;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
@@ -55,6 +59,15 @@ struct FeedState {
     changed_to: Option<Standing>,
 }
 
+/// What others see of the work.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Every series as it stands.
+    pub(crate) live: Arc<Mutex<Vec<Live>>>,
+    /// Whether it goes on.
+    pub(crate) pulse: Pulse,
+}
+
 /// The work of the recording thread.
 pub(crate) struct Work {
     /// `None` once the file is closed.
@@ -70,13 +83,14 @@ pub(crate) struct Work {
     reasons: Reasons,
     thresholds: Thresholds,
     signal: SpikeSignal,
-    live: Arc<Mutex<Vec<Live>>>,
+    seen: Seen,
     failure: Option<StoreError>,
     stop: Stop,
     /// When the measuring threads were last looked at.
     threads_seen_ns: Option<u64>,
     /// Who waits until all that was pushed has been looked at.
     waiting: Vec<Sender<()>>,
+    quota: Quota,
 }
 
 impl Work {
@@ -84,7 +98,7 @@ impl Work {
         writer: RunWriter,
         options: RecorderOptions,
         signal: SpikeSignal,
-        live: Arc<Mutex<Vec<Live>>>,
+        seen: Seen,
         stop: Stop,
     ) -> Self {
         Self {
@@ -99,11 +113,12 @@ impl Work {
             reasons: Reasons::new(options.explain),
             thresholds: Thresholds::default(),
             signal,
-            live,
+            seen,
             failure: None,
             stop,
             threads_seen_ns: None,
             waiting: Vec::new(),
+            quota: Quota::default(),
         }
     }
 
@@ -138,6 +153,8 @@ impl Work {
             if let Some((state, duration_ns)) = finish {
                 self.close_windows(duration_ns.max(now_ns), true);
                 self.write();
+                self.batch.events = self.quota.finish(now_ns);
+                self.write();
                 let what_it_cost = self.reasons.summary();
                 self.add_facts(&what_it_cost);
                 return self.end(state, duration_ns);
@@ -145,6 +162,7 @@ impl Work {
             self.close_windows(now_ns, false);
             self.write();
             self.show();
+            self.seen.pulse.turn();
             if !self.is_behind() {
                 std::thread::sleep(poll);
             }
@@ -203,6 +221,9 @@ impl Work {
                 Command::Facts(facts) => self.add_facts(&facts),
                 Command::Counted(span) => self.take_counted(&span),
                 Command::CountedEvent(series, event) => self.take_counted_event(&series, event),
+                Command::Adopt(adopted, done) => {
+                    let _ = done.send(self.adopt(&adopted));
+                }
                 Command::Settle(done) => self.waiting.push(done),
                 Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
             }
@@ -289,14 +310,18 @@ impl Work {
             return;
         }
         let mut batch = std::mem::take(&mut self.batch);
+        self.quota.apply(&mut batch.events, self.window_ns);
         if !batch.windows.is_empty() {
             batch.causes = self.reasons.take_totals();
         }
         if self.failure.is_none()
             && let Some(writer) = &mut self.writer
-            && let Err(error) = writer.write(&batch)
         {
-            self.fail(error);
+            match writer.write(&batch) {
+                Ok(()) if batch.windows.is_empty() => {}
+                Ok(()) => self.seen.pulse.close(),
+                Err(error) => self.fail(error),
+            }
         }
     }
 
@@ -356,7 +381,7 @@ impl Work {
     }
 
     fn show(&self) {
-        let Ok(mut live) = self.live.lock() else { return };
+        let Ok(mut live) = self.seen.live.lock() else { return };
         live.clear();
         let series = self.feeds.values().flat_map(|feed| feed.series.iter().flatten());
         live.extend(series.chain(self.counted.values()).map(Open::live));

@@ -4,6 +4,7 @@ use crate::arguments::{PageArgs, RunArgs};
 use crate::failure::{Failure, say};
 use crate::run_file::{Run, Start};
 use host::CpuFacts;
+use lab::place::PlaceSpec;
 use lab::plan::{Named, Plan, PlanRun};
 use lab::session::SessionError;
 use probes::{Machine, Need, ProbeError};
@@ -84,6 +85,7 @@ impl Attempts {
             roles,
             cpus: self.cpus.clone(),
             ports: None,
+            place: PlaceSpec::Native,
         };
         let outcome = lab::plan::run(run.runner(), work);
         match run.close(outcome) {

@@ -1,14 +1,28 @@
 //! `triptime qualify`: the main job.
 
+mod detach;
+mod lasting;
+mod matrix;
 mod outline;
 
+pub(crate) use lasting::Lasting;
+
 use crate::arguments::RunArgs;
+use crate::ending::leave_session;
 use crate::failure::Failure;
+use crate::keeper::Detached;
+use crate::guest::MachineArgs;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
+use crate::verdict::write;
 use lab::bed::Bed;
+use lab::detach::Left;
+use lab::place::container::Containers;
+use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
+use lasting::Again;
+use model::EventKind;
 use probes::options::positive_duration;
 use probes::{Machine, Need};
 use std::io::Write;
@@ -21,12 +35,14 @@ use units::CpuList;
          triptime qualify site.toml --html site.html
          triptime qualify networks --nic eth1,eth2
          triptime qualify substation --show
+         triptime qualify substation --duration 33h --detach
+         triptime qualify matrix --budget 15m --out matrix
 
 On a host in service: the judged CPUs are kept busy at real-time priority, and loads run beside them. Look at
 --show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
@@ -36,6 +52,10 @@ pub(crate) struct QualifyArgs {
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
+    /// Where the devices under test are: in this process (native), each in a container, or each in a guest (vm) [default: as the plan
+    /// says]
+    #[arg(long, value_name = "PLACE", value_parser = kind)]
+    place: Option<Kind>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
     /// where there are none, all but the housekeeping ones]
     #[arg(long, short = 'a', value_name = "LIST")]
@@ -47,6 +67,12 @@ pub(crate) struct QualifyArgs {
     /// these wait meanwhile
     #[arg(long)]
     disturb: bool,
+    /// Of a plan with [matrix]: how long all of it may take; as many measurements of each cell as fit [default: as the plan says]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    budget: Option<u64>,
+    /// Of a plan with [matrix]: where the order of the measurements comes from [default: another one each time; it is kept]
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
     /// List the plans inside triptime, and end
     #[arg(long)]
     list: bool,
@@ -56,12 +82,34 @@ pub(crate) struct QualifyArgs {
     /// The same, and whether everything it needs is there
     #[arg(long, conflicts_with_all = ["list", "show"])]
     dry_run: bool,
+    /// Return when it measures, and let it go on by itself: as a unit where systemd runs, else in a session of its own. `triptime
+    /// status` shows it, `triptime stop` ends it
+    #[arg(long, conflicts_with_all = ["list", "show", "dry_run"])]
+    detach: bool,
+    /// Go on with the rest of the plan after a reboot, each time in a run file of its own (needs systemd)
+    #[arg(long, requires = "detach")]
+    restart_after_reboot: bool,
+    /// How it was started, and its name: written by --detach
+    #[arg(long, hide = true, value_name = "WAY:NAME", conflicts_with = "detach")]
+    detached: Option<Detached>,
+    #[command(flatten)]
+    guest: MachineArgs,
     #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
+    let detached = args.detached.clone();
+    if detached.is_some() {
+        leave_session()?;
+    }
+    let ended = measure(args);
+    lasting::at_the_end(detached.as_ref());
+    ended
+}
+
+fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.list {
         return outline::list();
     }
@@ -70,12 +118,32 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         Some(ns) => plan.lasting(ns),
         None => plan,
     };
+    if let Some(table) = plan.matrix.clone() {
+        return matrix::run(&args, plan, &table);
+    }
+    if args.budget.is_some() || args.seed.is_some() {
+        return Err(Failure::Usage(format!(
+            "--budget, --seed: the plan {} has no [matrix]: use `triptime qualify matrix`",
+            plan.name
+        )));
+    }
+    let (plan, left) = match lasting::again(&args, &plan)? {
+        Again::Whole => (plan, None),
+        Again::Rest(left, file) => {
+            args.run.out = Some(file);
+            (left.plan.clone(), Some(left))
+        }
+        Again::Nothing => {
+            write("Nothing of the plan is left to measure.\n")?;
+            return Ok(0);
+        }
+    };
     let ports = ports(&plan, &args.nic)?;
     let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     let is_named = args.cpus.is_some();
     let named = Named {
-        measured: args.cpus,
-        housekeeping: args.housekeeping,
+        measured: args.cpus.clone(),
+        housekeeping: args.housekeeping.clone(),
     };
     let roles = plan.roles(&cpus, &named)?;
     plan.check_beside(&cpus, &roles)?;
@@ -87,10 +155,21 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     }
     explained(&args.run);
     Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
+    let window_ns = args.run.window.unwrap_or(plan.window.0);
+    let need = plan.room(&cpus, &roles, window_ns, args.run.file_budget)?;
+    if args.detach {
+        return detach::start(&args, &plan, &need);
+    }
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
     }
+    let place = place(
+        args.place.unwrap_or(plan.place),
+        &args.guest,
+        &roles,
+        plan.devices(),
+    )?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -107,14 +186,27 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         open_ended: false,
         table: plan.table.map(table::layout),
         own_limits: plan.own_limits()?,
+        explain: None,
+        plan: Some(&plan.name),
+        lasts_ns: None,
+        need: Some(need),
+        detached: args.detached.clone(),
+        // What is measured in another place comes at the end of its step.
+        is_paced: args.place.unwrap_or(plan.place) == Kind::Native,
     };
     if !args.run.quiet {
         say(&plan, &roles);
     }
     let mut run = Run::start(begin, args.run)?;
     run.session.recorder.add_facts(roles.facts());
-    run.html_beside_the_run();
+    match &plan.cell {
+        // Its matrix has a page for all of them.
+        Some(cell) => run.session.recorder.add_facts(cell.facts()),
+        None => run.html_beside_the_run(),
+    }
+    say_rest(&run, left.as_deref());
     let work = PlanRun {
+        place,
         plan: &plan,
         roles,
         cpus,
@@ -122,6 +214,33 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     };
     let outcome = lab::plan::run(run.runner(), work);
     run.finish(outcome)
+}
+
+/// Says in the run that it is the rest of a plan.
+fn say_rest(run: &Run, left: Option<&Left>) {
+    if let Some(left) = left {
+        let text = format!("the rest of the plan after a reboot: {}", left.said());
+        run.session.recorder.events().write(EventKind::Note, text);
+    }
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    let known = [Kind::Native, Kind::Container, Kind::Vm];
+    let found = known.into_iter().find(|kind| kind.name() == text);
+    found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(", ")))
+}
+
+/// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
+fn place(kind: Kind, guest: &MachineArgs, roles: &Roles, devices: usize) -> Result<PlaceSpec, Failure> {
+    Ok(match kind {
+        Kind::Native => PlaceSpec::Native,
+        Kind::Container => PlaceSpec::Container(Containers {
+            program: None,
+            side_by_side: devices as u64,
+            cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
+        }),
+        Kind::Vm => PlaceSpec::Guest(Box::new(guest.spec()?)),
+    })
 }
 
 /// How long it takes and who runs where, before anything is measured. Standard output is the result's.

@@ -12,7 +12,7 @@ pub(super) fn list() -> Result<u8, Failure> {
     let mut out = String::new();
     for (name, text) in EMBEDDED {
         let plan = Plan::parse(name, text)?;
-        let time = format_ns(plan.duration_ns() as f64);
+        let time = format_ns(plan.whole_ns() as f64);
         let _ = writeln!(out, "{name:<13} {time:>9}  {}", plan.what);
     }
     out.push_str("A plan of your own is a TOML file: triptime qualify site.toml. triptime qualify NAME --show says what one does.\n");

@@ -4,8 +4,10 @@ mod wrong;
 
 use super::beside;
 use super::faults::{self, PlanFault};
+use super::matrix::{Cell, MatrixTable};
 use super::networks::Networks;
 use super::step::{Load, Step};
+use crate::place::Kind;
 use serde::Deserialize;
 use std::path::Path;
 use units::CpuList;
@@ -134,6 +136,9 @@ pub struct Plan {
     pub table: Option<ReportTable>,
     /// Length of a window.
     pub window: Duration,
+    /// Where the devices under test are; in this process, if nothing is said.
+    #[serde(default)]
+    pub place: Kind,
     /// Who runs where.
     pub cpus: CpuRoles,
     /// Networks that the round trip is measured over; without it, over a bridge.
@@ -148,6 +153,12 @@ pub struct Plan {
     /// What runs beside.
     #[serde(default, rename = "load")]
     pub loads: Vec<Load>,
+    /// Combinations of places, networks, loads and isolation, each of which is measured as a plan of its own.
+    #[serde(default)]
+    pub matrix: Option<MatrixTable>,
+    /// The one of them that this plan is.
+    #[serde(default)]
+    pub cell: Option<Cell>,
     /// What is measured, in order.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
@@ -212,6 +223,9 @@ impl Plan {
         plan.check_devices().map_err(invalid)?;
         faults::check(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(invalid)?;
         text.clone_into(&mut plan.text);
+        if let Some(matrix) = &plan.matrix {
+            matrix.check(&plan).map_err(invalid)?;
+        }
         Ok(plan)
     }
 
@@ -284,7 +298,7 @@ impl Plan {
     }
 
     /// How long steps side by side measure, over every network of the plan where they compare these.
-    pub(super) fn lasts_ns(&self, group: &[Step]) -> u64 {
+    pub(crate) fn lasts_ns(&self, group: &[Step]) -> u64 {
         match &self.bed {
             Some(bed) if group[0].measure.compares_networks() => group[0].common.duration.0 * bed.times(),
             _ => group[0].common.duration.0,

@@ -4,7 +4,7 @@ use super::{Measure, StepContext};
 use crate::plan::rest;
 use crate::runner::Underway;
 use crate::session::{Session, SessionError};
-use probes::{CpuProbe, Need, OnCpus};
+use probes::{CpuProbe, Need, OnCpus, Running, SenderEnd};
 use serde::Deserialize;
 use std::fmt::Debug;
 use units::CpuList;
@@ -40,6 +40,10 @@ impl<P: CpuProbe + 'static> Measure for CpuStep<P> {
         judged.clone()
     }
 
+    fn series(&self, judged: &CpuList, _: u64) -> u64 {
+        judged.len() as u64
+    }
+
     fn occupies(&self) -> bool {
         P::occupies(&self.options)
     }
@@ -48,11 +52,7 @@ impl<P: CpuProbe + 'static> Measure for CpuStep<P> {
         P::told(self.options.clone(), OnCpus::of(judged.clone())).needs()
     }
 
-    fn start<'a>(
-        &self,
-        place: &StepContext<'a>,
-        session: &mut Session,
-    ) -> Result<Box<dyn Underway + 'a>, SessionError> {
+    fn device(&self, place: &StepContext<'_>, _: &SenderEnd, session: &mut Session) -> Result<Running, SessionError> {
         let on = OnCpus {
             cpus: place.judged.clone(),
             duration_ns: Some(place.duration.0),
@@ -61,6 +61,14 @@ impl<P: CpuProbe + 'static> Measure for CpuStep<P> {
             rest: rest(),
         };
         let probe = P::told(self.options.clone(), on);
-        Ok(Box::new(probe.start((), &mut session.recorder, &place.stop)?))
+        Ok(probe.start((), &mut session.recorder, &place.stop)?)
+    }
+
+    fn start<'a>(
+        &self,
+        place: &StepContext<'a>,
+        session: &mut Session,
+    ) -> Result<Box<dyn Underway + 'a>, SessionError> {
+        Ok(Box::new(place.start_device(self, &SenderEnd::default(), session)?))
     }
 }

@@ -8,19 +8,25 @@ mod talk_listen;
 mod trip;
 
 use super::beds::{BedOfPlan, Beds};
+use super::device::{self, There};
 use super::file::Duration;
 use super::step::in_words;
-use crate::runner::Underway;
+use crate::place::AwayEnd;
+use crate::place::Place;
+use crate::runner::{Side, Underway};
 use crate::session::{Session, SessionError};
-use probes::Need;
 use probes::noise::NoiseConfig;
 use probes::options::text;
+use probes::subscribe::ClockRelation;
 use probes::wakeup::WakeupConfig;
+use probes::{Need, Running, SenderEnd};
 use run::Stop;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::Arc;
+use sys::packet::{PacketPort, PortOptions};
 use sys::thread::Policy;
 use toml::Value;
 use units::CpuList;
@@ -69,6 +75,11 @@ pub(super) trait Measure: Any + Debug {
         1
     }
 
+    /// How many series it has at least, over one network, where these CPUs are judged and a traced stream passes so many hops.
+    fn series(&self, _judged: &CpuList, _hops: u64) -> u64 {
+        2
+    }
+
     /// Whether its threads take the whole of their CPUs at real-time priority.
     fn occupies(&self) -> bool {
         false
@@ -98,12 +109,39 @@ pub(super) trait Measure: Any + Debug {
         Ok(())
     }
 
-    /// Starts it.
+    /// Changes what a place is given for its end of the step, where something is known here only.
+    ///
+    /// # Errors
+    /// What cannot be in a place.
+    fn for_place(&self, _place: &StepContext<'_>, _given: &mut Given) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    /// Starts what is at the device under test: all of a step without a bed. `sender` is told when what it receives from has ended.
+    ///
+    /// # Errors
+    /// What was refused; nothing of it goes on then.
+    fn device(
+        &self,
+        place: &StepContext<'_>,
+        sender: &SenderEnd,
+        session: &mut Session,
+    ) -> Result<Running, SessionError>;
+
+    /// Starts both ends.
     ///
     /// # Errors
     /// What was refused; nothing of it goes on then.
     fn start<'a>(&self, place: &StepContext<'a>, session: &mut Session)
     -> Result<Box<dyn Underway + 'a>, SessionError>;
+}
+
+/// What a place is given for its end of a step.
+pub(super) struct Given {
+    /// The step's keys.
+    pub(super) keys: toml::Table,
+    /// Files that keys name, by their names there.
+    pub(super) files: Vec<(String, String)>,
 }
 
 /// Where and how long a step measures.
@@ -124,9 +162,60 @@ pub(super) struct StepContext<'a> {
     pub(super) plan: String,
     /// Ends the step.
     pub(super) stop: Stop,
+    /// Where the devices are, one after the other; none: in this process.
+    pub(super) places: Vec<Arc<dyn Place>>,
+    /// In a place: what the step is told there.
+    pub(super) there: Option<&'a There>,
+    /// As it was written.
+    pub(super) written: &'a toml::Table,
 }
 
 impl<'a> StepContext<'a> {
+    /// Opens a port at device number `number`.
+    fn device_port(&self, number: usize, options: &PortOptions) -> Result<PacketPort, SessionError> {
+        match self.there {
+            Some(there) => Ok(PacketPort::open(&there.interface, options)?),
+            None => Ok(self.way().bed.port_of_device(number, options)?),
+        }
+    }
+
+    /// What series over the bed are called behind their family, where they are not named after what is sent.
+    fn label(&self) -> String {
+        self.bed
+            .map_or_else(|| "reflect".to_owned(), |(way, _)| way.label.clone())
+    }
+
+    /// How a publisher's clock relates to the device's.
+    fn clock(&self) -> ClockRelation {
+        match self.there {
+            Some(there) => there.clock(),
+            None => ClockRelation::SameHost,
+        }
+    }
+
+    /// Starts the device's end of `measure`, where the device is.
+    fn start_device(
+        &self,
+        measure: &impl Measure,
+        sender: &SenderEnd,
+        session: &mut Session,
+    ) -> Result<Side, SessionError> {
+        if self.places.is_empty() {
+            return measure.device(self, sender, session).map(Side::Here);
+        }
+        let mut ends = Vec::new();
+        for (number, place) in self.places.iter().take(measure.devices()).enumerate() {
+            let mut given = Given {
+                keys: self.written.clone(),
+                files: Vec::new(),
+            };
+            measure.for_place(self, &mut given)?;
+            let job = device::job(self, given, number, place.as_ref(), session)?;
+            ends.push(AwayEnd::start(place, &job, session, &self.stop)?);
+        }
+        Ok(Side::Away(ends))
+    }
+
     /// The bed of a step that needs one: it was built before the step.
     fn way(&self) -> &'a BedOfPlan {
         self.bed.expect("a bed was built for a step that needs one").0

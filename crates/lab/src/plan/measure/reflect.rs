@@ -1,13 +1,13 @@
 //! Round trips from the test set to the device under test.
 
-use super::{Measure, OwnKeys, StepContext, TwoEnds};
+use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
 use crate::bed::End;
 use crate::plan::file::PlanError;
 use crate::plan::rest;
-use crate::runner::{Ends, Underway};
+use crate::runner::{Ends, Side, Underway};
 use crate::session::{Session, SessionError};
 use probes::reflect::{self, ReflectConfig, ReflectOptions, Role};
-use probes::{Need, Probe, Receive, SenderEnd};
+use probes::{Need, Probe, Receive, Running, SenderEnd};
 use serde::Deserialize;
 use sys::thread::Policy;
 use units::CpuList;
@@ -53,41 +53,63 @@ impl Measure for ReflectStep {
         vec![Need::Policy(self.policy)]
     }
 
+    fn for_place(&self, place: &StepContext<'_>, given: &mut Given) -> Result<(), SessionError> {
+        let receive = match self.receive(place)? {
+            Receive::Spin => "spin",
+            Receive::Block => "block",
+        };
+        given.keys.insert("receive".to_owned(), receive.into());
+        Ok(())
+    }
+
+    fn device(&self, place: &StepContext<'_>, _: &SenderEnd, session: &mut Session) -> Result<Running, SessionError> {
+        let reflector = self.reflector(place)?;
+        let device = place.device_port(0, &reflect::port_options(&reflector))?;
+        Ok(reflector.start(device, &mut session.recorder, &place.stop)?)
+    }
+
     fn start<'a>(
         &self,
         place: &StepContext<'a>,
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
-        let reflector = ReflectConfig {
-            receive: self.receive(place)?,
-            policy: self.policy,
-            cpu: place.judged.first(),
-            rest: rest(),
-            label: way.label.clone(),
-            ..self.options.config(Role::Reflector)
-        };
+        let reflector = self.reflector(place)?;
         let initiator = ReflectConfig {
             role: Role::Initiator,
-            peer: Some(Mac(way.bed.mac(End::Device)?)),
+            peer: Some(Mac(match &place.places[..] {
+                [first, ..] => first.mac(),
+                [] => way.bed.mac(End::Device)?,
+            })),
             duration_ns: Some(place.duration.0),
             cpu: place.test_set.first(),
-            ..reflector.clone()
+            ..reflector
         };
-        let options = reflect::port_options(&initiator);
-        let device = way.bed.port(End::Device, &options)?;
-        let test_set = way.bed.port(End::TestSet, &options)?;
-        let far = reflector.start(device, &mut session.recorder, &place.stop)?;
+        let sender = SenderEnd::default();
+        let test_set = way.bed.port(End::TestSet, &reflect::port_options(&initiator))?;
+        let far = place.start_device(self, &sender, session)?;
         let near = initiator.start(test_set, &mut session.recorder, &place.stop);
+        let near = near.map(Side::Here).map_err(SessionError::from);
         let ends = Ends {
             settle: std::time::Duration::ZERO,
-            ..Ends::of(near, far, &place.stop, SenderEnd::default())?
+            ..Ends::of(near, far, &place.stop, sender, session)?
         };
         Ok(Box::new(ends))
     }
 }
 
 impl ReflectStep {
+    fn reflector(&self, place: &StepContext<'_>) -> Result<ReflectConfig, SessionError> {
+        Ok(ReflectConfig {
+            receive: self.receive(place)?,
+            policy: self.policy,
+            cpu: place.judged.first(),
+            rest: rest(),
+            label: place.label(),
+            ..self.options.config(Role::Reflector)
+        })
+    }
+
     /// Two spinning threads cannot share a CPU, the one that waits would keep the other from answering; nor can a switch in
     /// user space, which has the housekeeping CPUs.
     fn receive(&self, place: &StepContext<'_>) -> Result<Receive, SessionError> {

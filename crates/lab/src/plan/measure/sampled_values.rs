@@ -1,15 +1,14 @@
 //! Streams from the test set to a subscriber on the device under test, traced on their way if asked for.
 
-use super::{Measure, OwnKeys, StepContext, TwoEnds};
+use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
 use crate::bed::End;
-use crate::plan::beds::BedOfPlan;
 use crate::plan::file::Duration;
 use crate::plan::hops::{Hops, Wanted};
-use crate::runner::{Ends, Underway};
+use crate::runner::{Ends, Side, Underway};
 use crate::session::{Session, SessionError};
 use probes::publish::{self, PublishConfig, PublishOptions, StreamConfig, Waveform};
-use probes::subscribe::{self, ClockRelation, SubscribeConfig};
-use probes::{Need, Probe, SenderEnd};
+use probes::subscribe::{self, SubscribeConfig};
+use probes::{Need, Probe, Running, SenderEnd};
 use run::Stop;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -61,8 +60,38 @@ impl Measure for SampledValuesStep {
         }
     }
 
+    /// Spacing and arrival of each stream and its hops, the publisher's lateness, and delivery.
+    fn series(&self, _: &CpuList, hops: u64) -> u64 {
+        let hops = if self.own.trace { hops } else { 0 };
+        self.options.specs(1).len() as u64 * (2 + hops) + 2
+    }
+
     fn needs(&self, _: &CpuList) -> Vec<Need> {
         vec![Need::Policy(self.policy)]
+    }
+
+    fn for_place(&self, place: &StepContext<'_>, given: &mut Given) -> Result<(), SessionError> {
+        given.keys.insert("sv_id".to_owned(), self.sv_id(place).into());
+        // Frames are traced here.
+        given.keys.remove("trace");
+        given.keys.remove("trace_threshold");
+        Ok(())
+    }
+
+    fn device(
+        &self,
+        place: &StepContext<'_>,
+        sender: &SenderEnd,
+        session: &mut Session,
+    ) -> Result<Running, SessionError> {
+        let subscriber = SubscribeConfig {
+            cpu: place.judged.first(),
+            sender: sender.clone(),
+            clock: place.clock(),
+            ..subscriber(&self.publisher(place))
+        };
+        let device = place.device_port(0, &subscribe::port_options())?;
+        Ok(subscriber.start(device, &mut session.recorder, &place.stop)?.running)
     }
 
     fn start<'a>(
@@ -71,7 +100,7 @@ impl Measure for SampledValuesStep {
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
-        let publisher = self.publisher(place, way);
+        let publisher = self.publisher(place);
         let wanted = self.own.trace.then(|| Wanted {
             bed: &way.bed,
             network: way.network(),
@@ -85,12 +114,7 @@ impl Measure for SampledValuesStep {
         });
         let hops = wanted.map(|wanted| Hops::start(wanted, &mut session.recorder, &place.stop));
         let sender = hops.as_ref().map(Hops::sender).unwrap_or_default();
-        let subscriber = SubscribeConfig {
-            cpu: place.judged.first(),
-            sender: sender.clone(),
-            ..subscriber(&publisher)
-        };
-        match ends(&publisher, &subscriber, way, (&place.stop, sender), session) {
+        match self.ends(&publisher, place, sender, session) {
             Ok(ends) => Ok(Box::new(Streams {
                 ends,
                 hops,
@@ -106,20 +130,41 @@ impl Measure for SampledValuesStep {
 
 impl SampledValuesStep {
     /// What the test set is told. Over one of several networks its streams are called after that network.
-    fn publisher(&self, place: &StepContext<'_>, way: &BedOfPlan) -> PublishConfig {
+    fn publisher(&self, place: &StepContext<'_>) -> PublishConfig {
         let mut options = self.options.clone();
-        if way.network().is_some() {
-            options.sv_id = format!("{}-{}", way.label, options.sv_id);
-        }
+        options.sv_id = self.sv_id(place);
+        // A thread that forwards has the same CPUs: it would not run meanwhile.
+        let is_forwarded = place.bed.is_some_and(|(way, _)| way.in_user_space());
         PublishConfig {
             streams: alike(options.specs(1)),
             duration_ns: Some(place.duration.0),
             policy: self.policy,
             cpu: place.test_set.first(),
-            // A thread that forwards has the same CPUs: it would not run meanwhile.
-            spin_ahead_ns: if way.in_user_space() { 0 } else { SPIN_AHEAD_NS },
+            spin_ahead_ns: if is_forwarded { 0 } else { SPIN_AHEAD_NS },
             ..PublishConfig::default()
         }
+    }
+
+    /// The svID of the first stream. Over one of several networks they are called after that network.
+    fn sv_id(&self, place: &StepContext<'_>) -> String {
+        match place.bed.and_then(|(way, _)| way.network()) {
+            Some(_) => format!("{}-{}", place.label(), self.options.sv_id),
+            None => self.options.sv_id.clone(),
+        }
+    }
+
+    fn ends(
+        &self,
+        publisher: &PublishConfig,
+        place: &StepContext<'_>,
+        sender: SenderEnd,
+        session: &mut Session,
+    ) -> Result<Ends, SessionError> {
+        let test_set = place.way().bed.port(End::TestSet, &publish::port_options())?;
+        let far = place.start_device(self, &sender, session)?;
+        let near = publisher.start(test_set, &mut session.recorder, &place.stop);
+        let near = near.map(Side::Here).map_err(SessionError::from);
+        Ends::of(near, far, &place.stop, sender, session)
     }
 }
 
@@ -140,24 +185,9 @@ fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
     SubscribeConfig {
         rate: publisher.streams.first().map(|stream| stream.spec.rate),
         max_streams: u16::try_from(publisher.streams.len()).unwrap_or(u16::MAX),
-        clock: ClockRelation::SameHost,
         policy: publisher.policy,
         ..SubscribeConfig::default()
     }
-}
-
-fn ends(
-    publisher: &PublishConfig,
-    subscriber: &SubscribeConfig,
-    way: &BedOfPlan,
-    (stop, sender): (&Stop, SenderEnd),
-    session: &mut Session,
-) -> Result<Ends, SessionError> {
-    let device = way.bed.port(End::Device, &subscribe::port_options())?;
-    let test_set = way.bed.port(End::TestSet, &publish::port_options())?;
-    let far = subscriber.start(device, &mut session.recorder, stop)?;
-    let near = publisher.start(test_set, &mut session.recorder, stop);
-    Ends::of(near, far.running, stop, sender)
 }
 
 /// Streams under way.

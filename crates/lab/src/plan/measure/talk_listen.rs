@@ -2,11 +2,11 @@
 
 use super::{Measure, NoKeys, StepContext, TwoEnds};
 use crate::bed::End;
-use crate::runner::{Ends, Underway};
+use crate::runner::{Ends, Side, Underway};
 use crate::session::{Session, SessionError};
 use probes::listen::{self, ListenConfig};
 use probes::talk::{self, TalkConfig, TalkOptions};
-use probes::{Need, Probe, SenderEnd};
+use probes::{Need, Probe, Running, SenderEnd};
 use units::CpuList;
 
 /// One frame each interval from the device under test to a listener, with the options of `talk` as keys.
@@ -37,19 +37,24 @@ impl Measure for TalkListenStep {
         vec![Need::Policy(self.policy)]
     }
 
+    fn device(&self, place: &StepContext<'_>, _: &SenderEnd, session: &mut Session) -> Result<Running, SessionError> {
+        let (talker, _) = self.ends(place);
+        let device = place.device_port(0, &talk::port_options(false))?;
+        Ok(talker.start(device, &mut session.recorder, &place.stop)?.running)
+    }
+
     fn start<'a>(
         &self,
         place: &StepContext<'a>,
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
-        let (talker, listener) = self.ends(place);
+        let (_, listener) = self.ends(place);
         let bed = &place.way().bed;
         let test_set = bed.port(End::TestSet, &listen::port_options(listener.framing))?;
-        let device = bed.port(End::Device, &talk::port_options(false))?;
         let far = listener.start(test_set, &mut session.recorder, &place.stop)?;
-        let near = talker.start(device, &mut session.recorder, &place.stop);
-        let near = near.map(|talking| talking.running);
-        let ends = Ends::of(near, far.running, &place.stop, SenderEnd::default())?;
+        let sender = SenderEnd::default();
+        let near = place.start_device(self, &sender, session);
+        let ends = Ends::of(near, Side::Here(far.running), &place.stop, sender, session)?;
         Ok(Box::new(ends))
     }
 }

@@ -1,10 +1,10 @@
 //! Faults from the test set to one relay or several on the device side, whose trips come back.
 
 use super::side_by_side::{Relays, RelaysKey};
-use super::{Measure, OwnKeys, StepContext, TwoEnds};
+use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
 use crate::bed::End;
 use crate::plan::beds::BedOfPlan;
-use crate::runner::{Ends, Underway};
+use crate::runner::{Ends, Side, Underway};
 use crate::session::{Session, SessionError};
 use ::relay::Config;
 use ::relay::config::Cpus;
@@ -12,7 +12,7 @@ use model::EventKind;
 use probes::publish;
 use probes::relay::{Found, RelayConfig, port_options, start_together};
 use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options, limits};
-use probes::{Need, Probe, ProbeError, Receive, SenderEnd};
+use probes::{Need, Probe, ProbeError, Receive, Running, SenderEnd};
 use serde::Deserialize;
 use streamset::StreamSpec;
 use units::CpuList;
@@ -67,6 +67,12 @@ impl Measure for TripStep {
         taken.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
     }
 
+    /// Of each relay: spacing, arrival and use of each stream, its task, and the stages of that.
+    fn series(&self, _: &CpuList, _: u64) -> u64 {
+        let streams = u64::from(self.options.streams);
+        self.devices() as u64 * (3 * streams + 6)
+    }
+
     fn needs(&self, _: &CpuList) -> Vec<Need> {
         vec![Need::Policy(self.policy)]
     }
@@ -82,25 +88,53 @@ impl Measure for TripStep {
         relays.all.iter().try_for_each(|relay| is_sent_to(relay, &test))
     }
 
+    /// Files of relays go with it.
+    fn for_place(&self, _: &StepContext<'_>, given: &mut Given) -> Result<(), SessionError> {
+        let names = match given.keys.get_mut("relay") {
+            Some(toml::Value::Array(names)) => names.iter_mut().collect(),
+            Some(name) => vec![name],
+            None => Vec::new(),
+        };
+        for (number, name) in names.into_iter().enumerate() {
+            let path = name.as_str().unwrap_or_default();
+            // One of the program has no file.
+            if let Ok(text) = std::fs::read_to_string(path) {
+                let there = format!("relay{number}.toml");
+                given.files.push((there.clone(), text));
+                *name = there.into();
+            }
+        }
+        Ok(())
+    }
+
+    /// All relays of this process; in a place the one that is there.
+    fn device(&self, place: &StepContext<'_>, _: &SenderEnd, session: &mut Session) -> Result<Running, SessionError> {
+        let (relays, _) = self.ends(place).map_err(ProbeError::Usage)?;
+        for text in relays.iter().flat_map(shared_cpus) {
+            session.recorder.events().write(EventKind::Note, text);
+        }
+        let device = |(number, relay): (usize, RelayConfig)| {
+            let port = place.device_port(number, &port_options(&relay.relay))?;
+            Ok::<_, SessionError>((relay, port.into()))
+        };
+        let is_here = |number: usize| place.there.is_none_or(|there| there.device == number);
+        let relays = relays.into_iter().enumerate().filter(|(number, _)| is_here(*number));
+        let at_devices = relays.map(device).collect::<Result<_, _>>()?;
+        Ok(start_together(at_devices, &mut session.recorder, &place.stop)?)
+    }
+
     fn start<'a>(
         &self,
         place: &StepContext<'a>,
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
-        let way = place.way();
-        let (relays, test) = self.ends(place).map_err(ProbeError::Usage)?;
-        for text in relays.iter().flat_map(shared_cpus) {
-            session.recorder.events().write(EventKind::Note, text);
-        }
-        let ports = ports(way)?;
-        let device = |(number, relay): (usize, RelayConfig)| {
-            let port = way.bed.port_of_device(number, &port_options(&relay.relay))?;
-            Ok::<_, SessionError>((relay, port.into()))
-        };
-        let at_devices = relays.into_iter().enumerate().map(device).collect::<Result<_, _>>()?;
-        let far = start_together(at_devices, &mut session.recorder, &place.stop)?;
+        let (_, test) = self.ends(place).map_err(ProbeError::Usage)?;
+        let ports = ports(place.way())?;
+        let sender = SenderEnd::default();
+        let far = place.start_device(self, &sender, session)?;
         let near = test.start(ports, &mut session.recorder, &place.stop);
-        Ok(Box::new(Ends::of(near, far, &place.stop, SenderEnd::default())?))
+        let near = near.map(Side::Here).map_err(SessionError::from);
+        Ok(Box::new(Ends::of(near, far, &place.stop, sender, session)?))
     }
 }
 
@@ -169,7 +203,9 @@ impl TripStep {
         };
         let sent = std::iter::once(&mut test.stream).chain(&mut test.others);
         sent.for_each(|spec| spec.sv_id = relays.on_the_wire(&spec.sv_id));
-        Ok((relays.configs(self.policy, &self.own.cpus(&place.judged)), test))
+        let mut configs = relays.configs(self.policy, &self.own.cpus(&place.judged));
+        configs.iter_mut().for_each(|config| config.clock = place.clock());
+        Ok((configs, test))
     }
 }
 

@@ -60,6 +60,7 @@ pub(super) fn both_ends(config: &RelayConfig, folder: Folder, events: Events) ->
     };
     let uncertainty_ns = match config.clock {
         ClockRelation::Ptp { stated_ns, .. } => stated_ns,
+        ClockRelation::Within { ns } => Some(ns),
         ClockRelation::SameHost | ClockRelation::Unknown => None,
     };
     let writer = Writer {

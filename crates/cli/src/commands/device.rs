@@ -1,0 +1,43 @@
+//! `triptime device`: the device's end of a step, in the place where the device is.
+
+use crate::arguments::RunArgs;
+use crate::failure::Failure;
+use crate::run_file::{Run, Start};
+use lab::place::asking;
+use lab::plan::Task;
+use run::Explain;
+use std::path::PathBuf;
+
+/// Does the device's end of a step of a plan, told by the end that runs the plan: says `ready`, goes on until its end or until standard
+/// input is closed, and leaves its run file
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Example: triptime device device.toml --out device.triptime")]
+pub(crate) struct DeviceArgs {
+    /// What to do, as `qualify` writes it
+    #[arg(value_name = "FILE")]
+    task: PathBuf,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
+    let path = args.task.display();
+    let text = std::fs::read_to_string(&args.task).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
+    let task = Task::parse(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
+    let (asking, answers) = asking();
+    let begin = Start {
+        explain: task.asks_why().then(|| Box::new(asking) as Box<dyn Explain>),
+        default_system: task.leaves_idle_alone(),
+        flight_recorder: true,
+        // Told to end by the other end, it has come to its end.
+        open_ended: true,
+        interfaces: task.interface().map(str::to_owned).into_iter().collect(),
+        ..Start::probe("device", task.judged(), None)
+    };
+    let window_ns = args.run.window.unwrap_or(begin.window_ns);
+    let mut run = Run::start(begin, args.run)?;
+    let outcome = task.run(run.runner(), window_ns, answers);
+    run.close(outcome)?;
+    Ok(0)
+}

@@ -1,0 +1,273 @@
+//! `qualify --detach`: starts the run where nobody has to wait for it, and returns when it measures.
+
+use super::QualifyArgs;
+use super::lasting::Lasting;
+use crate::failure::{Failure, say};
+use crate::keeper::{Detached, log_of};
+use crate::run_file::default_file;
+use crate::verdict::write;
+use lab::detach::{Unit, has_systemd, unit_name};
+use lab::plan::Plan;
+use lab::room::{Disk, Need};
+use lab::roster::{Entry, FOLDER, Found, Phase, Roster, Way};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether the run measures.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long is waited for that: building the test bed of a large plan takes a minute.
+const READY_WITHIN: Duration = Duration::from_secs(600);
+
+/// Lines of the log that are shown when it did not come to measuring.
+const LAST_LINES: usize = 20;
+
+/// Options that are for this process alone.
+const OWN: [&str; 2] = ["--detach", "--restart-after-reboot"];
+
+/// What is started.
+struct Start {
+    detached: Detached,
+    file: PathBuf,
+    log: PathBuf,
+    program: PathBuf,
+    words: Vec<OsString>,
+}
+
+/// Starts the run; returns the exit status.
+pub(super) fn start(args: &QualifyArgs, plan: &Plan, need: &Need) -> Result<u8, Failure> {
+    let way = way(args.restart_after_reboot)?;
+    let roster = Roster::own().ok_or_else(no_folder)?;
+    let file = file(args)?;
+    if !args.run.force {
+        Disk::of(&file).refuse(need).map_err(Failure::CouldNotMeasure)?;
+    }
+    let mut entry = Entry::new("qualify", &file.to_string_lossy(), sys::clock::realtime().as_ns());
+    entry.plan = Some(plan.name.clone());
+    entry.way = way;
+    entry.doing = "being started".to_owned();
+    let place = roster.enter(&plan.name, entry);
+    let place = place.map_err(|error| Failure::CouldNotMeasure(format!("--detach: {error}")))?;
+    let detached = Detached {
+        way,
+        name: place.entry.name.clone(),
+    };
+    let begun = Start::new(args, detached, file).and_then(|start| start.run(&roster, plan));
+    match begun {
+        Ok(begun) => Ok(begun),
+        Err(failure) => {
+            // What it said of itself before it ended stays.
+            if roster
+                .find(&place.entry.name)
+                .is_some_and(|found| found.entry.end.is_none())
+            {
+                place.remove();
+            }
+            Err(failure)
+        }
+    }
+}
+
+/// As a unit where root has systemd: it would end the session of a user with the user's login. Else in a session of its own.
+fn way(lasts: bool) -> Result<Way, Failure> {
+    let is_root = rustix::process::geteuid().is_root();
+    match (lasts, is_root && has_systemd()) {
+        (false, true) => Ok(Way::Unit),
+        (false, false) => Ok(Way::Session),
+        (true, true) => Ok(Way::LastingUnit),
+        (true, false) if !is_root => Err(Failure::CouldNotMeasure(
+            "--restart-after-reboot: only root can enable a unit: start it as root".into(),
+        )),
+        (true, false) => Err(Failure::CouldNotMeasure(
+            "--restart-after-reboot: systemd does not run on this machine (no /run/systemd/system), so nothing would start the rest of \
+             the plan: leave the option out, or have your own service manager start `triptime qualify` again"
+                .into(),
+        )),
+    }
+}
+
+fn no_folder() -> Failure {
+    Failure::CouldNotMeasure(format!(
+        "--detach: there is no folder to tell of the run in: XDG_RUNTIME_DIR is not set; log in anew, or name a folder in {FOLDER}"
+    ))
+}
+
+/// The run file, by its whole path; refused before anything is started if it is there.
+fn file(args: &QualifyArgs) -> Result<PathBuf, Failure> {
+    let file = args.run.out.clone().unwrap_or_else(|| default_file("qualify"));
+    let file = std::path::absolute(&file).map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
+    if file.exists() {
+        return Err(store::StoreError::Exists { path: file }.into());
+    }
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder).map_err(|error| Failure::Usage(format!("{}: {error}", folder.display())))?;
+    Ok(file)
+}
+
+impl Start {
+    fn new(args: &QualifyArgs, detached: Detached, file: PathBuf) -> Result<Self, Failure> {
+        let program = std::env::current_exe()
+            .map_err(|error| Failure::CouldNotMeasure(format!("--detach: cannot find this program: {error}")))?;
+        let given = std::env::args_os().skip(1);
+        let mut words: Vec<OsString> = given.filter(|word| !OWN.iter().any(|own| word == own)).collect();
+        if args.run.out.is_none() {
+            words.extend(["--out".into(), file.clone().into_os_string()]);
+        }
+        words.extend(["--detached".into(), detached.to_string().into()]);
+        Ok(Self {
+            log: log_of(&file),
+            detached,
+            file,
+            program,
+            words,
+        })
+    }
+
+    fn run(self, roster: &Roster, plan: &Plan) -> Result<u8, Failure> {
+        match self.detached.way {
+            Way::Unit => self.told(Command::new("systemd-run").args(self.unit(plan)?.transient()))?,
+            Way::LastingUnit => Lasting::of(&self.detached.name).install(&self.unit(plan)?)?,
+            Way::Session | Way::Foreground => {
+                if let Some(status) = self.in_a_session(roster)? {
+                    return Ok(status);
+                }
+            }
+        }
+        self.say(roster)?;
+        Ok(0)
+    }
+
+    /// Starts it in a session of its own and waits until it measures; its exit status if it ended before.
+    fn in_a_session(&self, roster: &Roster) -> Result<Option<u8>, Failure> {
+        let cannot = |error| Failure::CouldNotMeasure(format!("{}: {error}", self.log.display()));
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(&self.log)
+            .map_err(cannot)?;
+        let again = log.try_clone().map_err(cannot)?;
+        let started = Command::new(&self.program)
+            .args(&self.words)
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(again)
+            .spawn();
+        let mut child =
+            started.map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", self.program.display())))?;
+        let begin = Instant::now();
+        while begin.elapsed() < READY_WITHIN {
+            if let Some(status) = ended(&mut child) {
+                return self.ended_already(roster, status);
+            }
+            if self
+                .found(roster, child.id())
+                .is_some_and(|found| found.entry.phase != Phase::Starting)
+            {
+                return Ok(None);
+            }
+            std::thread::sleep(LOOK);
+        }
+        say(&format_args!("it still gets ready after {} s", READY_WITHIN.as_secs()));
+        Ok(None)
+    }
+
+    /// What the run says of itself, once it is this process that says it.
+    fn found(&self, roster: &Roster, pid: u32) -> Option<Found> {
+        let found = roster.find(&self.detached.name);
+        found.filter(|found| found.entry.process.pid == pid)
+    }
+
+    /// It measured and ended while it was waited for, or it did not come to that.
+    fn ended_already(&self, roster: &Roster, status: u8) -> Result<Option<u8>, Failure> {
+        self.show_log();
+        let found = roster.find(&self.detached.name);
+        if found.is_some_and(|found| found.entry.end.is_some()) {
+            return Ok(Some(status));
+        }
+        let why = format!("the run ended before it measured, with status {status}; its words are above");
+        Err(match status {
+            crate::failure::USAGE => Failure::Usage(why),
+            _ => Failure::CouldNotMeasure(why),
+        })
+    }
+
+    fn show_log(&self) {
+        let text = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        for line in &lines[lines.len().saturating_sub(LAST_LINES)..] {
+            say(&format_args!("log: {line}"));
+        }
+    }
+
+    fn unit(&self, plan: &Plan) -> Result<Unit, Failure> {
+        let folder = std::env::current_dir()
+            .map_err(|error| Failure::CouldNotMeasure(format!("--detach: no working directory: {error}")))?;
+        let words = std::iter::once(self.program.as_os_str()).chain(self.words.iter().map(OsString::as_os_str));
+        let command = words
+            .map(|word| word.to_str().map(str::to_owned))
+            .collect::<Option<Vec<_>>>();
+        let command = command.ok_or_else(|| Failure::Usage("--detach: an argument is not UTF-8".into()))?;
+        let kept = ["PATH", FOLDER];
+        let kept = kept
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
+        Ok(Unit {
+            name: unit_name(&self.detached.name),
+            description: format!("triptime qualify {}", plan.name),
+            command,
+            folder,
+            log: self.log.clone(),
+            environment: kept.collect(),
+        })
+    }
+
+    /// Runs a program that returns when the run measures.
+    fn told(&self, command: &mut Command) -> Result<(), Failure> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let output = command.stdin(Stdio::null()).output().map_err(|error| {
+            Failure::CouldNotMeasure(format!(
+                "--detach: {program}: {error}; it belongs to systemd, which runs on this machine"
+            ))
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        self.show_log();
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(Failure::CouldNotMeasure(format!(
+            "--detach: {program} refused: {}",
+            said.trim()
+        )))
+    }
+
+    fn say(&self, roster: &Roster) -> Result<(), Failure> {
+        let name = &self.detached.name;
+        let found = roster.find(name);
+        let pid = found.map_or_else(String::new, |found| format!(", process {}", found.entry.process.pid));
+        let how = match self.detached.way {
+            Way::Unit => format!("as the unit {}", unit_name(name)),
+            Way::LastingUnit => format!("as the unit {}, which goes on after a reboot", unit_name(name)),
+            Way::Session | Way::Foreground => "in a session of its own".to_owned(),
+        };
+        write(&format!(
+            "{name}: measuring, {how}{pid}\nfile   {}\nlog    {}\nlook   triptime status {name}\nstop   triptime stop {name}\n",
+            self.file.display(),
+            self.log.display()
+        ))
+    }
+}
+
+/// The exit status of a child that has ended; that of one that was killed is as a shell has it.
+fn ended(child: &mut Child) -> Option<u8> {
+    use std::os::unix::process::ExitStatusExt;
+    let status = child.try_wait().ok()??;
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    Some(
+        code.and_then(|code| u8::try_from(code).ok())
+            .unwrap_or(crate::failure::COULD_NOT_MEASURE),
+    )
+}

@@ -1,0 +1,167 @@
+//! A unit that takes a plan up again after a reboot, until the plan has come to its end.
+
+use super::QualifyArgs;
+use crate::failure::{Failure, say};
+use crate::keeper::Detached;
+use lab::detach::{Left, UNIT_ENDING, UNIT_FOLDER, Unit, left_of, unit_name};
+use lab::plan::Plan;
+use lab::roster::Way;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use store::RunFile;
+
+/// Reboots after which a plan is taken up again, at the most.
+const MOST: u32 = 1_000;
+
+/// The unit of a run.
+pub(crate) struct Lasting {
+    service: String,
+}
+
+/// What a run that is started again is to do.
+pub(super) enum Again {
+    /// All of it: nothing was measured yet.
+    Whole,
+    /// What is left, into this file.
+    Rest(Box<Left>, PathBuf),
+    /// Nothing.
+    Nothing,
+}
+
+impl Lasting {
+    /// That of the run of this name.
+    pub(crate) fn of(run: &str) -> Self {
+        Self {
+            service: format!("{}{UNIT_ENDING}", unit_name(run)),
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        Path::new(UNIT_FOLDER).join(&self.service)
+    }
+
+    fn wanted(&self) -> PathBuf {
+        Path::new(UNIT_FOLDER)
+            .join("multi-user.target.wants")
+            .join(&self.service)
+    }
+
+    /// Writes the unit, enables it, and starts it; returns when it measures.
+    pub(super) fn install(&self, unit: &Unit) -> Result<(), Failure> {
+        let path = self.file();
+        let refused = |error: std::io::Error| {
+            let more = match error.kind() {
+                ErrorKind::AlreadyExists => ": it is of an earlier run; `triptime stop` with its name removes it",
+                _ => "",
+            };
+            Failure::CouldNotMeasure(format!("{}: {error}{more}", path.display()))
+        };
+        let mut file = fs::File::create_new(&path).map_err(refused)?;
+        let written = file.write_all(unit.text().as_bytes()).map_err(refused);
+        let begun = written.and_then(|()| {
+            systemctl(&["daemon-reload"])?;
+            systemctl(&["enable", "--quiet", &self.service])?;
+            systemctl(&["start", &self.service])
+        });
+        begun.inspect_err(|_| self.remove())
+    }
+
+    /// Takes the unit away: it is not started at the next boot.
+    pub(crate) fn remove(&self) {
+        for path in [self.wanted(), self.file()] {
+            if let Err(error) = fs::remove_file(&path)
+                && error.kind() != ErrorKind::NotFound
+            {
+                say(&format_args!(
+                    "{}: {error}: remove it, or it starts again",
+                    path.display()
+                ));
+            }
+        }
+        // Without it the unit is still known until the next reload, and no longer enabled: that is all that matters.
+        let _ = systemctl(&["daemon-reload"]);
+    }
+
+    /// Whether there is one.
+    pub(crate) fn is_there(&self) -> bool {
+        self.file().exists()
+    }
+}
+
+/// At the end of a run: its unit goes, unless the machine is going down and the plan is not done.
+pub(super) fn at_the_end(detached: Option<&Detached>) {
+    let lasting = detached.filter(|detached| detached.way == Way::LastingUnit);
+    if let Some(detached) = lasting
+        && !is_going_down()
+    {
+        Lasting::of(&detached.name).remove();
+    }
+}
+
+/// What a unit that is started has to do: the first time, and after a reboot.
+pub(super) fn again(args: &QualifyArgs, plan: &Plan) -> Result<Again, Failure> {
+    let is_lasting = args
+        .detached
+        .as_ref()
+        .is_some_and(|detached| detached.way == Way::LastingUnit);
+    let Some(out) = args.run.out.as_ref().filter(|_| is_lasting) else {
+        return Ok(Again::Whole);
+    };
+    let before: Vec<PathBuf> = (1..MOST)
+        .map(|number| numbered(out, number))
+        .take_while(|path| path.exists())
+        .collect();
+    if before.is_empty() {
+        return Ok(Again::Whole);
+    }
+    let runs = before
+        .iter()
+        .map(|path| RunFile::open(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let next = numbered(out, u32::try_from(before.len()).unwrap_or(MOST) + 1);
+    Ok(match left_of(plan, &runs)? {
+        Some(left) => Again::Rest(Box::new(left), next),
+        None => Again::Nothing,
+    })
+}
+
+/// `week.triptime`, `week.2.triptime`, …
+fn numbered(out: &Path, number: u32) -> PathBuf {
+    match number {
+        1 => out.to_owned(),
+        number => out.with_extension(format!("{number}.triptime")),
+    }
+}
+
+/// Whether the machine is being shut down or booted anew (systemctl(1), `is-system-running`).
+fn is_going_down() -> bool {
+    let said = Command::new("systemctl").arg("is-system-running").output();
+    said.is_ok_and(|said| said.stdout.starts_with(b"stopping"))
+}
+
+fn systemctl(words: &[&str]) -> Result<(), Failure> {
+    let failed = |why: String| Failure::CouldNotMeasure(format!("systemctl {}: {why}", words.join(" ")));
+    let output = Command::new("systemctl")
+        .args(words)
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbered;
+    use std::path::Path;
+
+    #[test]
+    fn each_boot_has_a_file_of_its_own() {
+        let out = Path::new("/var/lib/week.triptime");
+        assert_eq!(numbered(out, 1), out);
+        assert_eq!(numbered(out, 3), Path::new("/var/lib/week.3.triptime"));
+    }
+}

@@ -1,0 +1,124 @@
+//! One measurement of a cell: this program again, with the plan of the cell.
+
+use crate::failure::Failure;
+use crate::matrix::is_complete;
+use run::remove;
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::thread::kill_children_with_us;
+
+/// The option by which a measurement looks for no causes.
+pub(super) const NO_RECORDER: &str = "--no-flight-recorder";
+
+/// How often it is looked whether a measurement has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How a measurement ended.
+pub(super) enum Ended {
+    /// Its run file is there, whatever the verdict.
+    Complete,
+    /// A signal ended it before its time; nothing of it is kept.
+    Interrupted,
+    /// It left no whole run file; what it said.
+    Failed(String),
+}
+
+/// Measures with the plan in the first file into the second, until its end or until `interrupted` is set.
+///
+/// # Errors
+/// It could not be started.
+pub(super) fn run(
+    (plan, file): (&Path, &Path),
+    options: &[String],
+    interrupted: &Arc<AtomicBool>,
+) -> Result<Ended, Failure> {
+    if interrupted.load(Ordering::Relaxed) {
+        return Ok(Ended::Interrupted);
+    }
+    // What an interrupted measurement left.
+    remove(file);
+    let could_not = |error: std::io::Error| Failure::CouldNotMeasure(format!("cannot start a measurement: {error}"));
+    let mut command = Command::new(std::env::current_exe().map_err(could_not)?);
+    command
+        .arg("qualify")
+        .arg(plan)
+        .arg("--out")
+        .arg(file)
+        .args(["--quiet", "--summary"])
+        .args(options);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    // Ctrl-C is for this process, which tells the measurement.
+    command.process_group(0);
+    kill_children_with_us(&mut command);
+    let mut child = command.spawn().map_err(could_not)?;
+    let said = reader(&mut child);
+    let status = wait(&mut child, interrupted).map_err(could_not)?;
+    let said = said.join().unwrap_or_default();
+    if is_complete(file) {
+        return Ok(Ended::Complete);
+    }
+    remove(file);
+    Ok(match interrupted.load(Ordering::Relaxed) {
+        true => Ended::Interrupted,
+        false => Ended::Failed(reason(&said, &status)),
+    })
+}
+
+/// A thread that takes what the child says: a full pipe would hold it up.
+fn reader(child: &mut Child) -> std::thread::JoinHandle<String> {
+    let stderr = child.stderr.take();
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        // What cannot be read is not said; the exit status is.
+        let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut said));
+        String::from_utf8_lossy(&said).into_owned()
+    })
+}
+
+fn wait(child: &mut Child, interrupted: &AtomicBool) -> std::io::Result<std::process::ExitStatus> {
+    let mut is_told = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if interrupted.load(Ordering::Relaxed) && !is_told {
+            is_told = true;
+            // ESRCH: it ended this moment.
+            let _ = kill_process(Pid::from_child(child), Signal::INT);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// The last thing that was said, without the program's name.
+fn reason(said: &str, status: &std::process::ExitStatus) -> String {
+    let last = said.lines().rev().find_map(|line| line.strip_prefix("triptime: "));
+    last.map_or_else(|| format!("it ended without a word ({status})"), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    #[test]
+    fn the_reason_is_what_was_said_last() {
+        let status = ExitStatus::from_raw(3 << 8);
+        let said = "triptime: judged: cpu 1\ntriptime: no runtime is installed\n";
+        assert_eq!(reason(said, &status), "no runtime is installed");
+        assert_eq!(
+            reason("", &ExitStatus::from_raw(9)),
+            "it ended without a word (signal: 9 (SIGKILL))"
+        );
+    }
+}

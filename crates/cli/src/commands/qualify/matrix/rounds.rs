@@ -1,0 +1,191 @@
+//! The measurements of a matrix, round by round, until the last or until the time is used up.
+
+use super::measure::{self, Ended};
+use crate::failure::{Failure, say};
+use crate::matrix::{self, is_complete};
+use lab::matrix::{State, causes_file, expected_ns, run_file};
+use lab::plan::{Cell, Plan};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use units::format_ns;
+
+/// A matrix under way.
+pub(super) struct Rounds<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) budget_ns: Option<u64>,
+    pub(super) state: State,
+    pub(super) folder: &'a Path,
+    /// Set by a signal.
+    pub(super) interrupted: Arc<AtomicBool>,
+    pub(super) is_quiet: bool,
+    /// How long measurements took, the last of each cell.
+    pub(super) took_ns: Vec<(Cell, u64)>,
+}
+
+/// How it ended.
+pub(super) enum End {
+    /// All that fits is measured; what is to be said beside it.
+    Measured(Vec<String>),
+    /// Before that.
+    Interrupted,
+}
+
+impl Rounds<'_> {
+    /// Measures what is missing.
+    pub(super) fn measure(&mut self) -> Result<End, Failure> {
+        let most = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
+        for round in 1..=most {
+            let missing = self.missing(round);
+            if round > 1 && !missing.is_empty() && !self.fits(self.needed_ns(&missing)) {
+                self.tell(&format_args!(
+                    "the budget holds {} of at most {most} measurements of each cell",
+                    round - 1
+                ));
+                break;
+            }
+            for (at, cell) in missing.iter().enumerate() {
+                self.progress(round, (at, missing.len()), cell, &missing[at..]);
+                if self.one(round, cell)? {
+                    return Ok(End::Interrupted);
+                }
+            }
+        }
+        self.causes()
+    }
+
+    fn missing(&self, round: u32) -> Vec<Cell> {
+        let is_done = |cell: &Cell, of: u32| of != round || is_complete(&run_file(self.folder, cell, of));
+        let missing = self.state.missing(round, is_done);
+        missing.into_iter().map(|(_, cell)| cell).collect()
+    }
+
+    /// Measures a cell once; whether it was interrupted.
+    fn one(&mut self, round: u32, cell: &Cell) -> Result<bool, Failure> {
+        let file = run_file(self.folder, cell, round);
+        let words = self.state.setup.options.clone();
+        match self.child(cell, &file, &words)? {
+            Ended::Complete => self.state.works(cell, round),
+            Ended::Interrupted => return Ok(true),
+            Ended::Failed(why) => {
+                self.tell(&format_args!("{}: {why}", cell.words()));
+                self.state.fails(cell, round, why);
+            }
+        }
+        self.state.write(self.folder)?;
+        Ok(false)
+    }
+
+    /// The cells whose limits failed without a flight recorder, once more with it.
+    fn causes(&mut self) -> Result<End, Failure> {
+        let mut said = Vec::new();
+        if !self
+            .state
+            .setup
+            .options
+            .iter()
+            .any(|option| option == measure::NO_RECORDER)
+        {
+            // Each run that failed has told its causes itself.
+            return Ok(End::Measured(said));
+        }
+        let with: Vec<String> = self
+            .state
+            .setup
+            .options
+            .iter()
+            .filter(|option| *option != measure::NO_RECORDER)
+            .cloned()
+            .collect();
+        for cell in self.failed()? {
+            let file = causes_file(self.folder, &cell);
+            if !self.fits(self.needed_ns(std::slice::from_ref(&cell))) {
+                said.push(format!(
+                    "{}: no time in the budget to look for the causes of what failed",
+                    cell.words()
+                ));
+                continue;
+            }
+            self.tell(&format_args!(
+                "{}: limits failed: again with the flight recorder, for the causes",
+                cell.words()
+            ));
+            match self.child(&cell, &file, &with)? {
+                Ended::Complete => self.state.write(self.folder)?,
+                Ended::Interrupted => return Ok(End::Interrupted),
+                Ended::Failed(why) => said.push(format!("{}: its causes could not be looked for: {why}", cell.words())),
+            }
+        }
+        Ok(End::Measured(said))
+    }
+
+    /// Cells of which a limit failed, and whose causes were not looked for.
+    fn failed(&self) -> Result<Vec<Cell>, Failure> {
+        let rounds = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
+        let mut failed = Vec::new();
+        for cell in &self.state.cells {
+            let files: Vec<PathBuf> = (1..=rounds).map(|round| run_file(self.folder, cell, round)).collect();
+            let is_open = !is_complete(&causes_file(self.folder, cell));
+            if is_open && matrix::any_failed(&files)? {
+                failed.push(cell.clone());
+            }
+        }
+        Ok(failed)
+    }
+
+    fn child(&mut self, cell: &Cell, file: &Path, options: &[String]) -> Result<Ended, Failure> {
+        let words: Vec<String> = options.iter().chain(&self.state.cpus).cloned().collect();
+        let started = Instant::now();
+        let plan = lab::matrix::plan_file(self.folder, cell);
+        let ended = measure::run((&plan, file), &words, &self.interrupted)?;
+        let took_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.state.spent_ns += took_ns;
+        if matches!(ended, Ended::Complete) {
+            self.took_ns.retain(|(known, _)| known != cell);
+            self.took_ns.push((cell.clone(), took_ns));
+        }
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.state.write(self.folder)?;
+        }
+        Ok(ended)
+    }
+
+    /// How long these are expected to take: as long as they took before, or by their steps.
+    fn needed_ns(&self, cells: &[Cell]) -> u64 {
+        let one = |cell: &Cell| {
+            let took = self.took_ns.iter().find(|(known, _)| known == cell).map(|(_, ns)| *ns);
+            took.unwrap_or_else(|| expected_ns(self.plan, cell))
+        };
+        cells.iter().map(one).sum()
+    }
+
+    fn fits(&self, ns: u64) -> bool {
+        self.budget_ns
+            .is_none_or(|budget| self.state.spent_ns.saturating_add(ns) <= budget)
+    }
+
+    fn progress(&self, round: u32, (at, of): (usize, usize), cell: &Cell, left: &[Cell]) {
+        let most = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
+        let this_ns = self.needed_ns(left);
+        let round_ns = self.needed_ns(&self.state.cells).max(1);
+        let further = u64::from(most - round);
+        let further = self.budget_ns.map_or(further, |budget| {
+            let after_this = budget.saturating_sub(self.state.spent_ns + this_ns);
+            further.min(after_this / round_ns)
+        });
+        let left = format_ns((this_ns + further * round_ns) as f64);
+        self.tell(&format_args!(
+            "round {round} of {}, cell {} of {of}, about {left} left: {}",
+            u64::from(round) + further,
+            at + 1,
+            cell.words()
+        ));
+    }
+
+    fn tell(&self, text: &dyn std::fmt::Display) {
+        if !self.is_quiet {
+            say(text);
+        }
+    }
+}

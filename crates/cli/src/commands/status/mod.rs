@@ -1,0 +1,136 @@
+//! `triptime status`: which runs there are on this machine, and how they stand.
+
+mod json;
+mod text;
+
+use crate::failure::{COULD_NOT_MEASURE, Failure};
+use crate::verdict::{self, write};
+use lab::room::{Disk, Room};
+use lab::roster::{Entry, Found, Roster, Standing};
+use std::path::Path;
+
+/// Shows the runs of this machine: under way, stuck, ended; the step, the time left, the largest samples so far, the room on the disk
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+With NAME the exit status is the run's: 0 it goes on, or ended and no limit failed; 1 it ended and a limit failed; 3 it is stuck, ended
+without a word, or is inconclusive. A sample over its limit is no verdict before the end.
+
+Example: triptime status
+         triptime status substation --json")]
+pub(crate) struct StatusArgs {
+    /// Show this run alone, with all that is known of it
+    name: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// A run as it is shown.
+struct Shown {
+    entry: Entry,
+    standing: Standing,
+    /// User that it belongs to.
+    owner: u32,
+    /// Octets that its file has.
+    octets: Option<u64>,
+    /// What its file system has.
+    room: Option<Room>,
+    /// When it was looked, in ns on CLOCK_MONOTONIC.
+    now_ns: i64,
+    /// What its file says, in one line; only of one that is over and was asked for by name.
+    answer: Option<String>,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: &StatusArgs) -> Result<u8, Failure> {
+    let runs = match &args.name {
+        Some(name) => vec![Shown::of(find(name)?, true)],
+        None => all().into_iter().map(|found| Shown::of(found, false)).collect(),
+    };
+    let status = match (&args.name, runs.first()) {
+        (Some(_), Some(run)) => run.status(),
+        _ => 0,
+    };
+    write(&match args.json {
+        true => json::document(&runs)?,
+        false => text::text(&runs, args.name.is_some()),
+    })?;
+    Ok(status)
+}
+
+fn all() -> Vec<Found> {
+    Roster::all().iter().flat_map(Roster::runs).collect()
+}
+
+/// The run of this name: one's own before those of others.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn find(name: &str) -> Result<Found, Failure> {
+    let found = Roster::all().iter().find_map(|roster| roster.find(name));
+    found.ok_or_else(|| {
+        let names: Vec<String> = all().into_iter().map(|found| found.entry.name).collect();
+        let there = match &names[..] {
+            [] => "there is no run on this machine".to_owned(),
+            names => format!("there are {}", names.join(", ")),
+        };
+        Failure::Usage(format!("{name}: no such run; {there}"))
+    })
+}
+
+/// What the run in a file says, in one line.
+pub(crate) fn answer(file: &Path) -> Option<String> {
+    let report = verdict::read(file, None).ok()?;
+    Some(report.summary().trim_end().to_owned())
+}
+
+/// Octets of a run file, with those that are in its log yet.
+fn octets(file: &Path) -> Option<u64> {
+    let of = |path: &Path| std::fs::metadata(path).ok().map(|file| file.len());
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    Some(of(file)? + of(Path::new(&log)).unwrap_or(0))
+}
+
+impl Shown {
+    fn of(found: Found, by_name: bool) -> Self {
+        let Found { entry, owner, .. } = found;
+        let standing = entry.standing(owner);
+        let file = Path::new(&entry.file);
+        let answer = (by_name && standing.is_over()).then(|| answer(file)).flatten();
+        Self {
+            octets: octets(file),
+            room: Disk::of(file).room().ok(),
+            now_ns: sys::clock::monotonic().as_ns(),
+            answer,
+            standing,
+            owner,
+            entry,
+        }
+    }
+
+    /// The exit status of a run that is asked for by name.
+    fn status(&self) -> u8 {
+        match &self.standing {
+            Standing::Ended => self.entry.end.as_ref().map_or(COULD_NOT_MEASURE, |end| end.status),
+            Standing::Stuck(_) | Standing::WithoutAWord(_) | Standing::Unknown(_) => COULD_NOT_MEASURE,
+            Standing::Starting | Standing::Measuring | Standing::Finishing => 0,
+        }
+    }
+
+    /// How long since an instant on CLOCK_MONOTONIC, in ns.
+    fn since(&self, at_ns: i64) -> u64 {
+        u64::try_from(self.now_ns - at_ns).unwrap_or(0)
+    }
+
+    /// How long it measures yet, in ns.
+    fn left_ns(&self) -> Option<u64> {
+        let left_ns = self.entry.left_ns.filter(|_| !self.standing.is_over())?;
+        Some(left_ns.saturating_sub(self.since(self.entry.seen_ns)))
+    }
+
+    /// Octets that the file is expected to have in the end, while it grows.
+    fn expected(&self) -> Option<u64> {
+        self.entry.expected.filter(|_| !self.standing.is_over())
+    }
+}

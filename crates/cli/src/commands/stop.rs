@@ -1,0 +1,106 @@
+//! `triptime stop`: ends a run as an interrupt does, and waits for its answer.
+
+use super::qualify::Lasting;
+use super::status::{answer, find};
+use crate::failure::{Failure, say};
+use crate::verdict::write;
+use lab::roster::{Found, Process, Roster, Standing, Way};
+use probes::options::positive_duration;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use units::format_ns;
+
+/// How often it is looked whether it has ended.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Ends a run as Ctrl-C does: what was measured is kept, closed and reported. Waits, and says what the answer is
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+The exit status is 0 when the run has ended, whatever its answer.
+
+Example: triptime stop substation")]
+pub(crate) struct StopArgs {
+    /// The run, as `triptime status` calls it
+    name: String,
+    /// How long to wait for its end
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = positive_duration)]
+    wait: u64,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: &StopArgs) -> Result<u8, Failure> {
+    let found = find(&args.name)?;
+    match found.entry.standing(found.owner) {
+        Standing::Ended => say(&format_args!("{}: it has ended before", args.name)),
+        Standing::WithoutAWord(why) => say(&format_args!("{}: {why}", args.name)),
+        Standing::Unknown(why) => return Err(Failure::CouldNotMeasure(format!("{}: {why}", args.name))),
+        Standing::Starting | Standing::Measuring | Standing::Finishing | Standing::Stuck(_) => {
+            interrupt(&found)?;
+            wait(&found, Duration::from_nanos(args.wait))?;
+        }
+    }
+    if found.entry.way == Way::LastingUnit {
+        let unit = Lasting::of(&found.entry.name);
+        if unit.is_there() {
+            unit.remove();
+        }
+    }
+    told(&found)?;
+    Ok(0)
+}
+
+/// Sends SIGINT to the process that wrote the file, and to no other that has its number meanwhile.
+fn interrupt(found: &Found) -> Result<(), Failure> {
+    let process = &found.entry.process;
+    let failed =
+        |why: String| Failure::CouldNotMeasure(format!("{}: process {}: {why}", found.entry.name, process.pid));
+    let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| failed("no such process".into()))?;
+    let held = pidfd_open(pid, PidfdFlags::empty()).map_err(|errno| failed(errno.to_string()))?;
+    // Looked at again: what is held now is the one that is meant.
+    if found.entry.standing(found.owner).is_over() || Process::of(process.pid).as_ref() != Some(process) {
+        return Ok(());
+    }
+    pidfd_send_signal(&held, Signal::INT).map_err(|errno| match errno {
+        rustix::io::Errno::PERM => failed("it belongs to another user: only that one and root can end it".into()),
+        errno => failed(errno.to_string()),
+    })
+}
+
+/// Waits until its process is gone.
+fn wait(found: &Found, at_most: Duration) -> Result<(), Failure> {
+    let process = &found.entry.process;
+    let begin = Instant::now();
+    while Process::of(process.pid).as_ref() == Some(process) {
+        if begin.elapsed() > at_most {
+            return Err(Failure::CouldNotMeasure(format!(
+                "{}: process {} was told to end {} ago and is still there; `kill -9 {}` ends it, and loses the open window at the most",
+                found.entry.name,
+                process.pid,
+                format_ns(at_most.as_nanos() as f64),
+                process.pid
+            )));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+/// How it ended, and what its file says.
+fn told(found: &Found) -> Result<(), Failure> {
+    let name = &found.entry.name;
+    // One that somebody waited for is in no list any more.
+    let now = found.path.parent().and_then(|folder| Roster::at(folder).find(name));
+    let end = now.and_then(|now| now.entry.end);
+    let how = end.map_or_else(
+        || format!("{name}: ended"),
+        |end| {
+            let early = if end.complete { "complete" } else { "ended early" };
+            format!("{name}: {early}, status {}", end.status)
+        },
+    );
+    let file = Path::new(&found.entry.file);
+    let answer = answer(file).unwrap_or_else(|| "nothing was measured that could be reported".to_owned());
+    write(&format!("{how}\n{answer}\nfile   {}\n", file.display()))
+}

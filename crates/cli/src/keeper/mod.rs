@@ -1,0 +1,319 @@
+//! Keeps a run's place among the runs of this machine, tells a service manager that it goes on, and ends it before its disk is full.
+//!
+//! All of it is done by the thread that shows progress, beside the measured CPUs, once in two seconds.
+
+mod spec;
+
+pub(crate) use spec::{Detached, KeeperSpec, log_of};
+
+use crate::progress::{Limits, Progress};
+use lab::detach::Notify;
+use lab::room::Disk;
+use lab::roster::{End, Entry, Largest, Phase, Registered, Roster, Step, Way};
+use lab::runner::{Position, Show};
+use lab::session::Session;
+use run::Live;
+use std::cmp::Reverse;
+use std::time::{Duration, Instant};
+use units::Monotonic;
+
+/// How often it is looked and written.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// Series that are written down, those over their limits and with the largest samples first.
+const MOST_SERIES: usize = 40;
+
+/// How long closing the run file and writing the report may take before a service manager takes it for hung.
+const FINISHING: Duration = Duration::from_secs(600);
+
+/// What stands beside a run until it has ended.
+pub(crate) struct Keeper {
+    /// `None`: there is nowhere to write.
+    registered: Option<Registered>,
+    /// The disk that it must not fill; `None`: it may.
+    disk: Option<Disk>,
+    notify: Option<Notify>,
+    is_ready: bool,
+    limits: Limits,
+    /// How long it is to measure, if it has no plan.
+    lasts_ns: Option<u64>,
+    /// Whether windows are due by the clock, not when others send.
+    is_paced: bool,
+    began: Option<Instant>,
+    looked: Option<Instant>,
+    /// Why it was ended from here.
+    used_up: Option<String>,
+    stands_still: Option<String>,
+}
+
+impl Keeper {
+    /// Enters a run among those of this machine. One that cannot be entered is measured all the same.
+    pub(crate) fn start(spec: KeeperSpec<'_>) -> Self {
+        let way = spec.detached.as_ref().map_or(Way::Foreground, |detached| detached.way);
+        let entry = spec.entry(way);
+        let entered = Roster::own().map(|roster| match &spec.detached {
+            Some(detached) => roster.take_over(&detached.name, entry),
+            None => roster.enter(spec.plan.unwrap_or(spec.command), entry),
+        });
+        let registered = entered.and_then(|entered| match entered {
+            Ok(registered) => Some(registered),
+            Err(error) if spec.detached.is_some() => {
+                crate::failure::say(&format_args!("`triptime status` will not show this run: {error}"));
+                None
+            }
+            // Whoever waits for it in the foreground sees it.
+            Err(_) => None,
+        });
+        Self {
+            registered,
+            disk: (!spec.force).then(|| Disk::of(spec.file)),
+            notify: Notify::from_environment(),
+            is_ready: false,
+            limits: spec.limits,
+            lasts_ns: spec.lasts_ns,
+            is_paced: spec.is_paced,
+            began: None,
+            looked: None,
+            used_up: None,
+            stands_still: None,
+        }
+    }
+
+    /// Why it was ended: what was noticed here, if that is the reason.
+    pub(crate) fn why(&self) -> Option<String> {
+        let still = || self.stands_still.as_ref().map(|why| format!("{why}: ended early"));
+        self.used_up.clone().or_else(still)
+    }
+
+    /// Why it was ended for want of room, if it was.
+    pub(crate) fn used_up(&self) -> Option<&str> {
+        self.used_up.as_deref()
+    }
+
+    /// Nothing is measured any more.
+    pub(crate) fn finishing(&mut self, session: &Session) {
+        self.look_again(session);
+        self.write(|entry| {
+            entry.phase = Phase::Finishing;
+            "closing the run file and writing the report".clone_into(&mut entry.doing);
+            entry.left_ns = None;
+        });
+        if let Some(notify) = &self.notify {
+            notify.finishing(FINISHING);
+        }
+    }
+
+    /// The run has ended with this exit status. Of one that somebody waited for nothing stays.
+    pub(crate) fn ended(mut self, status: u8, complete: bool, why: Option<String>) {
+        self.write(|entry| {
+            entry.phase = Phase::Ended;
+            entry.left_ns = None;
+            entry.end = Some(End {
+                at_ns: sys::clock::realtime().as_ns(),
+                status,
+                complete,
+                why,
+            });
+        });
+        match self.registered.take() {
+            Some(registered) if registered.entry.way == Way::Foreground => registered.remove(),
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, change: impl FnOnce(&mut Entry)) {
+        if let Some(registered) = &mut self.registered {
+            change(&mut registered.entry);
+            registered.entry.seen_ns = sys::clock::monotonic().as_ns();
+            // Full or gone: the next one may be written.
+            let _ = registered.write();
+        }
+    }
+
+    /// Whether it is time, or another step.
+    fn is_due(&self, position: Option<Position>) -> bool {
+        let step = position.map(|position| position.step);
+        let written = self.registered.as_ref().and_then(|registered| registered.entry.step);
+        let is_new = self.registered.is_some() && step != written.map(|step| step.number);
+        is_new || self.looked.is_none_or(|looked| looked.elapsed() >= EVERY)
+    }
+
+    fn look(&mut self, session: &Session, doing: &str, position: Option<Position>, measures: bool) {
+        if !self.is_due(position) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        if measures {
+            self.began.get_or_insert_with(Instant::now);
+        }
+        self.guard(session);
+        let stand = self.stand(session, position);
+        self.write(|entry| {
+            entry.phase = if measures { Phase::Measuring } else { Phase::Starting };
+            doing.clone_into(&mut entry.doing);
+            entry.step = position.map(|at| Step {
+                number: at.step,
+                of: at.of,
+            });
+            stand.write_to(entry);
+        });
+        if measures {
+            self.tell(session, doing);
+        }
+    }
+
+    /// As it was last said, with the figures of now.
+    fn look_again(&mut self, session: &Session) {
+        let stand = self.stand(session, None);
+        self.write(|entry| stand.write_to(entry));
+        self.stands_still = self.stands_still(session);
+    }
+
+    /// Ends the run when only the disk's reserve is left.
+    fn guard(&mut self, session: &Session) {
+        if self.used_up.is_none()
+            && let Some(why) = self.disk.as_ref().and_then(Disk::used_up)
+        {
+            session.stop.request();
+            self.used_up = Some(why);
+        }
+    }
+
+    /// What is written down of the figures.
+    fn stand(&self, session: &Session, position: Option<Position>) -> Stand {
+        let pulse = session.recorder.pulse();
+        let live = session.recorder.live();
+        let due = self.is_paced.then(|| self.window_due(session, position)).flatten();
+        let left = || {
+            let (lasts_ns, began) = (self.lasts_ns?, self.began?);
+            Some(lasts_ns.saturating_sub(u64::try_from(began.elapsed().as_nanos()).ok()?))
+        };
+        Stand {
+            recorder_ns: pulse.turned().map(Monotonic::as_ns),
+            window_ns: due.map(Monotonic::as_ns),
+            left_ns: position.map(|position| position.left_ns()).or_else(left),
+            series: live.len(),
+            largest: largest(&live, &self.limits),
+        }
+    }
+
+    /// From when on the next window is waited for.
+    fn window_due(&self, session: &Session, position: Option<Position>) -> Option<Monotonic> {
+        let since = position.map(|position| position.since).or(self.began);
+        let began = since.map(|since| sys::clock::monotonic() - i64::try_from(since.elapsed().as_nanos()).unwrap_or(0));
+        began.into_iter().chain(session.recorder.pulse().closed()).max()
+    }
+
+    fn stands_still(&self, session: &Session) -> Option<String> {
+        let now_ns = sys::clock::monotonic().as_ns();
+        match &self.registered {
+            Some(registered) => registered.entry.stands_still(now_ns),
+            // Without a place to write it is looked at all the same, for the service manager.
+            None => {
+                let mut entry = Entry::new("", "", 0);
+                entry.phase = Phase::Measuring;
+                entry.window_ns = session.window_ns();
+                self.stand(session, None).write_to(&mut entry);
+                entry.stands_still(now_ns)
+            }
+        }
+    }
+
+    /// Tells the service manager that it goes on, while it does.
+    fn tell(&mut self, session: &Session, doing: &str) {
+        self.stands_still = self.stands_still(session);
+        let Some(notify) = &mut self.notify else { return };
+        match &self.stands_still {
+            Some(why) => notify.status(why),
+            None => notify.goes_on(Instant::now()),
+        }
+        if !self.is_ready {
+            self.is_ready = true;
+            notify.ready(doing);
+        }
+    }
+}
+
+/// The figures of a run as they are written down.
+struct Stand {
+    recorder_ns: Option<i64>,
+    window_ns: Option<i64>,
+    left_ns: Option<u64>,
+    series: usize,
+    largest: Vec<Largest>,
+}
+
+impl Stand {
+    fn write_to(self, entry: &mut Entry) {
+        entry.recorder_seen_ns = self.recorder_ns;
+        entry.window_seen_ns = self.window_ns;
+        entry.left_ns = self.left_ns;
+        entry.series = self.series;
+        entry.largest = self.largest;
+    }
+}
+
+/// The series with the largest samples, those over their limits first.
+fn largest(live: &[Live], limits: &Limits) -> Vec<Largest> {
+    let with = |series: &Live| {
+        Some(Largest {
+            series: series.name.clone(),
+            max_ns: series.max_ns?,
+            limit_ns: limits.of(&series.name),
+        })
+    };
+    let mut all: Vec<Largest> = live.iter().filter_map(with).collect();
+    all.sort_by_key(|one| (Reverse(one.is_over()), Reverse(one.max_ns)));
+    all.truncate(MOST_SERIES);
+    all
+}
+
+/// What is beside a run: who shows its progress to a person, and who keeps it.
+pub(crate) struct Beside {
+    pub(crate) progress: Progress,
+    pub(crate) keeper: Keeper,
+    /// Whether steps follow each other: then nothing is measured before the first.
+    pub(crate) has_plan: bool,
+}
+
+impl Show for Beside {
+    fn show(&mut self, session: &Session, doing: &str, position: Option<Position>) {
+        self.progress.show(session, doing, position);
+        let measures = position.is_some() || !self.has_plan;
+        self.keeper.look(session, doing, position, measures);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_SERIES, largest};
+    use crate::progress::Limits;
+    use model::Counters;
+    use report::limits::Profile;
+    use run::Live;
+
+    #[test]
+    fn series_over_their_limits_come_first_and_there_are_not_too_many() {
+        let live = |name: &str, max_ns| Live {
+            name: name.into(),
+            counters: Counters::default(),
+            min_ns: None,
+            last_ns: None,
+            mean_ns: None,
+            max_ns,
+        };
+        let mut all: Vec<Live> = (0..100).map(|n| live(&format!("hop/{n}"), Some(900_000 + n))).collect();
+        all.push(live("wakeup/cpu1", Some(120_001)));
+        all.push(live("wakeup/cpu2", None));
+        let limits = Limits::of_profile(Some(&Profile::parse(LIMITS, "own").expect("a profile")));
+        let largest = largest(&all, &limits);
+        assert_eq!(largest.len(), MOST_SERIES);
+        assert_eq!(
+            (largest[0].series.as_str(), largest[0].limit_ns),
+            ("wakeup/cpu1", Some(120_000))
+        );
+        assert_eq!(largest[1].max_ns, 900_099);
+    }
+
+    const LIMITS: &str = "name = \"own\"\nwhat = \"one limit\"\n\n[[limit]]\nid = \"wakeup.max\"\nseries = \"wakeup/*\"\nquantity = \"max\"\nallowed = \"120us\"\nsource = \"test\"\n";
+}

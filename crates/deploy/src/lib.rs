@@ -1,0 +1,26 @@
+//! What brings triptime to where it measures, without a registry: the OCI image of its own binary ([`image`]), a podman quadlet
+//! ([`quadlet()`]), Kubernetes Jobs ([`job()`]) and the contract of a checkup ([`checkup`]).
+//!
+//! Everything is text or octets made from what is given: the same input gives the same output, octet for octet.
+
+#![forbid(unsafe_code)]
+
+pub mod checkup;
+pub mod image;
+mod job;
+mod quadlet;
+mod yaml;
+
+pub use job::{JobSpec, PodNetwork, job};
+pub use quadlet::{QuadletSpec, Setting, UnitFile, UnitNetwork, quadlet};
+pub use yaml::documents;
+
+/// What a container of a protection application may do: real-time priority, locked memory, packet sockets. Nothing that changes network
+/// or clock.
+pub const CAPABILITIES: [&str; 3] = ["SYS_NICE", "IPC_LOCK", "NET_RAW"];
+
+/// Where the binary is in a container.
+pub const PROGRAM: &str = "/usr/bin/triptime";
+
+/// Where run files go in a container.
+pub const RUNS: &str = "/runs";

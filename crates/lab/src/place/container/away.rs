@@ -1,0 +1,183 @@
+//! A command in a container.
+
+use super::super::{Away, PlaceError, Returned};
+use super::runtime::Runtime;
+use super::threads;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tempfile::TempPath;
+
+/// How long a command may take to end when it is told to.
+const END_PATIENCE: Duration = Duration::from_secs(20);
+
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The runtime in the foreground, which hands our pipes to the command.
+pub(super) struct Contained {
+    runtime: Runtime,
+    state: PathBuf,
+    id: String,
+    child: Child,
+    /// Closed: the command ends.
+    input: Option<ChildStdin>,
+    lines: Option<Receiver<String>>,
+    said: Option<JoinHandle<String>>,
+    run: PathBuf,
+}
+
+impl Contained {
+    pub(super) fn start(
+        runtime: &Runtime,
+        bundle: &Path,
+        state: &Path,
+        id: String,
+        run: PathBuf,
+    ) -> Result<Self, PlaceError> {
+        let mut command = runtime.command(state);
+        command.arg("run").arg("--bundle").arg(bundle).arg(&id);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| PlaceError::Io {
+            path: runtime.program().into(),
+            error,
+        })?;
+        let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            let lines = output.into_iter().flat_map(|output| BufReader::new(output).lines());
+            for line in lines.map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let said = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            if let Some(mut errors) = errors {
+                // What was said before the pipe broke is what there is.
+                let _ = errors.read_to_end(&mut text);
+            }
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        Ok(Self {
+            runtime: runtime.clone(),
+            state: state.to_owned(),
+            id,
+            child,
+            input,
+            lines: Some(lines),
+            said: Some(said),
+            run,
+        })
+    }
+
+    fn io(&self, error: std::io::Error) -> PlaceError {
+        PlaceError::Io {
+            path: self.runtime.program().into(),
+            error,
+        }
+    }
+
+    /// Waits for its end, which it has been told of.
+    fn wait(&mut self) -> Result<ExitStatus, PlaceError> {
+        let told = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().map_err(|error| self.io(error))? {
+                return Ok(status);
+            }
+            if told.elapsed() > END_PATIENCE {
+                let said = format!(
+                    "told to end, and going on {} s later: it was killed",
+                    END_PATIENCE.as_secs()
+                );
+                self.kill();
+                return Err(PlaceError::Failed {
+                    place: "container",
+                    said,
+                });
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn kill(&mut self) {
+        let mut command = self.runtime.command(&self.state);
+        command.args(["delete", "--force", &self.id]);
+        let _ = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Away for Contained {
+    fn lines(&mut self) -> Receiver<String> {
+        // Taken twice, there are none: the sender is gone.
+        self.lines.take().unwrap_or_else(|| channel().1)
+    }
+
+    fn thread_here(&self, there: i32) -> Option<i32> {
+        let output = self
+            .runtime
+            .command(&self.state)
+            .args(["state", &self.id])
+            .output()
+            .ok()?;
+        let state: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+        threads::number_here(&format!("/proc/{}/task", state.get("pid")?), there)
+    }
+
+    fn say(&mut self, line: &str) -> Result<(), PlaceError> {
+        match &mut self.input {
+            Some(input) => writeln!(input, "{line}").map_err(|error| self.io(error)),
+            None => Ok(()),
+        }
+    }
+
+    fn is_finished(&mut self) -> bool {
+        // An error is of a child that somebody else has waited for: it is over, too.
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    fn stop(&mut self) {
+        self.input = None;
+    }
+
+    fn finish(&mut self) -> Result<Returned, PlaceError> {
+        self.stop();
+        let status = self.wait()?;
+        let said = self.said.take().map(JoinHandle::join).and_then(Result::ok);
+        let said = said.unwrap_or_default();
+        if !self.run.exists() {
+            return Err(PlaceError::Failed {
+                place: "container",
+                said: said.trim().to_owned(),
+            });
+        }
+        Ok(Returned {
+            run: TempPath::try_from_path(&self.run).map_err(|error| self.io(error))?,
+            status: status
+                .code()
+                .and_then(|code| u8::try_from(code).ok())
+                .unwrap_or(u8::MAX),
+            said,
+        })
+    }
+}
+
+impl Drop for Contained {
+    fn drop(&mut self) {
+        if !self.is_finished() {
+            self.kill();
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The `config.json` of a container: what is recommended to a protection application, and no more.
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use units::CpuList;
+
+/// What a container of a protection application may do: real-time priority, locked memory, packet sockets. Nothing that changes network
+/// or clock.
+pub const CAPABILITIES: [&str; 3] = ["SYS_NICE", "IPC_LOCK", "NET_RAW"];
+
+/// Where the binary is in a container.
+pub const PROGRAM: &str = "/usr/bin/triptime";
+
+/// Where run files go in a container.
+pub const RUNS: &str = "/runs";
+
+/// What a container is told apart by; everything else is the same for all.
+#[derive(Debug, Clone)]
+pub struct ContainerSpec {
+    /// The binary on this machine, to be mounted at [`PROGRAM`]; `None`: the root file system has it.
+    pub program: Option<PathBuf>,
+    /// Words behind `triptime`.
+    pub words: Vec<String>,
+    /// CPUs by the host's numbers, which it keeps inside; `None`: those of its control group.
+    pub cpus: Option<CpuList>,
+    /// Its network.
+    pub network: Network,
+    /// Folder on this machine that is mounted at [`RUNS`], absolute.
+    pub runs: PathBuf,
+    /// Runtime and period of real-time threads, in us, where groups have such a budget (`RT_GROUP_SCHED` with control groups version 1):
+    /// without it they are refused there. Elsewhere `None`: it is an error on version 2.
+    pub real_time_us: Option<(u64, u64)>,
+    /// Path of its control group; `None`: the runtime's choice.
+    pub cgroup: Option<String>,
+    /// Memory in octets, without any swap beside it; `None`: no limit.
+    pub memory: Option<u64>,
+    /// Score of the kernel's choice of whom to end when memory is out; below the own one it takes `CAP_SYS_RESOURCE`.
+    pub oom_score: Option<i16>,
+    /// Huge pages that it may use, mounted at `/dev/hugepages`.
+    pub huge_pages: Option<HugePages>,
+    /// Major and minor number of `/dev/cpu_dma_latency`, which are the machine's; `None`: the container cannot hold idle states off.
+    pub latency_device: Option<(u32, u32)>,
+}
+
+/// Where the frames of a container come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Network {
+    /// A namespace of its own with nothing but `lo`.
+    Own,
+    /// The host's.
+    Host,
+    /// The namespace of this file.
+    Joined(PathBuf),
+    /// A namespace of its own, into which the runtime moves this interface of the host (runtime-spec 1.3: runc 1.4, crun 1.24).
+    Moved(String),
+}
+
+/// An amount of huge pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HugePages {
+    octets: u64,
+}
+
+impl HugePages {
+    const GIB: u64 = 1 << 30;
+    const SMALL: u64 = 2 << 20;
+
+    /// `octets` of huge pages; `None`: they are no whole pages of 2 MiB.
+    pub fn of(octets: u64) -> Option<Self> {
+        (octets > 0 && octets.is_multiple_of(Self::SMALL)).then_some(Self { octets })
+    }
+
+    /// How much it is.
+    pub fn octets(self) -> u64 {
+        self.octets
+    }
+
+    /// Whether it is made of pages of 1 GiB, which are taken where they divide it; else of 2 MiB.
+    pub fn is_of_gib(self) -> bool {
+        self.octets.is_multiple_of(Self::GIB)
+    }
+}
+
+/// The whole of `config.json`, for the folder in which `rootfs` is.
+///
+/// There is no filter of system calls in it, and no limit of CPU time. The namespace of control groups is the host's, so that what is
+/// found inside is what holds.
+pub fn config(spec: &ContainerSpec) -> Value {
+    let mut process = json!({
+        "terminal": false,
+        "user": {"uid": 0, "gid": 0},
+        "args": args(spec),
+        "env": ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"],
+        "cwd": "/",
+        "capabilities": capabilities(),
+        "noNewPrivileges": true,
+    });
+    if let Some(score) = spec.oom_score {
+        process["oomScoreAdj"] = json!(score);
+    }
+    json!({
+        "ociVersion": oci_version(&spec.network),
+        "process": process,
+        "root": {"path": "rootfs", "readonly": true},
+        "hostname": "triptime",
+        "mounts": mounts(spec),
+        "linux": linux(spec),
+    })
+}
+
+/// Only a version that knows of moved interfaces may be named with them.
+fn oci_version(network: &Network) -> &'static str {
+    match network {
+        Network::Moved(_) => "1.3.0",
+        _ => "1.0.2",
+    }
+}
+
+fn args(spec: &ContainerSpec) -> Vec<&str> {
+    let words = spec.words.iter().map(String::as_str);
+    std::iter::once(PROGRAM).chain(words).collect()
+}
+
+/// Not inheritable and not ambient: what it executes gets none of them without being root.
+fn capabilities() -> Value {
+    let named = CAPABILITIES.map(|name| format!("CAP_{name}"));
+    json!({"bounding": named, "effective": named, "permitted": named})
+}
+
+fn mounts(spec: &ContainerSpec) -> Vec<Value> {
+    let plain = |at: &str, kind: &str, options: &[&str]| json!({"destination": at, "type": kind, "source": kind, "options": options});
+    let mut mounts = vec![
+        plain("/proc", "proc", &["nosuid", "noexec", "nodev"]),
+        plain("/dev", "tmpfs", &["nosuid", "strictatime", "mode=755", "size=65536k"]),
+        plain("/sys", "sysfs", &["nosuid", "noexec", "nodev", "ro"]),
+        plain(
+            "/sys/fs/cgroup",
+            "cgroup",
+            &["nosuid", "noexec", "nodev", "relatime", "ro"],
+        ),
+        plain("/tmp", "tmpfs", &["nosuid", "nodev", "mode=1777"]),
+    ];
+    if let Some(pages) = spec.huge_pages {
+        let size = if pages.is_of_gib() {
+            "pagesize=1G"
+        } else {
+            "pagesize=2M"
+        };
+        mounts.push(plain("/dev/hugepages", "hugetlbfs", &["nosuid", "nodev", size]));
+    }
+    let bound = |from: &PathBuf, to: &str, access: &str| json!({"destination": to, "type": "bind", "source": from, "options": ["bind", "nosuid", "nodev", access]});
+    mounts.push(bound(&spec.runs, RUNS, "rw"));
+    mounts.extend(spec.program.as_ref().map(|program| bound(program, PROGRAM, "ro")));
+    mounts
+}
+
+fn linux(spec: &ContainerSpec) -> Value {
+    let mut linux = json!({
+        "namespaces": namespaces(&spec.network),
+        "resources": resources(spec),
+        "maskedPaths": ["/proc/kcore", "/proc/keys"],
+        "readonlyPaths": ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"],
+    });
+    if let Some(path) = &spec.cgroup {
+        linux["cgroupsPath"] = json!(path);
+    }
+    if let Some((major, minor)) = spec.latency_device {
+        linux["devices"] = json!([{
+            "path": "/dev/cpu_dma_latency", "type": "c", "major": major, "minor": minor, "fileMode": 0o600, "uid": 0, "gid": 0
+        }]);
+    }
+    if let Network::Moved(interface) = &spec.network {
+        linux["netDevices"] = json!({interface.as_str(): {}});
+    }
+    linux
+}
+
+fn namespaces(network: &Network) -> Vec<Value> {
+    let own = ["pid", "mount", "ipc", "uts"].map(|kind| json!({"type": kind}));
+    let network = match network {
+        Network::Host => None,
+        Network::Joined(path) => Some(json!({"type": "network", "path": path})),
+        Network::Own | Network::Moved(_) => Some(json!({"type": "network"})),
+    };
+    own.into_iter().chain(network).collect()
+}
+
+fn resources(spec: &ContainerSpec) -> Value {
+    let mut resources = json!({"devices": device_rules(spec)});
+    let mut cpu = serde_json::Map::new();
+    if let Some(cpus) = &spec.cpus {
+        cpu.insert("cpus".into(), json!(cpus.to_string()));
+    }
+    if let Some((runtime, period)) = spec.real_time_us {
+        cpu.insert("realtimeRuntime".into(), json!(runtime));
+        cpu.insert("realtimePeriod".into(), json!(period));
+    }
+    if !cpu.is_empty() {
+        resources["cpu"] = cpu.into();
+    }
+    if let Some(octets) = spec.memory {
+        // `swap` is memory and swap together.
+        resources["memory"] = json!({"limit": octets, "swap": octets});
+    }
+    if let Some(pages) = spec.huge_pages {
+        let size = if pages.is_of_gib() { "1GB" } else { "2MB" };
+        resources["hugepageLimits"] = json!([{"pageSize": size, "limit": pages.octets()}]);
+    }
+    resources
+}
+
+/// None but those that the runtime itself gives (`null`, `zero`, `random` and the like), and the one that is asked for.
+fn device_rules(spec: &ContainerSpec) -> Vec<Value> {
+    let mut rules = vec![json!({"allow": false, "access": "rwm"})];
+    rules.extend(
+        spec.latency_device
+            .map(|(major, minor)| json!({"allow": true, "type": "c", "major": major, "minor": minor, "access": "rw"})),
+    );
+    rules
+}

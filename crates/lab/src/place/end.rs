@@ -1,0 +1,180 @@
+//! The end of a step that is in a place: started, told what it has to know, and its run taken into the run here.
+
+use super::line::{Asked, FromPlace, ToPlace, Told, read, written};
+use super::{Away, Job, Place, PlaceError};
+use crate::session::{Session, SessionError};
+use run::{Adopted, Explain, Shared, Stop};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use units::Monotonic;
+
+/// How long a place may take to get ready: an emulated guest takes seconds to start a program.
+const READY_PATIENCE: Duration = Duration::from_secs(120);
+
+/// One end of a step under way in a place.
+pub struct AwayEnd {
+    place: Arc<dyn Place>,
+    away: Arc<Mutex<Box<dyn Away>>>,
+    stop: Stop,
+}
+
+impl AwayEnd {
+    /// Starts the job, and waits until it is ready. What it asks is answered from then on. It ends with `stop` at the latest.
+    ///
+    /// # Errors
+    /// It could not be started, or ended before it was ready.
+    pub fn start(place: &Arc<dyn Place>, job: &Job, session: &Session, stop: &Stop) -> Result<Self, PlaceError> {
+        let mut away = place.start(job)?;
+        let lines = away.lines();
+        let mut answering = Answering {
+            away: Arc::new(Mutex::new(away)),
+            explain: session.explainer(),
+            threads: BTreeMap::new(),
+        };
+        let this = Self {
+            place: Arc::clone(place),
+            away: Arc::clone(&answering.away),
+            stop: stop.clone(),
+        };
+        let begun = Instant::now();
+        loop {
+            let left = READY_PATIENCE.saturating_sub(begun.elapsed());
+            match lines.recv_timeout(left) {
+                Ok(line) => match read(&line) {
+                    Some(FromPlace::Ready) => break,
+                    Some(said) => answering.answer(&said),
+                    None => return Err(this.failed(&format!("said \"{line}\""))),
+                },
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(this.failed(&format!("not ready after {} s", READY_PATIENCE.as_secs())));
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(this.ended_early()),
+            }
+        }
+        std::thread::spawn(move || answering.answer_all(&lines));
+        Ok(this)
+    }
+
+    fn away(&self) -> MutexGuard<'_, Box<dyn Away>> {
+        lock(&self.away)
+    }
+
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        if self.stop.requested() {
+            self.stop();
+        }
+        self.away().is_finished()
+    }
+
+    /// Says that the sender ended at `at`. A place that cannot be told takes the silence behind it for a loss, which is on the safe side.
+    pub fn tell_end(&self, at: Monotonic) {
+        let now = sys::clock::pair();
+        let here_ns = now.realtime.as_ns() - (now.monotonic - at);
+        if let Ok(clock) = self.place.clock() {
+            let _ = self
+                .away()
+                .say(&written(&ToPlace::SenderEnded(here_ns + clock.offset_ns)));
+        }
+    }
+
+    /// Tells it to end.
+    pub fn stop(&self) {
+        self.away().stop();
+    }
+
+    /// Waits for its end, and takes its run into the session's.
+    ///
+    /// # Errors
+    /// It failed, or its run cannot be read.
+    pub fn finish(self, session: &Session) -> Result<(), SessionError> {
+        let left = self.away().finish()?;
+        if left.status != 0 {
+            return Err(self.failed(&left.said).into());
+        }
+        session.recorder.adopt(Adopted {
+            file: left.run.to_path_buf(),
+            place: self.place.kind().name().to_owned(),
+            ahead_ns: self.place.clock()?.offset_ns,
+            settings: vec![("place".to_owned(), self.place.describe().to_owned())],
+            doubts: self.place.doubts(),
+        })?;
+        Ok(())
+    }
+
+    fn ended_early(&self) -> PlaceError {
+        match self.away().finish() {
+            Ok(left) => self.failed(&left.said),
+            Err(error) => error,
+        }
+    }
+
+    fn failed(&self, said: &str) -> PlaceError {
+        PlaceError::Failed {
+            place: self.place.kind().name(),
+            said: said.trim().to_owned(),
+        }
+    }
+}
+
+fn lock(away: &Mutex<Box<dyn Away>>) -> MutexGuard<'_, Box<dyn Away>> {
+    away.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers what the end in the place asks.
+struct Answering {
+    away: Arc<Mutex<Box<dyn Away>>>,
+    explain: Option<Shared>,
+    /// Numbers of threads here, by their numbers there.
+    threads: BTreeMap<i32, i32>,
+}
+
+impl Answering {
+    /// Until the other end has said all.
+    fn answer_all(mut self, lines: &Receiver<String>) {
+        sys::thread::set_name("triptime-answer");
+        // What is answered late was overwritten meanwhile.
+        sys::thread::prefer();
+        for said in lines.iter().filter_map(|line| read(&line)) {
+            self.answer(&said);
+        }
+    }
+
+    fn answer(&mut self, said: &FromPlace) {
+        match said {
+            FromPlace::Ready => {}
+            FromPlace::Watch { cpu, thread } => {
+                let here = self.number_of(*thread);
+                if let Some(explain) = &mut self.explain {
+                    explain.watch(*cpu, here);
+                }
+            }
+            FromPlace::Why(asked) => {
+                let told = self.told(asked);
+                // An error: it has ended, and asks no more.
+                let _ = lock(&self.away).say(&written(&ToPlace::Because(told)));
+            }
+        }
+    }
+
+    fn told(&mut self, asked: &Asked) -> Told {
+        let question = asked.question(|thread| self.number_of(thread));
+        let answer = match &mut self.explain {
+            Some(explain) => explain.explain(&question, asked.with_flight),
+            None => run::Answer::unknown(&question, "the machine has no flight recorder"),
+        };
+        Told {
+            explanation: answer.explanation,
+            flight: answer.flight,
+        }
+    }
+
+    /// A number that is not known here is none: the events of the CPU tell of all threads but this one then.
+    fn number_of(&mut self, there: i32) -> i32 {
+        let away = &self.away;
+        let number = || lock(away).thread_here(there).unwrap_or(0);
+        *self.threads.entry(there).or_insert_with(number)
+    }
+}

@@ -1,0 +1,103 @@
+//! A guest without a host that talks to it: one command, named by the kernel command line. Its answer is shown on the console, and its
+//! run file and answer are left on a disk, as a tar archive. For hypervisors that only boot an image.
+
+mod disk;
+
+use super::console::say;
+use disk::Disk;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+/// Where the command leaves its files.
+const HOME: &str = "/run/triptime";
+/// Those files, as the archive has them.
+const FILES: [&str; 4] = ["run.triptime", "run.html", "answer.txt", "said.txt"];
+/// Folder of the files in the archive: by its name, a disk with an earlier result is known.
+pub(super) const FOLDER: &str = "triptime/";
+
+/// Runs `triptime WORDS`; leaves the result on the disk of this name, or on the first that may be overwritten.
+///
+/// # Errors
+/// The command cannot be run, or the result cannot be left.
+pub(super) fn run(words: &[String], disk: Option<&str>) -> Result<(), String> {
+    let disk = disk::choose(disk);
+    let home = Path::new(HOME);
+    say(&format!("running `triptime {}`", words.join(" ")));
+    let status = measure(words, home).map_err(|error| format!("cannot run triptime: {error}"))?;
+    for name in ["said.txt", "answer.txt"] {
+        show(&home.join(name)).map_err(|error| format!("{name}: {error}"))?;
+    }
+    say(&format!("triptime ended with {status}"));
+    let Disk { path, why } = disk?;
+    leave(home, &path).map_err(|error| format!("{}: {error}", path.display()))?;
+    say(&format!(
+        "run file and answer are on {} ({why}), as a tar archive: tar -xf DISK",
+        path.display()
+    ));
+    Ok(())
+}
+
+/// Runs it; what it says goes into files, for the archive.
+fn measure(words: &[String], home: &Path) -> io::Result<ExitStatus> {
+    std::fs::create_dir_all(home)?;
+    Command::new("/proc/self/exe")
+        .args(words)
+        .args(["--out", "run.triptime"])
+        .current_dir(home)
+        .stdout(File::create(home.join("answer.txt"))?)
+        .stderr(File::create(home.join("said.txt"))?)
+        .status()
+}
+
+/// Shows a file on the console.
+fn show(path: &Path) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    io::copy(&mut File::open(path)?, &mut out)?;
+    out.flush()
+}
+
+/// Writes the archive from the first octet of the disk on.
+fn leave(home: &Path, disk: &Path) -> io::Result<()> {
+    let disk = OpenOptions::new().write(true).open(disk)?;
+    archive(home, &disk)?;
+    disk.sync_all()
+}
+
+fn archive(home: &Path, to: impl Write) -> io::Result<()> {
+    let mut archive = tar::Builder::new(to);
+    for name in FILES {
+        let path = home.join(name);
+        if path.is_file() {
+            archive.append_path_with_name(&path, format!("{FOLDER}{name}"))?;
+        }
+    }
+    archive.into_inner()?.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::archive;
+    use super::disk::may_be_overwritten;
+
+    #[test]
+    fn the_archive_has_what_there_is_and_marks_its_disk() {
+        let home = tempfile::tempdir().expect("a folder");
+        std::fs::write(home.path().join("answer.txt"), "pass\n").expect("written");
+        std::fs::write(home.path().join("run.triptime"), vec![1; 2000]).expect("written");
+        let mut octets = Vec::new();
+        archive(home.path(), &mut octets).expect("an archive");
+        let mut read = tar::Archive::new(octets.as_slice());
+        let names: Vec<String> = read
+            .entries()
+            .expect("entries")
+            .map(|entry| {
+                let entry = entry.expect("an entry");
+                entry.path().expect("a name").display().to_string()
+            })
+            .collect();
+        assert_eq!(names, ["triptime/run.triptime", "triptime/answer.txt"]);
+        assert!(may_be_overwritten(&octets).is_some(), "a result of before");
+    }
+}

@@ -1,0 +1,306 @@
+//! Brings a guest up.
+
+use super::channel::{Call, CallError, Channel, Incoming};
+use super::image;
+use super::message::{Answer, Greeting};
+use super::modules;
+use super::qemu;
+use super::qemu::line::{Card, Ways};
+use super::qemu::machine::{CHANNEL_WAY, CONSOLE_WAY, InMemory, Machine};
+use super::qemu::threads;
+use super::up::Up;
+use super::{Accel, Cable, Guest, GuestSpec, PlaceError, accel, fact};
+use crate::bed::DeviceEnd;
+use model::Fact;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use sys::netns::NetNs;
+use sys::privilege::{Capability, has};
+use sys::thread::allowed_cpus;
+use units::CpuList;
+
+/// How long an emulated guest may take: seconds are usual, and a machine that does much else takes ten times as long.
+const PATIENCE: Duration = Duration::from_secs(180);
+/// How often it is looked whether something went wrong meanwhile.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The card's name where the agent does not tell one.
+const NO_CARD: &str = "none";
+
+impl Guest {
+    /// Boots a guest, with its network card on `cable`.
+    ///
+    /// # Errors
+    /// What it takes is not here, or it does not come up; what its console showed last.
+    pub fn boot(spec: &GuestSpec, cable: Option<&Cable>) -> Result<Self, PlaceError> {
+        spec.check()?;
+        let modules = modules::choose(&spec.modules, &modules::OF_QEMU)?;
+        let image = image::make(Path::new(image::OWN_PROGRAM), &modules)?;
+        let maker = Maker {
+            spec,
+            program: qemu::program()?,
+            image: InMemory::new(&image)?,
+            image_octets: image.len(),
+            cable,
+        };
+        drop(image);
+        maker.boot()
+    }
+
+    /// Boots guest number `number`, from 0, at its end of a bed for guests. Each takes its own part of the spec's CPUs of this machine.
+    ///
+    /// # Errors
+    /// As of [`Guest::boot`]; the end is not one for a guest.
+    pub fn up(spec: &GuestSpec, number: usize, end: Option<DeviceEnd<'_>>) -> Result<Self, PlaceError> {
+        let cable = end.map(cable).transpose()?;
+        Self::boot(&spec.of(number), cable.as_ref())
+    }
+}
+
+fn cable(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
+    match end.namespace.filter(|_| end.is_tap) {
+        Some(namespace) => Ok(Cable {
+            namespace: NetNs::open(&namespace.path())?,
+            tap: end.interface.to_owned(),
+            mac: end.mac,
+        }),
+        None => Err(PlaceError::NotAvailable(format!(
+            "a guest is joined to a bridge by a tap, and cannot be joined to {}",
+            end.interface
+        ))),
+    }
+}
+
+/// What all attempts to boot have in common.
+struct Maker<'a> {
+    spec: &'a GuestSpec,
+    program: PathBuf,
+    image: InMemory,
+    image_octets: usize,
+    cable: Option<&'a Cable>,
+}
+
+impl Maker<'_> {
+    fn boot(&self) -> Result<Guest, PlaceError> {
+        match self.spec.accel {
+            Accel::Kvm => self.attempt(true, PATIENCE, None),
+            Accel::Tcg => self.attempt(false, PATIENCE, Some("asked for".to_owned())),
+            Accel::Auto if self.spec.icount.is_some() => {
+                self.attempt(false, PATIENCE, Some("virtual time is asked for".to_owned()))
+            }
+            Accel::Auto => self.boot_as_can_be(),
+        }
+    }
+
+    /// By KVM if that is known to boot this kernel, or does now; else emulated.
+    fn boot_as_can_be(&self) -> Result<Guest, PlaceError> {
+        let kernel = &self.spec.kernel;
+        let known = accel::known(kernel).or_else(|| accel::can_be_tried().err().map(Err));
+        match known {
+            Some(Ok(())) => self.attempt(true, PATIENCE, None),
+            Some(Err(why)) => self.attempt(false, PATIENCE, Some(why)),
+            None => match self.attempt(true, accel::patience(), None) {
+                Ok(guest) => {
+                    accel::keep(kernel, Ok(()));
+                    Ok(guest)
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    let first = text.lines().next().unwrap_or_default();
+                    let why = format!("KVM does not boot this kernel here: {first}");
+                    accel::keep(kernel, Err(why.clone()));
+                    self.attempt(false, PATIENCE, Some(why))
+                }
+            },
+        }
+    }
+
+    /// One boot; `why` it is emulated, if it is.
+    fn attempt(&self, kvm: bool, patience: Duration, why: Option<String>) -> Result<Guest, PlaceError> {
+        let ways = Ways {
+            kvm,
+            locked: has(Capability::IpcLock),
+            image: self.image.path(),
+            console: CONSOLE_WAY.to_owned(),
+            channel: CHANNEL_WAY.to_owned(),
+            tap: self.cable.map(|cable| card(cable, kvm)),
+        };
+        let words = qemu::line::words(self.spec, &ways);
+        let namespace = self
+            .cable
+            .map(|cable| NetNs::open(&cable.namespace.path()))
+            .transpose()?;
+        let begun = Instant::now();
+        let (machine, stream) = Machine::start(&self.program, &words, namespace, emulator_cpus(self.spec))?;
+        let (channel, greeting) = Channel::new(stream).map_err(|error| PlaceError::Io {
+            path: self.program.clone(),
+            error,
+        })?;
+        let up = Up { channel, machine, kvm };
+        let greeting = greeted(&up, &greeting, patience)?;
+        let boot = begun.elapsed();
+        let placed = match &self.spec.host_cpus {
+            Some(cpus) => Some(threads::place(up.machine.process(), cpus, kvm)?),
+            None => None,
+        };
+        if let (Some(_), None) = (self.cable, &greeting.interface) {
+            return Err(up.refused(&format!(
+                "it has no network card: {}",
+                greeting.complaints.join("; ")
+            )));
+        }
+        let facts = self.facts(&greeting, boot, placed, &words, kvm, why.as_deref());
+        let (interface, mac) = greeting
+            .interface
+            .clone()
+            .unwrap_or_else(|| (NO_CARD.to_owned(), [0; 6]));
+        Ok(Guest {
+            what: describe(self.spec, &greeting, kvm),
+            up: Arc::new(up),
+            greeting,
+            interface,
+            mac,
+            facts,
+            boot,
+        })
+    }
+
+    fn facts(
+        &self,
+        greeting: &Greeting,
+        boot: Duration,
+        placed: Option<String>,
+        words: &[String],
+        kvm: bool,
+        why: Option<&str>,
+    ) -> Vec<Fact> {
+        let spec = self.spec;
+        let own = |name: &str, value: String| fact(name, Ok(value), "triptime");
+        let processor = match why {
+            None => "KVM".to_owned(),
+            Some(why) => format!("emulated by QEMU: timing is no evidence ({why})"),
+        };
+        let isolated = match spec.isolated.is_empty() {
+            true => "none isolated".to_owned(),
+            false => format!("isolated: {}", spec.isolated),
+        };
+        let memory = match (kvm, has(Capability::IpcLock)) {
+            (true, true) => "all of it taken at the start, locked, not merged",
+            (true, false) => "all of it taken at the start, not merged; not locked, for want of CAP_IPC_LOCK",
+            (false, _) => "neither taken at the start nor locked",
+        };
+        let mut facts = vec![
+            fact("program", version(&self.program), &format!("{} --version", self.program.display())),
+            own("processor", processor),
+            own("virtual CPUs", format!("{}, {isolated}", spec.cpus)),
+            own(
+                "virtual CPUs on this machine's",
+                placed.unwrap_or_else(|| "anywhere".to_owned()),
+            ),
+            own("memory", format!("{} MiB, {memory}", spec.memory >> 20)),
+            own("kernel", format!("{} ({})", greeting.release, spec.kernel.display())),
+            own("kernel arguments", spec.kernel_arguments()),
+            own("image", format!("{} octets", self.image_octets)),
+            own("boot", format!("{:.1} s from the start of QEMU", boot.as_secs_f64())),
+            own("command line", shown(&self.program, words)),
+        ];
+        facts.extend(greeting.complaints.iter().map(|complaint| own("complaint", complaint.clone())));
+        facts
+    }
+}
+
+fn describe(spec: &GuestSpec, greeting: &Greeting, kvm: bool) -> String {
+    let (cpus, release) = (spec.cpus, &greeting.release);
+    let how = match kvm {
+        true => "QEMU with KVM",
+        false => "QEMU, emulated: timing is no evidence",
+    };
+    format!("vm: {how}; {cpus} virtual CPUs, kernel {release}")
+}
+
+/// The CPUs of QEMU's own threads: those that no virtual CPU has, if there are others.
+pub(super) fn emulator_cpus(spec: &GuestSpec) -> CpuList {
+    let allowed = allowed_cpus();
+    match &spec.host_cpus {
+        Some(taken) if !allowed.without(taken).is_empty() => allowed.without(taken),
+        _ => CpuList::from_iter([]),
+    }
+}
+
+fn card(cable: &Cable, kvm: bool) -> Card {
+    Card {
+        tap: cable.tap.clone(),
+        mac: cable.mac,
+        vhost: kvm && Path::new("/dev/vhost-net").exists(),
+    }
+}
+
+/// Waits until the agent is up.
+fn greeted(up: &Up, greeting: &Call, patience: Duration) -> Result<Greeting, PlaceError> {
+    let begun = Instant::now();
+    loop {
+        match greeting.receive(LOOK) {
+            Ok(Incoming::Answer {
+                answer: Answer::Up(greeting),
+                ..
+            }) => return Ok(greeting),
+            Ok(_) => {}
+            Err(CallError::Silence(_)) => {
+                let gave_up = up.machine.said.text().contains(accel::GAVE_UP);
+                if gave_up || begun.elapsed() > patience {
+                    return Err(not_up(up, begun.elapsed(), None));
+                }
+            }
+            Err(error) => {
+                up.machine.wait_a_moment();
+                return Err(not_up(up, begun.elapsed(), Some(&error)));
+            }
+        }
+    }
+}
+
+fn not_up(up: &Up, after: Duration, why: Option<&CallError>) -> PlaceError {
+    let why = why.map(|error| format!(" ({error})")).unwrap_or_default();
+    up.refused(&format!(
+        "it did not come up in {:.1} s{why}. {}",
+        after.as_secs_f64(),
+        up.machine.last_words()
+    ))
+}
+
+/// What the program says of its version.
+fn version(program: &Path) -> Result<String, String> {
+    let output = Command::new(program).arg("--version").output();
+    let output = output.map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let first = text.lines().next().map(str::to_owned);
+    first.ok_or_else(|| "it says nothing".to_owned())
+}
+
+/// A command line as a shell takes it.
+pub(super) fn shown(program: &Path, words: &[String]) -> String {
+    let quoted = |word: &str| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=/.,:+%@".contains(c);
+        match !word.is_empty() && word.chars().all(is_plain) {
+            true => word.to_owned(),
+            false => format!("'{}'", word.replace('\'', "'\\''")),
+        }
+    };
+    let program = program.display().to_string();
+    let all = std::iter::once(program.as_str()).chain(words.iter().map(String::as_str));
+    all.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+    use std::path::Path;
+
+    #[test]
+    fn a_line_is_quoted_where_a_shell_needs_it() {
+        let words = ["-append", "a b", "it's", ""].map(str::to_owned);
+        assert_eq!(shown(Path::new("/usr/bin/qemu"), &words), r"/usr/bin/qemu -append 'a b' 'it'\''s' ''");
+    }
+}

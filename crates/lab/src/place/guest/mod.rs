@@ -1,0 +1,143 @@
+//! Guests: this program as the first process of a virtual machine that is made for it.
+//!
+//! ```text
+//! this process                               guest
+//! [ Guest ]--channel (virtio port, ttyS1)--[ agent, /init ]--[ triptime WORDS ]
+//!     |                                        |
+//!   QEMU -------- tap in the bed ------------ eth0
+//! ```
+//!
+//! The image is this program and the kernel modules that it takes. The agent does what it is asked over the channel: runs commands, tells
+//! what they say, hands their run files over, tells the time. Nothing of a guest is on disk, and it ends when this process does.
+
+mod accel;
+pub mod agent;
+mod archive;
+mod away;
+mod boot;
+mod channel;
+mod frame;
+mod image;
+mod message;
+mod modules;
+mod qemu;
+mod shown;
+mod spec;
+mod up;
+
+pub use archive::Archive;
+pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
+pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules};
+pub use shown::{image_for_any, show};
+pub use spec::{Accel, Channel, GuestSpec, MEMORY};
+
+use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
+use away::Errand;
+use message::Greeting;
+use model::Fact;
+use std::sync::Arc;
+use std::time::Duration;
+use sys::netns::NetNs;
+use units::{CpuList, format_ns};
+use up::Up;
+
+/// Name of the port over which guest and host talk.
+const CHANNEL: &str = "triptime";
+
+/// Group of the facts of a guest.
+pub const GROUP: &str = "guest";
+
+/// Where a guest's network card leads to.
+#[derive(Debug)]
+pub struct Cable {
+    /// The namespace that the tap is in.
+    pub namespace: NetNs,
+    /// The tap: one that stays when nobody holds it.
+    pub tap: String,
+    /// The card's address.
+    pub mac: [u8; 6],
+}
+
+/// A guest that is up.
+#[derive(Debug)]
+pub struct Guest {
+    up: Arc<Up>,
+    greeting: Greeting,
+    what: String,
+    interface: String,
+    mac: [u8; 6],
+    facts: Vec<Fact>,
+    /// From the start of QEMU to the agent's greeting.
+    boot: Duration,
+}
+
+impl Guest {
+    /// How long it took from the start of QEMU until its agent was up.
+    pub fn boot_time(&self) -> Duration {
+        self.boot
+    }
+
+    /// Whether its processor is emulated, so that its timing is no evidence.
+    pub fn is_emulated(&self) -> bool {
+        !self.up.kvm
+    }
+
+    /// Number of QEMU's process.
+    pub fn process(&self) -> u32 {
+        self.up.machine.process()
+    }
+
+    /// What the guest could not do on its way up.
+    pub fn complaints(&self) -> &[String] {
+        &self.greeting.complaints
+    }
+}
+
+impl Place for Guest {
+    fn kind(&self) -> Kind {
+        Kind::Vm
+    }
+
+    fn describe(&self) -> &str {
+        &self.what
+    }
+
+    fn interface(&self) -> &str {
+        &self.interface
+    }
+
+    fn mac(&self) -> [u8; 6] {
+        self.mac
+    }
+
+    fn cpus(&self) -> Option<CpuList> {
+        self.greeting.cpus.parse().ok()
+    }
+
+    fn clock(&self) -> Result<ClockOffset, PlaceError> {
+        self.up.clock()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let mut facts = self.facts.clone();
+        let clock = self.clock().map_err(|error| error.to_string()).map(|clock| {
+            let (offset, uncertainty) = (clock.offset_ns as f64, clock.uncertainty_ns as f64);
+            format!("ahead by {} ± {}", format_ns(offset), format_ns(uncertainty))
+        });
+        facts.push(fact("clock when it was up", clock, "asked over the channel"));
+        facts
+    }
+
+    fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
+        Ok(Box::new(Errand::start(&self.up, job)?))
+    }
+}
+
+fn fact(name: &str, value: Result<String, String>, source: &str) -> Fact {
+    Fact {
+        group: GROUP.to_owned(),
+        name: name.to_owned(),
+        value,
+        source: source.to_owned(),
+    }
+}

@@ -1,0 +1,245 @@
+//! A process of QEMU. Nothing of it is on disk: its image is memory that it opens by name, and its console and channel are sockets.
+
+use super::super::super::PlaceError;
+use super::tail::Tail;
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use sys::netns::NetNs;
+use sys::thread::kill_children_with_us;
+use units::CpuList;
+
+/// How often it is looked whether it has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Between the end of a process's sockets and its own; it takes milliseconds.
+const MOMENT: Duration = Duration::from_millis(500);
+
+/// What the channel and the console are to QEMU: its standard input and output.
+pub(in super::super) const CHANNEL_WAY: &str = "socket,fd=0";
+/// See [`CHANNEL_WAY`].
+pub(in super::super) const CONSOLE_WAY: &str = "socket,fd=1";
+
+/// A file in memory that other processes open by its path as long as this lives.
+#[derive(Debug)]
+pub(in super::super) struct InMemory(File);
+
+impl InMemory {
+    /// With this in it.
+    pub(in super::super) fn new(octets: &[u8]) -> Result<Self, PlaceError> {
+        let failed = |error| PlaceError::Io {
+            path: PathBuf::from("the image in memory"),
+            error,
+        };
+        let fd = memfd_create("triptime-guest", MemfdFlags::CLOEXEC).map_err(|errno| failed(errno.into()))?;
+        let mut file = File::from(fd);
+        file.write_all(octets).map_err(failed)?;
+        Ok(Self(file))
+    }
+
+    /// Its path for other processes.
+    pub(in super::super) fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
+    }
+}
+
+/// A process of QEMU, killed when this is dropped, and when this process ends in any way.
+#[derive(Debug)]
+pub(in super::super) struct Machine {
+    /// What its console showed.
+    pub(in super::super) console: Tail,
+    /// What QEMU itself said.
+    pub(in super::super) said: Tail,
+    process: u32,
+    ended: Arc<Mutex<Option<ExitStatus>>>,
+    /// Dropped to tell the keeper to end it.
+    go_on: Option<Sender<()>>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+impl Machine {
+    /// Starts it in `namespace`, with its threads on `cpus`; gives the near end of its channel.
+    pub(in super::super) fn start(
+        program: &Path,
+        words: &[String],
+        namespace: Option<NetNs>,
+        cpus: CpuList,
+    ) -> Result<(Self, UnixStream), PlaceError> {
+        let failed = |error| PlaceError::Io {
+            path: program.to_owned(),
+            error,
+        };
+        let pair = || UnixStream::pair().map_err(failed);
+        let ((near, channel_far), (console_near, console_far), (said_near, said_far)) = (pair()?, pair()?, pair()?);
+        let mut command = Command::new(program);
+        command.args(words);
+        command.stdin(Stdio::from(OwnedFd::from(channel_far)));
+        command.stdout(Stdio::from(OwnedFd::from(console_far)));
+        command.stderr(Stdio::from(OwnedFd::from(said_far)));
+        let (console, said) = (Tail::default(), Tail::default());
+        console.follow(console_near).map_err(failed)?;
+        said.follow(said_near).map_err(failed)?;
+        let ended = Arc::new(Mutex::new(None));
+        let (go_on, stopped) = channel();
+        let (started, is_started) = channel();
+        let end = Arc::clone(&ended);
+        // The kernel kills a child when the thread that started it ends, however that happens.
+        let keep = move || {
+            let child = begin(command, namespace.as_ref(), &cpus);
+            let child = match child {
+                Ok(child) => {
+                    let _ = started.send(Ok(child.id()));
+                    child
+                }
+                Err(error) => {
+                    let _ = started.send(Err(error));
+                    return;
+                }
+            };
+            let status = attend(child, &stopped);
+            *end.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        };
+        let keeper = std::thread::Builder::new().name("triptime-guest".to_owned()).spawn(keep);
+        let keeper = keeper.map_err(failed)?;
+        let process = is_started
+            .recv()
+            .unwrap_or_else(|_| Err(PlaceError::NotAvailable("the thread that keeps QEMU ended at once".to_owned())))?;
+        let machine = Self {
+            console,
+            said,
+            process,
+            ended,
+            go_on: Some(go_on),
+            keeper: Some(keeper),
+        };
+        Ok((machine, near))
+    }
+
+    /// Number of its process.
+    pub(in super::super) fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// How it ended, if it has.
+    pub(in super::super) fn ended(&self) -> Option<ExitStatus> {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives it the time that is between the end of its sockets and that of its process.
+    pub(in super::super) fn wait_a_moment(&self) {
+        let begun = Instant::now();
+        while self.ended().is_none() && begun.elapsed() < MOMENT {
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// How it ended, in words; what QEMU said, and what the console showed last.
+    pub(in super::super) fn last_words(&self) -> String {
+        const LINES: usize = 12;
+        let state = match self.ended() {
+            Some(status) => format!("QEMU ended ({status})"),
+            None => "QEMU runs".to_owned(),
+        };
+        let part = |what: &str, tail: &Tail| match tail.lines(LINES) {
+            lines if lines.is_empty() => format!("; {what} nothing"),
+            lines => format!("; {what}:\n  {}", lines.join("\n  ")),
+        };
+        let said = match self.said.lines(1).is_empty() {
+            true => String::new(),
+            false => part("it said", &self.said),
+        };
+        format!("{state}{said}{}", part("the guest's console showed", &self.console))
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.go_on = None;
+        if let Some(keeper) = self.keeper.take() {
+            let _ = keeper.join();
+        }
+    }
+}
+
+/// Starts it from the calling thread, which is moved to its namespace and CPUs for good.
+fn begin(mut command: Command, namespace: Option<&NetNs>, cpus: &CpuList) -> Result<Child, PlaceError> {
+    if let Some(namespace) = namespace {
+        namespace.enter()?;
+    }
+    if !cpus.is_empty() {
+        sys::thread::set_affinity_of(sys::thread::number().cast_unsigned(), cpus)?;
+    }
+    kill_children_with_us(&mut command);
+    let path = PathBuf::from(command.get_program());
+    command.spawn().map_err(|error| PlaceError::Io { path, error })
+}
+
+/// Waits until it ends, or is to end.
+fn attend(mut child: Child, stopped: &Receiver<()>) -> Option<ExitStatus> {
+    while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+    }
+    let _ = child.kill();
+    child.wait().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InMemory, Machine};
+    use std::io::{Read, Write};
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+    use units::CpuList;
+
+    fn shell(script: &str) -> (Machine, std::os::unix::net::UnixStream) {
+        let words = ["-c".to_owned(), script.to_owned()];
+        Machine::start(Path::new("/bin/sh"), &words, None, CpuList::from_iter([])).expect("started")
+    }
+
+    fn until(mut condition: impl FnMut() -> bool) {
+        let begun = Instant::now();
+        while !condition() {
+            assert!(begun.elapsed() < Duration::from_secs(30), "in time");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn what_ends_tells_its_last_words() {
+        let (machine, _channel) = shell("echo Kernel panic; echo no such device >&2; exit 3");
+        until(|| machine.ended().is_some() && !machine.console.text().is_empty());
+        let words = machine.last_words();
+        for wanted in ["QEMU ended", "3", "Kernel panic", "no such device"] {
+            assert!(words.contains(wanted), "no {wanted} in {words}");
+        }
+    }
+
+    #[test]
+    fn the_channel_is_its_standard_input_and_it_dies_when_dropped() {
+        let (machine, mut channel) = shell("read line; echo \"heard $line\"; printf back >&0; sleep 1000");
+        channel.write_all(b"hello\n").expect("taken");
+        let mut back = [0; 4];
+        channel.read_exact(&mut back).expect("an answer");
+        assert_eq!(&back, b"back");
+        until(|| machine.console.text().contains("heard hello"));
+        let process = machine.process();
+        drop(machine);
+        assert!(!Path::new(&format!("/proc/{process}")).exists(), "it is gone");
+    }
+
+    #[test]
+    fn an_image_in_memory_is_opened_by_its_path() {
+        let image = InMemory::new(b"octets").expect("made");
+        assert_eq!(std::fs::read(image.path()).expect("opened"), b"octets");
+    }
+}

@@ -1,0 +1,232 @@
+//! What a guest is to be.
+
+use super::super::PlaceError;
+use std::path::{Path, PathBuf};
+use units::CpuList;
+
+/// What a guest is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuestSpec {
+    /// Its kernel: `vmlinuz`, or the `vmlinux` that a kernel unpacks itself to.
+    pub kernel: PathBuf,
+    /// That kernel's modules: `/lib/modules/RELEASE`, or a folder with NAME.ko and a file `order`.
+    pub modules: PathBuf,
+    /// More arguments for the kernel.
+    pub arguments: String,
+    /// Virtual CPUs.
+    pub cpus: u32,
+    /// Those of them that the guest's kernel isolates.
+    pub isolated: CpuList,
+    /// Memory in octets.
+    pub memory: u64,
+    /// CPUs of this machine for the virtual ones, in their order. `None`: wherever the kernel puts them.
+    pub host_cpus: Option<CpuList>,
+    /// Whether the processor is to run the guest.
+    pub accel: Accel,
+    /// Virtual time: each instruction takes 2^N ns, and sleeping takes none (QEMU's `-icount`). Every boot is then the same to the
+    /// instruction; no figure says anything of this machine.
+    pub icount: Option<u8>,
+    /// How guest and host talk.
+    pub channel: Channel,
+}
+
+/// Whether the processor runs the guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Accel {
+    /// By KVM where that boots the kernel, else emulated.
+    #[default]
+    Auto,
+    /// By KVM, or not at all.
+    Kvm,
+    /// Emulated.
+    Tcg,
+}
+
+impl Accel {
+    /// Its name, as QEMU has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Kvm => "kvm",
+            Self::Tcg => "tcg",
+        }
+    }
+}
+
+/// How guest and host talk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Channel {
+    /// Over a port of virtio-serial.
+    #[default]
+    Virtio,
+    /// Over the second serial port, as with hypervisors that have no virtio.
+    Serial,
+}
+
+/// Memory of a guest unless more is asked for: the image, unpacked, takes a part.
+pub const MEMORY: u64 = 768 << 20;
+
+impl GuestSpec {
+    /// Two virtual CPUs, the second isolated, with this kernel.
+    pub fn new(kernel: PathBuf, modules: PathBuf) -> Self {
+        Self {
+            kernel,
+            modules,
+            arguments: String::new(),
+            cpus: 2,
+            isolated: CpuList::from_iter([1]),
+            memory: MEMORY,
+            host_cpus: None,
+            accel: Accel::Auto,
+            icount: None,
+            channel: Channel::Virtio,
+        }
+    }
+
+    /// This machine's own kernel and its modules.
+    ///
+    /// # Errors
+    /// They are not on its disk.
+    pub fn own_kernel() -> Result<(PathBuf, PathBuf), PlaceError> {
+        let release = rustix::system::uname().release().to_string_lossy().into_owned();
+        own_kernel_at(Path::new("/"), &release)
+    }
+
+    /// What the kernel is told at its boot.
+    pub fn kernel_arguments(&self) -> String {
+        let mut arguments = vec!["console=ttyS0 quiet panic=-1 triptime.agent".to_owned()];
+        if !self.isolated.is_empty() {
+            let (isolated, others) = (&self.isolated, self.all_cpus().without(&self.isolated));
+            arguments.push(format!(
+                "isolcpus=managed_irq,domain,{isolated} rcu_nocbs={isolated} irqaffinity={others}"
+            ));
+        }
+        if self.icount.is_some() {
+            // Each boot is to be the same.
+            arguments.push("nokaslr norandmaps".to_owned());
+        }
+        if !self.arguments.is_empty() {
+            arguments.push(self.arguments.clone());
+        }
+        arguments.join(" ")
+    }
+
+    /// Of guest number `number`, from 0, where several are made like this: with its part of this machine's CPUs, if these are enough for
+    /// several.
+    pub(super) fn of(&self, number: usize) -> Self {
+        let cpus = self.cpus as usize;
+        let several = self.host_cpus.as_ref().filter(|host| host.len() > cpus);
+        let part = several.map(|host| host.iter().skip(number * cpus).take(cpus).collect());
+        Self {
+            host_cpus: part.or_else(|| self.host_cpus.clone()),
+            ..self.clone()
+        }
+    }
+
+    fn all_cpus(&self) -> CpuList {
+        (0..self.cpus).collect()
+    }
+
+    /// # Errors
+    /// What cannot be, in words of the command line.
+    pub(super) fn check(&self) -> Result<(), PlaceError> {
+        let refuse = |why: String| Err(PlaceError::NotAvailable(why));
+        for path in [&self.kernel, &self.modules] {
+            if let Err(error) = std::fs::metadata(path) {
+                return Err(PlaceError::Io {
+                    path: path.clone(),
+                    error,
+                });
+            }
+        }
+        if self.cpus == 0 {
+            return refuse("a guest has one virtual CPU at least".to_owned());
+        }
+        if self.all_cpus().without(&self.isolated).is_empty() {
+            return refuse("the guest's kernel cannot isolate all of its CPUs: one of them keeps house".to_owned());
+        }
+        if let Some(beyond) = self.isolated.without(&self.all_cpus()).first() {
+            return refuse(format!("the guest has no CPU {beyond} to isolate: it has {}", self.cpus));
+        }
+        match &self.host_cpus {
+            Some(host) if host.len() != self.cpus as usize => refuse(format!(
+                "{} virtual CPUs and {} of this machine ({host}): each virtual one takes one of its own",
+                self.cpus,
+                host.len()
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn own_kernel_at(root: &Path, release: &str) -> Result<(PathBuf, PathBuf), PlaceError> {
+    let kernel = root.join(format!("boot/vmlinuz-{release}"));
+    let modules = root.join(format!("lib/modules/{release}"));
+    match (kernel.is_file(), modules.is_dir()) {
+        (true, true) => Ok((kernel, modules)),
+        _ => Err(PlaceError::NotAvailable(format!(
+            "a guest takes a kernel, and this machine's own is not on its disk ({} and {}): name one with --kernel FILE --modules DIR",
+            kernel.display(),
+            modules.display()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GuestSpec, own_kernel_at};
+    use units::CpuList;
+
+    fn spec() -> GuestSpec {
+        GuestSpec::new("/proc/version".into(), "/proc".into())
+    }
+
+    #[test]
+    fn the_kernel_is_told_what_to_isolate() {
+        let mut spec = spec();
+        let line = spec.kernel_arguments();
+        assert!(line.contains("isolcpus=managed_irq,domain,1 rcu_nocbs=1 irqaffinity=0"), "{line}");
+        assert!(line.contains("triptime.agent") && !line.contains("nokaslr"), "{line}");
+        spec.isolated = CpuList::from_iter([]);
+        spec.arguments = "nosmt".to_owned();
+        spec.icount = Some(2);
+        let line = spec.kernel_arguments();
+        assert!(!line.contains("isolcpus") && line.ends_with("nokaslr norandmaps nosmt"), "{line}");
+    }
+
+    #[test]
+    fn guests_side_by_side_share_no_cpu() {
+        let mut spec = spec();
+        spec.host_cpus = Some(CpuList::from_iter([2, 3, 6, 7]));
+        let of = |number| spec.of(number).host_cpus.map(|cpus| cpus.to_string());
+        assert_eq!((of(0).as_deref(), of(1).as_deref()), (Some("2-3"), Some("6-7")));
+        // None is left for a third one.
+        assert!(spec.of(2).check().is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        let said = |change: fn(&mut GuestSpec)| {
+            let mut spec = spec();
+            change(&mut spec);
+            spec.check().expect_err("refused").to_string()
+        };
+        assert!(spec().check().is_ok());
+        assert!(said(|spec| spec.cpus = 0).contains("at least"));
+        assert!(said(|spec| spec.isolated = CpuList::from_iter([0, 1])).contains("keeps house"));
+        assert!(said(|spec| spec.isolated = CpuList::from_iter([3])).contains("no CPU 3"));
+        assert!(said(|spec| spec.host_cpus = Some(CpuList::from_iter([1]))).contains("2 virtual CPUs and 1"));
+        assert!(said(|spec| spec.kernel = "/nowhere".into()).contains("/nowhere"));
+    }
+
+    #[test]
+    fn without_a_kernel_the_options_that_name_one_are_told() {
+        let root = tempfile::tempdir().expect("a folder");
+        let error = own_kernel_at(root.path(), "6.1").expect_err("none");
+        assert!(error.to_string().contains("--kernel FILE --modules DIR"), "{error}");
+        std::fs::create_dir_all(root.path().join("boot")).expect("made");
+        std::fs::write(root.path().join("boot/vmlinuz-6.1"), "").expect("written");
+        std::fs::create_dir_all(root.path().join("lib/modules/6.1")).expect("made");
+        assert!(own_kernel_at(root.path(), "6.1").is_ok());
+    }
+}

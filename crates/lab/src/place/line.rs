@@ -1,0 +1,148 @@
+//! What the two ends of a step say to each other: one line of JSON for each, on standard input and output of the end in the place.
+
+use model::{Explanation, Question, QuestionKind};
+use serde::{Deserialize, Serialize};
+use units::Monotonic;
+
+/// What the end in the place says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FromPlace {
+    /// It measures, sends or receives by now.
+    Ready,
+    /// A measuring thread runs on a CPU.
+    Watch {
+        /// By the numbers of the machine.
+        cpu: u32,
+        /// By the numbers of the place.
+        thread: i32,
+    },
+    /// Where did the time of this sample go?
+    Why(Asked),
+}
+
+/// What is said to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ToPlace {
+    /// Its sender has ended, at this instant of the place's `CLOCK_REALTIME` in ns.
+    SenderEnded(i64),
+    /// An answer, in the order of the questions.
+    Because(Told),
+}
+
+/// A question about a sample. Instants are of `CLOCK_MONOTONIC`, which container and machine have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    cpu: u32,
+    thread: i32,
+    from_ns: i64,
+    to_ns: i64,
+    kind: Sample,
+    /// Whether the kernel's events around it are wanted.
+    pub(crate) with_flight: bool,
+}
+
+/// What kind of sample it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Sample {
+    WakeUp,
+    Gap,
+    Hop,
+    Frame,
+}
+
+/// What is known of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// Where its time went.
+    pub(crate) explanation: Explanation,
+    /// The events around it, as the run file keeps them.
+    pub(crate) flight: Option<Vec<u8>>,
+}
+
+impl Asked {
+    pub(crate) fn of(question: &Question, with_flight: bool) -> Self {
+        Self {
+            cpu: question.cpu,
+            thread: question.thread,
+            from_ns: question.from.as_ns(),
+            to_ns: question.to.as_ns(),
+            kind: match question.kind {
+                QuestionKind::WakeUp => Sample::WakeUp,
+                QuestionKind::Gap => Sample::Gap,
+                QuestionKind::Hop => Sample::Hop,
+                QuestionKind::Frame => Sample::Frame,
+            },
+            with_flight,
+        }
+    }
+
+    /// The question, about the thread that has `number_of` its number here.
+    pub(crate) fn question(&self, number_of: impl FnOnce(i32) -> i32) -> Question {
+        Question {
+            cpu: self.cpu,
+            thread: number_of(self.thread),
+            from: Monotonic::from_ns(self.from_ns),
+            to: Monotonic::from_ns(self.to_ns),
+            kind: match self.kind {
+                Sample::WakeUp => QuestionKind::WakeUp,
+                Sample::Gap => QuestionKind::Gap,
+                Sample::Hop => QuestionKind::Hop,
+                Sample::Frame => QuestionKind::Frame,
+            },
+        }
+    }
+}
+
+/// A line for it, without its end.
+pub(crate) fn written<T: Serialize>(said: &T) -> String {
+    // Nothing in it can be refused: no map, and no text that is not UTF-8.
+    serde_json::to_string(said).unwrap_or_default()
+}
+
+/// What a line says; `None`: it is none of these.
+pub(crate) fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Option<T> {
+    serde_json::from_str(line).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, FromPlace, ToPlace, read, written};
+    use model::{Question, QuestionKind};
+    use units::Monotonic;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for kind in [
+            QuestionKind::WakeUp,
+            QuestionKind::Gap,
+            QuestionKind::Hop,
+            QuestionKind::Frame,
+        ] {
+            let question = Question {
+                cpu: 3,
+                thread: 17,
+                from: Monotonic::from_ns(5),
+                to: Monotonic::from_ns(9),
+                kind,
+            };
+            let line = written(&FromPlace::Why(Asked::of(&question, true)));
+            let Some(FromPlace::Why(asked)) = read(&line) else {
+                panic!("{line}");
+            };
+            let numbered = Question {
+                thread: 1_017,
+                ..question
+            };
+            assert_eq!(asked.question(|there| there + 1_000), numbered);
+        }
+        assert_eq!(written(&FromPlace::Ready), "\"ready\"");
+        assert_eq!(read("{\"sender-ended\":-4}"), Some(ToPlace::SenderEnded(-4)));
+        for broken in ["", "ready", "{\"sender-ended\":\"now\"}", "{\"watch\":{}}"] {
+            assert_eq!(read::<FromPlace>(broken), None);
+            assert_eq!(read::<ToPlace>(broken), None);
+        }
+    }
+}

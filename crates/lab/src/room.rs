@@ -1,0 +1,251 @@
+//! Room for a run file: what it will need, what the file system has, and when a run ends before that is used up.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Octets of a run file without windows: inventory, indices, first pages of the log.
+const EMPTY: u64 = 512 << 10;
+
+/// Octets of a window beside its histogram: at least, and as measured (83 to 85 in runs of 1 476 and 7 085 windows).
+const WINDOW_LEAST: u64 = 64;
+const WINDOW: u64 = 85;
+
+/// Octets of a histogram as measured: 400 to 3 300, by how far its samples are spread.
+const HISTOGRAM: u64 = 1_500;
+
+/// Octets of the samples over its limit that a series keeps, ten thousand at the most, each with its explanation (measured: 330 to 500).
+const OVER: u64 = 10_000 * 500;
+
+/// Octets of the worst hundred samples of a series, each with what the kernel did around it (measured: 330 and 860 a sample).
+const WORST: u64 = 100 * 1_200;
+
+/// Octets that are left free when a run ends for want of room: its last windows, SQLite's log and the report go there.
+const RESERVE: u64 = 16 << 20;
+
+/// Most of a small file system that is kept as reserve: a part of so many.
+const RESERVE_PART: u64 = 20;
+
+/// What a run will write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Need {
+    /// Series, as far as they are known before.
+    pub series: u64,
+    /// Windows of all series together.
+    pub windows: u64,
+    /// Octets that histograms may take.
+    pub budget: u64,
+}
+
+impl Need {
+    /// One series or several in windows of this length.
+    pub fn of(series: u64, duration_ns: u64, window_ns: u64) -> Self {
+        Self {
+            series,
+            windows: series.saturating_mul(duration_ns.div_ceil(window_ns.max(1))),
+            budget: 0,
+        }
+    }
+
+    /// Both, one after the other.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            series: self.series.saturating_add(other.series),
+            windows: self.windows.saturating_add(other.windows),
+            budget: self.budget.max(other.budget),
+        }
+    }
+
+    /// Octets below which it surely does not fit.
+    pub fn least(&self) -> u64 {
+        EMPTY.saturating_add(self.windows.saturating_mul(WINDOW_LEAST))
+    }
+
+    /// Octets that it takes where so many samples of each series are over their limits that no more of them are kept.
+    pub fn most(&self) -> u64 {
+        self.expected().saturating_add(self.series.saturating_mul(OVER))
+    }
+
+    /// Octets that it is expected to take while few samples are over their limits.
+    pub fn expected(&self) -> u64 {
+        let histograms = self.windows.saturating_mul(HISTOGRAM).min(self.budget);
+        let windows = self.windows.saturating_mul(WINDOW);
+        let worst = self.series.saturating_mul(WORST);
+        EMPTY
+            .saturating_add(windows)
+            .saturating_add(histograms)
+            .saturating_add(worst)
+    }
+}
+
+/// The file system that a run file is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disk {
+    folder: PathBuf,
+}
+
+/// What a file system has, in octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// What this user can still write.
+    pub free: u64,
+    /// Its size.
+    pub size: u64,
+}
+
+impl Room {
+    /// What a run leaves free.
+    pub fn reserve(self) -> u64 {
+        RESERVE.min(self.size / RESERVE_PART)
+    }
+}
+
+impl Disk {
+    /// That of a file, which need not be there yet, nor its folder.
+    pub fn of(file: &Path) -> Self {
+        let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+        let there = file.ancestors().skip(1).find(|folder| folder.is_dir());
+        Self {
+            folder: there.unwrap_or(Path::new("/")).to_owned(),
+        }
+    }
+
+    /// What it has now.
+    ///
+    /// # Errors
+    /// The kernel does not tell.
+    pub fn room(&self) -> io::Result<Room> {
+        let has = rustix::fs::statvfs(&self.folder)?;
+        Ok(Room {
+            free: has.f_bavail.saturating_mul(has.f_frsize),
+            size: has.f_blocks.saturating_mul(has.f_frsize),
+        })
+    }
+
+    /// Refuses what surely does not fit. A file system that does not say what it has refuses nothing.
+    ///
+    /// # Errors
+    /// The figures, and what to do.
+    pub fn refuse(&self, need: &Need) -> Result<(), String> {
+        let Ok(room) = self.room() else { return Ok(()) };
+        self.refuse_in(room, need)
+    }
+
+    fn refuse_in(&self, room: Room, need: &Need) -> Result<(), String> {
+        if room.free >= need.least().saturating_add(room.reserve()) {
+            return Ok(());
+        }
+        Err(format!(
+            "{}: {} are free, and the run needs at least {} ({} windows of {} series; {} are expected) beside a reserve of {}: make \
+             room, name another file with --out, or start it all the same with --force",
+            self.folder.display(),
+            shown(room.free),
+            shown(need.least()),
+            need.windows,
+            need.series,
+            expected(need.expected(), need.most()),
+            shown(room.reserve())
+        ))
+    }
+
+    /// Why a run must end now, if it must: only its reserve is left.
+    pub fn used_up(&self) -> Option<String> {
+        let room = self.room().ok()?;
+        self.used_up_in(room)
+    }
+
+    fn used_up_in(&self, room: Room) -> Option<String> {
+        (room.free < room.reserve()).then(|| {
+            format!(
+                "{}: only {} are free, less than the reserve of {}: the run ended before the disk is full, and what was measured is kept; \
+                 make room",
+                self.folder.display(),
+                shown(room.free),
+                shown(room.reserve())
+            )
+        })
+    }
+}
+
+/// What a run is expected to take, in words.
+pub fn expected(octets: u64, most: u64) -> String {
+    format!(
+        "about {}, up to {} where many samples are over their limits",
+        shown(octets),
+        shown(most)
+    )
+}
+
+/// Octets as a person reads them.
+pub fn shown(octets: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = units.iter().find(|(size, _)| octets >= *size);
+    unit.map_or_else(
+        || format!("{octets} octets"),
+        |(size, name)| format!("{:.1} {name}", octets as f64 / *size as f64),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Disk, Need, Room, shown};
+    use std::path::Path;
+
+    const WEEK_NS: u64 = 7 * 24 * 3600 * 1_000_000_000;
+
+    #[test]
+    fn a_week_needs_what_its_windows_and_its_budget_need() {
+        let week = Need {
+            budget: 32 << 20,
+            ..Need::of(2, WEEK_NS, 20_000_000_000)
+        };
+        assert_eq!(week.windows, 60_480);
+        // tests/week.rs writes 31.4 MB.
+        assert!(week.least() < 5 << 20, "{}", week.least());
+        assert!((31 << 20..45 << 20).contains(&week.expected()), "{}", week.expected());
+        let twice = week.and(Need::of(100, WEEK_NS, 20_000_000_000));
+        assert_eq!((twice.series, twice.windows, twice.budget), (102, 3_084_480, 32 << 20));
+        assert_eq!(
+            Need::of(1, 1, 20_000_000_000).windows,
+            1,
+            "a part of a window is a window"
+        );
+    }
+
+    #[test]
+    fn what_surely_does_not_fit_is_refused_with_the_figures() {
+        let disk = Disk::of(Path::new("/no/such/folder/run.triptime"));
+        assert_eq!(disk.folder, Path::new("/"));
+        let need = Need::of(100, WEEK_NS, 1_000_000_000);
+        let room = |free| Room { free, size: 1 << 40 };
+        let enough = need.least() + (16 << 20);
+        assert_eq!(disk.refuse_in(room(enough), &need), Ok(()));
+        let refused = disk.refuse_in(room(enough - 1), &need).expect_err("too little");
+        assert!(
+            refused.contains("3.6 GiB are free") && refused.contains("60480000 windows of 100 series"),
+            "{refused}"
+        );
+        assert!(refused.contains("--force"), "{refused}");
+    }
+
+    #[test]
+    fn a_run_ends_when_only_its_reserve_is_left_and_a_small_disk_has_a_small_one() {
+        let disk = Disk::of(Path::new("/run.triptime"));
+        let small = |free| Room { free, size: 640 << 10 };
+        assert_eq!(small(0).reserve(), 32 << 10);
+        assert_eq!(disk.used_up_in(small(32 << 10)), None);
+        assert!(
+            disk.used_up_in(small(31 << 10))
+                .is_some_and(|why| why.contains("31.0 KiB"))
+        );
+        assert!(disk.room().expect("the root file system").size > 0);
+    }
+
+    #[test]
+    fn octets_have_a_unit_that_is_no_larger_than_they_are() {
+        assert_eq!(
+            [shown(999), shown(1024), shown(5 << 20), shown(3 << 30)],
+            ["999 octets", "1.0 KiB", "5.0 MiB", "3.0 GiB"]
+        );
+    }
+}

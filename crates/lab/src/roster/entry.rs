@@ -1,0 +1,163 @@
+//! What is written down of a run.
+
+use super::process::Process;
+use serde::{Deserialize, Serialize};
+
+/// The form of a file: raised where a reader would misread it.
+const SCHEMA: &str = "triptime.underway/1";
+
+/// A run as it last wrote of itself. Instants `…_seen_ns` are on CLOCK_MONOTONIC, which all processes of a boot share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    schema: String,
+    /// Its name on this machine.
+    pub name: String,
+    /// The command that measures.
+    pub command: String,
+    /// The plan, where it runs one.
+    pub plan: Option<String>,
+    /// Its process.
+    pub process: Process,
+    /// How it was started.
+    pub way: Way,
+    /// Its unit, where a service manager started it.
+    pub unit: Option<String>,
+    /// The run file.
+    pub file: String,
+    /// Where its output goes, if into a file.
+    pub log: Option<String>,
+    /// When it began, in ns since 1970-01-01 UTC.
+    pub started_ns: i64,
+    /// Length of a window, in ns.
+    pub window_ns: u64,
+    /// What it is at.
+    pub phase: Phase,
+    /// The same in words.
+    pub doing: String,
+    /// Where its plan is.
+    pub step: Option<Step>,
+    /// How long it measures yet, in ns, when it was last seen; `None`: until it is told to end.
+    pub left_ns: Option<u64>,
+    /// When this was written.
+    pub seen_ns: i64,
+    /// When the recorder last looked at the rings.
+    pub recorder_seen_ns: Option<i64>,
+    /// When a window was last written, or, where that was before, when the step began in which windows are due. `None`: no window is due,
+    /// because it waits for what others send.
+    pub window_seen_ns: Option<i64>,
+    /// How many series there are.
+    pub series: usize,
+    /// Those with the largest samples.
+    pub largest: Vec<Largest>,
+    /// Octets that the run file is expected to take in the end.
+    pub expected: Option<u64>,
+    /// And where many samples are over their limits.
+    pub at_most: Option<u64>,
+    /// How it ended.
+    pub end: Option<End>,
+}
+
+/// How a run was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// In the foreground of whoever started it.
+    Foreground,
+    /// In a session of its own.
+    Session,
+    /// As a unit that is gone with it.
+    Unit,
+    /// As a unit that starts again after a reboot.
+    LastingUnit,
+}
+
+/// What a run is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Looking around, building the test bed.
+    Starting,
+    /// Measuring.
+    Measuring,
+    /// Closing the run file, writing the report.
+    Finishing,
+    /// Ended.
+    Ended,
+}
+
+/// Where a plan is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The step under way, counted from 1; steps side by side are one.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+/// The largest sample of a series.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Largest {
+    /// The series.
+    pub series: String,
+    /// Its largest sample so far, in ns.
+    pub max_ns: i64,
+    /// The limit on it, in ns.
+    pub limit_ns: Option<u64>,
+}
+
+impl Largest {
+    /// Whether it is over the value of its limit. That is no verdict: this may be undecided where it is in doubt whose delay it was.
+    pub fn is_over(&self) -> bool {
+        let max = u64::try_from(self.max_ns).unwrap_or(0);
+        self.limit_ns.is_some_and(|limit| max > limit)
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// When, in ns since 1970-01-01 UTC.
+    pub at_ns: i64,
+    /// Its exit status.
+    pub status: u8,
+    /// Whether it came to its planned end.
+    pub complete: bool,
+    /// Why not, as far as it is known.
+    pub why: Option<String>,
+}
+
+impl Entry {
+    /// A run of `command` by this process, that is about to start.
+    pub fn new(command: &str, file: &str, started_ns: i64) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            name: String::new(),
+            command: command.to_owned(),
+            plan: None,
+            process: Process::own(),
+            way: Way::Foreground,
+            unit: None,
+            file: file.to_owned(),
+            log: None,
+            started_ns,
+            window_ns: 0,
+            phase: Phase::Starting,
+            doing: "getting ready".to_owned(),
+            step: None,
+            left_ns: None,
+            seen_ns: sys::clock::monotonic().as_ns(),
+            recorder_seen_ns: None,
+            window_seen_ns: None,
+            series: 0,
+            largest: Vec::new(),
+            expected: None,
+            at_most: None,
+            end: None,
+        }
+    }
+
+    /// Whether this version can read it.
+    pub(super) fn is_known(&self) -> bool {
+        self.schema == SCHEMA
+    }
+}

@@ -1,0 +1,251 @@
+//! A cell: its conditions, and the rounds it was measured in.
+
+use super::measure::Measure;
+use super::{Absent, Measurement};
+use crate::comparison::joined;
+use crate::verdict::{Check, Judgement, Verdict};
+use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE};
+use model::{RunView, SeriesView};
+use units::foreign::Show;
+
+/// What makes a cell another than the next.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Conditions {
+    /// Where the device under test is: `native`, `container`, `vm`.
+    pub place: String,
+    /// What joins it to the test set, where the plan names networks.
+    pub network: Option<String>,
+    /// Name of the set of loads beside it.
+    pub load: String,
+    /// What keeps its CPUs free.
+    pub isolation: String,
+}
+
+impl Conditions {
+    /// Of a run; `None` of one that is no cell of a matrix.
+    pub fn of(run: &RunView) -> Option<Self> {
+        Some(Self {
+            place: CELL_PLACE.of(&run.facts)?,
+            network: CELL_NETWORK.of(&run.facts),
+            load: CELL_LOAD.of(&run.facts)?,
+            isolation: CELL_ISOLATION.of(&run.facts)?,
+        })
+    }
+
+    /// `native over bridge, load none, isolation none`
+    pub(super) fn words(&self) -> String {
+        format!("{}{}", self.place, self.beside_the_place())
+    }
+
+    /// The same without the place.
+    pub(super) fn beside_the_place(&self) -> String {
+        let over = self.network.as_ref().map(|network| format!(" over {network}"));
+        format!(
+            "{}, load {}, isolation {}",
+            over.unwrap_or_default(),
+            self.load,
+            self.isolation
+        )
+    }
+}
+
+impl Show for Conditions {
+    fn show(&mut self) {
+        for text in [&mut self.place, &mut self.load, &mut self.isolation] {
+            text.show();
+        }
+        self.network.show();
+    }
+}
+
+/// How often each verdict was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Verdicts {
+    pub(super) pass: u32,
+    pub(super) fail: u32,
+    pub(super) inconclusive: u32,
+}
+
+impl Verdicts {
+    fn count(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Pass => self.pass += 1,
+            Verdict::Fail => self.fail += 1,
+            Verdict::Inconclusive => self.inconclusive += 1,
+        }
+    }
+
+    /// `pass`, or each that was given: `1 fail, 2 pass`.
+    pub(super) fn text(self) -> String {
+        let all = [
+            (self.fail, "fail"),
+            (self.inconclusive, "inconclusive"),
+            (self.pass, "pass"),
+        ];
+        let given: Vec<(u32, &str)> = all.into_iter().filter(|(times, _)| *times > 0).collect();
+        match &given[..] {
+            [] => "–".to_owned(),
+            [(_, only)] => (*only).to_owned(),
+            several => several
+                .iter()
+                .map(|(times, word)| format!("{times} {word}"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        }
+    }
+}
+
+/// A cell.
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub(super) conditions: Conditions,
+    /// How often it was measured.
+    pub(super) rounds: u32,
+    pub(super) verdicts: Verdicts,
+    pub(super) measures: Vec<Measure>,
+    /// Why it was left out, if it was.
+    pub(super) left_out: Option<String>,
+    /// Why measurements came to nothing.
+    pub(super) failures: Vec<String>,
+    /// Limits that failed, and why.
+    pub(super) over: Vec<String>,
+    /// The files of its runs.
+    pub(super) files: Vec<String>,
+    /// Its rounds as one run, each kind of series as one; `None` where it was not measured.
+    pub(super) whole: Option<RunView>,
+}
+
+impl Cell {
+    fn empty(conditions: Conditions) -> Self {
+        Self {
+            conditions,
+            rounds: 0,
+            verdicts: Verdicts::default(),
+            measures: Vec::new(),
+            left_out: None,
+            failures: Vec::new(),
+            over: Vec::new(),
+            files: Vec::new(),
+            whole: None,
+        }
+    }
+
+    /// What it measured of a kind of series.
+    pub(super) fn measure(&self, kind: &model::kind::Kind) -> Option<&Measure> {
+        self.measures.iter().find(|measure| measure.kind == kind)
+    }
+}
+
+impl Show for Cell {
+    fn show(&mut self) {
+        self.conditions.show();
+        self.left_out.show();
+        self.failures.show();
+        self.over.show();
+        self.files.show();
+    }
+}
+
+/// Puts runs into their cells.
+pub(super) fn gather(order: &[Conditions], runs: Vec<Measurement>) -> Result<Vec<Cell>, String> {
+    let mut rounds: Vec<(Conditions, Vec<Measurement>)> = order.iter().map(|one| (one.clone(), Vec::new())).collect();
+    for run in runs {
+        let file = run.view.file.display().to_string();
+        let conditions = Conditions::of(&run.view).ok_or(file)?;
+        match rounds.iter_mut().find(|(known, _)| *known == conditions) {
+            Some((_, all)) => all.push(run),
+            None => rounds.push((conditions, vec![run])),
+        }
+    }
+    Ok(rounds
+        .into_iter()
+        .map(|(conditions, runs)| of_rounds(conditions, runs))
+        .collect())
+}
+
+fn of_rounds(conditions: Conditions, mut runs: Vec<Measurement>) -> Cell {
+    runs.sort_by_key(|run| run.view.info.started.as_ns());
+    let mut cell = Cell::empty(conditions);
+    for for_causes in [false, true] {
+        let judgements = runs.iter().filter(|run| run.for_causes == for_causes);
+        let again = if for_causes { "again, for its causes: " } else { "" };
+        let over = over(judgements.map(|run| &run.judgement));
+        cell.over.extend(over.into_iter().map(|text| format!("{again}{text}")));
+    }
+    for run in &runs {
+        if !run.for_causes {
+            cell.rounds += 1;
+            cell.verdicts.count(run.judgement.verdict);
+            cell.files.push(run.view.file.display().to_string());
+        }
+    }
+    let rounds = runs
+        .into_iter()
+        .filter(|run| !run.for_causes)
+        .map(|run| without_spikes(run.view));
+    if let Some(whole) = joined(rounds.collect()) {
+        cell.measures = Measure::all(&whole);
+        let series = cell.measures.iter().map(|measure| measure.series.clone()).collect();
+        cell.whole = Some(RunView { series, ..whole });
+    }
+    cell
+}
+
+/// The limits that failed, each with the worst of its series, and why.
+fn over<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> Vec<String> {
+    let mut worst: Vec<(&Check, u32)> = Vec::new();
+    for check in judgements.flat_map(|judgement| &judgement.checks) {
+        if check.verdict != Verdict::Fail {
+            continue;
+        }
+        let key = (&check.limit.id, &check.series);
+        match worst
+            .iter_mut()
+            .find(|(known, _)| (&known.limit.id, &known.series) == key)
+        {
+            Some((known, times)) => {
+                *times += 1;
+                if excess(check) > excess(known) {
+                    *known = check;
+                }
+            }
+            None => worst.push((check, 1)),
+        }
+    }
+    let text = |(check, times): (&Check, u32)| {
+        let times = if times > 1 {
+            format!(" {times} times, the worst")
+        } else {
+            String::new()
+        };
+        format!("{} of {}{times}: {}", check.limit.id, check.series, check.why)
+    };
+    worst.into_iter().map(text).collect()
+}
+
+/// How far a figure is beyond its limit: above one, or below where it is to be at least that.
+fn excess(check: &Check) -> f64 {
+    let measured = check.measured.map_or(0.0, |measured| measured.as_f64());
+    (measured - check.limit.allowed as f64).abs()
+}
+
+/// Late samples one by one are looked at in the report of their run.
+fn without_spikes(mut run: RunView) -> RunView {
+    let clear = |series: &mut SeriesView| series.spikes = Vec::new();
+    run.series.iter_mut().for_each(clear);
+    run.events = Vec::new();
+    run
+}
+
+/// Says why a cell, or a measurement of it, is not there.
+pub(super) fn miss(cells: &mut Vec<Cell>, absent: &Absent) {
+    let known = cells.iter().position(|cell| cell.conditions == absent.conditions);
+    let at = known.unwrap_or_else(|| {
+        cells.push(Cell::empty(absent.conditions.clone()));
+        cells.len() - 1
+    });
+    match absent.is_failure {
+        true => cells[at].failures.push(absent.why.clone()),
+        false => cells[at].left_out = Some(absent.why.clone()),
+    }
+}

@@ -1,0 +1,210 @@
+//! How far one cell differs from another: cells that differ in one condition, each held against the first with the others alike.
+
+use super::cell::{Cell, Conditions};
+use super::measure::Measure;
+use crate::comparison::{Compared, Comparison};
+use crate::insight::whole_windows;
+use model::kind::Kind;
+use stats::comparison::{Assumed, Difference, Figure, Outcome};
+
+/// The condition in which two cells differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Factor {
+    Place,
+    Network,
+    Isolation,
+}
+
+impl Factor {
+    const ALL: [Self; 3] = [Self::Place, Self::Network, Self::Isolation];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Place => "place",
+            Self::Network => "network",
+            Self::Isolation => "isolation",
+        }
+    }
+
+    /// What it is in a cell.
+    pub(super) fn of(self, conditions: &Conditions) -> &str {
+        match self {
+            Self::Place => &conditions.place,
+            Self::Network => conditions.network.as_deref().unwrap_or_default(),
+            Self::Isolation => &conditions.isolation,
+        }
+    }
+
+    /// The conditions without this one: cells with the same are compared.
+    fn others(self, conditions: &Conditions) -> Conditions {
+        let mut others = conditions.clone();
+        match self {
+            Self::Place => others.place.clear(),
+            Self::Network => others.network = None,
+            Self::Isolation => others.isolation.clear(),
+        }
+        others
+    }
+}
+
+/// What a statement rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// Windows, together with all other statements of the matrix.
+    Windows,
+    /// Fewer windows than that takes.
+    FewWindows,
+    /// Samples, as if each said nothing of the next.
+    Samples,
+}
+
+/// A figure of one cell beside that of another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Statement {
+    pub(super) basis: Basis,
+    pub(super) difference: Difference,
+}
+
+/// What is said of a kind of series in two cells.
+#[derive(Debug)]
+pub(super) struct Conclusion {
+    pub(super) kind: &'static Kind,
+    pub(super) factor: Factor,
+    /// The cell compared with.
+    pub(super) a: Conditions,
+    /// The cell that is compared.
+    pub(super) b: Conditions,
+    /// Whole windows of the cell that has fewer.
+    pub(super) windows: usize,
+    /// What is said, what matters most first; none: it cannot be told.
+    pub(super) said: Vec<Statement>,
+    /// The figure that comes nearest to an answer, where none is one.
+    pub(super) open: Option<Statement>,
+    /// Why nothing is compared, or why the comparison is not fair.
+    pub(super) doubts: Vec<String>,
+}
+
+/// The tail first: it decides about a trip.
+const BY_WEIGHT: [Figure; 5] = [
+    Figure::P999,
+    Figure::P99,
+    Figure::WindowMax,
+    Figure::Median,
+    Figure::Mean,
+];
+
+/// Every cell against the first of those from which it differs in one condition alone.
+pub(super) fn all(cells: &[Cell]) -> Vec<Conclusion> {
+    let pairs: Vec<(Factor, &Cell, &Cell)> = Factor::ALL
+        .into_iter()
+        .flat_map(|factor| pairs(cells, factor))
+        .collect();
+    let run = |name: &str, cell: &Cell| Some((name.to_owned(), cell.whole.clone()?));
+    let sets = pairs
+        .iter()
+        .filter_map(|(_, a, b)| Some(vec![run("a", a)?, run("b", b)?]));
+    let comparisons = Comparison::together(sets.collect());
+    let of_pair = |((factor, a, b), comparison): ((Factor, &Cell, &Cell), Comparison)| {
+        let all = comparison
+            .series
+            .iter()
+            .filter_map(|compared| of_series(factor, (a, b), compared));
+        all.collect::<Vec<_>>()
+    };
+    pairs.into_iter().zip(comparisons).flat_map(of_pair).collect()
+}
+
+/// Measured cells that differ in this alone, the first of them in front.
+fn pairs(cells: &[Cell], factor: Factor) -> Vec<(Factor, &Cell, &Cell)> {
+    let measured = || cells.iter().filter(|cell| cell.whole.is_some());
+    let mut pairs = Vec::new();
+    for cell in measured() {
+        let others = factor.others(&cell.conditions);
+        let first = measured().find(|other| factor.others(&other.conditions) == others);
+        pairs.extend(
+            first
+                .filter(|first| first.conditions != cell.conditions)
+                .map(|first| (factor, first, cell)),
+        );
+    }
+    pairs
+}
+
+fn of_series(factor: Factor, (a, b): (&Cell, &Cell), compared: &Compared) -> Option<Conclusion> {
+    let kind = Kind::of_series(&compared.name)?;
+    let (of_a, of_b) = (a.measure(kind)?, b.measure(kind)?);
+    let windows = |measure: &Measure| whole_windows(&measure.series).filter(|row| row.samples > 0).count();
+    let strict = compared
+        .differences
+        .iter()
+        .flat_map(|(_, all)| all)
+        .map(|difference| Statement {
+            basis: Basis::Windows,
+            difference: *difference,
+        });
+    let by_samples = compared
+        .by_samples
+        .iter()
+        .flat_map(|(_, all)| all)
+        .map(|one| Statement {
+            basis: match one.assumed {
+                Assumed::Windows => Basis::FewWindows,
+                Assumed::Samples => Basis::Samples,
+            },
+            difference: one.difference,
+        });
+    let statements = by_weight(strict.chain(by_samples).collect());
+    let not_compared = compared.not_compared.iter().map(|(_, why)| why.clone());
+    let unfair = compared.unfair.iter().map(|why| format!("not like with like: {why}"));
+    Some(Conclusion {
+        kind,
+        factor,
+        a: a.conditions.clone(),
+        b: b.conditions.clone(),
+        windows: windows(of_a).min(windows(of_b)),
+        said: said(&statements),
+        open: open(&statements),
+        doubts: not_compared.chain(unfair).collect(),
+    })
+}
+
+/// The surest first, and among these the tail first.
+fn by_weight(mut statements: Vec<Statement>) -> Vec<Statement> {
+    let weight = |one: &Statement| BY_WEIGHT.iter().position(|figure| *figure == one.difference.figure);
+    statements.sort_by_key(|one| (one.basis as u8, weight(one)));
+    statements
+}
+
+/// Differences in either direction, where there are any; else the tail-most figure that is known not to differ. The surest basis that
+/// says anything is the one that speaks.
+fn said(statements: &[Statement]) -> Vec<Statement> {
+    let says = |one: &&Statement| {
+        matches!(
+            one.difference.outcome,
+            Outcome::Higher | Outcome::Lower | Outcome::NoDifference
+        )
+    };
+    let Some(basis) = statements.iter().find(says).map(|one| one.basis) else {
+        return Vec::new();
+    };
+    let first = |outcome: Outcome| {
+        statements
+            .iter()
+            .find(|one| one.basis == basis && one.difference.outcome == outcome)
+    };
+    let differs: Vec<Statement> = [Outcome::Higher, Outcome::Lower]
+        .into_iter()
+        .filter_map(first)
+        .copied()
+        .collect();
+    match differs.is_empty() {
+        true => first(Outcome::NoDifference).copied().into_iter().collect(),
+        false => differs,
+    }
+}
+
+/// The first figure of which at least an interval is known.
+fn open(statements: &[Statement]) -> Option<Statement> {
+    let has_interval = |one: &&Statement| one.difference.low.is_finite() && one.difference.high.is_finite();
+    statements.iter().find(has_interval).or(statements.first()).copied()
+}

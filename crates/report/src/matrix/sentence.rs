@@ -1,0 +1,112 @@
+//! A conclusion as a sentence.
+
+use super::conclusion::{Basis, Conclusion, Factor, Statement};
+use crate::text::{capitalised, plural};
+use stats::comparison::{Figure, Outcome, WINDOWS_NEEDED};
+use units::format_ns;
+
+impl Conclusion {
+    /// `Wake-up latency, container against native over bridge, load none, isolation none: no difference above 400 ns at the p99.9 of a
+    /// window.`
+    pub(super) fn text(&self) -> String {
+        let doubts: String = self.doubts.iter().map(|doubt| format!("; {doubt}")).collect();
+        format!(
+            "{}, {}: {}{doubts}.",
+            capitalised(self.kind.title),
+            self.who(),
+            self.what()
+        )
+    }
+
+    /// Which is held against which, under which conditions.
+    fn who(&self) -> String {
+        let [a, b] = [&self.a, &self.b].map(|conditions| self.factor.of(conditions));
+        match self.factor {
+            Factor::Place => format!("{b} against {a}{}", self.a.beside_the_place()),
+            Factor::Network => format!(
+                "{b} against {a} ({}, load {}, isolation {})",
+                self.a.place, self.a.load, self.a.isolation
+            ),
+            Factor::Isolation => {
+                let over = self.a.network.as_ref().map(|network| format!(" over {network}"));
+                let over = over.unwrap_or_default();
+                format!(
+                    "isolation {b} against {a} ({}{over}, load {})",
+                    self.a.place, self.a.load
+                )
+            }
+        }
+    }
+
+    /// What the comparison comes to.
+    pub(super) fn what(&self) -> String {
+        match &self.said[..] {
+            [] => self.cannot_be_told(),
+            said => {
+                let parts: Vec<String> = said.iter().map(Statement::text).collect();
+                parts.join(", ") + sureness(said[0].basis)
+            }
+        }
+    }
+
+    fn cannot_be_told(&self) -> String {
+        let windows = plural(self.windows as u64, "window");
+        let Some(open) = self.open else {
+            return format!("cannot be told: {windows}");
+        };
+        let (low, high) = (open.difference.low, open.difference.high);
+        match open.difference.outcome {
+            _ if low.is_finite() && high.is_finite() => {
+                let end = |ns: f64| format!("{} {}", format_ns(ns.abs()), if ns < 0.0 { "faster" } else { "slower" });
+                format!(
+                    "cannot be told: between {} and {} at {}, {windows}",
+                    end(low),
+                    end(high),
+                    open.figure()
+                )
+            }
+            Outcome::NotSteady => format!("cannot be told: it changes during the measurement, {windows}"),
+            Outcome::TooAlike => format!("cannot be told: neighbouring windows are too much alike, {windows}"),
+            _ => format!("cannot be told: {windows} of the {WINDOWS_NEEDED} that it takes"),
+        }
+    }
+}
+
+/// What a reader is to know of the basis.
+fn sureness(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Windows => "",
+        Basis::FewWindows => " (not sure: few windows)",
+        Basis::Samples => " (not sure: by samples, as if each said nothing of the next)",
+    }
+}
+
+impl Statement {
+    fn text(&self) -> String {
+        let (low, high) = (self.difference.low, self.difference.high);
+        let figure = self.figure();
+        match self.difference.outcome {
+            Outcome::Higher => format!("slower by {} to {} at {figure}", format_ns(low), format_ns(high)),
+            Outcome::Lower => format!("faster by {} to {} at {figure}", format_ns(-high), format_ns(-low)),
+            _ => format!(
+                "no difference above {} at {figure}",
+                format_ns(low.abs().max(high.abs()))
+            ),
+        }
+    }
+
+    /// The figure's name in a sentence.
+    pub(super) fn figure(&self) -> String {
+        let name = match self.difference.figure {
+            Figure::Mean => "mean",
+            Figure::Median => "median",
+            Figure::P99 => "p99",
+            Figure::P999 => "p99.9",
+            Figure::WindowMax => "maximum",
+        };
+        match self.basis {
+            Basis::Windows | Basis::FewWindows => format!("the {name} of a window"),
+            Basis::Samples => format!("the {name}"),
+        }
+    }
+}

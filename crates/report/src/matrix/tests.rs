@@ -1,0 +1,241 @@
+//! Cells, their figures, and what is said of their differences.
+
+use super::{Absent, Conditions, Matrix, Measurement};
+use crate::limits::Profile;
+use crate::verdict::Judgement;
+use model::RunView;
+use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE};
+use serde_json::Value;
+use testing::synthetic::{self, Shape};
+use units::Realtime;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+fn conditions(place: &str, load: &str) -> Conditions {
+    Conditions {
+        place: place.to_owned(),
+        network: Some("bridge".to_owned()),
+        load: load.to_owned(),
+        isolation: "none".to_owned(),
+    }
+}
+
+/// A measurement of a cell: wake-ups of two CPUs around `median_ns`.
+fn run(conditions: &Conditions, round: i64, (median_ns, seconds): (f64, u64)) -> RunView {
+    let series = |cpu: u64, median_ns: f64| {
+        synthetic::shaped(&Shape {
+            name: format!("wakeup/cpu{cpu}"),
+            samples: 4_000 * seconds,
+            seconds,
+            median_ns,
+            spread: 0.1,
+            max_ns: (median_ns * 8.0) as i64 + i64::try_from(cpu).expect("small"),
+            seed: cpu + 10 * round.unsigned_abs(),
+        })
+    };
+    let mut run = synthetic::run(vec![series(1, median_ns), series(2, median_ns * 1.01)]);
+    run.info.started = Realtime::from_ns(1_795_226_400_000_000_000 + round);
+    let known = |value: &str| Ok(value.to_owned());
+    run.facts = vec![
+        CELL_PLACE.fact(known(&conditions.place), "test"),
+        CELL_NETWORK.fact(known("bridge"), "test"),
+        CELL_LOAD.fact(known(&conditions.load), "test"),
+        CELL_ISOLATION.fact(known(&conditions.isolation), "test"),
+    ];
+    run
+}
+
+fn judged(view: RunView) -> Measurement {
+    let profile = Profile::find("substation").expect("embedded");
+    let judgement = Judgement::of(&view, &[profile]);
+    Measurement {
+        view,
+        judgement,
+        for_causes: false,
+    }
+}
+
+/// Native and a container, two rounds each; the container's wake-ups take `times` as long.
+fn two_places(times: f64, seconds: u64) -> Matrix {
+    let mut runs = Vec::new();
+    for round in 0..2 {
+        for (place, times) in [("native", 1.0), ("container", times)] {
+            runs.push(judged(run(
+                &conditions(place, "none"),
+                round,
+                (9_000.0 * times, seconds),
+            )));
+        }
+    }
+    let order = ["native", "container"].map(|place| conditions(place, "none"));
+    Matrix::of("test", &order, runs, &[]).expect("cells")
+}
+
+fn json(matrix: &Matrix) -> Value {
+    serde_json::from_str(&matrix.json()).expect("JSON")
+}
+
+#[test]
+fn rounds_and_series_of_a_kind_are_one() {
+    let json = json(&two_places(1.0, 60));
+    let cells = json["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 2);
+    assert_eq!(
+        (&cells[0]["place"], &cells[0]["runs"]),
+        (&Value::from("native"), &Value::from(2))
+    );
+    let wakeup = &cells[0]["measured"][0];
+    assert_eq!(wakeup["received"], 2 * 2 * 4_000 * 60);
+    assert_eq!(
+        wakeup["max"],
+        (9_000.0f64 * 1.01 * 8.0) as i64 + 2,
+        "the largest of both CPUs and rounds"
+    );
+    assert_eq!(
+        wakeup["window_maxima"]["span_s"], 20.0,
+        "two minutes make six spans of 20 s"
+    );
+    assert_eq!(wakeup["window_maxima"]["count"], 6);
+}
+
+#[test]
+fn a_planted_difference_is_a_sentence_with_its_size() {
+    let matrix = two_places(1.5, 60);
+    let json = json(&matrix);
+    let conclusion = &json["conclusions"][0];
+    assert_eq!(conclusion["outcome"], "slower", "{conclusion:#}");
+    let text = conclusion["text"].as_str().expect("a text");
+    assert!(
+        text.starts_with(
+            "Wake-up latency, container against native over bridge, load none, isolation none: slower by "
+        ),
+        "{text}"
+    );
+    let statement = &conclusion["statements"][0];
+    let apart = |end: &str| statement[end].as_f64().expect("a number");
+    let (low, high) = (apart("low"), apart("high"));
+    let planted = apart("b") - apart("a");
+    assert!(low > 0.0 && low <= planted && planted <= high, "{statement:#}");
+    assert!(matrix.text().contains(text));
+}
+
+#[test]
+fn equal_cells_are_said_to_be_equal_to_within_a_figure() {
+    let json = json(&two_places(1.0, 120));
+    let conclusion = &json["conclusions"][0];
+    let text = conclusion["text"].as_str().expect("a text");
+    assert_eq!(conclusion["outcome"], "no-difference", "{text}");
+    assert!(text.contains(": no difference above "), "{text}");
+}
+
+#[test]
+fn short_cells_say_that_they_are_too_short() {
+    let matrix = two_places(1.0, 1);
+    let text = matrix.text();
+    assert!(
+        text.contains("too short for a box: 2 windows of the 5 it takes"),
+        "{text}"
+    );
+    let json = json(&matrix);
+    let conclusion = json["conclusions"][0]["text"].as_str().expect("a text");
+    assert!(
+        conclusion.contains("cannot be told: ") || conclusion.contains("not sure"),
+        "{conclusion}"
+    );
+    assert_eq!(json["cells"][0]["measured"][0]["window_maxima"]["box"], Value::Null);
+}
+
+#[test]
+fn what_is_not_there_says_why_and_is_no_pass() {
+    let absent = [
+        Absent {
+            conditions: conditions("vm", "none"),
+            why: "no kernel".to_owned(),
+            is_failure: false,
+        },
+        Absent {
+            conditions: conditions("container", "none"),
+            why: "no runtime".to_owned(),
+            is_failure: true,
+        },
+    ];
+    let order = ["native", "container", "vm"].map(|place| conditions(place, "none"));
+    let runs = || vec![judged(run(&conditions("native", "none"), 0, (9_000.0, 60)))];
+    let matrix = Matrix::of("test", &order, runs(), &absent).expect("cells");
+    let text = matrix.text();
+    for part in [
+        "left out: no kernel (vm over bridge, load none, isolation none)",
+        "container over bridge, load none, isolation none: not run: no runtime",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert!(!matrix.is_passed() && !matrix.has_failed());
+    assert!(
+        Matrix::of("test", &order, runs(), &absent[..1])
+            .expect("cells")
+            .is_passed(),
+        "left out is said, and no failure"
+    );
+    assert!(
+        !Matrix::of("test", &order, Vec::new(), &[])
+            .expect("no cells")
+            .is_passed()
+    );
+}
+
+#[test]
+fn a_limit_that_failed_is_named_with_its_cell() {
+    let late = judged(run(&conditions("native", "none"), 0, (90_000.0, 30)));
+    let later = judged(run(&conditions("native", "none"), 2, (95_000.0, 30)));
+    let mut again = judged(run(&conditions("native", "none"), 1, (90_000.0, 30)));
+    again.for_causes = true;
+    let matrix = Matrix::of("test", &[], vec![late, later, again], &[]).expect("cells");
+    assert!(matrix.has_failed() && !matrix.is_passed());
+    let json = json(&matrix);
+    assert_eq!(json["cells"][0]["runs"], 2, "what was made for its causes is no round");
+    assert_eq!(json["cells"][0]["measured"][0]["received"], 2 * 2 * 4_000 * 30);
+    let over = json["cells"][0]["over"].as_array().expect("limits");
+    assert!(
+        over[0]
+            .as_str()
+            .is_some_and(|text| text.starts_with("wakeup.max of wakeup/cpu1 2 times, the worst: ")),
+        "{over:?}"
+    );
+    assert!(over.iter().any(|text| {
+        text.as_str()
+            .is_some_and(|text| text.starts_with("again, for its causes: "))
+    }));
+}
+
+#[test]
+fn a_run_that_is_no_cell_is_refused() {
+    let mut foreign = run(&conditions("native", "none"), 0, (9_000.0, 2));
+    foreign.facts.clear();
+    let refused = Matrix::of("test", &[], vec![judged(foreign)], &[]).expect_err("no cell");
+    assert!(refused.ends_with("qualify.triptime"), "{refused}");
+}
+
+#[test]
+fn every_form_has_every_cell() {
+    let matrix = two_places(1.2, 60);
+    let csv = matrix.csv();
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    let columns = |line: &str| line.split(',').count();
+    assert!(
+        csv.lines()
+            .all(|line| columns(line) == columns(csv.lines().next().expect("heads"))),
+        "{csv}"
+    );
+    let html = matrix.html().expect("a page");
+    assert!(
+        html.contains("class=\"boxes\"") && html.contains("outline run1"),
+        "drawn"
+    );
+    assert!(
+        html.matches("container over bridge, load none").count() >= 2,
+        "its box and its files"
+    );
+    assert!(html.starts_with("<!doctype html>") && html.contains("<title>triptime: matrix test"));
+    let lasts = json(&matrix)["cells"][1]["duration_s"].as_f64();
+    assert_eq!(lasts, Some((120 * SECOND_NS) as f64 / 1e9));
+}

@@ -1,0 +1,193 @@
+//! A matrix for a terminal: the table, the boxes, and a sentence for each conclusion.
+
+use super::cell::Cell;
+use super::measure::{Maxima, Measure, SHOWN};
+use super::{Matrix, boxes};
+use crate::tables::Table;
+use crate::text::{count, ns_or_dash, plural};
+use model::kind::Kind;
+use std::fmt::Write;
+use units::format_ns;
+
+/// How a published table writes that there is nothing.
+const NOTHING: &str = "–";
+
+impl Matrix {
+    /// Everything that is said, for a terminal.
+    pub fn text(&self) -> String {
+        let mut out = self.table().text();
+        for kind in self.kinds() {
+            out += &self.boxes_of(kind);
+        }
+        out += "\nDifferences\n";
+        for conclusion in &self.conclusions {
+            let _ = writeln!(out, "  {}", conclusion.text());
+        }
+        let _ = writeln!(out, "  {}", self.how_sure());
+        out
+    }
+
+    /// What all sentences together are worth.
+    pub(super) fn how_sure(&self) -> &'static str {
+        match self.conclusions.is_empty() {
+            true => "None: no two measured cells differ in place, network or isolation alone.",
+            false => {
+                "Those without \"not sure\" hold together with 95 %. A difference is that of a cell to the first one it is like."
+            }
+        }
+    }
+
+    /// The kinds of series that any cell has.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = &'static Kind> + '_ {
+        let has = |kind: &&'static Kind| self.cells.iter().any(|cell| cell.measure(kind).is_some());
+        SHOWN.iter().copied().filter(has)
+    }
+
+    /// The cells that measured this kind.
+    pub(super) fn with(&self, kind: &Kind) -> Vec<(&Cell, &Measure)> {
+        self.cells
+            .iter()
+            .filter_map(|cell| Some((cell, cell.measure(kind)?)))
+            .collect()
+    }
+
+    /// Max (mean) of each kind, a row for each cell.
+    pub(super) fn table(&self) -> Table {
+        let kinds: Vec<&Kind> = self.kinds().collect();
+        let heads = ["place", "network", "load", "isolation", "runs", "verdict"].map(str::to_owned);
+        let row = |cell: &Cell| {
+            let own = &cell.conditions;
+            let network = own.network.clone().unwrap_or_else(|| NOTHING.to_owned());
+            let mut row = vec![own.place.clone(), network, own.load.clone(), own.isolation.clone()];
+            row.push(count(u64::from(cell.rounds)));
+            row.push(cell.state());
+            row.extend(kinds.iter().map(|kind| {
+                cell.measure(kind)
+                    .map_or_else(|| NOTHING.to_owned(), Measure::max_and_mean)
+            }));
+            row
+        };
+        Table {
+            title: format!("Matrix {}: max (mean)", self.name),
+            heads: heads
+                .into_iter()
+                .chain(kinds.iter().map(|kind| kind.title.to_owned()))
+                .collect(),
+            rows: self.cells.iter().map(row).collect(),
+            notes: self
+                .left_out()
+                .into_iter()
+                .chain(self.cells.iter().flat_map(Cell::notes))
+                .collect(),
+        }
+    }
+
+    /// Why cells were left out, each reason once.
+    fn left_out(&self) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for cell in &self.cells {
+            let Some(why) = cell.left_out.as_deref() else { continue };
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, cells)) => cells.push(cell.conditions.words()),
+                None => reasons.push((why, vec![cell.conditions.words()])),
+            }
+        }
+        let text = |(why, cells): (&str, Vec<String>)| format!("left out: {why} ({})", cells.join("; "));
+        reasons.into_iter().map(text).collect()
+    }
+
+    fn boxes_of(&self, kind: &Kind) -> String {
+        let cells = self.with(kind);
+        let mut out = format!("\n{}: {}\n{}", kind.title, caption(&cells), boxes::text(&cells));
+        for text in without_box(&cells) {
+            let _ = writeln!(out, "  {text}");
+        }
+        out
+    }
+}
+
+/// Of which spans the maxima are.
+pub(super) fn caption(cells: &[(&Cell, &Measure)]) -> String {
+    let mut spans: Vec<u64> = cells
+        .iter()
+        .map(|(_, measure)| measure.maxima.span_ns)
+        .filter(|ns| *ns > 0)
+        .collect();
+    spans.sort_unstable();
+    spans.dedup();
+    let spans: Vec<String> = spans.iter().map(|ns| format_ns(*ns as f64)).collect();
+    match spans.is_empty() {
+        true => "no whole window".to_owned(),
+        false => format!(
+            "largest sample of each {}; box: quartiles and median, whiskers to 1.5 box lengths",
+            spans.join(" or ")
+        ),
+    }
+}
+
+/// Cells that are too short for a box.
+pub(super) fn without_box(cells: &[(&Cell, &Measure)]) -> Vec<String> {
+    let few = cells
+        .iter()
+        .filter(|(_, measure)| measure.maxima.ns.len() < boxes::LEAST);
+    let text = |(cell, measure): &(&Cell, &Measure)| {
+        let Maxima { ns, .. } = &measure.maxima;
+        let windows = plural(ns.len() as u64, "window");
+        format!(
+            "{}: too short for a box: {windows} of the {} it takes",
+            cell.conditions.words(),
+            boxes::LEAST
+        )
+    };
+    few.map(text).collect()
+}
+
+impl Cell {
+    /// What became of it, in a word or few.
+    fn state(&self) -> String {
+        match (self.rounds, &self.left_out) {
+            (0, Some(_)) => "left out".to_owned(),
+            (0, None) if self.failures.is_empty() => "not measured".to_owned(),
+            (0, None) => "not run".to_owned(),
+            _ => self.verdicts.text(),
+        }
+    }
+
+    /// What is to be known of it, each in a line.
+    fn notes(&self) -> Vec<String> {
+        let name = self.conditions.words();
+        let failures = self.failures.iter().map(|why| format!("{name}: not run: {why}"));
+        let over = self.over.iter().map(|why| format!("{name}: {why}"));
+        let counted = self
+            .measures
+            .iter()
+            .filter_map(Measure::counted)
+            .map(|text| format!("{name}: {text}"));
+        failures.chain(over).chain(counted).collect()
+    }
+}
+
+impl Measure {
+    /// `61.2 µs (12.9 µs)`; a dash without samples.
+    pub(super) fn max_and_mean(&self) -> String {
+        let figures = self.series.figures();
+        match figures.max {
+            None => NOTHING.to_owned(),
+            max => format!("{} ({})", ns_or_dash(max.map(|ns| ns as f64)), ns_or_dash(figures.mean)),
+        }
+    }
+
+    /// What could hide a larger sample.
+    fn counted(&self) -> Option<String> {
+        let counters = &self.series.counters;
+        let all = [
+            (counters.lost, "lost"),
+            (counters.missed, "missed"),
+            (counters.clipped, "clipped"),
+        ];
+        let some = all.into_iter().filter(|(times, _)| *times > 0);
+        let some: Vec<String> = some.map(|(times, what)| format!("{} {what}", count(times))).collect();
+        let of = count(counters.expected);
+        (!some.is_empty()).then(|| format!("{}: {} of {of}", self.kind.title.to_lowercase(), some.join(", ")))
+    }
+}

@@ -1,0 +1,19 @@
+//! The run of a place, whose series become series of the run under way.
+
+use model::EventKind;
+use std::path::PathBuf;
+
+/// A run that was measured elsewhere for this one.
+#[derive(Debug, Clone)]
+pub struct Adopted {
+    /// Its file, closed.
+    pub file: PathBuf,
+    /// What the place is called: `container`. Its events and the groups of its inventory begin with it.
+    pub place: String,
+    /// What its `CLOCK_REALTIME` is ahead of this machine's, in ns.
+    pub ahead_ns: i64,
+    /// Settings of each of its series, behind their own.
+    pub settings: Vec<(String, String)>,
+    /// What is to be known of each of its series, whatever was measured.
+    pub doubts: Vec<(EventKind, String)>,
+}

@@ -1,0 +1,195 @@
+//! Taking the run of a place into the run under way.
+
+use super::Work;
+use crate::adopted::Adopted;
+use crate::copied::copy;
+use model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
+use std::collections::BTreeMap;
+use store::{Batch, RunFile, RunWriter, StoreError};
+
+/// What says nothing against the samples of a place.
+const OF_COURSE: [EventKind; 6] = [
+    EventKind::LoadStarted,
+    EventKind::LoadStopped,
+    EventKind::StepStarted,
+    EventKind::StepStopped,
+    EventKind::Refused,
+    EventKind::Note,
+];
+
+/// By their numbers there.
+type Series = BTreeMap<SeriesId, SeriesId>;
+
+impl Work {
+    /// Writes its series, its events and its inventory, each under the name of the place.
+    pub(super) fn adopt(&mut self, adopted: &Adopted) -> Result<(), StoreError> {
+        let from = RunFile::open(&adopted.file)?;
+        let shift_ns = self.shift_ns(&from, adopted);
+        let Some(writer) = self.writer.as_mut().filter(|_| self.failure.is_none()) else {
+            return Ok(());
+        };
+        writer.add_facts(&facts(&from, adopted)?)?;
+        let series = take_series(&from, adopted, shift_ns, writer)?;
+        let events = events(&from, adopted, shift_ns, &series)?;
+        writer.write(&Batch {
+            events,
+            ..Batch::default()
+        })
+    }
+
+    /// What is added to its instants to have them in ns since the start of this run.
+    fn shift_ns(&self, from: &RunFile, adopted: &Adopted) -> i64 {
+        let now = sys::clock::pair();
+        let began_ns = from.info().started.as_ns().saturating_sub(adopted.ahead_ns);
+        let ago_ns = now.realtime.as_ns().saturating_sub(began_ns);
+        (now.monotonic - self.start).saturating_sub(ago_ns)
+    }
+}
+
+fn facts(from: &RunFile, adopted: &Adopted) -> Result<Vec<Fact>, StoreError> {
+    let of_place = |fact: Fact| Fact {
+        group: format!("{}: {}", adopted.place, fact.group),
+        ..fact
+    };
+    Ok(from.facts()?.into_iter().map(of_place).collect())
+}
+
+fn take_series(from: &RunFile, adopted: &Adopted, shift_ns: i64, writer: &mut RunWriter) -> Result<Series, StoreError> {
+    let mut series = Series::new();
+    for (id, spec) in from.series()? {
+        let settings = [&spec.settings[..], &adopted.settings].concat();
+        let new = writer.add_series(&SeriesSpec { settings, ..spec })?;
+        series.insert(id, new);
+        writer.write(&copy(from, id, &from.windows(id)?, new, shift_ns)?)?;
+    }
+    Ok(series)
+}
+
+/// Those that touch every series there touch the same series here, and no others.
+fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> Result<Vec<Event>, StoreError> {
+    let mut events = Vec::new();
+    let mut say = |at_ns: u64, kind: EventKind, of: Option<SeriesId>, text: &str| {
+        let event = |series: Option<SeriesId>| Event {
+            at_ns: at_ns.saturating_add_signed(shift_ns),
+            kind,
+            series,
+            text: format!("{}: {text}", adopted.place),
+        };
+        match of.and_then(|id| series.get(&id).copied()) {
+            Some(id) => events.push(event(Some(id))),
+            None if OF_COURSE.contains(&kind) || series.is_empty() => events.push(event(None)),
+            None => events.extend(series.values().map(|id| event(Some(*id)))),
+        }
+    };
+    for event in from.events()? {
+        say(event.at_ns, event.kind, event.series, &event.text);
+    }
+    for (kind, text) in &adopted.doubts {
+        say(0, *kind, None, text);
+    }
+    if from.state() == RunState::Interrupted {
+        say(
+            from.duration_ns(),
+            EventKind::Incomplete,
+            None,
+            "the run there ended early",
+        );
+    }
+    if let Some(why) = from.lacks_log() {
+        say(0, EventKind::Incomplete, None, &why);
+    }
+    Ok(events)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_run::TestRun;
+    use crate::{Adopted, Recorder, Stop};
+    use model::{Counters, Event, EventKind, RunInfo, RunState, SeriesSpec, Window};
+    use stats::Histogram;
+    use store::{Batch, RunWriter};
+    use units::Realtime;
+
+    const AHEAD_NS: i64 = 3_600_000_000_000;
+
+    /// A run of a place whose clock is an hour ahead, with one series of the name that the run here has, too.
+    fn elsewhere(path: &std::path::Path, state: RunState) {
+        let info = RunInfo {
+            id: "2".into(),
+            command: "device".into(),
+            arguments: Vec::new(),
+            tool_version: "0".into(),
+            started: Realtime::from_ns(sys::clock::realtime().as_ns() + AHEAD_NS),
+            window_ns: 1_000_000,
+        };
+        let mut writer = RunWriter::create(path, &info, None).expect("a run file");
+        let series = writer.add_series(&SeriesSpec::named("wakeup/cpu1")).expect("a series");
+        let mut histogram = Histogram::new();
+        assert!(histogram.record(700));
+        let window = Window {
+            series,
+            start_ns: 1_000_000,
+            end_ns: 2_000_000,
+            counters: Counters {
+                received: 1,
+                ..Counters::default()
+            },
+            sum_ns: 700,
+            min_ns: Some(700),
+            max_ns: Some(700),
+            histogram,
+        };
+        let step = Event {
+            at_ns: 5,
+            kind: EventKind::ClockStep,
+            series: None,
+            text: "it jumped".into(),
+        };
+        let batch = Batch {
+            windows: vec![window],
+            events: vec![step],
+            ..Batch::default()
+        };
+        writer.write(&batch).expect("written");
+        writer.finish(state, 2_000_000).expect("closed");
+    }
+
+    #[test]
+    fn a_run_of_a_place_becomes_series_of_this_one_with_its_doubts_on_them_alone() {
+        let run = TestRun::new();
+        let (mut writer, options) = run.begin(1_000_000, None);
+        writer.add_series(&SeriesSpec::named("wakeup/cpu1")).expect("a series");
+        let recorder = Recorder::start(writer, options, &Stop::new());
+        let folder = tempfile::tempdir().expect("a directory");
+        let file = folder.path().join("there.triptime");
+        elsewhere(&file, RunState::Interrupted);
+        recorder
+            .adopt(Adopted {
+                file,
+                place: "container".into(),
+                ahead_ns: AHEAD_NS,
+                settings: vec![("place".into(), "container".into())],
+                doubts: vec![(EventKind::Incomplete, "emulated".into())],
+            })
+            .expect("adopted");
+        recorder.finish(RunState::Complete).expect("closed");
+        let run = run.read();
+        let series = run.series().expect("series");
+        let (id, spec) = &series[1];
+        assert_eq!(spec.name, "wakeup/cpu1#2");
+        assert!(spec.settings.contains(&("place".to_owned(), "container".to_owned())));
+        let windows = run.windows(*id).expect("windows");
+        assert_eq!((windows.len(), windows[0].max_ns), (1, Some(700)));
+        // It began after this run did, and not an hour later.
+        assert!(
+            (1_000_000..10_000_000_000).contains(&windows[0].start_ns),
+            "{}",
+            windows[0].start_ns
+        );
+        let events = run.events().expect("events");
+        let kinds: Vec<EventKind> = events.iter().map(|event| event.kind).collect();
+        assert_eq!(kinds.iter().filter(|kind| **kind == EventKind::Incomplete).count(), 2);
+        assert!(kinds.contains(&EventKind::ClockStep));
+        assert!(events.iter().all(|event| event.series == Some(*id)), "{events:?}");
+    }
+}

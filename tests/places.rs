@@ -1,0 +1,267 @@
+//! Steps of a plan in a container: the device under test is there, the run and the verdict are here, and nothing stays behind.
+
+use model::Cause;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use store::RunFile;
+use support::{generous_limits, json, root_or_skip, run, series, signal, start, stderr, traces};
+use sys::thread::{Policy, RtThread};
+use sys::wait::sleep_until;
+
+const HEAD: &str = r#"
+name = "short"
+what = "Each step in a few seconds, for tests"
+limits = "substation"
+window = "500ms"
+
+[cpus]
+housekeeping = "first"
+measured = "rest"
+"#;
+
+const STEPS: &str = r#"
+[[step]]
+probe = "wakeup"
+duration = "2s"
+interval = "1ms"
+policy = "fifo:80"
+
+[[step]]
+probe = "reflect"
+duration = "1s"
+interval = "1ms"
+policy = "fifo:60"
+receive = "block"
+
+[[step]]
+probe = "sampled-values"
+duration = "2s"
+streams = 2
+rate = 4000
+asdus = 1
+policy = "fifo:60"
+
+[[step]]
+probe = "talk-listen"
+duration = "1s"
+interval = "1ms"
+policy = "fifo:60"
+
+[[step]]
+probe = "trip"
+duration = "4s"
+relay = ["bays1", "bays1"]
+streams = 1
+scenario = ["overcurrent"]
+settle = "300ms"
+policy = "fifo:60"
+"#;
+
+const STALLED: &str = r#"
+[[step]]
+probe = "wakeup"
+duration = "6s"
+interval = "500us"
+policy = "fifo:80"
+"#;
+
+/// One at a time: containers side by side share the real-time budget, and each test looks at what is left behind.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn can(test: &str) -> Option<MutexGuard<'static, ()>> {
+    if !root_or_skip(test) {
+        return None;
+    }
+    let runtime = Command::new("runc").arg("--version").stdout(Stdio::null()).status();
+    if runtime.is_err() {
+        testing::skip(test, "runc is not installed");
+    }
+    runtime
+        .ok()
+        .map(|_| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn plan(directory: &Path, steps: &str) -> String {
+    let path = directory.join("short.toml");
+    std::fs::write(&path, format!("{HEAD}{steps}")).expect("written");
+    path.display().to_string()
+}
+
+fn in_container(directory: &Path, steps: &str) -> (Output, String) {
+    let out = directory.join("run.triptime").display().to_string();
+    let (plan, limits) = (plan(directory, steps), generous_limits(directory));
+    let words = ["--place", "container", "--json", "--quiet", "--disturb"];
+    let output = run(&[&["qualify", &plan, "--limits", &limits, "--out", &out], &words[..]].concat());
+    (output, out)
+}
+
+/// What containers could leave: beside namespaces and mounts, control groups and folders.
+fn left() -> String {
+    let of_ours = |folder: &str| {
+        let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut ours: Vec<String> = names.filter(|name| name.starts_with("triptime-")).collect();
+        ours.sort();
+        format!("{folder}: {ours:?}\n")
+    };
+    let folders = [
+        "/tmp",
+        "/run",
+        "/sys/fs/cgroup",
+        "/sys/fs/cgroup/cpu",
+        "/sys/fs/cgroup/cpuset",
+    ];
+    traces() + &folders.map(of_ours).concat()
+}
+
+fn setting<'a>(series: &'a Value, name: &str) -> Option<&'a str> {
+    series["settings"].get(name)?.as_str()
+}
+
+#[test]
+fn every_step_runs_in_a_container_and_becomes_a_part_of_the_run() {
+    let Some(_alone) = can("every_step_runs_in_a_container_and_becomes_a_part_of_the_run") else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let before = left();
+    let (output, out) = in_container(directory.path(), STEPS);
+    // A stall of this machine makes the relays miss tasks, which fails a limit.
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
+    assert_eq!(left(), before, "left behind");
+    let document = json(&output);
+    let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
+    for name in [
+        &format!("wakeup/cpu{cpu}"),
+        "age/MU01",
+        "talk/test",
+        "task/bays1-1",
+        "task/bays1-2",
+    ] {
+        let series = series(&document, name);
+        let place = setting(series, "place").unwrap_or_default();
+        assert!(place.starts_with("container: runc"), "{name}: {series}");
+        assert!(
+            series["received"].as_u64().is_some_and(|samples| samples > 400),
+            "{series}"
+        );
+    }
+    // Round trips and trips are measured by the test set, which is here.
+    for name in ["rtt/reflect", "trip/bays1-1-overcurrent", "trip/bays1-2-overcurrent"] {
+        let series = series(&document, name);
+        assert_eq!(setting(series, "place"), None, "{series}");
+        assert!(
+            series["received"].as_u64().is_some_and(|samples| samples > 0),
+            "{series}"
+        );
+    }
+    let run = RunFile::open(Path::new(&out)).expect("a run");
+    let facts = run.facts().expect("facts");
+    let fact = |group: &str, name: &str| {
+        let found = facts.iter().find(|fact| fact.group == group && fact.name == name);
+        found.unwrap_or_else(|| panic!("no {group}: {name}")).value.clone()
+    };
+    assert_eq!(
+        fact("container: limits", "capabilities"),
+        Ok("NET_RAW IPC_LOCK SYS_NICE".to_owned())
+    );
+    assert!(fact("place", "config.json").is_ok_and(|text| text.contains("CAP_NET_RAW")));
+    let events = run.events().expect("events");
+    let doubts = events.iter().filter(|event| event.text.contains("ended early"));
+    assert_eq!(doubts.count(), 0, "{events:?}");
+}
+
+#[test]
+fn what_held_up_a_thread_in_a_container_is_told_by_the_host() {
+    let Some(_alone) = can("what_held_up_a_thread_in_a_container_is_told_by_the_host") else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let blocker = std::thread::spawn(move || {
+        sys::thread::set_name("planted-stall");
+        let thread = RtThread {
+            policy: Policy::Fifo(95),
+            cpu: Some(cpu),
+            stack_bytes: 0,
+        };
+        thread.enter().expect("a real-time thread");
+        while !told.load(Ordering::Relaxed) {
+            sleep_until(sys::clock::monotonic() + 190_700_000);
+            let begin = sys::clock::monotonic();
+            while sys::clock::monotonic() - begin < 3_000_000 {
+                std::hint::spin_loop();
+            }
+        }
+    });
+    let (output, out) = in_container(directory.path(), STALLED);
+    stop.store(true, Ordering::Relaxed);
+    blocker.join().expect("no panic");
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
+    let run = RunFile::open(Path::new(&out)).expect("a run");
+    let (id, _) = run.series().expect("series").remove(0);
+    let spikes = run.spikes(id).expect("spikes");
+    let by_us = spikes
+        .iter()
+        .filter_map(|spike| spike.explanation.as_ref())
+        .filter(|why| {
+            why.cause == Cause::Thread && why.occupants.iter().any(|part| part.what.contains("planted-stall"))
+        });
+    let found = by_us.count();
+    // Six seconds have thirty stalls; where the machine stands still, events are overwritten before they are asked for.
+    assert!(found >= 15, "{found} of {}", spikes.len());
+    // Its own number is known here: it is not taken for another thread that was in its way.
+    let own = spikes.iter().filter_map(|spike| spike.explanation.as_ref());
+    let wrong = own.filter(|why| why.cause == Cause::Thread && why.text.starts_with("thread wakeup/"));
+    assert_eq!(wrong.map(|why| why.text.as_str()).next(), None);
+}
+
+#[test]
+fn a_container_ends_with_the_run_that_was_killed() {
+    let Some(_alone) = can("a_container_ends_with_the_run_that_was_killed") else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let before = left();
+    let out = directory.path().join("run.triptime").display().to_string();
+    let plan = plan(directory.path(), &STALLED.replace("6s", "60s"));
+    let arguments = ["qualify", &plan, "--place", "container", "--out", &out, "--disturb"];
+    let mut child = start(&arguments);
+    let began = Instant::now();
+    while groups() == 0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "no container came up");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal(&child, rustix::process::Signal::KILL);
+    child.wait().expect("its end");
+    while groups() > 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "the container goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // The next run takes away what the killed one left on the disk.
+    let (output, _) = in_container(directory.path(), &STALLED.replace("6s", "500ms"));
+    assert!(
+        matches!(output.status.code(), Some(2)),
+        "the file is there: {}",
+        stderr(&output)
+    );
+    std::fs::remove_file(&out).expect("removed");
+    let (output, _) = in_container(directory.path(), &STALLED.replace("6s", "1s"));
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
+    assert_eq!(left(), before, "left behind");
+}
+
+/// Control groups of containers of ours.
+fn groups() -> usize {
+    ["/sys/fs/cgroup/cpuset", "/sys/fs/cgroup"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten())
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("triptime-"))
+        .count()
+}
