@@ -32,7 +32,7 @@ pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules};
 pub use shown::{image_for_any, show};
 pub use spec::{Accel, Channel, GuestSpec, MEMORY};
 
-use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
+use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
 use away::Errand;
 use message::Greeting;
 use model::{EventKind, Fact};
@@ -133,6 +133,10 @@ impl Place for Guest {
         });
         facts.push(fact("clock when it was up", clock, "asked over the channel"));
         facts
+    }
+
+    fn vcpu(&self, cpu: u32) -> Option<Vcpu> {
+        qemu::threads::vcpu(self.up.machine.process(), cpu)
     }
 
     fn doubts(&self) -> Vec<(EventKind, String)> {
