@@ -63,13 +63,13 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
         .clone()
         .unwrap_or_else(|| default_file("matrix").with_extension(""));
     page::check(args.run.pages.html.as_deref(), None)?;
+    let _taken = Folder::take(&folder)?;
     let state = course.state(args, &folder, &roles)?;
     measured(args, &course, state, &folder)
 }
 
 /// Measures what is missing, and shows what is there.
 fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) -> Result<u8, Failure> {
-    let _taken = Folder::take(folder)?;
     state.write(folder)?;
     for cell in &state.cells {
         write(&plan_file(folder, cell), &course.plan.of_cell(cell)?)?;
