@@ -15,7 +15,7 @@ mod room;
 mod run;
 mod step;
 
-pub use device::Task;
+pub use device::{Asks, Task};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
 pub use matrix::{Cell, Isolation, MatrixTable};
@@ -36,6 +36,9 @@ pub const EMBEDDED: [(&str, &str); 11] = [
     ("avb-wakeup", include_str!("../../../../plans/avb-wakeup.toml")),
     ("networks", include_str!("../../../../plans/networks.toml")),
     ("matrix", include_str!("../../../../plans/matrix.toml")),
-    ("container-table", include_str!("../../../../plans/container-table.toml")),
+    (
+        "container-table",
+        include_str!("../../../../plans/container-table.toml"),
+    ),
     ("two-guests", include_str!("../../../../plans/two-guests.toml")),
 ];

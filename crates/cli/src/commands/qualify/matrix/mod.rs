@@ -5,8 +5,9 @@ mod outline;
 mod rounds;
 
 use super::QualifyArgs;
-use crate::ending;
+use crate::ending::{self, Hangup};
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
+use crate::keeper::FolderKeeper;
 use crate::matrix;
 use crate::page;
 use crate::ready::{explained, not_to_be_disturbed};
@@ -63,6 +64,9 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
         .clone()
         .unwrap_or_else(|| default_file("matrix").with_extension(""));
     page::check(args.run.pages.html.as_deref(), None)?;
+    if args.detach {
+        return super::detach::start(args, &course.plan, None);
+    }
     let _taken = Folder::take(&folder)?;
     let state = course.state(args, &folder, &roles)?;
     measured(args, &course, state, &folder)
@@ -75,7 +79,12 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
         write(&plan_file(folder, cell), &course.plan.of_cell(cell)?)?;
     }
     let interrupted = Arc::new(AtomicBool::new(false));
-    ending::on_signals(&interrupted)?;
+    let hangup = if args.detached.is_some() {
+        Hangup::Passes
+    } else {
+        Hangup::Ends
+    };
+    ending::on_signals_but(&interrupted, hangup)?;
     if !args.run.quiet {
         say(&format_args!(
             "the measurements go to {}, in the order of seed {}",
@@ -91,9 +100,17 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
         interrupted,
         is_quiet: args.run.quiet,
         took_ns: Vec::new(),
+        keeper: FolderKeeper::start(&course.plan.name, folder, args.detached.as_ref()),
     };
-    let end = rounds.measure()?;
-    shown(args, &rounds.state, folder, end)
+    let end = rounds.measure();
+    let Rounds { state, keeper, .. } = rounds;
+    let early = matches!(end, Ok(End::Interrupted)).then(|| "it was told to end".to_owned());
+    let result = end.and_then(|end| shown(args, &state, folder, end));
+    match &result {
+        Ok(status) => keeper.ended(*status, early),
+        Err(failure) => keeper.ended(failure.status(), Some(failure.to_string())),
+    }
+    result
 }
 
 /// Prints the result, writes its page, and says how to go on where it is not all.
