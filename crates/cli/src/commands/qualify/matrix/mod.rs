@@ -157,10 +157,6 @@ fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
             "--isolate: write isolcpus into matrix.isolation: its guests isolate all CPUs but 0",
         ),
         (
-            args.detach || args.restart_after_reboot,
-            "--detach: a matrix is many runs, and goes on where it was ended: start it with nohup, or as a service",
-        ),
-        (
             !args.nic.is_empty(),
             "--nic: a matrix measures over networks of its own: write them into matrix.networks",
         ),
