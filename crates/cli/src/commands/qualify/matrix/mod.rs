@@ -67,13 +67,13 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     if args.detach {
         return super::detach::start(args, &course.plan, None);
     }
+    let _taken = Folder::take(&folder)?;
     let state = course.state(args, &folder, &roles)?;
     measured(args, &course, state, &folder)
 }
 
 /// Measures what is missing, and shows what is there.
 fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) -> Result<u8, Failure> {
-    let _taken = Folder::take(folder)?;
     state.write(folder)?;
     for cell in &state.cells {
         write(&plan_file(folder, cell), &course.plan.of_cell(cell)?)?;
@@ -155,10 +155,6 @@ fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
         (
             args.guest.isolates(),
             "--isolate: write isolcpus into matrix.isolation: its guests isolate all CPUs but 0",
-        ),
-        (
-            args.detach || args.restart_after_reboot,
-            "--detach: a matrix is many runs, and goes on where it was ended: start it with nohup, or as a service",
         ),
         (
             !args.nic.is_empty(),
