@@ -303,21 +303,41 @@ fn a_guest_is_a_kernel_an_archive_with_the_binary_and_what_to_run() {
     write("vmlinuz", "a kernel");
     write("modules/order", "virtio_blk\n");
     write("modules/virtio_blk.ko", "a module");
-    let words = ["--kernel", "vmlinuz", "--modules", "modules", "--", "wakeup", "--cpus", "1"];
+    let words = [
+        "--kernel",
+        "vmlinuz",
+        "--modules",
+        "modules",
+        "--",
+        "wakeup",
+        "--cpus",
+        "1",
+    ];
     emit(folder.path(), &[&["guest", "probe"][..], &words].concat());
     let read = |name: &str| fs::read(folder.path().join("probe").join(name)).expect(name);
     assert_eq!(read("vmlinuz"), b"a kernel");
     let arguments = String::from_utf8(read("arguments")).expect("UTF-8");
     assert!(arguments.contains(" isolcpus=managed_irq,domain,1 "), "{arguments}");
-    assert!(arguments.ends_with(" triptime.run=\"wakeup --cpus 1\"\n"), "{arguments}");
+    assert!(
+        arguments.ends_with(" triptime.run=\"wakeup --cpus 1\"\n"),
+        "{arguments}"
+    );
     let image = folder.path().join("probe/initramfs.img");
-    said(Command::new("gzip").args(["--decompress", "--keep", "--suffix", ".img"]).arg(&image));
+    said(
+        Command::new("gzip")
+            .args(["--decompress", "--keep", "--suffix", ".img"])
+            .arg(&image),
+    );
     fs::create_dir(folder.path().join("root")).expect("a folder");
     let archive = fs::File::open(folder.path().join("probe/initramfs")).expect("an archive");
-    cpio.args(["--extract", "--quiet", "--no-absolute-filenames"]).current_dir(folder.path().join("root"));
+    cpio.args(["--extract", "--quiet", "--no-absolute-filenames"])
+        .current_dir(folder.path().join("root"));
     said(cpio.stdin(archive));
     let unpacked = |name: &str| fs::read(folder.path().join("root").join(name)).expect(name);
-    assert!(unpacked("init") == fs::read(binary()).expect("the binary"), "the binary differs");
+    assert!(
+        unpacked("init") == fs::read(binary()).expect("the binary"),
+        "the binary differs"
+    );
     assert_eq!(unpacked("modules/virtio_blk.ko"), b"a module");
 }
 
@@ -327,8 +347,25 @@ fn what_cannot_be_is_refused_with_the_reason() {
         (&["oci", "--hugepages", "3MiB"][..], "no whole number of huge pages"),
         (&["oci", "--net", "an-interface-with-a-long-name"], "neither host, none"),
         (&["quadlet", "--cpus", "2"], "--nic"),
-        (&["guest", "x", "--kernel", "/nowhere", "--modules", "/nowhere"], "/nowhere"),
-        (&["guest", "x", "--kernel", "a", "--modules", "a", "--", "wakeup", "--label", "a b"], "neither spaces nor quotes"),
+        (
+            &["guest", "x", "--kernel", "/nowhere", "--modules", "/nowhere"],
+            "/nowhere",
+        ),
+        (
+            &[
+                "guest",
+                "x",
+                "--kernel",
+                "a",
+                "--modules",
+                "a",
+                "--",
+                "wakeup",
+                "--label",
+                "a b",
+            ],
+            "neither spaces nor quotes",
+        ),
         (&["job", "--cpu-count", "0"], "cpu-count"),
         (&["job", "--node", "Node 1"], "no name in Kubernetes"),
         (&["checkup", "--timeout", "soon"], "spec.timeout"),
@@ -340,4 +377,14 @@ fn what_cannot_be_is_refused_with_the_reason() {
         assert!(matches!(output.status.code(), Some(2 | 3)), "{words:?}");
         assert!(stderr(&output).contains(why), "{words:?}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn lab_has_the_same_command() {
+    let folder = folder();
+    let output = run(&["lab", "emit", "job", "--net", "host"]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        emit(folder.path(), &["job", "--net", "host"])
+    );
 }

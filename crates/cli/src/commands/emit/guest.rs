@@ -40,7 +40,12 @@ const OF_OTHERS: [&str; 9] = [
 
 pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
     let spec = args.machine.spec()?;
-    if let Some(word) = args.command.words.iter().find(|word| word.contains(['"', ' ', '\t', '\n'])) {
+    if let Some(word) = args
+        .command
+        .words
+        .iter()
+        .find(|word| word.contains(['"', ' ', '\t', '\n']))
+    {
         return Err(Failure::Usage(format!(
             "\"{word}\": a word on a kernel's command line has neither spaces nor quotes"
         )));
@@ -60,6 +65,8 @@ pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
         write(&args.folder.join(name), octets)?;
     }
     let path = args.folder.display();
-    say(&format!("{path}: boot {path}/vmlinuz with {path}/initramfs.img and the text of {path}/arguments"));
+    say(&format!(
+        "{path}: boot {path}/vmlinuz with {path}/initramfs.img and the text of {path}/arguments"
+    ));
     Ok(())
 }

@@ -28,7 +28,12 @@ Examples: triptime lab guest wakeup --duration 10s
           triptime lab guest --show")]
 pub(crate) struct GuestArgs {
     /// The command and its options, as on the command line of triptime
-    #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true, required_unless_present = "show")]
+    #[arg(
+        value_name = "WORDS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required_unless_present = "show"
+    )]
     words: Vec<String>,
     #[command(flatten)]
     machine: MachineArgs,
