@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+use support::guest::{QEMU, guest};
 use sys::netns::NetNs;
 use tempfile::TempDir;
 
@@ -14,8 +15,6 @@ const LIFE: Duration = Duration::from_secs(600);
 
 /// Room for what a guest leaves.
 const DISK_OCTETS: u64 = 64 << 20;
-
-const QEMU: &str = "qemu-system-x86_64";
 
 /// A kernel that guests run.
 #[derive(Clone, Copy)]
@@ -31,22 +30,6 @@ impl Kernel {
         match self {
             Self::Rt612 => "6.12-rt",
             Self::Rt61 => "6.1-rt",
-        }
-    }
-
-    /// Its folder, with `vmlinux` and modules; or why it cannot be had.
-    fn folder(self) -> Result<PathBuf, String> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let script = root.join("scripts/guest.sh");
-        let output = Command::new(script)
-            .arg(self.name())
-            .output()
-            .expect("scripts/guest.sh");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        match output.status.code() {
-            Some(0) => Ok(root.join("target/guest").join(self.name())),
-            Some(3) => Err(said.trim().to_owned()),
-            _ => panic!("scripts/guest.sh {}: {said}", self.name()),
         }
     }
 }
@@ -76,10 +59,7 @@ pub(crate) struct Machine {
 impl Machine {
     /// Boots it; or why none can be booted here.
     pub(crate) fn boot(setup: &Setup) -> Result<Self, String> {
-        if Command::new(QEMU).arg("--version").output().is_err() {
-            return Err(format!("{QEMU} is not installed"));
-        }
-        let kernel = setup.kernel.folder()?;
+        let kernel = guest(setup.kernel.name())?;
         let folder = tempfile::tempdir().expect("a directory");
         let image = folder.path().join("initrd");
         std::fs::write(&image, fill(setup, &kernel, folder.path())?).expect("written");

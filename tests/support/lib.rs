@@ -2,6 +2,7 @@
 
 pub mod bridge;
 pub mod feeder;
+pub mod guest;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

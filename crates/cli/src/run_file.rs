@@ -13,14 +13,14 @@ use lab::loads::Loads;
 use lab::preflight::{self, Intent};
 use lab::room::{Disk, Need};
 use lab::runner::{Runner, Underway};
-use lab::session::{Session, SessionError, SessionSpec};
+use lab::session::{Explainer, Session, SessionError, SessionSpec};
 use model::fact::LABEL;
 use model::{EventKind, RunState, setting};
 use probes::copier::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError};
 use report::limits::Profile;
 use report::tables::Layout;
-use run::{Explain, NewRun, Stop, Thresholds, remove};
+use run::{NewRun, Stop, Thresholds, remove};
 use std::path::{Path, PathBuf};
 use store::RunFile;
 use sys::SysError;
@@ -72,8 +72,8 @@ pub(crate) struct Start<'a> {
     pub(crate) table: Option<Layout>,
     /// Limits that the measurement has of itself, as a profile's TOML: beside those of the profile, or alone.
     pub(crate) own_limits: Option<String>,
-    /// What explains late samples in the place of a flight recorder.
-    pub(crate) explain: Option<Box<dyn Explain>>,
+    /// What explains late samples.
+    pub(crate) explain: Explainer,
     /// The plan that it runs.
     pub(crate) plan: Option<&'a str>,
     /// How long it measures, if it has an end that is known.
@@ -104,7 +104,7 @@ impl Start<'_> {
             open_ended: duration_ns.is_none(),
             table: None,
             own_limits: None,
-            explain: None,
+            explain: Explainer::Own,
             plan: None,
             lasts_ns: duration_ns,
             need: None,
@@ -303,8 +303,10 @@ impl Run {
         }
         let why = outcome.as_ref().err().map(ToString::to_string);
         let why = self.beside.keeper.why().or(why);
-        let events = self.session.recorder.events();
-        events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
+        if !self.beside.keeper.has_told() {
+            let events = self.session.recorder.events();
+            events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
+        }
         RunState::Interrupted
     }
 

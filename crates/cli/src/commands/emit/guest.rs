@@ -3,7 +3,7 @@
 use super::{CommandArgs, unwritten, write};
 use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
-use lab::place::guest::{OF_QEMU, choose_modules, make_image, pack_image};
+use lab::place::guest::image_for_any;
 use std::fs;
 use std::path::PathBuf;
 
@@ -24,20 +24,6 @@ pub(super) struct GuestArgs {
     machine: MachineArgs,
 }
 
-/// Modules for the disks and network cards that hypervisors show, beside QEMU's: virtio, SATA, VMware's, Hyper-V's. A kernel that lacks one
-/// has it built in, or cannot be used there.
-const OF_OTHERS: [&str; 9] = [
-    "virtio_blk",
-    "sd_mod",
-    "ahci",
-    "nvme",
-    "vmw_pvscsi",
-    "vmxnet3",
-    "hv_storvsc",
-    "hv_netvsc",
-    "e1000e",
-];
-
 pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
     let spec = args.machine.spec()?;
     if let Some(word) = args
@@ -50,9 +36,7 @@ pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
             "\"{word}\": a word on a kernel's command line has neither spaces nor quotes"
         )));
     }
-    let wanted = [&OF_QEMU[..], &OF_OTHERS].concat();
-    let modules = choose_modules(&spec.modules, &wanted)?;
-    let image = pack_image(&make_image(&modules)?)?;
+    let image = image_for_any(&spec.modules)?;
     let kernel = fs::read(&spec.kernel).map_err(|error| unwritten(&spec.kernel, &error))?;
     let run = args.command.words.join(" ");
     let arguments = format!("{} triptime.run=\"{run}\"\n", spec.kernel_arguments());

@@ -7,7 +7,7 @@ use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
 use crate::run_file::default_file;
 use crate::verdict;
-use lab::place::guest::{Guest, show};
+use lab::place::guest::{Guest, image_for_any, show};
 use lab::place::{Away, Job, Place, PlaceError, Returned};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,26 +20,26 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Boots a virtual machine with this program as its first process, runs a command in it, and brings the run here
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-The guest has no disk and no network: it is for wakeup, noise and qualify plans without a bed of the host's. KVM runs it where that
-boots the kernel; else it is emulated, and then its timing is no evidence: no limit is passed by it.
+The guest has no disk and no network: it is for wakeup, noise and plans that make a bed of
+their own. KVM runs it where that boots the kernel. Else it is emulated, its timing is no
+evidence, and no limit is passed by it.
 
 Examples: triptime lab guest wakeup --duration 10s
           triptime lab guest --kernel vmlinuz --modules lib/modules/6.12 --host-cpus 2-3 -- qualify vm-wakeup --duration 1h
-          triptime lab guest --show")]
+          triptime lab guest --show
+          triptime lab guest --write-image triptime-guest.img")]
 pub(crate) struct GuestArgs {
     /// The command and its options, as on the command line of triptime
-    #[arg(
-        value_name = "WORDS",
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        required_unless_present = "show"
-    )]
+    #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true, required_unless_present_any = ["show", "write_image"])]
     words: Vec<String>,
     #[command(flatten)]
     machine: MachineArgs,
     /// Print QEMU's command line, the same machine as a domain of libvirt, and the kernel's arguments; boot nothing
     #[arg(long)]
     show: bool,
+    /// Write its image, packed, with modules for QEMU, VMware and Hyper-V, to be booted with the same kernel by any of them; boot nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "show")]
+    write_image: Option<PathBuf>,
     /// Run file to write [default: ./runs/TIME-guest.triptime]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -56,18 +56,27 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
         verdict::write(&show(&spec)?)?;
         return Ok(0);
     }
+    if let Some(path) = &args.write_image {
+        let written = std::fs::write(path, image_for_any(&spec.modules)?);
+        written.map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", path.display())))?;
+        return Ok(0);
+    }
     let file = args.out.clone().unwrap_or_else(|| default_file("guest"));
     if file.exists() {
         return Err(Failure::Usage(format!("{} exists already", file.display())));
     }
+    // Until it is up, a signal ends this process, and the guest with it.
+    let guest = Guest::boot(&spec, None)?;
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;
-    let guest = Guest::boot(&spec, None)?;
     say(&format_args!(
         "{}; up in {:.1} s",
         guest.describe(),
         guest.boot_time().as_secs_f64()
     ));
+    if guest.is_emulated() {
+        say(&format_args!("the guest is {}", guest.processor()));
+    }
     for complaint in guest.complaints() {
         say(&format_args!("the guest: {complaint}"));
     }

@@ -10,6 +10,7 @@ pub(crate) use lasting::Lasting;
 use crate::arguments::RunArgs;
 use crate::ending::leave_session;
 use crate::failure::Failure;
+use crate::guest::MachineArgs;
 use crate::keeper::Detached;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
@@ -18,8 +19,10 @@ use crate::verdict::write;
 use lab::bed::Bed;
 use lab::detach::Left;
 use lab::place::container::Containers;
+use lab::place::guest::GuestSpec;
 use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
+use lab::session::Explainer;
 use lasting::Again;
 use model::EventKind;
 use probes::options::positive_duration;
@@ -41,7 +44,7 @@ On a host in service: the judged CPUs are kept busy at real-time priority, and l
 --show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix), or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix, container-table, two-guests), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
@@ -51,7 +54,8 @@ pub(crate) struct QualifyArgs {
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
-    /// Where the devices under test are: in this process, or each in a container [default: as the plan says]
+    /// Where the devices under test are: in this process (native), each in a container, or each in a guest (vm) [default: as the plan
+    /// says]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<Kind>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
@@ -90,6 +94,8 @@ pub(crate) struct QualifyArgs {
     /// How it was started, and its name: written by --detach
     #[arg(long, hide = true, value_name = "WAY:NAME", conflicts_with = "detach")]
     detached: Option<Detached>,
+    #[command(flatten)]
+    guest: MachineArgs,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -154,12 +160,13 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     let window_ns = args.run.window.unwrap_or(plan.window.0);
     let need = plan.room(&cpus, &roles, window_ns, args.run.file_budget)?;
     if args.detach {
-        return detach::start(&args, &plan, &need);
+        return detach::start(&args, &plan, Some(&need));
     }
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
     }
+    let place = place(args.place.unwrap_or(plan.place), &args.guest, &roles, plan.devices())?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -176,7 +183,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         open_ended: false,
         table: plan.table.map(table::layout),
         own_limits: plan.own_limits()?,
-        explain: None,
+        explain: Explainer::Own,
         plan: Some(&plan.name),
         lasts_ns: None,
         need: Some(need),
@@ -196,7 +203,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     }
     say_rest(&run, left.as_deref());
     let work = PlanRun {
-        place: place(args.place.unwrap_or(plan.place), &roles, plan.devices()),
+        place,
         plan: &plan,
         roles,
         cpus,
@@ -215,21 +222,34 @@ fn say_rest(run: &Run, left: Option<&Left>) {
 }
 
 fn kind(text: &str) -> Result<Kind, String> {
-    let known = [Kind::Native, Kind::Container];
+    let known = [Kind::Native, Kind::Container, Kind::Vm];
     let found = known.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(" or ")))
+    found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(", ")))
 }
 
 /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
-fn place(kind: Kind, roles: &Roles, devices: usize) -> PlaceSpec {
-    match kind {
-        Kind::Native | Kind::Vm => PlaceSpec::Native,
+fn place(kind: Kind, guest: &MachineArgs, roles: &Roles, devices: usize) -> Result<PlaceSpec, Failure> {
+    Ok(match kind {
+        Kind::Native => PlaceSpec::Native,
         Kind::Container => PlaceSpec::Container(Containers {
             program: None,
             side_by_side: devices as u64,
             cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
         }),
-    }
+        Kind::Vm => {
+            let spec = guest.spec()?;
+            let usual = || on_cpus_of_the_run(roles, spec.cpus as usize * devices);
+            let host_cpus = spec.host_cpus.clone().or_else(usual);
+            PlaceSpec::Guest(Box::new(GuestSpec { host_cpus, ..spec }))
+        }
+    })
+}
+
+/// CPUs for so many virtual ones: what keeps house there on one that is not judged here, the others on those that are. `None`: there
+/// are too few.
+fn on_cpus_of_the_run(roles: &Roles, wanted: usize) -> Option<CpuList> {
+    let all: CpuList = roles.recorder.iter().take(1).chain(roles.measured.iter()).collect();
+    (all.len() >= wanted).then(|| all.iter().take(wanted).collect())
 }
 
 /// How long it takes and who runs where, before anything is measured. Standard output is the result's.

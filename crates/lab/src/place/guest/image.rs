@@ -15,17 +15,17 @@ pub(super) const MODULES: &str = "/modules";
 pub(super) const ORDER: &str = "/modules/order";
 
 /// The running program's file.
-const PROGRAM: &str = "/proc/self/exe";
+pub const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// An archive with this program as `/init` and with these modules, in the order given. The program must be static, as ours is.
+/// An archive with `program` as `/init` and with these modules, in the order given. It must be a static triptime: this one is [`OWN_PROGRAM`].
 ///
 /// Modules that gzip packed are unpacked; of those that xz or zstd packed, the kernel does it (`CONFIG_MODULE_DECOMPRESS`).
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn make(modules: &[Module]) -> Result<Vec<u8>, PlaceError> {
+pub fn make(program: &Path, modules: &[Module]) -> Result<Vec<u8>, PlaceError> {
     let mut archive = Archive::default();
-    archive.add("/init", &read(Path::new(PROGRAM))?)?;
+    archive.add("/init", &read(program)?)?;
     let mut order = String::new();
     for module in modules {
         let (name, content) = packed(module)?;
@@ -42,7 +42,7 @@ pub fn make(modules: &[Module]) -> Result<Vec<u8>, PlaceError> {
 /// # Errors
 /// None but for want of memory.
 pub fn pack(image: &[u8]) -> Result<Vec<u8>, PlaceError> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     let packed = encoder.write_all(image).and_then(|()| encoder.finish());
     packed.map_err(|error| PlaceError::Io {
         path: PathBuf::from("the image"),
@@ -79,9 +79,10 @@ fn io(path: &Path, error: std::io::Error) -> PlaceError {
 
 #[cfg(test)]
 mod tests {
-    use super::{make, pack, packed};
+    use super::{OWN_PROGRAM, make, pack, packed};
     use crate::place::guest::modules::Module;
     use std::io::Read;
+    use std::path::Path;
 
     fn contains(octets: &[u8], text: &[u8]) -> bool {
         octets.windows(text.len()).any(|window| window == text)
@@ -104,7 +105,7 @@ mod tests {
         let found: Vec<(String, Vec<u8>)> = modules.iter().map(|one| packed(one).expect("read")).collect();
         assert_eq!(found[1], ("a.ko".to_owned(), b"module a".to_vec()));
         assert_eq!(found[2], ("d.ko.xz".to_owned(), b"as it is".to_vec()));
-        let image = make(&modules).expect("an image");
+        let image = make(Path::new(OWN_PROGRAM), &modules).expect("an image");
         // The last of its files.
         let end = &image[image.len() - 1000..];
         assert!(contains(end, b"modules/order"));
@@ -123,7 +124,7 @@ mod tests {
             name: "a".to_owned(),
             file: "/nowhere/a.ko".into(),
         };
-        let error = make(&[gone]).expect_err("no file");
+        let error = make(Path::new(OWN_PROGRAM), &[gone]).expect_err("no file");
         assert!(error.to_string().contains("/nowhere/a.ko"), "{error}");
     }
 }

@@ -8,6 +8,32 @@ use std::path::{Path, PathBuf};
 /// no module of it.
 pub const OF_QEMU: [&str; 3] = ["virtio_pci", "virtio_net", "virtio_console"];
 
+/// What a guest takes under any hypervisor that boots the image by itself: its disks, network cards and the channel of QEMU, VMware and
+/// Hyper-V, and virtual functions of the usual cards.
+pub const OF_ANY: [&str; 21] = [
+    "virtio_pci",
+    "virtio_net",
+    "virtio_console",
+    "virtio_blk",
+    "virtio_scsi",
+    "ahci",
+    "ata_piix",
+    "sd_mod",
+    "nvme",
+    "mptspi",
+    "mptsas",
+    "vmw_pvscsi",
+    "vmxnet3",
+    "hv_storvsc",
+    "hv_netvsc",
+    "e1000e",
+    "igbvf",
+    "ixgbevf",
+    "iavf",
+    "mlx5_core",
+    "ptp_kvm",
+];
+
 /// File of a folder of modules as `depmod` leaves it: each module's file, and those it needs.
 const DEPENDENCIES: &str = "modules.dep";
 /// File of a folder that is not made by `depmod`: names of its modules.

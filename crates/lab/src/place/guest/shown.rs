@@ -1,11 +1,11 @@
 //! A guest as it would be made, in words: nothing is booted.
 
 use super::boot::{emulator_cpus, shown};
-use super::modules::OF_QEMU;
+use super::modules::{OF_ANY, OF_QEMU};
 use super::qemu::domain::xml;
 use super::qemu::line::{Ways, words};
-use super::{Accel, GuestSpec, PlaceError, choose_modules, make_image};
-use std::path::PathBuf;
+use super::{Accel, GuestSpec, OWN_PROGRAM, PlaceError, choose_modules, make_image, pack_image};
+use std::path::{Path, PathBuf};
 
 /// Where the image is to be for somebody who boots it by hand.
 const IMAGE: &str = "triptime-guest.img";
@@ -22,9 +22,10 @@ pub fn show(spec: &GuestSpec) -> Result<String, PlaceError> {
         true => "none: the kernel has what it takes built in, or the folder lacks it".to_owned(),
         false => names.join(", "),
     };
-    let octets = make_image(&modules)?.len();
+    let octets = make_image(Path::new(OWN_PROGRAM), &modules)?.len();
     let ways = Ways {
         kvm: spec.accel != Accel::Tcg && spec.icount.is_none(),
+        locked: true,
         image: IMAGE.to_owned(),
         console: "stdio".to_owned(),
         channel: "socket,path=triptime-guest.sock,server=on,wait=off".to_owned(),
@@ -45,6 +46,14 @@ pub fn show(spec: &GuestSpec) -> Result<String, PlaceError> {
             None
         ),
     ))
+}
+
+/// The image for hypervisors that boot it by themselves: packed, with the modules of this folder that any of them takes.
+///
+/// # Errors
+/// A folder of something else, or a file that cannot be read.
+pub fn image_for_any(modules: &Path) -> Result<Vec<u8>, PlaceError> {
+    pack_image(&make_image(Path::new(OWN_PROGRAM), &choose_modules(modules, &OF_ANY)?)?)
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ mod outline;
 mod rounds;
 
 use super::QualifyArgs;
-use crate::ending;
+use crate::ending::{self, Hangup};
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
+use crate::keeper::FolderKeeper;
 use crate::matrix;
 use crate::page;
 use crate::ready::{explained, not_to_be_disturbed};
@@ -42,7 +43,8 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     };
     let roles = plan.roles(&cpus, &named)?;
     plan.check_beside(&cpus, &roles)?;
-    let course = Course::of(args, plan, table, &Here::look(&cpus, &roles.measured));
+    let guest = args.guest.spec().map(|_| ()).map_err(|failure| failure.to_string());
+    let course = Course::of(args, plan, table, &Here::look(&cpus, &roles.measured, guest));
     if args.show {
         return outline::show(&course, &roles);
     }
@@ -62,6 +64,9 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
         .clone()
         .unwrap_or_else(|| default_file("matrix").with_extension(""));
     page::check(args.run.pages.html.as_deref(), None)?;
+    if args.detach {
+        return super::detach::start(args, &course.plan, None);
+    }
     let state = course.state(args, &folder, &roles)?;
     measured(args, &course, state, &folder)
 }
@@ -74,7 +79,12 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
         write(&plan_file(folder, cell), &course.plan.of_cell(cell)?)?;
     }
     let interrupted = Arc::new(AtomicBool::new(false));
-    ending::on_signals(&interrupted)?;
+    let hangup = if args.detached.is_some() {
+        Hangup::Passes
+    } else {
+        Hangup::Ends
+    };
+    ending::on_signals_but(&interrupted, hangup)?;
     if !args.run.quiet {
         say(&format_args!(
             "the measurements go to {}, in the order of seed {}",
@@ -90,9 +100,17 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
         interrupted,
         is_quiet: args.run.quiet,
         took_ns: Vec::new(),
+        keeper: FolderKeeper::start(&course.plan.name, folder, args.detached.as_ref()),
     };
-    let end = rounds.measure()?;
-    shown(args, &rounds.state, folder, end)
+    let end = rounds.measure();
+    let Rounds { state, keeper, .. } = rounds;
+    let early = matches!(end, Ok(End::Interrupted)).then(|| "it was told to end".to_owned());
+    let result = end.and_then(|end| shown(args, &state, folder, end));
+    match &result {
+        Ok(status) => keeper.ended(*status, early),
+        Err(failure) => keeper.ended(failure.status(), Some(failure.to_string())),
+    }
+    result
 }
 
 /// Prints the result, writes its page, and says how to go on where it is not all.
@@ -134,6 +152,14 @@ fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: End) -> Result<u
 fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
     let run = &args.run;
     let given = [
+        (
+            args.guest.isolates(),
+            "--isolate: write isolcpus into matrix.isolation: its guests isolate all CPUs but 0",
+        ),
+        (
+            args.detach || args.restart_after_reboot,
+            "--detach: a matrix is many runs, and goes on where it was ended: start it with nohup, or as a service",
+        ),
         (
             !args.nic.is_empty(),
             "--nic: a matrix measures over networks of its own: write them into matrix.networks",
@@ -248,6 +274,7 @@ fn options(args: &QualifyArgs) -> Vec<String> {
     with("--limits", args.run.limits.clone());
     with("--label", args.run.label.clone());
     with("--file-budget", Some(format!("{}B", args.run.file_budget)));
+    options.extend(args.guest.words());
     let flags = [
         (args.disturb, "--disturb"),
         (args.run.no_flight_recorder, measure::NO_RECORDER),

@@ -12,6 +12,8 @@ pub(in super::super) const NAME: &str = "triptime";
 pub(in super::super) struct Ways {
     /// Run by the processor; else emulated.
     pub(in super::super) kvm: bool,
+    /// Its memory may be locked.
+    pub(in super::super) locked: bool,
     /// File of the image.
     pub(in super::super) image: String,
     /// What the console leads to, as `-chardev` has it, without an id.
@@ -45,7 +47,7 @@ pub(in super::super) fn words(spec: &GuestSpec, ways: &Ways) -> Vec<String> {
     line.flags(&["-nodefaults", "-no-user-config", "-no-reboot"]);
     line.add("-display", "none");
     processor(&mut line, spec, ways.kvm);
-    memory(&mut line, spec, ways.kvm);
+    memory(&mut line, spec, ways);
     line.add("-kernel", spec.kernel.display().to_string());
     line.add("-initrd", ways.image.clone());
     line.add("-append", spec.kernel_arguments());
@@ -101,12 +103,14 @@ fn processor(line: &mut Line, spec: &GuestSpec, kvm: bool) {
 }
 
 /// Under KVM the memory is there from the beginning, and stays; an emulated guest gains nothing by it.
-fn memory(line: &mut Line, spec: &GuestSpec, kvm: bool) {
-    let octets = spec.memory;
-    line.add("-m", format!("{}M", octets >> 20));
-    if kvm {
-        let backend = format!("memory-backend-ram,id=ram,size={}M,prealloc=on,merge=off", octets >> 20);
+fn memory(line: &mut Line, spec: &GuestSpec, ways: &Ways) {
+    let mebioctets = spec.memory >> 20;
+    line.add("-m", format!("{mebioctets}M"));
+    if ways.kvm {
+        let backend = format!("memory-backend-ram,id=ram,size={mebioctets}M,prealloc=on,merge=off");
         line.add("-object", backend);
+    }
+    if ways.kvm && ways.locked {
         line.add("-overcommit", "mem-lock=on");
     }
 }
@@ -134,6 +138,7 @@ mod tests {
         change(&mut spec);
         let ways = Ways {
             kvm,
+            locked: true,
             image: "image".to_owned(),
             console: "stdio".to_owned(),
             channel: "socket,fd=0".to_owned(),

@@ -1,0 +1,105 @@
+//! A guest that no host talks to: its command is on the kernel command line, and its result on a disk.
+
+use crate::kernel;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use store::RunFile;
+use support::guest::QEMU;
+use support::{run, stderr};
+
+/// Longest life of such a guest, on a machine that does much else.
+const LIFE: Duration = Duration::from_secs(300);
+
+/// Killed when dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What the console showed of a guest with this image, disk and command, when it has powered off.
+fn console(kernel: &Path, image: &Path, disk: &Path, command: &str) -> String {
+    let shown = disk.with_extension("console");
+    let append = format!("console=ttyS0 quiet panic=-1 triptime.run=\"{command}\"");
+    let drive = format!("file={},format=raw,if=virtio", disk.display());
+    let child = Command::new(QEMU)
+        .args([
+            "-nodefaults",
+            "-display",
+            "none",
+            "-no-reboot",
+            "-serial",
+            "stdio",
+            "-M",
+            "q35",
+        ])
+        .args([
+            "-accel", "tcg", "-cpu", "max", "-m", "768", "-append", &append, "-drive", &drive,
+        ])
+        .arg("-kernel")
+        .arg(kernel.join("vmlinux"))
+        .arg("-initrd")
+        .arg(image)
+        .stdin(Stdio::null())
+        .stdout(File::create(&shown).expect("a file"))
+        .spawn();
+    let mut running = Running(child.expect("QEMU"));
+    let text = || std::fs::read_to_string(&shown).expect("text");
+    let end = Instant::now() + LIFE;
+    while running.0.try_wait().expect("its state").is_none() {
+        assert!(Instant::now() < end, "it did not power off: {}", text());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    text()
+}
+
+#[test]
+fn a_command_of_the_kernel_command_line_leaves_its_result_on_a_blank_disk() {
+    let test = "a_command_of_the_kernel_command_line_leaves_its_result_on_a_blank_disk";
+    let Some(kernel) = kernel(test) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let (image, disk) = (path("image"), path("disk"));
+    let words = |path: &Path| path.display().to_string();
+    let arguments = [
+        "lab",
+        "guest",
+        "--kernel",
+        &words(&kernel.join("vmlinux")),
+        "--modules",
+        &words(&kernel),
+        "--write-image",
+        &words(&image),
+    ];
+    let output = run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    File::create(&disk)
+        .and_then(|file| file.set_len(32 << 20))
+        .expect("a disk");
+
+    let shown = console(
+        &kernel,
+        &image,
+        &disk,
+        "wakeup --cpus 0 --duration 1s --limits substation",
+    );
+    assert!(
+        shown.contains("INCONCLUSIVE") || shown.contains("inconclusive"),
+        "{shown}"
+    );
+    assert!(shown.contains("/dev/vda (which was blank)"), "{shown}");
+    let unpacked = Command::new("tar")
+        .arg("-xf")
+        .arg(&disk)
+        .arg("-C")
+        .arg(folder.path())
+        .status();
+    assert!(unpacked.expect("tar").success(), "{shown}");
+    let run = RunFile::open(&path("triptime/run.triptime")).expect("a run file");
+    assert_eq!(run.series().expect("series").len(), 1);
+}

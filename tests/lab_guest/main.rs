@@ -1,0 +1,41 @@
+//! A virtual machine of the program's own: what runs in it, what becomes of it, and what is left behind.
+
+mod alone;
+mod ends;
+mod measured;
+
+use std::path::PathBuf;
+use support::guest::guest;
+
+/// The words that boot the newest kernel, emulated; `None` after leaving the test out.
+fn boots(test: &str) -> Option<Vec<String>> {
+    let folder = kernel(test)?;
+    let path = |name: &str| folder.join(name).display().to_string();
+    let words = [
+        "lab",
+        "guest",
+        "--accel",
+        "tcg",
+        "--kernel",
+        &path("vmlinux"),
+        "--modules",
+        &path(""),
+    ];
+    Some(words.map(str::to_owned).to_vec())
+}
+
+/// The folder of that kernel.
+fn kernel(test: &str) -> Option<PathBuf> {
+    match guest("6.12-rt") {
+        Ok(folder) => Some(folder),
+        Err(why) => {
+            testing::skip(test, &why);
+            None
+        }
+    }
+}
+
+/// These words behind those.
+fn with<'a>(words: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
+    words.iter().map(String::as_str).chain(more.iter().copied()).collect()
+}

@@ -1,0 +1,103 @@
+//! What is measured in a guest is a run here, with what is to be known of the place.
+
+use crate::{boots, with};
+use model::EventKind;
+use model::fact::{HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
+use serde_json::Value;
+use std::io::Write;
+use std::path::Path;
+use store::RunFile;
+use support::{json, run, series, stderr};
+
+/// How long an emulated guest may take until it is up.
+const BOOT_S: f64 = 60.0;
+
+/// Seconds until the guest was up, as the program says.
+fn boot_s(said: &str) -> f64 {
+    let found = said.split("up in ").nth(1).and_then(|rest| rest.split(" s").next());
+    found.and_then(|seconds| seconds.parse().ok()).expect(said)
+}
+
+/// Nothing is passed or failed, and it is said why.
+fn assert_no_evidence(document: &Value) {
+    assert_eq!(document["verdict"], "inconclusive");
+    let checks = document["checks"].as_array().expect("checks");
+    let told = |check: &Value| {
+        check["why"]
+            .as_str()
+            .is_some_and(|why| why.contains("timing is no evidence"))
+    };
+    assert!(checks.iter().any(told), "{checks:#?}");
+}
+
+fn assert_inventory(file: &Path) {
+    let run = RunFile::open(file).expect("a run file");
+    let facts = run.facts().expect("facts");
+    let told = |of: Option<String>| of.expect("a fact");
+    assert!(told(HYPERVISOR.of(&facts)).contains("QEMU, which emulates the processor"));
+    assert!(told(PREEMPTION.of(&facts)).contains("PREEMPT_RT"));
+    assert!(told(KERNEL_RELEASE.of(&facts)).starts_with("6.12"));
+    let events = run.events().expect("events");
+    assert!(events.iter().any(|event| event.kind == EventKind::Emulated));
+}
+
+#[test]
+fn a_command_runs_in_a_guest_and_its_run_comes_here() {
+    let Some(words) = boots("a_command_runs_in_a_guest_and_its_run_comes_here") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("guest.triptime");
+    let out = file.to_str().expect("UTF-8");
+    let measure = [
+        "--json",
+        "--out",
+        out,
+        "wakeup",
+        "--cpus",
+        "1",
+        "--duration",
+        "3s",
+        "--limits",
+        "substation",
+        "-q",
+    ];
+    let output = run(&with(&words, &measure));
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let seconds = boot_s(&said);
+    // Not by eprintln, which the test harness captures.
+    let _ = writeln!(std::io::stderr(), "an emulated guest was up in {seconds} s");
+    assert!(seconds < BOOT_S, "{seconds}");
+    let document = json(&output);
+    let received = series(&document, "wakeup/cpu1")["received"].as_u64();
+    assert!(received > Some(100), "{received:?} of the isolated CPU");
+    assert_no_evidence(&document);
+    assert_inventory(&file);
+}
+
+#[test]
+fn without_virtio_guest_and_host_talk_over_a_serial_port() {
+    let Some(words) = boots("without_virtio_guest_and_host_talk_over_a_serial_port") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("guest.triptime");
+    let out = file.to_str().expect("UTF-8");
+    let measure = [
+        "--serial",
+        "--json",
+        "--out",
+        out,
+        "wakeup",
+        "--cpus",
+        "0",
+        "--duration",
+        "1s",
+        "-q",
+    ];
+    let output = run(&with(&words, &measure));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let received = series(&json(&output), "wakeup/cpu0")["received"].as_u64();
+    assert!(received > Some(100), "{received:?}");
+}
