@@ -46,6 +46,33 @@ pub(crate) struct MachineArgs {
 }
 
 impl MachineArgs {
+    /// The same guest on a command line, all but what it isolates.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let path = |path: &PathBuf| path.display().to_string();
+        let valued = [
+            ("--kernel", self.kernel.as_ref().map(path)),
+            ("--modules", self.modules.as_ref().map(path)),
+            (
+                "--append",
+                Some(self.append.clone()).filter(|append| !append.is_empty()),
+            ),
+            ("--vcpus", Some(self.vcpus.to_string())),
+            ("--memory", Some(format!("{}B", self.memory))),
+            ("--host-cpus", self.host_cpus.as_ref().map(ToString::to_string)),
+            ("--accel", Some(self.accel.name().to_owned())),
+            ("--icount", self.icount.map(|shift| shift.to_string())),
+        ];
+        let valued = valued
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        valued.chain(self.serial.then(|| "--serial".to_owned())).collect()
+    }
+
+    /// Whether it is said which of its CPUs its kernel isolates.
+    pub(crate) fn isolates(&self) -> bool {
+        self.isolate.is_some()
+    }
+
     /// The guest that is asked for.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! One run: its file, its recorder, and what is watched beside the measurement.
 
+mod cache;
 mod claims;
 mod delays;
 pub mod flight;
@@ -8,6 +9,7 @@ mod neighbours;
 mod watch;
 
 use crate::place::{Asking, OverHost};
+use cache::CacheReadings;
 use flight::Flight;
 use host::audit::parameters::Parameters;
 use host::{Host, Hypervisor};
@@ -172,7 +174,8 @@ impl Session {
             true => Vec::new(),
             false => [spec.interfaces.as_slice(), &spec.ports].concat(),
         };
-        let watch = Watch::start(events, spec.interfaces, claimed);
+        let cache = CacheReadings::new(Host::live(), spec.measured, spec.run.window_ns);
+        let watch = Watch::start((events, pair.monotonic), spec.interfaces, claimed, cache);
         Ok(Self {
             recorder,
             stop,

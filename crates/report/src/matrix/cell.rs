@@ -5,7 +5,7 @@ use super::{Absent, Measurement};
 use crate::comparison::joined;
 use crate::verdict::{Check, Judgement, Verdict};
 use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE};
-use model::{RunView, SeriesView};
+use model::{EventKind, RunView, SeriesView};
 use units::foreign::Show;
 
 /// What makes a cell another than the next.
@@ -109,6 +109,8 @@ pub(super) struct Cell {
     pub(super) failures: Vec<String>,
     /// Limits that failed, and why.
     pub(super) over: Vec<String>,
+    /// Whether its processor was emulated: then its timing is no evidence.
+    pub(super) is_emulated: bool,
     /// The files of its runs.
     pub(super) files: Vec<String>,
     /// Its rounds as one run, each kind of series as one; `None` where it was not measured.
@@ -125,6 +127,7 @@ impl Cell {
             left_out: None,
             failures: Vec::new(),
             over: Vec::new(),
+            is_emulated: false,
             files: Vec::new(),
             whole: None,
         }
@@ -176,6 +179,7 @@ fn of_rounds(conditions: Conditions, mut runs: Vec<Measurement>) -> Cell {
         if !run.for_causes {
             cell.rounds += 1;
             cell.verdicts.count(run.judgement.verdict);
+            cell.is_emulated |= run.view.events.iter().any(|event| event.kind == EventKind::Emulated);
             cell.files.push(run.view.file.display().to_string());
         }
     }

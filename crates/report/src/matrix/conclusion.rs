@@ -84,6 +84,9 @@ pub(super) struct Conclusion {
     pub(super) doubts: Vec<String>,
 }
 
+/// Of a guest whose processor is emulated.
+pub(super) const EMULATED: &str = "emulated: its timing is no evidence";
+
 /// The tail first: it decides about a trip.
 const BY_WEIGHT: [Figure; 5] = [
     Figure::P999,
@@ -156,6 +159,7 @@ fn of_series(factor: Factor, (a, b): (&Cell, &Cell), compared: &Compared) -> Opt
     let statements = by_weight(strict.chain(by_samples).collect());
     let not_compared = compared.not_compared.iter().map(|(_, why)| why.clone());
     let unfair = compared.unfair.iter().map(|why| format!("not like with like: {why}"));
+    let emulated = (a.is_emulated || b.is_emulated).then(|| EMULATED.to_owned());
     Some(Conclusion {
         kind,
         factor,
@@ -164,7 +168,7 @@ fn of_series(factor: Factor, (a, b): (&Cell, &Cell), compared: &Compared) -> Opt
         windows: windows(of_a).min(windows(of_b)),
         said: said(&statements),
         open: open(&statements),
-        doubts: not_compared.chain(unfair).collect(),
+        doubts: not_compared.chain(unfair).chain(emulated).collect(),
     })
 }
 

@@ -208,6 +208,29 @@ fn a_limit_that_failed_is_named_with_its_cell() {
 }
 
 #[test]
+fn what_an_emulated_processor_took_is_no_evidence() {
+    let mut guest = run(&conditions("vm", "none"), 0, (90_000.0, 60));
+    guest.events.push(model::Event {
+        at_ns: 0,
+        kind: model::EventKind::Emulated,
+        series: None,
+        text: "emulated".to_owned(),
+    });
+    let native = run(&conditions("native", "none"), 0, (9_000.0, 60));
+    let matrix = Matrix::of("test", &[], vec![judged(native), judged(guest)], &[]).expect("cells");
+    let json = json(&matrix);
+    let emulated = json["cells"]
+        .as_array()
+        .expect("cells")
+        .iter()
+        .map(|cell| cell["emulated"].as_bool());
+    assert_eq!(emulated.collect::<Vec<_>>(), [Some(false), Some(true)]);
+    let text = json["conclusions"][0]["text"].as_str().expect("a text");
+    assert!(text.ends_with("; emulated: its timing is no evidence."), "{text}");
+    assert!(!matrix.has_failed(), "no limit fails by it");
+}
+
+#[test]
 fn a_run_that_is_no_cell_is_refused() {
     let mut foreign = run(&conditions("native", "none"), 0, (9_000.0, 2));
     foreign.facts.clear();

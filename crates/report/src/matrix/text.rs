@@ -1,6 +1,7 @@
 //! A matrix for a terminal: the table, the boxes, and a sentence for each conclusion.
 
 use super::cell::Cell;
+use super::conclusion::EMULATED;
 use super::measure::{Maxima, Measure, SHOWN};
 use super::{Matrix, boxes};
 use crate::tables::Table;
@@ -163,7 +164,13 @@ impl Cell {
             .iter()
             .filter_map(Measure::counted)
             .map(|text| format!("{name}: {text}"));
-        failures.chain(over).chain(counted).collect()
+        let emulated = self.is_emulated.then(|| format!("{name}: {EMULATED}"));
+        emulated
+            .into_iter()
+            .chain(failures)
+            .chain(over)
+            .chain(counted)
+            .collect()
     }
 }
 

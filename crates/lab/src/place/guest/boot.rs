@@ -103,7 +103,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn boot(&self) -> Result<Guest, PlaceError> {
         match self.spec.accel {
-            Accel::Kvm => self.attempt(How::Kvm, PATIENCE),
+            Accel::Kvm => self.attempt(&How::Kvm, PATIENCE),
             Accel::Tcg => self.emulated("asked for"),
             Accel::Auto if self.spec.icount.is_some() => self.emulated("virtual time is asked for"),
             Accel::Auto => self.boot_as_can_be(),
@@ -115,9 +115,9 @@ impl Maker<'_> {
         let kernel = &self.spec.kernel;
         let known = accel::known(kernel).or_else(|| accel::can_be_tried().err().map(Err));
         match known {
-            Some(Ok(())) => self.attempt(How::Kvm, PATIENCE),
+            Some(Ok(())) => self.attempt(&How::Kvm, PATIENCE),
             Some(Err(why)) => self.emulated(&why),
-            None => match self.attempt(How::Kvm, accel::patience()) {
+            None => match self.attempt(&How::Kvm, accel::patience()) {
                 Ok(guest) => {
                     accel::keep(kernel, Ok(()));
                     Ok(guest)
@@ -134,11 +134,11 @@ impl Maker<'_> {
     }
 
     fn emulated(&self, why: &str) -> Result<Guest, PlaceError> {
-        self.attempt(How::Emulated(why.to_owned()), PATIENCE)
+        self.attempt(&How::Emulated(why.to_owned()), PATIENCE)
     }
 
     /// One boot.
-    fn attempt(&self, how: How, patience: Duration) -> Result<Guest, PlaceError> {
+    fn attempt(&self, how: &How, patience: Duration) -> Result<Guest, PlaceError> {
         let kvm = matches!(how, How::Kvm);
         let ways = Ways {
             kvm,

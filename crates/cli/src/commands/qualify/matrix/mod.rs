@@ -43,7 +43,8 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     };
     let roles = plan.roles(&cpus, &named)?;
     plan.check_beside(&cpus, &roles)?;
-    let course = Course::of(args, plan, table, &Here::look(&cpus, &roles.measured));
+    let guest = args.guest.spec().map(|_| ()).map_err(|failure| failure.to_string());
+    let course = Course::of(args, plan, table, &Here::look(&cpus, &roles.measured, guest));
     if args.show {
         return outline::show(&course, &roles);
     }
@@ -151,6 +152,14 @@ fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: End) -> Result<u
 fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
     let run = &args.run;
     let given = [
+        (
+            args.guest.isolates(),
+            "--isolate: write isolcpus into matrix.isolation: its guests isolate all CPUs but 0",
+        ),
+        (
+            args.detach || args.restart_after_reboot,
+            "--detach: a matrix is many runs, and goes on where it was ended: start it with nohup, or as a service",
+        ),
         (
             !args.nic.is_empty(),
             "--nic: a matrix measures over networks of its own: write them into matrix.networks",
@@ -265,6 +274,7 @@ fn options(args: &QualifyArgs) -> Vec<String> {
     with("--limits", args.run.limits.clone());
     with("--label", args.run.label.clone());
     with("--file-budget", Some(format!("{}B", args.run.file_budget)));
+    options.extend(args.guest.words());
     let flags = [
         (args.disturb, "--disturb"),
         (args.run.no_flight_recorder, measure::NO_RECORDER),

@@ -5,7 +5,7 @@ use crate::failure::{Failure, say};
 use crate::keeper::FolderKeeper;
 use crate::matrix::{self, is_complete};
 use lab::matrix::{State, causes_file, expected_ns, run_file};
-use lab::plan::{Cell, Plan};
+use lab::plan::{Cell, Isolation, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -137,7 +137,11 @@ impl Rounds<'_> {
     }
 
     fn child(&mut self, cell: &Cell, file: &Path, options: &[String]) -> Result<Ended, Failure> {
-        let words: Vec<String> = options.iter().chain(&self.state.cpus).cloned().collect();
+        let mut words: Vec<String> = options.iter().chain(&self.state.cpus).cloned().collect();
+        if cell.isolation != Isolation::Isolcpus {
+            // Without this a guest isolates all its CPUs but the first.
+            words.push("--isolate=".to_owned());
+        }
         let started = Instant::now();
         let plan = lab::matrix::plan_file(self.folder, cell);
         let ended = measure::run((&plan, file), &words, &self.interrupted, &mut self.keeper)?;
