@@ -207,8 +207,13 @@ fn said(statements: &[Statement]) -> Vec<Statement> {
     }
 }
 
-/// The first figure of which at least an interval is known.
+/// The figure that comes nearest to an answer: the one whose interval is the narrowest, for what would be no difference in it. Without any
+/// interval, one that says more than that there are too few windows.
 fn open(statements: &[Statement]) -> Option<Statement> {
-    let has_interval = |one: &&Statement| one.difference.low.is_finite() && one.difference.high.is_finite();
-    statements.iter().find(has_interval).or(statements.first()).copied()
+    let width = |one: &Statement| (one.difference.high - one.difference.low) / one.difference.tolerance;
+    let known = statements.iter().filter(|one| width(one).is_finite());
+    let narrowest = known.min_by(|a, b| width(a).total_cmp(&width(b)));
+    let says_more = |one: &&Statement| !matches!(one.difference.outcome, Outcome::TooFewWindows { .. });
+    let refused = || statements.iter().find(says_more).or(statements.first());
+    narrowest.or_else(refused).copied()
 }

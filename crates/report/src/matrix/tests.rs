@@ -164,7 +164,7 @@ fn what_is_not_there_says_why_and_is_no_pass() {
     let matrix = Matrix::of("test", &order, runs(), &absent).expect("cells");
     let text = matrix.text();
     for part in [
-        "left out: no kernel (vm over bridge, load none, isolation none)",
+        "left out: vm over bridge, load none, isolation none: no kernel",
         "container over bridge, load none, isolation none: not run: no runtime",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
@@ -198,7 +198,7 @@ fn a_limit_that_failed_is_named_with_its_cell() {
     assert!(
         over[0]
             .as_str()
-            .is_some_and(|text| text.starts_with("wakeup.max of wakeup/cpu1 2 times, the worst: ")),
+            .is_some_and(|text| text.starts_with("wakeup.max of wakeup/cpu2 and 1 more, 2 times: ")),
         "{over:?}"
     );
     assert!(over.iter().any(|text| {

@@ -67,13 +67,13 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     if args.detach {
         return super::detach::start(args, &course.plan, None);
     }
+    let _taken = Folder::take(&folder)?;
     let state = course.state(args, &folder, &roles)?;
     measured(args, &course, state, &folder)
 }
 
 /// Measures what is missing, and shows what is there.
 fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) -> Result<u8, Failure> {
-    let _taken = Folder::take(folder)?;
     state.write(folder)?;
     for cell in &state.cells {
         write(&plan_file(folder, cell), &course.plan.of_cell(cell)?)?;
@@ -105,7 +105,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
     let end = rounds.measure();
     let Rounds { state, keeper, .. } = rounds;
     let early = matches!(end, Ok(End::Interrupted)).then(|| "it was told to end".to_owned());
-    let result = end.and_then(|end| shown(args, &state, folder, end));
+    let result = end.and_then(|end| shown(args, &state, folder, &end));
     match &result {
         Ok(status) => keeper.ended(*status, early),
         Err(failure) => keeper.ended(failure.status(), Some(failure.to_string())),
@@ -114,7 +114,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
 }
 
 /// Prints the result, writes its page, and says how to go on where it is not all.
-fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: End) -> Result<u8, Failure> {
+fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: &End) -> Result<u8, Failure> {
     let result = matrix::of_state(state, folder)?;
     let form = if args.run.face.json { Form::Json } else { Form::Text };
     let printed = verdict::write(&matrix::text(&result, form));
@@ -129,7 +129,7 @@ fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: End) -> Result<u
     if !args.run.quiet {
         say(&format_args!("the page: {}", page.display()));
     }
-    match &end {
+    match end {
         End::Interrupted => say(&format_args!(
             "ended early: the same command with --out {} goes on with what is missing",
             folder.display()
@@ -155,10 +155,6 @@ fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
         (
             args.guest.isolates(),
             "--isolate: write isolcpus into matrix.isolation: its guests isolate all CPUs but 0",
-        ),
-        (
-            args.detach || args.restart_after_reboot,
-            "--detach: a matrix is many runs, and goes on where it was ended: start it with nohup, or as a service",
         ),
         (
             !args.nic.is_empty(),
