@@ -36,5 +36,8 @@ pub const EMBEDDED: [(&str, &str); 10] = [
     ("avb-wakeup", include_str!("../../../../plans/avb-wakeup.toml")),
     ("networks", include_str!("../../../../plans/networks.toml")),
     ("matrix", include_str!("../../../../plans/matrix.toml")),
-    ("container-table", include_str!("../../../../plans/container-table.toml")),
+    (
+        "container-table",
+        include_str!("../../../../plans/container-table.toml"),
+    ),
 ];

@@ -72,7 +72,9 @@ impl Channel {
             // Who waits for anything is told.
             calls.open.clear();
         };
-        std::thread::Builder::new().name("triptime-channel".to_owned()).spawn(read)?;
+        std::thread::Builder::new()
+            .name("triptime-channel".to_owned())
+            .spawn(read)?;
         Ok((channel, greeting))
     }
 
@@ -228,7 +230,13 @@ mod tests {
         second.send(&Request::Clock).expect("sent");
         let other = frame::read(&mut far).expect("a frame");
         assert_eq!(unpack::<Request>(&other).expect("understood"), Request::Clock);
-        for (call, text) in [(other.call, "two"), (number, "one"), (GREETING, "zero"), (77, "nobody's"), (number, "more")] {
+        for (call, text) in [
+            (other.call, "two"),
+            (number, "one"),
+            (GREETING, "zero"),
+            (77, "nobody's"),
+            (number, "more"),
+        ] {
             frame::write(&mut far, &pack(call, &line(text)).expect("packed")).expect("sent");
         }
         let octets = Frame {

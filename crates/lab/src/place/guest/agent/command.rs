@@ -57,11 +57,7 @@ impl Command {
         let home = folder.clone();
         let started = std::thread::Builder::new().spawn(move || attend(child, output, &home, tell));
         started.map_err(|error| format!("a thread: {error}"))?;
-        Ok(Self {
-            folder,
-            input,
-            process,
-        })
+        Ok(Self { folder, input, process })
     }
 
     /// Says a line to its standard input.
