@@ -172,7 +172,9 @@ impl Runtime {
             std::fs::write(&path, text).map_err(|error| super::io(&path, error))
         };
         let rootfs = bundle.join("rootfs");
-        std::fs::create_dir_all(&rootfs).map_err(|error| super::io(&rootfs, error))?;
+        for folder in [rootfs.as_path(), state] {
+            std::fs::create_dir_all(folder).map_err(|error| super::io(folder, error))?;
+        }
         match self.name {
             RuntimeName::Runc | RuntimeName::Crun | RuntimeName::Docker => {
                 let mut value = super::config::config(&spec);

@@ -6,6 +6,10 @@ use rustix::process::{Resource, getrlimit};
 use std::path::Path;
 use std::process::Command;
 
+/// Podman's own limits are above ours, and raising one takes `CAP_SYS_RESOURCE`, which root may be without. Of processes our own is too
+/// high for it, too; whatever it is, it does not hold for root (`RLIMIT_NPROC`, getrlimit(2)).
+const PROCESSES: u64 = 1_000;
+
 /// File with the number of a container's first process.
 const PROCESS: &str = "pid";
 
@@ -72,15 +76,16 @@ pub(super) fn run((settings, words): (&[String], &[String]), state: &Path, bundl
     let mut command = command(state);
     command.args(["run", "--rm", "--interactive", "--log-driver=none", "--name", id]);
     command.args(settings);
-    // Raising them takes CAP_SYS_RESOURCE, which root may be without.
-    for (name, kind) in [("nofile", Resource::Nofile), ("nproc", Resource::Nproc)] {
+    for (name, kind, most) in [
+        ("nofile", Resource::Nofile, u64::MAX),
+        ("nproc", Resource::Nproc, PROCESSES),
+    ] {
         let limits = getrlimit(kind);
-        let word = |limit: Option<u64>| limit.map_or_else(|| "-1".to_owned(), |limit| limit.to_string());
-        command.arg(format!(
-            "--ulimit={name}={}:{}",
-            word(limits.current),
-            word(limits.maximum)
-        ));
+        let word = |limit: Option<u64>| limit.unwrap_or(u64::MAX).min(most);
+        let (current, maximum) = (word(limits.current), word(limits.maximum));
+        if maximum < u64::MAX {
+            command.arg(format!("--ulimit={name}={current}:{maximum}"));
+        }
     }
     command.arg("--pidfile").arg(bundle.join(PROCESS));
     command.args(["--workdir", RUNS, "--rootfs"]).arg(bundle.join("rootfs"));
