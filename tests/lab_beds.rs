@@ -179,7 +179,7 @@ fn at(way: &[String], words: &[&str]) -> Output {
 
 #[test]
 fn a_bed_stays_up_until_it_is_taken_down() {
-    let Some(_alone) = can("a_bed_stays_up_until_it_is_taken_down", "ip") else {
+    let Some(_alone) = can("a_bed_stays_up_until_it_is_taken_down", "nsenter") else {
         return;
     };
     let before = left();
@@ -215,16 +215,7 @@ fn directed(bed: &Named, text: &str) -> u64 {
     let test_set = bed.way(text, "test set");
     let sent = at(
         &test_set,
-        &[
-            "publish",
-            "ts0",
-            "--streams",
-            "1",
-            "--duration",
-            "1s",
-            "--quiet",
-            "--disturb",
-        ],
+        &["publish", "ts0", "--streams", "1", "--duration", "1s", "--quiet"],
     );
     assert!(matches!(sent.status.code(), Some(0 | 3)), "{}", stderr(&sent));
     let device = bed.way(text, "device 0");
@@ -344,7 +335,7 @@ fn a_bed_that_was_killed_while_it_was_made_is_taken_down() {
 
 #[test]
 fn what_cannot_stay_up_is_refused_with_what_to_use() {
-    let Some(_alone) = can("what_cannot_stay_up_is_refused_with_what_to_use", "ip") else {
+    let Some(_alone) = can("what_cannot_stay_up_is_refused_with_what_to_use", "nsenter") else {
         return;
     };
     let bed = Named::new("refused");

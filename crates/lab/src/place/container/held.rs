@@ -5,10 +5,15 @@ use super::runtime::{Handle, Runtime, RuntimeName};
 use super::{Containers, Network, PlaceError, io};
 use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
 use sys::thread::kill_children_with_us;
 
 /// What runs in it until it is taken down.
 const WAITS: [&str; 2] = ["lab", "hold"];
+
+/// How often a container is started that is refused its real-time budget, and how long in between.
+const BUDGET_TRIES: u32 = 10;
+const BUDGET_WAIT: Duration = Duration::from_millis(200);
 
 /// A container that is held up.
 #[derive(Debug)]
@@ -29,22 +34,17 @@ impl Held {
         spec.words = WAITS.map(str::to_owned).to_vec();
         std::fs::create_dir_all(folder).map_err(|error| io(folder, error))?;
         let handle = runtime.prepare(spec, folder, &folder.join("state"), id.to_owned())?;
-        let log = folder.join("log");
-        let file = std::fs::File::create(&log).map_err(|error| io(&log, error))?;
-        let other = file.try_clone().map_err(|error| io(&log, error))?;
-        let mut command = handle.run_detached();
-        command.stdin(Stdio::null()).stdout(file).stderr(other);
-        // A runtime that goes on alone would make what has been taken down already.
-        kill_children_with_us(&mut command);
-        let status = command
-            .status()
-            .map_err(|error| io(Path::new(handle.program()), error))?;
-        match status.success() {
-            true => Ok(()),
-            false => Err(PlaceError::Failed {
-                place: "container",
-                said: std::fs::read_to_string(&log).unwrap_or_default().trim().to_owned(),
-            }),
+        let mut tries = 1;
+        loop {
+            match start(&handle, folder) {
+                // The kernel gives the budget of a group back a moment after the group is gone.
+                Err(PlaceError::Failed { said, .. }) if tries < BUDGET_TRIES && said.contains("cpu.rt_runtime_us") => {
+                    handle.end();
+                    tries += 1;
+                    std::thread::sleep(BUDGET_WAIT);
+                }
+                ended => return ended,
+            }
         }
     }
 
@@ -75,6 +75,27 @@ impl Held {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let words: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
         format!("{} {PROGRAM}", words.join(" "))
+    }
+}
+
+/// Starts it once.
+fn start(handle: &Handle, folder: &Path) -> Result<(), PlaceError> {
+    let log = folder.join("log");
+    let file = std::fs::File::create(&log).map_err(|error| io(&log, error))?;
+    let other = file.try_clone().map_err(|error| io(&log, error))?;
+    let mut command = handle.run_detached();
+    command.stdin(Stdio::null()).stdout(file).stderr(other);
+    // A runtime that goes on alone would make what has been taken down already.
+    kill_children_with_us(&mut command);
+    let status = command
+        .status()
+        .map_err(|error| io(Path::new(handle.program()), error))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(PlaceError::Failed {
+            place: "container",
+            said: std::fs::read_to_string(&log).unwrap_or_default().trim().to_owned(),
+        }),
     }
 }
 
