@@ -15,7 +15,7 @@ mod room;
 mod run;
 mod step;
 
-pub use device::Task;
+pub use device::{Asks, Task};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
 pub use matrix::{Cell, Isolation, MatrixTable};
@@ -26,7 +26,7 @@ pub use run::{PlanRun, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 10] = [
+pub const EMBEDDED: [(&str, &str); 11] = [
     ("quick", include_str!("../../../../plans/quick.toml")),
     ("substation", include_str!("../../../../plans/substation.toml")),
     ("vpc", include_str!("../../../../plans/vpc.toml")),
@@ -40,4 +40,5 @@ pub const EMBEDDED: [(&str, &str); 10] = [
         "container-table",
         include_str!("../../../../plans/container-table.toml"),
     ),
+    ("two-guests", include_str!("../../../../plans/two-guests.toml")),
 ];

@@ -3,6 +3,7 @@
 mod beds;
 mod guest;
 
+use crate::commands::emit::{self, EmitArgs};
 use crate::failure::Failure;
 
 /// Places that are made to measure in: a guest for one command, or a bed that stays up
@@ -15,6 +16,8 @@ pub(crate) struct LabArgs {
 #[derive(Debug, Clone, clap::Subcommand)]
 enum Command {
     Guest(Box<guest::GuestArgs>),
+    /// The same as `triptime emit`
+    Emit(Box<EmitArgs>),
     Up(beds::UpArgs),
     /// Shows the beds that `lab up` made, and what is missing of each
     List,
@@ -28,6 +31,7 @@ enum Command {
 pub(crate) fn run(args: &LabArgs) -> Result<u8, Failure> {
     match &args.command {
         Command::Guest(args) => guest::run(args),
+        Command::Emit(args) => emit::run(args),
         Command::Up(args) => beds::up(args),
         Command::List => beds::list(),
         Command::Down(args) => beds::down(args),

@@ -1,8 +1,8 @@
 //! A container that stays up when this process ends, with nothing in it but a program that waits.
 
-use super::config::PROGRAM;
 use super::runtime::{Handle, Runtime, RuntimeName};
 use super::{Containers, Network, PlaceError, io};
+use deploy::PROGRAM;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;

@@ -9,16 +9,17 @@ mod runtime;
 mod tests;
 mod threads;
 
-pub use config::{CAPABILITIES, ContainerSpec, HugePages, Network, PROGRAM, RUNS, config};
+pub use config::{ContainerSpec, HugePages, Network, config};
+pub use deploy::{CAPABILITIES, PROGRAM, RUNS};
+pub use held::Held;
+pub use runtime::{RuntimeName, latency_device};
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
 use crate::bed::DeviceEnd;
 use away::Contained;
-pub use held::Held;
 use host::Host;
 use model::Fact;
 use runtime::Runtime;
-pub use runtime::RuntimeName;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
@@ -59,12 +60,15 @@ impl Containers {
             memory: None,
             oom_score: None,
             huge_pages: None,
-            latency_device: runtime::latency_device(),
+            latency_device: latency_device(),
         })
     }
 
     /// Runtime and period, in us: an equal part for each; `None`: groups have no budget.
-    fn budget_us(&self) -> Result<Option<(u64, u64)>, PlaceError> {
+    ///
+    /// # Errors
+    /// Other groups have all of it.
+    pub fn budget_us(&self) -> Result<Option<(u64, u64)>, PlaceError> {
         let Some(left_us) = Host::live().rt_budget_left_us() else {
             return Ok(None);
         };

@@ -151,6 +151,9 @@ impl GuestSpec {
                 self.cpus
             ));
         }
+        if self.icount.is_some() && self.accel == Accel::Kvm {
+            return refuse("virtual time is for emulated guests: KVM cannot count instructions".to_owned());
+        }
         match &self.host_cpus {
             Some(host) if host.len() != self.cpus as usize => refuse(format!(
                 "{} virtual CPUs and {} of this machine ({host}): each virtual one takes one of its own",

@@ -1,7 +1,8 @@
 //! LXC: a system container from a file of settings, with LXC's own first process.
 
-use super::super::config::{CAPABILITIES, ContainerSpec, Network, PROGRAM, RUNS};
+use super::super::config::{ContainerSpec, Network};
 use super::{has_unified_groups, number};
+use deploy::{CAPABILITIES, PROGRAM, RUNS};
 use std::fmt::Write;
 use std::io;
 use std::path::Path;

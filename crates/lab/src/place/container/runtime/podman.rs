@@ -1,7 +1,8 @@
 //! Podman: a command line. What it stores is in a folder of ours, and no image is needed.
 
-use super::super::config::{CAPABILITIES, ContainerSpec, Network, PROGRAM, RUNS};
+use super::super::config::{ContainerSpec, Network};
 use super::number;
+use deploy::{CAPABILITIES, PROGRAM, RUNS};
 use rustix::process::{Resource, getrlimit};
 use std::path::Path;
 use std::process::Command;
