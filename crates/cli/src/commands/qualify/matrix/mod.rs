@@ -268,6 +268,7 @@ fn options(args: &QualifyArgs) -> Vec<String> {
     with("--duration", args.duration.map(ns));
     with("--window", args.run.window.map(ns));
     with("--limits", args.run.limits.clone());
+    with("--runtime", args.runtime.map(|runtime| runtime.name().to_owned()));
     with("--label", args.run.label.clone());
     with("--file-budget", Some(format!("{}B", args.run.file_budget)));
     options.extend(args.guest.words());
