@@ -33,7 +33,7 @@ impl Held {
         spec.cgroup = Some(format!("/{id}"));
         spec.words = WAITS.map(str::to_owned).to_vec();
         std::fs::create_dir_all(folder).map_err(|error| io(folder, error))?;
-        let handle = runtime.prepare(spec, folder, &folder.join("state"), id.to_owned())?;
+        let handle = runtime.prepare(&spec, folder, &folder.join("state"), id)?;
         let mut tries = 1;
         loop {
             match start(&handle, folder) {

@@ -202,7 +202,7 @@ impl Place for Container {
         };
         let id = format!("triptime-{}-{number}", std::process::id());
         let state = self.folder.path().join("state");
-        let handle = self.runtime.prepare(spec, &bundle, &state, id)?;
+        let handle = self.runtime.prepare(&spec, &bundle, &state, &id)?;
         Ok(Box::new(Contained::start(handle, run)?))
     }
 }

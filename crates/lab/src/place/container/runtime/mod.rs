@@ -162,10 +162,10 @@ impl Runtime {
     /// Makes what a container of `spec` takes in the folder `bundle`. What the runtime knows of it is kept in `state`, a folder too.
     pub(super) fn prepare(
         &self,
-        spec: ContainerSpec,
+        spec: &ContainerSpec,
         bundle: &Path,
         state: &Path,
-        id: String,
+        id: &str,
     ) -> Result<Handle, PlaceError> {
         let write = |name: &str, text: String| {
             let path = bundle.join(name);
@@ -177,20 +177,20 @@ impl Runtime {
         }
         match self.name {
             RuntimeName::Runc | RuntimeName::Crun | RuntimeName::Docker => {
-                let mut value = super::config::config(&spec);
+                let mut value = super::config::config(spec);
                 value["process"]["cwd"] = super::RUNS.into();
                 write("config.json", value.to_string())?;
             }
             RuntimeName::Lxc => {
                 lxc::make_mount_points(&rootfs).map_err(|error| super::io(&rootfs, error))?;
-                write("lxc.conf", lxc::settings(&spec, &rootfs))?;
+                write("lxc.conf", lxc::settings(spec, &rootfs))?;
             }
             RuntimeName::Podman => {}
         }
         Ok(Handle {
             words: spec.words.clone(),
-            podman: podman::settings(&spec),
-            ..self.known(bundle, state, &id)
+            podman: podman::settings(spec),
+            ..self.known(bundle, state, id)
         })
     }
 
