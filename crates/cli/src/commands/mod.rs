@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod cpus;
 pub(crate) mod device;
 pub(crate) mod export;
+pub(crate) mod far;
 pub(crate) mod goose;
 pub(crate) mod import;
 pub(crate) mod lab;

@@ -16,6 +16,7 @@ mod run;
 mod step;
 
 pub use device::Task;
+pub(crate) use device::{LIMITS, TASK, WORDS as DEVICE_WORDS};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
 pub use matrix::{Cell, Isolation, MatrixTable};
@@ -36,5 +37,8 @@ pub const EMBEDDED: [(&str, &str); 10] = [
     ("avb-wakeup", include_str!("../../../../plans/avb-wakeup.toml")),
     ("networks", include_str!("../../../../plans/networks.toml")),
     ("matrix", include_str!("../../../../plans/matrix.toml")),
-    ("container-table", include_str!("../../../../plans/container-table.toml")),
+    (
+        "container-table",
+        include_str!("../../../../plans/container-table.toml"),
+    ),
 ];

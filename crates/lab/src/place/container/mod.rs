@@ -2,7 +2,7 @@
 
 mod away;
 mod config;
-mod folder;
+pub(in crate::place) mod folder;
 mod runtime;
 #[cfg(test)]
 mod tests;
@@ -76,7 +76,7 @@ impl Container {
             Some(path) => path.clone(),
             None => std::env::current_exe().map_err(|error| io(Path::new("/proc/self/exe"), error))?,
         };
-        let folder = folder::make().map_err(|error| io(&std::env::temp_dir(), error))?;
+        let folder = folder::make("container").map_err(|error| io(&std::env::temp_dir(), error))?;
         let namespace = end.map(|end| match end.namespace {
             Some(namespace) => Network::Joined(namespace.path()),
             None => Network::Host,

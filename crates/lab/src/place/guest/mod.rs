@@ -13,13 +13,14 @@
 mod accel;
 pub mod agent;
 mod archive;
-mod away;
+pub(in crate::place) mod away;
 mod boot;
-mod channel;
-mod frame;
+pub(in crate::place) mod channel;
+pub(in crate::place) mod frame;
 mod image;
-mod message;
+pub(in crate::place) mod message;
 mod modules;
+pub(in crate::place) mod peer;
 mod qemu;
 mod shown;
 mod spec;
@@ -35,6 +36,7 @@ use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
 use away::Errand;
 use message::Greeting;
 use model::Fact;
+use peer::Peer;
 use std::sync::Arc;
 use std::time::Duration;
 use sys::netns::NetNs;
@@ -129,7 +131,7 @@ impl Place for Guest {
     }
 
     fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
-        Ok(Box::new(Errand::start(&self.up, job)?))
+        Ok(Box::new(Errand::start(self.up.clone(), job)?))
     }
 }
 
