@@ -270,7 +270,7 @@ fn every_step_runs_between_two_machines_and_gives_one_run() {
         );
     }
     // Round trips and trips are measured by the test set, which is here.
-    for name in ["rtt/reflect", "trip/bays1-overcurrent"] {
+    for name in ["rtt/reflect", "trip/overcurrent"] {
         let series = series(&document, name);
         assert_eq!(setting(series, "place"), None, "{series}");
         assert!(

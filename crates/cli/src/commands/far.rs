@@ -46,7 +46,7 @@ pub(crate) struct FarEndArgs {
 pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
     let link = sys::link::find(&args.interface)?;
     if !link.up {
-        let name = args.interface.clone();
+        let name = args.interface.as_str().into();
         return Err(SysError::InterfaceDown { name }.into());
     }
     let cpus = judged(args)?;
