@@ -67,10 +67,18 @@ policy = "fifo:60"
 const LONG: &str = r#"
 [[step]]
 probe = "reflect"
-duration = "10min"
+duration = "10m"
 interval = "1ms"
 policy = "fifo:60"
 receive = "block"
+"#;
+
+const NEXT: &str = r#"
+[[step]]
+probe = "talk-listen"
+duration = "1s"
+interval = "1ms"
+policy = "fifo:60"
 "#;
 
 /// Two machines: interfaces `pb` are the process bus, `mg` the network beside it.
@@ -371,9 +379,12 @@ fn a_run_that_is_killed_leaves_the_far_end_ready_for_the_next() {
     signal(&child, Signal::KILL);
     wait(child, &["qualify"]);
     far.until_said("has left");
-    let output = qualify(&machines, &words(directory.path(), "", &secret, &path("next.triptime")));
+    let output = qualify(&machines, &words(directory.path(), NEXT, &secret, &path("next.triptime")));
     let document = json(&output);
-    assert_eq!(series(&document, wakeup(&document))["missed"].as_u64().is_some(), true);
+    for name in [wakeup(&document), "talk/test"] {
+        let series = series(&document, name);
+        assert!(series["received"].as_u64().is_some_and(|samples| samples > 400), "{series}");
+    }
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
     assert!(far.end(Signal::INT).status.success());
     assert_eq!(left(), Vec::<String>::new());
