@@ -32,6 +32,7 @@ impl Kernel {
             Self::Rt61 => "6.1-rt",
         }
     }
+
 }
 
 /// What is booted.

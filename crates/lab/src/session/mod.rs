@@ -8,8 +8,8 @@ mod neighbours;
 mod watch;
 
 use flight::Flight;
-use host::audit::parameters::Parameters;
 use host::{Host, Hypervisor};
+use host::audit::parameters::Parameters;
 use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
 use probes::ProbeError;

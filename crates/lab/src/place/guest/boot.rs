@@ -1,10 +1,10 @@
 //! Brings a guest up.
 
+use super::peer::Peer;
 use super::channel::{Call, CallError, Channel, Incoming};
 use super::image;
 use super::message::{Answer, Greeting};
 use super::modules;
-use super::peer::Peer;
 use super::qemu;
 use super::qemu::line::{Card, Ways};
 use super::qemu::machine::{CHANNEL_WAY, CONSOLE_WAY, InMemory, Machine};
@@ -147,7 +147,10 @@ impl Maker<'_> {
             None => None,
         };
         if let (Some(_), None) = (self.cable, &greeting.interface) {
-            return Err(up.refused(&format!("it has no network card: {}", greeting.complaints.join("; "))));
+            return Err(up.refused(&format!(
+                "it has no network card: {}",
+                greeting.complaints.join("; ")
+            )));
         }
         let facts = self.facts(&greeting, boot, placed, &words, kvm, why.as_deref());
         let (interface, mac) = greeting
@@ -190,11 +193,7 @@ impl Maker<'_> {
             (false, _) => "neither taken at the start nor locked",
         };
         let mut facts = vec![
-            fact(
-                "program",
-                version(&self.program),
-                &format!("{} --version", self.program.display()),
-            ),
+            fact("program", version(&self.program), &format!("{} --version", self.program.display())),
             own("processor", processor),
             own("virtual CPUs", format!("{}, {isolated}", spec.cpus)),
             own(
@@ -208,12 +207,7 @@ impl Maker<'_> {
             own("boot", format!("{:.1} s from the start of QEMU", boot.as_secs_f64())),
             own("command line", shown(&self.program, words)),
         ];
-        facts.extend(
-            greeting
-                .complaints
-                .iter()
-                .map(|complaint| own("complaint", complaint.clone())),
-        );
+        facts.extend(greeting.complaints.iter().map(|complaint| own("complaint", complaint.clone())));
         facts
     }
 }
@@ -308,9 +302,6 @@ mod tests {
     #[test]
     fn a_line_is_quoted_where_a_shell_needs_it() {
         let words = ["-append", "a b", "it's", ""].map(str::to_owned);
-        assert_eq!(
-            shown(Path::new("/usr/bin/qemu"), &words),
-            r"/usr/bin/qemu -append 'a b' 'it'\''s' ''"
-        );
+        assert_eq!(shown(Path::new("/usr/bin/qemu"), &words), r"/usr/bin/qemu -append 'a b' 'it'\''s' ''");
     }
 }

@@ -107,15 +107,11 @@ impl Machine {
             let status = attend(child, &stopped);
             *end.lock().unwrap_or_else(PoisonError::into_inner) = status;
         };
-        let keeper = std::thread::Builder::new()
-            .name("triptime-guest".to_owned())
-            .spawn(keep);
+        let keeper = std::thread::Builder::new().name("triptime-guest".to_owned()).spawn(keep);
         let keeper = keeper.map_err(failed)?;
-        let process = is_started.recv().unwrap_or_else(|_| {
-            Err(PlaceError::NotAvailable(
-                "the thread that keeps QEMU ended at once".to_owned(),
-            ))
-        })?;
+        let process = is_started
+            .recv()
+            .unwrap_or_else(|_| Err(PlaceError::NotAvailable("the thread that keeps QEMU ended at once".to_owned())))?;
         let machine = Self {
             console,
             said,

@@ -21,9 +21,7 @@ impl Tail {
                 kept.push(&octets[..count]);
             }
         };
-        std::thread::Builder::new()
-            .name("triptime-console".to_owned())
-            .spawn(read)
+        std::thread::Builder::new().name("triptime-console".to_owned()).spawn(read)
     }
 
     fn push(&self, octets: &[u8]) {

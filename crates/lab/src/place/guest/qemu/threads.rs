@@ -82,12 +82,7 @@ mod tests {
     #[test]
     fn threads_are_known_by_their_names() {
         let tasks = tempfile::tempdir().expect("a folder");
-        for (thread, name) in [
-            ("10", "qemu-system-x86"),
-            ("12", "CPU 1/KVM"),
-            ("11", "CPU 0/KVM"),
-            ("13", "worker"),
-        ] {
+        for (thread, name) in [("10", "qemu-system-x86"), ("12", "CPU 1/KVM"), ("11", "CPU 0/KVM"), ("13", "worker")] {
             std::fs::create_dir(tasks.path().join(thread)).expect("made");
             std::fs::write(tasks.path().join(thread).join("comm"), format!("{name}\n")).expect("written");
         }
