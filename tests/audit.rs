@@ -237,6 +237,45 @@ fn a_capture_gives_the_same_findings() {
     assert_eq!(both.status.code(), Some(2));
 }
 
+/// A ptp4l with arguments that decide findings: how it was started is in the capture, secrets are not.
+#[test]
+fn a_capture_keeps_how_daemons_of_time_were_started() {
+    if !root_or_skip("a_capture_keeps_how_daemons_of_time_were_started") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let (tar, program) = (directory.path().join("host.tar"), directory.path().join("ptp4l"));
+    fs::write(&program, "#!/bin/sh\nread never\n").expect("a file");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, executable).expect("a mode");
+    let mut daemon = std::process::Command::new(&program)
+        .args(["-i", "lo", "-E", "--tx_timestamp_timeout=10", "--sa_secret=geheim7"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let live = run(&["audit", "--observe", "0s", "--json", "--capture", text(&tar)]);
+    daemon.kill().expect("our own child");
+    daemon.wait().expect("our own child");
+    let told = json(&run(&["audit", "--root", text(&tar), "--json"]));
+    let live = json(&live);
+    for id in [
+        "ts-ptp-profile",
+        "ts-single-source",
+        "ts-step-policy",
+        "ts-daemon-placement",
+    ] {
+        let of = |document: &Value| {
+            let found = findings(document).into_iter().find(|[known, ..]| known == id);
+            found.map(|[_, outcome, _]| outcome)
+        };
+        assert_eq!(of(&live), of(&told), "{id}");
+        assert_ne!(of(&told).as_deref(), Some("unknown"), "{id}");
+    }
+    let octets = fs::read(&tar).expect("the capture");
+    let has = |word: &str| octets.windows(word.len()).any(|part| part == word.as_bytes());
+    assert!(has("--tx_timestamp_timeout=10") && !has("geheim7"));
+}
+
 #[test]
 fn a_tar_file_that_is_none_of_ours_is_refused() {
     let directory = tempfile::tempdir().expect("a directory");

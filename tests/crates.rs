@@ -33,7 +33,7 @@ const EDGE: [&str; 7] = [
 /// Crates that are not pure, from the top down: none depends on one of a higher row. Pure ones belong to the last row.
 const ROWS: [&[&str]; 5] = [
     &["cli", "testing"],
-    &["lab", "report", "interop", "merge", "columnar"],
+    &["lab", "report", "interop", "merge", "columnar", "cluster"],
     &["probes", "run"],
     &["trace", "host"],
     &["store", "sys", "capture", "waveform"],

@@ -318,7 +318,7 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
             .spawn()
             .expect("started"),
     );
-    let mut next = || {
+    let next = || {
         let mut said = [0; 500];
         let length = heard.recv(&mut said).ok()?;
         Some(String::from_utf8_lossy(&said[..length]).into_owned())
@@ -359,6 +359,129 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
         assert!(Instant::now() < until, "it was told to end");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn a_matrix_is_one_run_and_its_measurement_another() {
+    let desk = Desk::new();
+    let matrix = "limits = \"substation\"\n\n[matrix]\nrepetitions = 3\n\n[matrix.loads]\nnone = []\n";
+    let plan = PLAN
+        .replace("\nlimits = \"substation\"", "")
+        .replacen("\"5ms\"", "\"5ms\"", 1);
+    let plan = plan.replace(
+        "what = \"Wake-ups twice, for tests\"",
+        &format!("what = \"A matrix, for tests\"\n{matrix}"),
+    );
+    // Keys of the plan itself come before its tables.
+    let plan = plan.replace("[matrix]", "window = \"200ms\"\n\n[matrix]").replacen(
+        "\nwindow = \"200ms\"\n\n[cpus]",
+        "\n[cpus]",
+        1,
+    );
+    std::fs::write(desk.path("plan.toml"), plan).expect("writable");
+    let started = desk.detach("folder");
+    assert!(started.status.success(), "{}", stderr(&started));
+    let whole = desk.run("two-steps");
+    assert_eq!(
+        (&whole["state"], &whole["step"], &whole["started_by"]),
+        (&"measuring".into(), &1.into(), &"session".into())
+    );
+    let until = Instant::now() + Duration::from_secs(60);
+    while desk.status()["runs"].as_array().map(Vec::len) != Some(2) {
+        assert!(Instant::now() < until, "{}", desk.status());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let stopped = desk.triptime(&["stop", "two-steps"]);
+    assert!(stopped.status.success(), "{}", stderr(&stopped));
+    let ended = desk.run("two-steps");
+    assert_eq!(
+        (&ended["state"], &ended["end"]["state"]),
+        (&"ended".into(), &"interrupted".into()),
+        "{ended}"
+    );
+    assert_eq!(
+        desk.status()["runs"].as_array().map(Vec::len),
+        Some(1),
+        "its measurement ended with it"
+    );
+    assert!(desk.path("folder/matrix.toml").exists() && desk.path("folder.log").exists());
+}
+
+/// Holds one thread of a process still until its input is closed (ptrace(2): PTRACE_ATTACH stops this thread alone).
+const HOLD: &str = "import ctypes, os, sys\nlibc = ctypes.CDLL(None, use_errno=True)\nthread = int(sys.argv[1])\n\
+    sys.exit(os.strerror(ctypes.get_errno())) if libc.ptrace(16, thread, 0, 0) else None\nos.waitpid(thread, 0x40000000)\n\
+    print('held', flush=True)\nsys.stdin.read()\nlibc.ptrace(17, thread, 0, 0)\n";
+
+#[test]
+fn a_measuring_thread_that_hangs_is_stuck_and_the_run_says_why_it_was_ended() {
+    let test = "a_measuring_thread_that_hangs_is_stuck_and_the_run_says_why_it_was_ended";
+    if !root_or_skip(test) {
+        return;
+    }
+    let desk = Desk::new();
+    let arguments = [
+        "qualify",
+        "plan.toml",
+        "--no-flight-recorder",
+        "--quiet",
+        "--out",
+        "run.triptime",
+    ];
+    let mut command = desk.command(&binary(), &arguments);
+    let mut child = Ended(
+        command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started"),
+    );
+    support::until_file(&desk.told().join("two-steps.json"));
+    desk.until("two-steps", |run| run["step"] == 2);
+    let thread = support::until_thread(&mut child.0, "wakeup").to_string();
+    let mut holder = Command::new("python3");
+    holder
+        .args(["-c", HOLD, &thread])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut holder = Ended(holder.spawn().expect("Python is installed"));
+    let mut said = [0; 4];
+    let mut out = holder.0.stdout.take().expect("piped");
+    if std::io::Read::read_exact(&mut out, &mut said).is_err() {
+        testing::skip(test, "a thread cannot be held still with ptrace(2)");
+        return;
+    }
+    let stuck = desk.until("two-steps", |run| run["state"] == "stuck");
+    let why = stuck["why"].as_str().expect("words");
+    assert!(why.starts_with("no window was closed for "), "{stuck}");
+    // As a watchdog does. The run cannot be closed; it can say why it would be.
+    support::signal(&child.0, Signal::TERM);
+    let until = Instant::now() + Duration::from_secs(20);
+    let told = || {
+        let events = RunFile::open(&desk.path("run.triptime"))
+            .and_then(|run| run.events())
+            .expect("events");
+        let mut told = events
+            .into_iter()
+            .filter(|event| event.kind == model::EventKind::Interrupted);
+        told.next().map(|event| event.text)
+    };
+    while told().is_none() {
+        assert!(Instant::now() < until, "the run file does not say why");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert!(
+        told().is_some_and(|text| text.starts_with("no window was closed for ")),
+        "{:?}",
+        told()
+    );
+    assert_eq!(
+        child.0.try_wait().expect("our own child"),
+        None,
+        "its thread is held still"
+    );
+    drop(holder.0.stdin.take());
+    holder.0.wait().expect("ended");
+    child.0.wait().expect("the run ends with its thread");
 }
 
 #[test]
@@ -581,4 +704,82 @@ fn after_a_reboot_the_rest_is_measured_into_a_file_of_its_own_and_the_unit_goes(
     }));
     let units = std::fs::read_to_string(desk.path("units")).expect("a list");
     assert_eq!(units, "", "a run that was stopped does not start again");
+}
+
+/// Programs of systemd that ask the manager of this test instead of the machine's, which has none.
+const OF_USER: &str = "#!/bin/sh\nexec \"/usr/bin/${0##*/}\" --user \"$@\"\n";
+
+#[test]
+fn a_real_systemd_starts_watches_and_stops_the_unit() {
+    let test = "a_real_systemd_starts_watches_and_stops_the_unit";
+    if !root_or_skip(test) {
+        return;
+    }
+    if !Path::new("/lib/systemd/systemd").exists() {
+        testing::skip(test, "systemd is not installed");
+        return;
+    }
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("bin")).expect("a folder");
+    let systemctl = desk.path("bin/systemctl");
+    std::fs::write(&systemctl, OF_USER).expect("writable");
+    std::fs::set_permissions(&systemctl, std::fs::Permissions::from_mode(0o755)).expect("set");
+    // The manager of a user: it starts units as the machine's does, and runs where systemd is not the first process.
+    let script = "mkdir -m 700 /run/user; XDG_RUNTIME_DIR=/run/user; export XDG_RUNTIME_DIR; \
+        mount -t tmpfs units /etc/systemd/system && mount --bind /etc/systemd/system /etc/systemd/user || exit 98; \
+        timeout -s KILL 100 /lib/systemd/systemd --user >manager 2>&1 & \
+        for n in $(seq 100); do [ \"$(systemctl is-system-running)\" = running ] && break; sleep 0.2; done; \
+        [ \"$(systemctl is-system-running)\" = running ] || { echo SKIP; exit 0; }; \
+        \"$0\" qualify plan.toml --no-flight-recorder --detach --out a.triptime || exit 97; \
+        systemctl show triptime-two-steps -p ActiveState,NotifyAccess,WatchdogUSec,StatusText,Transient >first; \
+        \"$0\" qualify plan.toml --no-flight-recorder --detach --restart-after-reboot --out b.triptime || exit 96; \
+        systemctl show triptime-two-steps-2 -p ActiveState,Transient >second; systemctl is-enabled triptime-two-steps-2 >>second; \
+        \"$0\" status --json >status; \"$0\" stop two-steps || exit 95; systemctl stop triptime-two-steps-2 || exit 94; \
+        ls /etc/systemd/system /etc/systemd/system/*.wants >units; \"$0\" status --json >ended; systemctl exit";
+    let output = with_systemd(&desk, "systemd-run", OF_USER, script);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    if said.starts_with("SKIP") {
+        testing::skip(test, "a user's systemd does not come up here");
+        return;
+    }
+    let text = |name: &str| std::fs::read_to_string(desk.path(name)).unwrap_or_default();
+    assert!(
+        output.status.success(),
+        "{:?} {}{}",
+        output.status,
+        stderr(&output),
+        text("manager")
+    );
+    for line in [
+        "ActiveState=active",
+        "NotifyAccess=main",
+        "WatchdogUSec=1min",
+        "StatusText=wake-up",
+        "Transient=yes",
+    ] {
+        assert!(text("first").lines().any(|is| is == line), "{line}: {}", text("first"));
+    }
+    assert_eq!(
+        text("second").lines().collect::<Vec<_>>(),
+        ["ActiveState=active", "Transient=no", "enabled"],
+        "{}",
+        text("second")
+    );
+    let status: Value = serde_json::from_str(&text("status")).expect("JSON");
+    let started: Vec<&Value> = status["runs"]
+        .as_array()
+        .expect("runs")
+        .iter()
+        .map(|run| &run["started_by"])
+        .collect();
+    assert_eq!(started, ["unit", "lasting-unit"]);
+    let ended: Value = serde_json::from_str(&text("ended")).expect("JSON");
+    for run in ended["runs"].as_array().expect("runs") {
+        assert_eq!(
+            (&run["state"], &run["end"]["state"]),
+            (&"ended".into(), &"interrupted".into()),
+            "{run}"
+        );
+    }
+    assert!(!text("units").contains("triptime"), "{}", text("units"));
 }

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::RunFile;
-use support::{generous_limits, json, root_or_skip, series, signal, stderr, triptime, wait};
+use support::{generous_limits, json, root_or_skip, series, signal, stderr, triptime, until_sent, wait};
 use sys::netns::NetNs;
 
 const HEAD: &str = r#"
@@ -321,7 +321,8 @@ fn long(machines: &Machines, far: &FarEnd, words: &[String]) -> Child {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let child = start_in(&machines.here, &words);
     far.until_said("round trip of the plan short");
-    std::thread::sleep(Duration::from_secs(2));
+    // Three of its windows.
+    until_sent(&child, "pb0", 1_500);
     child
 }
 
@@ -379,11 +380,17 @@ fn a_run_that_is_killed_leaves_the_far_end_ready_for_the_next() {
     signal(&child, Signal::KILL);
     wait(child, &["qualify"]);
     far.until_said("has left");
-    let output = qualify(&machines, &words(directory.path(), NEXT, &secret, &path("next.triptime")));
+    let output = qualify(
+        &machines,
+        &words(directory.path(), NEXT, &secret, &path("next.triptime")),
+    );
     let document = json(&output);
     for name in [wakeup(&document), "talk/test"] {
         let series = series(&document, name);
-        assert!(series["received"].as_u64().is_some_and(|samples| samples > 400), "{series}");
+        assert!(
+            series["received"].as_u64().is_some_and(|samples| samples > 400),
+            "{series}"
+        );
     }
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
     assert!(far.end(Signal::INT).status.success());

@@ -114,6 +114,72 @@ fn what_is_applied_is_undone() {
     );
 }
 
+/// A process of its own name, which ends with the test.
+struct Process(std::process::Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Process {
+    /// Its policy's number and priority, and its CPUs (proc_pid_stat(5), fields 40 and 41).
+    fn state(&self) -> (String, String) {
+        let folder = format!("/proc/{}", self.0.id());
+        let stat = fs::read_to_string(format!("{folder}/stat")).expect("it lives");
+        let fields: Vec<&str> = stat.rsplit_once(") ").expect("a name").1.split_whitespace().collect();
+        let status = fs::read_to_string(format!("{folder}/status")).expect("it lives");
+        let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        (
+            format!("{}:{}", fields[38], fields[37]),
+            cpus.expect("CPUs").trim().to_owned(),
+        )
+    }
+}
+
+#[test]
+fn a_planned_task_becomes_what_is_planned_and_gets_back_what_it_was() {
+    let Some(_unchanged) = can_change("a_planned_task_becomes_what_is_planned_and_gets_back_what_it_was") else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let (journal, program) = (directory.path().join("journal"), directory.path().join("tt-planned"));
+    fs::copy("/bin/sleep", &program).expect("sleep");
+    let task = Process(std::process::Command::new(&program).arg("60").spawn().expect("started"));
+    let before = task.state();
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").expect("CPUs");
+    let last = online.trim().rsplit(['-', ',']).next().expect("a CPU").to_owned();
+    let told = format!("tt-planned=rr:3@{last}");
+    let tune = |more: &[&str]| {
+        let words = [
+            "tune",
+            "rt-task-planned",
+            "--cpus",
+            &last,
+            "--observe",
+            "0s",
+            "--task",
+            &told,
+            "--journal",
+        ];
+        run(&[&words[..], &[text(&journal)], more].concat())
+    };
+    let plan = said(&tune(&[]));
+    assert!(
+        plan.contains(&format!("CPUs of thread tt-planned ({}) = {last}", task.0.id())),
+        "{plan}"
+    );
+    assert_eq!(task.state(), before, "a plan changes nothing");
+    let applied = tune(&["--apply"]);
+    assert_eq!(applied.status.code(), Some(0), "{}{}", said(&applied), stderr(&applied));
+    assert_eq!(task.state(), ("2:3".to_owned(), last.clone()));
+    let undone = undo(&journal);
+    assert_eq!(undone.status.code(), Some(0), "{}", stderr(&undone));
+    assert_eq!(task.state(), before);
+}
+
 /// Killed at whatever instant: the journal knows all that was changed.
 #[test]
 fn what_was_applied_when_it_was_killed_is_undone() {

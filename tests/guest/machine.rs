@@ -32,7 +32,6 @@ impl Kernel {
             Self::Rt61 => "6.1-rt",
         }
     }
-
 }
 
 /// What is booted.

@@ -28,8 +28,19 @@ fn console(kernel: &Path, image: &Path, disk: &Path, command: &str) -> String {
     let append = format!("console=ttyS0 quiet panic=-1 triptime.run=\"{command}\"");
     let drive = format!("file={},format=raw,if=virtio", disk.display());
     let child = Command::new(QEMU)
-        .args(["-nodefaults", "-display", "none", "-no-reboot", "-serial", "stdio", "-M", "q35"])
-        .args(["-accel", "tcg", "-cpu", "max", "-m", "768", "-append", &append, "-drive", &drive])
+        .args([
+            "-nodefaults",
+            "-display",
+            "none",
+            "-no-reboot",
+            "-serial",
+            "stdio",
+            "-M",
+            "q35",
+        ])
+        .args([
+            "-accel", "tcg", "-cpu", "max", "-m", "768", "-append", &append, "-drive", &drive,
+        ])
         .arg("-kernel")
         .arg(kernel.join("vmlinux"))
         .arg("-initrd")
@@ -71,10 +82,23 @@ fn a_command_of_the_kernel_command_line_leaves_its_result_on_a_blank_disk() {
         .and_then(|file| file.set_len(32 << 20))
         .expect("a disk");
 
-    let shown = console(&kernel, &image, &disk, "wakeup --cpus 0 --duration 1s --limits substation");
-    assert!(shown.contains("INCONCLUSIVE") || shown.contains("inconclusive"), "{shown}");
+    let shown = console(
+        &kernel,
+        &image,
+        &disk,
+        "wakeup --cpus 0 --duration 1s --limits substation",
+    );
+    assert!(
+        shown.contains("INCONCLUSIVE") || shown.contains("inconclusive"),
+        "{shown}"
+    );
     assert!(shown.contains("/dev/vda (which was blank)"), "{shown}");
-    let unpacked = Command::new("tar").arg("-xf").arg(&disk).arg("-C").arg(folder.path()).status();
+    let unpacked = Command::new("tar")
+        .arg("-xf")
+        .arg(&disk)
+        .arg("-C")
+        .arg(folder.path())
+        .status();
     assert!(unpacked.expect("tar").success(), "{shown}");
     let run = RunFile::open(&path("triptime/run.triptime")).expect("a run file");
     assert_eq!(run.series().expect("series").len(), 1);

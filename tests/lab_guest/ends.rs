@@ -69,7 +69,10 @@ fn a_hypervisor_that_is_killed_is_told_and_so_is_a_guest_that_panics() {
     let output = run(&with(&words, &["--append", "rdinit=/nothing", "--out", out, "wakeup"]));
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("did not come up") && said.contains("Kernel panic"), "{said}");
+    assert!(
+        said.contains("did not come up") && said.contains("Kernel panic"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -101,7 +104,17 @@ fn what_is_no_kernel_is_told() {
     let test = "what_is_no_kernel_is_told";
     let Some(words) = boots(test) else { return };
     let modules = words.last().expect("the modules");
-    let arguments = ["lab", "guest", "--accel", "tcg", "--kernel", "/etc/passwd", "--modules", modules, "wakeup"];
+    let arguments = [
+        "lab",
+        "guest",
+        "--accel",
+        "tcg",
+        "--kernel",
+        "/etc/passwd",
+        "--modules",
+        modules,
+        "wakeup",
+    ];
     let output = run(&arguments);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");

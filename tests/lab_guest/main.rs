@@ -11,7 +11,16 @@ use support::guest::guest;
 fn boots(test: &str) -> Option<Vec<String>> {
     let folder = kernel(test)?;
     let path = |name: &str| folder.join(name).display().to_string();
-    let words = ["lab", "guest", "--accel", "tcg", "--kernel", &path("vmlinux"), "--modules", &path("")];
+    let words = [
+        "lab",
+        "guest",
+        "--accel",
+        "tcg",
+        "--kernel",
+        &path("vmlinux"),
+        "--modules",
+        &path(""),
+    ];
     Some(words.map(str::to_owned).to_vec())
 }
 

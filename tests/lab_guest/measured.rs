@@ -49,7 +49,19 @@ fn a_command_runs_in_a_guest_and_its_run_comes_here() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("guest.triptime");
     let out = file.to_str().expect("UTF-8");
-    let measure = ["--json", "--out", out, "wakeup", "--cpus", "1", "--duration", "3s", "--limits", "substation", "-q"];
+    let measure = [
+        "--json",
+        "--out",
+        out,
+        "wakeup",
+        "--cpus",
+        "1",
+        "--duration",
+        "3s",
+        "--limits",
+        "substation",
+        "-q",
+    ];
     let output = run(&with(&words, &measure));
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
@@ -72,7 +84,18 @@ fn without_virtio_guest_and_host_talk_over_a_serial_port() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("guest.triptime");
     let out = file.to_str().expect("UTF-8");
-    let measure = ["--serial", "--json", "--out", out, "wakeup", "--cpus", "0", "--duration", "1s", "-q"];
+    let measure = [
+        "--serial",
+        "--json",
+        "--out",
+        out,
+        "wakeup",
+        "--cpus",
+        "0",
+        "--duration",
+        "1s",
+        "-q",
+    ];
     let output = run(&with(&words, &measure));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let received = series(&json(&output), "wakeup/cpu0")["received"].as_u64();

@@ -6,33 +6,36 @@ use lab::place::guest::{Accel, Channel, GuestSpec, MEMORY};
 use std::path::PathBuf;
 use units::CpuList;
 
+/// Heading of these options.
+const GUEST: &str = "Guest";
+
 /// Options that say what a guest is to be.
+// Each with its heading: one for the struct would go on over the options of the command it is flattened into.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Guest")]
 pub(crate) struct MachineArgs {
     /// Its kernel: vmlinuz or vmlinux [default: the one that runs here]
-    #[arg(long, value_name = "FILE", requires = "modules")]
+    #[arg(long, value_name = "FILE", requires = "modules", help_heading = GUEST)]
     kernel: Option<PathBuf>,
     /// That kernel's modules: a folder such as /lib/modules/RELEASE
-    #[arg(long, value_name = "DIR", requires = "kernel")]
+    #[arg(long, value_name = "DIR", requires = "kernel", help_heading = GUEST)]
     modules: Option<PathBuf>,
     /// More arguments for its kernel
-    #[arg(long, value_name = "ARGUMENTS", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "ARGUMENTS", default_value = "", hide_default_value = true, help_heading = GUEST)]
     append: String,
     /// Its virtual CPUs
-    #[arg(long, value_name = "COUNT", default_value_t = 2)]
+    #[arg(long, value_name = "COUNT", default_value_t = 2, help_heading = GUEST)]
     vcpus: u32,
     /// Those that its kernel isolates; "" for none [default: all but 0]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", help_heading = GUEST)]
     isolate: Option<CpuList>,
-    /// Its memory
-    #[arg(long, value_name = "SIZE", default_value_t = MEMORY, hide_default_value = true, value_parser = size)]
+    /// Its memory [default: 768MiB]
+    #[arg(long, value_name = "SIZE", default_value_t = MEMORY, hide_default_value = true, value_parser = size, help_heading = GUEST)]
     memory: u64,
     /// A CPU of this machine for each of its CPUs, in order; under KVM they run there with real-time priority
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", help_heading = GUEST)]
     host_cpus: Option<CpuList>,
     /// What runs it: kvm, tcg (emulated), or auto: KVM where it boots the kernel
-    #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = accel)]
+    #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = accel, help_heading = GUEST)]
     accel: Accel,
     /// Virtual time: an instruction takes 2^N ns, and every boot is the same; for tests
     #[arg(long, value_name = "N", hide = true)]
@@ -43,6 +46,33 @@ pub(crate) struct MachineArgs {
 }
 
 impl MachineArgs {
+    /// The same guest on a command line, all but what it isolates.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let path = |path: &PathBuf| path.display().to_string();
+        let valued = [
+            ("--kernel", self.kernel.as_ref().map(path)),
+            ("--modules", self.modules.as_ref().map(path)),
+            (
+                "--append",
+                Some(self.append.clone()).filter(|append| !append.is_empty()),
+            ),
+            ("--vcpus", Some(self.vcpus.to_string())),
+            ("--memory", Some(format!("{}B", self.memory))),
+            ("--host-cpus", self.host_cpus.as_ref().map(ToString::to_string)),
+            ("--accel", Some(self.accel.name().to_owned())),
+            ("--icount", self.icount.map(|shift| shift.to_string())),
+        ];
+        let valued = valued
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        valued.chain(self.serial.then(|| "--serial".to_owned())).collect()
+    }
+
+    /// Whether it is said which of its CPUs its kernel isolates.
+    pub(crate) fn isolates(&self) -> bool {
+        self.isolate.is_some()
+    }
+
     /// The guest that is asked for.
     ///
     /// # Errors

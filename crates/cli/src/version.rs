@@ -4,7 +4,7 @@ use std::env::consts::{ARCH, OS};
 use std::sync::LazyLock;
 
 /// What `make build` was given: the commit, and its date. A build that was not made so does not know them.
-const COMMIT: Option<&str> = option_env!("TRIPTIME_COMMIT");
+pub(crate) const COMMIT: Option<&str> = option_env!("TRIPTIME_COMMIT");
 
 /// What `--version` says, without the name: number, commit, target, what is in it, and the formats that it reads and writes.
 pub(crate) fn long() -> &'static str {

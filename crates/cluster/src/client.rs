@@ -134,7 +134,7 @@ impl Cluster {
     /// Read anew for each request: the kubelet renews the token.
     fn bearer(&self) -> Result<String, ClusterError> {
         let path = self.account.join("token");
-        let token = std::fs::read_to_string(&path).map_err(|error| file(&path, error))?;
+        let token = std::fs::read_to_string(&path).map_err(|error| file(&path, &error))?;
         Ok(format!("Bearer {}", token.trim()))
     }
 
@@ -172,22 +172,22 @@ fn said(text: &str) -> String {
 
 /// The roots in a file of PEM certificates.
 fn roots(path: &Path) -> Result<RootCerts, ClusterError> {
-    let octets = std::fs::read(path).map_err(|error| file(path, error))?;
+    let octets = std::fs::read(path).map_err(|error| file(path, &error))?;
     let mut found = Vec::new();
     for item in parse_pem(&octets) {
         match item {
             Ok(PemItem::Certificate(certificate)) => found.push(certificate),
             Ok(_) => {}
-            Err(error) => return Err(file(path, error)),
+            Err(error) => return Err(file(path, &error)),
         }
     }
     match found.is_empty() {
-        true => Err(file(path, "no certificate in it")),
+        true => Err(file(path, &"no certificate in it")),
         false => Ok(RootCerts::new_with_certs(&found)),
     }
 }
 
-fn file(path: &Path, error: impl ToString) -> ClusterError {
+fn file(path: &Path, error: &impl ToString) -> ClusterError {
     ClusterError::File {
         path: path.to_owned(),
         error: error.to_string(),

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+mod cache_monitor;
 mod capability;
 pub mod capture;
 mod cgroup;
@@ -46,6 +47,7 @@ use std::path::Path;
 use model::Fact;
 use units::CpuList;
 
+pub use cache_monitor::{CacheCounter, CacheMonitor};
 pub use clock::{Steal, USER_HZ};
 pub use container::Container;
 pub use error::{HostError, Unreadable};
@@ -194,6 +196,23 @@ impl Host {
     /// than time. `None`: the groups have no quota, or nothing can be read.
     pub fn throttled_ns(&self, files: &CpuStatFiles) -> Option<u64> {
         quota::throttled_ns(&self.reader, files)
+    }
+
+    /// The kernel's counters of caches and of the memory's bandwidth: of the groups that have one of the `measured` CPUs, and of the
+    /// default group. Empty where none are kept.
+    ///
+    /// # Errors
+    /// The groups cannot be listed.
+    pub fn cache_monitors(&self, measured: &CpuList) -> Result<Vec<CacheMonitor>, HostError> {
+        cache_monitor::find(&self.reader, measured)
+    }
+
+    /// The value of such a counter, in octets.
+    ///
+    /// # Errors
+    /// Why there is none, in words: the kernel's own, such as `Unavailable`, or that reading it would disturb a measured CPU.
+    pub fn read_cache_monitor(&self, monitor: &CacheMonitor) -> Result<u64, String> {
+        monitor.read(&self.reader)
     }
 
     /// What the machine runs on, with the evidence.

@@ -64,11 +64,17 @@ impl Loads {
     }
 }
 
+/// Name of the setting that says what runs beside a measurement.
+pub const SETTING: &str = "load";
+
+/// Its value where nothing of ours does.
+pub(crate) const NONE: &str = "none of ours";
+
 /// What runs beside a measurement, as a setting of its series.
 pub fn setting(descriptions: &[String]) -> (String, String) {
     let value = match descriptions {
-        [] => "none of ours".to_owned(),
+        [] => NONE.to_owned(),
         all => all.join("; "),
     };
-    ("load".into(), value)
+    (SETTING.to_owned(), value)
 }

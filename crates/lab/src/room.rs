@@ -13,8 +13,8 @@ const WINDOW: u64 = 85;
 /// Octets of a histogram as measured: 400 to 3 300, by how far its samples are spread.
 const HISTOGRAM: u64 = 1_500;
 
-/// Octets of the samples over its limit that a series keeps, ten thousand at the most, each with its explanation (measured: 330 to 500).
-const OVER: u64 = 10_000 * 500;
+/// Octets of the samples over its limit that a series keeps, ten thousand at the most, each with its explanation (measured: 330 to 670).
+const OVER: u64 = 10_000 * 700;
 
 /// Octets of the worst hundred samples of a series, each with what the kernel did around it (measured: 330 and 860 a sample).
 const WORST: u64 = 100 * 1_200;

@@ -287,3 +287,31 @@ fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
     assert!(missing.starts_with("x0: no such interface (have: "), "{missing}");
     assert!(twice.starts_with("a0 cannot be both ends"), "{twice}");
 }
+
+#[test]
+fn a_bed_for_guests_has_a_tap_on_its_bridge_for_each() {
+    let test = "a_bed_for_guests_has_a_tap_on_its_bridge_for_each";
+    if !can_run(test) {
+        return;
+    }
+    let _alone = alone();
+    let bed = Bed::for_guests(Network::Bridge, 2).expect("a bed");
+    let ends = [0, 1].map(|number| bed.device(number).expect("an end"));
+    let [first, second] = ends;
+    assert!(first.is_tap && second.is_tap);
+    assert_ne!(first.mac, second.mac, "the address of each guest's card");
+    for end in ends {
+        let namespace = end.namespace.expect("the bridge's");
+        let tap = namespace
+            .run(|| sys::link::find(end.interface).expect("the tap"))
+            .expect("entered");
+        assert_eq!(tap.kind.as_deref(), Some("tun"));
+        assert!(tap.master.is_some() && tap.up, "{tap:?}");
+        assert_ne!(tap.mac, end.mac, "the card's is not the tap's");
+    }
+    assert_eq!(bed.mac(End::Device).expect("an address"), first.mac);
+    for network in Network::ALL.into_iter().filter(|network| *network != Network::Bridge) {
+        let error = Bed::for_guests(network, 1).expect_err("no such bed");
+        assert!(error.to_string().contains("by a tap"), "{error}");
+    }
+}

@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::explanation::{Explanation, Part};
 use crate::fact::Fact;
+use crate::reading::Reading;
 use crate::run::RunInfo;
 use crate::series::{SeriesId, SeriesSpec};
 use crate::shot::{Cell, Shot};
@@ -39,6 +40,13 @@ impl Show for Shot {
         if let Some(Cell::Distance { fault, .. }) = &mut self.cell {
             fault.show();
         }
+    }
+}
+
+impl Show for Reading {
+    fn show(&mut self) {
+        self.name.show();
+        self.values.why.show();
     }
 }
 
@@ -84,6 +92,7 @@ impl Show for RunView {
         self.series.show();
         self.events.show();
         self.shots.show();
+        self.readings.show();
         self.facts.show();
         self.lacks_log.show();
     }

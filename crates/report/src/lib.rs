@@ -21,6 +21,7 @@ pub mod matrix;
 mod nics;
 pub mod one_way;
 pub mod pacing;
+mod readings;
 pub mod recording;
 pub mod screen;
 mod shown;

@@ -11,7 +11,7 @@ use crate::tape::{Reel, Tape};
 use crate::thresholds::Thresholds;
 use crate::why::Explain;
 use crate::work::{Seen, Work};
-use model::{Counters, Event, EventKind, Fact, RunState, SeriesSpec, Shot};
+use model::{Counters, Event, EventKind, Fact, Reading, RunState, SeriesSpec, Shot};
 use std::sync::mpsc::{self, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -55,6 +55,7 @@ pub(crate) enum Command {
     Tape(Box<dyn Reel>),
     Event(Event),
     Shot(Shot),
+    Readings(Vec<Reading>),
     OnCpu { cpu: u32, event: Event },
     Facts(Vec<Fact>),
     Thresholds(Thresholds),
@@ -184,6 +185,12 @@ impl Recorder {
         self.settings = settings;
     }
 
+    /// A setting of the series that are made from now on.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        let found = self.settings.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// One more setting of the series that are made from now on.
     pub fn add_setting(&mut self, name: &str, value: String) {
         self.settings.push((name.to_owned(), value));
@@ -270,6 +277,13 @@ impl Events {
     pub fn shot(&self, at: Monotonic, shot: Shot) {
         let at_ns = since(self.start, at);
         let _ = self.commands.send(Command::Shot(Shot { at_ns, ..shot }));
+    }
+
+    /// Keeps windows of what is read in other units than ns.
+    pub fn readings(&self, closed: Vec<Reading>) {
+        if !closed.is_empty() {
+            let _ = self.commands.send(Command::Readings(closed));
+        }
     }
 
     /// Writes an event of an instant that is over: of when something was last known to be otherwise.

@@ -10,6 +10,7 @@ mod columns;
 mod error;
 mod merge;
 mod reader;
+mod readings;
 mod schema;
 mod segments;
 mod shots;

@@ -159,6 +159,20 @@ CREATE TABLE shot (
   trip_ns      INTEGER
 ) STRICT;
 
+CREATE TABLE reading (
+  id       INTEGER PRIMARY KEY,
+  name     TEXT    NOT NULL,
+  unit     TEXT    NOT NULL,
+  start_ns INTEGER NOT NULL,
+  end_ns   INTEGER NOT NULL,
+  samples  INTEGER NOT NULL,
+  min      REAL,
+  mean     REAL,
+  max      REAL,
+  unknown  INTEGER NOT NULL,
+  why      TEXT
+) STRICT;
+
 CREATE TABLE segment (
   id       INTEGER PRIMARY KEY,
   first_ns INTEGER NOT NULL,

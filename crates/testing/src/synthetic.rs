@@ -261,6 +261,7 @@ pub fn run(mut series: Vec<SeriesView>) -> RunView {
         series,
         events: Vec::new(),
         shots: Vec::new(),
+        readings: Vec::new(),
         facts: Vec::new(),
         counts_conflicts: true,
         lacks_log: None,

@@ -21,4 +21,4 @@ pub use grid::Grid;
 pub use instant::{Monotonic, Ptp, Realtime, Tai};
 pub use names::FreeNames;
 pub use period::Period;
-pub use size::{SizeError, parse_bytes};
+pub use size::{SizeError, format_octets, parse_bytes};

@@ -39,9 +39,45 @@ pub fn parse_bytes(text: &str) -> Result<u64, SizeError> {
         .ok_or_else(error)
 }
 
+/// Octets for a person, in powers of 1024 with three digits: `512 B`, `1.50 MiB`.
+pub fn format_octets(octets: f64) -> String {
+    let mut value = octets;
+    let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].into_iter();
+    let mut unit = units.next().unwrap_or_default();
+    for larger in units {
+        // What would be shown as 1000 is shown in the next unit.
+        if value.abs() < 999.5 {
+            break;
+        }
+        value /= 1024.0;
+        unit = larger;
+    }
+    let decimals = match value.abs() {
+        _ if unit == "B" => 0,
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse_bytes;
+    use super::{format_octets, parse_bytes};
+
+    #[test]
+    fn octets_for_a_person() {
+        for (octets, text) in [
+            (0.0, "0 B"),
+            (999.4, "999 B"),
+            (1000.0, "0.98 KiB"),
+            (1_572_864.0, "1.50 MiB"),
+            (12.0 * 1024.0 * 1024.0, "12.0 MiB"),
+            (3.2e12, "2.91 TiB"),
+        ] {
+            assert_eq!(format_octets(octets), text);
+        }
+    }
 
     #[test]
     fn units_and_refusals() {

@@ -4,8 +4,8 @@ use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use lab::place::asking;
-use lab::plan::Task;
-use run::Explain;
+use lab::plan::{Asks, Task};
+use lab::session::Explainer;
 use std::path::PathBuf;
 
 /// Does the device's end of a step of a plan, told by the end that runs the plan: says `ready`, goes on until its end or until standard
@@ -27,7 +27,11 @@ pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
     let task = Task::parse(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
     let (asking, answers) = asking();
     let begin = Start {
-        explain: task.asks_why().then(|| Box::new(asking) as Box<dyn Explain>),
+        explain: match task.asks() {
+            Asks::Nothing => Explainer::Own,
+            Asks::Causes => Explainer::Other(Box::new(asking)),
+            Asks::VirtualCpus => Explainer::OverHost(asking),
+        },
         default_system: task.leaves_idle_alone(),
         flight_recorder: true,
         // Told to end by the other end, it has come to its end.

@@ -5,7 +5,7 @@ use crate::verdict;
 use columnar::ColumnarError;
 use interop::cyclictest;
 use interop::cyclictest::{Dialect, write_json, write_text};
-use interop::export::{ExportError, csv, frames, hlog, openmetrics, place};
+use interop::export::{ExportError, csv, frames, hlog, openmetrics, place, readings};
 use model::fact::RUN_START;
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -23,6 +23,8 @@ enum Format {
     Csv,
     /// One line per recorded frame: stream, smpCnt, and its instant at each point
     Frames,
+    /// Cache and memory bandwidth beside the run: one line per window and reading
+    Readings,
     /// HdrHistogram interval log
     Hlog,
     /// cyclictest's histogram text, as up to rt-tests 2.6
@@ -109,6 +111,7 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8
                 return Ok(COULD_NOT_MEASURE);
             }
         }
+        Format::Readings => readings(run, &mut out)?,
         Format::Hlog => hlog(run, &mut out)?,
         Format::Cyclictest => write_text(&cyclictest::measurement(run)?, Dialect::AllRows, &mut out)?,
         Format::Cyclictest27 => write_text(&cyclictest::measurement(run)?, Dialect::SparseRows, &mut out)?,

@@ -2,9 +2,11 @@
 
 pub(crate) mod audit;
 pub(crate) mod capacity;
+pub(crate) mod checkup;
 pub(crate) mod compare;
 pub(crate) mod cpus;
 pub(crate) mod device;
+pub(crate) mod emit;
 pub(crate) mod export;
 pub(crate) mod far;
 pub(crate) mod goose;

@@ -2,16 +2,20 @@
 //!
 //! All of it is done by the thread that shows progress, beside the measured CPUs, once in two seconds.
 
+mod folder;
 mod spec;
 
+pub(crate) use folder::FolderKeeper;
 pub(crate) use spec::{Detached, KeeperSpec, log_of};
 
+use crate::failure::say;
 use crate::progress::{Limits, Progress};
 use lab::detach::Notify;
 use lab::room::Disk;
 use lab::roster::{End, Entry, Largest, Phase, Registered, Roster, Step, Way};
 use lab::runner::{Position, Show};
 use lab::session::Session;
+use model::EventKind;
 use run::Live;
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
@@ -44,6 +48,8 @@ pub(crate) struct Keeper {
     /// Why it was ended from here.
     used_up: Option<String>,
     stands_still: Option<String>,
+    /// Why it was ended is in the run: what stands still may keep it from being closed.
+    is_told: bool,
 }
 
 impl Keeper {
@@ -51,19 +57,7 @@ impl Keeper {
     pub(crate) fn start(spec: KeeperSpec<'_>) -> Self {
         let way = spec.detached.as_ref().map_or(Way::Foreground, |detached| detached.way);
         let entry = spec.entry(way);
-        let entered = Roster::own().map(|roster| match &spec.detached {
-            Some(detached) => roster.take_over(&detached.name, entry),
-            None => roster.enter(spec.plan.unwrap_or(spec.command), entry),
-        });
-        let registered = entered.and_then(|entered| match entered {
-            Ok(registered) => Some(registered),
-            Err(error) if spec.detached.is_some() => {
-                crate::failure::say(&format_args!("`triptime status` will not show this run: {error}"));
-                None
-            }
-            // Whoever waits for it in the foreground sees it.
-            Err(_) => None,
-        });
+        let registered = enter(entry, spec.plan.unwrap_or(spec.command), spec.detached.as_ref());
         Self {
             registered,
             disk: (!spec.force).then(|| Disk::of(spec.file)),
@@ -76,6 +70,7 @@ impl Keeper {
             looked: None,
             used_up: None,
             stands_still: None,
+            is_told: false,
         }
     }
 
@@ -83,6 +78,11 @@ impl Keeper {
     pub(crate) fn why(&self) -> Option<String> {
         let still = || self.stands_still.as_ref().map(|why| format!("{why}: ended early"));
         self.used_up.clone().or_else(still)
+    }
+
+    /// Whether the run says already why it was ended.
+    pub(crate) fn has_told(&self) -> bool {
+        self.is_told
     }
 
     /// Why it was ended for want of room, if it was.
@@ -159,6 +159,19 @@ impl Keeper {
         });
         if measures {
             self.tell(session, doing);
+            self.tell_run(session);
+        }
+    }
+
+    /// Writes into the run why it was told to end, if it stands still: what does may keep the run from ever being closed.
+    fn tell_run(&mut self, session: &Session) {
+        if let Some(why) = self
+            .stands_still
+            .as_ref()
+            .filter(|_| session.stop.requested() && !self.is_told)
+        {
+            session.recorder.events().write(EventKind::Interrupted, why.clone());
+            self.is_told = true;
         }
     }
 
@@ -232,6 +245,20 @@ impl Keeper {
             notify.ready(doing);
         }
     }
+}
+
+/// Enters a run under its name, or the first that is free. `None`: it cannot be entered, and is measured all the same.
+fn enter(entry: Entry, name: &str, detached: Option<&Detached>) -> Option<Registered> {
+    let roster = Roster::own()?;
+    let entered = match detached {
+        Some(detached) => roster.take_over(&detached.name, entry),
+        None => roster.enter(name, entry),
+    };
+    // Whoever waits for it in the foreground sees it.
+    if let (Err(error), Some(_)) = (&entered, detached) {
+        say(&format_args!("`triptime status` will not show this run: {error}"));
+    }
+    entered.ok()
 }
 
 /// The figures of a run as they are written down.

@@ -18,6 +18,10 @@ pub enum Class {
     Vmx,
     /// A container, by its definition or running.
     Container,
+    /// A real-time task that is planned.
+    Task,
+    /// A ptp4l: one that runs, or the one that a file is there for.
+    Ptp,
 }
 
 impl Class {
@@ -29,6 +33,8 @@ impl Class {
             Self::Domain => "domain",
             Self::Vmx => "virtual machine",
             Self::Container => "container",
+            Self::Task => "planned task",
+            Self::Ptp => "ptp4l",
         }
     }
 }

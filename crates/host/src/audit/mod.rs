@@ -10,6 +10,7 @@ pub mod finding;
 mod gather;
 pub mod map;
 pub mod parameters;
+pub mod planned;
 pub mod regressions;
 pub mod rule;
 pub mod template;
@@ -19,8 +20,12 @@ mod text;
 pub mod value;
 pub mod waiver;
 
+pub(crate) use definition::container::documents as yaml_documents;
 pub use definition::{check_definitions, is_file as is_definition_file};
-pub(crate) use gather::{CacheMasks, NicAnswer, cache_masks, cpuset_root, domain_moves};
+pub(crate) use gather::{
+    CacheMasks, IRQBALANCE, NicAnswer, cache_masks, cpuset_root, domain_moves, domain_priorities,
+    is_asked_for_arguments, planned_differences,
+};
 
 use std::time::Instant;
 

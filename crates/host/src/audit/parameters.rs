@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use units::CpuList;
 
+use super::planned::PlannedTask;
+
 /// What real-time threads do with their CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Workload {
@@ -40,6 +42,8 @@ pub struct Parameters {
     pub esxi: Option<PathBuf>,
     /// Containers: definition files, or ids of containers of this machine.
     pub containers: Vec<String>,
+    /// Real-time tasks that are to run, and how.
+    pub tasks: Vec<PlannedTask>,
     /// How long counters of the kernel are watched; `None`, or a recorded tree: rates are unknown.
     pub observe: Option<Duration>,
     /// What real-time threads do.

@@ -5,6 +5,7 @@ mod neutral;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use crate::audit::{IRQBALANCE, is_asked_for_arguments};
 use crate::processes::is_service;
 use crate::reader::Touched;
 use neutral::Neutral;
@@ -17,7 +18,7 @@ const OWN_PROCESS: &str = "4711";
 pub enum Processes {
     /// This one, the first two, and services that facts name: for trees that are published.
     Few,
-    /// All, without their arguments and environments: rules ask where each thread may run.
+    /// All: rules ask where each thread may run. Their arguments and environments are left out but for those that rules ask for.
     All,
 }
 
@@ -48,10 +49,10 @@ impl Capture {
         let mut neutral = Neutral::of(touched);
         let (mut entries, mut refused) = (Vec::new(), String::new());
         let parents = parents(touched);
-        for (path, what) in touched
-            .iter()
-            .filter(|(path, what)| is_wanted(path, what, &own, processes))
-        {
+        let asked = asked(touched);
+        for (path, what) in touched.iter().filter(|(path, what)| {
+            is_wanted(path, what, &own, processes) || (processes == Processes::All && asked.contains(path))
+        }) {
             let place = path.replacen(&format!("/proc/{own}"), &format!("/proc/{OWN_PROCESS}"), 1);
             let place = neutral.path(&place);
             let inside = place.trim_start_matches('/').to_owned();
@@ -99,6 +100,24 @@ fn is_wanted(path: &str, what: &Touched, own: &str, processes: Processes) -> boo
     }
 }
 
+/// Arguments of the processes that rules ask for them, and the environment of what moves interrupts.
+fn asked(touched: &[(String, Touched)]) -> HashSet<String> {
+    let mut files = HashSet::new();
+    for (path, what) in touched {
+        let (Some(folder), Touched::File(name)) = (path.strip_suffix("/comm"), what) else {
+            continue;
+        };
+        let name = String::from_utf8_lossy(name);
+        if is_asked_for_arguments(name.trim()) {
+            files.insert(format!("{folder}/cmdline"));
+        }
+        if name.trim() == IRQBALANCE {
+            files.insert(format!("{folder}/environ"));
+        }
+    }
+    files
+}
+
 fn is_number(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|octet| octet.is_ascii_digit())
 }
@@ -119,3 +138,6 @@ fn directory(path: &str, names: &[String], parents: &HashSet<&Path>, neutral: &m
             .collect(),
     )
 }
+
+#[cfg(test)]
+mod tests;

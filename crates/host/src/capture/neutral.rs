@@ -55,6 +55,11 @@ impl Neutral {
                 .split_inclusive('\0')
                 .filter(|entry| entry.starts_with("container="))
                 .collect(),
+            _ if is_of_process(path, "environ") => text
+                .split_inclusive('\0')
+                .filter(|entry| entry.starts_with("IRQBALANCE_"))
+                .collect(),
+            _ if is_of_process(path, "cmdline") => return self.arguments(&text),
             "/proc/cmdline" => text.split(" -- ").next().unwrap_or("").trim_end().to_owned() + "\n",
             _ if path.ends_with("/mountinfo") => {
                 lines(&text, |line| line.contains(" / / ") || line.contains(" - cgroup"))
@@ -68,12 +73,40 @@ impl Neutral {
         self.without_addresses(&anonymous).into_bytes()
     }
 
+    /// The words of a command line, each with a zero behind it. Those whose name or the option before them says that they are secret are
+    /// hidden.
+    fn arguments(&mut self, text: &str) -> Vec<u8> {
+        let mut out = String::new();
+        let mut is_secret = false;
+        for word in text.split_terminator('\0') {
+            let kept = match is_secret {
+                true => {
+                    self.secrets += 1;
+                    "(hidden)".to_owned()
+                }
+                false => {
+                    let hidden = self.without_secrets(word);
+                    let anonymous = self.without_identifiers(&hidden);
+                    self.without_addresses(&anonymous)
+                }
+            };
+            let lower = word.to_ascii_lowercase();
+            is_secret =
+                lower.starts_with('-') && !lower.contains('=') && SECRET.iter().any(|part| lower.contains(part));
+            out.push_str(&kept);
+            out.push('\0');
+        }
+        out.into_bytes()
+    }
+
     /// What was replaced or left out, for a person.
     pub(super) fn left_out(&self, processes: Processes) -> Vec<String> {
         let mut left = vec!["host name, init's arguments, mounts other than / and control groups".to_owned()];
         left.push(match processes {
             Processes::Few => "other processes".to_owned(),
-            Processes::All => "arguments and environments of processes (names of threads are kept)".to_owned(),
+            Processes::All => "arguments and environments of processes, but for the arguments of daemons of time, irqbalance and logins \
+                               (names of threads are kept)"
+                .to_owned(),
         });
         let counts = [
             (self.macs.len(), "hardware addresses"),
@@ -192,6 +225,12 @@ impl Neutral {
             .or_insert_with(|| format!("02:00:00:00:00:{:02x}", number % 256))
             .clone()
     }
+}
+
+/// Whether a path is `/proc/PID/NAME`, of another process than the first.
+fn is_of_process(path: &str, name: &str) -> bool {
+    let inside = path.strip_prefix("/proc/").and_then(|rest| rest.split_once('/'));
+    inside.is_some_and(|(pid, file)| pid != "1" && file == name && pid.bytes().all(|octet| octet.is_ascii_digit()))
 }
 
 fn is_of_address(c: char) -> bool {

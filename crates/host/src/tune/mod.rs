@@ -19,7 +19,7 @@ mod traps;
 mod values;
 
 pub use apply::{Applied, Outcome, apply, undo, undo_behind};
-pub use domain::libvirt_patch;
+pub use domain::{libvirt_patch, libvirt_patch_of_name};
 pub use emit::{KINDS, emit};
 pub use journal::{JOURNAL, Journal, JournalError};
 pub use machine::Machine;

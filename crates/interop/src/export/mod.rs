@@ -6,6 +6,7 @@ mod frames;
 mod hlog;
 mod openmetrics;
 mod place;
+mod readings;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +15,7 @@ pub use frames::{LeftOut, frames};
 pub use hlog::hlog;
 pub use openmetrics::openmetrics;
 pub use place::place;
+pub use readings::readings;
 
 use store::StoreError;
 

@@ -48,7 +48,7 @@ impl Unit {
             ("KillSignal", "SIGTERM".to_owned()),
             ("KillMode", "mixed".to_owned()),
             ("TimeoutStartSec", "10min".to_owned()),
-            ("TimeoutStopSec", "5min".to_owned()),
+            ("TimeoutStopSec", "2min".to_owned()),
             ("Restart", "no".to_owned()),
             ("SuccessExitStatus", "1 3".to_owned()),
             ("LimitMEMLOCK", "infinity".to_owned()),

@@ -22,15 +22,14 @@ pub struct Here {
 }
 
 impl Here {
-    /// What this machine has, on which these CPUs are judged.
-    pub fn look(facts: &CpuFacts, measured: &CpuList) -> Self {
-        let no = |what: &str| Err(format!("this version has no {what} for a matrix"));
+    /// What this machine has, on which these CPUs are judged; `guest`: why there are no guests, if so.
+    pub fn look(facts: &CpuFacts, measured: &CpuList, guest: Result<(), String>) -> Self {
         Self {
             container: Container::up(&Containers::default(), None)
                 .map(|_| ())
                 .map_err(|error| error.to_string()),
-            guest: no("guests"),
-            partition: no("partitions of control groups"),
+            guest,
+            partition: Err("this version makes no partitions of control groups".to_owned()),
             isolated: facts.isolated.clone(),
             measured: measured.clone(),
         }

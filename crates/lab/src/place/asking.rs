@@ -1,7 +1,7 @@
 //! Causes that the other end tells: a container has no right to look into the kernel, and the machine has.
 
 use super::line::{Asked, FromPlace, Told, written};
-use model::{Fact, Question};
+use model::{Cause, Fact, Question};
 use run::{Answer, Explain};
 use std::io::Write;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -43,6 +43,62 @@ pub(crate) fn say(said: &FromPlace) -> std::io::Result<()> {
     writeln!(out, "{}", written(said)).and_then(|()| out.flush())
 }
 
+impl Asking {
+    /// What the machine knows of this.
+    fn ask(&mut self, asked: Asked) -> Result<Told, &'static str> {
+        if self.is_silent {
+            return Err("the machine does not answer");
+        }
+        let said = say(&FromPlace::Why(asked));
+        let told = said.ok().and_then(|()| self.answers.recv_timeout(PATIENCE).ok());
+        self.is_silent = told.is_none();
+        told.ok_or("the machine did not answer")
+    }
+}
+
+/// A guest's own flight recorder, and where nothing of the guest ran, the host: it has what held up the virtual CPU.
+pub struct OverHost {
+    own: Box<dyn Explain>,
+    host: Asking,
+}
+
+impl OverHost {
+    /// Both of them.
+    pub fn new(own: Box<dyn Explain>, host: Asking) -> Self {
+        Self { own, host }
+    }
+}
+
+/// What a guest sees when its virtual CPU does not run.
+const FROM_OUTSIDE: [Cause; 3] = [Cause::Hypervisor, Cause::InterruptsOff, Cause::Unexplained];
+
+impl Explain for OverHost {
+    fn watch(&mut self, cpu: u32, thread: i32) {
+        self.own.watch(cpu, thread);
+    }
+
+    fn observe(&mut self) {
+        self.own.observe();
+    }
+
+    fn explain(&mut self, question: &Question, with_flight: bool) -> Answer {
+        let mut answer = self.own.explain(question, with_flight);
+        // Those in passing are too many to ask about.
+        if with_flight
+            && FROM_OUTSIDE.contains(&answer.explanation.cause)
+            && let Ok(told) = self.host.ask(Asked::of_guest(question))
+        {
+            let text = format!("; on the host: {}", told.explanation.text);
+            answer.explanation.text.push_str(&text);
+        }
+        answer
+    }
+
+    fn summary(&mut self) -> Vec<Fact> {
+        self.own.summary()
+    }
+}
+
 impl Explain for Asking {
     fn watch(&mut self, cpu: u32, thread: i32) {
         self.is_silent |= say(&FromPlace::Watch { cpu, thread }).is_err();
@@ -51,19 +107,12 @@ impl Explain for Asking {
     fn observe(&mut self) {}
 
     fn explain(&mut self, question: &Question, with_flight: bool) -> Answer {
-        if self.is_silent {
-            return Answer::unknown(question, "the machine does not answer");
-        }
-        let asked = say(&FromPlace::Why(Asked::of(question, with_flight)));
-        match asked.ok().and_then(|()| self.answers.recv_timeout(PATIENCE).ok()) {
-            Some(told) => Answer {
+        match self.ask(Asked::of(question, with_flight)) {
+            Ok(told) => Answer {
                 explanation: told.explanation,
                 flight: told.flight,
             },
-            None => {
-                self.is_silent = true;
-                Answer::unknown(question, "the machine did not answer")
-            }
+            Err(why) => Answer::unknown(question, why),
         }
     }
 

@@ -13,6 +13,9 @@ use units::Monotonic;
 /// How long a place may take to get ready: an emulated guest takes seconds to start a program.
 const READY_PATIENCE: Duration = Duration::from_secs(120);
 
+/// How long what a place's clock was ahead is taken for what it is.
+const CLOCK_AGE: Duration = Duration::from_secs(10);
+
 /// One end of a step under way in a place.
 pub struct AwayEnd {
     place: Arc<dyn Place>,
@@ -30,7 +33,9 @@ impl AwayEnd {
         let lines = away.lines();
         let mut answering = Answering {
             away: Arc::new(Mutex::new(away)),
+            place: Arc::clone(place),
             explain: session.explainer(),
+            ahead: None,
             threads: BTreeMap::new(),
         };
         let this = Self {
@@ -126,7 +131,10 @@ fn lock(away: &Mutex<Box<dyn Away>>) -> MutexGuard<'_, Box<dyn Away>> {
 /// Answers what the end in the place asks.
 struct Answering {
     away: Arc<Mutex<Box<dyn Away>>>,
+    place: Arc<dyn Place>,
     explain: Option<Shared>,
+    /// What the place's `CLOCK_REALTIME` is ahead in ns, and when it was asked.
+    ahead: Option<(Instant, i64)>,
     /// Numbers of threads here, by their numbers there.
     threads: BTreeMap<i32, i32>,
 }
@@ -160,7 +168,18 @@ impl Answering {
     }
 
     fn told(&mut self, asked: &Asked) -> Told {
-        let question = asked.question(|thread| self.number_of(thread));
+        let question = match asked.wall_ns {
+            None => asked.question(|thread| self.number_of(thread)),
+            Some(wall_ns) => match self.place.vcpu(asked.cpu()) {
+                Some(vcpu) => asked.of_vcpu(wall_ns, self.ahead_ns(), vcpu),
+                None => {
+                    return unknown(
+                        asked,
+                        "the thread of the virtual CPU is not kept to one CPU: add --host-cpus",
+                    );
+                }
+            },
+        };
         let answer = match &mut self.explain {
             Some(explain) => explain.explain(&question, asked.with_flight),
             None => run::Answer::unknown(&question, "the machine has no flight recorder"),
@@ -171,10 +190,29 @@ impl Answering {
         }
     }
 
+    /// What the place's `CLOCK_REALTIME` is ahead. It is asked now and then: the way there takes longer than the answer is of use.
+    fn ahead_ns(&mut self) -> i64 {
+        let is_old = |(at, _): &(Instant, i64)| at.elapsed() > CLOCK_AGE;
+        if self.ahead.as_ref().is_none_or(is_old) {
+            let offset_ns = self.place.clock().map_or(0, |clock| clock.offset_ns);
+            self.ahead = Some((Instant::now(), offset_ns));
+        }
+        self.ahead.map_or(0, |(_, offset_ns)| offset_ns)
+    }
+
     /// A number that is not known here is none: the events of the CPU tell of all threads but this one then.
     fn number_of(&mut self, there: i32) -> i32 {
         let away = &self.away;
         let number = || lock(away).thread_here(there).unwrap_or(0);
         *self.threads.entry(there).or_insert_with(number)
+    }
+}
+
+/// Nothing is known, and why.
+fn unknown(asked: &Asked, why: &str) -> Told {
+    let question = asked.question(|thread| thread);
+    Told {
+        explanation: run::Answer::unknown(&question, why).explanation,
+        flight: None,
     }
 }

@@ -1,5 +1,6 @@
 //! What the two ends of a step say to each other: one line of JSON for each, on standard input and output of the end in the place.
 
+use super::Vcpu;
 use model::{Explanation, Question, QuestionKind};
 use serde::{Deserialize, Serialize};
 use units::Monotonic;
@@ -31,7 +32,7 @@ pub(crate) enum ToPlace {
     Because(Told),
 }
 
-/// A question about a sample. Instants are of `CLOCK_MONOTONIC`, which container and machine have in common.
+/// A question about a sample. Instants are of the place's `CLOCK_MONOTONIC`, which a container has in common with the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Asked {
     cpu: u32,
@@ -41,6 +42,9 @@ pub(crate) struct Asked {
     kind: Sample,
     /// Whether the kernel's events around it are wanted.
     pub(crate) with_flight: bool,
+    /// Of a guest: what is added to its `CLOCK_MONOTONIC` to have its `CLOCK_REALTIME`, in ns. What is asked about then is the thread of
+    /// the virtual CPU.
+    pub(crate) wall_ns: Option<i64>,
 }
 
 /// What kind of sample it is.
@@ -76,7 +80,37 @@ impl Asked {
                 QuestionKind::Frame => Sample::Frame,
             },
             with_flight,
+            wall_ns: None,
         }
+    }
+
+    /// What was the virtual CPU's thread doing meanwhile?
+    pub(crate) fn of_guest(question: &Question) -> Self {
+        let now = sys::clock::pair();
+        Self {
+            wall_ns: Some(now.realtime.as_ns() - now.monotonic.as_ns()),
+            ..Self::of(question, false)
+        }
+    }
+
+    /// The same for the thread that runs the virtual CPU, in the time of this machine, to which `ahead_ns` is what the guest's
+    /// `CLOCK_REALTIME` is ahead.
+    pub(crate) fn of_vcpu(&self, wall_ns: i64, ahead_ns: i64, vcpu: Vcpu) -> Question {
+        let now = sys::clock::pair();
+        let shift_ns = wall_ns - ahead_ns - (now.realtime.as_ns() - now.monotonic.as_ns());
+        Question {
+            cpu: vcpu.cpu,
+            thread: vcpu.thread,
+            from: Monotonic::from_ns(self.from_ns + shift_ns),
+            to: Monotonic::from_ns(self.to_ns + shift_ns),
+            // It is to run all the time, and misses what others take.
+            kind: QuestionKind::Gap,
+        }
+    }
+
+    /// The CPU by the numbers of the place.
+    pub(crate) fn cpu(&self) -> u32 {
+        self.cpu
     }
 
     /// The question, about the thread that has `number_of` its number here.
@@ -109,9 +143,33 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, FromPlace, ToPlace, read, written};
+    use super::{Asked, FromPlace, ToPlace, Vcpu, read, written};
     use model::{Question, QuestionKind};
     use units::Monotonic;
+
+    #[test]
+    fn a_virtual_cpu_is_asked_about_in_the_time_of_its_host() {
+        let question = Question {
+            cpu: 1,
+            thread: 17,
+            from: sys::clock::monotonic(),
+            to: sys::clock::monotonic() + 3_000_000,
+            kind: QuestionKind::WakeUp,
+        };
+        let asked = Asked::of_guest(&question);
+        let wall_ns = asked.wall_ns.expect("of a guest");
+        let vcpu = Vcpu { thread: 99, cpu: 2 };
+        // Its monotonic clock began an hour later, and its wall clock is a second ahead.
+        let there = Asked {
+            from_ns: asked.from_ns - 3_600_000_000_000,
+            to_ns: asked.to_ns - 3_600_000_000_000,
+            ..asked
+        };
+        let found = there.of_vcpu(wall_ns + 3_601_000_000_000, 1_000_000_000, vcpu);
+        assert_eq!((found.cpu, found.thread, found.kind), (2, 99, QuestionKind::Gap));
+        assert!((found.from - question.from).abs() < 1_000_000, "{found:?}");
+        assert_eq!(found.ns(), question.ns());
+    }
 
     #[test]
     fn what_is_written_is_read() {

@@ -10,7 +10,7 @@ pub mod guest;
 pub(crate) mod line;
 
 pub(crate) use asking::say;
-pub use asking::{Answers, Asking, asking};
+pub use asking::{Answers, Asking, OverHost, asking};
 pub use end::AwayEnd;
 pub use error::PlaceError;
 
@@ -91,6 +91,11 @@ pub trait Place: Debug + Send + Sync {
 
     /// How it was made: settings of the runtime or of the hypervisor, as recommended for an application of the same kind.
     fn facts(&self) -> Vec<Fact>;
+
+    /// The thread that runs a virtual CPU of the place; `None`: it has none, or one that is not kept to a CPU.
+    fn vcpu(&self, _cpu: u32) -> Option<Vcpu> {
+        None
+    }
 
     /// What is to be known of everything that is measured there, such as that its time is emulated.
     fn doubts(&self) -> Vec<(EventKind, String)> {
@@ -193,6 +198,15 @@ pub enum StatedClock {
     Within(u64),
     /// Nothing: no one-way figures.
     Unknown,
+}
+
+/// A thread of this machine that runs a virtual CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Vcpu {
+    /// Its number.
+    pub thread: i32,
+    /// The CPU that it is kept to.
+    pub cpu: u32,
 }
 
 /// A command for a place.

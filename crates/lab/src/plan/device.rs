@@ -3,6 +3,8 @@
 use super::file::{Cpus, Duration};
 use super::measure::{Given, StepContext};
 use super::step::Step;
+use crate::load::LoadSpec;
+use crate::loads::{self, Loads};
 use crate::place::line::{FromPlace, ToPlace, read};
 use crate::place::{Answers, Job, Kind, Place, StatedClock, say};
 use crate::runner::{Runner, Side};
@@ -35,8 +37,22 @@ pub(super) struct There {
     pub(super) device: usize,
     /// How the clocks of the two ends stand to each other.
     clock: Clocks,
-    /// Whether this end has no right to look into the kernel, and the other tells why a sample was late.
-    asks_why: bool,
+    /// What this end asks the other about.
+    asks: Asks,
+    /// What loads the machine of the other end, as a setting of series says it.
+    load_here: Option<String>,
+}
+
+/// What the device's end asks the other about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asks {
+    /// Nothing: the other end cannot tell.
+    Nothing,
+    /// Why any sample was late: this end has no right to look into the kernel.
+    Causes,
+    /// What a virtual CPU went through: this end is in a guest.
+    VirtualCpus,
 }
 
 /// How the clocks of the two ends stand to each other.
@@ -110,11 +126,19 @@ pub(super) fn job(
         interface: place.interface().to_owned(),
         device,
         clock: Clocks::of(place)?,
-        asks_why: place.kind() == Kind::Container && session.explainer().is_some(),
+        asks: match (session.explainer(), place.kind()) {
+            (None, _) | (_, Kind::Native | Kind::Far) => Asks::Nothing,
+            (_, Kind::Container) => Asks::Causes,
+            (_, Kind::Vm) => Asks::VirtualCpus,
+        },
+        load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
     };
     let judged = place.judged().unwrap_or_else(|| context.judged.clone());
-    for of_here in ["test_set", "load", "beside_previous"] {
+    for of_here in ["test_set", "beside_previous"] {
         keys.remove(of_here);
+    }
+    if let Some(toml::Value::Array(loads)) = keys.get_mut("load") {
+        loads.retain(|load| load.get("there").and_then(toml::Value::as_bool) == Some(true));
     }
     keys.insert("cpus".to_owned(), judged.to_string().into());
     keys.insert("duration".to_owned(), format!("{}ns", context.duration.0).into());
@@ -177,14 +201,36 @@ impl Task {
         )
     }
 
-    /// Whether the other end tells why a sample was late.
-    pub fn asks_why(&self) -> bool {
-        self.there.asks_why
+    /// What it asks the other end about.
+    pub fn asks(&self) -> Asks {
+        self.there.asks
     }
 
     /// Whether it leaves idle states alone.
     pub fn leaves_idle_alone(&self) -> bool {
         self.step.common.idle.is_system()
+    }
+
+    /// Its loads, on the CPUs that are not judged.
+    fn loads(&self) -> impl Iterator<Item = LoadSpec> {
+        let allowed = sys::thread::allowed_cpus();
+        let others = allowed.without(&self.judged());
+        let usual = if others.is_empty() { allowed } else { others };
+        self.step.common.loads.iter().map(move |load| LoadSpec {
+            kind: load.kind.clone(),
+            cpus: match &load.cpus {
+                Some(Cpus::List(cpus)) => cpus.clone(),
+                _ => usual.clone(),
+            },
+        })
+    }
+
+    /// What runs beside its series, on the machine of the other end and here.
+    fn load(&self, own: &[String]) -> String {
+        let here = self.there.load_here.iter().filter(|text| *text != loads::NONE).cloned();
+        let own = own.iter().map(|load| format!("in the place of the device: {load}"));
+        let all: Vec<String> = here.chain(own).collect();
+        loads::setting(&all).1
     }
 
     /// Does it: says when it is ready, and goes on until its own end, or until it is told to end.
@@ -205,6 +251,10 @@ impl Task {
             there: Some(&self.there),
             written: &self.step.written,
         };
+        let own = Loads::start(self.loads(), &runner.session.recorder.events())?;
+        let setting = (loads::SETTING.to_owned(), self.load(&own.describe()));
+        runner.session.recorder.set_settings(vec![setting]);
+        runner.loads.join(own);
         let sender = SenderEnd::default();
         let running = self.step.measure.device(&context, &sender, runner.session)?;
         listen(sender, runner.session.stop.clone(), answers);

@@ -15,7 +15,7 @@ mod room;
 mod run;
 mod step;
 
-pub use device::Task;
+pub use device::{Asks, Task};
 pub(crate) use device::{LIMITS, TASK, WORDS as DEVICE_WORDS};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
@@ -27,7 +27,7 @@ pub use run::{PlanRun, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 10] = [
+pub const EMBEDDED: [(&str, &str); 11] = [
     ("quick", include_str!("../../../../plans/quick.toml")),
     ("substation", include_str!("../../../../plans/substation.toml")),
     ("vpc", include_str!("../../../../plans/vpc.toml")),
@@ -41,4 +41,5 @@ pub const EMBEDDED: [(&str, &str); 10] = [
         "container-table",
         include_str!("../../../../plans/container-table.toml"),
     ),
+    ("two-guests", include_str!("../../../../plans/two-guests.toml")),
 ];

@@ -99,7 +99,9 @@ impl Steps<'_, '_> {
                 since: Instant::now(),
             });
             self.runner.session.leave_idle_alone(group[0].common.idle.is_system());
+            let is_native = matches!(self.work.place, PlaceSpec::Native);
             let own = group.iter().flat_map(|step| &step.common.loads);
+            let own = own.filter(|load| is_native || !load.there);
             let mut own = Loads::start(self.work.specs(own)?, &events)?;
             let settings = self.settings(group, &own)?;
             self.runner.session.recorder.set_settings(settings.clone());

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A load that runs beside a step, or beside all of them: `kind`, its keys as on the command line, and `cpus`. The kind
+/// A load that runs beside a step, or beside all of them: `kind`, its keys as on the command line, `cpus`, and `there`. The kind
 /// `command` has one key, `line`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, toml::Value>")]
@@ -16,6 +16,8 @@ pub struct Load {
     pub kind: LoadKind,
     /// Where; the housekeeping CPUs if none are named.
     pub cpus: Option<Cpus>,
+    /// Whether it runs where the device under test is, if that is in a place of its own.
+    pub there: bool,
 }
 
 impl TryFrom<BTreeMap<String, toml::Value>> for Load {
@@ -25,13 +27,18 @@ impl TryFrom<BTreeMap<String, toml::Value>> for Load {
         let mut values: BTreeMap<String, String> = table.into_iter().map(|(key, value)| (key, plain(&value))).collect();
         let kind = values.remove("kind").ok_or("a load has no kind")?;
         let cpus = values.remove("cpus").map(Cpus::try_from).transpose()?;
+        let there = match values.remove("there").as_deref() {
+            None | Some("false") => false,
+            Some("true") => true,
+            Some(other) => return Err(format!("there = {other}: use true or false")),
+        };
         let kind = match (kind.as_str(), values.remove("line"), values.keys().next()) {
             ("command", Some(line), None) => LoadKind::Command { line },
             ("command", ..) => return Err("a command load has one key: line = \"PROGRAM ARGUMENTS\"".into()),
             (_, Some(_), _) => return Err(format!("a {kind} load has no \"line\"")),
             (kind, None, _) => kind_from(kind, &values).map_err(|error| error.to_string())?,
         };
-        Ok(Self { kind, cpus })
+        Ok(Self { kind, cpus, there })
     }
 }
 

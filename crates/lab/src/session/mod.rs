@@ -1,5 +1,6 @@
 //! One run: its file, its recorder, and what is watched beside the measurement.
 
+mod cache;
 mod claims;
 mod delays;
 pub mod flight;
@@ -7,9 +8,11 @@ mod links;
 mod neighbours;
 mod watch;
 
+use crate::place::{Asking, OverHost};
+use cache::CacheReadings;
 use flight::Flight;
-use host::{Host, Hypervisor};
 use host::audit::parameters::Parameters;
+use host::{Host, Hypervisor};
 use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
 use probes::ProbeError;
@@ -76,6 +79,31 @@ pub enum SessionError {
     Trace(#[from] trace::TraceError),
 }
 
+/// What explains late samples.
+pub enum Explainer {
+    /// A flight recorder of this kernel, where one is asked for.
+    Own,
+    /// This, in its place.
+    Other(Box<dyn Explain>),
+    /// A flight recorder of this kernel, and behind it the host of this guest.
+    OverHost(Asking),
+}
+
+impl Explainer {
+    /// What explains, or why nothing does.
+    fn explain(self, spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
+        match self {
+            Self::Own => flight_recorder(spec),
+            Self::Other(other) => (Some(other), None),
+            Self::OverHost(host) => {
+                let (own, why_not) = flight_recorder(spec);
+                let over = own.map(|own| Box::new(OverHost::new(own, host)) as Box<dyn Explain>);
+                (over, why_not)
+            }
+        }
+    }
+}
+
 /// A run under way.
 pub struct Session {
     /// Takes the samples.
@@ -100,14 +128,14 @@ impl Session {
     /// # Errors
     /// The run file cannot be made.
     pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
-        Self::explained_by(None, spec, stop)
+        Self::explained_by(Explainer::Own, spec, stop)
     }
 
-    /// The same, with late samples explained by `other`, if there is one, and not by a flight recorder of its own.
+    /// The same, with what explains late samples.
     ///
     /// # Errors
     /// As of [`Session::start`].
-    pub fn explained_by(other: Option<Box<dyn Explain>>, spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
+    pub fn explained_by(by: Explainer, spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
         let kept = keep_to(&spec.housekeeping);
         // Before memory is locked: what the audit takes is given back, and is no memory of the run.
         let inventory = inventory(&spec);
@@ -117,10 +145,7 @@ impl Session {
         if let Ok(tracefs) = Tracefs::find() {
             tracefs.clear();
         }
-        let (flight, no_flight) = match other {
-            Some(other) => (Some(other), None),
-            None => flight_recorder(&spec),
-        };
+        let (flight, no_flight) = by.explain(&spec);
         let explainer = flight.map(Shared::new);
         let pair = sys::clock::pair();
         let is_tracing = spec.run.command == TRACE;
@@ -149,7 +174,8 @@ impl Session {
             true => Vec::new(),
             false => [spec.interfaces.as_slice(), &spec.ports].concat(),
         };
-        let watch = Watch::start(events, spec.interfaces, claimed);
+        let cache = CacheReadings::new(Host::live(), spec.measured, spec.run.window_ns);
+        let watch = Watch::start((events, pair.monotonic), spec.interfaces, claimed, cache);
         Ok(Self {
             recorder,
             stop,

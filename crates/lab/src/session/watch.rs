@@ -1,5 +1,6 @@
-//! What happens to the machine during a run: stolen time, real-time throttling, lost links, other measurements.
+//! What happens to the machine during a run: stolen time, real-time throttling, lost links, other measurements, use of the cache.
 
+use super::cache::CacheReadings;
 use super::claims::Claims;
 use super::delays::Delays;
 use super::links::Links;
@@ -14,6 +15,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::thread::JoinHandle;
 use std::time::Duration;
+use units::Monotonic;
 
 /// How often it is looked: cheap enough to go unnoticed, and close enough to say when.
 const EVERY: Duration = Duration::from_secs(1);
@@ -25,8 +27,14 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches the machine and these interfaces of the calling thread's network namespace; claims `claimed`.
-    pub(super) fn start(events: Events, interfaces: Vec<String>, claimed: Vec<String>) -> Self {
+    /// Watches the machine and these interfaces of the calling thread's network namespace, for a run that began at `start`; claims
+    /// `claimed`.
+    pub(super) fn start(
+        (events, start): (Events, Monotonic),
+        interfaces: Vec<String>,
+        claimed: Vec<String>,
+        mut cache: CacheReadings,
+    ) -> Self {
         let stop = Stop::new();
         let watched = stop.clone();
         let thread = std::thread::spawn(move || {
@@ -43,10 +51,13 @@ impl Watch {
             look_around(&mut claims, &mut neighbours, &events);
             steal.look(&events);
             links.look(&events);
+            let now_ns = || u64::try_from(sys::clock::monotonic() - start).unwrap_or(0);
+            events.readings(cache.look(now_ns()));
             while !watched.requested() {
                 std::thread::park_timeout(EVERY);
                 steal.look(&events);
                 links.look(&events);
+                events.readings(cache.look(now_ns()));
                 look_around(&mut claims, &mut neighbours, &events);
                 for text in delays.look() {
                     events.write(EventKind::RtThrottled, text);
@@ -55,6 +66,7 @@ impl Watch {
                     log.look(&events);
                 }
             }
+            events.readings(cache.close(now_ns()));
         });
         Self { stop, thread }
     }

@@ -9,6 +9,7 @@ use crate::explanation::CauseTotal;
 use crate::fact::Fact;
 use crate::figures::Figures;
 use crate::kind::{self, Kind, Samples};
+use crate::reading::Reading;
 use crate::run::{RunInfo, RunState};
 use crate::series::{SeriesId, SeriesSpec};
 use crate::setting;
@@ -35,6 +36,8 @@ pub struct RunView {
     pub events: Vec<Event>,
     /// What a test set has played, in order of time.
     pub shots: Vec<Shot>,
+    /// What was read beside it in other units than ns, in order of time.
+    pub readings: Vec<Reading>,
     /// The inventory.
     pub facts: Vec<Fact>,
     /// Whether its windows count conflicting samples; in files from before that counter it is unknown.

@@ -8,6 +8,7 @@ mod clock;
 mod contradiction;
 mod coverage;
 mod nics;
+mod readings;
 mod recording;
 mod required;
 mod stalls;
@@ -30,6 +31,7 @@ use contradiction::{ContradictionEntry, contradictions};
 use coverage::{CoverageEntry, ProfileEntry, profiles};
 use model::{Counter, Fact, Figures, RunState, SeriesView};
 use nics::{NicEntry, nics};
+use readings::{ReadingEntry, readings};
 use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
@@ -63,6 +65,8 @@ pub struct Document {
     coverage: CoverageEntry,
     #[serde(flatten)]
     stalls: StallsEntry,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    readings: Vec<ReadingEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recording: Option<RecordingEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -228,6 +232,7 @@ impl Document {
             contradictions: contradictions(report),
             coverage: CoverageEntry::of(report.judgement.coverage),
             stalls: StallsEntry::of(report),
+            readings: readings(run),
             recording: report.recording.as_ref().map(RecordingEntry::of),
             capacity: report.capacity.as_ref().map(CapacityEntry::of),
             type_tests: type_tests(&run.shots),

@@ -5,7 +5,8 @@ use super::{Absent, Measurement};
 use crate::comparison::joined;
 use crate::verdict::{Check, Judgement, Verdict};
 use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE};
-use model::{RunView, SeriesView};
+use model::{EventKind, RunView, SeriesView};
+use std::collections::BTreeSet;
 use units::foreign::Show;
 
 /// What makes a cell another than the next.
@@ -109,6 +110,8 @@ pub(super) struct Cell {
     pub(super) failures: Vec<String>,
     /// Limits that failed, and why.
     pub(super) over: Vec<String>,
+    /// Whether its processor was emulated: then its timing is no evidence.
+    pub(super) is_emulated: bool,
     /// The files of its runs.
     pub(super) files: Vec<String>,
     /// Its rounds as one run, each kind of series as one; `None` where it was not measured.
@@ -125,6 +128,7 @@ impl Cell {
             left_out: None,
             failures: Vec::new(),
             over: Vec::new(),
+            is_emulated: false,
             files: Vec::new(),
             whole: None,
         }
@@ -176,6 +180,7 @@ fn of_rounds(conditions: Conditions, mut runs: Vec<Measurement>) -> Cell {
         if !run.for_causes {
             cell.rounds += 1;
             cell.verdicts.count(run.judgement.verdict);
+            cell.is_emulated |= run.view.events.iter().any(|event| event.kind == EventKind::Emulated);
             cell.files.push(run.view.file.display().to_string());
         }
     }
@@ -191,36 +196,58 @@ fn of_rounds(conditions: Conditions, mut runs: Vec<Measurement>) -> Cell {
     cell
 }
 
-/// The limits that failed, each with the worst of its series, and why.
+/// A limit that failed.
+struct Over<'a> {
+    worst: &'a Check,
+    /// Series of which it did.
+    series: BTreeSet<&'a str>,
+    /// Measurements in which it did.
+    times: u32,
+}
+
+/// The limits that failed, each once, with its worst figure and why.
 fn over<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> Vec<String> {
-    let mut worst: Vec<(&Check, u32)> = Vec::new();
-    for check in judgements.flat_map(|judgement| &judgement.checks) {
-        if check.verdict != Verdict::Fail {
-            continue;
-        }
-        let key = (&check.limit.id, &check.series);
-        match worst
-            .iter_mut()
-            .find(|(known, _)| (&known.limit.id, &known.series) == key)
-        {
-            Some((known, times)) => {
-                *times += 1;
-                if excess(check) > excess(known) {
-                    *known = check;
-                }
+    let mut all: Vec<Over<'_>> = Vec::new();
+    for judgement in judgements {
+        let mut seen = BTreeSet::new();
+        for check in judgement.checks.iter().filter(|check| check.verdict == Verdict::Fail) {
+            let known = all.iter().position(|over| over.worst.limit.id == check.limit.id);
+            let at = known.unwrap_or_else(|| {
+                all.push(Over::of(check));
+                all.len() - 1
+            });
+            all[at].series.insert(&check.series);
+            all[at].times += u32::from(seen.insert(&check.limit.id));
+            if excess(check) > excess(all[at].worst) {
+                all[at].worst = check;
             }
-            None => worst.push((check, 1)),
         }
     }
-    let text = |(check, times): (&Check, u32)| {
-        let times = if times > 1 {
-            format!(" {times} times, the worst")
-        } else {
-            String::new()
+    all.iter().map(Over::text).collect()
+}
+
+impl<'a> Over<'a> {
+    fn of(worst: &'a Check) -> Self {
+        Self {
+            worst,
+            series: BTreeSet::new(),
+            times: 0,
+        }
+    }
+
+    /// `wakeup.max of wakeup/cpu1 and 2 more, 3 times: 17 of 1 000 samples over 120 µs`
+    fn text(&self) -> String {
+        let more = match self.series.len() {
+            0 | 1 => String::new(),
+            several => format!(" and {} more", several - 1),
         };
-        format!("{} of {}{times}: {}", check.limit.id, check.series, check.why)
-    };
-    worst.into_iter().map(text).collect()
+        let times = match self.times {
+            1 => String::new(),
+            times => format!(", {times} times"),
+        };
+        let Check { limit, series, why, .. } = self.worst;
+        format!("{} of {series}{more}{times}: {why}", limit.id)
+    }
 }
 
 /// How far a figure is beyond its limit: above one, or below where it is to be at least that.

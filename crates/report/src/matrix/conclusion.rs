@@ -84,6 +84,9 @@ pub(super) struct Conclusion {
     pub(super) doubts: Vec<String>,
 }
 
+/// Of a guest whose processor is emulated.
+pub(super) const EMULATED: &str = "emulated: its timing is no evidence";
+
 /// The tail first: it decides about a trip.
 const BY_WEIGHT: [Figure; 5] = [
     Figure::P999,
@@ -156,6 +159,7 @@ fn of_series(factor: Factor, (a, b): (&Cell, &Cell), compared: &Compared) -> Opt
     let statements = by_weight(strict.chain(by_samples).collect());
     let not_compared = compared.not_compared.iter().map(|(_, why)| why.clone());
     let unfair = compared.unfair.iter().map(|why| format!("not like with like: {why}"));
+    let emulated = (a.is_emulated || b.is_emulated).then(|| EMULATED.to_owned());
     Some(Conclusion {
         kind,
         factor,
@@ -164,7 +168,7 @@ fn of_series(factor: Factor, (a, b): (&Cell, &Cell), compared: &Compared) -> Opt
         windows: windows(of_a).min(windows(of_b)),
         said: said(&statements),
         open: open(&statements),
-        doubts: not_compared.chain(unfair).collect(),
+        doubts: not_compared.chain(unfair).chain(emulated).collect(),
     })
 }
 
@@ -203,8 +207,13 @@ fn said(statements: &[Statement]) -> Vec<Statement> {
     }
 }
 
-/// The first figure of which at least an interval is known.
+/// The figure that comes nearest to an answer: the one whose interval is the narrowest, for what would be no difference in it. Without any
+/// interval, one that says more than that there are too few windows.
 fn open(statements: &[Statement]) -> Option<Statement> {
-    let has_interval = |one: &&Statement| one.difference.low.is_finite() && one.difference.high.is_finite();
-    statements.iter().find(has_interval).or(statements.first()).copied()
+    let width = |one: &Statement| (one.difference.high - one.difference.low) / one.difference.tolerance;
+    let known = statements.iter().filter(|one| width(one).is_finite());
+    let narrowest = known.min_by(|a, b| width(a).total_cmp(&width(b)));
+    let says_more = |one: &&Statement| !matches!(one.difference.outcome, Outcome::TooFewWindows { .. });
+    let refused = || statements.iter().find(says_more).or(statements.first());
+    narrowest.or_else(refused).copied()
 }

@@ -42,6 +42,7 @@ impl Cell {
         entry["left_out"] = json!(self.left_out);
         entry["not_run"] = json!(self.failures);
         entry["over"] = json!(self.over);
+        entry["emulated"] = json!(self.is_emulated);
         entry["files"] = json!(self.files);
         entry["measured"] = self.measures.iter().map(Measure::json).collect();
         entry

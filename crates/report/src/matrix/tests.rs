@@ -164,7 +164,7 @@ fn what_is_not_there_says_why_and_is_no_pass() {
     let matrix = Matrix::of("test", &order, runs(), &absent).expect("cells");
     let text = matrix.text();
     for part in [
-        "left out: no kernel (vm over bridge, load none, isolation none)",
+        "left out: vm over bridge, load none, isolation none: no kernel",
         "container over bridge, load none, isolation none: not run: no runtime",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
@@ -198,13 +198,36 @@ fn a_limit_that_failed_is_named_with_its_cell() {
     assert!(
         over[0]
             .as_str()
-            .is_some_and(|text| text.starts_with("wakeup.max of wakeup/cpu1 2 times, the worst: ")),
+            .is_some_and(|text| text.starts_with("wakeup.max of wakeup/cpu2 and 1 more, 2 times: ")),
         "{over:?}"
     );
     assert!(over.iter().any(|text| {
         text.as_str()
             .is_some_and(|text| text.starts_with("again, for its causes: "))
     }));
+}
+
+#[test]
+fn what_an_emulated_processor_took_is_no_evidence() {
+    let mut guest = run(&conditions("vm", "none"), 0, (90_000.0, 60));
+    guest.events.push(model::Event {
+        at_ns: 0,
+        kind: model::EventKind::Emulated,
+        series: None,
+        text: "emulated".to_owned(),
+    });
+    let native = run(&conditions("native", "none"), 0, (9_000.0, 60));
+    let matrix = Matrix::of("test", &[], vec![judged(native), judged(guest)], &[]).expect("cells");
+    let json = json(&matrix);
+    let emulated = json["cells"]
+        .as_array()
+        .expect("cells")
+        .iter()
+        .map(|cell| cell["emulated"].as_bool());
+    assert_eq!(emulated.collect::<Vec<_>>(), [Some(false), Some(true)]);
+    let text = json["conclusions"][0]["text"].as_str().expect("a text");
+    assert!(text.ends_with("; emulated: its timing is no evidence."), "{text}");
+    assert!(!matrix.has_failed(), "no limit fails by it");
 }
 
 #[test]

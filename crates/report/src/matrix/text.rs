@@ -1,6 +1,7 @@
 //! A matrix for a terminal: the table, the boxes, and a sentence for each conclusion.
 
-use super::cell::Cell;
+use super::cell::{Cell, Conditions};
+use super::conclusion::EMULATED;
 use super::measure::{Maxima, Measure, SHOWN};
 use super::{Matrix, boxes};
 use crate::tables::Table;
@@ -51,7 +52,7 @@ impl Matrix {
             .collect()
     }
 
-    /// Max (mean) of each kind, a row for each cell.
+    /// Max (mean) of each kind, a row for each cell that was not left out.
     pub(super) fn table(&self) -> Table {
         let kinds: Vec<&Kind> = self.kinds().collect();
         let heads = ["place", "network", "load", "isolation", "runs", "verdict"].map(str::to_owned);
@@ -73,7 +74,12 @@ impl Matrix {
                 .into_iter()
                 .chain(kinds.iter().map(|kind| kind.title.to_owned()))
                 .collect(),
-            rows: self.cells.iter().map(row).collect(),
+            rows: self
+                .cells
+                .iter()
+                .filter(|cell| cell.left_out.is_none())
+                .map(row)
+                .collect(),
             notes: self
                 .left_out()
                 .into_iter()
@@ -84,15 +90,15 @@ impl Matrix {
 
     /// Why cells were left out, each reason once.
     fn left_out(&self) -> Vec<String> {
-        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        let mut reasons: Vec<(&str, Vec<&Conditions>)> = Vec::new();
         for cell in &self.cells {
             let Some(why) = cell.left_out.as_deref() else { continue };
             match reasons.iter_mut().find(|(known, _)| *known == why) {
-                Some((_, cells)) => cells.push(cell.conditions.words()),
-                None => reasons.push((why, vec![cell.conditions.words()])),
+                Some((_, cells)) => cells.push(&cell.conditions),
+                None => reasons.push((why, vec![&cell.conditions])),
             }
         }
-        let text = |(why, cells): (&str, Vec<String>)| format!("left out: {why} ({})", cells.join("; "));
+        let text = |(why, cells): (&str, Vec<&Conditions>)| format!("left out: {}: {why}", set(&cells));
         reasons.into_iter().map(text).collect()
     }
 
@@ -106,18 +112,48 @@ impl Matrix {
     }
 }
 
+/// Cells in short: by the values of each condition where they are all combinations of these, else one by one.
+fn set(cells: &[&Conditions]) -> String {
+    let values = |of: fn(&Conditions) -> &str| {
+        let mut values: Vec<&str> = Vec::new();
+        for value in cells.iter().map(|cell| of(cell)) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
+    };
+    let [place, network, load, isolation] = [
+        values(|cell| &cell.place),
+        values(|cell| cell.network.as_deref().unwrap_or_default()),
+        values(|cell| &cell.load),
+        values(|cell| &cell.isolation),
+    ];
+    if place.len() * network.len() * load.len() * isolation.len() != cells.len() {
+        return cells.iter().map(|cell| cell.words()).collect::<Vec<_>>().join("; ");
+    }
+    let listed = |values: Vec<&str>| values.join(" or ");
+    let over = listed(network);
+    let over = if over.is_empty() { over } else { format!(" over {over}") };
+    format!(
+        "{}{over}, load {}, isolation {}",
+        listed(place),
+        listed(load),
+        listed(isolation)
+    )
+}
+
 /// Of which spans the maxima are.
 pub(super) fn caption(cells: &[(&Cell, &Measure)]) -> String {
-    let mut spans: Vec<u64> = cells
+    let with_box = cells
         .iter()
-        .map(|(_, measure)| measure.maxima.span_ns)
-        .filter(|ns| *ns > 0)
-        .collect();
+        .filter(|(_, measure)| measure.maxima.ns.len() >= boxes::LEAST);
+    let mut spans: Vec<u64> = with_box.map(|(_, measure)| measure.maxima.span_ns).collect();
     spans.sort_unstable();
     spans.dedup();
     let spans: Vec<String> = spans.iter().map(|ns| format_ns(*ns as f64)).collect();
     match spans.is_empty() {
-        true => "no whole window".to_owned(),
+        true => "too few windows for a box".to_owned(),
         false => format!(
             "largest sample of each {}; box: quartiles and median, whiskers to 1.5 box lengths",
             spans.join(" or ")
@@ -145,10 +181,9 @@ pub(super) fn without_box(cells: &[(&Cell, &Measure)]) -> Vec<String> {
 impl Cell {
     /// What became of it, in a word or few.
     fn state(&self) -> String {
-        match (self.rounds, &self.left_out) {
-            (0, Some(_)) => "left out".to_owned(),
-            (0, None) if self.failures.is_empty() => "not measured".to_owned(),
-            (0, None) => "not run".to_owned(),
+        match self.rounds {
+            0 if self.failures.is_empty() => "not measured".to_owned(),
+            0 => "not run".to_owned(),
             _ => self.verdicts.text(),
         }
     }
@@ -163,7 +198,13 @@ impl Cell {
             .iter()
             .filter_map(Measure::counted)
             .map(|text| format!("{name}: {text}"));
-        failures.chain(over).chain(counted).collect()
+        let emulated = self.is_emulated.then(|| format!("{name}: {EMULATED}"));
+        emulated
+            .into_iter()
+            .chain(failures)
+            .chain(over)
+            .chain(counted)
+            .collect()
     }
 }
 

@@ -7,6 +7,7 @@ mod contradiction;
 mod cpus;
 mod nics;
 mod paced;
+mod readings;
 mod recording;
 mod series;
 mod stalls;
@@ -89,6 +90,7 @@ impl Report {
             events(report, &paint),
             buffers::buffers(report, &paint),
             paced::paced(report, &paint),
+            readings::readings(report, &paint),
         ];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("\n")

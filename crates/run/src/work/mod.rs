@@ -215,6 +215,7 @@ impl Work {
                 Command::Tape(source) => self.tapes.push(source),
                 Command::Event(event) => self.batch.events.push(event),
                 Command::Shot(shot) => self.batch.shots.push(shot),
+                Command::Readings(closed) => self.batch.readings.extend(closed),
                 Command::OnCpu { cpu, event } => self.on_cpu(cpu, &event),
                 Command::Thresholds(thresholds) => self.thresholds = thresholds,
                 Command::Facts(facts) => self.add_facts(&facts),

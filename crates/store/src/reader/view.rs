@@ -23,6 +23,7 @@ impl RunFile {
             series,
             events: self.events()?,
             shots: self.shots()?,
+            readings: self.readings()?,
             facts: self.facts()?,
             counts_conflicts: self.counts_conflicts()?,
             lacks_log: self.lacks_log(),

@@ -8,7 +8,9 @@ use crate::columns::{clock_word, integer};
 use crate::error::{Fault, StoreError};
 use crate::merge::Spans;
 use crate::spikes::SpikeKeeper;
-use model::{CauseTotal, Event, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Shot, Spike, Window, setting};
+use model::{
+    CauseTotal, Event, Fact, Flight, Reading, RunInfo, RunState, SeriesId, SeriesSpec, Shot, Spike, Window, setting,
+};
 use rusqlite::{Connection, Transaction, params};
 use std::path::{Path, PathBuf};
 use units::FreeNames;
@@ -28,6 +30,8 @@ pub struct Batch {
     pub events: Vec<Event>,
     /// What a test set has played.
     pub shots: Vec<Shot>,
+    /// Closed windows of what is read in other units than ns.
+    pub readings: Vec<Reading>,
     /// Causes of samples, to be added to what is known of their series.
     pub causes: Vec<(SeriesId, CauseTotal)>,
     /// The kernel's events around spikes of this batch; those whose spike is not kept are dropped with it.
@@ -41,6 +45,7 @@ impl Batch {
             && self.spikes.is_empty()
             && self.events.is_empty()
             && self.shots.is_empty()
+            && self.readings.is_empty()
             && self.causes.is_empty()
             && self.flights.is_empty()
     }

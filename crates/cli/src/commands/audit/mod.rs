@@ -6,6 +6,7 @@ use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::{page, verdict};
 use host::Host;
 use host::audit::parameters::{Parameters, Workload};
+use host::audit::planned::PlannedTask;
 use host::audit::rule::Severity;
 use host::audit::waiver::{self, Waiver};
 use host::audit::{Audit, check_definitions};
@@ -82,6 +83,10 @@ pub(crate) struct OfArgs {
     /// Container: a definition file, or the id of a container of this machine; may be given more than once
     #[arg(long, value_name = "ID|FILE")]
     container: Vec<String>,
+    /// Real-time task that is to run, and how: relay=fifo:80@2; NAME is of its threads, with * for anything, or cmd:PATTERN of its command
+    /// line; may be given more than once
+    #[arg(long, value_name = "NAME=POLICY:PRIORITY@CPUS")]
+    task: Vec<PlannedTask>,
     /// Audit a recorded tree instead of this machine: a folder with proc, sys and etc, or a file of --capture
     #[arg(long, value_name = "TREE")]
     root: Option<PathBuf>,
@@ -143,6 +148,7 @@ impl OfArgs {
             vmx: self.vmx.clone(),
             esxi: self.esxi.clone(),
             containers: self.container.clone(),
+            tasks: self.task.clone(),
             observe: Some(self.observe).filter(|time| !time.is_zero()),
             workload: match self.workload {
                 WorkloadArg::Periodic => Workload::Periodic,
@@ -156,6 +162,12 @@ impl OfArgs {
     pub(crate) fn domain_files(&self) -> Vec<&str> {
         let named = self.domain.iter().map(String::as_str);
         named.filter(|named| host::audit::is_definition_file(named)).collect()
+    }
+
+    /// The domains that were named by their names.
+    pub(crate) fn domain_names(&self) -> Vec<&str> {
+        let named = self.domain.iter().map(String::as_str);
+        named.filter(|named| !host::audit::is_definition_file(named)).collect()
     }
 
     /// The CPUs for real-time work, as they were told.
@@ -182,6 +194,7 @@ impl OfArgs {
         words.extend(self.vmx.iter().map(|path| format!("--vmx {}", path.display())));
         words.extend(self.esxi.iter().map(|path| format!("--esxi {}", path.display())));
         words.extend(self.container.iter().map(|name| format!("--container {name}")));
+        words.extend(self.task.iter().map(|task| format!("--task '{task}'")));
         words.extend(self.root.iter().map(|path| format!("--root {}", path.display())));
         if matches!(self.workload, WorkloadArg::BusyPoll) {
             words.push("--workload busy-poll".to_owned());

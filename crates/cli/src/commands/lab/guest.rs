@@ -20,8 +20,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Boots a virtual machine with this program as its first process, runs a command in it, and brings the run here
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-The guest has no disk and no network: it is for wakeup, noise and qualify plans without a bed of the host's. KVM runs it where that
-boots the kernel; else it is emulated, and then its timing is no evidence: no limit is passed by it.
+The guest has no disk and no network: it is for wakeup, noise and plans that make a bed of
+their own. KVM runs it where that boots the kernel. Else it is emulated, its timing is no
+evidence, and no limit is passed by it.
 
 Examples: triptime lab guest wakeup --duration 10s
           triptime lab guest --kernel vmlinuz --modules lib/modules/6.12 --host-cpus 2-3 -- qualify vm-wakeup --duration 1h
@@ -64,14 +65,18 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     if file.exists() {
         return Err(Failure::Usage(format!("{} exists already", file.display())));
     }
+    // Until it is up, a signal ends this process, and the guest with it.
+    let guest = Guest::boot(&spec, None)?;
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;
-    let guest = Guest::boot(&spec, None)?;
     say(&format_args!(
         "{}; up in {:.1} s",
         guest.describe(),
         guest.boot_time().as_secs_f64()
     ));
+    if guest.is_emulated() {
+        say(&format_args!("the guest is {}", guest.processor()));
+    }
     for complaint in guest.complaints() {
         say(&format_args!("the guest: {complaint}"));
     }

@@ -2,6 +2,7 @@
 
 mod guest;
 
+use crate::commands::emit::{self, EmitArgs};
 use crate::failure::Failure;
 
 /// Places that are made to measure in, and gone afterwards
@@ -14,11 +15,14 @@ pub(crate) struct LabArgs {
 #[derive(Debug, Clone, clap::Subcommand)]
 enum Command {
     Guest(Box<guest::GuestArgs>),
+    /// The same as `triptime emit`
+    Emit(Box<EmitArgs>),
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &LabArgs) -> Result<u8, Failure> {
     match &args.command {
         Command::Guest(args) => guest::run(args),
+        Command::Emit(args) => emit::run(args),
     }
 }

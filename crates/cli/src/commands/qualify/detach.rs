@@ -38,11 +38,11 @@ struct Start {
 }
 
 /// Starts the run; returns the exit status.
-pub(super) fn start(args: &QualifyArgs, plan: &Plan, need: &Need) -> Result<u8, Failure> {
+pub(super) fn start(args: &QualifyArgs, plan: &Plan, need: Option<&Need>) -> Result<u8, Failure> {
     let way = way(args.restart_after_reboot)?;
     let roster = Roster::own().ok_or_else(no_folder)?;
-    let file = file(args)?;
-    if !args.run.force {
+    let file = file(args, plan)?;
+    if let Some(need) = need.filter(|_| !args.run.force) {
         Disk::of(&file).refuse(need).map_err(Failure::CouldNotMeasure)?;
     }
     let mut entry = Entry::new("qualify", &file.to_string_lossy(), sys::clock::realtime().as_ns());
@@ -95,11 +95,17 @@ fn no_folder() -> Failure {
     ))
 }
 
-/// The run file, by its whole path; refused before anything is started if it is there.
-fn file(args: &QualifyArgs) -> Result<PathBuf, Failure> {
-    let file = args.run.out.clone().unwrap_or_else(|| default_file("qualify"));
+/// The run file, or the folder of a matrix, by its whole path; a file that is there is refused before anything is started.
+fn file(args: &QualifyArgs, plan: &Plan) -> Result<PathBuf, Failure> {
+    let is_folder = plan.matrix.is_some();
+    let usual = || match is_folder {
+        true => default_file("matrix").with_extension(""),
+        false => default_file("qualify"),
+    };
+    let file = args.run.out.clone().unwrap_or_else(usual);
     let file = std::path::absolute(&file).map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
-    if file.exists() {
+    // A matrix goes on in the folder that it has.
+    if file.exists() && !is_folder {
         return Err(store::StoreError::Exists { path: file }.into());
     }
     let folder = file.parent().unwrap_or(Path::new("/"));

@@ -20,8 +20,10 @@ use crate::verdict::write;
 use lab::bed::Bed;
 use lab::detach::Left;
 use lab::place::container::Containers;
+use lab::place::guest::GuestSpec;
 use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
+use lab::session::Explainer;
 use lasting::Again;
 use model::EventKind;
 use probes::options::positive_duration;
@@ -44,7 +46,7 @@ On a host in service: the judged CPUs are kept busy at real-time priority, and l
 --show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix), or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix, container-table, two-guests), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
@@ -162,7 +164,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     let window_ns = args.run.window.unwrap_or(plan.window.0);
     let need = plan.room(&cpus, &roles, window_ns, args.run.file_budget)?;
     if args.detach {
-        return detach::start(&args, &plan, &need);
+        return detach::start(&args, &plan, Some(&need));
     }
     let place = place(&args, &plan, &roles)?;
     if args.dry_run {
@@ -185,7 +187,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         open_ended: false,
         table: plan.table.map(table::layout),
         own_limits: plan.own_limits()?,
-        explain: None,
+        explain: Explainer::Own,
         plan: Some(&plan.name),
         lasts_ns: None,
         need: Some(need),
@@ -242,8 +244,20 @@ fn place(args: &QualifyArgs, plan: &Plan, roles: &Roles) -> Result<PlaceSpec, Fa
             side_by_side: plan.devices() as u64,
             cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
         }),
-        Kind::Vm => PlaceSpec::Guest(Box::new(args.guest.spec()?)),
+        Kind::Vm => {
+            let spec = args.guest.spec()?;
+            let usual = || on_cpus_of_the_run(roles, spec.cpus as usize * plan.devices());
+            let host_cpus = spec.host_cpus.clone().or_else(usual);
+            PlaceSpec::Guest(Box::new(GuestSpec { host_cpus, ..spec }))
+        }
     })
+}
+
+/// CPUs for so many virtual ones: what keeps house there on one that is not judged here, the others on those that are. `None`: there
+/// are too few.
+fn on_cpus_of_the_run(roles: &Roles, wanted: usize) -> Option<CpuList> {
+    let all: CpuList = roles.recorder.iter().take(1).chain(roles.measured.iter()).collect();
+    (all.len() >= wanted).then(|| all.iter().take(wanted).collect())
 }
 
 /// How long it takes and who runs where, before anything is measured. Standard output is the result's.

@@ -6,6 +6,7 @@ mod text;
 use crate::commands::audit::OfArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::verdict;
+use host::Host;
 use host::audit::Audit;
 use host::tune::{self, Applied, JOURNAL, Journal, JournalError, Machine, Outcome, Plan, Refusal, Step};
 use std::path::PathBuf;
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8, Failure> {
     let machine = args.of.machine(false)?;
     let audit = args.of.audit(&machine.host)?;
     if let Some(tool) = &args.action.emit {
-        return emit(args, &audit, tool);
+        return emit(args, &machine.host, &audit, tool);
     }
     let plan = tune::plan(&machine.host, &audit, &args.checks);
     let refusals = tune::refusals(&machine.host, &audit, &args.of.parameters(), &plan);
@@ -113,20 +114,31 @@ fn check(checks: &[String]) -> Result<(), Failure> {
     }
 }
 
-fn emit(args: &TuneArgs, audit: &Audit, tool: &str) -> Result<u8, Failure> {
-    let files = args.of.domain_files();
-    let text = match tool {
-        "libvirt" if !files.is_empty() => {
-            let patches = files.iter().map(|path| tune::libvirt_patch(audit, &args.checks, path));
-            patches.collect::<Result<String, String>>().map_err(Failure::Usage)?
-        }
-        tool => tune::emit(audit, &args.checks, tool).map_err(Failure::Usage)?,
+fn emit(args: &TuneArgs, host: &Host, audit: &Audit, tool: &str) -> Result<u8, Failure> {
+    let patches = match tool {
+        "libvirt" => libvirt(args, host, audit),
+        _ => Vec::new(),
     };
+    let text = match patches.is_empty() {
+        true => tune::emit(audit, &args.checks, tool),
+        false => patches.into_iter().collect::<Result<String, String>>(),
+    };
+    let text = text.map_err(Failure::Usage)?;
     match text.is_empty() {
         true => verdict::write(&format!("no finding needs a setting for {tool}\n"))?,
         false => verdict::write(&text)?,
     }
     Ok(0)
+}
+
+/// A diff for each domain whose definition can be read; none where that is none.
+fn libvirt(args: &TuneArgs, host: &Host, audit: &Audit) -> Vec<Result<String, String>> {
+    let (files, names) = (args.of.domain_files(), args.of.domain_names());
+    let of_files = files.iter().map(|path| tune::libvirt_patch(audit, &args.checks, path));
+    let of_names = names
+        .iter()
+        .filter_map(|name| tune::libvirt_patch_of_name(host, audit, &args.checks, name));
+    of_files.chain(of_names).collect()
 }
 
 fn apply(args: &TuneArgs, plan: &Plan, refusals: &[Refusal]) -> Result<u8, Failure> {

@@ -14,6 +14,9 @@ use crate::stat::ThreadStat;
 /// Characters of a process's name that the kernel keeps (TASK_COMM_LEN less the final zero).
 const KEPT: usize = 15;
 
+/// What moves interrupts; its environment says what it leaves alone.
+pub(crate) const IRQBALANCE: &str = "irqbalance";
+
 /// A process.
 #[derive(Debug, Clone)]
 pub(super) struct Daemon {
@@ -75,6 +78,12 @@ fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, U
         }
         _ => Ok(found),
     }
+}
+
+/// Whether rules ask how the process of this name was started, and not only whether it runs: daemons of time, what moves interrupts, and
+/// logins on consoles.
+pub(crate) fn is_asked_for_arguments(name: &str) -> bool {
+    time::is_of_time(name) || name == IRQBALANCE || name.ends_with("getty")
 }
 
 /// A name as the kernel keeps it.

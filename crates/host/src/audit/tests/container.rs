@@ -334,6 +334,47 @@ fn the_container_one_is_in_is_asked_from_inside() {
 }
 
 #[test]
+fn memory_of_control_groups_of_version_1() {
+    let mounts =
+        "9 1 0:24 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n1 0 0:30 / / rw - overlay overlay rw\n";
+    let none = "9223372036854771712\n";
+    let areas = "Filename\tType\tSize\tUsed\tPriority\n/dev/sda2\tpartition\t1\t0\t-2\n";
+    let of = |limit: &str, with_swap: Option<&str>, soft: &str, swaps: &str| {
+        let mut files = vec![
+            ("proc/self/mountinfo", mounts),
+            ("proc/self/cgroup", "4:memory:/docker/x\n"),
+            ("proc/swaps", swaps),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", none),
+            ("sys/fs/cgroup/memory/memory.memsw.limit_in_bytes", none),
+            ("sys/fs/cgroup/memory/memory.soft_limit_in_bytes", none),
+            ("sys/fs/cgroup/memory/docker/memory.limit_in_bytes", none),
+            ("sys/fs/cgroup/memory/docker/memory.memsw.limit_in_bytes", none),
+            ("sys/fs/cgroup/memory/docker/memory.soft_limit_in_bytes", none),
+            ("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", limit),
+            ("sys/fs/cgroup/memory/docker/x/memory.soft_limit_in_bytes", soft),
+        ];
+        files.extend(with_swap.map(|text| ("sys/fs/cgroup/memory/docker/x/memory.memsw.limit_in_bytes", text)));
+        let found = finding(&inside(&files), &naming(&[]), "ctr-memory-limits");
+        (found.outcome, found.live_text())
+    };
+    let limit = "4294967296\n";
+    let (outcome, live) = of(limit, Some(limit), none, "Filename\tType\n");
+    assert_eq!(outcome, Pass, "{live}");
+    assert!(live.contains("memory 4294967296"), "{live}");
+    assert_eq!(of(limit, Some("8589934592\n"), none, areas).0, Fail);
+    assert_eq!(of(limit, None, none, areas).0, Fail, "swap is not accounted");
+    assert_eq!(of(none, Some(none), none, areas).0, Fail);
+    assert_eq!(
+        of(limit, Some(limit), none, areas).0,
+        Unknown,
+        "the kernel may still swap"
+    );
+    assert_eq!(of(limit, Some(limit), "1000000\n", "Filename\tType\n").0, Fail);
+    assert_eq!(of("garbage\n", Some(limit), none, areas).0, Unknown);
+    assert_eq!(of(limit, Some(limit), "\n", "Filename\tType\n").0, Unknown);
+}
+
+#[test]
 fn a_real_time_priority_that_was_refused_is_worth_more_than_capabilities() {
     let tried = |answer| outcome(&inside(&[(".answers/fifo", answer)]), &naming(&[]), "ctr-rt-works");
     assert_eq!(tried("granted\n"), Pass);

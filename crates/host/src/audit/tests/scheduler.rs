@@ -193,6 +193,78 @@ fn policies() {
     each(&[ONLINE, NEW], &on("2-3"), id, &[(&[], Unknown)]);
 }
 
+/// What the audit says of these planned tasks.
+fn planned(tasks: &[&str], threads: &[Thread], more: &[(&str, &str)]) -> (Outcome, String) {
+    let files = processes(threads);
+    let parameters = Parameters {
+        tasks: tasks.iter().map(|task| task.parse().expect("a task")).collect(),
+        ..on("2-3")
+    };
+    judged(
+        &[&[ONLINE, NEW], &borrowed(&files)[..], more].concat(),
+        &parameters,
+        "rt-task-planned",
+    )
+}
+
+#[test]
+fn planned_tasks() {
+    let relay = |policy, allowed| [thread(30, "relay", 0, policy, 2, allowed)];
+    for (task, policy, allowed, expected) in [
+        ("relay=fifo:80@2", (1, 80), "2", Pass),
+        ("relay=fifo:80@2-3", (1, 80), "2", Pass),
+        ("relay=fifo:80@2", (1, 80), "2-3", Fail),
+        ("relay=fifo:80@2", (1, 50), "2", Fail),
+        ("relay=fifo:80", (2, 80), "2", Fail),
+        ("relay=fifo:80", (1, 80), "0-3", Pass),
+        ("relay=@2", (0, 0), "2", Pass),
+        ("rel*=fifo:80", (1, 80), "0-3", Pass),
+        ("relays=fifo:80", (1, 80), "2", Fail),
+    ] {
+        let (outcome, live) = planned(&[task], &relay(policy, allowed), &[]);
+        assert_eq!(outcome, expected, "{task}, {policy:?} on {allowed}: {live}");
+    }
+    let two = ["relay=fifo:80@2", "absent=fifo:80"];
+    let (outcome, live) = planned(&two, &relay((1, 80), "2"), &[]);
+    assert_eq!(outcome, Fail, "one of them does not run: {live}");
+    let (_, live) = planned(&["relay=fifo:80@2"], &relay((0, 0), "0-3"), &[]);
+    assert!(
+        live.contains("relay (pid 30, other) on 0-3: fifo:80 on 2 is planned"),
+        "{live}"
+    );
+    assert_eq!(planned(&[], &relay((1, 80), "2"), &[]).0, NotApplicable);
+}
+
+#[test]
+fn planned_tasks_that_are_known_by_their_command_line() {
+    let threads = [
+        thread(30, "relay", 0, (1, 80), 2, "2"),
+        Thread {
+            pid: 30,
+            ..thread(31, "helper", 0, (0, 0), 3, "3")
+        },
+    ];
+    let line = ("proc/30/cmdline", "/usr/bin/relay\0--unit\x002\0");
+    let first = ("proc/1/cmdline", "/sbin/init\0");
+    let of = |task, files: &[(&str, &str)]| planned(&[task], &threads, files).0;
+    assert_eq!(of("cmd:*relay --unit 2=fifo:80@2", &[line, first]), Pass);
+    assert_eq!(of("cmd:*relay --unit 3=fifo:80@2", &[line, first]), Fail);
+    assert_eq!(
+        of("cmd:*relay --unit 2=fifo:80@2", &[first]),
+        Unknown,
+        "recorded without it"
+    );
+    let hidden = judged(
+        &[ONLINE, NEW],
+        &Parameters {
+            tasks: vec!["relay=fifo:80".parse().expect("a task")],
+            ..on("2-3")
+        },
+        "rt-task-planned",
+    );
+    assert_eq!(hidden.0, Unknown, "no thread can be seen");
+}
+
 #[test]
 fn locked_memory() {
     let id = "rt-task-memory-locked";

@@ -1,6 +1,6 @@
 //! Rules of time synchronisation.
 
-use super::tree::{outcome, tree};
+use super::tree::{finding, outcome, tree};
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 
@@ -260,4 +260,94 @@ fn steps_of_a_settled_clock_are_found() {
         "as SEAPATH has it"
     );
     assert_eq!(of(&[], &[]), NotApplicable);
+}
+
+/// The finding of each ptp4l, by its name.
+fn each_ptp4l(id: &str, lines: &[&str], files: &[(&str, &str)]) -> Vec<(String, Outcome)> {
+    let made: Vec<(String, String)> = lines
+        .iter()
+        .zip(50..)
+        .flat_map(|(line, pid)| process(pid, line))
+        .collect();
+    let made: Vec<(&str, &str)> = made.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let found = finding(&tree(&[&HOST[..], &made, files].concat()), &Parameters::default(), id);
+    found.parts.into_iter().map(|part| (part.part, part.outcome)).collect()
+}
+
+#[test]
+fn each_of_several_ptp4l_is_judged() {
+    let two = [
+        "ptp4l -f /etc/ptp.conf",
+        "ptp4l -f /etc/ptp-b.conf --uds_address=/run/ptp-b",
+    ];
+    let second = SETTINGS.replace("[eth0]", "[eth1]").replace("P2P", "E2E");
+    let answer = |state: &str| {
+        format!(
+            "state = \"{state}\"\ngrandmaster = true\noffset-ns = 90\npath-delay-ns = 500\nclock-class = 6\nsteps-removed = 1\n"
+        )
+    };
+    let (slave, listening) = (answer("SLAVE"), answer("LISTENING"));
+    let files = [
+        ("etc/ptp.conf", SETTINGS),
+        ("etc/ptp-b.conf", second.as_str()),
+        (".answers/ptp4l", slave.as_str()),
+        (".answers/ptp4l-2", listening.as_str()),
+    ];
+    let named = |first, second| vec![("eth0".to_owned(), first), ("eth1".to_owned(), second)];
+    assert_eq!(each_ptp4l("ts-ptp-profile", &two, &files), named(Pass, Fail));
+    assert_eq!(each_ptp4l("ts-ptp-port", &two, &files), named(Pass, Fail));
+    assert_eq!(each_ptp4l("ts-ptp-port", &two, &files[..3]), named(Pass, Unknown));
+    let one_socket = [two[0], "ptp4l -f /etc/ptp-b.conf"];
+    assert_eq!(each_ptp4l("ts-ptp-port", &one_socket, &files), named(Unknown, Unknown));
+    let of_one_interface = ["ptp4l -f /etc/ptp.conf", "ptp4l -f /etc/ptp.conf --domainNumber=1"];
+    let names: Vec<String> = each_ptp4l("ts-ptp-profile", &of_one_interface, &files)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(names, ["eth0 (process 50)", "eth0 (process 51)"]);
+}
+
+#[test]
+fn of_several_hardware_clocks_the_one_that_phc2sys_names_counts() {
+    let of = |phc2sys: &str, offset: &str| {
+        let lines = ["ptp4l -i eth0", "ptp4l -i eth1 --uds_address=/run/b", phc2sys];
+        let processes: Vec<_> = lines.iter().zip(50..).map(|(line, pid)| process(pid, line)).collect();
+        let files = [
+            ("sys/class/net/eth1/device/ptp/ptp1/clock_name", "igb\n"),
+            (
+                ".answers/wall-clock",
+                "unsynchronised = false\ntai-s = 37\nmax-error-ns = 1000\n",
+            ),
+            (".answers/phc-0", "offset-ns = 900000\n"),
+            (".answers/phc-1", offset),
+        ];
+        says("ts-synchronised", &processes, &files)
+    };
+    assert_eq!(of("phc2sys -s eth1 -w", "offset-ns = 300\n"), Pass);
+    assert_eq!(of("phc2sys -s eth1 -w", "offset-ns = 30000\n"), Fail);
+    assert_eq!(of("phc2sys -s eth0 -w", "offset-ns = 300\n"), Fail);
+    assert_eq!(
+        of("phc2sys -a -r", "offset-ns = 300\n"),
+        Unknown,
+        "which one, it does not say"
+    );
+}
+
+#[test]
+fn a_step_of_any_of_several_ptp4l_is_found() {
+    let of = |second: &str| {
+        let lines = ["ptp4l -i eth0", second];
+        let processes: Vec<_> = lines.iter().zip(50..).map(|(line, pid)| process(pid, line)).collect();
+        (
+            says("ts-step-policy", &processes, &[]),
+            says("ts-single-source", &processes, &[]),
+        )
+    };
+    assert_eq!(of("ptp4l -i eth1"), (Pass, Fail));
+    assert_eq!(of("ptp4l -i eth1 --step_threshold=0.00001").0, Fail);
+    assert_eq!(
+        of("ptp4l -i eth1 -S").1,
+        Pass,
+        "the second sets the wall clock by software stamps"
+    );
 }

@@ -4,6 +4,7 @@
 mod cache;
 mod containers;
 mod cpus;
+mod domain;
 mod groups;
 mod interrupts;
 mod memory;
@@ -21,7 +22,7 @@ use crate::reader::Reader;
 
 type Action = fn(&Scene<'_>) -> Result<Vec<Operation>, String>;
 
-const ACTIONS: [(&str, Action); 28] = [
+const ACTIONS: [(&str, Action); 30] = [
     ("irq-affinity", interrupts::affinity),
     ("rps-off", interrupts::steering_off),
     ("irq-thread-priority", threads::of_interrupts),
@@ -39,7 +40,9 @@ const ACTIONS: [(&str, Action); 28] = [
     ("vhost-placement", threads::vhost),
     ("ovs-affinity", threads::switch),
     ("time-placement", threads::of_time),
-    ("domain-threads", threads::of_domain),
+    ("domain-threads", domain::places),
+    ("vcpu-priority", domain::priorities),
+    ("planned-task", threads::planned),
     ("hugepages", memory::huge_pages),
     ("swapoff", memory::swap_off),
     ("cache-partition", cache::partition),
@@ -78,7 +81,7 @@ struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// The interface, CPU, container or domain that the rule is about.
+    /// The interface, CPU, container, domain or task that the rule is about.
     fn part(&self) -> Result<&'a Subject, String> {
         self.part
             .ok_or_else(|| "the rule names no part of the machine".to_owned())

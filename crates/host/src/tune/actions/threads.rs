@@ -3,7 +3,8 @@
 use units::CpuList;
 
 use super::{Scene, is_number};
-use crate::audit::domain_moves;
+use crate::audit::planned::PlannedTask;
+use crate::audit::planned_differences;
 use crate::roles;
 use crate::stat::ThreadStat;
 use crate::tune::operation::{Operation, Target, ThreadId};
@@ -208,18 +209,28 @@ pub(super) fn switch(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// The threads of a running domain go where its definition says.
-pub(super) fn of_domain(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
-    let moves = domain_moves(scene.reader, &scene.part()?.name, &scene.cpus("hk_cpus")?)?;
-    let moved = moves.into_iter().map(|thread| Operation {
-        target: Target::Thread(ThreadId {
+/// The threads of a planned task become what is planned.
+pub(super) fn planned(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let task: PlannedTask = scene.part()?.name.parse()?;
+    let different = planned_differences(scene.reader, &task).map_err(|unknown| unknown.text)?;
+    let mut operations = Vec::new();
+    for thread in different {
+        let id = ThreadId {
             tid: thread.tid,
             started: thread.started_ticks,
             name: thread.name,
-        }),
-        value: thread.cpus.to_string(),
-    });
-    Ok(moved.collect())
+        };
+        // The CPUs come first: at its priority it may be in the way where it is now.
+        operations.extend(thread.cpus.map(|cpus| Operation {
+            target: Target::Thread(id.clone()),
+            value: cpus.to_string(),
+        }));
+        operations.extend(thread.policy.map(|value| Operation {
+            target: Target::Priority(id),
+            value,
+        }));
+    }
+    Ok(operations)
 }
 
 fn overlap(a: &CpuList, b: &CpuList) -> bool {

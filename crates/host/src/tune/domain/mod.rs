@@ -7,12 +7,16 @@ mod tests;
 
 use similar::TextDiff;
 
+use crate::Host;
 use crate::audit::facts::{Class, Subject};
 use crate::audit::finding::{Finding, Outcome};
 use crate::audit::template::{fill, shown};
 use crate::audit::{Audit, definition};
 
 const KIND: &str = "libvirt";
+/// Definitions of domains, as libvirt stores them and as they run.
+const STORED: &str = "/etc/libvirt/qemu";
+const RUNNING: &str = "/run/libvirt/qemu";
 
 /// The diff that puts the findings about the definition at `path` right; `only` these checks, or all when it is empty. What only a
 /// person can decide stands before it, as lines that begin with `#`, which patch and git apply pass over. Empty: nothing to change.
@@ -20,18 +24,42 @@ const KIND: &str = "libvirt";
 /// # Errors
 /// The file cannot be read, or is no definition of a domain.
 pub fn libvirt_patch(audit: &Audit, only: &[String], path: &str) -> Result<String, String> {
-    let before = definition::definition_text(path)?;
-    let name = definition::domain_name(&before).map_err(|error| format!("{path}: {error}"))?;
+    patch(audit, only, path, &definition::definition_text(path)?)
+}
+
+/// As [`libvirt_patch`], for a domain of the machine by its name: against its definition as libvirt stores it, else, of one that only runs,
+/// against what runs, as `virsh dumpxml` shows it. `None`: neither can be read.
+///
+/// # Errors
+/// What is there is no definition of a domain.
+pub fn libvirt_patch_of_name(
+    host: &Host,
+    audit: &Audit,
+    only: &[String],
+    name: &str,
+) -> Option<Result<String, String>> {
+    let stored = host.reader.text(&format!("{STORED}/{name}.xml")).ok();
+    let text = stored.or_else(|| {
+        let status = host.reader.text(&format!("{RUNNING}/{name}.xml")).ok()?;
+        // The status has the definition in it, among what only libvirt needs.
+        let (begin, end) = (status.find("<domain ")?, status.rfind("</domain>")?);
+        Some(format!("{}\n", status.get(begin..end + "</domain>".len())?))
+    })?;
+    Some(patch(audit, only, &format!("{name}.xml"), &text))
+}
+
+fn patch(audit: &Audit, only: &[String], path: &str, before: &str) -> Result<String, String> {
+    let name = definition::domain_name(before).map_err(|error| format!("{path}: {error}"))?;
     let part = audit.facts.parts(Class::Domain).iter().find(|part| part.name == name);
     let part = part.ok_or_else(|| format!("{path}: domain {name} was not audited"))?;
-    let (mut after, mut by_hand) = (before.clone(), Vec::new());
+    let (mut after, mut by_hand) = (before.to_owned(), Vec::new());
     for finding in open(audit, only, &name) {
         match changed(&after, audit, finding, part) {
             Ok(text) => after = text,
             Err(why) => by_hand.push(hand_work(audit, finding, part, &why)),
         }
     }
-    Ok(by_hand.concat() + &diff(path, &before, &after))
+    Ok(by_hand.concat() + &diff(path, before, &after))
 }
 
 /// The findings about this domain that failed or warned.

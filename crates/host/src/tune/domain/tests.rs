@@ -187,3 +187,51 @@ fn fragments_go_where_they_belong() {
     }
     assert!(merged("<domain/>", "<hostdev>").is_err());
 }
+
+#[test]
+fn a_domain_by_its_name_gets_a_diff_against_what_libvirt_stores_or_runs() {
+    let test = "a_domain_by_its_name_gets_a_diff_against_what_libvirt_stores_or_runs";
+    let definition = "<domain type='kvm'>\n  <name>relay</name>\n  <vcpu>2</vcpu>\n  <devices>\n    <memballoon model='virtio'/>\n  </devices>\n</domain>\n";
+    let status = format!(
+        "<domstatus state='running' pid='20'>\n<vcpus><vcpu id='0' pid='21'/></vcpus>\n{definition}</domstatus>\n"
+    );
+    let parameters = Parameters {
+        rt_cpus: Some("2-7".parse().expect("CPUs")),
+        domains: vec!["relay".to_owned()],
+        ..Parameters::default()
+    };
+    let of = |path: &str, text: &str| {
+        let root = tempfile::tempdir().expect("a directory");
+        for (path, text) in [("sys/devices/system/cpu/online", "0-7\n"), (path, text)] {
+            let place = root.path().join(path);
+            fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
+            fs::write(place, text).expect("a file");
+        }
+        let host = Host::at(root.path()).expect("a tree");
+        let audit = host.audit(&parameters, &[]);
+        super::libvirt_patch_of_name(&host, &audit, &["dom-vcpusched".to_owned()], "relay")
+    };
+    for (path, text) in [
+        ("etc/libvirt/qemu/relay.xml", definition),
+        ("run/libvirt/qemu/relay.xml", &status),
+    ] {
+        let patch = of(path, text).expect("it can be read").expect("a diff");
+        assert!(
+            patch.starts_with("--- a/relay.xml\n+++ b/relay.xml\n"),
+            "{path}: {patch}"
+        );
+        assert!(
+            patch.contains("vcpusched") && !patch.contains("domstatus"),
+            "{path}: {patch}"
+        );
+        let folder = tempfile::tempdir().expect("a directory");
+        fs::write(folder.path().join("relay.xml"), definition).expect("a file");
+        if !has("patch", test) {
+            return;
+        }
+        applied(folder.path(), &patch, "patch", &["-p1", "-i"]);
+        let changed = fs::read_to_string(folder.path().join("relay.xml")).expect("a definition");
+        assert!(changed.contains("scheduler='fifo'"), "{changed}");
+    }
+    assert!(of("proc/version", "x").is_none(), "neither is there");
+}

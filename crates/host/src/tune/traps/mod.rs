@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 
 use units::CpuList;
 
-use super::operation::Target;
+use super::operation::{Target, ThreadId};
 use super::plan::{Plan, Step};
 use crate::Host;
 use crate::audit::parameters::{Parameters, Workload};
 use crate::audit::value::Value;
 use crate::audit::{Audit, CacheMasks, cache_masks};
+use crate::roles::is_virtual_cpu;
 use crate::stat::ThreadStat;
 
 const RESCTRL: &str = "/sys/fs/resctrl";
+/// The check of tasks that are the user's own.
+const PLANNED: &str = "rt-task-planned";
 /// Interfaces below one that are looked at.
 const DEEPEST: usize = 8;
 
@@ -62,7 +65,15 @@ impl Scene<'_> {
 
 type Trap = fn(&Scene<'_>, &Step) -> Option<String>;
 
-const TRAPS: [Trap; 6] = [none_left, unbounded, shared_cache, cut_off, highest, bound_to_cpu];
+const TRAPS: [Trap; 7] = [
+    none_left,
+    unbounded,
+    for_good,
+    shared_cache,
+    cut_off,
+    highest,
+    bound_to_cpu,
+];
 
 /// Every CPU set aside: the rest of the machine has none.
 fn none_left(scene: &Scene<'_>, _: &Step) -> Option<String> {
@@ -86,10 +97,7 @@ fn unbounded(scene: &Scene<'_>, step: &Step) -> Option<String> {
         return None;
     }
     let rt_cpus = scene.cpus("rt_cpus").unwrap_or_default();
-    let free = ["cpus.isolated", "cpus.partitions"]
-        .into_iter()
-        .filter_map(|name| scene.cpus(name));
-    let free: CpuList = free.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect();
+    let free = kept_free(scene);
     let shared = match rt_cpus.is_empty() {
         true => scene.cpus("hk_cpus").unwrap_or_default(),
         false => rt_cpus.without(&free),
@@ -99,6 +107,62 @@ fn unbounded(scene: &Scene<'_>, step: &Step) -> Option<String> {
             "without the real-time budget, a thread that spins takes its CPU for good, and CPU {shared} is not kept free for it"
         )
     })
+}
+
+/// CPUs that the scheduler leaves alone.
+fn kept_free(scene: &Scene<'_>) -> CpuList {
+    let free = ["cpus.isolated", "cpus.partitions"]
+        .into_iter()
+        .filter_map(|name| scene.cpus(name));
+    free.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
+}
+
+/// A thread that may never sleep becomes a real-time thread on a CPU that others need, and no budget would stop it.
+fn for_good(scene: &Scene<'_>, step: &Step) -> Option<String> {
+    // A budget that cannot be read may be none.
+    let has_budget = scene.host.rt_runtime().is_ok_and(|budget| !budget.is_unlimited());
+    if has_budget {
+        return None;
+    }
+    let free = kept_free(scene);
+    let spins = scene.parameters.workload == Workload::BusyPoll && step.check == PLANNED;
+    let raised = step.operations.iter().filter_map(|one| match &one.target {
+        Target::Priority(thread) if one.value.contains(':') => Some(thread),
+        _ => None,
+    });
+    raised
+        .filter(|thread| spins || is_virtual_cpu(&thread.name))
+        .find_map(|thread| {
+            let where_to = match cpus_then(scene, step, thread) {
+                None => "a CPU that is not known".to_owned(),
+                Some(cpus) => match cpus.without(&free) {
+                    shared if shared.is_empty() => return None,
+                    shared => format!("CPU {shared}, which is not kept free for it,"),
+                },
+            };
+            let name = &thread.name;
+            Some(format!(
+                "without the real-time budget, {name} takes {where_to} for good if it never sleeps"
+            ))
+        })
+}
+
+/// The CPUs of a thread after the step.
+fn cpus_then(scene: &Scene<'_>, step: &Step, thread: &ThreadId) -> Option<CpuList> {
+    let moved = step
+        .operations
+        .iter()
+        .find(|one| one.target == Target::Thread(thread.clone()));
+    if let Some(moved) = moved {
+        return moved.value.parse().ok();
+    }
+    let status = scene.host.reader.text(&format!("/proc/{}/status", thread.tid)).ok()?;
+    let mut lines = status.lines();
+    lines
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?
+        .trim()
+        .parse()
+        .ok()
 }
 
 /// Two groups that fill the same part of the cache.

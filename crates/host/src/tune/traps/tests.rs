@@ -108,6 +108,53 @@ fn no_budget_beside_a_thread_that_spins_on_a_shared_cpu() {
 }
 
 #[test]
+fn a_guest_that_never_halts_without_a_budget() {
+    let budget = |runtime| {
+        [
+            ("proc/sys/kernel/sched_rt_runtime_us", runtime),
+            ("proc/sys/kernel/sched_rt_period_us", "1000000\n"),
+        ]
+    };
+    let raised = |name: &str, cpus: Option<&str>| {
+        let vcpu = ThreadId {
+            name: name.to_owned(),
+            ..thread(7)
+        };
+        let moved = cpus.map(|cpus| set(Target::Thread(vcpu.clone()), cpus));
+        let raised = set(Target::Priority(vcpu), "fifo:1");
+        moved.into_iter().chain([raised]).collect::<Vec<_>>()
+    };
+    let on_cpu = |allowed| ("proc/7/status", allowed);
+    let with = |runtime, allowed, name, cpus| {
+        let files = [&budget(runtime)[..], &[on_cpu(allowed)]].concat();
+        whys(&files, &on("2-3"), raised(name, cpus))
+    };
+    let (shared, free) = ("Cpus_allowed_list:\t1-2\n", "Cpus_allowed_list:\t2-3\n");
+    let found = with("-1\n", shared, "CPU 0/KVM", None);
+    assert!(
+        found.len() == 1 && found[0].contains("CPU 0/KVM takes CPU 1,"),
+        "{found:?}"
+    );
+    for (runtime, allowed, name, cpus) in [
+        ("950000\n", shared, "CPU 0/KVM", None),
+        ("-1\n", free, "CPU 0/KVM", None),
+        ("-1\n", shared, "CPU 0/KVM", Some("2")),
+        ("-1\n", shared, "relay", None),
+    ] {
+        assert_eq!(
+            with(runtime, allowed, name, cpus),
+            Vec::<String>::new(),
+            "{runtime} {allowed} {name}"
+        );
+    }
+    let found = whys(&[], &on("2-3"), raised("CPU 0/KVM", None));
+    assert!(
+        found.len() == 1 && found[0].contains("not known"),
+        "unknown is no pass: {found:?}"
+    );
+}
+
+#[test]
 fn masks_that_overlap() {
     let resctrl = [
         ("sys/fs/resctrl/schemata", "L3:0=fff\n"),

@@ -1,18 +1,9 @@
 //! The `config.json` of a container: what is recommended to a protection application, and no more.
 
+use deploy::{CAPABILITIES, PROGRAM, RUNS};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use units::CpuList;
-
-/// What a container of a protection application may do: real-time priority, locked memory, packet sockets. Nothing that changes network
-/// or clock.
-pub const CAPABILITIES: [&str; 3] = ["SYS_NICE", "IPC_LOCK", "NET_RAW"];
-
-/// Where the binary is in a container.
-pub const PROGRAM: &str = "/usr/bin/triptime";
-
-/// Where run files go in a container.
-pub const RUNS: &str = "/runs";
 
 /// What a container is told apart by; everything else is the same for all.
 #[derive(Debug, Clone)]

@@ -8,7 +8,9 @@ mod runtime;
 mod tests;
 mod threads;
 
-pub use config::{CAPABILITIES, ContainerSpec, HugePages, Network, PROGRAM, RUNS, config};
+pub use config::{ContainerSpec, HugePages, Network, config};
+pub use deploy::{CAPABILITIES, PROGRAM, RUNS};
+pub use runtime::latency_device;
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
 use crate::bed::DeviceEnd;
@@ -38,7 +40,10 @@ pub struct Containers {
 
 impl Containers {
     /// Runtime and period, in us: an equal part for each; `None`: groups have no budget.
-    fn budget_us(&self) -> Result<Option<(u64, u64)>, PlaceError> {
+    ///
+    /// # Errors
+    /// Other groups have all of it.
+    pub fn budget_us(&self) -> Result<Option<(u64, u64)>, PlaceError> {
         let Some(left_us) = Host::live().rt_budget_left_us() else {
             return Ok(None);
         };
@@ -93,7 +98,7 @@ impl Container {
             memory: None,
             oom_score: None,
             huge_pages: None,
-            latency_device: runtime::latency_device(),
+            latency_device: latency_device(),
         };
         Ok(Self {
             text: text(&runtime, &spec),

@@ -60,7 +60,7 @@ impl Runtime {
 }
 
 /// Major and minor number of the device by which idle states are held off, if this machine has it.
-pub(super) fn latency_device() -> Option<(u32, u32)> {
+pub fn latency_device() -> Option<(u32, u32)> {
     let device = std::fs::metadata("/dev/cpu_dma_latency").ok()?;
     let number = device.rdev();
     device

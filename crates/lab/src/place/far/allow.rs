@@ -79,7 +79,7 @@ plan = "quick"
 interface = "eth1"
 device = 0
 clock = "same"
-asks_why = false
+asks = "nothing"
 
 [step]
 probe = "wakeup"

@@ -244,7 +244,8 @@ mod tests {
             let (mut near, far) = pair();
             near.write_all(&octets).expect("sent");
             near.shutdown(std::net::Shutdown::Write).expect("closed");
-            prop_assert!(answer(&far, &Secret::default(), || -> Result<(), String> { panic!("a seat") }).is_err());
+            let answered = answer(&far, &Secret::default(), || -> Result<(), String> { panic!("a seat") });
+            prop_assert!(answered.is_err());
             let (near, mut far) = pair();
             far.write_all(&octets).expect("sent");
             drop(far);

@@ -32,9 +32,7 @@ pub(super) fn known(kernel: &Path) -> Option<Result<(), String>> {
 /// Keeps what was found out.
 pub(super) fn keep(kernel: &Path, outcome: Result<(), String>) {
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    found
-        .get_or_insert_default()
-        .insert(kernel.to_owned(), outcome);
+    found.get_or_insert_default().insert(kernel.to_owned(), outcome);
 }
 
 /// Whether there is anything to try.
@@ -48,7 +46,9 @@ pub(super) fn can_be_tried() -> Result<(), String> {
 
 /// How long the trial may take.
 pub(super) fn patience() -> Duration {
-    let is_real = VENDORS.iter().any(|module| Path::new("/sys/module").join(module).exists());
+    let is_real = VENDORS
+        .iter()
+        .any(|module| Path::new("/sys/module").join(module).exists());
     if is_real { PATIENCE } else { LITTLE_PATIENCE }
 }
 

@@ -183,9 +183,7 @@ mod tests {
             return testing::skip(test, "cpio is not installed");
         };
         let mut input = cpio.stdin.take().expect("piped");
-        input
-            .write_all(&archive.finish().expect("an archive"))
-            .expect("taken");
+        input.write_all(&archive.finish().expect("an archive")).expect("taken");
         drop(input);
         let output = cpio.wait_with_output().expect("its output");
         assert!(output.status.success());

@@ -2,6 +2,7 @@
 
 use super::peer::Peer;
 use super::channel::{Call, CallError, Channel, Incoming};
+use super::facts::Made;
 use super::image;
 use super::message::{Answer, Greeting};
 use super::modules;
@@ -10,11 +11,10 @@ use super::qemu::line::{Card, Ways};
 use super::qemu::machine::{CHANNEL_WAY, CONSOLE_WAY, InMemory, Machine};
 use super::qemu::threads;
 use super::up::Up;
-use super::{Accel, Cable, Guest, GuestSpec, PlaceError, accel, fact};
+use super::{Accel, Cable, Guest, GuestSpec, PlaceError, accel};
 use crate::bed::DeviceEnd;
-use model::Fact;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
@@ -74,6 +74,24 @@ fn cable(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
     }
 }
 
+/// What runs a guest.
+#[derive(Debug)]
+enum How {
+    /// The processor.
+    Kvm,
+    /// An emulation, and why.
+    Emulated(String),
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kvm => f.write_str("KVM"),
+            Self::Emulated(why) => write!(f, "emulated by QEMU: timing is no evidence ({why})"),
+        }
+    }
+}
+
 /// What all attempts to boot have in common.
 struct Maker<'a> {
     spec: &'a GuestSpec,
@@ -86,11 +104,9 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn boot(&self) -> Result<Guest, PlaceError> {
         match self.spec.accel {
-            Accel::Kvm => self.attempt(true, PATIENCE, None),
-            Accel::Tcg => self.attempt(false, PATIENCE, Some("asked for".to_owned())),
-            Accel::Auto if self.spec.icount.is_some() => {
-                self.attempt(false, PATIENCE, Some("virtual time is asked for".to_owned()))
-            }
+            Accel::Kvm => self.attempt(&How::Kvm, PATIENCE),
+            Accel::Tcg => self.emulated("asked for"),
+            Accel::Auto if self.spec.icount.is_some() => self.emulated("virtual time is asked for"),
             Accel::Auto => self.boot_as_can_be(),
         }
     }
@@ -100,9 +116,9 @@ impl Maker<'_> {
         let kernel = &self.spec.kernel;
         let known = accel::known(kernel).or_else(|| accel::can_be_tried().err().map(Err));
         match known {
-            Some(Ok(())) => self.attempt(true, PATIENCE, None),
-            Some(Err(why)) => self.attempt(false, PATIENCE, Some(why)),
-            None => match self.attempt(true, accel::patience(), None) {
+            Some(Ok(())) => self.attempt(&How::Kvm, PATIENCE),
+            Some(Err(why)) => self.emulated(&why),
+            None => match self.attempt(&How::Kvm, accel::patience()) {
                 Ok(guest) => {
                     accel::keep(kernel, Ok(()));
                     Ok(guest)
@@ -112,14 +128,19 @@ impl Maker<'_> {
                     let first = text.lines().next().unwrap_or_default();
                     let why = format!("KVM does not boot this kernel here: {first}");
                     accel::keep(kernel, Err(why.clone()));
-                    self.attempt(false, PATIENCE, Some(why))
+                    self.emulated(&why)
                 }
             },
         }
     }
 
-    /// One boot; `why` it is emulated, if it is.
-    fn attempt(&self, kvm: bool, patience: Duration, why: Option<String>) -> Result<Guest, PlaceError> {
+    fn emulated(&self, why: &str) -> Result<Guest, PlaceError> {
+        self.attempt(&How::Emulated(why.to_owned()), PATIENCE)
+    }
+
+    /// One boot.
+    fn attempt(&self, how: &How, patience: Duration) -> Result<Guest, PlaceError> {
+        let kvm = matches!(how, How::Kvm);
         let ways = Ways {
             kvm,
             locked: has(Capability::IpcLock),
@@ -147,18 +168,28 @@ impl Maker<'_> {
             None => None,
         };
         if let (Some(_), None) = (self.cable, &greeting.interface) {
-            return Err(up.refused(&format!(
-                "it has no network card: {}",
-                greeting.complaints.join("; ")
-            )));
+            return Err(up.refused(&format!("it has no network card: {}", greeting.complaints.join("; "))));
         }
-        let facts = self.facts(&greeting, boot, placed, &words, kvm, why.as_deref());
+        let processor = how.to_string();
+        let facts = Made {
+            spec: self.spec,
+            program: &self.program,
+            words: &words,
+            image_octets: self.image_octets,
+            processor: &processor,
+            kvm,
+            greeting: &greeting,
+            boot,
+            placed,
+        }
+        .facts();
         let (interface, mac) = greeting
             .interface
             .clone()
             .unwrap_or_else(|| (NO_CARD.to_owned(), [0; 6]));
         Ok(Guest {
             what: describe(self.spec, &greeting, kvm),
+            processor,
             up: Arc::new(up),
             greeting,
             interface,
@@ -166,49 +197,6 @@ impl Maker<'_> {
             facts,
             boot,
         })
-    }
-
-    fn facts(
-        &self,
-        greeting: &Greeting,
-        boot: Duration,
-        placed: Option<String>,
-        words: &[String],
-        kvm: bool,
-        why: Option<&str>,
-    ) -> Vec<Fact> {
-        let spec = self.spec;
-        let own = |name: &str, value: String| fact(name, Ok(value), "triptime");
-        let processor = match why {
-            None => "KVM".to_owned(),
-            Some(why) => format!("emulated by QEMU: timing is no evidence ({why})"),
-        };
-        let isolated = match spec.isolated.is_empty() {
-            true => "none isolated".to_owned(),
-            false => format!("isolated: {}", spec.isolated),
-        };
-        let memory = match (kvm, has(Capability::IpcLock)) {
-            (true, true) => "all of it taken at the start, locked, not merged",
-            (true, false) => "all of it taken at the start, not merged; not locked, for want of CAP_IPC_LOCK",
-            (false, _) => "neither taken at the start nor locked",
-        };
-        let mut facts = vec![
-            fact("program", version(&self.program), &format!("{} --version", self.program.display())),
-            own("processor", processor),
-            own("virtual CPUs", format!("{}, {isolated}", spec.cpus)),
-            own(
-                "virtual CPUs on this machine's",
-                placed.unwrap_or_else(|| "anywhere".to_owned()),
-            ),
-            own("memory", format!("{} MiB, {memory}", spec.memory >> 20)),
-            own("kernel", format!("{} ({})", greeting.release, spec.kernel.display())),
-            own("kernel arguments", spec.kernel_arguments()),
-            own("image", format!("{} octets", self.image_octets)),
-            own("boot", format!("{:.1} s from the start of QEMU", boot.as_secs_f64())),
-            own("command line", shown(&self.program, words)),
-        ];
-        facts.extend(greeting.complaints.iter().map(|complaint| own("complaint", complaint.clone())));
-        facts
     }
 }
 
@@ -271,15 +259,6 @@ fn not_up(up: &Up, after: Duration, why: Option<&CallError>) -> PlaceError {
     ))
 }
 
-/// What the program says of its version.
-fn version(program: &Path) -> Result<String, String> {
-    let output = Command::new(program).arg("--version").output();
-    let output = output.map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let first = text.lines().next().map(str::to_owned);
-    first.ok_or_else(|| "it says nothing".to_owned())
-}
-
 /// A command line as a shell takes it.
 pub(super) fn shown(program: &Path, words: &[String]) -> String {
     let quoted = |word: &str| {
@@ -302,6 +281,9 @@ mod tests {
     #[test]
     fn a_line_is_quoted_where_a_shell_needs_it() {
         let words = ["-append", "a b", "it's", ""].map(str::to_owned);
-        assert_eq!(shown(Path::new("/usr/bin/qemu"), &words), r"/usr/bin/qemu -append 'a b' 'it'\''s' ''");
+        assert_eq!(
+            shown(Path::new("/usr/bin/qemu"), &words),
+            r"/usr/bin/qemu -append 'a b' 'it'\''s' ''"
+        );
     }
 }

@@ -42,7 +42,7 @@ pub fn make(program: &Path, modules: &[Module]) -> Result<Vec<u8>, PlaceError> {
 /// # Errors
 /// None but for want of memory.
 pub fn pack(image: &[u8]) -> Result<Vec<u8>, PlaceError> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     let packed = encoder.write_all(image).and_then(|()| encoder.finish());
     packed.map_err(|error| PlaceError::Io {
         path: PathBuf::from("the image"),

@@ -16,6 +16,7 @@ mod archive;
 pub(in crate::place) mod away;
 mod boot;
 pub(in crate::place) mod channel;
+mod facts;
 pub(in crate::place) mod frame;
 mod image;
 pub(in crate::place) mod message;
@@ -32,10 +33,10 @@ pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules};
 pub use shown::{image_for_any, show};
 pub use spec::{Accel, Channel, GuestSpec, MEMORY};
 
-use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
+use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
 use away::Errand;
 use message::Greeting;
-use model::Fact;
+use model::{EventKind, Fact};
 use peer::Peer;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,6 +67,7 @@ pub struct Guest {
     up: Arc<Up>,
     greeting: Greeting,
     what: String,
+    processor: String,
     interface: String,
     mac: [u8; 6],
     facts: Vec<Fact>,
@@ -82,6 +84,11 @@ impl Guest {
     /// Whether its processor is emulated, so that its timing is no evidence.
     pub fn is_emulated(&self) -> bool {
         !self.up.kvm
+    }
+
+    /// What runs it: KVM, or an emulation and why.
+    pub fn processor(&self) -> &str {
+        &self.processor
     }
 
     /// Number of QEMU's process.
@@ -128,6 +135,17 @@ impl Place for Guest {
         });
         facts.push(fact("clock when it was up", clock, "asked over the channel"));
         facts
+    }
+
+    fn vcpu(&self, cpu: u32) -> Option<Vcpu> {
+        qemu::threads::vcpu(self.up.machine.process(), cpu)
+    }
+
+    fn doubts(&self) -> Vec<(EventKind, String)> {
+        match self.is_emulated() {
+            true => vec![(EventKind::Emulated, format!("the guest is {}", self.processor))],
+            false => Vec::new(),
+        }
     }
 
     fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {

@@ -1,10 +1,10 @@
 //! A guest as it would be made, in words: nothing is booted.
 
 use super::boot::{emulator_cpus, shown};
+use super::modules::{OF_ANY, OF_QEMU};
 use super::qemu::domain::xml;
 use super::qemu::line::{Ways, words};
 use super::{Accel, GuestSpec, OWN_PROGRAM, PlaceError, choose_modules, make_image, pack_image};
-use super::modules::{OF_ANY, OF_QEMU};
 use std::path::{Path, PathBuf};
 
 /// Where the image is to be for somebody who boots it by hand.
@@ -39,7 +39,12 @@ pub fn show(spec: &GuestSpec) -> Result<String, PlaceError> {
          libvirt:\n{domain}",
         arguments = spec.kernel_arguments(),
         line = shown(&program, &words(spec, &ways)),
-        domain = xml(spec, &format!("/var/lib/libvirt/images/{IMAGE}"), &emulator_cpus(spec), None),
+        domain = xml(
+            spec,
+            &format!("/var/lib/libvirt/images/{IMAGE}"),
+            &emulator_cpus(spec),
+            None
+        ),
     ))
 }
 
@@ -61,7 +66,13 @@ mod tests {
         std::fs::write(modules.path().join("order"), "").expect("written");
         let spec = GuestSpec::new("/proc/version".into(), modules.path().to_owned());
         let text = show(&spec).expect("shown");
-        for wanted in ["modules: none", "-append 'console=ttyS0", "<domain type='kvm'>", "isolcpus=", "-accel kvm"] {
+        for wanted in [
+            "modules: none",
+            "-append 'console=ttyS0",
+            "<domain type='kvm'>",
+            "isolcpus=",
+            "-accel kvm",
+        ] {
             assert!(text.contains(wanted), "no {wanted} in {text}");
         }
     }

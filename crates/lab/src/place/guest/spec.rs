@@ -146,7 +146,13 @@ impl GuestSpec {
             return refuse("the guest's kernel cannot isolate all of its CPUs: one of them keeps house".to_owned());
         }
         if let Some(beyond) = self.isolated.without(&self.all_cpus()).first() {
-            return refuse(format!("the guest has no CPU {beyond} to isolate: it has {}", self.cpus));
+            return refuse(format!(
+                "the guest has no CPU {beyond} to isolate: it has {}",
+                self.cpus
+            ));
+        }
+        if self.icount.is_some() && self.accel == Accel::Kvm {
+            return refuse("virtual time is for emulated guests: KVM cannot count instructions".to_owned());
         }
         match &self.host_cpus {
             Some(host) if host.len() != self.cpus as usize => refuse(format!(
@@ -185,13 +191,19 @@ mod tests {
     fn the_kernel_is_told_what_to_isolate() {
         let mut spec = spec();
         let line = spec.kernel_arguments();
-        assert!(line.contains("isolcpus=managed_irq,domain,1 rcu_nocbs=1 irqaffinity=0"), "{line}");
+        assert!(
+            line.contains("isolcpus=managed_irq,domain,1 rcu_nocbs=1 irqaffinity=0"),
+            "{line}"
+        );
         assert!(line.contains("triptime.agent") && !line.contains("nokaslr"), "{line}");
         spec.isolated = CpuList::from_iter([]);
         spec.arguments = "nosmt".to_owned();
         spec.icount = Some(2);
         let line = spec.kernel_arguments();
-        assert!(!line.contains("isolcpus") && line.ends_with("nokaslr norandmaps nosmt"), "{line}");
+        assert!(
+            !line.contains("isolcpus") && line.ends_with("nokaslr norandmaps nosmt"),
+            "{line}"
+        );
     }
 
     #[test]

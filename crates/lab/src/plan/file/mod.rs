@@ -211,6 +211,12 @@ impl Plan {
         if let Some(step) = plan.steps.iter().find(|step| step.common.duration.0 == 0) {
             return Err(invalid(format!("duration of step \"{}\" is zero", step.name())));
         }
+        if plan.loads.iter().any(|load| load.there) {
+            return Err(invalid(
+                "[[load]] there: a load in the place of the device runs beside a step: put it into [[step.load]]"
+                    .into(),
+            ));
+        }
         beside::check(&plan).map_err(invalid)?;
         if let Some(name) = twice(&plan.steps) {
             return Err(invalid(format!(

@@ -3,6 +3,7 @@
 mod checks;
 mod events;
 mod nics;
+mod readings;
 mod record;
 mod series;
 mod stalls;
@@ -22,6 +23,7 @@ use events::EventsPart;
 use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
 use model::{Fact, FactOf};
 use nics::{NicPart, NotApplicableRow};
+use readings::ReadingPart;
 pub(super) use record::RecordPart;
 use series::{FamilyPart, families};
 use stalls::StallsPart;
@@ -83,6 +85,9 @@ pub(super) struct Page {
     pub(super) way_heads: [&'static str; 10],
     pub(super) worst_heads: [&'static str; 5],
     pub(super) families: Vec<FamilyPart>,
+    /// Cache and memory bandwidth beside the run.
+    pub(super) readings: Vec<ReadingPart>,
+    pub(super) reading_heads: [&'static str; 6],
     pub(super) events: EventsPart,
     /// The way of a frame inside the host, where hops were traced.
     pub(super) way_svg: Option<String>,
@@ -160,6 +165,8 @@ impl Page {
             way_heads: crate::recording::WAY_HEADS,
             worst_heads: crate::recording::WORST_HEADS,
             families: families(report),
+            readings: readings::parts(report),
+            reading_heads: crate::readings::HEADS,
             events: EventsPart::of(&report.run),
             way_svg,
             inventory: inventory(report),

@@ -1,6 +1,7 @@
 //! One measurement of a cell: this program again, with the plan of the cell.
 
 use crate::failure::Failure;
+use crate::keeper::FolderKeeper;
 use crate::matrix::is_complete;
 use run::remove;
 use rustix::process::{Pid, Signal, kill_process};
@@ -37,6 +38,7 @@ pub(super) fn run(
     (plan, file): (&Path, &Path),
     options: &[String],
     interrupted: &Arc<AtomicBool>,
+    keeper: &mut FolderKeeper,
 ) -> Result<Ended, Failure> {
     if interrupted.load(Ordering::Relaxed) {
         return Ok(Ended::Interrupted);
@@ -61,7 +63,7 @@ pub(super) fn run(
     kill_children_with_us(&mut command);
     let mut child = command.spawn().map_err(could_not)?;
     let said = reader(&mut child);
-    let status = wait(&mut child, interrupted).map_err(could_not)?;
+    let status = wait(&mut child, interrupted, keeper).map_err(could_not)?;
     let said = said.join().unwrap_or_default();
     if is_complete(file) {
         return Ok(Ended::Complete);
@@ -84,7 +86,11 @@ fn reader(child: &mut Child) -> std::thread::JoinHandle<String> {
     })
 }
 
-fn wait(child: &mut Child, interrupted: &AtomicBool) -> std::io::Result<std::process::ExitStatus> {
+fn wait(
+    child: &mut Child,
+    interrupted: &AtomicBool,
+    keeper: &mut FolderKeeper,
+) -> std::io::Result<std::process::ExitStatus> {
     let mut is_told = false;
     loop {
         if let Some(status) = child.try_wait()? {
@@ -95,6 +101,7 @@ fn wait(child: &mut Child, interrupted: &AtomicBool) -> std::io::Result<std::pro
             // ESRCH: it ended this moment.
             let _ = kill_process(Pid::from_child(child), Signal::INT);
         }
+        keeper.goes_on();
         std::thread::sleep(LOOK);
     }
 }

@@ -5,8 +5,9 @@ mod outline;
 mod rounds;
 
 use super::QualifyArgs;
-use crate::ending;
+use crate::ending::{self, Hangup};
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
+use crate::keeper::FolderKeeper;
 use crate::matrix;
 use crate::page;
 use crate::ready::{explained, not_to_be_disturbed};
@@ -42,7 +43,8 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     };
     let roles = plan.roles(&cpus, &named)?;
     plan.check_beside(&cpus, &roles)?;
-    let course = Course::of(args, plan, table, &Here::look(&cpus, &roles.measured));
+    let guest = args.guest.spec().map(|_| ()).map_err(|failure| failure.to_string());
+    let course = Course::of(args, plan, table, &Here::look(&cpus, &roles.measured, guest));
     if args.show {
         return outline::show(&course, &roles);
     }
@@ -62,19 +64,27 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
         .clone()
         .unwrap_or_else(|| default_file("matrix").with_extension(""));
     page::check(args.run.pages.html.as_deref(), None)?;
+    if args.detach {
+        return super::detach::start(args, &course.plan, None);
+    }
+    let _taken = Folder::take(&folder)?;
     let state = course.state(args, &folder, &roles)?;
     measured(args, &course, state, &folder)
 }
 
 /// Measures what is missing, and shows what is there.
 fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) -> Result<u8, Failure> {
-    let _taken = Folder::take(folder)?;
     state.write(folder)?;
     for cell in &state.cells {
         write(&plan_file(folder, cell), &course.plan.of_cell(cell)?)?;
     }
     let interrupted = Arc::new(AtomicBool::new(false));
-    ending::on_signals(&interrupted)?;
+    let hangup = if args.detached.is_some() {
+        Hangup::Passes
+    } else {
+        Hangup::Ends
+    };
+    ending::on_signals_but(&interrupted, hangup)?;
     if !args.run.quiet {
         say(&format_args!(
             "the measurements go to {}, in the order of seed {}",
@@ -90,13 +100,21 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
         interrupted,
         is_quiet: args.run.quiet,
         took_ns: Vec::new(),
+        keeper: FolderKeeper::start(&course.plan.name, folder, args.detached.as_ref()),
     };
-    let end = rounds.measure()?;
-    shown(args, &rounds.state, folder, end)
+    let end = rounds.measure();
+    let Rounds { state, keeper, .. } = rounds;
+    let early = matches!(end, Ok(End::Interrupted)).then(|| "it was told to end".to_owned());
+    let result = end.and_then(|end| shown(args, &state, folder, &end));
+    match &result {
+        Ok(status) => keeper.ended(*status, early),
+        Err(failure) => keeper.ended(failure.status(), Some(failure.to_string())),
+    }
+    result
 }
 
 /// Prints the result, writes its page, and says how to go on where it is not all.
-fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: End) -> Result<u8, Failure> {
+fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: &End) -> Result<u8, Failure> {
     let result = matrix::of_state(state, folder)?;
     let form = if args.run.face.json { Form::Json } else { Form::Text };
     let printed = verdict::write(&matrix::text(&result, form));
@@ -111,7 +129,7 @@ fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: End) -> Result<u
     if !args.run.quiet {
         say(&format_args!("the page: {}", page.display()));
     }
-    match &end {
+    match end {
         End::Interrupted => say(&format_args!(
             "ended early: the same command with --out {} goes on with what is missing",
             folder.display()
@@ -134,6 +152,10 @@ fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: End) -> Result<u
 fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
     let run = &args.run;
     let given = [
+        (
+            args.guest.isolates(),
+            "--isolate: write isolcpus into matrix.isolation: its guests isolate all CPUs but 0",
+        ),
         (
             !args.nic.is_empty(),
             "--nic: a matrix measures over networks of its own: write them into matrix.networks",
@@ -249,6 +271,7 @@ fn options(args: &QualifyArgs) -> Vec<String> {
     with("--limits", args.run.limits.clone());
     with("--label", args.run.label.clone());
     with("--file-budget", Some(format!("{}B", args.run.file_budget)));
+    options.extend(args.guest.words());
     let flags = [
         (args.disturb, "--disturb"),
         (args.run.no_flight_recorder, measure::NO_RECORDER),

@@ -49,15 +49,7 @@ fn text(course: &Course, roles: &Roles) -> String {
             .map(|cell| format!("{}: about {}", cell.words(), time(cell)))
             .collect(),
     );
-    let here = course
-        .left_out
-        .iter()
-        .map(|one| format!("{}: {}", one.cell.words(), one.why));
-    let no_time = chosen
-        .left_out
-        .iter()
-        .map(|(cell, why)| format!("{}: {why}", cell.words()));
-    list("Left out", here.chain(no_time).collect());
+    list("Left out", left_out(course));
     list(
         "Steps of each",
         plan.steps
@@ -66,4 +58,19 @@ fn text(course: &Course, roles: &Roles) -> String {
             .collect(),
     );
     out
+}
+
+/// Each reason once, with its cells.
+fn left_out(course: &Course) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    let here = course.left_out.iter().map(|one| (&one.cell, &one.why));
+    let no_time = course.chosen.left_out.iter().map(|(cell, why)| (cell, why));
+    for (cell, why) in here.chain(no_time) {
+        match reasons.iter_mut().find(|(known, _)| known == why) {
+            Some((_, cells)) => cells.push(cell.words()),
+            None => reasons.push((why, vec![cell.words()])),
+        }
+    }
+    let text = |(why, cells): (&str, Vec<String>)| format!("{why} ({})", cells.join("; "));
+    reasons.into_iter().map(text).collect()
 }

@@ -2,9 +2,10 @@
 
 use super::measure::{self, Ended};
 use crate::failure::{Failure, say};
+use crate::keeper::FolderKeeper;
 use crate::matrix::{self, is_complete};
 use lab::matrix::{State, causes_file, expected_ns, run_file};
-use lab::plan::{Cell, Plan};
+use lab::plan::{Cell, Isolation, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +23,7 @@ pub(super) struct Rounds<'a> {
     pub(super) is_quiet: bool,
     /// How long measurements took, the last of each cell.
     pub(super) took_ns: Vec<(Cell, u64)>,
+    pub(super) keeper: FolderKeeper,
 }
 
 /// How it ended.
@@ -135,10 +137,14 @@ impl Rounds<'_> {
     }
 
     fn child(&mut self, cell: &Cell, file: &Path, options: &[String]) -> Result<Ended, Failure> {
-        let words: Vec<String> = options.iter().chain(&self.state.cpus).cloned().collect();
+        let mut words: Vec<String> = options.iter().chain(&self.state.cpus).cloned().collect();
+        if cell.isolation != Isolation::Isolcpus {
+            // Without this a guest isolates all its CPUs but the first.
+            words.push("--isolate=".to_owned());
+        }
         let started = Instant::now();
         let plan = lab::matrix::plan_file(self.folder, cell);
-        let ended = measure::run((&plan, file), &words, &self.interrupted)?;
+        let ended = measure::run((&plan, file), &words, &self.interrupted, &mut self.keeper)?;
         let took_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.state.spent_ns += took_ns;
         if matches!(ended, Ended::Complete) {
@@ -165,7 +171,7 @@ impl Rounds<'_> {
             .is_none_or(|budget| self.state.spent_ns.saturating_add(ns) <= budget)
     }
 
-    fn progress(&self, round: u32, (at, of): (usize, usize), cell: &Cell, left: &[Cell]) {
+    fn progress(&mut self, round: u32, (at, of): (usize, usize), cell: &Cell, left: &[Cell]) {
         let most = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
         let this_ns = self.needed_ns(left);
         let round_ns = self.needed_ns(&self.state.cells).max(1);
@@ -174,7 +180,9 @@ impl Rounds<'_> {
             let after_this = budget.saturating_sub(self.state.spent_ns + this_ns);
             further.min(after_this / round_ns)
         });
-        let left = format_ns((this_ns + further * round_ns) as f64);
+        let left_ns = this_ns + further * round_ns;
+        self.keeper.begins(&cell.words(), at + 1, of, left_ns);
+        let left = format_ns(left_ns as f64);
         self.tell(&format_args!(
             "round {round} of {}, cell {} of {of}, about {left} left: {}",
             u64::from(round) + further,

@@ -21,7 +21,7 @@ use serde_json::Value as Json;
 
 pub(in crate::audit) use capabilities::of_mask;
 pub(in crate::audit) use shape::{Form, Shape};
-pub(in crate::audit) use yaml::documents;
+pub(crate) use yaml::documents;
 
 /// Longest definition: generated bundles of hundreds of containers are below.
 const MOST_OCTETS: usize = 4 << 20;

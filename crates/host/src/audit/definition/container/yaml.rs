@@ -21,7 +21,7 @@ enum Open {
 ///
 /// # Errors
 /// Where it is not well-formed, or what it has too much of.
-pub(in crate::audit) fn documents(text: &str) -> Result<Vec<Json>, String> {
+pub(crate) fn documents(text: &str) -> Result<Vec<Json>, String> {
     let mut reader = Reader::default();
     for event in Parser::new_from_str(text) {
         let (event, _) = event.map_err(|error| error.to_string())?;
@@ -147,6 +147,9 @@ fn plain(text: &str) -> Json {
         _ => {}
     }
     if let Ok(number) = text.parse::<i64>() {
+        return Json::from(number);
+    }
+    if let Ok(number) = text.parse::<u64>() {
         return Json::from(number);
     }
     match text.parse::<f64>() {

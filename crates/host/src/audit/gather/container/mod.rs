@@ -1,6 +1,7 @@
 //! Containers: those that were named, by definition or id, and the one that this process runs in; and the node's kubelet.
 
 mod kubelet;
+mod memory;
 mod named;
 mod running;
 
@@ -28,9 +29,16 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         shapes.push(running::read(reader));
         shared.push(Ok(Vec::new()));
     }
+    let nic = parameters.nics.first().cloned();
+    let nic = nic.ok_or_else(|| Unknown::unclear("name the interface of the process bus with --nic"));
     let mut names: Vec<String> = Vec::new();
     for (shape, shared) in shapes.into_iter().zip(shared) {
         let mut part = shape.into_part();
+        let (pod, container) = part.name.split_once('/').unwrap_or((&part.name, &part.name));
+        let (pod, container) = (pod.to_owned(), container.to_owned());
+        part.set("pod.name", pod);
+        part.set("ctr.name", container);
+        part.set("nic", nic.clone());
         part.name = told_apart(&part.name, &names);
         names.push(part.name.clone());
         part.set("ctr.shares-cpus-with", shared);

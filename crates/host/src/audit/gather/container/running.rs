@@ -2,6 +2,7 @@
 
 use sys::thread::{Policy, RtThread};
 
+use super::memory;
 use crate::audit::definition::container::{Form, Shape, of_mask};
 use crate::audit::gather::network::Macvlans;
 use crate::audit::value::Unknown;
@@ -53,7 +54,7 @@ pub(super) fn read(reader: &Reader) -> Shape {
     shape.set("ctr.fifo-granted", fifo_granted(reader));
     shape.set("ctr.rt-budget", rt_budget(reader));
     shape.set("ctr.network", network(reader));
-    memory(reader, &mut shape);
+    memory::note(reader, &group(reader, "memory"), &mut shape);
     let score = reader.line("/proc/self/oom_score_adj").map_err(Unknown::from);
     shape.set("ctr.oom-score", score.and_then(|text| number(&text)));
     shape.set("ctr.time-daemons", daemons(reader));
@@ -172,22 +173,6 @@ fn network(reader: &Reader) -> Result<String, Unknown> {
         is_macvlan = is_macvlan || macvlans.has(&one.name)?;
     }
     Ok(if is_macvlan { "macvlan" } else { "bridge" }.to_owned())
-}
-
-fn memory(reader: &Reader, shape: &mut Shape) {
-    let group = group(reader, "memory");
-    let line = |file: &str| -> Result<String, Unknown> {
-        let group = group.as_ref().map_err(Clone::clone)?;
-        if group.version == 1 {
-            return Err(Unknown::unclear("groups of version 1 are not read for that"));
-        }
-        let directory = group.directories.first().map_or("", String::as_str);
-        Ok(reader.line(&format!("{directory}/{file}"))?)
-    };
-    let octets = line("memory.max").and_then(|max| if max == "max" { Ok(0.0) } else { number(&max) });
-    shape.set("ctr.memory", octets);
-    shape.set("ctr.memory-high", line("memory.high").map(|high| high != "max"));
-    shape.set("ctr.swap", line("memory.swap.max").map(|max| max != "0"));
 }
 
 /// Where the kernel's threads are among the processes, these are the host's, and not the container's.

@@ -5,10 +5,12 @@ mod facts;
 mod hardware;
 mod moves;
 mod nics;
+mod priorities;
 mod slice;
 mod threads;
 
 pub(crate) use moves::moves;
+pub(crate) use priorities::priorities;
 
 use std::path::Path;
 

@@ -22,15 +22,21 @@ pub(crate) struct Move {
 /// # Errors
 /// The domain does not run, or its threads cannot be read.
 pub(crate) fn moves(reader: &Reader, name: &str, housekeeping: &CpuList) -> Result<Vec<Move>, String> {
+    let (domain, process) = running(reader, name)?;
+    let mut moves = vcpus(reader, &domain, &process)?;
+    moves.extend(emulator(reader, &domain, &process, housekeeping)?);
+    Ok(moves)
+}
+
+/// A domain that runs, and its process.
+pub(super) fn running(reader: &Reader, name: &str) -> Result<(Domain, Running), String> {
     let running = of_name(reader, name).running;
     let domain =
         running.ok_or_else(|| format!("{name} does not run: its definition is changed with --emit libvirt"))?;
     let domain = domain.map_err(|unknown| unknown.text)?;
-    let process = domain.running.as_ref();
+    let process = domain.running.clone();
     let process = process.ok_or_else(|| format!("{name}: its status file names no process"))?;
-    let mut moves = vcpus(reader, &domain, process)?;
-    moves.extend(emulator(reader, &domain, process, housekeeping)?);
-    Ok(moves)
+    Ok((domain, process))
 }
 
 fn vcpus(reader: &Reader, domain: &Domain, process: &Running) -> Result<Vec<Move>, String> {

@@ -2,9 +2,9 @@
 
 use units::CpuList;
 
-use super::super::shared::{Search, cpus, running, strings, unclear};
-use crate::audit::facts::Facts;
-use crate::audit::value::Unknown;
+use super::super::shared::{Search, cpus, running, strings};
+use crate::audit::facts::{Class, Facts};
+use crate::audit::value::{Unknown, Value};
 use crate::error::HostError;
 use crate::reader::Reader;
 
@@ -34,8 +34,7 @@ const AGENTS: [&str; 14] = [
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     let processes = running(facts);
     facts.set("platform.open-consoles", open_consoles(reader, facts));
-    let ptp4l = processes.as_ref().map_err(Unknown::clone);
-    let ptp4l = ptp4l.and_then(|running| end_to_end(reader, running.get("ptp4l").map_or(&[], Vec::as_slice)));
+    let ptp4l = end_to_end(facts);
     facts.set("platform.ptp4l-end-to-end", ptp4l);
     let rt_cpus = cpus(facts, "rt_cpus");
     let agents = rt_cpus.and_then(|rt_cpus| {
@@ -48,25 +47,11 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("platform.agents-on-rt-cpus", agents);
 }
 
-/// Whether a ptp4l measures the delay end to end, as it does unless told otherwise (ptp4l(8)).
-fn end_to_end(reader: &Reader, pids: &[u64]) -> Result<bool, Unknown> {
-    for pid in pids {
-        let words = strings(reader, &format!("/proc/{pid}/cmdline"))?;
-        let has = |flag: &str| words.iter().any(|word| word == flag);
-        if has("-E") {
-            return Ok(true);
-        }
-        if has("-P") || has("-A") {
-            continue;
-        }
-        let file = words
-            .iter()
-            .position(|word| word == "-f")
-            .and_then(|at| words.get(at + 1));
-        let text = file.map_or(Ok(String::new()), |path| reader.text(path).map_err(unclear))?;
-        let mut lines = text.lines().map(str::split_whitespace);
-        let said = lines.find_map(|mut words| (words.next()? == "delay_mechanism").then(|| words.next())?);
-        if said.is_none_or(|mechanism| mechanism == "E2E") {
+/// Whether a ptp4l that runs measures the delay end to end.
+fn end_to_end(facts: &Facts) -> Result<bool, Unknown> {
+    for part in facts.parts(Class::Ptp) {
+        let runs = facts.get(Some(part), "ptp.runs")? == Value::Flag(true);
+        if runs && facts.get(Some(part), "ptp.delay-mechanism")? == Value::Text("E2E".to_owned()) {
             return Ok(true);
         }
     }

@@ -2,6 +2,7 @@
 
 mod actors;
 mod foreign;
+pub(super) mod planned;
 mod rcu;
 mod tasks;
 
@@ -31,6 +32,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     foreign::gather(&threads, facts);
     tasks::gather(reader, &threads, facts);
     actors::gather(reader, &threads, facts);
+    planned::gather(reader, &parameters.tasks, &threads, facts);
     let manager = threads.as_ref().map_err(Unknown::clone).and_then(|threads| {
         let first = threads.iter().find(|thread| thread.pid == 1 && thread.id == 1);
         let first = first.ok_or_else(|| Unknown::unclear("process 1 cannot be seen"))?;

@@ -1,5 +1,6 @@
 //! How chrony is configured: when it steps, and which hardware clock it reads.
 
+use super::options;
 use crate::audit::gather::daemons::Daemon;
 use crate::audit::value::Unknown;
 use crate::reader::Reader;
@@ -58,19 +59,14 @@ impl Chrony {
 /// Of the process that runs, else of the usual file. Nothing to read is unknown.
 pub(super) fn read(reader: &Reader, found: &[Daemon]) -> Chrony {
     let daemon = found.iter().find(|daemon| daemon.name == "chronyd");
-    let named = daemon.and_then(|daemon| {
-        let words = &daemon.arguments;
-        let at = words.iter().position(|word| word == "-f")?;
-        words.get(at + 1).cloned()
-    });
-    let text = match named {
-        Some(path) => reader.text(&path),
+    let text = daemon.map_or(Ok(None), named).and_then(|named| match named {
+        Some(path) => Ok(reader.text(&path)?),
         None => {
             let first = reader.text(FILES[0]);
-            first.or_else(|first| reader.text(FILES[1]).map_err(|_| first))
+            Ok(first.or_else(|first| reader.text(FILES[1]).map_err(|_| first))?)
         }
-    };
-    let lines = text.map_err(Unknown::from).and_then(|text| {
+    });
+    let lines = text.and_then(|text| {
         let mut all = lines(&text);
         for folder in folders(&all) {
             let names = reader
@@ -86,6 +82,14 @@ pub(super) fn read(reader: &Reader, found: &[Daemon]) -> Chrony {
         runs: daemon.is_some(),
         lines,
     }
+}
+
+/// The file that it was started with, where its arguments name one.
+fn named(daemon: &Daemon) -> Result<Option<String>, Unknown> {
+    options::check(daemon)?;
+    let words = &daemon.arguments;
+    let at = words.iter().position(|word| word == "-f");
+    Ok(at.and_then(|at| words.get(at + 1).cloned()))
 }
 
 fn folders(lines: &[Vec<String>]) -> Vec<String> {

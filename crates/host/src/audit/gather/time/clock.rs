@@ -3,8 +3,6 @@
 use sys::phc::Phc;
 use toml::{Table, Value as Toml};
 
-use super::chrony::Chrony;
-use super::ptp::{Ptp, clock_of};
 use crate::audit::facts::Facts;
 use crate::audit::gather::network::only_live;
 use crate::audit::value::{Known, Unknown, Value};
@@ -13,7 +11,8 @@ use crate::reader::Reader;
 
 const SECOND_NS: f64 = 1e9;
 
-pub(super) fn gather(reader: &Reader, ptp: &Result<Ptp, Unknown>, chrony: &Result<Chrony, Unknown>, facts: &mut Facts) {
+/// `steered`: the number of the hardware clock that the wall clock should follow.
+pub(super) fn gather(reader: &Reader, steered: &Result<u32, Unknown>, facts: &mut Facts) {
     let kernel = table(reader, "wall-clock", || {
         let clock = sys::timex::kernel_clock().map_err(|error| HostError::Undecided(error.to_string()))?;
         let entries = [
@@ -30,7 +29,7 @@ pub(super) fn gather(reader: &Reader, ptp: &Result<Ptp, Unknown>, chrony: &Resul
     ] {
         facts.set_known(fact, value(&kernel, key));
     }
-    facts.set_known("clock.phc-offset-ns", offset(reader, ptp, chrony, &kernel));
+    facts.set_known("clock.phc-offset-ns", offset(reader, steered, &kernel));
 }
 
 fn text<const N: usize>(entries: [(&str, Toml); N]) -> String {
@@ -59,29 +58,9 @@ pub(super) fn value(table: &Result<Table, Unknown>, key: &str) -> Known {
     }
 }
 
-/// Which hardware clock the wall clock should follow: that of ptp4l's interface, else the one chrony reads. A clock that nobody
-/// steers says nothing.
-fn steered(reader: &Reader, ptp: &Result<Ptp, Unknown>, chrony: &Result<Chrony, Unknown>) -> Result<u32, Unknown> {
-    let ptp = ptp.as_ref().map_err(Clone::clone)?;
-    if ptp.runs {
-        let first = ptp.interfaces.first();
-        return clock_of(
-            reader,
-            first.ok_or_else(|| Unknown::unclear("the interfaces of ptp4l are not known"))?,
-        );
-    }
-    let by_chrony = chrony.as_ref().map_err(Clone::clone)?.clock()?;
-    by_chrony.ok_or_else(|| Unknown::absent("neither ptp4l nor chrony uses a hardware clock"))
-}
-
 /// Its distance from the wall clock in ns, without the whole seconds between TAI and UTC.
-fn offset(
-    reader: &Reader,
-    ptp: &Result<Ptp, Unknown>,
-    chrony: &Result<Chrony, Unknown>,
-    kernel: &Result<Table, Unknown>,
-) -> Known {
-    let number = steered(reader, ptp, chrony)?;
+fn offset(reader: &Reader, steered: &Result<u32, Unknown>, kernel: &Result<Table, Unknown>) -> Known {
+    let number = *steered.as_ref().map_err(Clone::clone)?;
     let answer = table(reader, &format!("phc-{number}"), || {
         let read = Phc::open(number).and_then(|clock| clock.offset());
         let read = read.map_err(|error| HostError::Undecided(error.to_string()))?;

@@ -43,18 +43,20 @@ pub(super) fn gather(reader: &Reader, all: &Result<Vec<Daemon>, Unknown>, facts:
         all.retain(|daemon| is_of_time(&daemon.name));
         all
     });
-    let ptp = found.clone().map(|found| Ptp::read(reader, &found));
+    let ptp = found.clone().map(|found| Ptp::read_all(reader, &found));
     let chrony = found.clone().map(|found| chrony::read(reader, &found));
     facts.set("time.daemons", found.clone().map(|found| names(&found)));
     facts.set(
         "time.setters",
-        found.clone().and_then(|found| setters::of(&found, ptp.as_ref().ok())),
+        found
+            .clone()
+            .and_then(|found| setters::of(&found, ptp.as_deref().unwrap_or_default())),
     );
     facts.set("time.smallest-step-s", smallest_step(&found, &ptp, &chrony));
     placement(&found, facts);
-    ptp::gather(&ptp, facts);
-    clock::gather(reader, &ptp, &chrony, facts);
-    port::gather(reader, &ptp, facts);
+    ptp::gather(reader, &ptp, facts);
+    let all = found.as_deref().map_err(Unknown::clone);
+    clock::gather(reader, &all.and_then(|all| steered(reader, all, &ptp, &chrony)), facts);
 }
 
 fn is_worker(name: &str) -> bool {
@@ -92,22 +94,70 @@ fn placement(found: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
     facts.set("time.cpus", threads.and_then(|all| cpus_of(&all)));
 }
 
+/// The settings of the ptp4l that is this process.
+fn of_daemon<'a>(all: &'a [Ptp], daemon: &Daemon) -> Result<&'a Ptp, Unknown> {
+    let found = all.iter().find(|ptp| ptp.pid.as_ref() == Some(&daemon.pid));
+    found.ok_or_else(|| Unknown::unclear("the settings of ptp4l are not known"))
+}
+
+/// Which hardware clock the wall clock should follow: that of ptp4l's interface, of several the one that phc2sys names; else the one
+/// chrony reads. A clock that nobody steers says nothing.
+fn steered(
+    reader: &Reader,
+    found: &[Daemon],
+    ptp: &Result<Vec<Ptp>, Unknown>,
+    chrony: &Result<chrony::Chrony, Unknown>,
+) -> Result<u32, Unknown> {
+    let running = ptp.as_ref().map_err(Clone::clone)?.iter().filter(|ptp| ptp.runs());
+    let mut clocks = Vec::new();
+    for ptp in running {
+        let first = ptp.interfaces.first();
+        let first = first.ok_or_else(|| Unknown::unclear("the interfaces of ptp4l are not known"))?;
+        clocks.push(ptp::clock_of(reader, first)?);
+    }
+    clocks.sort_unstable();
+    clocks.dedup();
+    match clocks[..] {
+        [] => {
+            let by_chrony = chrony.as_ref().map_err(Clone::clone)?.clock()?;
+            by_chrony.ok_or_else(|| Unknown::absent("neither ptp4l nor chrony uses a hardware clock"))
+        }
+        [only] => Ok(only),
+        _ => named_by_phc2sys(reader, found)?.ok_or_else(|| {
+            Unknown::unclear(
+                "several ptp4l steer several hardware clocks, and no phc2sys names the one that the wall clock follows",
+            )
+        }),
+    }
+}
+
+/// The clock of the interface that a phc2sys which sets the wall clock has as its source.
+fn named_by_phc2sys(reader: &Reader, found: &[Daemon]) -> Result<Option<u32>, Unknown> {
+    for daemon in found.iter().filter(|daemon| daemon.name == "phc2sys") {
+        let options = options::of(daemon)?;
+        if let (true, Some(source)) = (options::sets_wall_clock(daemon)?, options::last(&options, "s")) {
+            return ptp::clock_of(reader, source).map(Some);
+        }
+    }
+    Ok(None)
+}
+
 /// The smallest offset in seconds that some daemon would correct by a step once it has settled; 0: none ever does.
 fn smallest_step(
     found: &Result<Vec<Daemon>, Unknown>,
-    ptp: &Result<Ptp, Unknown>,
+    ptp: &Result<Vec<Ptp>, Unknown>,
     chrony: &Result<chrony::Chrony, Unknown>,
 ) -> Result<f64, Unknown> {
     let found = found.as_ref().map_err(Clone::clone)?;
     let mut steps = Vec::new();
     for daemon in found {
         let step = match daemon.name.as_str() {
-            "ptp4l" => ptp.as_ref().map_err(Clone::clone)?.number("step_threshold")?,
+            "ptp4l" => of_daemon(ptp.as_ref().map_err(Clone::clone)?, daemon)?.number("step_threshold")?,
             "phc2sys" => options::phc2sys_step(daemon)?,
             "chronyd" => chrony.as_ref().map_err(Clone::clone)?.step()?,
             // systemd: timesyncd steps above 0.4 s; ntpd above 0.128 s, unless -x.
             "systemd-timesyn" => 0.4,
-            "ntpd" if daemon.arguments.iter().any(|word| word == "-x" || word == "--slew") => 600.0,
+            "ntpd" if options::has(daemon, "-x")? || options::has(daemon, "--slew")? => 600.0,
             "ntpd" => 0.128,
             _ => 0.0,
         };

@@ -9,12 +9,7 @@ const PHC2SYS: &str = "cdfsEPISFRNOLMiunzlt";
 
 /// The options of a process by name, without hyphens; a value that is not there is empty.
 pub(super) fn of(daemon: &Daemon) -> Result<Vec<(String, String)>, Unknown> {
-    if daemon.arguments.is_empty() {
-        let (name, pid) = (&daemon.name, &daemon.pid);
-        return Err(Unknown::unclear(format!(
-            "the arguments of {name} (process {pid}) cannot be read"
-        )));
-    }
+    check(daemon)?;
     let with_value = if daemon.name == "ptp4l" { PTP4L } else { PHC2SYS };
     let mut found = Vec::new();
     let mut words = daemon.arguments.iter().skip(1).peekable();
@@ -50,6 +45,23 @@ pub(super) fn of(daemon: &Daemon) -> Result<Vec<(String, String)>, Unknown> {
         }
     }
     Ok(found)
+}
+
+/// A program has at least its own name as an argument.
+pub(super) fn check(daemon: &Daemon) -> Result<(), Unknown> {
+    let (name, pid) = (&daemon.name, &daemon.pid);
+    match daemon.arguments.is_empty() {
+        true => Err(Unknown::unclear(format!(
+            "the arguments of {name} (process {pid}) cannot be read"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Whether a process has this word among its arguments.
+pub(super) fn has(daemon: &Daemon, word: &str) -> Result<bool, Unknown> {
+    check(daemon)?;
+    Ok(daemon.arguments.iter().any(|argument| argument == word))
 }
 
 /// The last value of an option.

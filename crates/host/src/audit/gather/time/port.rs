@@ -9,7 +9,7 @@ use wire::ptp::{Action, Content, Id, PortIdentity, Reply};
 
 use super::clock::{table, value};
 use super::ptp::Ptp;
-use crate::audit::facts::Facts;
+use crate::audit::facts::Subject;
 use crate::audit::value::Unknown;
 use crate::error::HostError;
 use crate::reader::Reader;
@@ -30,14 +30,34 @@ const FACTS: [(&str, &str); 6] = [
     ("ptp.steps-removed", "steps-removed"),
 ];
 
-pub(super) fn gather(reader: &Reader, ptp: &Result<Ptp, Unknown>, facts: &mut Facts) {
-    let answer = ptp.as_ref().map_err(Clone::clone).and_then(|ptp| match ptp.runs {
-        true => table(reader, "ptp4l", || ask(ptp)),
-        false => Err(Unknown::absent("ptp4l does not run")),
-    });
+/// Notes what it answered, or why nothing did.
+pub(super) fn note(answer: &Result<Table, Unknown>, part: &mut Subject) {
     for (fact, key) in FACTS {
-        facts.set_known(fact, value(&answer, key));
+        part.set_known(fact, value(answer, key));
     }
+}
+
+/// The answer of one of all ptp4l. A tree keeps that of the first as `ptp4l`, of the next as `ptp4l-2`.
+pub(super) fn answer(reader: &Reader, all: &[Ptp], place: usize) -> Result<Table, Unknown> {
+    let ptp = &all[place];
+    if !ptp.runs() {
+        return Err(Unknown::absent("ptp4l does not run"));
+    }
+    let socket = ptp.text("uds_address")?;
+    let others = all.iter().enumerate().filter(|(other, _)| *other != place);
+    if others
+        .into_iter()
+        .any(|(_, other)| other.text("uds_address").as_ref() == Ok(&socket))
+    {
+        return Err(Unknown::unclear(format!(
+            "several ptp4l have the socket {socket}: which of them answers there cannot be told"
+        )));
+    }
+    let name = match place {
+        0 => "ptp4l".to_owned(),
+        later => format!("ptp4l-{}", later + 1),
+    };
+    table(reader, &name, || ask(ptp))
 }
 
 /// Our end; its name in the file system goes with it.
@@ -85,7 +105,7 @@ fn ask(ptp: &Ptp) -> Result<String, HostError> {
         if let Ok(reply) = Reply::parse(&room[..length])
             && reply.action == Action::Response
         {
-            note(&reply.content, &mut all);
+            keep(&reply.content, &mut all);
         }
     }
     match all.is_empty() {
@@ -95,7 +115,7 @@ fn ask(ptp: &Ptp) -> Result<String, HostError> {
 }
 
 /// Of several ports the one that follows a master counts.
-fn note(content: &Content<'_>, all: &mut Table) {
+fn keep(content: &Content<'_>, all: &mut Table) {
     let mut put = |key: &str, value: Toml| all.insert(key.to_owned(), value);
     match content {
         Content::TimeStatus(data) => {

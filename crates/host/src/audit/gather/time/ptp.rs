@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::options;
-use crate::audit::facts::Facts;
+use super::{options, port};
+use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::gather::daemons::Daemon;
 use crate::audit::value::{Unknown, Value};
 use crate::error::HostError;
@@ -48,52 +48,70 @@ const FACTS: [(&str, &str); 11] = [
     ("ptp.step-threshold", "step_threshold"),
 ];
 
-/// ptp4l's settings.
+/// The settings of one ptp4l.
 #[derive(Debug, Clone)]
 pub(super) struct Ptp {
-    /// A process of it runs.
-    pub(super) runs: bool,
-    /// What is said, by arguments before the file; `None`: there is neither a process nor a file.
-    settings: Option<Result<BTreeMap<String, String>, Unknown>>,
+    /// Its process, where it runs.
+    pub(super) pid: Option<String>,
+    /// What is said, by arguments before the file.
+    settings: Result<BTreeMap<String, String>, Unknown>,
     /// The interfaces it listens on.
     pub(super) interfaces: Vec<String>,
 }
 
 impl Ptp {
-    pub(super) fn read(reader: &Reader, found: &[Daemon]) -> Self {
-        let Some(daemon) = found.iter().find(|daemon| daemon.name == "ptp4l") else {
-            return Self::of_files(reader);
-        };
+    /// Every one that runs, by its process; where none does, the one that a file is there for.
+    pub(super) fn read_all(reader: &Reader, found: &[Daemon]) -> Vec<Self> {
+        let running = found.iter().filter(|daemon| daemon.name == "ptp4l");
+        let running: Vec<Self> = running.map(|daemon| Self::of_daemon(reader, daemon)).collect();
+        match running.is_empty() {
+            true => Self::of_files(reader).into_iter().collect(),
+            false => running,
+        }
+    }
+
+    fn of_daemon(reader: &Reader, daemon: &Daemon) -> Self {
         let (settings, interfaces) = match of_process(reader, daemon) {
             Ok((settings, interfaces)) => (Ok(settings), interfaces),
             Err(unknown) => (Err(unknown), Vec::new()),
         };
         Self {
-            runs: true,
-            settings: Some(settings),
+            pid: Some(daemon.pid.clone()),
+            settings,
             interfaces,
         }
     }
 
-    fn of_files(reader: &Reader) -> Self {
+    fn of_files(reader: &Reader) -> Option<Self> {
         let mut interfaces = Vec::new();
         let found = FILES.iter().find_map(|path| match reader.text(path) {
             Err(error) if error.is_absent() => None,
             read => Some(read.map_err(Unknown::from).map(|text| settings(&text, &mut interfaces))),
         });
-        Self {
-            runs: false,
-            settings: found,
+        Some(Self {
+            pid: None,
+            settings: found?,
             interfaces,
+        })
+    }
+
+    /// Whether it runs.
+    pub(super) fn runs(&self) -> bool {
+        self.pid.is_some()
+    }
+
+    /// Its interfaces, else its process, for a person.
+    fn name(&self) -> String {
+        match (self.interfaces.is_empty(), &self.pid) {
+            (false, _) => self.interfaces.join(", "),
+            (true, Some(pid)) => format!("process {pid}"),
+            (true, None) => "that is configured".to_owned(),
         }
     }
 
     /// One setting.
     pub(super) fn text(&self, name: &str) -> Result<String, Unknown> {
-        let Some(settings) = &self.settings else {
-            return Err(Unknown::absent("ptp4l neither runs nor is configured"));
-        };
-        let said = settings.as_ref().map_err(Clone::clone)?.get(name).cloned();
+        let said = self.settings.as_ref().map_err(Clone::clone)?.get(name).cloned();
         let default = DEFAULTS
             .iter()
             .find(|(known, _)| *known == name)
@@ -189,12 +207,33 @@ fn settings(text: &str, interfaces: &mut Vec<String>) -> BTreeMap<String, String
     all
 }
 
-pub(super) fn gather(ptp: &Result<Ptp, Unknown>, facts: &mut Facts) {
-    let known = ptp.as_ref().map_err(Clone::clone);
-    facts.set("ptp.runs", known.clone().map(|ptp| ptp.runs));
-    facts.set("ptp.configured", known.clone().map(|ptp| ptp.settings.is_some()));
-    for (fact, name) in FACTS {
-        facts.set(fact, known.clone().and_then(|ptp| ptp.text(name)).map(Value::Text));
+/// A part for each ptp4l. Where processes cannot be seen there may be some: one of which nothing is known.
+pub(super) fn gather(reader: &Reader, all: &Result<Vec<Ptp>, Unknown>, facts: &mut Facts) {
+    let all = match all {
+        Ok(all) => all,
+        Err(unknown) => {
+            let mut part = Subject::new("that may run");
+            part.set("ptp.runs", Err::<bool, _>(unknown.clone()));
+            for (fact, _) in FACTS {
+                part.set(fact, Err::<Value, _>(unknown.clone()));
+            }
+            port::note(&Err(unknown.clone()), &mut part);
+            return facts.add(Class::Ptp, part);
+        }
+    };
+    let names: Vec<String> = all.iter().map(Ptp::name).collect();
+    for (place, (ptp, name)) in all.iter().zip(&names).enumerate() {
+        let is_alone = names.iter().filter(|other| *other == name).count() == 1;
+        let mut part = Subject::new(match &ptp.pid {
+            Some(pid) if !is_alone => format!("{name} (process {pid})"),
+            _ => name.clone(),
+        });
+        part.set("ptp.runs", ptp.runs());
+        for (fact, setting) in FACTS {
+            part.set(fact, ptp.text(setting).map(Value::Text));
+        }
+        port::note(&port::answer(reader, all, place), &mut part);
+        facts.add(Class::Ptp, part);
     }
 }
 

@@ -7,15 +7,15 @@ use crate::audit::value::Unknown;
 
 /// The names of the processes that set the wall clock. `timemaster` starts others and sets nothing itself; `ts2phc` sets hardware
 /// clocks; of VMware's tools nothing tells from here.
-pub(super) fn of(found: &[Daemon], ptp: Option<&Ptp>) -> Result<Vec<String>, Unknown> {
+pub(super) fn of(found: &[Daemon], all: &[Ptp]) -> Result<Vec<String>, Unknown> {
     let mut setters = Vec::new();
     for daemon in found {
         let sets = match daemon.name.as_str() {
-            "chronyd" => !has(daemon, "-x") && !is_helper(found, daemon),
+            "chronyd" => !options::has(daemon, "-x")? && !is_helper(found, daemon),
             "ntpd" | "openntpd" => !is_helper(found, daemon),
             "systemd-timesyn" => true,
             "phc2sys" => options::sets_wall_clock(daemon)?,
-            "ptp4l" => by_software_stamps(ptp)?,
+            "ptp4l" => by_software_stamps(super::of_daemon(all, daemon)?)?,
             _ => false,
         };
         if sets {
@@ -23,10 +23,6 @@ pub(super) fn of(found: &[Daemon], ptp: Option<&Ptp>) -> Result<Vec<String>, Unk
         }
     }
     Ok(setters)
-}
-
-fn has(daemon: &Daemon, word: &str) -> bool {
-    daemon.arguments.iter().any(|argument| argument == word)
 }
 
 /// Both daemons keep a second process of the same name for what takes privilege: the first one counts.
@@ -38,8 +34,7 @@ fn is_helper(found: &[Daemon], daemon: &Daemon) -> bool {
 }
 
 /// Without hardware stamps ptp4l sets the wall clock itself.
-fn by_software_stamps(ptp: Option<&Ptp>) -> Result<bool, Unknown> {
-    let ptp = ptp.ok_or_else(|| Unknown::unclear("the settings of ptp4l are not known"))?;
+fn by_software_stamps(ptp: &Ptp) -> Result<bool, Unknown> {
     let stamps = ptp.text("time_stamping")?;
     Ok(stamps == "software" && ptp.text("free_running")? != "1")
 }

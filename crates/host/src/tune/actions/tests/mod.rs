@@ -20,9 +20,14 @@ fn base() -> Parameters {
     Parameters {
         rt_cpus: Some("2-3".parse().expect("CPUs")),
         nics: vec!["eth1".to_owned()],
+        domains: vec!["relay".to_owned()],
+        tasks: vec![PLANNED.parse().expect("a task")],
         ..Parameters::default()
     }
 }
+
+/// The task that is planned.
+const PLANNED: &str = "relay*=fifo:80@2";
 
 /// What an action does on a machine with these files, one text for each operation; `->` is a link.
 fn done(files: &[(&str, &str)], part: Option<(Class, &str)>, action: &str) -> Result<Vec<String>, String> {

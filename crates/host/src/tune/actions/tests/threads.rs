@@ -1,6 +1,6 @@
 //! Threads: where they go, and with which priority.
 
-use super::done;
+use super::{PLANNED, done};
 use crate::audit::facts::Class;
 
 /// A thread of a process of its own, as the kernel shows it.
@@ -15,6 +15,7 @@ fn thread(tid: u32, name: &str, flags: u64, (policy, priority): (u32, u32), allo
             [
                 (format!("{folder}/stat"), stat.clone()),
                 (format!("{folder}/status"), status.clone()),
+                (format!("{folder}/comm"), format!("{name}\n")),
             ]
         })
         .collect()
@@ -122,4 +123,82 @@ fn handlers_outrank_the_consumer_on_their_cpu() {
     };
     assert_eq!(with(60), ["priority of thread irq/24-eth1 (10) = fifo:85"]);
     assert_eq!(with(90), ["priority of thread irq/24-eth1 (10) = fifo:91"]);
+}
+
+#[test]
+fn planned_tasks_get_their_cpus_and_then_their_priority() {
+    let all = [
+        thread(10, "relay", 0, (0, 0), "0-3"),
+        thread(11, "relay-out", 0, (1, 80), "2-3"),
+        thread(12, "relay-in", 0, (1, 80), "2"),
+        thread(13, "sshd", 0, (0, 0), "0-3"),
+    ];
+    let expected = [
+        "CPUs of thread relay (10) = 2",
+        "priority of thread relay (10) = fifo:80",
+        "CPUs of thread relay-out (11) = 2",
+    ];
+    let part = Some((Class::Task, PLANNED));
+    assert_eq!(threads(&all, &[], part, "planned-task"), expected);
+}
+
+/// A running domain of two vCPUs and its threads.
+fn domain(policies: &str, action: &str, rcuc: (u32, u32)) -> Result<Vec<String>, String> {
+    let status = format!(
+        "<domstatus state='running' pid='20'><vcpus><vcpu id='0' pid='21'/><vcpu id='1' pid='22'/></vcpus>
+         <domain type='kvm'><name>relay</name><vcpu>2</vcpu><cputune><vcpupin vcpu='0' cpuset='2'/>
+         <vcpupin vcpu='1' cpuset='3'/>{policies}</cputune></domain></domstatus>"
+    );
+    let of_qemu = |tid: u32, name: &str, policy| {
+        let files = thread(tid, name, 0, policy, "2-3").into_iter();
+        let inside = files.filter(|(path, _)| path.contains("/task/"));
+        inside
+            .map(|(path, text)| (path.replace(&format!("proc/{tid}/"), "proc/20/"), text))
+            .collect::<Vec<_>>()
+    };
+    let owned = [
+        thread(1, "systemd", 0, (0, 0), "0-3"),
+        thread(2, "kthreadd", KERNEL, (0, 0), "0-1"),
+        thread(8, "rcuc/2", KERNEL | BOUND, rcuc, "2"),
+        thread(9, "rcuc/3", KERNEL | BOUND, rcuc, "3"),
+        thread(20, "qemu-kvm", 0, (0, 0), "0-1"),
+        of_qemu(21, "CPU 0/KVM", (0, 0)),
+        of_qemu(22, "CPU 1/KVM", (1, 1)),
+        of_qemu(23, "IO mon_iothread", (0, 0)),
+    ]
+    .concat();
+    let mut files: Vec<(&str, &str)> = owned.iter().map(|(path, text)| (&**path, &**text)).collect();
+    files.push(("run/libvirt/qemu/relay.xml", &status));
+    done(&files, Some((Class::Domain, "relay")), action)
+}
+
+#[test]
+fn virtual_cpus_of_a_running_domain_become_real_time_threads() {
+    let of = |policies, rcuc| domain(policies, "vcpu-priority", rcuc);
+    let lowest = Ok(vec!["priority of thread CPU 0/KVM (21) = fifo:1".to_owned()]);
+    assert_eq!(
+        of("", (0, 0)),
+        lowest,
+        "the definition says nothing, and vCPU 1 has it already"
+    );
+    assert_eq!(
+        of("<vcpusched vcpus='0-1' scheduler='fifo' priority='1'/>", (0, 0)),
+        lowest
+    );
+    let at_3 = "<vcpusched vcpus='0-1' scheduler='fifo' priority='3'/>";
+    let both = [
+        "priority of thread CPU 0/KVM (21) = fifo:3".to_owned(),
+        "priority of thread CPU 1/KVM (22) = fifo:3".to_owned(),
+    ];
+    assert_eq!(of(at_3, (1, 4)), Ok(both.to_vec()));
+    for rcuc in [(1, 3), (0, 0)] {
+        let why = of(at_3, rcuc).expect_err("it would be above the kernel's own");
+        assert!(why.contains("lower it first"), "{why}");
+    }
+}
+
+#[test]
+fn a_domain_that_does_not_run_has_no_threads_to_change() {
+    let stopped = done(&[], Some((Class::Domain, "relay")), "vcpu-priority").expect_err("it does not run");
+    assert!(stopped.contains("--emit libvirt"), "{stopped}");
 }

@@ -8,7 +8,10 @@ use units::CpuList;
 
 /// The domain's XML, with the image in the file `image`. Of the emulator's threads it says nothing but their CPUs.
 pub(in super::super) fn xml(spec: &GuestSpec, image: &str, emulator: &CpuList, card: Option<&Card>) -> String {
-    let (kernel, arguments) = (escaped(&spec.kernel.display().to_string()), escaped(&spec.kernel_arguments()));
+    let (kernel, arguments) = (
+        escaped(&spec.kernel.display().to_string()),
+        escaped(&spec.kernel_arguments()),
+    );
     let image = escaped(image);
     let (cpus, memory) = (spec.cpus, spec.memory >> 20);
     format!(
@@ -65,7 +68,10 @@ fn channel(channel: Channel) -> String {
         Channel::Virtio => {
             format!("    <channel type='unix'><target type='virtio' name='{CHANNEL}'/></channel>\n")
         }
-        Channel::Serial => "    <serial type='unix'><source mode='bind' path='/run/triptime-guest'/><target port='1'/></serial>\n".to_owned(),
+        Channel::Serial => {
+            "    <serial type='unix'><source mode='bind' path='/run/triptime-guest'/><target port='1'/></serial>\n"
+                .to_owned()
+        }
     }
 }
 

@@ -58,7 +58,10 @@ pub(in super::super) fn words(spec: &GuestSpec, ways: &Ways) -> Vec<String> {
         Channel::Serial => line.add("-serial", "chardev:channel"),
         Channel::Virtio => {
             line.add("-device", "virtio-serial-pci,id=ports");
-            line.add("-device", format!("virtserialport,bus=ports.0,chardev=channel,name={CHANNEL}"));
+            line.add(
+                "-device",
+                format!("virtserialport,bus=ports.0,chardev=channel,name={CHANNEL}"),
+            );
         }
     }
     if let Some(card) = &ways.tap {
@@ -175,14 +178,20 @@ mod tests {
         let one = line(false, |spec| spec.cpus = 1);
         assert!(one.contains("-accel tcg -cpu max"), "{one}");
         let counted = line(false, |spec| spec.icount = Some(2));
-        assert!(counted.contains("-icount shift=2,sleep=off") && counted.contains("clock=vm"), "{counted}");
+        assert!(
+            counted.contains("-icount shift=2,sleep=off") && counted.contains("clock=vm"),
+            "{counted}"
+        );
     }
 
     #[test]
     fn the_channel_can_be_the_second_serial_port() {
         let line = line(false, |spec| spec.channel = Channel::Serial);
         assert!(line.contains("-serial chardev:console"), "{line}");
-        assert!(line.ends_with("romfile=") && line.contains("-serial chardev:channel"), "{line}");
+        assert!(
+            line.ends_with("romfile=") && line.contains("-serial chardev:channel"),
+            "{line}"
+        );
         assert!(!line.contains("virtio-serial"), "{line}");
     }
 }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -80,7 +81,8 @@ impl Machine {
         let pair = || UnixStream::pair().map_err(failed);
         let ((near, channel_far), (console_near, console_far), (said_near, said_far)) = (pair()?, pair()?, pair()?);
         let mut command = Command::new(program);
-        command.args(words);
+        // What the terminal says to the program (Ctrl-C) is not meant for it.
+        command.args(words).process_group(0);
         command.stdin(Stdio::from(OwnedFd::from(channel_far)));
         command.stdout(Stdio::from(OwnedFd::from(console_far)));
         command.stderr(Stdio::from(OwnedFd::from(said_far)));
@@ -107,11 +109,15 @@ impl Machine {
             let status = attend(child, &stopped);
             *end.lock().unwrap_or_else(PoisonError::into_inner) = status;
         };
-        let keeper = std::thread::Builder::new().name("triptime-guest".to_owned()).spawn(keep);
+        let keeper = std::thread::Builder::new()
+            .name("triptime-guest".to_owned())
+            .spawn(keep);
         let keeper = keeper.map_err(failed)?;
-        let process = is_started
-            .recv()
-            .unwrap_or_else(|_| Err(PlaceError::NotAvailable("the thread that keeps QEMU ended at once".to_owned())))?;
+        let process = is_started.recv().unwrap_or_else(|_| {
+            Err(PlaceError::NotAvailable(
+                "the thread that keeps QEMU ended at once".to_owned(),
+            ))
+        })?;
         let machine = Self {
             console,
             said,

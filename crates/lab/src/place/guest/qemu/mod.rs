@@ -26,10 +26,7 @@ pub(super) fn program() -> Result<PathBuf, PlaceError> {
     let mut files = PROGRAMS
         .iter()
         .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    files.find(|file| file.is_file()).ok_or_else(|| {
-        PlaceError::NotAvailable(format!(
-            "{} is not installed (Debian: qemu-system-x86)",
-            PROGRAMS[0]
-        ))
-    })
+    files
+        .find(|file| file.is_file())
+        .ok_or_else(|| PlaceError::NotAvailable(format!("{} is not installed (Debian: qemu-system-x86)", PROGRAMS[0])))
 }

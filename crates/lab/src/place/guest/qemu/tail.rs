@@ -7,6 +7,9 @@ use std::thread::JoinHandle;
 /// The most octets that are kept.
 const KEPT: usize = 16 << 10;
 
+/// How a kernel begins its last message; what follows is where it was then.
+const PANIC: &str = "Kernel panic";
+
 /// The end of what a stream said so far. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct Tail(Arc<Mutex<Vec<u8>>>);
@@ -21,7 +24,9 @@ impl Tail {
                 kept.push(&octets[..count]);
             }
         };
-        std::thread::Builder::new().name("triptime-console".to_owned()).spawn(read)
+        std::thread::Builder::new()
+            .name("triptime-console".to_owned())
+            .spawn(read)
     }
 
     fn push(&self, octets: &[u8]) {
@@ -37,13 +42,14 @@ impl Tail {
         String::from_utf8_lossy(&kept).into_owned()
     }
 
-    /// The last lines with something in them.
+    /// So many lines with something in them: from where the kernel says that it gives up, or the last ones.
     pub(in super::super) fn lines(&self, most: usize) -> Vec<String> {
         let text = self.text();
         let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
-        let mut last: Vec<String> = lines.rev().take(most).map(str::to_owned).collect();
-        last.reverse();
-        last
+        let lines: Vec<String> = lines.map(str::to_owned).collect();
+        let panic = lines.iter().position(|line| line.contains(PANIC));
+        let from = panic.unwrap_or(lines.len().saturating_sub(most));
+        lines.into_iter().skip(from).take(most).collect()
     }
 }
 
@@ -59,5 +65,14 @@ mod tests {
         reader.join().expect("read");
         assert_eq!(tail.lines(2), ["one", "two"]);
         assert_eq!(tail.text().len(), KEPT);
+    }
+
+    #[test]
+    fn why_a_kernel_gave_up_is_not_lost_behind_where_it_was() {
+        let tail = Tail::default();
+        tail.push(b"up\n[ 1.0] Kernel panic - not syncing: no root\nCall Trace:\n");
+        (0..100).for_each(|_| tail.push(b" a function\n"));
+        let lines = tail.lines(3);
+        assert!(lines[0].contains("no root") && lines.len() == 3, "{lines:?}");
     }
 }

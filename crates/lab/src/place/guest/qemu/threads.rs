@@ -1,6 +1,7 @@
 //! Places the threads of virtual CPUs on CPUs of this machine.
 
 use super::super::super::PlaceError;
+use crate::place;
 use std::fs::{read_dir, read_to_string};
 use std::path::Path;
 use sys::thread::{set_affinity_of, set_policy_of};
@@ -42,6 +43,26 @@ fn of(tasks: &Path) -> Vec<Vcpu> {
     found
 }
 
+/// The thread that runs this virtual CPU, where it is kept to one CPU.
+pub(in super::super) fn vcpu(process: u32, cpu: u32) -> Option<place::Vcpu> {
+    let thread = vcpus(process)
+        .into_iter()
+        .find(|vcpu| vcpu.cpu.is_none_or(|own| own == cpu))?
+        .thread;
+    let status = read_to_string(format!("/proc/{process}/task/{thread}/status")).ok()?;
+    let allowed = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let allowed: CpuList = allowed.trim().parse().ok()?;
+    match &allowed.iter().collect::<Vec<u32>>()[..] {
+        [only] => Some(place::Vcpu {
+            thread: i32::try_from(thread).ok()?,
+            cpu: *only,
+        }),
+        _ => None,
+    }
+}
+
 /// Gives each virtual CPU the CPU of this machine in its place of the list, and real-time priority where the processor runs it; what was
 /// done, in words.
 ///
@@ -57,7 +78,8 @@ pub(in super::super) fn place(process: u32, host_cpus: &CpuList, kvm: bool) -> R
     let mut done = Vec::new();
     for vcpu in &vcpus {
         let cpus = match vcpu.cpu {
-            None => host_cpus.clone(),
+            // One thread runs on one CPU at a time.
+            None => host_cpus.iter().last().into_iter().collect(),
             Some(number) => host_cpus.iter().nth(number as usize).into_iter().collect(),
         };
         set_affinity_of(vcpu.thread, &cpus)?;
@@ -82,7 +104,12 @@ mod tests {
     #[test]
     fn threads_are_known_by_their_names() {
         let tasks = tempfile::tempdir().expect("a folder");
-        for (thread, name) in [("10", "qemu-system-x86"), ("12", "CPU 1/KVM"), ("11", "CPU 0/KVM"), ("13", "worker")] {
+        for (thread, name) in [
+            ("10", "qemu-system-x86"),
+            ("12", "CPU 1/KVM"),
+            ("11", "CPU 0/KVM"),
+            ("13", "worker"),
+        ] {
             std::fs::create_dir(tasks.path().join(thread)).expect("made");
             std::fs::write(tasks.path().join(thread).join("comm"), format!("{name}\n")).expect("written");
         }

@@ -1,8 +1,13 @@
 //! Settings for what needs a boot or another tool.
 
+mod definition;
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Write;
 
 use crate::audit::Audit;
+use crate::audit::facts::Subject;
 use crate::audit::finding::{Finding, Outcome, PartFinding};
 use crate::audit::template::fill;
 
@@ -40,8 +45,7 @@ pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String
         "kernel-args" => open.kernel_args(),
         "tuned" => open.tuned(),
         "ansible" => open.ansible(),
-        // JSON has no comments in which to say what is left out.
-        "oci" => Ok(commented(&open.lines(kind)?, kind)),
+        "compose" | "kubernetes" | "oci" => definition::emit(&open, kind),
         _ => Ok(commented(&open.known_lines(kind)?, kind)),
     }
 }
@@ -117,9 +121,14 @@ impl<'a> Open<'a> {
     }
 
     fn of_part(&self, finding: &Finding, part: &PartFinding, text: &str) -> Result<String, String> {
-        let subjects = finding.rule.each.map_or(&[][..], |class| self.audit.facts.parts(class));
-        let subject = subjects.iter().find(|known| known.name == part.part);
+        let subject = self.subject(finding, part);
         fill(text, &self.audit.facts, subject).map_err(|unknown| format!("{}: {}", finding.rule.id, unknown.text))
+    }
+
+    /// What a part of a finding is about; `None`: the machine as a whole.
+    fn subject(&self, finding: &Finding, part: &PartFinding) -> Option<&'a Subject> {
+        let subjects = finding.rule.each.map_or(&[][..], |class| self.audit.facts.parts(class));
+        subjects.iter().find(|known| known.name == part.part)
     }
 
     /// The kernel arguments in one line; of two for the same thing the first counts, which comes from the finding that matters more.
@@ -229,11 +238,8 @@ impl<'a> Open<'a> {
     }
 }
 
-/// Lines under a comment that names the check, in the comment style of the tool; JSON has none.
+/// Lines under a comment that names the check, in the comment style of the tool.
 fn commented(lines: &[Line<'_>], kind: &str) -> String {
-    if kind == "oci" {
-        return lines.iter().map(|line| format!("{}\n", line.text)).collect();
-    }
     let (before, behind) = marks(kind);
     let mut out = String::new();
     let mut last = "";

@@ -1,0 +1,89 @@
+//! The same for many runs in a folder, one after the other: each has a keeper of its own, and this one is of all of them.
+
+use super::spec::{Detached, log_of};
+use super::{EVERY, enter};
+use lab::detach::{Notify, unit_name};
+use lab::roster::{End, Entry, Phase, Registered, Step, Way};
+use std::path::Path;
+use std::time::Instant;
+
+/// What stands beside the runs of a folder until the last has ended.
+pub(crate) struct FolderKeeper {
+    registered: Option<Registered>,
+    notify: Option<Notify>,
+    is_ready: bool,
+    looked: Option<Instant>,
+}
+
+impl FolderKeeper {
+    /// Enters the runs of a plan into `folder` as one.
+    pub(crate) fn start(plan: &str, folder: &Path, detached: Option<&Detached>) -> Self {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let text = |path: &Path| absolute(path).to_string_lossy().into_owned();
+        let mut entry = Entry::new("qualify", &text(folder), sys::clock::realtime().as_ns());
+        entry.plan = Some(plan.to_owned());
+        if let Some(detached) = detached {
+            entry.way = detached.way;
+            entry.log = Some(text(&log_of(folder)));
+            entry.unit = (detached.way != Way::Session).then(|| unit_name(&detached.name));
+        }
+        Self {
+            registered: enter(entry, plan, detached),
+            notify: Notify::from_environment(),
+            is_ready: false,
+            looked: None,
+        }
+    }
+
+    /// A run begins, the `number`th of `of` in this round; all of them take about `left_ns` yet.
+    pub(crate) fn begins(&mut self, doing: &str, number: usize, of: usize, left_ns: u64) {
+        self.write(|entry| {
+            entry.phase = Phase::Measuring;
+            doing.clone_into(&mut entry.doing);
+            entry.step = Some(Step { number, of });
+            entry.left_ns = Some(left_ns);
+        });
+        if let Some(notify) = self.notify.as_ref().filter(|_| !self.is_ready) {
+            notify.ready(doing);
+            self.is_ready = true;
+        }
+    }
+
+    /// It is looked after the run.
+    pub(crate) fn goes_on(&mut self) {
+        let since = self.looked.map(|looked| looked.elapsed());
+        if since.is_some_and(|since| since < EVERY) {
+            return;
+        }
+        let gone_ns = since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX));
+        self.looked = Some(Instant::now());
+        self.write(|entry| entry.left_ns = entry.left_ns.map(|left| left.saturating_sub(gone_ns)));
+        if let Some(notify) = &mut self.notify {
+            notify.goes_on(Instant::now());
+        }
+    }
+
+    /// All have ended, or were told to; the exit status of all of them.
+    pub(crate) fn ended(mut self, status: u8, why: Option<String>) {
+        let end = End {
+            at_ns: sys::clock::realtime().as_ns(),
+            status,
+            complete: why.is_none(),
+            why,
+        };
+        self.write(|entry| entry.end = Some(end));
+        match self.registered.take() {
+            Some(registered) if registered.entry.way == Way::Foreground => registered.remove(),
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, change: impl FnOnce(&mut Entry)) {
+        if let Some(registered) = &mut self.registered {
+            change(&mut registered.entry);
+            registered.entry.seen_ns = sys::clock::monotonic().as_ns();
+            // Full or gone: the next one may be written.
+            let _ = registered.write();
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What is emitted for containers is read back by real readers, merged as the tools merge it, and judged: it must satisfy the rules that
+//! asked for it.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+use super::{KINDS, emit};
+use crate::Host;
+use crate::audit::finding::Outcome;
+use crate::audit::parameters::Parameters;
+use crate::audit::rule::built_in;
+use crate::audit::{Audit, yaml_documents};
+
+/// A machine of eight CPUs, of which 4 to 7 are for containers.
+fn audit(name: &str, definition: &str) -> (Audit, TempDir) {
+    let root = tempfile::tempdir().expect("a directory");
+    for (path, text) in [
+        ("sys/devices/system/cpu/online", "0-7\n"),
+        ("proc/sys/kernel/osrelease", "6.12.0\n"),
+        ("proc/1/comm", "systemd\n"),
+        ("proc/2/comm", "kthreadd\n"),
+        ("var/lib/kubelet/config.yaml", "kind: KubeletConfiguration\n"),
+    ] {
+        let place = root.path().join(path);
+        fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
+        fs::write(place, text).expect("a file");
+    }
+    let file = root.path().join(name);
+    fs::write(&file, definition).expect("a definition");
+    let parameters = Parameters {
+        rt_cpus: Some("4-7".parse().expect("CPUs")),
+        nics: vec!["eth1".to_owned()],
+        containers: vec![file.display().to_string()],
+        ..Parameters::default()
+    };
+    let host = Host::at(root.path()).expect("a tree");
+    (host.audit(&parameters, &[]), root)
+}
+
+/// The checks of containers that failed and that `kind` has something for.
+fn failed(audit: &Audit, kind: &str) -> Vec<String> {
+    let failed = audit.findings.iter().filter(|finding| finding.outcome == Outcome::Fail);
+    let of = failed.filter(|finding| finding.group == "container" && finding.rule.remedy.emit.contains_key(kind));
+    of.map(|finding| finding.rule.id.clone()).collect()
+}
+
+fn outcome(audit: &Audit, id: &str) -> Outcome {
+    let finding = audit.findings.iter().find(|finding| finding.rule.id == id);
+    finding.expect("a rule").outcome
+}
+
+/// How a tool merges lists of its documents.
+#[derive(Clone, Copy)]
+enum Lists {
+    /// Compose: the items of both.
+    Joined,
+    /// JSON Merge Patch (RFC 7386), as `jq '.[0] * .[1]'`.
+    Replaced,
+    /// Kubernetes: containers by their names, others are replaced.
+    Named,
+}
+
+fn patched(own: &mut Json, patch: Json, lists: Lists) {
+    match (own, patch, lists) {
+        (Json::Object(own), Json::Object(patch), _) => {
+            for (key, value) in patch {
+                match (own.get_mut(&key), value) {
+                    (_, Json::Null) => drop(own.remove(&key)),
+                    (Some(known), value) => patched(known, value, lists),
+                    (None, value) => drop(own.insert(key, value)),
+                }
+            }
+        }
+        (Json::Array(own), Json::Array(patch), Lists::Joined) => own.extend(patch),
+        (Json::Array(own), Json::Array(patch), Lists::Named) if patch.iter().all(|item| item["name"].is_string()) => {
+            for item in patch {
+                let known = own.iter_mut().find(|known| known["name"] == item["name"]);
+                patched(known.expect("a container of that name"), item, lists);
+            }
+        }
+        (own, patch, _) => *own = patch,
+    }
+}
+
+/// Each rule of `kind` that the definition fails, holds after what is emitted was merged into it. Returns the rules.
+fn mends(name: &str, definition: &str, kind: &str, lists: Lists) -> Vec<String> {
+    let (before, _root) = audit(name, definition);
+    let wrong = failed(&before, kind);
+    let emitted = emit(&before, &wrong, kind).unwrap_or_else(|why| panic!("{kind}: {why}"));
+    assert!(!emitted.contains("not set"), "{emitted}");
+    let mut whole = yaml_documents(definition).expect("a definition").remove(0);
+    for patch in yaml_documents(&emitted).unwrap_or_else(|why| panic!("{why}:\n{emitted}")) {
+        if patch["kind"] != "KubeletConfiguration" {
+            patched(&mut whole, patch, lists);
+        }
+    }
+    let (after, _root) = audit(name, &whole.to_string());
+    for id in wrong.iter().filter(|id| *id != "k8s-node") {
+        // Which CPUs a pod gets, its node decides; what a network is, an object of its own says.
+        let expected = match (kind, id.as_str()) {
+            ("kubernetes", "ctr-cpuset" | "ctr-network-path") => Outcome::Unknown,
+            _ => Outcome::Pass,
+        };
+        assert_eq!(outcome(&after, id), expected, "{kind}, {id}:\n{emitted}\n{whole:#}");
+    }
+    wrong
+}
+
+fn file(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/audit/tests/definitions/container");
+    fs::read_to_string(folder.join(name)).expect("a definition")
+}
+
+#[test]
+fn compose_files_satisfy_the_rules_they_are_for() {
+    let mended = mends("compose.yaml", &file("abb-before.yaml"), "compose", Lists::Joined);
+    assert_eq!(
+        mended.len(),
+        6,
+        "CPUs, capabilities, real time, network, memory, health check: {mended:?}"
+    );
+    let everything = "services:\n  \"a: b\":\n    image: x\n    privileged: true\n";
+    let mended = mends("compose.yaml", everything, "compose", Lists::Joined);
+    assert!(mended.contains(&"ctr-no-time-daemon".to_owned()), "{mended:?}");
+}
+
+#[test]
+fn documents_for_bundles_satisfy_the_rules_they_are_for() {
+    let bare = r#"{"ociVersion": "1.0.2", "process": {"args": ["/x"], "capabilities": {"effective": ["CAP_NET_ADMIN"]}},
+        "linux": {"namespaces": [{"type": "network"}], "resources": {"cpu": {"quota": 50000}}}}"#;
+    let mended = mends("config.json", bare, "oci", Lists::Replaced);
+    assert!(mended.len() >= 5, "{mended:?}");
+    let (before, _root) = audit("config.json", bare);
+    let emitted = emit(&before, &[], "oci").expect("a document");
+    let read: Json = serde_json::from_str(&emitted).expect("JSON as encoders of it read it");
+    assert_eq!(read["process"]["rlimits"][1]["soft"], u64::MAX);
+}
+
+#[test]
+fn patches_of_pods_and_virtual_machines_satisfy_the_rules_they_are_for() {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: relay}\nspec:\n  containers:\n  - {name: vpc, image: x, \
+               livenessProbe: {exec: {command: [a]}}, resources: {limits: {cpu: 500m, memory: 1Gi}}}\n";
+    let mended = mends("pod.yaml", pod, "kubernetes", Lists::Named);
+    for id in ["ctr-capabilities", "ctr-exec-probes", "k8s-rt-pod", "k8s-node"] {
+        assert!(mended.contains(&id.to_owned()), "{id}: {mended:?}");
+    }
+    let machine = "apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata: {name: relay}\nspec: {domain: {cpu: {cores: 2}}}\n";
+    let mended = mends("vmi.yaml", machine, "kubernetes", Lists::Named);
+    assert!(mended.contains(&"kubevirt-rt-vm".to_owned()), "{mended:?}");
+}
+
+#[test]
+fn a_patch_of_the_kubelet_is_one() {
+    let (before, root) = audit("pod.yaml", &file("pod.yaml"));
+    let emitted = emit(&before, &["k8s-node".to_owned()], "kubernetes").expect("a patch");
+    fs::write(root.path().join("var/lib/kubelet/config.yaml"), &emitted).expect("a file");
+    let host = Host::at(root.path()).expect("a tree");
+    assert_eq!(
+        outcome(&host.audit(&Parameters::default(), &[]), "k8s-node"),
+        Outcome::Pass,
+        "{emitted}"
+    );
+}
+
+#[test]
+fn quadlets_satisfy_the_rules_they_are_for() {
+    let bare = "[Container]\nImage=x\nHealthCmd=/bin/true\n[Service]\nCPUQuota=50%\n";
+    let (before, _root) = audit("relay.container", bare);
+    let wrong = failed(&before, "quadlet");
+    assert!(wrong.len() >= 6, "{wrong:?}");
+    let emitted = emit(&before, &wrong, "quadlet").expect("lines");
+    let (after, _root) = audit("relay.container", &format!("{bare}{emitted}"));
+    for id in &wrong {
+        // The network is a unit of its own: whose driver it has is not in this one.
+        let expected = if id == "ctr-network-path" {
+            Outcome::Unknown
+        } else {
+            Outcome::Pass
+        };
+        assert_eq!(outcome(&after, id), expected, "{id}:\n{emitted}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_said_and_nothing_is_invented() {
+    let (before, _root) = audit("compose.yaml", &file("abb-before.yaml"));
+    let without = Parameters {
+        rt_cpus: Some("4-7".parse().expect("CPUs")),
+        containers: vec![_root.path().join("compose.yaml").display().to_string()],
+        ..Parameters::default()
+    };
+    let told = Host::at(_root.path()).expect("a tree").audit(&without, &[]);
+    let emitted = emit(&told, &[], "compose").expect("a file");
+    assert!(
+        emitted.contains("# ctr-network-path: not set: ") && emitted.contains("--nic"),
+        "{emitted}"
+    );
+    assert_eq!(yaml_documents(&emitted).expect("YAML").len(), 1);
+    assert!(
+        emit(&before, &["ctr-network-path".to_owned()], "compose").is_ok_and(|text| text.contains("parent: \"eth1\""))
+    );
+    assert!(emit(&told, &["ctr-network-path".to_owned()], "compose").is_err());
+}
+
+#[test]
+fn every_fragment_of_a_rule_is_well_formed() {
+    let mut count = 0;
+    for (group, rules) in built_in() {
+        for rule in rules.rules {
+            for kind in ["compose", "kubernetes", "oci"] {
+                assert!(KINDS.contains(&kind));
+                for text in rule.remedy.emit.get(kind).into_iter().flatten() {
+                    let read = yaml_documents(text).unwrap_or_else(|why| panic!("{group}, {}: {text}: {why}", rule.id));
+                    assert!(read.len() == 1 && read[0].is_object(), "{}: {text}", rule.id);
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(count > 20, "{count}");
+}

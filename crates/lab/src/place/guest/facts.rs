@@ -1,0 +1,74 @@
+//! How a guest was made, as facts of the run.
+
+use super::boot::shown;
+use super::message::Greeting;
+use super::{GuestSpec, fact};
+use model::Fact;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use sys::privilege::{Capability, has};
+
+/// What is known of a guest that is up.
+pub(super) struct Made<'a> {
+    pub(super) spec: &'a GuestSpec,
+    /// QEMU, and its command line.
+    pub(super) program: &'a Path,
+    pub(super) words: &'a [String],
+    pub(super) image_octets: usize,
+    /// What runs it, in words.
+    pub(super) processor: &'a str,
+    pub(super) kvm: bool,
+    pub(super) greeting: &'a Greeting,
+    /// From the start of QEMU to the greeting.
+    pub(super) boot: Duration,
+    /// Where its virtual CPUs run, in words, if they were placed.
+    pub(super) placed: Option<String>,
+}
+
+impl Made<'_> {
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let spec = self.spec;
+        let own = |name: &str, value: String| fact(name, Ok(value), "triptime");
+        let isolated = match spec.isolated.is_empty() {
+            true => "none isolated".to_owned(),
+            false => format!("isolated: {}", spec.isolated),
+        };
+        let placed = self.placed.clone().unwrap_or_else(|| "anywhere".to_owned());
+        let kernel = format!("{} ({})", self.greeting.release, spec.kernel.display());
+        let boot = format!("{:.1} s from the start of QEMU", self.boot.as_secs_f64());
+        let asked = format!("{} --version", self.program.display());
+        let mut facts = vec![
+            fact("program", version(self.program), &asked),
+            own("processor", self.processor.to_owned()),
+            own("virtual CPUs", format!("{}, {isolated}", spec.cpus)),
+            own("virtual CPUs on this machine's", placed),
+            own("memory", format!("{} MiB, {}", spec.memory >> 20, memory(self.kvm))),
+            own("kernel", kernel),
+            own("kernel arguments", spec.kernel_arguments()),
+            own("image", format!("{} octets", self.image_octets)),
+            own("boot", boot),
+            own("command line", shown(self.program, self.words)),
+        ];
+        let complaints = self.greeting.complaints.iter();
+        facts.extend(complaints.map(|complaint| own("complaint", complaint.clone())));
+        facts
+    }
+}
+
+fn memory(kvm: bool) -> &'static str {
+    match (kvm, has(Capability::IpcLock)) {
+        (true, true) => "all of it taken at the start, locked, not merged",
+        (true, false) => "all of it taken at the start, not merged; not locked, for want of CAP_IPC_LOCK",
+        (false, _) => "neither taken at the start nor locked",
+    }
+}
+
+/// What the program says of its version.
+fn version(program: &Path) -> Result<String, String> {
+    let output = Command::new(program).arg("--version").output();
+    let output = output.map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let first = text.lines().next().map(str::to_owned);
+    first.ok_or_else(|| "it says nothing".to_owned())
+}

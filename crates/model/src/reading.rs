@@ -1,0 +1,178 @@
+//! Readings beside a run: what the kernel counts of the machine in a unit of its own, such as the octets of a cache. They are no
+//! samples in ns, and no limit is held against them.
+
+use units::format_octets;
+
+/// What a reading counts. The text form is part of the run file and of the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadingUnit {
+    /// Octets that are there.
+    Octets,
+    /// Octets that passed in a second.
+    OctetsPerSecond,
+}
+
+impl ReadingUnit {
+    /// The word for it in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Octets => "octets",
+            Self::OctetsPerSecond => "octets/s",
+        }
+    }
+
+    /// The unit that a word stands for.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Octets, Self::OctetsPerSecond]
+            .into_iter()
+            .find(|unit| unit.word() == word)
+    }
+
+    /// A value for a person: `3.0 MiB`, `12.5 MiB/s`.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Self::Octets => format_octets(value),
+            Self::OctetsPerSecond => format!("{}/s", format_octets(value)),
+        }
+    }
+}
+
+/// What was read in a span of time.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Readings {
+    /// Times that a value was read.
+    pub samples: u64,
+    /// Smallest value; `None` without one, as all of them.
+    pub min: Option<f64>,
+    /// Mean of the values.
+    pub mean: Option<f64>,
+    /// Largest value.
+    pub max: Option<f64>,
+    /// Times that there was none, or none to trust: unknown, which is not zero.
+    pub unknown: u64,
+    /// Why, the last time.
+    pub why: Option<String>,
+}
+
+impl Readings {
+    /// Takes a value.
+    pub fn value(&mut self, value: f64) {
+        self.add(&Self {
+            samples: 1,
+            min: Some(value),
+            mean: Some(value),
+            max: Some(value),
+            ..Self::default()
+        });
+    }
+
+    /// Takes that there was none.
+    pub fn unknown(&mut self, why: String) {
+        self.unknown += 1;
+        self.why = Some(why);
+    }
+
+    /// Adds what was read in another, later span.
+    pub fn add(&mut self, other: &Self) {
+        let samples = self.samples + other.samples;
+        let weighed = |of: &Self| of.mean.map_or(0.0, |mean| mean * of.samples as f64);
+        let sum = weighed(self) + weighed(other);
+        self.mean = (samples > 0).then(|| sum / samples as f64);
+        self.samples = samples;
+        self.min = self.min.into_iter().chain(other.min).reduce(f64::min);
+        self.max = self.max.into_iter().chain(other.max).reduce(f64::max);
+        self.unknown += other.unknown;
+        if other.why.is_some() {
+            self.why.clone_from(&other.why);
+        }
+    }
+}
+
+/// One window of one reading.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What is read: `cache/rt/L3:0/occupancy`.
+    pub name: String,
+    /// In what.
+    pub unit: ReadingUnit,
+    /// Start of the window.
+    pub start_ns: u64,
+    /// End of the window; the last one may be shorter than the rest.
+    pub end_ns: u64,
+    /// The values.
+    pub values: Readings,
+}
+
+impl Reading {
+    /// All windows by name, in the order in which the names first come; each with the sum of its windows.
+    pub fn by_name(all: &[Self]) -> Vec<(Readings, Vec<&Self>)> {
+        let mut found: Vec<(Readings, Vec<&Self>)> = Vec::new();
+        for one in all {
+            let (sum, windows) = match found.iter().position(|(_, of)| of[0].name == one.name) {
+                Some(place) => &mut found[place],
+                None => {
+                    found.push((Readings::default(), Vec::new()));
+                    let last = found.len() - 1;
+                    &mut found[last]
+                }
+            };
+            sum.add(&one.values);
+            windows.push(one);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reading, ReadingUnit, Readings};
+
+    fn window(name: &str, start_ns: u64, values: &[f64]) -> Reading {
+        let mut of = Readings::default();
+        values.iter().for_each(|value| of.value(*value));
+        Reading {
+            name: name.to_owned(),
+            unit: ReadingUnit::Octets,
+            start_ns,
+            end_ns: start_ns + 1,
+            values: of,
+        }
+    }
+
+    #[test]
+    fn windows_of_a_name_are_one_sum_weighed_by_their_values() {
+        let mut empty = window("a", 2, &[]);
+        empty.values.unknown("Unavailable".to_owned());
+        let all = [
+            window("a", 0, &[1.0, 2.0, 3.0]),
+            window("b", 0, &[9.0]),
+            window("a", 1, &[10.0]),
+            empty,
+        ];
+        let found = Reading::by_name(&all);
+        assert_eq!(found.len(), 2);
+        let (sum, windows) = &found[0];
+        assert_eq!(
+            (sum.samples, sum.min, sum.mean, sum.max),
+            (4, Some(1.0), Some(4.0), Some(10.0))
+        );
+        assert_eq!((sum.unknown, sum.why.as_deref()), (1, Some("Unavailable")));
+        assert_eq!(windows.len(), 3);
+    }
+
+    #[test]
+    fn nothing_read_is_not_zero() {
+        let mut none = Readings::default();
+        none.unknown("Error".to_owned());
+        assert_eq!((none.min, none.mean, none.max), (None, None, None));
+    }
+
+    #[test]
+    fn words_and_texts() {
+        for unit in [ReadingUnit::Octets, ReadingUnit::OctetsPerSecond] {
+            assert_eq!(ReadingUnit::from_word(unit.word()), Some(unit));
+        }
+        assert_eq!(ReadingUnit::from_word("ns"), None);
+        assert_eq!(ReadingUnit::OctetsPerSecond.text(1_572_864.0), "1.50 MiB/s");
+    }
+}

@@ -1,0 +1,68 @@
+//! Cache and memory bandwidth beside the run, as the page shows them.
+
+use super::super::charts::{BOTTOM, LEFT, RIGHT, STATIC_POINTS, TOP, grid_y, open, tick_x};
+use super::super::svg::{Scale, axis_time, polyline, time_ticks};
+use crate::Report;
+use crate::readings::{Row, rows};
+use model::{Reading, Readings};
+use std::fmt::Write;
+use units::format_octets;
+
+pub(crate) struct ReadingPart {
+    pub(crate) cells: [String; 6],
+    pub(crate) why: String,
+    pub(crate) name: String,
+    pub(crate) unit: &'static str,
+    /// `None` where nothing was read.
+    pub(crate) svg: Option<String>,
+}
+
+pub(super) fn parts(report: &Report) -> Vec<ReadingPart> {
+    let length_s = report.run.duration_ns as f64 / 1e9;
+    let part = |row: Row<'_>| ReadingPart {
+        cells: row.cells(),
+        why: row.why().to_owned(),
+        name: row.name().to_owned(),
+        unit: row.windows[0].unit.word(),
+        svg: row.sum.max.map(|_| drawing(row.name(), &row.windows, length_s)),
+    };
+    rows(&report.run.readings).into_iter().map(part).collect()
+}
+
+/// Time along, octets up: mean and largest of each window. Where nothing was read, the lines have gaps.
+fn drawing(name: &str, windows: &[&Reading], length_s: f64) -> String {
+    let points: Vec<(f64, Readings)> = windows
+        .chunks(windows.len().div_ceil(STATIC_POINTS))
+        .map(together)
+        .collect();
+    let mut out = open(&format!("{name} over the time of the run"));
+    let largest = points.iter().filter_map(|(_, values)| values.max).fold(0.0, f64::max);
+    let y = Scale::linear(0.0, largest * 1.05, BOTTOM, TOP);
+    let end_s = points.last().map_or(length_s, |(at, _)| at.max(length_s));
+    let x = Scale::linear(0.0, end_s, LEFT, RIGHT);
+    grid_y(&mut out, &y, format_octets);
+    for tick in time_ticks((0.0, end_s)) {
+        tick_x(&mut out, x.at(tick), &axis_time(tick, end_s));
+    }
+    for (look, pick) in [
+        ("max", (|values| values.max) as fn(&Readings) -> Option<f64>),
+        ("mean", |values| values.mean),
+    ] {
+        let line = polyline(
+            points
+                .iter()
+                .map(|(at, values)| pick(values).map(|value| (x.at(*at), y.at(value)))),
+        );
+        let _ = write!(out, "<path class=\"line {look}\" d=\"{line}\"/>");
+    }
+    let _ = write!(out, "<path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/></svg>");
+    out
+}
+
+/// Several windows as one point: its instant in seconds, and what was read.
+fn together(windows: &[&Reading]) -> (f64, Readings) {
+    let mut sum = Readings::default();
+    windows.iter().for_each(|window| sum.add(&window.values));
+    let middle_ns = (windows[0].start_ns as f64 + windows[windows.len() - 1].end_ns as f64) / 2.0;
+    (middle_ns / 1e9, sum)
+}

@@ -1,0 +1,44 @@
+//! Cache and memory bandwidth beside a run, in octets: no sample in ns, and nothing is judged by it.
+
+use crate::text::count;
+use model::{Reading, Readings};
+
+/// Headings of the table.
+pub(crate) const HEADS: [&str; 6] = ["reading", "min", "mean", "max", "read", "not known"];
+
+/// One reading over the whole run.
+pub(crate) struct Row<'a> {
+    pub(crate) sum: Readings,
+    pub(crate) windows: Vec<&'a Reading>,
+}
+
+impl Row<'_> {
+    pub(crate) fn name(&self) -> &str {
+        &self.windows[0].name
+    }
+
+    /// The cells under [`HEADS`].
+    pub(crate) fn cells(&self) -> [String; 6] {
+        let unit = self.windows[0].unit;
+        let text = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| unit.text(value));
+        [
+            self.name().to_owned(),
+            text(self.sum.min),
+            text(self.sum.mean),
+            text(self.sum.max),
+            count(self.sum.samples),
+            count(self.sum.unknown),
+        ]
+    }
+
+    /// Why values are missing, the last time.
+    pub(crate) fn why(&self) -> &str {
+        self.sum.why.as_deref().unwrap_or_default()
+    }
+}
+
+/// A row for each, in the order in which they come.
+pub(crate) fn rows(all: &[Reading]) -> Vec<Row<'_>> {
+    let found = Reading::by_name(all).into_iter();
+    found.map(|(sum, windows)| Row { sum, windows }).collect()
+}
