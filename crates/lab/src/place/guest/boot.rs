@@ -1,5 +1,6 @@
 //! Brings a guest up.
 
+use super::peer::Peer;
 use super::channel::{Call, CallError, Channel, Incoming};
 use super::facts::Made;
 use super::image;
