@@ -66,6 +66,7 @@ const OOM_SCORE: i16 = -900;
 pub(super) fn run(args: &OciArgs) -> Result<(), Failure> {
     let lone = Containers {
         program: None,
+        runtime: None,
         cpus: CpuList::default(),
         side_by_side: 1,
     };
