@@ -10,7 +10,7 @@ test=("${build[@]}" "${package[@]}" lintian:lintian man:man-db tshark:tshark tex
     chromedriver:chromium-driver cyclictest:rt-tests strace:strace sqlite3:sqlite3 bc:bc ip:iproute2 tc:iproute2
     ethtool:ethtool unshare:util-linux setpriv:util-linux readelf:binutils stress-ng:stress-ng clang-14:clang-14
     llvm-strip-14:llvm-14 ovs-vswitchd:openvswitch-switch ptp4l:linuxptp
-    runc:runc qemu-system-x86_64:qemu-system-x86 busybox:busybox-static zstd:zstd bzip2:bzip2 cpio:cpio
+    runc:runc crun:crun lxc-execute:lxc qemu-system-x86_64:qemu-system-x86 busybox:busybox-static zstd:zstd bzip2:bzip2 cpio:cpio
     umoci:umoci skopeo:skopeo openssl:openssl)
 
 case "${1:-build}" in

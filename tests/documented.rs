@@ -69,9 +69,10 @@ fn every_command_of_a_probe_has_help_with_an_example() {
     }
 }
 
-/// What sets a machine up has what a probe has: page, row, help, man page, and its options in the completions.
+/// What sets a machine up, and what brings triptime to one, has what a probe has: page, row, help, man page, and its options in the
+/// completions.
 #[test]
-fn audit_and_tune_are_documented_as_probes_are() {
+fn commands_without_a_probe_are_documented_as_probes_are() {
     let (index, readme) = (text("docs/README.md"), text("README.md"));
     let share = tempfile::tempdir().expect("a directory");
     let place = |name: &str| share.path().join(name);
@@ -81,6 +82,7 @@ fn audit_and_tune_are_documented_as_probes_are() {
     for (name, options) in [
         ("audit", ["--capture", "--waivers", "--fail-on", "--profile"]),
         ("tune", ["--apply", "--undo", "--emit", "--prove"]),
+        ("emit", ["image", "quadlet", "job", "checkup"]),
     ] {
         assert!(index.contains(&format!("(guide/{name}.md)")), "{name}");
         assert!(readme.contains(&format!("\n| `{name}` |")), "{name}");

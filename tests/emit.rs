@@ -378,3 +378,13 @@ fn what_cannot_be_is_refused_with_the_reason() {
         assert!(stderr(&output).contains(why), "{words:?}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn lab_has_the_same_command() {
+    let folder = folder();
+    let output = run(&["lab", "emit", "job", "--net", "host"]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        emit(folder.path(), &["job", "--net", "host"])
+    );
+}

@@ -3,25 +3,15 @@
 use model::Cause;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::RunFile;
-use support::{generous_limits, json, root_or_skip, run, series, signal, start, stderr, traces};
+use support::places::{in_container, left, plan};
+use support::{json, root_or_skip, series, signal, start, stderr};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
-
-const HEAD: &str = r#"
-name = "short"
-what = "Each step in a few seconds, for tests"
-limits = "substation"
-window = "500ms"
-
-[cpus]
-housekeeping = "first"
-measured = "rest"
-"#;
 
 const STEPS: &str = r#"
 [[step]]
@@ -85,39 +75,6 @@ fn can(test: &str) -> Option<MutexGuard<'static, ()>> {
         .map(|_| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn plan(directory: &Path, steps: &str) -> String {
-    let path = directory.join("short.toml");
-    std::fs::write(&path, format!("{HEAD}{steps}")).expect("written");
-    path.display().to_string()
-}
-
-fn in_container(directory: &Path, steps: &str) -> (Output, String) {
-    let out = directory.join("run.triptime").display().to_string();
-    let (plan, limits) = (plan(directory, steps), generous_limits(directory));
-    let words = ["--place", "container", "--json", "--quiet", "--disturb"];
-    let output = run(&[&["qualify", &plan, "--limits", &limits, "--out", &out], &words[..]].concat());
-    (output, out)
-}
-
-/// What containers could leave: beside namespaces and mounts, control groups and folders.
-fn left() -> String {
-    let of_ours = |folder: &str| {
-        let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut ours: Vec<String> = names.filter(|name| name.starts_with("triptime-")).collect();
-        ours.sort();
-        format!("{folder}: {ours:?}\n")
-    };
-    let folders = [
-        "/tmp",
-        "/run",
-        "/sys/fs/cgroup",
-        "/sys/fs/cgroup/cpu",
-        "/sys/fs/cgroup/cpuset",
-    ];
-    traces() + &folders.map(of_ours).concat()
-}
-
 fn setting<'a>(series: &'a Value, name: &str) -> Option<&'a str> {
     series["settings"].get(name)?.as_str()
 }
@@ -129,7 +86,7 @@ fn every_step_runs_in_a_container_and_becomes_a_part_of_the_run() {
     };
     let directory = tempfile::tempdir().expect("a directory");
     let before = left();
-    let (output, out) = in_container(directory.path(), STEPS);
+    let (output, out) = in_container(directory.path(), STEPS, &[]);
     // A stall of this machine makes the relays miss tasks, which fails a limit.
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
     assert_eq!(left(), before, "left behind");
@@ -181,28 +138,7 @@ fn what_held_up_a_thread_in_a_container_is_told_by_the_host() {
         return;
     };
     let directory = tempfile::tempdir().expect("a directory");
-    let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
-    let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    let blocker = std::thread::spawn(move || {
-        sys::thread::set_name("planted-stall");
-        let thread = RtThread {
-            policy: Policy::Fifo(95),
-            cpu: Some(cpu),
-            stack_bytes: 0,
-        };
-        thread.enter().expect("a real-time thread");
-        while !told.load(Ordering::Relaxed) {
-            sleep_until(sys::clock::monotonic() + 190_700_000);
-            let begin = sys::clock::monotonic();
-            while sys::clock::monotonic() - begin < 3_000_000 {
-                std::hint::spin_loop();
-            }
-        }
-    });
-    let (output, out) = in_container(directory.path(), STALLED);
-    stop.store(true, Ordering::Relaxed);
-    blocker.join().expect("no panic");
+    let (output, out) = beside_stalls(3_000_000, || in_container(directory.path(), STALLED, &[]));
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     let run = RunFile::open(Path::new(&out)).expect("a run");
     let (id, _) = run.series().expect("series").remove(0);
@@ -220,6 +156,79 @@ fn what_held_up_a_thread_in_a_container_is_told_by_the_host() {
     let own = spikes.iter().filter_map(|spike| spike.explanation.as_ref());
     let wrong = own.filter(|why| why.cause == Cause::Thread && why.text.starts_with("thread wakeup/"));
     assert_eq!(wrong.map(|why| why.text.as_str()).next(), None);
+}
+
+/// Does the work while a real-time thread called `planted-stall` takes the last CPU for `ns` now and then.
+fn beside_stalls<T>(ns: i64, work: impl FnOnce() -> T) -> T {
+    let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let blocker = std::thread::spawn(move || {
+        sys::thread::set_name("planted-stall");
+        let thread = RtThread {
+            policy: Policy::Fifo(95),
+            cpu: Some(cpu),
+            stack_bytes: 0,
+        };
+        thread.enter().expect("a real-time thread");
+        while !told.load(Ordering::Relaxed) {
+            sleep_until(sys::clock::monotonic() + 190_700_000);
+            let begin = sys::clock::monotonic();
+            while sys::clock::monotonic() - begin < ns {
+                std::hint::spin_loop();
+            }
+        }
+    });
+    let done = work();
+    stop.store(true, Ordering::Relaxed);
+    blocker.join().expect("no panic");
+    done
+}
+
+#[test]
+fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
+    let test = "a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host";
+    if !root_or_skip(test) {
+        return;
+    }
+    let kernel = match support::guest::guest("6.12-rt") {
+        Ok(folder) => folder,
+        Err(why) => return testing::skip(test, &why),
+    };
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().expect("a directory");
+    let before = left();
+    let out = directory.path().join("run.triptime").display().to_string();
+    let path = |name: &str| kernel.join(name).display().to_string();
+    let (plan, vmlinux, modules) = (plan(directory.path(), STALLED), path("vmlinux"), path(""));
+    let words = [
+        "qualify",
+        &plan,
+        "--place",
+        "vm",
+        "--accel",
+        "tcg",
+        "--kernel",
+        &vmlinux,
+        "--modules",
+        &modules,
+    ];
+    let more = ["--out", &out, "--quiet", "--disturb"];
+    let output = beside_stalls(40_000_000, || run(&[&words[..], &more].concat()));
+    // An emulated guest passes nothing and fails nothing.
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert_eq!(left(), before, "left behind");
+    let run = RunFile::open(Path::new(&out)).expect("a run");
+    let (id, spec) = run.series().expect("series").remove(0);
+    assert_eq!(spec.name, "wakeup/cpu1");
+    let spikes = run.spikes(id).expect("spikes");
+    let texts = spikes
+        .iter()
+        .filter_map(|spike| spike.explanation.as_ref())
+        .map(|why| &why.text);
+    let named = texts.filter(|text| text.contains("; on the host: ") && text.contains("planted-stall"));
+    let found = named.count();
+    assert!(found >= 5, "{found} of {}", spikes.len());
 }
 
 #[test]
@@ -245,14 +254,14 @@ fn a_container_ends_with_the_run_that_was_killed() {
         std::thread::sleep(Duration::from_millis(20));
     }
     // The next run takes away what the killed one left on the disk.
-    let (output, _) = in_container(directory.path(), &STALLED.replace("6s", "500ms"));
+    let (output, _) = in_container(directory.path(), &STALLED.replace("6s", "500ms"), &[]);
     assert!(
         matches!(output.status.code(), Some(2)),
         "the file is there: {}",
         stderr(&output)
     );
     std::fs::remove_file(&out).expect("removed");
-    let (output, _) = in_container(directory.path(), &STALLED.replace("6s", "1s"));
+    let (output, _) = in_container(directory.path(), &STALLED.replace("6s", "1s"), &[]);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     assert_eq!(left(), before, "left behind");
 }

@@ -19,14 +19,14 @@ struct State {
 }
 
 /// The server, and a folder with an account for it.
-pub struct Api {
-    pub url: String,
+pub(crate) struct Api {
+    pub(crate) url: String,
     state: Arc<Mutex<State>>,
     account: TempDir,
 }
 
 impl Api {
-    pub fn with(data: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(data: &[(&str, &str)]) -> Self {
         let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
         let state = Arc::new(Mutex::new(State {
             data: data.iter().map(owned).collect(),
@@ -46,24 +46,24 @@ impl Api {
         Self { url, state, account }
     }
 
-    pub fn account(&self) -> &str {
+    pub(crate) fn account(&self) -> &str {
         self.account.path().to_str().expect("UTF-8")
     }
 
-    pub fn forbid(&self) {
+    pub(crate) fn forbid(&self) {
         self.state.lock().expect("a state").forbidden = true;
     }
 
     /// Somebody else changes the map before each of the next `updates`.
-    pub fn send_rivals(&self, updates: u32) {
+    pub(crate) fn send_rivals(&self, updates: u32) {
         self.state.lock().expect("a state").rivals = updates;
     }
 
-    pub fn data(&self) -> BTreeMap<String, String> {
+    pub(crate) fn data(&self) -> BTreeMap<String, String> {
         self.state.lock().expect("a state").data.clone()
     }
 
-    pub fn history(&self) -> Vec<BTreeMap<String, String>> {
+    pub(crate) fn history(&self) -> Vec<BTreeMap<String, String>> {
         self.state.lock().expect("a state").history.clone()
     }
 }

@@ -3,6 +3,7 @@
 pub mod bridge;
 pub mod feeder;
 pub mod guest;
+pub mod places;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

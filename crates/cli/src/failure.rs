@@ -1,6 +1,7 @@
 //! What ends a command without a result: one message, one exit status.
 
 use lab::bed::BedError;
+use lab::labs::LabError;
 use lab::load::LoadError;
 use lab::place::PlaceError;
 use lab::plan::PlanError;
@@ -60,6 +61,18 @@ pub(crate) fn say(message: &dyn Display) {
 pub(crate) fn show_usage(message: &clap::Error) -> ExitCode {
     let _ = message.print();
     ExitCode::from(if message.use_stderr() { USAGE } else { 0 })
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        match error {
+            LabError::Refused(text) => Self::Usage(text),
+            LabError::Sys(error) | LabError::Bed(BedError::Sys(error)) => error.into(),
+            LabError::Bed(BedError::NotAvailable(text)) => Self::CouldNotMeasure(text),
+            LabError::Place(error) => error.into(),
+            LabError::Io { .. } => Self::CouldNotMeasure(error.to_string()),
+        }
+    }
 }
 
 impl From<SysError> for Failure {

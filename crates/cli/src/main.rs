@@ -135,7 +135,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Capacity(Box<commands::capacity::CapacityArgs>),
     Audit(Box<commands::audit::AuditArgs>),
     Tune(Box<commands::tune::TuneArgs>),
-    Emit(commands::emit::EmitArgs),
+    Emit(Box<commands::emit::EmitArgs>),
     Checkup(commands::checkup::CheckupArgs),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
@@ -202,7 +202,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Capacity(args) => commands::capacity::run(&args),
         Command::Audit(args) => commands::audit::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
-        Command::Emit(args) => commands::emit::run(args),
+        Command::Emit(args) => commands::emit::run(&args),
         Command::Checkup(args) => commands::checkup::run(&args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,

@@ -69,7 +69,7 @@ pub(crate) fn of_files(names: &[String]) -> Result<Matrix, Failure> {
     {
         return of_folder(Path::new(folder));
     }
-    let open = |name: &String| judged(named::open(name)?.file, false);
+    let open = |name: &String| judged(&named::open(name)?.file, false);
     let runs = names.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
     made("of run files", &[], runs, &[])
 }
@@ -85,14 +85,14 @@ fn made(name: &str, order: &[Conditions], runs: Vec<Measurement>, absent: &[Abse
 /// The run in a file, if it came to its end.
 fn measured(file: &Path, for_causes: bool) -> Result<Option<Measurement>, Failure> {
     match is_complete(file) {
-        true => judged(RunFile::open(file)?, for_causes).map(Some),
+        true => judged(&RunFile::open(file)?, for_causes).map(Some),
         false => Ok(None),
     }
 }
 
-fn judged(run: RunFile, for_causes: bool) -> Result<Measurement, Failure> {
+fn judged(run: &RunFile, for_causes: bool) -> Result<Measurement, Failure> {
     let view = run.view()?;
-    let profile = verdict::profile_of(&run, &view, None)?;
+    let profile = verdict::profile_of(run, &view, None)?;
     Ok(Measurement {
         judgement: Judgement::of(&view, profile.as_slice()),
         view,

@@ -6,6 +6,7 @@ pub mod bed;
 pub mod detach;
 pub mod disturb;
 pub mod fault;
+pub mod labs;
 pub mod load;
 pub mod loads;
 pub mod matrix;

@@ -3,8 +3,9 @@
 use crate::error::{SysError, errno_of};
 use crate::link;
 use crate::privilege::Capability;
-use rustix::fs::fstat;
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::fs::{fstat, statfs};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -95,6 +96,54 @@ impl NetNs {
     /// A path to it for other programs, such as `nsenter --net=PATH`, as long as this value lives.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()))
+    }
+}
+
+/// The file system whose files are namespaces (`NSFS_MAGIC`, linux/magic.h).
+const NSFS: i64 = 0x6e73_6673;
+
+/// Names of namespaces, as `ip netns` has them in `/run/netns`: with one it outlives this process.
+impl NetNs {
+    /// Names it: the file `path` is made and stands for it from then on.
+    ///
+    /// # Errors
+    /// There is such a file, or [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`.
+    pub fn pin(&self, path: &Path) -> Result<(), SysError> {
+        let file = || path.display().to_string();
+        File::create_new(path).map_err(|error| SysError::refused("make", file(), errno_of(&error)))?;
+        mount_bind(self.path(), path)
+            .map_err(|errno| SysError::or_capability(Capability::SysAdmin, "mount", "a network namespace", errno))
+    }
+
+    /// Whether the file is the name of a namespace.
+    pub fn is_pinned(path: &Path) -> bool {
+        statfs(path).is_ok_and(|found| found.f_type == NSFS)
+    }
+
+    /// Takes the name away: the namespace goes when nobody is in it. No such file is no error.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn unpin(path: &Path) -> Result<(), SysError> {
+        let file = || path.display().to_string();
+        match unmount(path, UnmountFlags::DETACH) {
+            // EINVAL: nothing is mounted there, as after a crash before it was.
+            Ok(()) | Err(Errno::INVAL | Errno::NOENT) => {}
+            Err(errno) => {
+                return Err(SysError::or_capability(
+                    Capability::SysAdmin,
+                    "unmount",
+                    "a network namespace",
+                    errno,
+                ));
+            }
+        }
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(SysError::refused("remove", file(), errno_of(&error)))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

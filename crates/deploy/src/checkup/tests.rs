@@ -68,7 +68,7 @@ fn what_is_not_known_is_named() {
     assert!(of(&[("spec.timeout", "1m"), ("spec.param.plan", "--list")]).contains("is no plan"));
 }
 
-fn document(verdict: &str, state: &str, checks: Value) -> Outcome {
+fn document(verdict: &str, state: &str, checks: &Value) -> Outcome {
     let series = json!([{"name": "wakeup/cpu1", "max": 9900, "p9999": null, "received": 40000, "lost": 0}]);
     Outcome::Measured(json!({
         "verdict": verdict, "limits": 3, "measured": 1, "checks": checks, "series": series,
@@ -83,7 +83,7 @@ fn check(verdict: &str) -> Value {
 #[test]
 fn only_a_pass_succeeds() {
     let told = |outcome: &Outcome| finished(outcome, "2026-11-23T18:00:00Z", Some("node-1"));
-    let pass = told(&document("pass", "complete", check("pass")));
+    let pass = told(&document("pass", "complete", &check("pass")));
     assert_eq!(
         (pass["status.succeeded"].as_str(), pass["status.failureReason"].as_str()),
         ("true", "")
@@ -96,18 +96,18 @@ fn only_a_pass_succeeds() {
     );
     let others = [
         (
-            document("fail", "complete", check("fail")),
+            document("fail", "complete", &check("fail")),
             "fail: wakeup.max of wakeup/cpu1: 9 over 5",
         ),
         (
-            document("inconclusive", "complete", check("inconclusive")),
+            document("inconclusive", "complete", &check("inconclusive")),
             "inconclusive: wakeup.max of wakeup/cpu1: 9 over 5",
         ),
         (
-            document("pass", "interrupted", check("pass")),
+            document("pass", "interrupted", &check("pass")),
             "interrupted before its end",
         ),
-        (document("pass", "complete", json!([])), "nothing was judged"),
+        (document("pass", "complete", &json!([])), "nothing was judged"),
         (Outcome::Measured(json!({})), "no verdict"),
         (Outcome::Failed("timed out after 10m".into()), "timed out after 10m"),
     ];
@@ -120,7 +120,7 @@ fn only_a_pass_succeeds() {
 
 #[test]
 fn every_key_is_one_that_a_config_map_takes() {
-    let mut outcome = document("pass", "complete", check("pass"));
+    let mut outcome = document("pass", "complete", &check("pass"));
     if let Outcome::Measured(document) = &mut outcome {
         document["series"][0]["name"] = json!("hop/nic→tap \"A\" ".repeat(30));
     }

@@ -254,6 +254,16 @@ impl Bed {
         self.forwards.map(str::to_owned).map_err(str::to_owned)
     }
 
+    /// Its network namespaces, by what each is: `ts`, `dut`, `dut1` and so on, and `sw` of what is between.
+    pub(crate) fn namespaces(&self) -> Vec<(String, &NetNs)> {
+        let devices = self.devices.iter().enumerate();
+        let devices = devices.map(|(number, device)| (names::device_end(number), device));
+        let ends = std::iter::once(("ts".to_owned(), &self.test_set)).chain(devices);
+        let ends = ends.filter_map(|(name, end)| Some((name, end.namespace.as_ref()?)));
+        let switch = self.switch.iter().map(|switch| ("sw".to_owned(), switch));
+        ends.chain(switch).collect()
+    }
+
     fn place(&self, end: End) -> &EndInterface {
         match end {
             End::TestSet => &self.test_set,

@@ -10,7 +10,7 @@ pub(super) const TEST_SET_PORT: &str = "p-ts";
 pub(super) const DEVICE_PORT: &str = "p-dut";
 
 /// Name of the interface of device number `number`, from 0. Each has a name of its own, for its address is made from it.
-pub(super) fn device_if(number: usize) -> String {
+pub(crate) fn device_if(number: usize) -> String {
     format!("dut{number}")
 }
 
@@ -19,6 +19,14 @@ pub(super) fn device_port(number: usize) -> String {
     match number {
         0 => DEVICE_PORT.to_owned(),
         _ => format!("{DEVICE_PORT}{number}"),
+    }
+}
+
+/// What the end of that device is called, where it has a name: `dut`, `dut1` and so on.
+pub(crate) fn device_end(number: usize) -> String {
+    match number {
+        0 => "dut".to_owned(),
+        _ => format!("dut{number}"),
     }
 }
 

@@ -15,11 +15,11 @@ on the console, and powers off.
 
 Example: triptime emit guest probe --kernel vmlinuz --modules lib/modules/6.12 -- qualify vm-wakeup --duration 1h")]
 pub(super) struct GuestArgs {
-    #[command(flatten)]
-    command: CommandArgs,
     /// Folder to write vmlinuz, initramfs.img and arguments into
     #[arg(value_name = "DIR")]
     folder: PathBuf,
+    #[command(flatten)]
+    command: CommandArgs,
     #[command(flatten)]
     machine: MachineArgs,
 }

@@ -38,14 +38,14 @@ enum What {
 }
 
 /// Runs the command; returns its exit status.
-pub(crate) fn run(args: EmitArgs) -> Result<u8, Failure> {
-    match args.what {
-        What::Image(args) => image::run(&args)?,
-        What::Guest(args) => guest::run(&args)?,
+pub(crate) fn run(args: &EmitArgs) -> Result<u8, Failure> {
+    match &args.what {
+        What::Image(args) => image::run(args)?,
+        What::Guest(args) => guest::run(args)?,
         What::Oci(args) => oci::run(args)?,
-        What::Quadlet(args) => quadlet::run(&args)?,
-        What::Job(args) => kubernetes::job(&args)?,
-        What::Checkup(args) => kubernetes::checkup(&args)?,
+        What::Quadlet(args) => quadlet::run(args)?,
+        What::Job(args) => kubernetes::job(args)?,
+        What::Checkup(args) => kubernetes::checkup(args)?,
     }
     Ok(0)
 }

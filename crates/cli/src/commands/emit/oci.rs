@@ -63,7 +63,7 @@ pub(super) fn huge_pages(text: &str) -> Result<HugePages, String> {
 /// Below that of everything else on the machine (rule ctr-memory-limits).
 const OOM_SCORE: i16 = -900;
 
-pub(super) fn run(args: OciArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &OciArgs) -> Result<(), Failure> {
     let lone = Containers {
         program: None,
         cpus: CpuList::default(),
@@ -71,12 +71,12 @@ pub(super) fn run(args: OciArgs) -> Result<(), Failure> {
     };
     let spec = ContainerSpec {
         program: None,
-        words: args.command.words,
-        cpus: args.cpus,
-        network: args.net,
+        words: args.command.words.clone(),
+        cpus: args.cpus.clone(),
+        network: args.net.clone(),
         runs: absolute(&args.runs)?,
         real_time_us: lone.budget_us()?,
-        cgroup: args.cgroup,
+        cgroup: args.cgroup.clone(),
         memory: Some(args.memory),
         oom_score: oom_score(),
         huge_pages: args.hugepages,

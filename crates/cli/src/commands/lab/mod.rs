@@ -1,10 +1,12 @@
 //! `triptime lab`: places that are made to measure in.
 
+mod beds;
 mod guest;
 
+use crate::commands::emit::{self, EmitArgs};
 use crate::failure::Failure;
 
-/// Places that are made to measure in, and gone afterwards
+/// Places that are made to measure in: a guest for one command, or a bed that stays up
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
@@ -14,11 +16,25 @@ pub(crate) struct LabArgs {
 #[derive(Debug, Clone, clap::Subcommand)]
 enum Command {
     Guest(Box<guest::GuestArgs>),
+    /// The same as `triptime emit`
+    Emit(Box<EmitArgs>),
+    Up(beds::UpArgs),
+    /// Shows the beds that `lab up` made, and what is missing of each
+    List,
+    Down(beds::DownArgs),
+    /// Waits for its end: what runs in a container of `lab up`
+    #[command(hide = true)]
+    Hold,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &LabArgs) -> Result<u8, Failure> {
     match &args.command {
         Command::Guest(args) => guest::run(args),
+        Command::Emit(args) => emit::run(args),
+        Command::Up(args) => beds::up(args),
+        Command::List => beds::list(),
+        Command::Down(args) => beds::down(args),
+        Command::Hold => beds::hold(),
     }
 }

@@ -18,7 +18,7 @@ use crate::table;
 use crate::verdict::write;
 use lab::bed::Bed;
 use lab::detach::Left;
-use lab::place::container::Containers;
+use lab::place::container::{Containers, RuntimeName};
 use lab::place::guest::GuestSpec;
 use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
@@ -58,6 +58,9 @@ pub(crate) struct QualifyArgs {
     /// says]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<Kind>,
+    /// What runs the containers of --place container: runc, crun, podman or lxc [default: the first that is installed]
+    #[arg(long, value_name = "RUNTIME", value_parser = runtime)]
+    runtime: Option<RuntimeName>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
     /// where there are none, all but the housekeeping ones]
     #[arg(long, short = 'a', value_name = "LIST")]
@@ -166,7 +169,13 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
     }
-    let place = place(args.place.unwrap_or(plan.place), &args.guest, &roles, plan.devices())?;
+    let kind = args.place.unwrap_or(plan.place);
+    if args.runtime.is_some() && kind != Kind::Container {
+        return Err(Failure::Usage(
+            "--runtime is of containers: add --place container".into(),
+        ));
+    }
+    let place = place(kind, &args, &roles, plan.devices())?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -189,7 +198,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         need: Some(need),
         detached: args.detached.clone(),
         // What is measured in another place comes at the end of its step.
-        is_paced: args.place.unwrap_or(plan.place) == Kind::Native,
+        is_paced: kind == Kind::Native,
     };
     if !args.run.quiet {
         say(&plan, &roles);
@@ -221,23 +230,31 @@ fn say_rest(run: &Run, left: Option<&Left>) {
     }
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
+/// A place by its name.
+pub(crate) fn kind(text: &str) -> Result<Kind, String> {
     let known = [Kind::Native, Kind::Container, Kind::Vm];
     let found = known.into_iter().find(|kind| kind.name() == text);
     found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(", ")))
 }
 
+/// A runtime by its name.
+pub(crate) fn runtime(text: &str) -> Result<RuntimeName, String> {
+    let found = RuntimeName::ALL.into_iter().find(|name| name.name() == text);
+    found.ok_or_else(|| format!("use {}", RuntimeName::ALL.map(RuntimeName::name).join(", ")))
+}
+
 /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
-fn place(kind: Kind, guest: &MachineArgs, roles: &Roles, devices: usize) -> Result<PlaceSpec, Failure> {
+fn place(kind: Kind, args: &QualifyArgs, roles: &Roles, devices: usize) -> Result<PlaceSpec, Failure> {
     Ok(match kind {
         Kind::Native => PlaceSpec::Native,
         Kind::Container => PlaceSpec::Container(Containers {
             program: None,
             side_by_side: devices as u64,
+            runtime: args.runtime,
             cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
         }),
         Kind::Vm => {
-            let spec = guest.spec()?;
+            let spec = args.guest.spec()?;
             let usual = || on_cpus_of_the_run(roles, spec.cpus as usize * devices);
             let host_cpus = spec.host_cpus.clone().or_else(usual);
             PlaceSpec::Guest(Box::new(GuestSpec { host_cpus, ..spec }))

@@ -1,10 +1,9 @@
 //! A command in a container.
 
 use super::super::{Away, PlaceError, Returned};
-use super::runtime::Runtime;
-use super::threads;
+use super::runtime::Handle;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
@@ -18,9 +17,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The runtime in the foreground, which hands our pipes to the command.
 pub(super) struct Contained {
-    runtime: Runtime,
-    state: PathBuf,
-    id: String,
+    handle: Handle,
     child: Child,
     /// Closed: the command ends.
     input: Option<ChildStdin>,
@@ -30,21 +27,14 @@ pub(super) struct Contained {
 }
 
 impl Contained {
-    pub(super) fn start(
-        runtime: &Runtime,
-        bundle: &Path,
-        state: &Path,
-        id: String,
-        run: PathBuf,
-    ) -> Result<Self, PlaceError> {
-        let mut command = runtime.command(state);
-        command.arg("run").arg("--bundle").arg(bundle).arg(&id);
+    pub(super) fn start(handle: Handle, run: PathBuf) -> Result<Self, PlaceError> {
+        let mut command = handle.run();
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| PlaceError::Io {
-            path: runtime.program().into(),
+            path: handle.program().into(),
             error,
         })?;
         let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -66,9 +56,7 @@ impl Contained {
             String::from_utf8_lossy(&text).into_owned()
         });
         Ok(Self {
-            runtime: runtime.clone(),
-            state: state.to_owned(),
-            id,
+            handle,
             child,
             input,
             lines: Some(lines),
@@ -79,7 +67,7 @@ impl Contained {
 
     fn io(&self, error: std::io::Error) -> PlaceError {
         PlaceError::Io {
-            path: self.runtime.program().into(),
+            path: self.handle.program().into(),
             error,
         }
     }
@@ -107,13 +95,7 @@ impl Contained {
     }
 
     fn kill(&mut self) {
-        let mut command = self.runtime.command(&self.state);
-        command.args(["delete", "--force", &self.id]);
-        let _ = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
+        self.handle.end();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -126,14 +108,7 @@ impl Away for Contained {
     }
 
     fn thread_here(&self, there: i32) -> Option<i32> {
-        let output = self
-            .runtime
-            .command(&self.state)
-            .args(["state", &self.id])
-            .output()
-            .ok()?;
-        let state: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
-        threads::number_here(&format!("/proc/{}/task", state.get("pid")?), there)
+        self.handle.thread_here(there)
     }
 
     fn say(&mut self, line: &str) -> Result<(), PlaceError> {
@@ -179,5 +154,6 @@ impl Drop for Contained {
         if !self.is_finished() {
             self.kill();
         }
+        self.handle.tidy();
     }
 }

@@ -1,8 +1,9 @@
-//! Containers of an OCI runtime.
+//! Containers of a runtime that is installed here.
 
 mod away;
 mod config;
 mod folder;
+mod held;
 mod runtime;
 #[cfg(test)]
 mod tests;
@@ -10,7 +11,8 @@ mod threads;
 
 pub use config::{ContainerSpec, HugePages, Network, config};
 pub use deploy::{CAPABILITIES, PROGRAM, RUNS};
-pub use runtime::latency_device;
+pub use held::Held;
+pub use runtime::{RuntimeName, latency_device};
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
 use crate::bed::DeviceEnd;
@@ -18,7 +20,6 @@ use away::Contained;
 use host::Host;
 use model::Fact;
 use runtime::Runtime;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
@@ -36,9 +37,33 @@ pub struct Containers {
     pub cpus: CpuList,
     /// How many there are side by side: they share the real-time budget where groups have one.
     pub side_by_side: u64,
+    /// What runs them; `None`: the first that is installed.
+    pub runtime: Option<RuntimeName>,
 }
 
 impl Containers {
+    /// What each of them has and may do.
+    fn spec(&self, network: Network, runs: PathBuf) -> Result<ContainerSpec, PlaceError> {
+        let program = match &self.program {
+            Some(path) => path.clone(),
+            None => std::env::current_exe().map_err(|error| io(Path::new("/proc/self/exe"), error))?,
+        };
+        Ok(ContainerSpec {
+            program: Some(program),
+            words: Vec::new(),
+            cpus: Some(self.cpus.clone()).filter(|cpus| !cpus.is_empty()),
+            network,
+            runs,
+            // Where groups have a budget, a new one has none.
+            real_time_us: self.budget_us()?,
+            cgroup: None,
+            memory: None,
+            oom_score: None,
+            huge_pages: None,
+            latency_device: latency_device(),
+        })
+    }
+
     /// Runtime and period, in us: an equal part for each; `None`: groups have no budget.
     ///
     /// # Errors
@@ -76,30 +101,13 @@ impl Container {
     /// # Errors
     /// There is no runtime that works here.
     pub fn up(containers: &Containers, end: Option<DeviceEnd<'_>>) -> Result<Self, PlaceError> {
-        let runtime = Runtime::find()?;
-        let program = match &containers.program {
-            Some(path) => path.clone(),
-            None => std::env::current_exe().map_err(|error| io(Path::new("/proc/self/exe"), error))?,
-        };
+        let runtime = Runtime::find(containers.runtime)?;
         let folder = folder::make().map_err(|error| io(&std::env::temp_dir(), error))?;
         let namespace = end.map(|end| match end.namespace {
             Some(namespace) => Network::Joined(namespace.path()),
             None => Network::Host,
         });
-        let spec = ContainerSpec {
-            program: Some(program),
-            words: Vec::new(),
-            cpus: Some(containers.cpus.clone()).filter(|cpus| !cpus.is_empty()),
-            network: namespace.unwrap_or(Network::Own),
-            runs: folder.path().join("runs"),
-            // Where groups have a budget, a new one has none.
-            real_time_us: containers.budget_us()?,
-            cgroup: None,
-            memory: None,
-            oom_score: None,
-            huge_pages: None,
-            latency_device: latency_device(),
-        };
+        let spec = containers.spec(namespace.unwrap_or(Network::Own), folder.path().join("runs"))?;
         Ok(Self {
             text: text(&runtime, &spec),
             interface: end.map_or_else(|| "lo".to_owned(), |end| end.interface.to_owned()),
@@ -164,11 +172,12 @@ impl Place for Container {
             value: Ok(value),
             source: source.to_owned(),
         };
+        let (name, settings) = self.runtime.settings(&self.spec);
         vec![
-            fact("container", self.text.clone(), self.runtime.program()),
+            fact("container", self.text.clone(), self.runtime.name().name()),
             fact(
-                "config.json",
-                config(&self.spec).to_string(),
+                name,
+                settings,
                 "as given to the runtime; recommended for an application of the same kind",
             ),
         ]
@@ -178,9 +187,7 @@ impl Place for Container {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let bundle = self.folder.path().join(number.to_string());
         let runs = bundle.join("runs");
-        for folder in [&runs, &bundle.join("rootfs")] {
-            std::fs::create_dir_all(folder).map_err(|error| io(folder, error))?;
-        }
+        std::fs::create_dir_all(&runs).map_err(|error| io(&runs, error))?;
         for (name, text) in &job.files {
             let path = runs.join(name);
             std::fs::write(&path, text).map_err(|error| io(&path, error))?;
@@ -193,12 +200,9 @@ impl Place for Container {
             runs,
             ..self.spec.clone()
         };
-        let mut value = config(&spec);
-        value["process"]["cwd"] = Value::from(RUNS);
-        let path = bundle.join("config.json");
-        std::fs::write(&path, value.to_string()).map_err(|error| io(&path, error))?;
         let id = format!("triptime-{}-{number}", std::process::id());
         let state = self.folder.path().join("state");
-        Ok(Box::new(Contained::start(&self.runtime, &bundle, &state, id, run)?))
+        let handle = self.runtime.prepare(spec, &bundle, &state, id)?;
+        Ok(Box::new(Contained::start(handle, run)?))
     }
 }

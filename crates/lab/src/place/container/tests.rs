@@ -1,7 +1,7 @@
 use super::{ContainerSpec, HugePages, Network, config};
 use serde_json::json;
 
-fn spec() -> ContainerSpec {
+pub(super) fn spec() -> ContainerSpec {
     ContainerSpec {
         program: None,
         words: vec!["wakeup".into(), "--cpus=2".into()],

@@ -3,8 +3,18 @@
 use std::fs::read_dir;
 use std::path::Path;
 
-/// The number here of the thread with number `there` in its own namespace, among the tasks in a folder of `/proc`.
-pub(super) fn number_here(tasks: &str, there: i32) -> Option<i32> {
+/// The number here of the thread with number `there` in its own namespace, of the first process of a container or of one that it started.
+pub(super) fn number_here(first: i32, there: i32) -> Option<i32> {
+    let of = |process: &str| of_process(&format!("/proc/{process}/task"), there);
+    of(&first.to_string()).or_else(|| {
+        // proc_pid_children(5)
+        let started = std::fs::read_to_string(format!("/proc/{first}/task/{first}/children")).ok()?;
+        started.split_whitespace().find_map(of)
+    })
+}
+
+/// The same among the tasks in a folder of `/proc`.
+fn of_process(tasks: &str, there: i32) -> Option<i32> {
     let numbers = read_dir(tasks)
         .ok()?
         .flatten()
@@ -25,7 +35,7 @@ fn numbers(status: &Path) -> Option<Vec<i32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::number_here;
+    use super::of_process;
     use std::fs;
 
     #[test]
@@ -38,7 +48,7 @@ mod tests {
             fs::write(task.join("status"), text).expect("written");
         }
         let folder = tasks.path().to_str().expect("UTF-8");
-        assert_eq!((number_here(folder, 7), number_here(folder, 1)), (Some(101), Some(100)));
-        assert_eq!(number_here(folder, 101), None);
+        assert_eq!((of_process(folder, 7), of_process(folder, 1)), (Some(101), Some(100)));
+        assert_eq!(of_process(folder, 101), None);
     }
 }

@@ -105,7 +105,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
     let end = rounds.measure();
     let Rounds { state, keeper, .. } = rounds;
     let early = matches!(end, Ok(End::Interrupted)).then(|| "it was told to end".to_owned());
-    let result = end.and_then(|end| shown(args, &state, folder, end));
+    let result = end.and_then(|end| shown(args, &state, folder, &end));
     match &result {
         Ok(status) => keeper.ended(*status, early),
         Err(failure) => keeper.ended(failure.status(), Some(failure.to_string())),
@@ -114,7 +114,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
 }
 
 /// Prints the result, writes its page, and says how to go on where it is not all.
-fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: End) -> Result<u8, Failure> {
+fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: &End) -> Result<u8, Failure> {
     let result = matrix::of_state(state, folder)?;
     let form = if args.run.face.json { Form::Json } else { Form::Text };
     let printed = verdict::write(&matrix::text(&result, form));
@@ -129,7 +129,7 @@ fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: End) -> Result<u
     if !args.run.quiet {
         say(&format_args!("the page: {}", page.display()));
     }
-    match &end {
+    match end {
         End::Interrupted => say(&format_args!(
             "ended early: the same command with --out {} goes on with what is missing",
             folder.display()
@@ -268,6 +268,7 @@ fn options(args: &QualifyArgs) -> Vec<String> {
     with("--duration", args.duration.map(ns));
     with("--window", args.run.window.map(ns));
     with("--limits", args.run.limits.clone());
+    with("--runtime", args.runtime.map(|runtime| runtime.name().to_owned()));
     with("--label", args.run.label.clone());
     with("--file-budget", Some(format!("{}B", args.run.file_budget)));
     options.extend(args.guest.words());

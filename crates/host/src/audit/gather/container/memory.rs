@@ -9,7 +9,7 @@ use crate::reader::Reader;
 const NO_LIMIT: u64 = 1 << 62;
 
 /// Notes them.
-pub(super) fn note(reader: &Reader, group: Result<Group, Unknown>, shape: &mut Shape) {
+pub(super) fn note(reader: &Reader, group: &Result<Group, Unknown>, shape: &mut Shape) {
     let group = group.as_ref().map_err(Clone::clone);
     let is_first = group.clone().is_ok_and(|group| group.version == 1);
     let (octets, high, swap) = match is_first {

@@ -54,7 +54,7 @@ pub(super) fn read(reader: &Reader) -> Shape {
     shape.set("ctr.fifo-granted", fifo_granted(reader));
     shape.set("ctr.rt-budget", rt_budget(reader));
     shape.set("ctr.network", network(reader));
-    memory::note(reader, group(reader, "memory"), &mut shape);
+    memory::note(reader, &group(reader, "memory"), &mut shape);
     let score = reader.line("/proc/self/oom_score_adj").map_err(Unknown::from);
     shape.set("ctr.oom-score", score.and_then(|text| number(&text)));
     shape.set("ctr.time-daemons", daemons(reader));

@@ -1,29 +1,28 @@
 //! Making a run: its file's place, its session, and what follows its end.
 
+mod ended;
+
 use crate::arguments::{PortArgs, RunArgs};
 use crate::ending::{self, Hangup};
 use crate::failure::{Failure, say};
 use crate::keeper::{Beside, Detached, Keeper, KeeperSpec};
 use crate::page;
 use crate::progress::{Limits, Progress};
-use crate::table;
-use crate::verdict;
 use crate::window;
+use ended::Ending;
 use lab::loads::Loads;
 use lab::preflight::{self, Intent};
 use lab::room::{Disk, Need};
 use lab::runner::{Runner, Underway};
 use lab::session::{Explainer, Session, SessionError, SessionSpec};
 use model::fact::LABEL;
-use model::{EventKind, RunState, setting};
+use model::{EventKind, RunState};
 use probes::copier::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError};
 use report::limits::Profile;
 use report::tables::Layout;
 use run::{NewRun, Stop, Thresholds, remove};
-use std::path::{Path, PathBuf};
-use store::RunFile;
-use sys::SysError;
+use std::path::PathBuf;
 use units::CpuList;
 
 /// A run of one command: its session, and what was asked about its output.
@@ -341,69 +340,6 @@ impl Run {
     }
 }
 
-/// A run that has been measured, and is to be closed and shown.
-struct Ending {
-    session: Session,
-    profile: Option<Profile>,
-    args: RunArgs,
-    table: Option<Layout>,
-    doubts: Vec<String>,
-    /// Why it was ended before the disk is full.
-    used_up: Option<String>,
-}
-
-impl Ending {
-    /// Closes the file and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
-    fn report(self, outcome: Result<(), SessionError>, state: RunState) -> Result<u8, Failure> {
-        let told_to_end = self.session.stop.requested();
-        let file = self.session.file().to_path_buf();
-        let closed = self.session.finish(state);
-        match (outcome, closed) {
-            (Err(error), Ok(file)) if (told_to_end || is_of_the_interface(&error)) && has_something(&file) => {
-                // It was measured until then: that is shown, and the status says why it is not all. A step that was told to end while it
-                // got ready has seen nothing.
-                let status = verdict::show(&file, self.profile, &self.args)?;
-                ended_early(status, error.into())
-            }
-            (Err(error), _) => {
-                if has_something(&file) {
-                    say(&format_args!("what was measured is in {}", file.display()));
-                } else {
-                    remove(&file);
-                    say_doubts(&self.doubts);
-                }
-                Err(error.into())
-            }
-            (Ok(()), Err(error)) => {
-                // What was written before the disk was full is a run; it is shown, and the status says it is not whole.
-                let status = verdict::show(&file, self.profile, &self.args)?;
-                ended_early(status, error.into())
-            }
-            (Ok(()), Ok(_)) if !has_something(&file) => {
-                remove(&file);
-                say_doubts(&self.doubts);
-                if let Some(why) = self.used_up {
-                    return Err(Failure::CouldNotMeasure(why));
-                }
-                let why = if told_to_end {
-                    "ended before anything was measured"
-                } else {
-                    "nothing came that could be measured"
-                };
-                Err(Failure::CouldNotMeasure(why.to_owned()))
-            }
-            (Ok(()), Ok(file)) => {
-                table::before_the_answer(&file, self.table, &self.args)?;
-                let status = verdict::show(&file, self.profile, &self.args)?;
-                match self.used_up {
-                    Some(why) => ended_early(status, Failure::CouldNotMeasure(why)),
-                    None => Ok(status),
-                }
-            }
-        }
-    }
-}
-
 /// What a probe with an end will write: a series at least, and one for each measured CPU.
 fn need_of(spec: &SessionSpec, lasts_ns: Option<u64>) -> Option<Need> {
     let series = spec.measured.len().max(1) as u64;
@@ -418,42 +354,6 @@ fn beside(measured: &CpuList) -> CpuList {
     let allowed = sys::thread::allowed_cpus();
     let others = allowed.without(measured);
     if others.is_empty() { allowed } else { others }
-}
-
-/// The status of a run that ended before its time and was shown: a limit that failed has failed, however much was measured.
-fn ended_early(shown: u8, why: Failure) -> Result<u8, Failure> {
-    if shown != verdict::LIMIT_FAILED {
-        return Err(why);
-    }
-    say(&why);
-    Ok(shown)
-}
-
-/// Whether an interface that was removed ended the run.
-fn is_of_the_interface(error: &SessionError) -> bool {
-    matches!(
-        error,
-        SessionError::Probe(ProbeError::Sys(SysError::InterfaceGone { .. }))
-    )
-}
-
-/// Whether anything was measured into the run at `file`, or it says why not. When that cannot be told, it is kept.
-fn has_something(file: &Path) -> bool {
-    let any = RunFile::open(file).and_then(|run| {
-        let series = run.series()?;
-        series.iter().try_fold(false, |any, (id, spec)| {
-            let says_why = spec.settings.iter().any(|(name, _)| name == setting::NOT_MEASURED);
-            Ok(any || says_why || run.totals(*id)?.windows > 0)
-        })
-    });
-    any.unwrap_or(true)
-}
-
-/// What was found before measuring may be why nothing came, and is in no report then.
-fn say_doubts(doubts: &[String]) {
-    for doubt in doubts {
-        say(doubt);
-    }
 }
 
 fn limits_text(name: &str) -> Result<String, Failure> {

@@ -1,0 +1,165 @@
+//! `triptime lab up`, `list` and `down`: beds that stay up for measuring by hand.
+
+use crate::commands::qualify::{kind, runtime};
+use crate::ending;
+use crate::failure::Failure;
+use crate::verdict::write;
+use lab::bed::Network;
+use lab::labs::{Asked, Lab, LabName, Labs};
+use lab::place::Kind;
+use lab::place::container::RuntimeName;
+use lab::plan::Plan;
+use probes::{Machine, Need};
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::privilege::Capability;
+use units::CpuList;
+
+/// How often a container that is held up looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(100);
+
+const NEEDS: [Need; 2] = [
+    Need::Capability(Capability::SysAdmin, "name network namespaces"),
+    Need::Capability(Capability::NetAdmin, "make interfaces in them"),
+];
+
+/// Makes a bed that stays up: a test set's and a device's network namespace, what joins them, and a container at the device if wanted
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Prints how a command is run at each end. Up twice is up once. Namespaces are called triptime-NAME-ts, -dut, -dut1 ...; `triptime lab
+down` takes all of it away, after a crash too.
+
+Examples: triptime lab up bay
+          triptime lab up bay --network macvlan --devices 2 --place container --cpus 2-3
+          triptime lab up substation")]
+pub(crate) struct UpArgs {
+    /// Name of the bed, or a plan, by its name or file: the bed is called as it, and is as its is
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// What joins test set and devices: veth, bridge or macvlan [default: as the plan says, else a bridge]
+    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    network: Option<Network>,
+    /// Where each device is: native or container [default: as the plan says, else native]
+    #[arg(long, value_name = "PLACE", value_parser = kind)]
+    place: Option<Kind>,
+    /// How many devices are side by side [default: as the plan says, else 1]
+    #[arg(long, value_name = "COUNT")]
+    devices: Option<usize>,
+    /// CPUs of the containers [default: all]
+    #[arg(long, short = 'a', value_name = "LIST")]
+    cpus: Option<CpuList>,
+    /// What runs the containers: runc or crun [default: the first that is installed]
+    #[arg(long, value_name = "RUNTIME", value_parser = runtime)]
+    runtime: Option<RuntimeName>,
+}
+
+/// Takes a bed of `lab up` down, with all that is in it
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct DownArgs {
+    /// Which [default: all]
+    #[arg(value_name = "NAME", value_parser = LabName::parse)]
+    name: Option<LabName>,
+}
+
+fn network(text: &str) -> Result<Network, String> {
+    let found = Network::ALL.into_iter().find(|network| network.name() == text);
+    found.ok_or_else(|| format!("use {}", Network::ALL.map(Network::name).join(", ")))
+}
+
+impl UpArgs {
+    /// What it is called and is to be.
+    fn asked(&self) -> Result<(LabName, Asked), Failure> {
+        let plan = match Plan::load(&self.name) {
+            Ok(plan) => Some(plan),
+            // What may be the name of a bed is one.
+            Err(error) if LabName::parse(&self.name).is_err() => return Err(error.into()),
+            Err(_) => None,
+        };
+        let name = plan.as_ref().map_or(&self.name, |plan| &plan.name);
+        let asked = Asked {
+            network: self
+                .network
+                .or_else(|| network_of(plan.as_ref()?))
+                .unwrap_or(Network::Bridge),
+            place: self.place.or(plan.as_ref().map(|plan| plan.place)).unwrap_or_default(),
+            devices: self.devices.or(plan.as_ref().map(Plan::devices)).unwrap_or(1),
+            cpus: self.cpus.clone().unwrap_or_default(),
+            runtime: self.runtime.map(|runtime| runtime.name().to_owned()),
+        };
+        Ok((LabName::parse(name).map_err(Failure::Usage)?, asked))
+    }
+}
+
+/// The first of the networks that a plan compares.
+fn network_of(plan: &Plan) -> Option<Network> {
+    plan.bed.as_ref()?.networks.first().copied()
+}
+
+/// Runs `lab up`; returns its exit status.
+pub(crate) fn up(args: &UpArgs) -> Result<u8, Failure> {
+    let (name, asked) = args.asked()?;
+    Need::check_all(&NEEDS, &Machine::live(), None)?;
+    let (lab, was_up) = Labs::lock()?.up(&name, &asked, None)?;
+    write(&described(&lab, was_up))?;
+    Ok(0)
+}
+
+/// Runs `lab list`; returns its exit status.
+pub(crate) fn list() -> Result<u8, Failure> {
+    let labs = Labs::lock()?.list()?;
+    let text = match labs.is_empty() {
+        true => "No bed is up. To make one: triptime lab up NAME\n".to_owned(),
+        false => labs.iter().map(|lab| described(lab, true)).collect(),
+    };
+    write(&text)?;
+    Ok(0)
+}
+
+/// Runs `lab down`; returns its exit status.
+pub(crate) fn down(args: &DownArgs) -> Result<u8, Failure> {
+    let labs = Labs::lock()?;
+    let names = match &args.name {
+        Some(name) => vec![name.clone()],
+        None => labs.list()?.into_iter().map(|lab| lab.name).collect(),
+    };
+    for name in names {
+        labs.down(&name)?;
+        write(&format!("{name}: down\n"))?;
+    }
+    Ok(0)
+}
+
+/// Waits until it is told to end; returns its exit status.
+pub(crate) fn hold() -> Result<u8, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    ending::on_signals(&stop)?;
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+    }
+    Ok(0)
+}
+
+/// A bed, and how a command is run at its ends.
+fn described(lab: &Lab, was_up: bool) -> String {
+    let asked = lab.asked.as_ref().map(|asked| format!(": {asked}")).unwrap_or_default();
+    let state = match (&lab.stale, was_up) {
+        (Some(why), _) => format!("STALE, {why}: triptime lab down {}", lab.name),
+        (None, true) => "is up".to_owned(),
+        (None, false) => "made".to_owned(),
+    };
+    let mut text = format!("{}{asked}; {state}\n", lab.name);
+    if lab.stale.is_some() {
+        return text;
+    }
+    for (end, interface, way) in lab.ends() {
+        let command = match way.ends_with("triptime") {
+            true => way,
+            false => format!("{way} triptime"),
+        };
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "  {end:<9} {interface:<5} {command} ...");
+    }
+    text
+}

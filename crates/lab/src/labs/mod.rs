@@ -1,0 +1,250 @@
+//! Beds that stay up for measuring by hand: their namespaces have names, and a container can stand at each device.
+//!
+//! What was asked for is written into a folder of the lab before anything is made, and all that is made is called after the lab. So what
+//! a killed `up` left is known and can be taken down.
+
+mod names;
+mod record;
+
+pub use names::LabName;
+pub use record::Asked;
+
+use crate::bed::names::{device_end as device, device_if};
+use crate::bed::{Bed, BedError, TEST_SET_IF};
+use crate::place::container::{Containers, Held};
+use crate::place::{Kind, PlaceError};
+use names::{name_of, namespaces_of, path_of};
+use record::Record;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{File, create_dir_all, read_dir, remove_dir_all};
+use std::io;
+use std::path::{Path, PathBuf};
+use sys::SysError;
+use sys::netns::NetNs;
+
+/// Where labs are written down; nothing of it is there after a reboot where `/run` is in memory.
+const FOLDER: &str = "/run/triptime/labs";
+
+/// Namespaces with names, as `ip netns` knows them.
+const NAMESPACES: &str = "/run/netns";
+
+/// Why a lab could not be made, looked at or taken down.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// It cannot be what was asked for.
+    #[error("{0}")]
+    Refused(String),
+    /// The bed.
+    #[error(transparent)]
+    Bed(#[from] BedError),
+    /// The kernel.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+    /// A container.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// A file.
+    #[error("{path}: {error}", path = path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// A lab that was looked at.
+#[derive(Debug)]
+pub struct Lab {
+    /// Its name.
+    pub name: LabName,
+    /// What was asked for; `None`: that is not known any more.
+    pub asked: Option<Asked>,
+    /// What is missing of it; `None`: it is up.
+    pub stale: Option<String>,
+    folder: PathBuf,
+}
+
+impl Lab {
+    /// An end of it for a person: which, its interface, and how a command is run there.
+    pub fn ends(&self) -> Vec<(String, String, String)> {
+        let Some(asked) = &self.asked else { return Vec::new() };
+        let nsenter = |end: &str| format!("nsenter --net={}", path_of(&self.name, end).display());
+        let mut ends = vec![("test set".to_owned(), TEST_SET_IF.to_owned(), nsenter("ts"))];
+        for number in 0..asked.devices {
+            let end = device(number);
+            let way = match (asked.place, &self.held(&end, asked)) {
+                (Kind::Container, Ok(held)) => held.way_in(),
+                _ => nsenter(&end),
+            };
+            ends.push((format!("device {number}"), device_if(number), way));
+        }
+        ends
+    }
+
+    fn held(&self, end: &str, asked: &Asked) -> Result<Held, PlaceError> {
+        Held::at(&self.folder.join(end), asked.runtime()?, &name_of(&self.name, end))
+    }
+}
+
+/// The labs of this machine. While one of these lives, no other process changes them.
+#[derive(Debug)]
+pub struct Labs {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Labs {
+    /// Waits until nobody else is making or taking down a lab.
+    ///
+    /// # Errors
+    /// The folder cannot be made or locked.
+    pub fn lock() -> Result<Self, LabError> {
+        let folder = PathBuf::from(FOLDER);
+        create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
+        let path = Path::new("/run/triptime/labs.lock");
+        let lock = File::create(path).map_err(|error| failed(path, error))?;
+        flock(&lock, FlockOperation::LockExclusive).map_err(|errno| failed(path, errno.into()))?;
+        Ok(Self { folder, _lock: lock })
+    }
+
+    /// Makes a lab, or finds it as it was asked for; the answer says whether it was up already. What is left of one by that name is taken
+    /// away first.
+    ///
+    /// # Errors
+    /// It is up with other settings, or what kept it from being made: nothing of it remains then.
+    pub fn up(&self, name: &LabName, asked: &Asked, program: Option<PathBuf>) -> Result<(Lab, bool), LabError> {
+        let asked = &asked.resolved()?;
+        if let Some(lab) = self.list()?.into_iter().find(|lab| lab.name == *name) {
+            match (&lab.stale, &lab.asked) {
+                (None, Some(is)) if is == asked => return Ok((lab, true)),
+                (None, Some(is)) => {
+                    return Err(LabError::Refused(format!(
+                        "the lab {name} is up with other settings ({is}): `triptime lab down {name}` first, or give another name"
+                    )));
+                }
+                _ => self.down(name)?,
+            }
+        }
+        let made = self.make(name, asked, program);
+        if made.is_err() {
+            // The first error says why; what cannot be taken away is listed as stale.
+            let _ = self.down(name);
+        }
+        made.map(|()| (self.look(name), false))
+    }
+
+    fn make(&self, name: &LabName, asked: &Asked, program: Option<PathBuf>) -> Result<(), LabError> {
+        let folder = self.folder.join(name.as_str());
+        create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
+        Record::now(asked).write(&folder)?;
+        let namespaces = Path::new(NAMESPACES);
+        create_dir_all(namespaces).map_err(|error| failed(namespaces, error))?;
+        let bed = Bed::over(asked.network, asked.devices)?;
+        for (end, namespace) in bed.namespaces() {
+            namespace.pin(&path_of(name, &end))?;
+        }
+        if asked.place != Kind::Container {
+            return Ok(());
+        }
+        let containers = Containers {
+            program,
+            cpus: asked.cpus.clone(),
+            // Half of the real-time budget stays for what is measured beside it.
+            side_by_side: 2 * asked.devices as u64,
+            runtime: asked.runtime()?,
+        };
+        for number in 0..asked.devices {
+            let end = device(number);
+            let id = name_of(name, &end);
+            Held::start(&containers, &folder.join(&end), &path_of(name, &end), &id)?;
+        }
+        Ok(())
+    }
+
+    /// All labs, by name, with what is missing of each.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn list(&self) -> Result<Vec<Lab>, LabError> {
+        let entries = read_dir(&self.folder).map_err(|error| failed(&self.folder, error))?;
+        let mut found: Vec<LabName> = entries
+            .flatten()
+            .filter_map(|entry| LabName::parse(entry.file_name().to_str()?).ok())
+            .collect();
+        found.extend(names::named_in(Path::new(NAMESPACES)));
+        found.sort();
+        found.dedup();
+        Ok(found.iter().map(|name| self.look(name)).collect())
+    }
+
+    fn look(&self, name: &LabName) -> Lab {
+        let folder = self.folder.join(name.as_str());
+        let record = Record::read(&folder);
+        let mut lab = Lab {
+            name: name.clone(),
+            asked: record.as_ref().map(|record| record.asked.clone()),
+            stale: None,
+            folder,
+        };
+        lab.stale = match &record {
+            None => Some("its record is gone, its namespaces are there".to_owned()),
+            Some(record) if !record.is_of_this_boot() => Some("the machine was started again since".to_owned()),
+            Some(record) => missing(&lab, &record.asked),
+        };
+        lab
+    }
+
+    /// Takes a lab down, as far as it is there: containers, namespaces with all interfaces in them, its folder.
+    ///
+    /// # Errors
+    /// There is no such lab, or what could not be taken away.
+    pub fn down(&self, name: &LabName) -> Result<(), LabError> {
+        let folder = self.folder.join(name.as_str());
+        let namespaces = namespaces_of(Path::new(NAMESPACES), name);
+        if namespaces.is_empty() && !folder.exists() {
+            return Err(LabError::Refused(format!(
+                "there is no lab {name}: `triptime lab list` shows those that there are"
+            )));
+        }
+        let lab = self.look(name);
+        if let Some(asked) = lab.asked.as_ref().filter(|asked| asked.place == Kind::Container) {
+            for number in 0..asked.devices {
+                let end = device(number);
+                // It was never made if its folder is not there.
+                if folder.join(&end).exists() {
+                    lab.held(&end, asked)?.end();
+                }
+            }
+        }
+        for path in namespaces {
+            NetNs::unpin(&path)?;
+        }
+        match remove_dir_all(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&folder, error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is not there of a lab that was made since this machine was started.
+fn missing(lab: &Lab, asked: &Asked) -> Option<String> {
+    for end in std::iter::once("ts".to_owned()).chain((0..asked.devices).map(device)) {
+        let path = path_of(&lab.name, &end);
+        if !NetNs::is_pinned(&path) {
+            return Some(format!("{} is no network namespace", path.display()));
+        }
+        let is_container = asked.place == Kind::Container && end != "ts";
+        if is_container && !lab.held(&end, asked).is_ok_and(|held| held.is_up()) {
+            return Some(format!("the container {} does not run", name_of(&lab.name, &end)));
+        }
+    }
+    None
+}
+
+fn failed(path: &Path, error: io::Error) -> LabError {
+    LabError::Io {
+        path: path.to_owned(),
+        error,
+    }
+}

@@ -1,0 +1,108 @@
+//! A container that stays up when this process ends, with nothing in it but a program that waits.
+
+use super::runtime::{Handle, Runtime, RuntimeName};
+use super::{Containers, Network, PlaceError, io};
+use deploy::PROGRAM;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+use sys::thread::kill_children_with_us;
+
+/// What runs in it until it is taken down.
+const WAITS: [&str; 2] = ["lab", "hold"];
+
+/// How often a container is started that is refused its real-time budget, and how long in between.
+const BUDGET_TRIES: u32 = 10;
+const BUDGET_WAIT: Duration = Duration::from_millis(200);
+
+/// A container that is held up.
+#[derive(Debug)]
+pub struct Held(Handle);
+
+impl Held {
+    /// Starts one at the network namespace `namespace`, from what is made in `folder`. The folder in which this process works is its
+    /// folder of run files.
+    ///
+    /// # Errors
+    /// There is no runtime that works here, or what it said.
+    pub fn start(containers: &Containers, folder: &Path, namespace: &Path, id: &str) -> Result<(), PlaceError> {
+        let runtime = Runtime::find(containers.runtime)?;
+        let here = std::env::current_dir().map_err(|error| io(Path::new("."), error))?;
+        let mut spec = containers.spec(Network::Joined(namespace.to_owned()), here)?;
+        // Where it is known, whatever becomes of the runtime.
+        spec.cgroup = Some(format!("/{id}"));
+        spec.words = WAITS.map(str::to_owned).to_vec();
+        std::fs::create_dir_all(folder).map_err(|error| io(folder, error))?;
+        let handle = runtime.prepare(spec, folder, &folder.join("state"), id.to_owned())?;
+        let mut tries = 1;
+        loop {
+            match start(&handle, folder) {
+                // The kernel gives the budget of a group back a moment after the group is gone.
+                Err(PlaceError::Failed { said, .. }) if tries < BUDGET_TRIES && said.contains("cpu.rt_runtime_us") => {
+                    handle.end();
+                    tries += 1;
+                    std::thread::sleep(BUDGET_WAIT);
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    /// One that was started.
+    ///
+    /// # Errors
+    /// Its runtime is not here any more.
+    pub fn at(folder: &Path, runtime: Option<RuntimeName>, id: &str) -> Result<Self, PlaceError> {
+        let runtime = Runtime::find(runtime)?;
+        Ok(Self(runtime.known(folder, &folder.join("state"), id)))
+    }
+
+    /// Whether it runs.
+    pub fn is_up(&self) -> bool {
+        let first = self.0.first_process();
+        first.is_some_and(|process| process > 0 && Path::new(&format!("/proc/{process}")).exists())
+    }
+
+    /// Ends it by force; one that is not there is none.
+    pub fn end(&self) {
+        self.0.end();
+        self.0.end_groups();
+    }
+
+    /// The command line that runs `triptime` in it, but for what is to be done.
+    pub fn way_in(&self) -> String {
+        let command = self.0.execute();
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
+        format!("{} {PROGRAM}", words.join(" "))
+    }
+}
+
+/// Starts it once.
+fn start(handle: &Handle, folder: &Path) -> Result<(), PlaceError> {
+    let log = folder.join("log");
+    let file = std::fs::File::create(&log).map_err(|error| io(&log, error))?;
+    let other = file.try_clone().map_err(|error| io(&log, error))?;
+    let mut command = handle.run_detached();
+    command.stdin(Stdio::null()).stdout(file).stderr(other);
+    // A runtime that goes on alone would make what has been taken down already.
+    kill_children_with_us(&mut command);
+    let status = command
+        .status()
+        .map_err(|error| io(Path::new(handle.program()), error))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(PlaceError::Failed {
+            place: "container",
+            said: std::fs::read_to_string(&log).unwrap_or_default().trim().to_owned(),
+        }),
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    match word.contains([' ', '"', '$', '&']) {
+        true => format!("'{word}'"),
+        false => word.to_owned(),
+    }
+}

@@ -1,0 +1,371 @@
+//! The container runtimes of this machine: how each runs a command, tells of it, and ends it.
+
+mod lxc;
+mod oci;
+mod podman;
+
+use super::super::PlaceError;
+use super::config::ContainerSpec;
+use super::threads;
+use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Where the controllers of control groups version 1 are mounted, and version 2 itself.
+const GROUPS: &str = "/sys/fs/cgroup";
+
+/// How often it is tried to take a control group away, and how long in between: a killed process leaves it a moment later.
+const GROUP_TRIES: u32 = 100;
+const GROUP_LOOK: Duration = Duration::from_millis(20);
+
+/// A container runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuntimeName {
+    /// The OCI's own.
+    Runc,
+    /// Red Hat's.
+    Crun,
+    /// Podman, which runs one of the two.
+    Podman,
+    /// A system container of LXC.
+    Lxc,
+    /// Docker: known, to say why not.
+    Docker,
+}
+
+impl RuntimeName {
+    /// All of them, in the order in which they are tried.
+    pub const ALL: [Self; 5] = [Self::Runc, Self::Crun, Self::Podman, Self::Lxc, Self::Docker];
+
+    /// Its name on command lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Runc => "runc",
+            Self::Crun => "crun",
+            Self::Podman => "podman",
+            Self::Lxc => "lxc",
+            Self::Docker => "docker",
+        }
+    }
+
+    /// The one that is named, or the first that is installed.
+    ///
+    /// # Errors
+    /// It does not run here, or there is none.
+    pub fn find(named: Option<Self>) -> Result<Self, PlaceError> {
+        Runtime::find(named).map(|runtime| runtime.name)
+    }
+
+    /// The program that runs a container in the foreground.
+    fn program(self) -> &'static str {
+        match self {
+            Self::Lxc => "lxc-execute",
+            other => other.name(),
+        }
+    }
+
+    /// The package that has it, in Debian and its kin.
+    fn package(self) -> &'static str {
+        match self {
+            Self::Docker => "docker.io",
+            other => other.name(),
+        }
+    }
+
+    /// Why it cannot run what is measured, wherever it is installed.
+    fn why_not(self) -> Option<&'static str> {
+        (self == Self::Docker).then_some(
+            "docker: its containers join no network namespace by its path, so no test bed, and run nothing but images of its daemon's \
+             store: use runc, which it runs itself, with the same settings (docs/guide/container.md has its command line)",
+        )
+    }
+}
+
+/// A runtime that is installed.
+#[derive(Debug, Clone)]
+pub(super) struct Runtime {
+    name: RuntimeName,
+    /// What it says of itself: `runc version 1.1.5`.
+    version: String,
+}
+
+impl std::fmt::Display for Runtime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.version)
+    }
+}
+
+impl Runtime {
+    /// The one that is named, or the first that is installed.
+    pub(super) fn find(named: Option<RuntimeName>) -> Result<Self, PlaceError> {
+        let not_available = |text: String| Err(PlaceError::NotAvailable(text));
+        match named {
+            Some(name) => match (name.why_not(), Self::installed(name)) {
+                (Some(why), _) => not_available(why.to_owned()),
+                (None, Some(found)) => Ok(found),
+                (None, None) => not_available(format!(
+                    "{} does not run here (`{} --version` fails): install {}, or leave --runtime out",
+                    name.name(),
+                    name.program(),
+                    name.package()
+                )),
+            },
+            None => {
+                let mut usable = RuntimeName::ALL.into_iter().filter(|name| name.why_not().is_none());
+                match usable.find_map(Self::installed) {
+                    Some(found) => Ok(found),
+                    None => not_available(
+                        "a container takes a runtime, and none is installed: install runc, crun, podman or lxc"
+                            .to_owned(),
+                    ),
+                }
+            }
+        }
+    }
+
+    fn installed(name: RuntimeName) -> Option<Self> {
+        let output = Command::new(name.program())
+            .arg("--version")
+            .stdin(Stdio::null())
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let first = text.lines().next()?;
+        output.status.success().then(|| Self {
+            name,
+            version: match name {
+                // It says its number alone.
+                RuntimeName::Lxc => format!("LXC {first}"),
+                _ => first.to_owned(),
+            },
+        })
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> RuntimeName {
+        self.name
+    }
+
+    /// The settings that it is given, and what they are called.
+    pub(super) fn settings(&self, spec: &ContainerSpec) -> (&'static str, String) {
+        match self.name {
+            RuntimeName::Runc | RuntimeName::Crun | RuntimeName::Docker => {
+                ("config.json", super::config::config(spec).to_string())
+            }
+            RuntimeName::Podman => ("podman run", podman::settings(spec).join(" ")),
+            RuntimeName::Lxc => ("lxc.conf", lxc::settings(spec, Path::new("rootfs"))),
+        }
+    }
+
+    /// Makes what a container of `spec` takes in the folder `bundle`. What the runtime knows of it is kept in `state`, a folder too.
+    pub(super) fn prepare(
+        &self,
+        spec: ContainerSpec,
+        bundle: &Path,
+        state: &Path,
+        id: String,
+    ) -> Result<Handle, PlaceError> {
+        let write = |name: &str, text: String| {
+            let path = bundle.join(name);
+            std::fs::write(&path, text).map_err(|error| super::io(&path, error))
+        };
+        let rootfs = bundle.join("rootfs");
+        for folder in [rootfs.as_path(), state] {
+            std::fs::create_dir_all(folder).map_err(|error| super::io(folder, error))?;
+        }
+        match self.name {
+            RuntimeName::Runc | RuntimeName::Crun | RuntimeName::Docker => {
+                let mut value = super::config::config(&spec);
+                value["process"]["cwd"] = super::RUNS.into();
+                write("config.json", value.to_string())?;
+            }
+            RuntimeName::Lxc => {
+                lxc::make_mount_points(&rootfs).map_err(|error| super::io(&rootfs, error))?;
+                write("lxc.conf", lxc::settings(&spec, &rootfs))?;
+            }
+            RuntimeName::Podman => {}
+        }
+        Ok(Handle {
+            words: spec.words.clone(),
+            podman: podman::settings(&spec),
+            ..self.known(bundle, state, &id)
+        })
+    }
+
+    /// A container that was made with these.
+    pub(super) fn known(&self, bundle: &Path, state: &Path, id: &str) -> Handle {
+        Handle {
+            name: self.name,
+            bundle: bundle.to_owned(),
+            state: state.to_owned(),
+            id: id.to_owned(),
+            words: Vec::new(),
+            podman: Vec::new(),
+            groups_before: self.name.leftovers(),
+        }
+    }
+}
+
+impl RuntimeName {
+    /// Control groups that the runtime makes beside those of its containers, and leaves, as far as they are there.
+    fn leftovers(self) -> Vec<PathBuf> {
+        let group = match self {
+            Self::Lxc => "lxc.pivot",
+            Self::Podman => "conmon",
+            _ => return Vec::new(),
+        };
+        groups(group)
+    }
+}
+
+/// The control groups called `name` below the highest, of each controller.
+fn groups(name: &str) -> Vec<PathBuf> {
+    let controllers = std::fs::read_dir(GROUPS).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = controllers.map(|entry| entry.path().join(name)).collect();
+    folders.push(Path::new(GROUPS).join(name));
+    folders.retain(|folder| folder.is_dir());
+    folders
+}
+
+/// A container: prepared, running, or over.
+#[derive(Debug)]
+pub(super) struct Handle {
+    name: RuntimeName,
+    bundle: PathBuf,
+    state: PathBuf,
+    id: String,
+    /// Words behind `triptime`.
+    words: Vec<String>,
+    /// Options for podman, which has no file of settings.
+    podman: Vec<String>,
+    groups_before: Vec<PathBuf>,
+}
+
+impl Handle {
+    /// The program that runs it.
+    pub(super) fn program(&self) -> &'static str {
+        self.name.program()
+    }
+
+    /// Runs its command in the foreground, with our standard input, output and error.
+    pub(super) fn run(&self) -> Command {
+        match self.name {
+            RuntimeName::Podman => podman::run((&self.podman, &self.words), &self.state, &self.bundle, &self.id),
+            RuntimeName::Lxc => lxc::run(&self.words, &self.state, &self.bundle, &self.id),
+            name => {
+                let mut command = oci::command(name, &self.state);
+                command.arg("run").arg("--bundle").arg(&self.bundle).arg(&self.id);
+                command
+            }
+        }
+    }
+
+    /// Runs its command, and goes on without this process; of runc and crun.
+    pub(super) fn run_detached(&self) -> Command {
+        let mut command = oci::command(self.name, &self.state);
+        command
+            .args(["run", "--detach", "--bundle"])
+            .arg(&self.bundle)
+            .arg(&self.id);
+        command
+    }
+
+    /// Runs what follows in it, beside its command; of runc and crun.
+    pub(super) fn execute(&self) -> Command {
+        let mut command = oci::command(self.name, &self.state);
+        command.arg("exec").arg(&self.id);
+        command
+    }
+
+    /// Ends it by force.
+    pub(super) fn end(&self) {
+        let mut command = match self.name {
+            RuntimeName::Podman => podman::end(&self.state, &self.id),
+            RuntimeName::Lxc => lxc::end(&self.state, &self.id),
+            name => oci::end(name, &self.state, &self.id),
+        };
+        // An error: it is not there any more.
+        let _ = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+
+    /// Ends what is in control groups that are called as the container is, and takes them away: a runtime that was killed while it made
+    /// them knows nothing of them.
+    pub(super) fn end_groups(&self) {
+        for group in groups(&self.id) {
+            for _ in 0..GROUP_TRIES {
+                let inside = std::fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+                let numbers = inside.lines().filter_map(|line| Pid::from_raw(line.parse().ok()?));
+                for process in numbers {
+                    // An error: it has ended, or is about to.
+                    let _ = kill_process(process, Signal::KILL);
+                }
+                if std::fs::remove_dir(&group).is_ok() {
+                    break;
+                }
+                std::thread::sleep(GROUP_LOOK);
+            }
+        }
+    }
+
+    /// Takes away what the runtime left beside the container, which is over. A group that others use is not empty, and stays.
+    pub(super) fn tidy(&self) {
+        let made = self.name.leftovers();
+        for group in made.iter().filter(|group| !self.groups_before.contains(group)) {
+            let _ = std::fs::remove_dir(group);
+        }
+    }
+
+    /// Number of its first process; 0 or `None`: it does not run.
+    pub(super) fn first_process(&self) -> Option<i32> {
+        match self.name {
+            RuntimeName::Podman => podman::first_process(&self.bundle),
+            RuntimeName::Lxc => lxc::first_process(&self.state, &self.id),
+            name => oci::first_process(name, &self.state, &self.id),
+        }
+    }
+
+    /// Number here of the thread that has number `there` in the container.
+    pub(super) fn thread_here(&self, there: i32) -> Option<i32> {
+        threads::number_here(self.first_process()?, there)
+    }
+}
+
+/// The number in text that is nothing else.
+fn number(text: &[u8]) -> Option<i32> {
+    String::from_utf8_lossy(text).trim().parse().ok()
+}
+
+/// Whether control groups are of version 2 alone.
+fn has_unified_groups() -> bool {
+    Path::new(GROUPS).join("cgroup.controllers").exists()
+}
+
+/// Major and minor number of the device by which idle states are held off, if this machine has it.
+pub fn latency_device() -> Option<(u32, u32)> {
+    let device = std::fs::metadata("/dev/cpu_dma_latency").ok()?;
+    let number = device.rdev();
+    device
+        .file_type()
+        .is_char_device()
+        .then(|| (rustix::fs::major(number), rustix::fs::minor(number)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PlaceError, Runtime, RuntimeName};
+
+    #[test]
+    fn docker_is_refused_with_what_to_use() {
+        let refused = Runtime::find(Some(RuntimeName::Docker));
+        let Err(PlaceError::NotAvailable(text)) = refused else {
+            panic!("{refused:?}")
+        };
+        assert!(text.contains("namespace") && text.contains("use runc"), "{text}");
+    }
+}

@@ -1,0 +1,355 @@
+//! Steps of a plan in the containers of each runtime, and beds that stay up: made, found, listed, taken down, and nothing stays behind.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use store::RunFile;
+use support::places::{in_container, left};
+use support::{json, root_or_skip, run, series, signal, start, stderr};
+
+const STEPS: &str = r#"
+[[step]]
+probe = "wakeup"
+duration = "1s"
+interval = "1ms"
+policy = "fifo:80"
+
+[[step]]
+probe = "sampled-values"
+duration = "2s"
+streams = 2
+rate = 4000
+asdus = 1
+policy = "fifo:60"
+"#;
+
+/// One at a time: each looks at what is left behind, and containers share the real-time budget.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn can(test: &str, program: &str) -> Option<MutexGuard<'static, ()>> {
+    if !root_or_skip(test) {
+        return None;
+    }
+    if Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_err()
+    {
+        testing::skip(test, &format!("{program} is not installed"));
+        return None;
+    }
+    Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What a runtime says of itself, and what its settings are called in the run.
+fn a_step_runs_by(runtime: &str, says: &str, settings: &str) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let before = left();
+    let (output, out) = in_container(directory.path(), STEPS, &["--runtime", runtime]);
+    // A stall of this machine fails a limit.
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
+    assert_eq!(left(), before, "left behind");
+    let document = json(&output);
+    let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
+    for name in [&format!("wakeup/cpu{cpu}"), "age/MU01"] {
+        let series = series(&document, name);
+        let place = series["settings"]["place"].as_str().unwrap_or_default();
+        assert!(place.starts_with(&format!("container: {says}")), "{name}: {series}");
+        assert!(
+            series["received"].as_u64().is_some_and(|samples| samples > 400),
+            "{series}"
+        );
+    }
+    let facts = RunFile::open(Path::new(&out)).expect("a run").facts().expect("facts");
+    let fact = |group: &str, name: &str| {
+        let found = facts.iter().find(|fact| fact.group == group && fact.name == name);
+        found.unwrap_or_else(|| panic!("no {group}: {name}")).value.clone()
+    };
+    // As a container sees it from inside: exactly these.
+    let held = fact("container: limits", "capabilities");
+    assert_eq!(held, Ok("NET_RAW IPC_LOCK SYS_NICE".to_owned()));
+    let text = fact("place", settings).expect("settings").to_lowercase();
+    assert!(text.contains("net_raw") && text.contains("ipc_lock"), "{text}");
+}
+
+#[test]
+fn steps_run_in_a_system_container_of_lxc() {
+    if let Some(_alone) = can("steps_run_in_a_system_container_of_lxc", "lxc-execute") {
+        a_step_runs_by("lxc", "LXC 5", "lxc.conf");
+    }
+}
+
+#[test]
+fn steps_run_in_a_container_of_crun() {
+    if let Some(_alone) = can("steps_run_in_a_container_of_crun", "crun") {
+        a_step_runs_by("crun", "crun", "config.json");
+    }
+}
+
+#[test]
+fn what_a_runtime_cannot_do_is_said() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(_alone) = can("what_a_runtime_cannot_do_is_said", "runc") else {
+        return;
+    };
+    for (words, status, part) in [
+        (&["--runtime", "docker"][..], 3, "use runc"),
+        (&["--runtime", "other"], 2, "runc, crun, podman, lxc, docker"),
+        (&["--runtime", "runc", "--place", "native"], 2, "--place container"),
+    ] {
+        let plan = support::places::plan(directory.path(), STEPS);
+        let out = directory.path().join("run.triptime").display().to_string();
+        let place: &[&str] = if words.len() == 2 {
+            &["--place", "container"]
+        } else {
+            &[]
+        };
+        let output = run(&[&["qualify", &plan, "--disturb", "--quiet", "--out", &out], place, words].concat());
+        assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
+        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+        let _ = std::fs::remove_file(&out);
+    }
+}
+
+/// A name that no other test has, and whose bed goes when the test fails.
+struct Named(String);
+
+impl Named {
+    fn new(of: &str) -> Self {
+        Self(format!("test-{}-{of}", std::process::id()))
+    }
+
+    fn up(&self, more: &[&str]) -> Output {
+        run(&[&["lab", "up", &self.0], more].concat())
+    }
+
+    fn down(&self) -> Output {
+        run(&["lab", "down", &self.0])
+    }
+
+    /// Its line in `lab list`, if it is there.
+    fn listed(&self) -> Option<String> {
+        let text = out(&run(&["lab", "list"]));
+        let line = text.lines().find(|line| line.starts_with(&self.0));
+        line.map(str::to_owned)
+    }
+
+    /// The command line at the end called `end`, without the dots behind it.
+    fn way(&self, text: &str, end: &str) -> Vec<String> {
+        let line = text.lines().find(|line| line.trim().starts_with(end));
+        let line = line.unwrap_or_else(|| panic!("no {end}: {text}"));
+        let words = line
+            .trim()
+            .strip_prefix(end)
+            .unwrap_or_default()
+            .trim()
+            .trim_end_matches(" ...");
+        // The first is the interface.
+        words.split_whitespace().skip(1).map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        if self.listed().is_some() {
+            self.down();
+        }
+    }
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Runs a command line of `lab up`, with the binary under test in place of its name, and words behind it.
+fn at(way: &[String], words: &[&str]) -> Output {
+    let binary = support::binary();
+    let mut command = Command::new(&way[0]);
+    for word in &way[1..] {
+        match word == "triptime" {
+            true => command.arg(&binary),
+            false => command.arg(word),
+        };
+    }
+    command.args(words).output().expect("started")
+}
+
+#[test]
+fn a_bed_stays_up_until_it_is_taken_down() {
+    let Some(_alone) = can("a_bed_stays_up_until_it_is_taken_down", "nsenter") else {
+        return;
+    };
+    let before = left();
+    for network in ["veth", "bridge", "macvlan"] {
+        let bed = Named::new(network);
+        let made = bed.up(&["--network", network]);
+        assert!(made.status.success(), "{}", stderr(&made));
+        assert!(out(&made).contains("; made"), "{}", out(&made));
+        let again = bed.up(&["--network", network]);
+        assert!(
+            again.status.success() && out(&again).contains("; is up"),
+            "{}",
+            out(&again)
+        );
+        let other = bed.up(&["--network", network, "--devices", "2"]);
+        assert_eq!(other.status.code(), Some(2));
+        assert!(stderr(&other).contains("lab down"), "{}", stderr(&other));
+        let frames = directed(&bed, &out(&made));
+        // Four thousand are sent.
+        assert!(frames > 3_000, "{network}: {frames}");
+        let listed = bed.listed().expect("listed");
+        assert!(listed.contains(network) && !listed.contains("STALE"), "{listed}");
+        let down = bed.down();
+        assert!(down.status.success(), "{}", stderr(&down));
+        assert_eq!(bed.listed(), None);
+        assert_eq!(bed.down().status.code(), Some(2), "there is none");
+    }
+    assert_eq!(left(), before, "left behind");
+}
+
+/// Sends a second of sampled values from the test set; how many frames the device's interface got.
+fn directed(bed: &Named, text: &str) -> u64 {
+    let test_set = bed.way(text, "test set");
+    let sent = at(
+        &test_set,
+        &["publish", "ts0", "--streams", "1", "--duration", "1s", "--quiet"],
+    );
+    assert!(matches!(sent.status.code(), Some(0 | 3)), "{}", stderr(&sent));
+    let device = bed.way(text, "device 0");
+    let counts = Command::new(&device[0])
+        .args(&device[1..device.len() - 1])
+        .args(["ip", "-s", "-j", "link", "show", "dut0"])
+        .output()
+        .expect("ip");
+    let links: serde_json::Value = serde_json::from_slice(&counts.stdout).expect("JSON");
+    links[0]["stats64"]["rx"]["packets"].as_u64().expect("a count")
+}
+
+#[test]
+fn containers_stand_in_a_bed_and_what_is_stale_is_told() {
+    let Some(_alone) = can("containers_stand_in_a_bed_and_what_is_stale_is_told", "runc") else {
+        return;
+    };
+    let before = left();
+    let bed = Named::new("held");
+    let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU").to_string();
+    let words = [
+        "--place",
+        "container",
+        "--devices",
+        "2",
+        "--cpus",
+        &cpu,
+        "--runtime",
+        "runc",
+    ];
+    let made = bed.up(&words);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let first = bed.way(&out(&made), "device 0");
+    let probe = [
+        "wakeup",
+        "--cpus",
+        &cpu,
+        "--policy",
+        "fifo:80",
+        "--duration",
+        "1s",
+        "--disturb",
+        "--json",
+        "--out",
+        "/tmp/run.triptime",
+    ];
+    let measured = at(&first, &probe);
+    assert!(matches!(measured.status.code(), Some(0 | 3)), "{}", stderr(&measured));
+    let samples = series(&json(&measured), &format!("wakeup/cpu{cpu}"))["received"].as_u64();
+    assert!(samples.is_some_and(|samples| samples > 400), "{samples:?}");
+
+    let process = holder(&bed);
+    kill_process(process, Signal::KILL).expect("killed");
+    std::thread::sleep(Duration::from_millis(500));
+    let listed = bed.listed().expect("listed");
+    assert!(listed.contains("STALE") && listed.contains("does not run"), "{listed}");
+    let again = bed.up(&words);
+    assert!(
+        again.status.success() && out(&again).contains("; made"),
+        "{}",
+        stderr(&again)
+    );
+
+    let record = format!("/run/triptime/labs/{}/lab.json", bed.0);
+    let text = std::fs::read_to_string(&record).expect("a record");
+    let boot = text
+        .lines()
+        .find(|line| line.contains("\"boot\""))
+        .expect("a boot")
+        .to_owned();
+    std::fs::write(&record, text.replace(&boot, "  \"boot\": \"another\"")).expect("written");
+    let listed = bed.listed().expect("listed");
+    assert!(listed.contains("started again"), "{listed}");
+    assert!(bed.down().status.success());
+    assert_eq!(left(), before, "left behind");
+}
+
+/// The first process of the container at the bed's first device.
+fn holder(bed: &Named) -> Pid {
+    let folder = format!("/run/triptime/labs/{}/dut/state", bed.0);
+    let id = format!("triptime-{}-dut", bed.0);
+    let state = Command::new("runc")
+        .args(["--root", &folder, "state", &id])
+        .output()
+        .expect("runc");
+    let state: serde_json::Value = serde_json::from_slice(&state.stdout).expect("JSON");
+    let number = state["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
+    number.and_then(Pid::from_raw).expect("a process")
+}
+
+#[test]
+fn a_bed_that_was_killed_while_it_was_made_is_taken_down() {
+    let Some(_alone) = can("a_bed_that_was_killed_while_it_was_made_is_taken_down", "runc") else {
+        return;
+    };
+    let before = left();
+    for wait_ms in [5, 20, 60, 150, 400] {
+        let bed = Named::new("killed");
+        let mut child = start(&["lab", "up", &bed.0, "--place", "container", "--runtime", "runc"]);
+        std::thread::sleep(Duration::from_millis(wait_ms));
+        signal(&child, Signal::KILL);
+        child.wait().expect("its end");
+        // Killed before it had begun, there is none.
+        let down = bed.down();
+        assert!(matches!(down.status.code(), Some(0 | 2)), "{}", stderr(&down));
+        assert_eq!(bed.listed(), None);
+        assert_eq!(left(), before, "killed after {wait_ms} ms");
+    }
+    let lost = Named::new("lost");
+    assert!(lost.up(&[]).status.success());
+    std::fs::remove_dir_all(format!("/run/triptime/labs/{}", lost.0)).expect("removed");
+    let listed = lost.listed().expect("listed by its namespaces");
+    assert!(listed.contains("STALE"), "{listed}");
+    assert!(lost.down().status.success());
+    assert_eq!(left(), before, "left behind");
+}
+
+#[test]
+fn what_cannot_stay_up_is_refused_with_what_to_use() {
+    let Some(_alone) = can("what_cannot_stay_up_is_refused_with_what_to_use", "nsenter") else {
+        return;
+    };
+    let bed = Named::new("refused");
+    for (words, part) in [
+        (&["--network", "tap"][..], "use veth, bridge or macvlan"),
+        (&["--place", "vm"], "lab guest"),
+        (&["--cpus", "0"], "--place container"),
+        (&["--network", "veth", "--devices", "2"], "use a bridge or a macvlan"),
+        (&["--place", "container", "--runtime", "docker"], "runc or crun"),
+    ] {
+        let output = bed.up(words);
+        assert!(matches!(output.status.code(), Some(2 | 3)), "{words:?}");
+        assert!(stderr(&output).contains(part), "{words:?}: {}", stderr(&output));
+        assert_eq!(bed.listed(), None, "{words:?}");
+    }
+    assert_eq!(run(&["lab", "up", "a/b"]).status.code(), Some(2));
+}
