@@ -177,6 +177,7 @@ mod tests {
         let file = std::fs::OpenOptions::new()
             .write(true)
             .create(true)
+            .truncate(true)
             .mode(0o600)
             .open(&path);
         file.expect("made").write_all(text.as_bytes()).expect("written");
