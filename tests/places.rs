@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::places::{in_container, left, plan};
-use support::{json, root_or_skip, series, signal, start, stderr};
+use support::{json, root_or_skip, run, series, signal, start, stderr};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
 

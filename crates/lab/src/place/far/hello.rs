@@ -176,7 +176,7 @@ mod tests {
         let path = folder.path().join("secret");
         let file = std::fs::OpenOptions::new()
             .write(true)
-            .create(true)
+            .create_new(true)
             .mode(0o600)
             .open(&path);
         file.expect("made").write_all(text.as_bytes()).expect("written");
