@@ -3,6 +3,7 @@
 mod away;
 mod config;
 mod folder;
+mod freed;
 mod held;
 mod runtime;
 #[cfg(test)]
@@ -202,7 +203,7 @@ impl Place for Container {
         };
         let id = format!("triptime-{}-{number}", std::process::id());
         let state = self.folder.path().join("state");
-        let handle = self.runtime.prepare(spec, &bundle, &state, id)?;
+        let handle = self.runtime.prepare(&spec, &bundle, &state, &id)?;
         Ok(Box::new(Contained::start(handle, run)?))
     }
 }

@@ -6,6 +6,7 @@ mod podman;
 
 use super::super::PlaceError;
 use super::config::ContainerSpec;
+use super::freed::wait_for_freed;
 use super::threads;
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -162,11 +163,14 @@ impl Runtime {
     /// Makes what a container of `spec` takes in the folder `bundle`. What the runtime knows of it is kept in `state`, a folder too.
     pub(super) fn prepare(
         &self,
-        spec: ContainerSpec,
+        spec: &ContainerSpec,
         bundle: &Path,
         state: &Path,
-        id: String,
+        id: &str,
     ) -> Result<Handle, PlaceError> {
+        if spec.real_time_us.is_some() {
+            wait_for_freed();
+        }
         let write = |name: &str, text: String| {
             let path = bundle.join(name);
             std::fs::write(&path, text).map_err(|error| super::io(&path, error))
@@ -177,20 +181,20 @@ impl Runtime {
         }
         match self.name {
             RuntimeName::Runc | RuntimeName::Crun | RuntimeName::Docker => {
-                let mut value = super::config::config(&spec);
+                let mut value = super::config::config(spec);
                 value["process"]["cwd"] = super::RUNS.into();
                 write("config.json", value.to_string())?;
             }
             RuntimeName::Lxc => {
                 lxc::make_mount_points(&rootfs).map_err(|error| super::io(&rootfs, error))?;
-                write("lxc.conf", lxc::settings(&spec, &rootfs))?;
+                write("lxc.conf", lxc::settings(spec, &rootfs))?;
             }
             RuntimeName::Podman => {}
         }
         Ok(Handle {
             words: spec.words.clone(),
-            podman: podman::settings(&spec),
-            ..self.known(bundle, state, &id)
+            podman: podman::settings(spec),
+            ..self.known(bundle, state, id)
         })
     }
 
@@ -315,6 +319,10 @@ impl Handle {
 
     /// Takes away what the runtime left beside the container, which is over. A group that others use is not empty, and stays.
     pub(super) fn tidy(&self) {
+        // crun leaves those of a container that it could not make.
+        for group in groups(&self.id) {
+            let _ = std::fs::remove_dir(group);
+        }
         let made = self.name.leftovers();
         for group in made.iter().filter(|group| !self.groups_before.contains(group)) {
             let _ = std::fs::remove_dir(group);
