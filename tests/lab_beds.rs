@@ -215,7 +215,17 @@ fn directed(bed: &Named, text: &str) -> u64 {
     let test_set = bed.way(text, "test set");
     let sent = at(
         &test_set,
-        &["publish", "ts0", "--streams", "1", "--duration", "1s", "--quiet"],
+        &[
+            "publish",
+            "ts0",
+            "--streams",
+            "1",
+            "--duration",
+            "1s",
+            "--quiet",
+            "--dst",
+            "ff:ff:ff:ff:ff:ff",
+        ],
     );
     assert!(matches!(sent.status.code(), Some(0 | 3)), "{}", stderr(&sent));
     let device = bed.way(text, "device 0");
@@ -257,7 +267,6 @@ fn containers_stand_in_a_bed_and_what_is_stale_is_told() {
         "fifo:80",
         "--duration",
         "1s",
-        "--disturb",
         "--json",
         "--out",
         "/tmp/run.triptime",

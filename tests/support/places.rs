@@ -51,12 +51,14 @@ pub fn left() -> String {
         format!("{folder}: {ours:?}\n")
     };
     let folders = [
-        "/tmp",
         "/run",
         "/run/triptime/labs",
         "/sys/fs/cgroup",
         "/sys/fs/cgroup/cpu",
         "/sys/fs/cgroup/cpuset",
     ];
-    traces() + &folders.map(of_ours).concat()
+    let names = std::fs::read_dir("/tmp").into_iter().flatten().flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let bundles: Vec<String> = names.filter(|name| name.starts_with("triptime-container-")).collect();
+    format!("{}{}/tmp: {bundles:?}\n", traces(), folders.map(of_ours).concat())
 }

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use units::Monotonic;
 
-/// How long a place may take to get ready: an emulated guest takes seconds to start a program.
-const READY_PATIENCE: Duration = Duration::from_secs(120);
+/// How long a place may take to get ready: an emulated guest takes some ten seconds, and some hundred beside other work.
+const READY_PATIENCE: Duration = Duration::from_secs(300);
 
 /// How long what a place's clock was ahead is taken for what it is.
 const CLOCK_AGE: Duration = Duration::from_secs(10);

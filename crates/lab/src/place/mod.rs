@@ -97,6 +97,11 @@ pub trait Place: Debug + Send + Sync {
         None
     }
 
+    /// Why the timing of the place is no evidence, if it is none: neither what is measured there, nor what is measured of it.
+    fn emulated(&self) -> Option<String> {
+        None
+    }
+
     /// What is to be known of everything that is measured there, such as that its time is emulated.
     fn doubts(&self) -> Vec<(EventKind, String)> {
         Vec::new()
@@ -164,6 +169,10 @@ pub fn up(
         };
         recorder.events().write(EventKind::Note, place.describe());
         recorder.add_facts(place.facts());
+        // Of all series: what is measured here is measured of the place.
+        if let Some(why) = place.emulated() {
+            recorder.events().write(EventKind::Emulated, why);
+        }
         places.push(place);
     }
     Ok(places)

@@ -5,15 +5,10 @@ use super::{Containers, Network, PlaceError, io};
 use deploy::PROGRAM;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 use sys::thread::kill_children_with_us;
 
 /// What runs in it until it is taken down.
 const WAITS: [&str; 2] = ["lab", "hold"];
-
-/// How often a container is started that is refused its real-time budget, and how long in between.
-const BUDGET_TRIES: u32 = 10;
-const BUDGET_WAIT: Duration = Duration::from_millis(200);
 
 /// A container that is held up.
 #[derive(Debug)]
@@ -34,18 +29,7 @@ impl Held {
         spec.words = WAITS.map(str::to_owned).to_vec();
         std::fs::create_dir_all(folder).map_err(|error| io(folder, error))?;
         let handle = runtime.prepare(&spec, folder, &folder.join("state"), id)?;
-        let mut tries = 1;
-        loop {
-            match start(&handle, folder) {
-                // The kernel gives the budget of a group back a moment after the group is gone.
-                Err(PlaceError::Failed { said, .. }) if tries < BUDGET_TRIES && said.contains("cpu.rt_runtime_us") => {
-                    handle.end();
-                    tries += 1;
-                    std::thread::sleep(BUDGET_WAIT);
-                }
-                ended => return ended,
-            }
-        }
+        start(&handle, folder)
     }
 
     /// One that was started.

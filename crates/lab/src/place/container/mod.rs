@@ -3,6 +3,7 @@
 mod away;
 mod config;
 pub(in crate::place) mod folder;
+mod freed;
 mod held;
 mod runtime;
 #[cfg(test)]

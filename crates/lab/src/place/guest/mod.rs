@@ -36,7 +36,7 @@ pub use spec::{Accel, Channel, GuestSpec, MEMORY};
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
 use away::Errand;
 use message::Greeting;
-use model::{EventKind, Fact};
+use model::Fact;
 use peer::Peer;
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,11 +141,8 @@ impl Place for Guest {
         qemu::threads::vcpu(self.up.machine.process(), cpu)
     }
 
-    fn doubts(&self) -> Vec<(EventKind, String)> {
-        match self.is_emulated() {
-            true => vec![(EventKind::Emulated, format!("the guest is {}", self.processor))],
-            false => Vec::new(),
-        }
+    fn emulated(&self) -> Option<String> {
+        self.is_emulated().then(|| format!("the guest is {}", self.processor))
     }
 
     fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {

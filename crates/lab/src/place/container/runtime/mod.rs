@@ -6,6 +6,7 @@ mod podman;
 
 use super::super::PlaceError;
 use super::config::ContainerSpec;
+use super::freed::wait_for_freed;
 use super::threads;
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -167,6 +168,9 @@ impl Runtime {
         state: &Path,
         id: &str,
     ) -> Result<Handle, PlaceError> {
+        if spec.real_time_us.is_some() {
+            wait_for_freed();
+        }
         let write = |name: &str, text: String| {
             let path = bundle.join(name);
             std::fs::write(&path, text).map_err(|error| super::io(&path, error))
@@ -315,6 +319,10 @@ impl Handle {
 
     /// Takes away what the runtime left beside the container, which is over. A group that others use is not empty, and stays.
     pub(super) fn tidy(&self) {
+        // crun leaves those of a container that it could not make.
+        for group in groups(&self.id) {
+            let _ = std::fs::remove_dir(group);
+        }
         let made = self.name.leftovers();
         for group in made.iter().filter(|group| !self.groups_before.contains(group)) {
             let _ = std::fs::remove_dir(group);
