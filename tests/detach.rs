@@ -365,9 +365,7 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
 fn a_matrix_is_one_run_and_its_measurement_another() {
     let desk = Desk::new();
     let matrix = "limits = \"substation\"\n\n[matrix]\nrepetitions = 3\n\n[matrix.loads]\nnone = []\n";
-    let plan = PLAN
-        .replace("\nlimits = \"substation\"", "")
-        .replacen("\"5ms\"", "\"5ms\"", 1);
+    let plan = PLAN.replace("\nlimits = \"substation\"", "");
     let plan = plan.replace(
         "what = \"Wake-ups twice, for tests\"",
         &format!("what = \"A matrix, for tests\"\n{matrix}"),

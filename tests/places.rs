@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::places::{in_container, left, plan};
-use support::{json, root_or_skip, series, signal, start, stderr};
+use support::{json, root_or_skip, run, series, signal, start, stderr};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
 
@@ -138,28 +138,7 @@ fn what_held_up_a_thread_in_a_container_is_told_by_the_host() {
         return;
     };
     let directory = tempfile::tempdir().expect("a directory");
-    let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
-    let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    let blocker = std::thread::spawn(move || {
-        sys::thread::set_name("planted-stall");
-        let thread = RtThread {
-            policy: Policy::Fifo(95),
-            cpu: Some(cpu),
-            stack_bytes: 0,
-        };
-        thread.enter().expect("a real-time thread");
-        while !told.load(Ordering::Relaxed) {
-            sleep_until(sys::clock::monotonic() + 190_700_000);
-            let begin = sys::clock::monotonic();
-            while sys::clock::monotonic() - begin < 3_000_000 {
-                std::hint::spin_loop();
-            }
-        }
-    });
-    let (output, out) = in_container(directory.path(), STALLED, &[]);
-    stop.store(true, Ordering::Relaxed);
-    blocker.join().expect("no panic");
+    let (output, out) = beside_stalls(3_000_000, || in_container(directory.path(), STALLED, &[]));
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     let run = RunFile::open(Path::new(&out)).expect("a run");
     let (id, _) = run.series().expect("series").remove(0);
@@ -177,6 +156,79 @@ fn what_held_up_a_thread_in_a_container_is_told_by_the_host() {
     let own = spikes.iter().filter_map(|spike| spike.explanation.as_ref());
     let wrong = own.filter(|why| why.cause == Cause::Thread && why.text.starts_with("thread wakeup/"));
     assert_eq!(wrong.map(|why| why.text.as_str()).next(), None);
+}
+
+/// Does the work while a real-time thread called `planted-stall` takes the last CPU for `ns` now and then.
+fn beside_stalls<T>(ns: i64, work: impl FnOnce() -> T) -> T {
+    let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let blocker = std::thread::spawn(move || {
+        sys::thread::set_name("planted-stall");
+        let thread = RtThread {
+            policy: Policy::Fifo(95),
+            cpu: Some(cpu),
+            stack_bytes: 0,
+        };
+        thread.enter().expect("a real-time thread");
+        while !told.load(Ordering::Relaxed) {
+            sleep_until(sys::clock::monotonic() + 190_700_000);
+            let begin = sys::clock::monotonic();
+            while sys::clock::monotonic() - begin < ns {
+                std::hint::spin_loop();
+            }
+        }
+    });
+    let done = work();
+    stop.store(true, Ordering::Relaxed);
+    blocker.join().expect("no panic");
+    done
+}
+
+#[test]
+fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
+    let test = "a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host";
+    if !root_or_skip(test) {
+        return;
+    }
+    let kernel = match support::guest::guest("6.12-rt") {
+        Ok(folder) => folder,
+        Err(why) => return testing::skip(test, &why),
+    };
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().expect("a directory");
+    let before = left();
+    let out = directory.path().join("run.triptime").display().to_string();
+    let path = |name: &str| kernel.join(name).display().to_string();
+    let (plan, vmlinux, modules) = (plan(directory.path(), STALLED), path("vmlinux"), path(""));
+    let words = [
+        "qualify",
+        &plan,
+        "--place",
+        "vm",
+        "--accel",
+        "tcg",
+        "--kernel",
+        &vmlinux,
+        "--modules",
+        &modules,
+    ];
+    let more = ["--out", &out, "--quiet", "--disturb"];
+    let output = beside_stalls(40_000_000, || run(&[&words[..], &more].concat()));
+    // An emulated guest passes nothing and fails nothing.
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert_eq!(left(), before, "left behind");
+    let run = RunFile::open(Path::new(&out)).expect("a run");
+    let (id, spec) = run.series().expect("series").remove(0);
+    assert_eq!(spec.name, "wakeup/cpu1");
+    let spikes = run.spikes(id).expect("spikes");
+    let texts = spikes
+        .iter()
+        .filter_map(|spike| spike.explanation.as_ref())
+        .map(|why| &why.text);
+    let named = texts.filter(|text| text.contains("; on the host: ") && text.contains("planted-stall"));
+    let found = named.count();
+    assert!(found >= 5, "{found} of {}", spikes.len());
 }
 
 #[test]

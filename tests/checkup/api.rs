@@ -40,7 +40,7 @@ impl Api {
         let served = Arc::clone(&state);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                answer(stream.expect("a connection"), &mut served.lock().expect("a state"));
+                answer(&stream.expect("a connection"), &mut served.lock().expect("a state"));
             }
         });
         Self { url, state, account }
@@ -68,8 +68,8 @@ impl Api {
     }
 }
 
-fn answer(stream: TcpStream, state: &mut State) {
-    let mut reader = BufReader::new(&stream);
+fn answer(mut stream: &TcpStream, state: &mut State) {
+    let mut reader = BufReader::new(stream);
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -96,7 +96,7 @@ fn answer(stream: TcpStream, state: &mut State) {
         "HTTP/1.1 {status} So\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         text.len()
     );
-    (&stream).write_all(format!("{head}{text}").as_bytes()).expect("sent");
+    stream.write_all(format!("{head}{text}").as_bytes()).expect("sent");
 }
 
 fn status(message: &str) -> Value {
@@ -116,7 +116,7 @@ fn put(state: &mut State, sent: &Value) -> (u16, Value) {
             .data
             .insert(format!("rival.{}", state.rivals), "was here".to_owned());
     }
-    if sent["metadata"]["resourceVersion"] != state.version.to_string() {
+    if sent["metadata"]["resourceVersion"] != *state.version.to_string() {
         return (409, status("the object has been modified"));
     }
     let before = std::mem::replace(

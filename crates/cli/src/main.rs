@@ -63,6 +63,7 @@ mod commands;
 mod ending;
 mod face;
 mod failure;
+mod far;
 mod guest;
 mod help;
 mod judge;
@@ -144,6 +145,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Import(commands::import::ImportArgs),
     Merge(commands::merge::MergeArgs),
     Lab(commands::lab::LabArgs),
+    Far(commands::far::FarEndArgs),
     Manual(commands::manual::ManualArgs),
     #[command(hide = true)]
     Device(commands::device::DeviceArgs),
@@ -215,6 +217,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Import(args) => commands::import::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
         Command::Lab(args) => commands::lab::run(&args),
+        Command::Far(args) => commands::far::run(&args),
         Command::Manual(args) => commands::manual::run(&args, command_line()),
         Command::Device(args) => commands::device::run(args),
         Command::Output(_) => help::show_topic(command_line()),

@@ -52,6 +52,14 @@ impl Side {
         }
     }
 
+    /// Whether one of it that is elsewhere has ended: of an end that goes on until it is told to end, before its time.
+    fn has_left(&self) -> bool {
+        match self {
+            Self::Here(_) => false,
+            Self::Away(ends) => ends.iter().any(AwayEnd::is_finished),
+        }
+    }
+
     /// When it had measured, as far as that is known here.
     fn ended_at(&self) -> Option<Monotonic> {
         match self {
@@ -136,10 +144,15 @@ impl Ends {
 
 impl Underway for Ends {
     fn is_finished(&self) -> bool {
-        self.near.is_finished()
+        self.near.is_finished() || self.far.has_left()
     }
 
     fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
+        let has_left = self.far.has_left();
+        if has_left {
+            // There is nobody left to measure with.
+            self.stop.request();
+        }
         let ended = self.near.ended_at().unwrap_or_else(sys::clock::monotonic);
         self.sender.tell(ended);
         self.far.tell_end(ended);
@@ -147,7 +160,11 @@ impl Underway for Ends {
         std::thread::sleep(self.settle);
         self.stop.request();
         let far = self.far.join(session);
-        near.and(far)
+        match has_left {
+            // What the near end says of the silence then is not the reason.
+            true => far.and(near),
+            false => near.and(far),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod cpus;
 pub(crate) mod device;
 pub(crate) mod emit;
 pub(crate) mod export;
+pub(crate) mod far;
 pub(crate) mod goose;
 pub(crate) mod import;
 pub(crate) mod lab;

@@ -1,7 +1,7 @@
 //! Where frames come into a bed, and so their path to the device under test inside this kernel.
 
-use super::names::{DEVICE_IF, DEVICE_PORT, TEST_SET_IF, TEST_SET_PORT};
-use super::{Bed, EndInterface};
+use super::Bed;
+use super::names::{DEVICE_IF, DEVICE_PORT, End, TEST_SET_IF, TEST_SET_PORT};
 use sys::SysError;
 use sys::netns::NetNs;
 use trace::hops::{Point, PointKind};
@@ -70,18 +70,25 @@ pub(super) fn over_ports(switch: &NetNs, program: &str, device_end: &NetNs) -> R
     ))
 }
 
+fn elsewhere() -> SysError {
+    SysError::Invalid {
+        what: "the device under test is on another machine; `triptime trace IF` there shows a frame's way inside it"
+            .to_owned(),
+    }
+}
+
 impl Bed {
     /// The path of frames from the test set to the device under test, and where on it they can be traced.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// The device is on another machine, or what the kernel refused.
     pub fn frame_path(&self) -> Result<FramePath, SysError> {
         match (&self.entry, &self.switch) {
             (Entry::Known(path), _) => Ok(path.clone()),
             (Entry::Switch(port), Some(switch)) => switch.run(|| FramePath::behind(port))?,
             (Entry::Switch(_), None) | (Entry::Device, _) => {
-                let EndInterface { interface, .. } = &self.devices[0];
-                self.devices[0].run(|| FramePath::behind(interface))
+                let device = self.place(End::Device).map_err(|_| elsewhere())?;
+                device.run(|| FramePath::behind(&device.interface))
             }
         }
     }

@@ -51,7 +51,7 @@ pub struct Bed {
     /// The thread or program that forwards; before the ends, so that it ends before they go.
     _forwarder: Option<Box<dyn Forwarder>>,
     test_set: EndInterface,
-    /// One, or several side by side.
+    /// One, or several side by side; none where it is on another machine.
     devices: Vec<EndInterface>,
     /// Where frames to the devices come in.
     entry: Entry,
@@ -177,12 +177,25 @@ impl Bed {
         ports::take(test_set, device, devices)
     }
 
+    /// Takes one port of this namespace as the test set's end, as it is; the device is on another machine.
+    ///
+    /// # Errors
+    /// The port is missing or down.
+    pub fn to_far_machine(test_set: &str) -> Result<Self, SysError> {
+        ports::take_one(test_set)
+    }
+
+    /// Whether its devices are on this machine.
+    pub(crate) fn has_devices(&self) -> bool {
+        !self.devices.is_empty()
+    }
+
     /// Opens a packet port at one end.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// No such end on this machine, or what the kernel refused.
     pub fn port(&self, end: End, options: &PortOptions) -> Result<PacketPort, SysError> {
-        self.place(end).port(options)
+        self.place(end)?.port(options)
     }
 
     /// Opens a packet port at device number `number`, from 0.
@@ -222,9 +235,9 @@ impl Bed {
     /// MAC address of one end.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// No such end on this machine, or what the kernel refused.
     pub fn mac(&self, end: End) -> Result<[u8; 6], SysError> {
-        self.place(end).mac()
+        self.place(end)?.mac()
     }
 
     /// What is known of the interfaces at both ends.
@@ -264,11 +277,10 @@ impl Bed {
         ends.chain(switch).collect()
     }
 
-    fn place(&self, end: End) -> &EndInterface {
+    fn place(&self, end: End) -> Result<&EndInterface, SysError> {
         match end {
-            End::TestSet => &self.test_set,
-            // There is one at the least, however a bed is made.
-            End::Device => &self.devices[0],
+            End::TestSet => Ok(&self.test_set),
+            End::Device => self.devices.first().ok_or_else(|| self.no_device(0)),
         }
     }
 }

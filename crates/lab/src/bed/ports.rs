@@ -46,6 +46,30 @@ pub(super) fn take(test_set: &str, device: &str, devices: usize) -> Result<Bed, 
     })
 }
 
+pub(super) fn take_one(test_set: &str) -> Result<Bed, SysError> {
+    let port = find(test_set)?;
+    if !port.up {
+        return Err(SysError::InterfaceDown { name: test_set.into() });
+    }
+    let name = host::nic::port_name(&port, &list()?);
+    Ok(Bed {
+        what: format!(
+            "a port of this machine: test set {test_set} ({name}) - network - device under test on another machine"
+        ),
+        name,
+        forwards: Err("what joins the two machines is not part of this machine's configuration"),
+        _forwarder: None,
+        test_set: EndInterface {
+            namespace: None,
+            interface: test_set.to_owned(),
+            card: None,
+        },
+        devices: Vec::new(),
+        entry: Entry::Device,
+        switch: None,
+    })
+}
+
 /// So many devices on one port. Their addresses are made from the port's, for another machine may have such devices on the same network.
 fn macvlans(port: &LinkInfo, count: usize) -> Result<Vec<EndInterface>, SysError> {
     let mut devices = Vec::new();

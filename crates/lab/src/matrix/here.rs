@@ -38,11 +38,12 @@ impl Here {
     /// Why a cell cannot be measured here; `None` where it can.
     pub fn why_not(&self, cell: &Cell) -> Option<String> {
         let place = match cell.place {
-            Kind::Native => &Ok(()),
-            Kind::Container => &self.container,
-            Kind::Vm => &self.guest,
+            Kind::Native => Ok(()),
+            Kind::Container => self.container.clone(),
+            Kind::Vm => self.guest.clone(),
+            Kind::Far => Err("a matrix is measured on one machine".to_owned()),
         };
-        place.clone().err().or_else(|| self.isolation(cell))
+        place.err().or_else(|| self.isolation(cell))
     }
 
     fn isolation(&self, cell: &Cell) -> Option<String> {

@@ -26,7 +26,7 @@ const AROUND_STEP_NS: u64 = 1_500_000_000;
 /// How long one measurement of a cell is expected to take, in ns, before one was made.
 pub fn expected_ns(plan: &Plan, cell: &Cell) -> u64 {
     let place = match cell.place {
-        Kind::Native => 0,
+        Kind::Native | Kind::Far => 0,
         // Its file system and its runtime.
         Kind::Container => 3_000_000_000,
         // It boots.

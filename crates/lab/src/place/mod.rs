@@ -5,6 +5,7 @@ mod asking;
 pub mod container;
 mod end;
 mod error;
+pub mod far;
 pub mod guest;
 pub(crate) mod line;
 
@@ -15,6 +16,7 @@ pub use error::PlaceError;
 
 use crate::bed::{Bed, BedError, Network};
 use container::{Container, Containers};
+use far::Far;
 use guest::{Guest, GuestSpec};
 use model::{EventKind, Fact};
 use run::Recorder;
@@ -35,6 +37,9 @@ pub enum Kind {
     Container,
     /// A guest.
     Vm,
+    /// Another machine. No plan can say which, so none can ask for it.
+    #[serde(skip_deserializing)]
+    Far,
 }
 
 impl Kind {
@@ -44,6 +49,7 @@ impl Kind {
             Self::Native => "native",
             Self::Container => "container",
             Self::Vm => "vm",
+            Self::Far => "far machine",
         }
     }
 }
@@ -64,6 +70,18 @@ pub trait Place: Debug + Send + Sync {
 
     /// The CPUs of the place by its own numbers; `None`: it has the numbers of this machine.
     fn cpus(&self) -> Option<CpuList>;
+
+    /// The CPUs of it that are judged, by its own numbers: all but the first, which keeps house there. `None`: those of the plan.
+    fn judged(&self) -> Option<CpuList> {
+        let own = self.cpus()?;
+        let judged: CpuList = own.iter().skip(1).collect();
+        Some(if judged.is_empty() { own } else { judged })
+    }
+
+    /// What is said of its clock instead of asking it for the time.
+    fn stated_clock(&self) -> Option<StatedClock> {
+        None
+    }
 
     /// How its clock stands to this machine's now.
     ///
@@ -101,17 +119,23 @@ pub enum PlaceSpec {
     Container(Containers),
     /// Each in a guest made like this.
     Guest(Box<GuestSpec>),
+    /// The one device is this machine's port's other end, on another machine.
+    Far(Arc<Far>),
 }
 
 impl PlaceSpec {
     /// A bed over `network` for so many devices there.
     ///
     /// # Errors
-    /// As of [`Bed::over`] and [`Bed::for_guests`].
+    /// As of [`Bed::over`] and [`Bed::for_guests`]; another machine is joined by a port, and by no bed that is made.
     pub fn bed(&self, network: Network, devices: usize) -> Result<Bed, BedError> {
         match self {
             Self::Native | Self::Container(_) => Bed::over(network, devices),
             Self::Guest(_) => Bed::for_guests(network, devices),
+            Self::Far(far) => Err(BedError::NotAvailable(format!(
+                "{}: name the port of this machine that leads there: --nic IF",
+                far.describe()
+            ))),
         }
     }
 }
@@ -128,11 +152,15 @@ pub fn up(
 ) -> Result<Vec<Arc<dyn Place>>, PlaceError> {
     let mut places: Vec<Arc<dyn Place>> = Vec::new();
     for number in 0..devices {
-        let end = bed.map(|bed| bed.device(number)).transpose()?;
+        let end = bed
+            .filter(|bed| bed.has_devices())
+            .map(|bed| bed.device(number))
+            .transpose()?;
         let place: Arc<dyn Place> = match spec {
             PlaceSpec::Native => return Ok(places),
             PlaceSpec::Container(spec) => Arc::new(Container::up(spec, end)?),
             PlaceSpec::Guest(spec) => Arc::new(Guest::up(spec, number, end)?),
+            PlaceSpec::Far(far) => far.clone(),
         };
         recorder.events().write(EventKind::Note, place.describe());
         recorder.add_facts(place.facts());
@@ -156,6 +184,20 @@ impl ClockOffset {
         offset_ns: 0,
         uncertainty_ns: 0,
     };
+
+    /// How far the two clocks may be apart, in ns.
+    pub fn apart_ns(self) -> u64 {
+        self.offset_ns.unsigned_abs().saturating_add(self.uncertainty_ns)
+    }
+}
+
+/// What is said of a place's clock instead of asking it for the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatedClock {
+    /// Both follow PTP, and agree within so many ns.
+    Within(u64),
+    /// Nothing: no one-way figures.
+    Unknown,
 }
 
 /// A thread of this machine that runs a virtual CPU.

@@ -102,7 +102,8 @@ impl Beds {
         place: &PlaceSpec,
         recorder: &Recorder,
     ) -> Result<Self, SessionError> {
-        if let Some(ports) = ports.take_if(|_| !plan.compares_networks()) {
+        let is_far = matches!(place, PlaceSpec::Far(_));
+        if let Some(ports) = ports.take_if(|_| is_far || !plan.compares_networks()) {
             return Self::only(ports, false, recorder);
         }
         let Some(networks) = &plan.bed else {

@@ -6,7 +6,7 @@ use super::step::Step;
 use crate::load::LoadSpec;
 use crate::loads::{self, Loads};
 use crate::place::line::{FromPlace, ToPlace, read};
-use crate::place::{Answers, Job, Kind, Place, say};
+use crate::place::{Answers, Job, Kind, Place, StatedClock, say};
 use crate::runner::{Runner, Side};
 use crate::session::{Session, SessionError};
 use probes::SenderEnd;
@@ -14,13 +14,16 @@ use probes::subscribe::ClockRelation;
 use run::Stop;
 use serde::{Deserialize, Serialize};
 use std::io::BufRead;
-use units::{CpuList, Realtime};
+use units::{CpuList, Realtime, format_ns};
 
 /// Name of the file that a place is given.
-const TASK: &str = "device.toml";
+pub(crate) const TASK: &str = "device.toml";
 
 /// Name of the file with the limits that the run is judged by: from when on a sample is over depends on them.
-const LIMITS: &str = "limits.toml";
+pub(crate) const LIMITS: &str = "limits.toml";
+
+/// What it is started with, before the length of its windows.
+pub(crate) const WORDS: [&str; 4] = ["device", TASK, "--quiet", "--window"];
 
 /// What the device's end is told, beside the step itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,8 +35,8 @@ pub(super) struct There {
     pub(super) interface: String,
     /// Which of several devices side by side it is, from 0.
     pub(super) device: usize,
-    /// How far the clocks of the two ends may be apart, in ns; `None`: both read the same.
-    clock_within_ns: Option<u64>,
+    /// How the clocks of the two ends stand to each other.
+    clock: Clocks,
     /// What this end asks the other about.
     asks: Asks,
     /// What loads the machine of the other end, as a setting of series says it.
@@ -52,12 +55,44 @@ pub enum Asks {
     VirtualCpus,
 }
 
+/// How the clocks of the two ends stand to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Clocks {
+    /// Both read the same.
+    Same,
+    /// The place was asked for its time: they are at most so many ns apart.
+    Within(u64),
+    /// Both follow PTP, stated to agree within so many ns.
+    Ptp(u64),
+    /// Not known.
+    Unknown,
+}
+
+impl Clocks {
+    fn of(place: &dyn Place) -> Result<Self, SessionError> {
+        Ok(match place.stated_clock() {
+            Some(StatedClock::Within(ns)) => Self::Ptp(ns),
+            Some(StatedClock::Unknown) => Self::Unknown,
+            None => match place.clock()?.apart_ns() {
+                0 => Self::Same,
+                ns => Self::Within(ns),
+            },
+        })
+    }
+}
+
 impl There {
     /// How the clock of the other end relates to the place's.
     pub(super) fn clock(&self) -> ClockRelation {
-        match self.clock_within_ns {
-            Some(ns) => ClockRelation::Within { ns },
-            None => ClockRelation::SameHost,
+        match self.clock {
+            Clocks::Same => ClockRelation::SameHost,
+            Clocks::Within(ns) => ClockRelation::Within { ns },
+            Clocks::Ptp(ns) => ClockRelation::Ptp {
+                stated_ns: Some(ns),
+                publisher_ns: 0,
+            },
+            Clocks::Unknown => ClockRelation::Unknown,
         }
     }
 }
@@ -86,27 +121,26 @@ pub(super) fn job(
     session: &Session,
 ) -> Result<Job, SessionError> {
     let Given { mut keys, mut files } = given;
-    let clock = place.clock()?;
-    let apart_ns = clock.offset_ns.unsigned_abs().saturating_add(clock.uncertainty_ns);
     let there = There {
         plan: context.plan.clone(),
         interface: place.interface().to_owned(),
         device,
-        clock_within_ns: (apart_ns > 0).then_some(apart_ns),
+        clock: Clocks::of(place)?,
         asks: match (session.explainer(), place.kind()) {
-            (None, _) | (_, Kind::Native) => Asks::Nothing,
+            (None, _) | (_, Kind::Native | Kind::Far) => Asks::Nothing,
             (_, Kind::Container) => Asks::Causes,
             (_, Kind::Vm) => Asks::VirtualCpus,
         },
         load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
     };
+    let judged = place.judged().unwrap_or_else(|| context.judged.clone());
     for of_here in ["test_set", "beside_previous"] {
         keys.remove(of_here);
     }
     if let Some(toml::Value::Array(loads)) = keys.get_mut("load") {
         loads.retain(|load| load.get("there").and_then(toml::Value::as_bool) == Some(true));
     }
-    keys.insert("cpus".to_owned(), judged(context, place).to_string().into());
+    keys.insert("cpus".to_owned(), judged.to_string().into());
     keys.insert("duration".to_owned(), format!("{}ns", context.duration.0).into());
     let written = Written {
         there: &there,
@@ -117,24 +151,13 @@ pub(super) fn job(
         problem: format!("cannot be told to a place: {error}"),
     })?;
     files.push((TASK.to_owned(), text));
-    let mut words: Vec<String> = ["device", TASK, "--quiet", "--window"].map(str::to_owned).to_vec();
+    let mut words: Vec<String> = WORDS.map(str::to_owned).to_vec();
     words.push(format!("{}ns", context.window_ns));
     if let Some(limits) = session.document("limits") {
         files.push((LIMITS.to_owned(), limits.to_owned()));
         words.extend(["--limits", LIMITS].map(str::to_owned));
     }
     Ok(Job { words, files })
-}
-
-/// The CPUs that are judged, by the numbers of the place. The first of a place with numbers of its own keeps house.
-fn judged(context: &StepContext<'_>, place: &dyn Place) -> CpuList {
-    match place.cpus() {
-        None => context.judged.clone(),
-        Some(own) => {
-            let judged: CpuList = own.iter().skip(1).collect();
-            if judged.is_empty() { own } else { judged }
-        }
-    }
 }
 
 impl Task {
@@ -157,6 +180,25 @@ impl Task {
     /// The interface it receives or sends on, if its step has a network.
     pub fn interface(&self) -> Option<&str> {
         self.step.needs_bed().then_some(self.there.interface.as_str())
+    }
+
+    /// The interface it is told to be on, whether its step has a network or not.
+    pub(crate) fn stands_on(&self) -> &str {
+        &self.there.interface
+    }
+
+    /// Whether loads are to run beside it.
+    pub(crate) fn has_loads(&self) -> bool {
+        !self.step.common.loads.is_empty()
+    }
+
+    /// In words: what, of which plan, for how long.
+    pub(crate) fn describe(&self) -> String {
+        let (step, plan) = (self.step.name(), &self.there.plan);
+        format!(
+            "{step} of the plan {plan}, for {}",
+            format_ns(self.step.common.duration.0 as f64)
+        )
     }
 
     /// What it asks the other end about.

@@ -16,6 +16,7 @@ mod run;
 mod step;
 
 pub use device::{Asks, Task};
+pub(crate) use device::{LIMITS, TASK, WORDS as DEVICE_WORDS};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
 pub use matrix::{Cell, Isolation, MatrixTable};

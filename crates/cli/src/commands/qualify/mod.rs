@@ -10,6 +10,7 @@ pub(crate) use lasting::Lasting;
 use crate::arguments::RunArgs;
 use crate::ending::leave_session;
 use crate::failure::Failure;
+use crate::far::FarArgs;
 use crate::guest::MachineArgs;
 use crate::keeper::Detached;
 use crate::ready::{explained, not_to_be_disturbed};
@@ -36,6 +37,7 @@ use units::CpuList;
     after_help = "Example: triptime qualify\n         triptime qualify vm-wakeup --duration 60h
          triptime qualify site.toml --html site.html
          triptime qualify networks --nic eth1,eth2
+         triptime qualify --nic eth1 --far 192.0.2.7 --secret triptime.secret
          triptime qualify substation --show
          triptime qualify substation --duration 33h --detach
          triptime qualify matrix --budget 15m --out matrix
@@ -51,7 +53,7 @@ pub(crate) struct QualifyArgs {
     #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
-    /// cable or switch, SR-IOV virtual functions. For plans that compare networks
+    /// cable or switch, SR-IOV virtual functions. For plans that compare networks. With --far one port, the test set's
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
     /// Where the devices under test are: in this process (native), each in a container, or each in a guest (vm) [default: as the plan
@@ -100,6 +102,8 @@ pub(crate) struct QualifyArgs {
     #[command(flatten)]
     guest: MachineArgs,
     #[command(flatten)]
+    far: FarArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -143,7 +147,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
             return Ok(0);
         }
     };
-    let ports = ports(&plan, &args.nic)?;
+    let (plan, ports) = bed(&args, plan)?;
     let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     let is_named = args.cpus.is_some();
     let named = Named {
@@ -165,17 +169,11 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.detach {
         return detach::start(&args, &plan, Some(&need));
     }
+    let place = place(&args, &plan, &roles)?;
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
     }
-    let kind = args.place.unwrap_or(plan.place);
-    if args.runtime.is_some() && kind != Kind::Container {
-        return Err(Failure::Usage(
-            "--runtime is of containers: add --place container".into(),
-        ));
-    }
-    let place = place(kind, &args, &roles, plan.devices())?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -198,7 +196,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         need: Some(need),
         detached: args.detached.clone(),
         // What is measured in another place comes at the end of its step.
-        is_paced: kind == Kind::Native,
+        is_paced: matches!(place, PlaceSpec::Native),
     };
     if !args.run.quiet {
         say(&plan, &roles);
@@ -244,18 +242,28 @@ pub(crate) fn runtime(text: &str) -> Result<RuntimeName, String> {
 }
 
 /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
-fn place(kind: Kind, args: &QualifyArgs, roles: &Roles, devices: usize) -> Result<PlaceSpec, Failure> {
+fn place(args: &QualifyArgs, plan: &Plan, roles: &Roles) -> Result<PlaceSpec, Failure> {
+    let kind = args.place.unwrap_or(plan.place);
+    if args.runtime.is_some() && kind != Kind::Container {
+        return Err(Failure::Usage(
+            "--runtime is of containers: add --place container".into(),
+        ));
+    }
+    if let Some(far) = args.far.place()? {
+        return Ok(far);
+    }
     Ok(match kind {
-        Kind::Native => PlaceSpec::Native,
+        // Another machine is named by --far.
+        Kind::Native | Kind::Far => PlaceSpec::Native,
         Kind::Container => PlaceSpec::Container(Containers {
             program: None,
-            side_by_side: devices as u64,
+            side_by_side: plan.devices() as u64,
             runtime: args.runtime,
             cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
         }),
         Kind::Vm => {
             let spec = args.guest.spec()?;
-            let usual = || on_cpus_of_the_run(roles, spec.cpus as usize * devices);
+            let usual = || on_cpus_of_the_run(roles, spec.cpus as usize * plan.devices());
             let host_cpus = spec.host_cpus.clone().or_else(usual);
             PlaceSpec::Guest(Box::new(GuestSpec { host_cpus, ..spec }))
         }
@@ -276,6 +284,15 @@ fn say(plan: &Plan, roles: &Roles) {
     }
 }
 
+/// The plan as it is measured, and the ports of this machine that it takes.
+fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
+    if args.far.is_asked_for() {
+        return args.far.bed(plan, &args.nic);
+    }
+    let ports = ports(&plan, &args.nic)?;
+    Ok((plan, ports))
+}
+
 /// The ports of this machine that are to be measured beside the plan's networks, or in their place.
 fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
     match (nic, &plan.bed) {
@@ -287,7 +304,7 @@ fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
         ))),
         ([test_set, device], Some(_)) => Ok(Some(Bed::of_ports(test_set, device, plan.devices())?)),
         _ => Err(Failure::Usage(
-            "--nic takes two ports, the test set's and the device's: --nic eth1,eth2".into(),
+            "--nic takes two ports, the test set's and the device's: --nic eth1,eth2; or one, and --far HOST".into(),
         )),
     }
 }

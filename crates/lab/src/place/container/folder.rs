@@ -1,33 +1,32 @@
-//! Folders of containers. One that was left behind by a process that is gone is taken away by the next.
+//! Folders of places. One that was left behind by a process that is gone is taken away by the next.
 
 use std::io;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Before the number of the process, which is followed by something that nobody can guess.
-const PREFIX: &str = "triptime-container-";
-
-/// A folder for the containers of this process.
-pub(super) fn make() -> io::Result<TempDir> {
-    sweep(&std::env::temp_dir());
+/// A folder for what this process has in places of this kind: its name begins with `kind` and the number of the process, which is followed
+/// by something that nobody can guess.
+pub(in crate::place) fn make(kind: &str) -> io::Result<TempDir> {
+    let prefix = format!("triptime-{kind}-");
+    sweep(&std::env::temp_dir(), &prefix);
     tempfile::Builder::new()
-        .prefix(&format!("{PREFIX}{}-", std::process::id()))
+        .prefix(&format!("{prefix}{}-", std::process::id()))
         .tempdir()
 }
 
 /// Takes away the folders of processes that are gone. Others may do so at the same time, or may not be allowed to: it is no error.
-fn sweep(parent: &Path) {
+fn sweep(parent: &Path, prefix: &str) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(owner);
+        let owner = name.to_str().and_then(|name| owner(name, prefix));
         if owner.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
 
-fn owner(name: &str) -> Option<u32> {
-    name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
+fn owner(name: &str, prefix: &str) -> Option<u32> {
+    name.strip_prefix(prefix)?.split_once('-')?.0.parse().ok()
 }
 
 #[cfg(test)]
@@ -49,9 +48,9 @@ mod tests {
             made("triptime-container-x"),
             made("other"),
         ];
-        sweep(parent.path());
+        sweep(parent.path(), "triptime-container-");
         assert!(!gone.exists());
         assert!(kept.iter().all(|path| path.exists()));
-        assert_eq!(owner("triptime-container-12-ab"), Some(12));
+        assert_eq!(owner("triptime-container-12-ab", "triptime-container-"), Some(12));
     }
 }

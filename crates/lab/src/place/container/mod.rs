@@ -2,7 +2,7 @@
 
 mod away;
 mod config;
-mod folder;
+pub(in crate::place) mod folder;
 mod freed;
 mod held;
 mod runtime;
@@ -103,7 +103,7 @@ impl Container {
     /// There is no runtime that works here.
     pub fn up(containers: &Containers, end: Option<DeviceEnd<'_>>) -> Result<Self, PlaceError> {
         let runtime = Runtime::find(containers.runtime)?;
-        let folder = folder::make().map_err(|error| io(&std::env::temp_dir(), error))?;
+        let folder = folder::make("container").map_err(|error| io(&std::env::temp_dir(), error))?;
         let namespace = end.map(|end| match end.namespace {
             Some(namespace) => Network::Joined(namespace.path()),
             None => Network::Host,

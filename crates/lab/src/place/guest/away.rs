@@ -1,9 +1,9 @@
-//! A command under way in a guest.
+//! A command under way at the other end of a channel: in a guest, or on the far machine.
 
 use super::super::{Away, Job, PlaceError, Returned};
 use super::channel::{Call, CallError, Incoming};
 use super::message::{Answer, Ended, Request};
-use super::up::Up;
+use super::peer::Peer;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ const START_PATIENCE: Duration = Duration::from_secs(60);
 /// silent for good.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// A command under way in a guest.
+/// A command under way at the other end.
 #[derive(Debug)]
-pub(super) struct Errand {
-    up: Arc<Up>,
+pub(in crate::place) struct Errand {
+    up: Arc<dyn Peer>,
     call: Arc<Call>,
     lines: Option<Receiver<String>>,
     heard: Heard,
@@ -41,8 +41,8 @@ impl Errand {
     ///
     /// # Errors
     /// The guest is gone, or cannot start it.
-    pub(super) fn start(up: &Arc<Up>, job: &Job) -> Result<Self, PlaceError> {
-        let call = Arc::new(Call::open(&up.channel));
+    pub(in crate::place) fn start(up: Arc<dyn Peer>, job: &Job) -> Result<Self, PlaceError> {
+        let call = Arc::new(Call::open(up.channel()));
         let request = Request::Start {
             words: job.words.clone(),
             files: job.files.clone(),
@@ -50,7 +50,7 @@ impl Errand {
         call.send(&request).map_err(|error| up.failed(&error))?;
         let ((say, lines), (end, outcome), (give, pieces)) = (channel(), channel(), channel());
         let mut listener = Listener {
-            up: Arc::clone(up),
+            up: Arc::clone(&up),
             call: Arc::clone(&call),
             lines: Some(say),
             outcome: end,
@@ -58,7 +58,7 @@ impl Errand {
             is_over: Arc::default(),
         };
         let this = Self {
-            up: Arc::clone(up),
+            up,
             call,
             lines: Some(lines),
             heard: Heard { outcome, pieces },
@@ -74,7 +74,7 @@ impl Errand {
 
     /// Has the run file here.
     fn fetch(&self, octets: u64) -> Result<TempPath, PlaceError> {
-        let (file, path) = NamedTempFile::with_prefix("triptime-guest-")
+        let (file, path) = NamedTempFile::with_prefix("triptime-run-")
             .map_err(|error| io(std::env::temp_dir(), error))?
             .into_parts();
         self.fill(file, octets, &path)?;
@@ -147,7 +147,7 @@ impl Drop for Errand {
 
 /// Takes what comes of a command, and hands it on.
 struct Listener {
-    up: Arc<Up>,
+    up: Arc<dyn Peer>,
     call: Arc<Call>,
     /// Gone when the command has said all.
     lines: Option<Sender<String>>,

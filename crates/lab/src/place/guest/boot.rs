@@ -5,6 +5,7 @@ use super::facts::Made;
 use super::image;
 use super::message::{Answer, Greeting};
 use super::modules;
+use super::peer::Peer;
 use super::qemu;
 use super::qemu::line::{Card, Ways};
 use super::qemu::machine::{CHANNEL_WAY, CONSOLE_WAY, InMemory, Machine};

@@ -1,9 +1,10 @@
-//! The host's end of the channel: questions with their answers, and commands with what they say, told apart by their numbers.
+//! The end of the channel that asks: questions with their answers, and commands with what they say, told apart by their numbers.
 
 use super::frame::{self, Frame, Kind};
 use super::message::{Answer, GREETING, Request, pack, unpack};
 use std::collections::HashMap;
-use std::io::Read;
+use std::fmt::Debug;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -15,7 +16,7 @@ const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 
 /// What came of a call.
 #[derive(Debug)]
-pub(super) enum Incoming {
+pub(in crate::place) enum Incoming {
     /// A message.
     Answer {
         /// What it says.
@@ -29,12 +30,12 @@ pub(super) enum Incoming {
 
 /// Why nothing comes of a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum CallError {
+pub(in crate::place) enum CallError {
     /// Nothing came in this time.
-    #[error("the guest did not answer in {} s", .0.as_secs())]
+    #[error("it did not answer in {} s", .0.as_secs())]
     Silence(Duration),
     /// The channel is broken.
-    #[error("the channel to the guest: {0}")]
+    #[error("the channel to it: {0}")]
     Broken(String),
 }
 
@@ -45,21 +46,34 @@ struct Calls {
     broken: Option<String>,
 }
 
-/// The host's end of the channel.
+/// What carries the frames that go out.
+pub(in crate::place) trait Outward: Write + Send + Debug {}
+
+impl<T: Write + Send + Debug> Outward for T {}
+
+/// The end of the channel that asks.
 #[derive(Debug)]
-pub(super) struct Channel {
-    writer: Mutex<UnixStream>,
+pub(in crate::place) struct Channel {
+    writer: Mutex<Box<dyn Outward>>,
     calls: Arc<Mutex<Calls>>,
     next: AtomicU32,
 }
 
 impl Channel {
     /// Over this stream; gives the call that the guest greets with, too.
-    pub(super) fn new(stream: UnixStream) -> std::io::Result<(Arc<Self>, Call)> {
+    pub(in crate::place) fn new(stream: UnixStream) -> std::io::Result<(Arc<Self>, Call)> {
         stream.set_write_timeout(Some(WRITE_PATIENCE))?;
         let reader = stream.try_clone()?;
+        Self::over(reader, Box::new(stream))
+    }
+
+    /// Over these two ways, of which the second does not wait for ever; gives the call that the other end greets with, too.
+    pub(in crate::place) fn over(
+        reader: impl Read + Send + 'static,
+        writer: Box<dyn Outward>,
+    ) -> std::io::Result<(Arc<Self>, Call)> {
         let channel = Arc::new(Self {
-            writer: Mutex::new(stream),
+            writer: Mutex::new(writer),
             calls: Arc::default(),
             next: AtomicU32::new(GREETING),
         });
@@ -128,7 +142,7 @@ fn lock(calls: &Mutex<Calls>) -> MutexGuard<'_, Calls> {
 
 /// A question, or a command; what comes of it comes here.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(in crate::place) struct Call {
     channel: Arc<Channel>,
     number: u32,
     incoming: Mutex<Receiver<Incoming>>,
@@ -136,7 +150,7 @@ pub(super) struct Call {
 
 impl Call {
     /// A new one.
-    pub(super) fn open(channel: &Arc<Channel>) -> Self {
+    pub(in crate::place) fn open(channel: &Arc<Channel>) -> Self {
         let number = channel.next.fetch_add(1, Ordering::Relaxed);
         let (tell, incoming) = mpsc::channel();
         let mut calls = lock(&channel.calls);
@@ -153,12 +167,12 @@ impl Call {
     }
 
     /// Asks for something.
-    pub(super) fn send(&self, request: &Request) -> Result<(), CallError> {
+    pub(in crate::place) fn send(&self, request: &Request) -> Result<(), CallError> {
         self.channel.send(self.number, request)
     }
 
     /// What came next, or comes within this time.
-    pub(super) fn receive(&self, patience: Duration) -> Result<Incoming, CallError> {
+    pub(in crate::place) fn receive(&self, patience: Duration) -> Result<Incoming, CallError> {
         let incoming = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
         incoming.recv_timeout(patience).map_err(|error| match error {
             RecvTimeoutError::Timeout => CallError::Silence(patience),
@@ -172,12 +186,12 @@ impl Call {
 
 impl Call {
     /// Ends it: who waits for anything of it is told.
-    pub(super) fn close(&self) {
+    pub(in crate::place) fn close(&self) {
         lock(&self.channel.calls).open.remove(&self.number);
     }
 
     /// Whether it was closed, while the channel was not broken.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(in crate::place) fn is_closed(&self) -> bool {
         let calls = lock(&self.channel.calls);
         calls.broken.is_none() && !calls.open.contains_key(&self.number)
     }

@@ -15,11 +15,11 @@ const MARK: [u8; 2] = *b"TG";
 const VERSION: u8 = 1;
 const HEADER: usize = 16;
 /// The most that a frame carries.
-pub(super) const LARGEST: usize = 1 << 20;
+pub(in crate::place) const LARGEST: usize = 1 << 20;
 
 /// What a frame carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::place) enum Kind {
     /// A message, as JSON.
     Message,
     /// Octets of a file.
@@ -43,18 +43,18 @@ impl Kind {
 
 /// One frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(in crate::place) struct Frame {
     /// What it carries.
-    pub(super) kind: Kind,
+    pub(in crate::place) kind: Kind,
     /// What it is about: frames that belong together have the same number.
-    pub(super) call: u32,
+    pub(in crate::place) call: u32,
     /// At most [`LARGEST`] octets.
-    pub(super) payload: Vec<u8>,
+    pub(in crate::place) payload: Vec<u8>,
 }
 
 /// Why no frame could be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FrameError {
+pub(in crate::place) enum FrameError {
     /// The other end is gone, between two frames.
     #[error("the other end has closed it")]
     Closed,
@@ -85,7 +85,7 @@ pub(super) enum FrameError {
 ///
 /// # Errors
 /// What came instead. Where the next frame begins is not known then.
-pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
+pub(in crate::place) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     let mut header = [0; HEADER];
     fill(from, &mut header, FrameError::Closed)?;
     let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
@@ -116,7 +116,7 @@ pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
 ///
 /// # Errors
 /// A payload that is too long, or what the kernel said.
-pub(super) fn write(to: &mut impl Write, frame: &Frame) -> Result<(), FrameError> {
+pub(in crate::place) fn write(to: &mut impl Write, frame: &Frame) -> Result<(), FrameError> {
     let length = u32::try_from(frame.payload.len()).ok();
     let length = length.filter(|length| *length as usize <= LARGEST);
     let length = length.ok_or(FrameError::TooLong(frame.payload.len()))?;

@@ -5,12 +5,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The number under which the guest says that it is up.
-pub(super) const GREETING: u32 = 0;
+pub(in crate::place) const GREETING: u32 = 0;
 
 /// What the host asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Request {
+pub(in crate::place) enum Request {
     /// The time of its clock.
     Clock,
     /// To run a command.
@@ -41,7 +41,7 @@ pub(super) enum Request {
 /// What the guest says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Answer {
+pub(in crate::place) enum Answer {
     /// It is up.
     Up(Greeting),
     /// Its `CLOCK_REALTIME`.
@@ -69,33 +69,33 @@ pub(super) enum Answer {
 
 /// What a guest says of itself when it is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Greeting {
+pub(in crate::place) struct Greeting {
     /// Version of its triptime.
-    pub(super) version: String,
+    pub(in crate::place) version: String,
     /// Release of its kernel.
-    pub(super) release: String,
+    pub(in crate::place) release: String,
     /// Its CPUs, as a list.
-    pub(super) cpus: String,
+    pub(in crate::place) cpus: String,
     /// Its network interface and that one's address, if it has any.
-    pub(super) interface: Option<(String, [u8; 6])>,
+    pub(in crate::place) interface: Option<(String, [u8; 6])>,
     /// What it could not do on the way.
-    pub(super) complaints: Vec<String>,
+    pub(in crate::place) complaints: Vec<String>,
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Ended {
+pub(in crate::place) struct Ended {
     /// Its exit status, or 128 and the number of the signal that ended it.
-    pub(super) status: u8,
+    pub(in crate::place) status: u8,
     /// The end of what it said on standard error.
-    pub(super) said: String,
+    pub(in crate::place) said: String,
     /// Octets of its run file; `None`: it left none.
-    pub(super) octets: Option<u64>,
+    pub(in crate::place) octets: Option<u64>,
 }
 
 /// Why a frame holds no message.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum MessageError {
+pub(in crate::place) enum MessageError {
     /// The channel.
     #[error(transparent)]
     Frame(#[from] FrameError),
@@ -111,7 +111,7 @@ pub(super) enum MessageError {
 ///
 /// # Errors
 /// None that a message of ours makes.
-pub(super) fn pack(call: u32, message: &impl Serialize) -> Result<Frame, MessageError> {
+pub(in crate::place) fn pack(call: u32, message: &impl Serialize) -> Result<Frame, MessageError> {
     Ok(Frame {
         kind: Kind::Message,
         call,
@@ -123,7 +123,7 @@ pub(super) fn pack(call: u32, message: &impl Serialize) -> Result<Frame, Message
 ///
 /// # Errors
 /// It holds none, or one that is not understood.
-pub(super) fn unpack<M: DeserializeOwned>(frame: &Frame) -> Result<M, MessageError> {
+pub(in crate::place) fn unpack<M: DeserializeOwned>(frame: &Frame) -> Result<M, MessageError> {
     match frame.kind {
         Kind::Message => Ok(serde_json::from_slice(&frame.payload)?),
         Kind::Octets => Err(MessageError::NotAMessage),

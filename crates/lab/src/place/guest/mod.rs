@@ -13,14 +13,15 @@
 mod accel;
 pub mod agent;
 mod archive;
-mod away;
+pub(in crate::place) mod away;
 mod boot;
-mod channel;
+pub(in crate::place) mod channel;
 mod facts;
-mod frame;
+pub(in crate::place) mod frame;
 mod image;
-mod message;
+pub(in crate::place) mod message;
 mod modules;
+pub(in crate::place) mod peer;
 mod qemu;
 mod shown;
 mod spec;
@@ -36,6 +37,7 @@ use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
 use away::Errand;
 use message::Greeting;
 use model::{EventKind, Fact};
+use peer::Peer;
 use std::sync::Arc;
 use std::time::Duration;
 use sys::netns::NetNs;
@@ -147,7 +149,7 @@ impl Place for Guest {
     }
 
     fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
-        Ok(Box::new(Errand::start(&self.up, job)?))
+        Ok(Box::new(Errand::start(self.up.clone(), job)?))
     }
 }
 

@@ -270,6 +270,11 @@ impl Plan {
         self.steps.iter().map(Step::devices).max().unwrap_or(1)
     }
 
+    /// Whether a step has a network between test set and device.
+    pub fn needs_bed(&self) -> bool {
+        self.steps.iter().any(Step::needs_bed)
+    }
+
     /// Whether a step measures over every network in turn.
     pub fn compares_networks(&self) -> bool {
         self.bed.is_some() && self.steps.iter().any(|step| step.measure.compares_networks())

@@ -21,7 +21,7 @@ const MOST_SAID: u64 = 32 << 10;
 const PIECE: u64 = 64 << 10;
 
 /// A command under way, or ended.
-pub(super) struct Command {
+pub(in crate::place) struct Command {
     folder: PathBuf,
     input: ChildStdin,
     process: OwnedFd,
@@ -33,7 +33,7 @@ impl Command {
     ///
     /// # Errors
     /// Why it could not be started.
-    pub(super) fn start(
+    pub(in crate::place) fn start(
         folder: PathBuf,
         words: &[String],
         files: &[(String, String)],
@@ -61,18 +61,18 @@ impl Command {
     }
 
     /// Says a line to its standard input.
-    pub(super) fn say(&mut self, line: &str) -> io::Result<()> {
+    pub(in crate::place) fn say(&mut self, line: &str) -> io::Result<()> {
         writeln!(self.input, "{line}")?;
         self.input.flush()
     }
 
     /// Has it end. One that has ended already is left alone.
-    pub(super) fn stop(&self) {
+    pub(in crate::place) fn stop(&self) {
         let _ = pidfd_send_signal(&self.process, Signal::INT);
     }
 
     /// Octets of its run file; none behind its end.
-    pub(super) fn piece(&self, from: u64) -> io::Result<Vec<u8>> {
+    pub(in crate::place) fn piece(&self, from: u64) -> io::Result<Vec<u8>> {
         let mut file = File::open(self.folder.join(RUN))?;
         file.seek(SeekFrom::Start(from))?;
         let mut octets = Vec::new();

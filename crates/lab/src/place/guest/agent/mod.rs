@@ -9,11 +9,11 @@
 
 mod alone;
 mod arguments;
-mod command;
+pub(in crate::place) mod command;
 mod console;
 mod machine;
 mod port;
-mod serve;
+pub(in crate::place) mod serve;
 
 use arguments::Arguments;
 use console::say;

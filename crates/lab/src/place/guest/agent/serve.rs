@@ -1,50 +1,83 @@
 //! Does what the host asks for.
 
+use super::super::channel::Outward;
 use super::super::frame::{self, Frame, FrameError, Kind};
 use super::super::message::{Answer, GREETING, Greeting, MessageError, Request, pack, unpack};
 use super::command::Command;
 use super::console::say;
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where commands have their folders, each the name of its number.
 const HOME: &str = "/run/triptime";
 
+/// So many commands at a time: a plan has one, or one for each step side by side.
+const MOST: usize = 16;
+
+/// What is asked over a channel, and how it is answered.
+pub(in crate::place) struct Served<Allows> {
+    /// What this end says of itself.
+    pub(in crate::place) greeting: Greeting,
+    /// Where commands have their folders, each the name of its number.
+    pub(in crate::place) home: PathBuf,
+    /// Whether a command with these words and files is done; else why not.
+    pub(in crate::place) allows: Allows,
+}
+
 /// Greets the host, and does what it asks for until it asks to power off.
 ///
 /// # Errors
 /// The channel is broken.
 pub(super) fn serve(port: File, greeting: Greeting) -> Result<(), String> {
-    let broken = |error: MessageError| format!("the channel to the host: {error}");
-    let to_host = ToHost::new(&port).map_err(|error| error.to_string())?;
-    to_host.send(GREETING, &Answer::Up(greeting)).map_err(broken)?;
+    let to_host = port.try_clone().map_err(|error| error.to_string())?;
+    let served = Served {
+        greeting,
+        home: PathBuf::from(HOME),
+        // The host is who made this guest.
+        allows: |_: &[String], _: &[(String, String)]| Ok(()),
+    };
+    let served = attend(port, Box::new(to_host), served);
+    served.map_err(|error| format!("the channel to the host: {error}"))
+}
+
+/// Greets the other end, and does what it asks for until it asks to power off. What is under way then ends.
+///
+/// # Errors
+/// The channel is broken, or closed.
+pub(in crate::place) fn attend<Allows>(
+    mut from: impl Read,
+    to: Box<dyn Outward>,
+    served: Served<Allows>,
+) -> Result<(), MessageError>
+where
+    Allows: Fn(&[String], &[(String, String)]) -> Result<(), String>,
+{
+    let to_host = ToHost(Arc::new(Mutex::new(to)));
+    to_host.send(GREETING, &Answer::Up(served.greeting))?;
     let mut server = Server {
         to_host,
         commands: HashMap::new(),
-        home: PathBuf::from(HOME),
+        home: served.home,
+        allows: served.allows,
     };
-    let mut port = port;
     loop {
-        let frame = frame::read(&mut port).map_err(|error| broken(error.into()))?;
+        let frame = frame::read(&mut from)?;
         let received_ns = sys::clock::realtime().as_ns();
-        match unpack(&frame).map_err(broken)? {
+        match unpack(&frame)? {
             Request::PowerOff => return Ok(()),
-            request => server.answer(frame.call, request, received_ns).map_err(broken)?,
+            request => server.answer(frame.call, request, received_ns)?,
         }
     }
 }
 
 /// The way to the host; commands tell of themselves on threads of their own.
 #[derive(Clone)]
-struct ToHost(Arc<Mutex<File>>);
+struct ToHost(Arc<Mutex<Box<dyn Outward>>>);
 
 impl ToHost {
-    fn new(port: &File) -> std::io::Result<Self> {
-        Ok(Self(Arc::new(Mutex::new(port.try_clone()?))))
-    }
-
     fn send(&self, call: u32, answer: &Answer) -> Result<(), MessageError> {
         Ok(self.frame(&pack(call, answer)?)?)
     }
@@ -55,13 +88,17 @@ impl ToHost {
     }
 }
 
-struct Server {
+struct Server<Allows> {
     to_host: ToHost,
     commands: HashMap<u32, Command>,
     home: PathBuf,
+    allows: Allows,
 }
 
-impl Server {
+impl<Allows> Server<Allows>
+where
+    Allows: Fn(&[String], &[(String, String)]) -> Result<(), String>,
+{
     fn answer(&mut self, call: u32, request: Request, received_ns: i64) -> Result<(), MessageError> {
         let done = match request {
             Request::Clock => {
@@ -88,6 +125,13 @@ impl Server {
     }
 
     fn start(&mut self, call: u32, words: &[String], files: &[(String, String)]) -> Result<(), String> {
+        (self.allows)(words, files)?;
+        if self.commands.len() >= MOST {
+            return Err(format!("{MOST} commands are under way, and there are no more"));
+        }
+        if self.commands.contains_key(&call) {
+            return Err(format!("there is a command number {call} already"));
+        }
         let to_host = self.to_host.clone();
         let tell = move |answer| {
             if let Err(error) = to_host.send(call, &answer) {

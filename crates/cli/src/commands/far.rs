@@ -1,0 +1,109 @@
+//! `triptime far`: the device's end of a plan that runs on another machine.
+
+use crate::ending::on_signals;
+use crate::failure::{Failure, say};
+use crate::far::secret;
+use crate::ready::not_to_be_disturbed;
+use lab::place::far::{Address, FarEnd, Offer, PORT, Tell};
+use lab::plan::live_facts;
+use probes::{Machine, Need};
+use run::Stop;
+use std::path::PathBuf;
+use std::sync::Arc;
+use sys::SysError;
+use sys::privilege::Capability;
+use units::CpuList;
+
+/// The device under test of a plan that another machine runs (qualify --far): waits for it, does the device's end of each step on IF,
+/// and sends what was measured there
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "It does nothing else for who is connected, and one at a time can be. Run files do not stay here.
+
+Examples: triptime far eth1 --listen 192.0.2.7 --secret /root/triptime.secret
+          triptime far eth1                 # for an ssh -L 18850:localhost:18850 from the other machine"
+)]
+pub(crate) struct FarEndArgs {
+    /// The port of the process bus
+    #[arg(value_name = "IF")]
+    interface: String,
+    /// The one address of this machine to listen on
+    #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1")]
+    listen: Address,
+    /// What both ends know, in a file of this user's alone; on the loopback interface none is needed
+    #[arg(long, value_name = "FILE")]
+    secret: Option<PathBuf>,
+    /// CPUs to judge [default: the isolated CPUs that no other process owns, or where there are none, all but the first]
+    #[arg(long, short = 'a', value_name = "LIST")]
+    cpus: Option<CpuList>,
+    /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
+    /// these wait meanwhile
+    #[arg(long)]
+    disturb: bool,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
+    let link = sys::link::find(&args.interface)?;
+    if !link.up {
+        let name = args.interface.as_str().into();
+        return Err(SysError::InterfaceDown { name }.into());
+    }
+    let cpus = judged(args)?;
+    let mut needs = vec![
+        Need::Wish(Capability::IpcLock),
+        Need::Capability(Capability::NetRaw, "open packet sockets"),
+        Need::Capability(Capability::SysNice, "measure at real-time priority"),
+    ];
+    needs.extend(cpus.iter().map(Need::Cpu));
+    Need::check_all(&needs, &Machine::live(), Some(&args.interface))?;
+    let offer = Offer {
+        link,
+        cpus,
+        secret: secret(args.secret.as_deref())?,
+    };
+    let on = format!("{}, CPUs {} judged", args.interface, offer.cpus);
+    let far = FarEnd::listen(&args.listen, offer)?;
+    let stop = Stop::new();
+    on_signals(&stop.flag())?;
+    say(&format_args!(
+        "the device's end on {on}: listening on {}",
+        far.address()
+    ));
+    say(&format_args!(
+        "there: triptime qualify PLAN --nic IF --far {}",
+        there(&far, args)
+    ));
+    let tell: Tell = Arc::new(|what: &str| say(&what));
+    far.serve(&stop, &tell)?;
+    Ok(0)
+}
+
+/// How the other machine calls it.
+fn there(far: &FarEnd, args: &FarEndArgs) -> String {
+    let address = far.address();
+    let host = match address.port() {
+        PORT => address.ip().to_string(),
+        _ => address.to_string(),
+    };
+    match args.secret {
+        Some(_) => format!("{host} --secret FILE"),
+        None => host,
+    }
+}
+
+/// Those that are named; else those that are kept free of other work, or all but the first.
+fn judged(args: &FarEndArgs) -> Result<CpuList, Failure> {
+    let facts = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+    let usable = facts.usable();
+    let unowned = usable.without(&facts.owned());
+    let isolated = unowned.without(&usable.without(&facts.kept_free()));
+    let but_first: CpuList = unowned.iter().skip(1).collect();
+    let choices = [isolated, but_first, usable];
+    let found = choices.into_iter().find(|cpus| !cpus.is_empty()).unwrap_or_default();
+    let cpus = args.cpus.clone().unwrap_or(found);
+    if !args.disturb {
+        not_to_be_disturbed(&cpus, args.cpus.is_some())?;
+    }
+    Ok(cpus)
+}

@@ -1,0 +1,98 @@
+//! Options that leave the device's end to another machine.
+
+use crate::failure::Failure;
+use lab::bed::Bed;
+use lab::place::far::{Address, Far, Secret};
+use lab::place::{PlaceSpec, StatedClock};
+use lab::plan::Plan;
+use probes::subscribe::ClockRelation;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Options that leave the device's end to another machine.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Another machine")]
+pub(crate) struct FarArgs {
+    /// Leave the device under test to the machine where `triptime far` listens, over any network that both have. The test set is
+    /// here, at the port that --nic names
+    #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "place")]
+    far: Option<Address>,
+    /// What both ends know, in a file of this user's alone; on the loopback interface none is needed
+    #[arg(long, value_name = "FILE", requires = "far")]
+    secret: Option<PathBuf>,
+    /// How the clocks of the two machines stand to each other: ptp:1us where both follow PTP, or none [default: it is asked for its
+    /// time]
+    #[arg(long, value_name = "RELATION", requires = "far", value_parser = stated)]
+    clock: Option<StatedClock>,
+}
+
+/// The secret in this file; none without one.
+pub(crate) fn secret(path: Option<&Path>) -> Result<Secret, Failure> {
+    Ok(path.map(Secret::read).transpose()?.unwrap_or_default())
+}
+
+fn stated(text: &str) -> Result<StatedClock, String> {
+    match crate::time_sync::relation(text) {
+        Ok(ClockRelation::Unknown) => Ok(StatedClock::Unknown),
+        Ok(ClockRelation::Ptp {
+            stated_ns: Some(ns), ..
+        }) => Ok(StatedClock::Within(ns)),
+        _ => Err(format!(
+            "\"{text}\" does not say how far apart two machines' clocks are: write ptp:1us or none"
+        )),
+    }
+}
+
+impl FarArgs {
+    /// Whether another machine has the device's end.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.far.is_some()
+    }
+
+    /// The plan as it is over the one port to the other machine, and that port. The networks that a plan compares are none of these.
+    ///
+    /// # Errors
+    /// What cannot be on another machine, or a port that is missing.
+    pub(crate) fn bed(&self, plan: Plan, nic: &[String]) -> Result<(Plan, Option<Bed>), Failure> {
+        let refused = |why: &str| Err(Failure::Usage(format!("--far: the plan {}: {why}", plan.name)));
+        if !plan.faults.is_empty() {
+            return refused("the wire that makes its faults is in this machine");
+        }
+        if plan.devices() > 1 {
+            return refused("the other machine is one device, and a step has several relays: give each step one");
+        }
+        let bed = match (plan.needs_bed(), nic) {
+            (false, []) => None,
+            (true, [port]) => Some(Bed::to_far_machine(port)?),
+            (false, _) => return refused("it sends nothing, and needs no --nic"),
+            (true, _) => return refused("name the port of this machine that leads there: --nic IF"),
+        };
+        Ok((Plan { bed: None, ..plan }, bed))
+    }
+
+    /// Connects to the other machine.
+    ///
+    /// # Errors
+    /// Nobody listens there, or does not want this machine.
+    pub(crate) fn place(&self) -> Result<Option<PlaceSpec>, Failure> {
+        let Some(address) = &self.far else { return Ok(None) };
+        let secret = secret(self.secret.as_deref())?;
+        let far = Far::connect(address, &secret, self.clock)?;
+        Ok(Some(PlaceSpec::Far(Arc::new(far))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stated;
+    use lab::place::StatedClock;
+
+    #[test]
+    fn what_is_stated_has_a_figure_or_is_nothing() {
+        assert_eq!(stated("ptp:1us"), Ok(StatedClock::Within(1_000)));
+        assert_eq!(stated("none"), Ok(StatedClock::Unknown));
+        for wrong in ["ptp", "same-host", "", "1us"] {
+            assert!(stated(wrong).is_err(), "{wrong}");
+        }
+    }
+}

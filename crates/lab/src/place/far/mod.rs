@@ -1,0 +1,305 @@
+//! The far end of a plan on another machine. The way there is a TCP connection over any network that both have, beside the one that is
+//! measured:
+//!
+//! ```text
+//! triptime qualify PLAN --nic IF --far HOST          triptime far IF --listen ADDRESS
+//! [ Far ]------------ frames, sealed ----------------[ FarEnd ]--[ triptime device ... ]
+//!   test set IF ---------- process bus ----------------- IF
+//! ```
+//!
+//! Frames, messages and commands are those of a guest's channel. The far end does `triptime device` on its own interface and nothing else,
+//! for one peer at a time. The peer is who knows the secret; what goes between the two can be read on its way, and not changed.
+
+mod allow;
+mod hello;
+mod listen;
+mod sealed;
+mod secret;
+mod socket;
+
+pub use listen::{FarEnd, Offer, Tell};
+pub use secret::Secret;
+
+use super::guest::away::Errand;
+use super::guest::channel::{Channel, Incoming};
+use super::guest::message::{Answer, Greeting};
+use super::guest::peer::Peer;
+use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, StatedClock};
+use model::{EventKind, Fact};
+use std::fmt;
+use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use units::{CpuList, format_ns};
+
+/// What errors, series and the inventory call it.
+const NAME: &str = "far machine";
+/// The port, if none is named.
+pub const PORT: u16 = 18_850;
+/// How long the far machine may take to answer at all.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Where a far end listens: `HOST`, `HOST:PORT`, `[2001:db8::1]:PORT`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    host: String,
+    port: u16,
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("\"{text}\" is no address: write HOST or HOST:PORT, such as 192.0.2.7:{PORT}");
+        let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((host, "")) => (host, None),
+            Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(wrong)?)),
+            None => match text.split_once(':') {
+                // An address of IPv6 without a port.
+                Some((_, rest)) if rest.contains(':') => (text, None),
+                Some((host, port)) => (host, Some(port)),
+                None => (text, None),
+            },
+        };
+        let port = port.map_or(Ok(PORT), |port| port.parse().map_err(|_| wrong()))?;
+        match host.is_empty() {
+            true => Err(wrong()),
+            false => Ok(Self {
+                host: host.to_owned(),
+                port,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(to, "[{}]:{}", self.host, self.port),
+            false => write!(to, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+impl Address {
+    /// As numbers: one at the least.
+    fn resolved(&self) -> Result<Vec<SocketAddr>, PlaceError> {
+        let failed = |why: String| PlaceError::NotAvailable(format!("{self}: {why}"));
+        let found = (self.host.as_str(), self.port).to_socket_addrs();
+        let found: Vec<SocketAddr> = found.map_err(|error| failed(error.to_string()))?.collect();
+        match found.is_empty() {
+            true => Err(failed("the name has no address".to_owned())),
+            false => Ok(found),
+        }
+    }
+}
+
+/// The connection to a far machine; it ends when this is dropped.
+#[derive(Debug)]
+struct Line {
+    channel: Arc<Channel>,
+    stream: TcpStream,
+    address: SocketAddr,
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+impl Peer for Line {
+    fn channel(&self) -> &Arc<Channel> {
+        &self.channel
+    }
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn last_words(&self, _: &super::guest::channel::CallError) -> Option<String> {
+        Some(format!(
+            "Look at {} whether `triptime far` still runs there",
+            self.address
+        ))
+    }
+}
+
+/// A far machine that this one is connected to.
+#[derive(Debug)]
+pub struct Far {
+    line: Arc<Line>,
+    greeting: Greeting,
+    interface: String,
+    mac: [u8; 6],
+    text: String,
+    stated: Option<StatedClock>,
+    /// How far the clocks may have been apart when the last command began there, in ns.
+    apart_ns: Mutex<u64>,
+}
+
+impl Far {
+    /// Connects to the far end that listens at `address`. `stated` is said of the clocks instead of asking for the time.
+    ///
+    /// # Errors
+    /// Nobody listens there, it does not know the secret, has another peer, or is of another version.
+    pub fn connect(address: &Address, secret: &Secret, stated: Option<StatedClock>) -> Result<Self, PlaceError> {
+        let (stream, numbers) = connected(address, secret)?;
+        let io = |error: std::io::Error| refused(&format!("{address}: {error}"));
+        let way = hello::ask(&stream, secret).map_err(|error| refused(&format!("{address}: {error}")))?;
+        let (channel, greeting) = Channel::over(way.from, Box::new(way.to)).map_err(io)?;
+        let line = Arc::new(Line {
+            channel,
+            stream,
+            address: numbers,
+        });
+        let greeting = match greeting.receive(hello::PATIENCE).map_err(|error| line.failed(&error))? {
+            Incoming::Answer {
+                answer: Answer::Up(greeting),
+                ..
+            } => greeting,
+            other => return Err(line.refused(&format!("it greets with {other:?}"))),
+        };
+        Self::greeted(line, greeting, stated)
+    }
+
+    fn greeted(line: Arc<Line>, greeting: Greeting, stated: Option<StatedClock>) -> Result<Self, PlaceError> {
+        let own = env!("CARGO_PKG_VERSION");
+        if greeting.version != own {
+            let other = &greeting.version;
+            return Err(line.refused(&format!("triptime {other} runs there and {own} here: use one version")));
+        }
+        let Some((interface, mac)) = greeting.interface.clone() else {
+            return Err(line.refused("it names no interface"));
+        };
+        let [a, b, c, d, e, f] = mac;
+        let text = format!(
+            "far machine {}: {}, interface {interface} ({a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}), CPUs {} judged",
+            line.address.ip(),
+            greeting.release,
+            greeting.cpus,
+        );
+        Ok(Self {
+            line,
+            greeting,
+            interface,
+            mac,
+            text,
+            stated,
+            apart_ns: Mutex::new(0),
+        })
+    }
+
+    /// How far the clocks are apart at the most.
+    fn apart(&self) -> Result<u64, PlaceError> {
+        let clock = self.line.clock()?;
+        Ok(match self.stated {
+            Some(StatedClock::Within(ns)) => ns,
+            _ => clock.apart_ns(),
+        })
+    }
+}
+
+fn connected(address: &Address, secret: &Secret) -> Result<(TcpStream, SocketAddr), PlaceError> {
+    let mut why = None;
+    for numbers in address.resolved()? {
+        secret.is_enough_for(&numbers)?;
+        let stream = TcpStream::connect_timeout(&numbers, CONNECT);
+        match stream.and_then(|stream| socket::prepare(&stream).map(|()| stream)) {
+            Ok(stream) => return Ok((stream, numbers)),
+            Err(error) => why = Some(format!("{numbers}: {error}")),
+        }
+    }
+    let why = why.unwrap_or_else(|| address.to_string());
+    Err(refused(&format!(
+        "{why}; start `triptime far IF --listen {address}` there first"
+    )))
+}
+
+fn refused(why: &str) -> PlaceError {
+    PlaceError::NotAvailable(format!("{NAME} {why}"))
+}
+
+impl Place for Far {
+    fn kind(&self) -> Kind {
+        Kind::Far
+    }
+
+    fn describe(&self) -> &str {
+        &self.text
+    }
+
+    fn interface(&self) -> &str {
+        &self.interface
+    }
+
+    fn mac(&self) -> [u8; 6] {
+        self.mac
+    }
+
+    fn cpus(&self) -> Option<CpuList> {
+        self.greeting.cpus.parse().ok()
+    }
+
+    fn judged(&self) -> Option<CpuList> {
+        self.cpus()
+    }
+
+    fn clock(&self) -> Result<ClockOffset, PlaceError> {
+        self.line.clock()
+    }
+
+    fn stated_clock(&self) -> Option<StatedClock> {
+        self.stated
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let fact = |name: &str, value: Result<String, String>, source: &str| Fact {
+            group: NAME.to_owned(),
+            name: name.to_owned(),
+            value,
+            source: source.to_owned(),
+        };
+        let clock = self.line.clock().map_err(|error| error.to_string()).map(|clock| {
+            let (offset, uncertainty) = (clock.offset_ns as f64, clock.uncertainty_ns as f64);
+            format!("ahead by {} ± {}", format_ns(offset), format_ns(uncertainty))
+        });
+        vec![
+            fact("machine", Ok(self.text.clone()), "told over the connection"),
+            fact("clock when connected", clock, "asked over the connection"),
+        ]
+    }
+
+    fn doubts(&self) -> Vec<(EventKind, String)> {
+        let before_ns = *self.apart_ns.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = match (self.stated, self.line.clock()) {
+            (Some(StatedClock::Unknown), _) => return Vec::new(),
+            (stated, Ok(now)) => {
+                // What asking cannot tell apart from what was stated is no contradiction.
+                let proven_ns = now.offset_ns.unsigned_abs().saturating_sub(match stated {
+                    Some(_) => now.uncertainty_ns,
+                    None => 0,
+                });
+                if proven_ns <= before_ns {
+                    return Vec::new();
+                }
+                let (before, now) = (format_ns(before_ns as f64), format_ns(proven_ns as f64));
+                format!(
+                    "its clock was within {before} of this machine's by what was said at the start, and is {now} apart at the end"
+                )
+            }
+            (_, Err(error)) => format!("its clock could not be asked at the end: {error}"),
+        };
+        vec![(EventKind::ClockDoubt, why)]
+    }
+
+    fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
+        let apart_ns = self.apart()?;
+        *self.apart_ns.lock().unwrap_or_else(PoisonError::into_inner) = apart_ns;
+        Ok(Box::new(Errand::start(self.line.clone(), job)?))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! Connections that end when the other end is gone or too slow.
+
+use rustix::net::sockopt::{
+    set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl, set_tcp_nodelay, set_tcp_user_timeout,
+};
+use std::io::{self, Error, ErrorKind, Read};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// How long the other machine may be silent before it is asked whether it is still there, and how long it is asked.
+const IDLE: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_secs(5);
+const TIMES: u32 = 4;
+/// How long it may leave what it is sent.
+const UNTAKEN: Duration = Duration::from_secs(30);
+/// How long the rest of something may take whose first octet has come.
+const REST: Duration = Duration::from_secs(20);
+
+/// Has a connection end within 30 s of the other machine's end, also when that says nothing any more.
+///
+/// # Errors
+/// What the kernel refused.
+pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
+    set_tcp_nodelay(stream, true)?;
+    set_socket_keepalive(stream, true)?;
+    set_tcp_keepidle(stream, IDLE)?;
+    set_tcp_keepintvl(stream, AGAIN)?;
+    set_tcp_keepcnt(stream, TIMES)?;
+    set_tcp_user_timeout(stream, u32::try_from(UNTAKEN.as_millis()).unwrap_or(u32::MAX))?;
+    stream.set_write_timeout(Some(UNTAKEN))
+}
+
+/// Reads, as long as the other end is not too slow.
+#[derive(Debug)]
+pub(super) struct Patient {
+    stream: TcpStream,
+    until: Instant,
+}
+
+impl Patient {
+    /// All that is read of this now has to come within this time.
+    pub(super) fn new(stream: TcpStream, within: Duration) -> Self {
+        Self {
+            stream,
+            until: Instant::now() + within,
+        }
+    }
+
+    /// Waits for an octet as long as it takes; what is read behind it has to come soon. `None`: there is no more.
+    pub(super) fn first(&mut self) -> io::Result<Option<u8>> {
+        self.stream.set_read_timeout(None)?;
+        let mut octet = [0];
+        let octets = self.stream.read(&mut octet)?;
+        self.until = Instant::now() + REST;
+        Ok((octets == 1).then_some(octet[0]))
+    }
+}
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let slow = || Error::new(ErrorKind::TimedOut, "the other end is too slow");
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(slow());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(buffer).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => slow(),
+            _ => error,
+        })
+    }
+}
