@@ -64,17 +64,16 @@ fn a_command_of_the_kernel_command_line_leaves_its_result_on_a_blank_disk() {
     let Some(kernel) = kernel(test) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
-    let (image, disk) = (path("image"), path("disk"));
+    let (image, disk) = (path("guest/initramfs.img"), path("disk"));
     let words = |path: &Path| path.display().to_string();
     let arguments = [
-        "lab",
+        "emit",
         "guest",
+        &words(&path("guest")),
         "--kernel",
         &words(&kernel.join("vmlinux")),
         "--modules",
         &words(&kernel),
-        "--write-image",
-        &words(&image),
     ];
     let output = run(&arguments);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

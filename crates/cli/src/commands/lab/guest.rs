@@ -7,7 +7,7 @@ use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
 use crate::run_file::default_file;
 use crate::verdict;
-use lab::place::guest::{Guest, image_for_any, show};
+use lab::place::guest::{Guest, show};
 use lab::place::{Away, Job, Place, PlaceError, Returned};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,20 +26,21 @@ evidence, and no limit is passed by it.
 
 Examples: triptime lab guest wakeup --duration 10s
           triptime lab guest --kernel vmlinuz --modules lib/modules/6.12 --host-cpus 2-3 -- qualify vm-wakeup --duration 1h
-          triptime lab guest --show
-          triptime lab guest --write-image triptime-guest.img")]
+          triptime lab guest --show")]
 pub(crate) struct GuestArgs {
     /// The command and its options, as on the command line of triptime
-    #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true, required_unless_present_any = ["show", "write_image"])]
+    #[arg(
+        value_name = "WORDS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required_unless_present = "show"
+    )]
     words: Vec<String>,
     #[command(flatten)]
     machine: MachineArgs,
     /// Print QEMU's command line, the same machine as a domain of libvirt, and the kernel's arguments; boot nothing
     #[arg(long)]
     show: bool,
-    /// Write its image, packed, with modules for QEMU, VMware and Hyper-V, to be booted with the same kernel by any of them; boot nothing
-    #[arg(long, value_name = "FILE", conflicts_with = "show")]
-    write_image: Option<PathBuf>,
     /// Run file to write [default: ./runs/TIME-guest.triptime]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -54,11 +55,6 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     let spec = args.machine.spec()?;
     if args.show {
         verdict::write(&show(&spec)?)?;
-        return Ok(0);
-    }
-    if let Some(path) = &args.write_image {
-        let written = std::fs::write(path, image_for_any(&spec.modules)?);
-        written.map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", path.display())))?;
         return Ok(0);
     }
     let file = args.out.clone().unwrap_or_else(|| default_file("guest"));
