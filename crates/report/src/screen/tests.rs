@@ -97,6 +97,23 @@ fn what_held_samples_up_is_named_counted_and_has_a_remedy() {
 }
 
 #[test]
+fn that_a_processor_is_emulated_is_the_first_reason() {
+    let mut run = late(Cause::Hypervisor);
+    run.events.push(Event {
+        at_ns: 0,
+        kind: EventKind::Emulated,
+        series: None,
+        text: "the guest is emulated by QEMU".into(),
+    });
+    let text = screen(run, "substation");
+    assert!(text.starts_with("? INCONCLUSIVE"), "{text}");
+    assert!(
+        text.contains("Why     A processor is emulated: its timing is no evidence"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_control_that_did_not_hold_is_the_first_reason() {
     let mut run = late(Cause::Thread);
     run.events.push(Event {

@@ -17,6 +17,7 @@ pub(super) fn why(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
     let known = [
         contradictions(report),
+        emulated(report),
         controls(report),
         held_up(report, &held),
         left_out(report),
@@ -42,6 +43,13 @@ fn contradictions(report: &Report) -> Option<String> {
         "The run file contradicts itself in {}, so nothing of it is decided: {}.",
         first.series, first.text
     ))
+}
+
+/// A processor that software plays.
+fn emulated(report: &Report) -> Option<String> {
+    let mut events = report.run.events.iter();
+    events.find(|event| event.kind == EventKind::Emulated)?;
+    Some("A processor is emulated: its timing is no evidence, and passes and fails nothing.".to_owned())
 }
 
 /// Negative controls that did not hold.
