@@ -67,8 +67,16 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Round values along a logarithmic scale: powers of ten, and 2 and 5 between them where there is room.
+    /// Round values along it. Of a logarithmic scale: powers of ten, and 2 and 5 between them where there is room.
     pub(crate) fn ticks(&self) -> Vec<f64> {
+        if !self.log {
+            let step = round_up((self.high - self.low) / 5.0);
+            let first = (self.low / step).ceil();
+            return (0..=10)
+                .map(|n| (first + f64::from(n)) * step)
+                .filter(|at| *at <= self.high)
+                .collect();
+        }
         let decades = (self.high / self.low).log10();
         let steps: &[f64] = match decades {
             d if d <= 1.7 => &[1.0, 2.0, 5.0],
