@@ -370,7 +370,7 @@ fn what_cannot_be_set_holds_up_nothing_else() {
     );
     let network = of("--container", "container/abb-before.yaml", "compose");
     assert!(
-        network.contains("# not set: ctr-network-path: name the interface with --nic"),
+        network.contains("# ctr-network-path: not set: name the interface of the process bus with --nic"),
         "{network}"
     );
     let machine = of("--vmx", "vmware-before.vmx", "vmx");
