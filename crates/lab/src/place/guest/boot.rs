@@ -105,6 +105,7 @@ impl Maker<'_> {
             image_octets: self.image_octets,
             processor: &processor,
             kvm,
+            process: up.machine.process(),
             greeting: &greeting,
             boot,
             placed,
