@@ -363,7 +363,8 @@ fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
         device.write_all(&answer).expect("taken");
         assert_eq!(receive(&mut test_set), answer[HEADER..]);
         drop((test_set, bed));
-        // The kernel takes the namespace down in its own time.
+        // What is open keeps the namespace; the kernel takes it down in its own time.
+        drop(device);
         let until = Instant::now() + Duration::from_secs(5);
         while std::fs::exists(format!("/dev/tap{index}")).expect("looked") {
             assert!(Instant::now() < until, "the macvtap stays");
