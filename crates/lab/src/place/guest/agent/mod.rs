@@ -62,6 +62,10 @@ fn work() -> Result<(), String> {
     }
     match arguments.run {
         Some(words) => alone::run(&words, arguments.disk.as_deref()),
-        None => serve::serve(port::open()?, machine::greeting(interface, complaints), arguments.stays),
+        None => serve::serve(
+            &port::open()?,
+            &machine::greeting(interface, complaints),
+            arguments.stays,
+        ),
     }
 }

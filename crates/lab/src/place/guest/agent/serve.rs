@@ -37,10 +37,10 @@ pub(in crate::place) struct Served<Allows> {
 ///
 /// # Errors
 /// The channel is broken, and it does not stay.
-pub(super) fn serve(port: File, greeting: Greeting, stays: bool) -> Result<(), String> {
+pub(super) fn serve(port: &File, greeting: &Greeting, stays: bool) -> Result<(), String> {
     loop {
         if stays {
-            until_somebody(&port).map_err(|error| error.to_string())?;
+            until_somebody(port).map_err(|error| error.to_string())?;
         }
         let from = port.try_clone().map_err(|error| error.to_string())?;
         let to_host = port.try_clone().map_err(|error| error.to_string())?;

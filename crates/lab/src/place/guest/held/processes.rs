@@ -22,7 +22,7 @@ mod tests {
     fn a_guest_is_known_by_its_whole_name() {
         let proc = tempfile::tempdir().expect("a folder");
         for (process, line) in [
-            ("10", "qemu\0-name\0guest=triptime-bay-dut,debug-threads=on\0-m\0768M\0"),
+            ("10", "qemu\0-name\0guest=triptime-bay-dut,debug-threads=on\0-smp\0"),
             ("11", "qemu\0-name\0guest=triptime-bay-dut1,debug-threads=on\0"),
             ("12", "grep\0guest=triptime-bay-dut\0"),
             ("self", "qemu\0-name\0guest=triptime-bay-dut,debug-threads=on\0"),
