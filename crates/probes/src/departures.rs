@@ -71,7 +71,14 @@ impl Departures {
     }
 
     /// Notes `count` frames that were due at one instant, whose numbers begin with `first`; the samples go to `slot`.
-    pub(crate) fn sent(&mut self, (first, count): (u32, u32), due: Monotonic, called: Called, slot: u16, sequence: u64) {
+    pub(crate) fn sent(
+        &mut self,
+        (first, count): (u32, u32),
+        due: Monotonic,
+        called: Called,
+        slot: u16,
+        sequence: u64,
+    ) {
         for id in (0..count).map(|n| first.wrapping_add(n)) {
             let place = &mut self.sent[index(id)];
             self.unstamped += u64::from(place.is_some());
@@ -116,7 +123,9 @@ impl Departures {
             (TxStage::Driver(_), Some(_)) | (TxStage::Wire(_), None) | (TxStage::Qdisc(_), _) => return,
         };
         let place = &mut self.sent[index(stamp.id)];
-        let Some(sent) = place.take_if(|sent| sent.id == stamp.id) else { return };
+        let Some(sent) = place.take_if(|sent| sent.id == stamp.id) else {
+            return;
+        };
         let within_ns = self.nic.as_ref().map_or(0, NicClock::within_ns).cast_signed();
         // One that left before it was handed over is another's stamp, or of a clock that was set.
         match left.filter(|left| *left - sent.called >= -within_ns) {
@@ -177,11 +186,21 @@ mod tests {
         let driver = |ns: i64| TxStage::Driver(Realtime::from_ns(1_000_000_000 + ns));
         let wire = |ns: i64| TxStage::Wire(Ptp::from_ns(1_000_000_000 + ns));
         let qdisc = TxStage::Qdisc(Realtime::from_ns(1_000_005_100));
-        let all = [(0, qdisc), (0, driver(5_200)), (1, driver(5_300)), (0, wire(5_900)), (1, driver(5_300))];
+        let all = [
+            (0, qdisc),
+            (0, driver(5_200)),
+            (1, driver(5_300)),
+            (0, wire(5_900)),
+            (1, driver(5_300)),
+        ];
         assert_eq!(measured(None, 2, &all), (vec![1_200, 1_300], 0));
         // The NIC's clock is 300 ns ahead of the system clock.
         let nic = NicClock::fixed(-300, 500);
-        assert_eq!(measured(Some(nic), 2, &all), (vec![1_600], 1), "the second was not stamped by the NIC");
+        assert_eq!(
+            measured(Some(nic), 2, &all),
+            (vec![1_600], 1),
+            "the second was not stamped by the NIC"
+        );
     }
 
     #[test]
@@ -191,7 +210,11 @@ mod tests {
         // Within what the clocks may be apart, a frame may seem to leave before it was handed over.
         assert_eq!(measured(nic(), 1, &wire(1_000_004_500)), (vec![500], 0));
         assert_eq!(measured(nic(), 1, &wire(1_000_004_499)), (vec![], 1));
-        assert_eq!(measured(nic(), 1, &wire(90_000_000_000)), (vec![], 1), "far from every reading");
+        assert_eq!(
+            measured(nic(), 1, &wire(90_000_000_000)),
+            (vec![], 1),
+            "far from every reading"
+        );
         assert_eq!(measured(nic(), 1, &[(1, wire(1_000_006_000)[0].1)]), (vec![], 1));
     }
 

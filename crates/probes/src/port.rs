@@ -7,7 +7,9 @@ use crate::nic::{Directions, NicClock, NicStamps};
 use run::Recorder;
 use sys::SysError;
 use sys::link::LinkStatistics;
-use sys::packet::{self, PacketPort, PacketSender, PartialSend, PortOptions, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
+use sys::packet::{
+    self, PacketPort, PacketSender, PartialSend, PortOptions, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag,
+};
 use sys::tcx::{TcxFrame, TcxPort};
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
 use units::{Monotonic, Tai};
@@ -91,7 +93,10 @@ impl Port {
         let nic = options.hardware_stamps.then(|| NicStamps::take(interface, directions));
         let nic = nic.transpose()?;
         let port = PacketPort::open(interface, options)?;
-        Ok(Self { nic, ..Self::from(port) })
+        Ok(Self {
+            nic,
+            ..Self::from(port)
+        })
     }
 
     /// Has what is known of the NIC's clock, if frames are stamped by it, go into a run that begins.

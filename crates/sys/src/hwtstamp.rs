@@ -43,7 +43,11 @@ impl NicStamping {
     #[must_use]
     pub fn with(self, received: bool, sent: bool) -> Self {
         Self {
-            rx_filter: if received { libc::HWTSTAMP_FILTER_ALL } else { self.rx_filter },
+            rx_filter: if received {
+                libc::HWTSTAMP_FILTER_ALL
+            } else {
+                self.rx_filter
+            },
             tx_type: match self.stamps_sent() {
                 false if sent => libc::HWTSTAMP_TX_ON,
                 _ => self.tx_type,

@@ -144,7 +144,10 @@ fn self_test(
         cpu,
         ..ListenConfig::every(config.period)
     };
-    let far = Port::open(interface, &listener.stamps.asked_of(listen::port_options(listener.framing)))?;
+    let far = Port::open(
+        interface,
+        &listener.stamps.asked_of(listen::port_options(listener.framing)),
+    )?;
     // The listener ends after the talker, also when the talker is told to end.
     let listening_stop = run::Stop::new();
     let Listening { running, .. } = listener.start(far, &mut run.session.recorder, &listening_stop)?;

@@ -4,7 +4,13 @@ use super::relation::Line;
 use model::setting;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
-use units::{Ptp, Realtime, format_ns};
+use units::{Monotonic, Ptp, Realtime, format_ns};
+
+/// How long the programs in the kernel may go by one relation of the NIC's clock with the monotonic one, in ns.
+pub(crate) const IN_KERNEL_NS: i64 = 100_000_000;
+
+/// How far apart the system clock and the monotonic one are read at the most.
+const READING_NS: u64 = 500;
 
 /// A line that one thread writes while others read it.
 #[derive(Debug, Default)]
@@ -67,6 +73,22 @@ impl NicClock {
     /// When it was on the system clock; `None` for a stamp that is not near any reading of the two clocks.
     #[inline]
     pub(crate) fn on_system_clock(&self, stamp: Ptp) -> Option<Realtime> {
+        let line = self.line()?;
+        line.realtime_ns(stamp.as_ns()).map(Realtime::from_ns)
+    }
+
+    /// The monotonic clock minus this one, in ns, and when that was; `None` where it is not known.
+    pub(crate) fn behind_monotonic(&self) -> Option<(i64, Monotonic)> {
+        let line = self.line()?;
+        let pair = sys::clock::pair();
+        let phc_ns = line.phc_ns(pair.realtime.as_ns());
+        line.realtime_ns(phc_ns)?;
+        Some((pair.monotonic.as_ns() - phc_ns, pair.monotonic))
+    }
+
+    /// The newest line.
+    #[inline]
+    fn line(&self) -> Option<Line> {
         loop {
             let lines = self.shared.lines.load(Ordering::Acquire);
             if lines == 0 {
@@ -81,7 +103,7 @@ impl NicClock {
             fence(Ordering::Acquire);
             // It is written again only after the other place was: not while the number stays.
             if self.shared.lines.load(Ordering::Relaxed) == lines {
-                return line.realtime_ns(stamp.as_ns()).map(Realtime::from_ns);
+                return Some(line);
             }
         }
     }
@@ -93,7 +115,18 @@ impl NicClock {
 
     /// What a series says of it whose samples lie between its stamps and instants of the system clock.
     pub(crate) fn settings(&self) -> Vec<(String, String)> {
-        let (device, within_ns) = (&self.device, self.within_ns);
+        self.within(self.within_ns)
+    }
+
+    /// The same of samples that are taken in the kernel, where the relation of the clocks stands still for [`IN_KERNEL_NS`].
+    pub(crate) fn settings_in_kernel(&self) -> Vec<(String, String)> {
+        let drift = self.line().map_or(0.0, |line| line.rate.abs());
+        let drifted_ns = (2.0 * drift * IN_KERNEL_NS as f64).ceil() as u64;
+        self.within(self.within_ns + drifted_ns + READING_NS)
+    }
+
+    fn within(&self, within_ns: u64) -> Vec<(String, String)> {
+        let device = &self.device;
         let within = format_ns(within_ns as f64);
         vec![
             (
@@ -135,6 +168,9 @@ mod tests {
             let placed = reader.join().expect("read");
             assert!(placed.is_sorted_by(|a, b| a >= b), "the lines come in order");
         });
-        assert_eq!(clock.on_system_clock(Ptp::from_ns(0)), Some(Realtime::from_ns(-199_999)));
+        assert_eq!(
+            clock.on_system_clock(Ptp::from_ns(0)),
+            Some(Realtime::from_ns(-199_999))
+        );
     }
 }

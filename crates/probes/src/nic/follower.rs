@@ -36,10 +36,10 @@ fn read(phc: &Phc) -> Result<(Reading, PhcMethod), SysError> {
     let offset = phc.offset()?;
     let pair = sys::clock::pair();
     let read = Reading {
-        phc_ns: pair.realtime.as_ns() + offset.offset_ns,
+        phc_ns: offset.at.as_ns() + offset.offset_ns,
         offset_ns: -offset.offset_ns,
         uncertainty_ns: offset.uncertainty_ns,
-        at_ns: pair.monotonic.as_ns(),
+        at_ns: (pair.monotonic + (offset.at - pair.realtime)).as_ns(),
     };
     Ok((read, offset.method))
 }
@@ -282,12 +282,17 @@ mod tests {
         assert_eq!(text("eth1", Found::Follows(1_200), within), None);
         let steered = text("eth1", Found::Follows(1_201), within).expect("told");
         assert!(steered.contains("1.20 µs"), "{steered}");
-        let step = |of_system| Found::Step(Step {
-            by_ns: -37_000_000_000,
-            of_system,
-        });
+        let step = |of_system| {
+            Found::Step(Step {
+                by_ns: -37_000_000_000,
+                of_system,
+            })
+        };
         let nic = text("eth1", step(false), within).expect("told");
-        assert!(nic.contains("the NIC's clock was set") && nic.contains("37.0 s"), "{nic}");
+        assert!(
+            nic.contains("the NIC's clock was set") && nic.contains("37.0 s"),
+            "{nic}"
+        );
         // Every instant since the reading before is at most so long before an event, or behind what is placed at all.
         for span_ns in [100_000_000, 900_000_000, 60_000_000_000] {
             let before = Monotonic::from_ns(7);

@@ -14,7 +14,7 @@ mod setting;
 
 use crate::error::ProbeError;
 use crate::port::Port;
-pub(crate) use clock::NicClock;
+pub(crate) use clock::{IN_KERNEL_NS, NicClock};
 use follower::{Follower, Following, Looked};
 use model::{EventKind, Fact};
 use run::Recorder;
@@ -76,7 +76,9 @@ impl Stamps {
         let interface = port.interface();
         match (self, port.packet()) {
             (Self::Off, _) | (Self::Software, Some(_)) => Ok(()),
-            (_, None) => Err(format!("{interface}: AF_XDP has no time stamps here: use --stamps off, or --engine packet")),
+            (_, None) => Err(format!(
+                "{interface}: AF_XDP has no time stamps here: use --stamps off, or --engine packet"
+            )),
             (Self::Hardware, Some(packet)) if packet.hardware_tx_stamps() && port.nic_clock().is_some() => Ok(()),
             (Self::Hardware, Some(_)) => Err(format!("{interface}: its port was opened without stamps of the NIC")),
         }
@@ -168,7 +170,11 @@ impl NicStamps {
         let refuse = |why: String| Err(ProbeError::Usage(format!("{interface}: {why}")));
         let able = match sys::ethtool::stamping(interface)? {
             Ok(able) => able,
-            Err(silence) => return refuse(format!("what it can stamp is not known: {silence}: use --stamps software")),
+            Err(silence) => {
+                return refuse(format!(
+                    "what it can stamp is not known: {silence}: use --stamps software"
+                ));
+            }
         };
         if let Some(why) = unable(&able, directions) {
             return refuse(format!("{why}: use --stamps software{}", others(directions)));
@@ -192,7 +198,9 @@ impl NicStamps {
     /// # Errors
     /// The kernel has no thread left.
     pub(crate) fn follow(&mut self, recorder: &Recorder) -> Result<(), ProbeError> {
-        let Some((phc, looked)) = self.looked.take() else { return Ok(()) };
+        let Some((phc, looked)) = self.looked.take() else {
+            return Ok(());
+        };
         let events = recorder.events();
         if let Some(changed) = &self.stamping.changed {
             events.write(EventKind::Note, changed.clone());
@@ -246,9 +254,16 @@ fn unable(able: &TimeStamping, directions: Directions) -> Option<String> {
             (true, _) => "received frames only",
             (false, true) => "sent frames only",
         };
-        let can = able.capabilities.iter().filter(|name| name.ends_with("mit") || name.ends_with("ive"));
+        let can = able
+            .capabilities
+            .iter()
+            .filter(|name| name.ends_with("mit") || name.ends_with("ive"));
         let can = can.map(String::as_str).collect::<Vec<_>>();
-        let can = if can.is_empty() { "nothing".to_owned() } else { can.join(", ") };
+        let can = if can.is_empty() {
+            "nothing".to_owned()
+        } else {
+            can.join(", ")
+        };
         return Some(format!("it stamps {what} in hardware (it can: {can})"));
     }
     if directions.received && !has(&able.rx_filters, "all") {
@@ -315,7 +330,11 @@ mod tests {
         };
         assert_eq!(unable(&ptp_only, sent), None);
         assert!(unable(&nic(&all, &["off", "onestep-sync"], &["all"]), sent).is_some());
-        let veth = nic(&["software-transmit", "software-receive", "software-system-clock"], &[], &[]);
+        let veth = nic(
+            &["software-transmit", "software-receive", "software-system-clock"],
+            &[],
+            &[],
+        );
         let why = unable(&veth, BOTH).expect("cannot");
         assert!(
             why.contains("no frames in hardware (it can: software-transmit, software-receive)"),
@@ -327,7 +346,10 @@ mod tests {
     #[test]
     fn an_interface_without_a_nic_is_refused_with_what_to_do() {
         let error = NicStamps::take("lo", BOTH).expect_err("no NIC").to_string();
-        assert!(error.starts_with("lo: ") && error.contains("--stamps software"), "{error}");
+        assert!(
+            error.starts_with("lo: ") && error.contains("--stamps software"),
+            "{error}"
+        );
         let error = NicStamps::take("nosuch0", BOTH).expect_err("no interface").to_string();
         assert!(error.contains("have: "), "{error}");
     }

@@ -57,6 +57,12 @@ impl Line {
         is_near.then(|| phc_ns + self.offset_ns + (passed_ns as f64 * self.rate) as i64)
     }
 
+    /// The NIC's clock when `CLOCK_REALTIME` showed `realtime_ns`.
+    pub(super) fn phc_ns(&self, realtime_ns: i64) -> i64 {
+        let passed_ns = realtime_ns - (self.phc_ns + self.offset_ns);
+        self.phc_ns + (passed_ns as f64 / (1.0 + self.rate)) as i64
+    }
+
     fn offset_at(&self, phc_ns: i64) -> i64 {
         self.offset_ns + ((phc_ns - self.phc_ns) as f64 * self.rate) as i64
     }
@@ -177,6 +183,7 @@ mod tests {
                 let found = line.realtime_ns(truth.phc_ns).expect("near");
                 let off = found - (truth.phc_ns + truth.offset_ns);
                 assert!(off.abs() <= 2, "{ppb} ppb, {later} ns later: {off}");
+                assert!((line.phc_ns(found) - truth.phc_ns).abs() <= 2, "there and back");
             }
         }
     }

@@ -120,7 +120,9 @@ impl Drop for Stamping {
     fn drop(&mut self) {
         let mut all = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         let ours = |held: &Held| held.phc == self.phc && held.interface == self.interface;
-        let Some(position) = all.iter().position(ours) else { return };
+        let Some(position) = all.iter().position(ours) else {
+            return;
+        };
         all[position].users -= 1;
         if all[position].users == 0 {
             all.swap_remove(position).put_back();

@@ -56,7 +56,10 @@ impl Sender {
             if wait.until(due) < due {
                 continue;
             }
-            let called = self.departures.as_ref().map(|_| (Called::now(), self.port.next_number()));
+            let called = self
+                .departures
+                .as_ref()
+                .map(|_| (Called::now(), self.port.next_number()));
             let refused = self.port.publish_all(self.groups[index].batch())?;
             if let Some((called, first)) = called {
                 self.note_departures(due, index, called, first);

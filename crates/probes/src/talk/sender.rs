@@ -25,7 +25,8 @@ const END_NS: i64 = 15_000_000;
 /// At least so many of them, since they can be lost like any other.
 const END_FRAMES: u64 = 3;
 
-/// Launch errors, and stamps of sent frames, are collected after so many cycles; the kernel keeps some thousands.
+/// Launch errors are collected after so many cycles; the kernel keeps some thousands. Stamps are collected in each: a sample is of the
+/// instant at which it is known.
 const CYCLES_PER_COLLECTION: u64 = 256;
 
 /// Three clock readings in a row take less than this, unless something comes between them.
@@ -105,7 +106,10 @@ impl Sender {
                 // A signal woke the thread early; the same cycle is still to come.
                 continue;
             }
-            let called = self.departures.as_ref().map(|_| (Called::now(), self.port.next_number()));
+            let called = self
+                .departures
+                .as_ref()
+                .map(|_| (Called::now(), self.port.next_number()));
             let went = self.send(launch)?;
             let returned = sys::clock::monotonic();
             if let (Some(departures), Some((called, number)), true) = (&mut self.departures, called, went) {
@@ -117,7 +121,8 @@ impl Sender {
                 false => feed.count(TALK, Counter::Lost, ran, 1),
             }
             self.number += 1;
-            if self.tells() && self.number.is_multiple_of(CYCLES_PER_COLLECTION) {
+            let is_due = self.config.launch_time && self.number.is_multiple_of(CYCLES_PER_COLLECTION);
+            if is_due || self.departures.is_some() {
                 self.collect(returned, feed);
             }
             let next = next_cycle(&grid, cycle, returned + self.lead_ns);
@@ -242,7 +247,10 @@ impl Sender {
                 feed.notice(TALK, code, now, count, 0);
             }
         }
-        let waited = self.departures.as_mut().map(|departures| departures.close(&self.port, feed));
+        let waited = self
+            .departures
+            .as_mut()
+            .map(|departures| departures.close(&self.port, feed));
         // A frame that missed its launch time has no stamp, and is told already.
         let unstamped = waited.unwrap_or(0).saturating_sub(self.dropped);
         if unstamped > 0 {

@@ -291,7 +291,11 @@ fn stamps_of_the_nic_add_their_own_uncertainty() {
     let mut delivery = between_clocks(30_000, "0");
     delivery.spec.settings.clear();
     let nic = (setting::NIC_UNCERTAINTY_NS.to_owned(), "700".to_owned());
-    assert_eq!(OneWay::of(&run(vec![delivery.clone()]), &delivery), None, "stamps of the kernel");
+    assert_eq!(
+        OneWay::of(&run(vec![delivery.clone()]), &delivery),
+        None,
+        "stamps of the kernel"
+    );
     delivery.spec.settings.push(nic.clone());
     let quiet = run(vec![delivery.clone()]);
     let alone = OneWay::of(&quiet, &delivery).expect("two clocks");

@@ -13,10 +13,10 @@ use crate::time_sync::TimeSyncArgs;
 use clap::Arg;
 use lab::session::SessionError;
 use model::EventKind;
-use probes::{Port, Stamps};
 use probes::options::duration;
 use probes::publish::{LONGEST_FRAME, PublishConfig, PublishOptions, StreamConfig, port_options, start_all};
 use probes::subscribe::ClockRelation;
+use probes::{Port, Stamps};
 use streamset::{Selection, StreamSet};
 use sys::packet::PacketPort;
 use sys::xdp::XdpSender;
@@ -101,7 +101,8 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
     if args.stamps != Stamps::Off && (replayed.is_some() || config.streams.is_empty()) {
         return Err(Failure::Usage(
-            "publish: --stamps are of sampled values on their grid: not of GOOSE alone, nor of a replayed capture".to_owned(),
+            "publish: --stamps are of sampled values on their grid: not of GOOSE alone, nor of a replayed capture"
+                .to_owned(),
         ));
     }
     let port = open(&args, config.streams.len())?;

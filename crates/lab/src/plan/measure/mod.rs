@@ -8,10 +8,10 @@ mod talk_listen;
 mod trip;
 
 use super::beds::{BedOfPlan, Beds};
-use crate::bed::End;
 use super::device::{self, There};
 use super::file::Duration;
 use super::step::in_words;
+use crate::bed::End;
 use crate::place::AwayEnd;
 use crate::place::Place;
 use crate::runner::{Side, Underway};
