@@ -261,7 +261,7 @@ fn frames_without_a_stamp_of_the_nic_are_counted_where_that_is_the_first_point()
     let Some(mut tracer) = tracer(test, options) else {
         return;
     };
-    let until = sys::clock::monotonic() + 10_000_000_000;
+    let until = monotonic() + 10_000_000_000;
     tracer.set_nic_clock(0, until).expect("the kernel");
     for smp_cnt in 0..10 {
         bed.send(&frame("MU01", &[smp_cnt]));
