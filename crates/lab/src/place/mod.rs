@@ -11,7 +11,7 @@ pub(crate) mod line;
 
 pub(crate) use asking::say;
 pub use asking::{Answers, Asking, OverHost, asking};
-pub use end::AwayEnd;
+pub use end::{AwayEnd, Launched};
 pub use error::PlaceError;
 
 use crate::bed::{Bed, BedError, Network};

@@ -17,6 +17,7 @@ use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
 use crate::verdict::write;
+use host::CpuFacts;
 use lab::bed::Bed;
 use lab::detach::Left;
 use lab::place::container::{Containers, RuntimeName};
@@ -46,7 +47,7 @@ On a host in service: the judged CPUs are kept busy at real-time priority, and l
 --show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix, container-table, two-guests), or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix, container-table, two-guests, vm-bench), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
@@ -147,6 +148,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
             return Ok(0);
         }
     };
+    let plan = placed(plan, &args);
     let (plan, ports) = bed(&args, plan)?;
     let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     let is_named = args.cpus.is_some();
@@ -169,7 +171,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.detach {
         return detach::start(&args, &plan, Some(&need));
     }
-    let place = place(&args, &plan, &roles)?;
+    let place = place(&args, &plan, &cpus, &roles)?;
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
@@ -241,10 +243,19 @@ pub(crate) fn runtime(text: &str) -> Result<RuntimeName, String> {
     found.ok_or_else(|| format!("use {}", RuntimeName::ALL.map(RuntimeName::name).join(", ")))
 }
 
+/// The plan with its devices where the command line wants them.
+fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
+    let place = match args.far.is_asked_for() {
+        true => Kind::Far,
+        false => args.place.unwrap_or(plan.place),
+    };
+    let vcpus = args.guest.vcpus().or(plan.vcpus);
+    Plan { place, vcpus, ..plan }
+}
+
 /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
-fn place(args: &QualifyArgs, plan: &Plan, roles: &Roles) -> Result<PlaceSpec, Failure> {
-    let kind = args.place.unwrap_or(plan.place);
-    if args.runtime.is_some() && kind != Kind::Container {
+fn place(args: &QualifyArgs, plan: &Plan, facts: &CpuFacts, roles: &Roles) -> Result<PlaceSpec, Failure> {
+    if args.runtime.is_some() && plan.place != Kind::Container {
         return Err(Failure::Usage(
             "--runtime is of containers: add --place container".into(),
         ));
@@ -252,17 +263,21 @@ fn place(args: &QualifyArgs, plan: &Plan, roles: &Roles) -> Result<PlaceSpec, Fa
     if let Some(far) = args.far.place()? {
         return Ok(far);
     }
-    Ok(match kind {
+    Ok(match plan.place {
         // Another machine is named by --far.
         Kind::Native | Kind::Far => PlaceSpec::Native,
         Kind::Container => PlaceSpec::Container(Containers {
             program: None,
-            side_by_side: plan.devices() as u64,
+            side_by_side: plan.devices_at_once() as u64,
             runtime: args.runtime,
-            cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
+            cpus: plan
+                .all_judged(facts, roles)?
+                .iter()
+                .chain(roles.recorder.iter())
+                .collect(),
         }),
         Kind::Vm => {
-            let spec = args.guest.spec()?;
+            let spec = args.guest.spec(plan.guest_cpus())?;
             let usual = || on_cpus_of_the_run(roles, spec.cpus as usize * plan.devices());
             let host_cpus = spec.host_cpus.clone().or_else(usual);
             PlaceSpec::Guest(Box::new(GuestSpec { host_cpus, ..spec }))

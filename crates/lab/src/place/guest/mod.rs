@@ -31,7 +31,7 @@ pub use archive::Archive;
 pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
 pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules};
 pub use shown::{image_for_any, show};
-pub use spec::{Accel, Channel, GuestSpec, MEMORY};
+pub use spec::{Accel, Channel, GuestSpec, MEMORY, VCPUS};
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
 use away::Errand;
