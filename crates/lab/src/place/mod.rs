@@ -102,6 +102,11 @@ pub trait Place: Debug + Send + Sync {
         None
     }
 
+    /// Whether the next command is to say what is known of the place: where all commands share one, the first of them alone.
+    fn tells_inventory(&self) -> bool {
+        true
+    }
+
     /// What is to be known of everything that is measured there, such as that its time is emulated.
     fn doubts(&self) -> Vec<(EventKind, String)> {
         Vec::new()

@@ -8,7 +8,7 @@ use crate::loads::{self, Loads};
 use crate::place::line::{FromPlace, ToPlace, read};
 use crate::place::{Answers, Job, Kind, Place, StatedClock, say};
 use crate::runner::{Runner, Side};
-use crate::session::{Session, SessionError};
+use crate::session::{Inventory, Session, SessionError};
 use probes::SenderEnd;
 use probes::subscribe::ClockRelation;
 use run::Stop;
@@ -41,6 +41,8 @@ pub(super) struct There {
     clock: Clocks,
     /// What this end asks the other about.
     asks: Asks,
+    /// CPUs that the audit there is asked about; none: what is known of the place is in the run already.
+    audited: Option<Vec<u32>>,
     /// CPUs that are judged there by this step and those side by side with it.
     judged_by_all: Vec<u32>,
     /// What loads the machine of the other end, as a setting of series says it.
@@ -135,6 +137,7 @@ pub(super) fn job(
             (_, Kind::Container) => Asks::Causes,
             (_, Kind::Vm) => Asks::VirtualCpus,
         },
+        audited: place.tells_inventory().then(|| context.audited.iter().collect()),
         judged_by_all: context.judged_by_all.iter().collect(),
         load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
     };
@@ -182,6 +185,16 @@ impl Task {
         match &self.step.common.cpus {
             Some(Cpus::List(cpus)) => cpus.clone(),
             _ => CpuList::default(),
+        }
+    }
+
+    /// What it says of the machine that it is on.
+    pub fn inventory(&self) -> Inventory {
+        match &self.there.audited {
+            None => Inventory::Known,
+            // Of a place with the numbers of another machine: its own are in the step.
+            Some(cpus) if cpus.is_empty() => Inventory::Measured,
+            Some(cpus) => Inventory::Of(cpus.iter().copied().collect()),
         }
     }
 
@@ -258,6 +271,7 @@ impl Task {
             judged: self.judged(),
             inside: None,
             judged_by_all: CpuList::default(),
+            audited: CpuList::default(),
             is_crowded: false,
             launched: RefCell::default(),
             test_set: CpuList::default(),

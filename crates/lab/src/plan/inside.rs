@@ -51,6 +51,16 @@ impl Plan {
         self.in_guest(word, step.name()).map(Some)
     }
 
+    /// All CPUs of the guest that some step judges; none: there are no guests.
+    ///
+    /// # Errors
+    /// A CPU that the guest has not.
+    pub(super) fn all_inside(&self) -> Result<CpuList, PlanError> {
+        let all = self.steps.iter().map(|step| self.inside(step));
+        let all = all.collect::<Result<Vec<_>, _>>()?;
+        Ok(all.iter().flatten().flat_map(CpuList::iter).collect())
+    }
+
     /// The CPUs that a step judges, by the numbers of where it judges them.
     ///
     /// # Errors

@@ -214,6 +214,7 @@ impl Steps<'_, '_> {
             judged,
             inside: work.plan.inside(step)?,
             judged_by_all: work.plan.judged_by_all(group, &work.cpus, &work.roles)?,
+            audited: work.plan.all_inside()?,
             is_crowded,
             launched: RefCell::default(),
             test_set,

@@ -24,7 +24,7 @@ use lab::place::container::{Containers, RuntimeName};
 use lab::place::guest::GuestSpec;
 use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
-use lab::session::Explainer;
+use lab::session::{Explainer, Inventory};
 use lasting::Again;
 use model::EventKind;
 use probes::options::positive_duration;
@@ -185,6 +185,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         // Its cost would be part of the wake-ups, too.
         osnoise: false,
         measured: roles.measured.clone(),
+        inventory: Inventory::Measured,
         recorder: Some(roles.recorder.clone()),
         interfaces: Vec::new(),
         ports: args.nic.clone(),

@@ -16,6 +16,7 @@ use crate::bed::DeviceEnd;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
 use sys::privilege::{Capability, has};
@@ -196,6 +197,7 @@ impl Maker<'_> {
             mac,
             facts,
             boot,
+            has_told: AtomicBool::new(false),
         })
     }
 }

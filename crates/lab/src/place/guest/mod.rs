@@ -39,6 +39,7 @@ use message::Greeting;
 use model::Fact;
 use peer::Peer;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::netns::NetNs;
 use units::{CpuList, format_ns};
@@ -73,6 +74,8 @@ pub struct Guest {
     facts: Vec<Fact>,
     /// From the start of QEMU to the agent's greeting.
     boot: Duration,
+    /// Whether a command has been asked what is known of it: emulated, that takes most of a command's start.
+    has_told: AtomicBool,
 }
 
 impl Guest {
@@ -139,6 +142,10 @@ impl Place for Guest {
 
     fn vcpu(&self, cpu: u32) -> Option<Vcpu> {
         qemu::threads::vcpu(self.up.machine.process(), cpu)
+    }
+
+    fn tells_inventory(&self) -> bool {
+        !self.has_told.swap(true, Ordering::Relaxed)
     }
 
     fn emulated(&self) -> Option<String> {

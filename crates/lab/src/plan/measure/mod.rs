@@ -152,6 +152,8 @@ pub(super) struct StepContext<'a> {
     pub(super) inside: Option<CpuList>,
     /// Those of all steps side by side, by the numbers of where the device is.
     pub(super) judged_by_all: CpuList,
+    /// Those of all steps of the plan in a guest, which its audit is asked about; none: the device is in no guest.
+    pub(super) audited: CpuList,
     /// Whether virtual CPUs share those of this machine.
     pub(super) is_crowded: bool,
     /// Ends that are being made ready in their places.
