@@ -3,6 +3,7 @@
 use super::file::{Cpus, Duration};
 use super::measure::{Given, StepContext};
 use super::step::Step;
+use crate::kthreads::KernelThreads;
 use crate::load::LoadSpec;
 use crate::loads::{self, Loads};
 use crate::place::line::{FromPlace, ToPlace, read};
@@ -295,9 +296,13 @@ impl Task {
         let setting = (loads::SETTING.to_owned(), self.load(&own.describe()));
         runner.session.recorder.set_settings(vec![setting]);
         runner.loads.join(own);
+        let before = KernelThreads::look();
         let running = self.step.measure.device(&context, &sender, runner.session)?;
         let _ = say(&FromPlace::Ready);
-        runner.attend("measuring", vec![Box::new(Side::Here(running))])
+        let outcome = runner.attend("measuring", vec![Box::new(Side::Here(running))]);
+        let facts = KernelThreads::look().since(&before, &self.judged());
+        runner.session.recorder.add_facts(facts);
+        outcome
     }
 }
 

@@ -6,6 +6,7 @@ use super::measure::StepContext;
 use super::roles::Roles;
 use super::step::{Load as PlanLoad, Step};
 use crate::bed::Bed;
+use crate::kthreads::KernelThreads;
 use crate::load::LoadSpec;
 use crate::loads::Loads;
 use crate::place::{Place, PlaceSpec, up};
@@ -57,8 +58,13 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     let events = runner.session.recorder.events();
     // Beside those that the command line asked for.
     runner.loads.join(Loads::start(work.specs(&work.plan.loads)?, &events)?);
+    let judged = work.plan.all_judged(&work.cpus, &work.roles)?;
+    let before = KernelThreads::look();
     let mut steps = Steps { runner, work, alone };
-    steps.run(beds.as_ref())
+    let outcome = steps.run(beds.as_ref());
+    let facts = KernelThreads::look().since(&before, &judged);
+    steps.runner.session.recorder.add_facts(facts);
+    outcome
 }
 
 impl PlanRun<'_> {

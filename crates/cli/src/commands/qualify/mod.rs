@@ -20,10 +20,11 @@ use crate::verdict::write;
 use host::CpuFacts;
 use lab::bed::Bed;
 use lab::detach::Left;
+use lab::partition::{Partition, clean_up};
 use lab::place::container::{Containers, RuntimeName};
 use lab::place::guest::GuestSpec;
 use lab::place::{Kind, PlaceSpec};
-use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
+use lab::plan::{Isolation, Named, Plan, PlanRun, Roles, live_facts};
 use lab::session::{Explainer, Inventory};
 use lasting::Again;
 use model::EventKind;
@@ -176,6 +177,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
     }
+    let partition = partition(&plan, &roles)?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -211,6 +213,9 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         Some(cell) => run.session.recorder.add_facts(cell.facts()),
         None => run.html_beside_the_run(),
     }
+    if let Some(partition) = &partition {
+        run.session.recorder.add_facts(partition.facts());
+    }
     say_rest(&run, left.as_deref());
     let work = PlanRun {
         place,
@@ -220,7 +225,22 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         ports,
     };
     let outcome = lab::plan::run(run.runner(), work);
+    // Before the report is made, which may take all CPUs.
+    drop(partition);
     run.finish(outcome)
+}
+
+/// The partition that a cell of a matrix is measured in. What a killed measurement left of one is taken back in any case.
+fn partition(plan: &Plan, roles: &Roles) -> Result<Option<Partition>, Failure> {
+    let is_of_cell = plan
+        .cell
+        .as_ref()
+        .is_some_and(|cell| cell.isolation == Isolation::Cpuset);
+    let made = match is_of_cell && plan.place != Kind::Vm {
+        true => Partition::make(&roles.measured).map(Some),
+        false => clean_up().map(|()| None),
+    };
+    made.map_err(|why| Failure::CouldNotMeasure(format!("partition of control groups: {why}")))
 }
 
 /// Says in the run that it is the rest of a plan.
