@@ -307,11 +307,13 @@ fn place(args: &QualifyArgs, plan: &Plan, facts: &CpuFacts, roles: &Roles) -> Re
     })
 }
 
-/// CPUs for so many virtual ones: what keeps house there on one that is not judged here, the others on those that are. `None`: there
-/// are too few.
+/// CPUs for so many virtual ones: those that are judged, where there are enough. Else what keeps house there is on one that is not judged
+/// here, the others on those that are. `None`: there are too few.
 fn on_cpus_of_the_run(roles: &Roles, wanted: usize) -> Option<CpuList> {
-    let all: CpuList = roles.recorder.iter().take(1).chain(roles.measured.iter()).collect();
-    (all.len() >= wanted).then(|| all.iter().take(wanted).collect())
+    let judged = roles.measured.clone();
+    let with_one_more = roles.recorder.iter().take(1).chain(judged.iter()).collect();
+    let enough = [judged, with_one_more].into_iter().find(|cpus| cpus.len() >= wanted);
+    enough.map(|cpus| cpus.iter().take(wanted).collect())
 }
 
 /// How long it takes and who runs where, before anything is measured. Standard output is the result's.
