@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use support::{json, root_or_skip, run, signal, start, stderr, traces, wait};
 
@@ -88,8 +89,85 @@ fn processes(folder: &str) -> Vec<String> {
         .collect()
 }
 
+/// Tests that need all CPUs, beside each other; the partition, which keeps one from them, alone.
+static CPUS: RwLock<()> = RwLock::new(());
+
+/// A cell in a partition of control groups.
+const PARTED: &str = r#"
+name = "parted"
+what = "Wake-ups on CPUs that nothing else has"
+limits = "substation"
+window = "100ms"
+
+[cpus]
+housekeeping = "first"
+measured = "rest"
+
+[cell]
+place = "native"
+load = "none"
+isolation = "cpuset"
+
+[[step]]
+probe = "wakeup"
+duration = "60s"
+interval = "1ms"
+"#;
+
+#[test]
+fn a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one() {
+    let test = "a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one";
+    if !root_or_skip(test) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let (plan, first, second) = (
+        plan(directory.path(), PARTED),
+        path(directory.path(), "first"),
+        path(directory.path(), "second"),
+    );
+    let _alone = CPUS.write().unwrap_or_else(PoisonError::into_inner);
+    let others = Path::new("/sys/fs/cgroup/cpuset/triptime-others");
+    let balancing = || std::fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance").ok();
+    let before = (balancing(), others.exists());
+    let mut child = start(&["qualify", &plan, "--out", &first, "--quiet"]);
+    let until = Instant::now() + Duration::from_secs(30);
+    while !others.exists() && child.try_wait().expect("its state").is_none() {
+        assert!(Instant::now() < until, "neither a partition nor a refusal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().expect("SIGKILL");
+    child.wait().expect("ended");
+    let words = ["qualify", &plan, "--out", &second, "--duration", "1s", "--quiet"];
+    let output = wait(start(&words), &words);
+    assert_eq!((balancing(), others.exists()), before, "left behind");
+    if before.0.is_none() {
+        // Without control groups of version 1 there is none, and it says so.
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("partition of control groups: "),
+            "{}",
+            stderr(&output)
+        );
+        return;
+    }
+    let run = store::RunFile::open(Path::new(&second)).expect("a run");
+    let facts = run.facts().expect("facts");
+    let value = |group: &str, name: &str| {
+        let found = facts
+            .iter()
+            .find(|fact| (fact.group.as_str(), fact.name.as_str()) == (group, name));
+        found.and_then(|fact| fact.value.clone().ok()).unwrap_or_default()
+    };
+    let cpu = value("partition of control groups", "kept apart");
+    assert_ne!(value("partition of control groups", "threads moved"), "0");
+    assert_ne!(value("kernel threads", &format!("bound to {cpu}")), "");
+    assert_ne!(value("kernel threads", &format!("not bound, last on {cpu}")), "");
+}
+
 #[test]
 fn a_matrix_that_was_killed_goes_on_with_what_is_missing() {
+    let _all = CPUS.read().unwrap_or_else(PoisonError::into_inner);
     let test = "a_matrix_that_was_killed_goes_on_with_what_is_missing";
     if !root_or_skip(test) {
         return;
@@ -188,6 +266,7 @@ fn every_cell_is_in_the_table(document: &Value, out: &str) {
 
 #[test]
 fn an_interrupt_ends_it_with_what_is_measured_and_says_how_to_go_on() {
+    let _all = CPUS.read().unwrap_or_else(PoisonError::into_inner);
     let test = "an_interrupt_ends_it_with_what_is_measured_and_says_how_to_go_on";
     if !root_or_skip(test) {
         return;
@@ -230,6 +309,7 @@ fn an_interrupt_ends_it_with_what_is_measured_and_says_how_to_go_on() {
 
 #[test]
 fn foreign_folders_other_plans_and_options_that_mean_nothing_are_refused() {
+    let _all = CPUS.read().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().expect("tempdir");
     let plan = plan(directory.path(), PLAN);
     let notes = path(directory.path(), "notes");
@@ -261,6 +341,7 @@ fn foreign_folders_other_plans_and_options_that_mean_nothing_are_refused() {
 
 #[test]
 fn what_it_will_do_is_shown_with_what_is_left_out() {
+    let _all = CPUS.read().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().expect("tempdir");
     let plan = plan(directory.path(), PLAN);
     let show = |words: &[&str]| {

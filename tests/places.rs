@@ -59,6 +59,17 @@ interval = "500us"
 policy = "fifo:80"
 "#;
 
+/// At the same time on the guest's other CPU, by the guest's numbers.
+const BESIDE_IT: &str = r#"
+[[step]]
+probe = "wakeup"
+label = "beside"
+duration = "6s"
+interval = "10ms"
+cpus = "first"
+beside_previous = true
+"#;
+
 /// One at a time: containers side by side share the real-time budget, and each test looks at what is left behind.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -200,7 +211,11 @@ fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
     let before = left();
     let out = directory.path().join("run.triptime").display().to_string();
     let path = |name: &str| kernel.join(name).display().to_string();
-    let (plan, vmlinux, modules) = (plan(directory.path(), STALLED), path("vmlinux"), path(""));
+    let (plan, vmlinux, modules) = (
+        plan(directory.path(), &[STALLED, BESIDE_IT].concat()),
+        path("vmlinux"),
+        path(""),
+    );
     let words = [
         "qualify",
         &plan,
@@ -219,8 +234,22 @@ fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert_eq!(left(), before, "left behind");
     let run = RunFile::open(Path::new(&out)).expect("a run");
-    let (id, spec) = run.series().expect("series").remove(0);
-    assert_eq!(spec.name, "wakeup/cpu1");
+    let mut all = run.series().expect("series");
+    all.sort_by(|(_, one), (_, other)| other.name.cmp(&one.name));
+    let names: Vec<&str> = all.iter().map(|(_, spec)| spec.name.as_str()).collect();
+    assert_eq!(names, ["wakeup/cpu1", "wakeup/beside/cpu0"]);
+    let (id, second) = (all[0].0, run.windows(all[1].0).expect("windows"));
+    let first = run.windows(id).expect("windows");
+    let at_once = |start_ns: u64, end_ns: u64| {
+        second
+            .iter()
+            .any(|other| other.start_ns < end_ns && start_ns < other.end_ns)
+    };
+    let together = first
+        .iter()
+        .filter(|window| at_once(window.start_ns, window.end_ns))
+        .count();
+    assert!(together * 2 > first.len(), "{together} of {} windows", first.len());
     let spikes = run.spikes(id).expect("spikes");
     let texts = spikes
         .iter()

@@ -22,9 +22,9 @@ pub(crate) struct MachineArgs {
     /// More arguments for its kernel
     #[arg(long, value_name = "ARGUMENTS", default_value = "", hide_default_value = true, help_heading = GUEST)]
     append: String,
-    /// Its virtual CPUs
-    #[arg(long, value_name = "COUNT", default_value_t = 2, help_heading = GUEST)]
-    vcpus: u32,
+    /// Its virtual CPUs [default: 2, or as the plan says]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..), help_heading = GUEST)]
+    vcpus: Option<u32>,
     /// Those that its kernel isolates; "" for none [default: all but 0]
     #[arg(long, value_name = "LIST", help_heading = GUEST)]
     isolate: Option<CpuList>,
@@ -56,7 +56,7 @@ impl MachineArgs {
                 "--append",
                 Some(self.append.clone()).filter(|append| !append.is_empty()),
             ),
-            ("--vcpus", Some(self.vcpus.to_string())),
+            ("--vcpus", self.vcpus.map(|count| count.to_string())),
             ("--memory", Some(format!("{}B", self.memory))),
             ("--host-cpus", self.host_cpus.as_ref().map(ToString::to_string)),
             ("--accel", Some(self.accel.name().to_owned())),
@@ -78,19 +78,25 @@ impl MachineArgs {
         self.isolate.is_some()
     }
 
-    /// The guest that is asked for.
+    /// How many virtual CPUs are asked for.
+    pub(crate) fn vcpus(&self) -> Option<u32> {
+        self.vcpus
+    }
+
+    /// The guest that is asked for, with this many virtual CPUs where nothing is said.
     ///
     /// # Errors
     /// No kernel is named, and the own one is not there.
-    pub(crate) fn spec(&self) -> Result<GuestSpec, Failure> {
+    pub(crate) fn spec(&self, usual_vcpus: u32) -> Result<GuestSpec, Failure> {
         let (kernel, modules) = match (&self.kernel, &self.modules) {
             (Some(kernel), Some(modules)) => (kernel.clone(), modules.clone()),
             _ => GuestSpec::own_kernel()?,
         };
+        let cpus = self.vcpus.unwrap_or(usual_vcpus);
         Ok(GuestSpec {
             arguments: self.append.clone(),
-            cpus: self.vcpus,
-            isolated: self.isolate.clone().unwrap_or_else(|| (1..self.vcpus).collect()),
+            cpus,
+            isolated: self.isolate.clone().unwrap_or_else(|| (1..cpus).collect()),
             memory: self.memory,
             host_cpus: self.host_cpus.clone(),
             accel: self.accel,

@@ -36,6 +36,8 @@ pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
         flight_recorder: true,
         // Told to end by the other end, it has come to its end.
         open_ended: true,
+        inventory: task.inventory(),
+        recorder: Some(task.others()),
         interfaces: task.interface().map(str::to_owned).into_iter().collect(),
         ..Start::probe("device", task.judged(), None)
     };

@@ -14,7 +14,7 @@ use lab::loads::Loads;
 use lab::preflight::{self, Intent};
 use lab::room::{Disk, Need};
 use lab::runner::{Runner, Underway};
-use lab::session::{Explainer, Session, SessionError, SessionSpec};
+use lab::session::{Explainer, Inventory, Session, SessionError, SessionSpec};
 use model::fact::LABEL;
 use model::{EventKind, RunState};
 use probes::copier::{self, Capture, CaptureSpec, Extent};
@@ -57,6 +57,8 @@ pub(crate) struct Start<'a> {
     pub(crate) osnoise: bool,
     /// CPUs that are measured: the recorder keeps off them, if others are left.
     pub(crate) measured: CpuList,
+    /// What is said of the machine.
+    pub(crate) inventory: Inventory,
     /// CPUs of the recorder; `None`: those of this process that are not measured.
     pub(crate) recorder: Option<CpuList>,
     /// Interfaces that are measured on.
@@ -96,6 +98,7 @@ impl Start<'_> {
             flight_recorder: false,
             osnoise: false,
             measured,
+            inventory: Inventory::Measured,
             recorder: None,
             interfaces: Vec::new(),
             ports: Vec::new(),
@@ -160,6 +163,7 @@ impl Run {
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
             osnoise: start.osnoise,
             measured: start.measured.clone(),
+            inventory: start.inventory,
             housekeeping: start.recorder.clone().unwrap_or_else(|| beside(&start.measured)),
             interfaces: start.interfaces,
             ports: start.ports,

@@ -34,7 +34,7 @@ impl Here {
                 .map(|_| ())
                 .map_err(|error| error.to_string()),
             guest,
-            partition: Err("this version makes no partitions of control groups".to_owned()),
+            partition: crate::partition::clean_up().and_then(|()| crate::partition::possible()),
             isolated: facts.isolated.clone(),
             measured: measured.clone(),
         }

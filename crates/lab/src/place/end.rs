@@ -23,45 +23,90 @@ pub struct AwayEnd {
     stop: Stop,
 }
 
-impl AwayEnd {
-    /// Starts the job, and waits until it is ready. What it asks is answered from then on. It ends with `stop` at the latest.
+/// An end that is being made ready: it measures when it is told to begin.
+pub struct Launched {
+    end: AwayEnd,
+    answering: Answering,
+    lines: Receiver<String>,
+    is_prepared: bool,
+}
+
+impl Launched {
+    /// Starts the job, and does not wait for it. It ends with `stop` at the latest.
     ///
     /// # Errors
-    /// It could not be started, or ended before it was ready.
+    /// It could not be started.
     pub fn start(place: &Arc<dyn Place>, job: &Job, session: &Session, stop: &Stop) -> Result<Self, PlaceError> {
         let mut away = place.start(job)?;
         let lines = away.lines();
-        let mut answering = Answering {
+        let answering = Answering {
             away: Arc::new(Mutex::new(away)),
             place: Arc::clone(place),
             explain: session.explainer(),
             ahead: None,
             threads: BTreeMap::new(),
         };
-        let this = Self {
+        let end = AwayEnd {
             place: Arc::clone(place),
             away: Arc::clone(&answering.away),
             stop: stop.clone(),
         };
+        Ok(Self {
+            end,
+            answering,
+            lines,
+            is_prepared: false,
+        })
+    }
+
+    /// Waits until it has made itself ready.
+    ///
+    /// # Errors
+    /// It ended before, or takes too long.
+    pub fn until_prepared(&mut self) -> Result<(), PlaceError> {
+        if !self.is_prepared {
+            self.until(&FromPlace::Prepared)?;
+            self.is_prepared = true;
+        }
+        Ok(())
+    }
+
+    /// Tells it to begin, and waits until it measures, sends or receives. What it asks is answered from then on.
+    ///
+    /// # Errors
+    /// It ended before.
+    pub fn begin(mut self) -> Result<AwayEnd, PlaceError> {
+        self.end.away().say(&written(&ToPlace::Begin))?;
+        self.until(&FromPlace::Ready)?;
+        let Self {
+            end, answering, lines, ..
+        } = self;
+        std::thread::spawn(move || answering.answer_all(&lines));
+        Ok(end)
+    }
+
+    fn until(&mut self, wanted: &FromPlace) -> Result<(), PlaceError> {
         let begun = Instant::now();
         loop {
             let left = READY_PATIENCE.saturating_sub(begun.elapsed());
-            match lines.recv_timeout(left) {
+            match self.lines.recv_timeout(left) {
                 Ok(line) => match read(&line) {
-                    Some(FromPlace::Ready) => break,
-                    Some(said) => answering.answer(&said),
-                    None => return Err(this.failed(&format!("said \"{line}\""))),
+                    Some(said) if said == *wanted => return Ok(()),
+                    Some(said) => self.answering.answer(&said),
+                    None => return Err(self.end.failed(&format!("said \"{line}\""))),
                 },
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(this.failed(&format!("not ready after {} s", READY_PATIENCE.as_secs())));
+                    return Err(self
+                        .end
+                        .failed(&format!("not ready after {} s", READY_PATIENCE.as_secs())));
                 }
-                Err(RecvTimeoutError::Disconnected) => return Err(this.ended_early()),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.end.ended_early()),
             }
         }
-        std::thread::spawn(move || answering.answer_all(&lines));
-        Ok(this)
     }
+}
 
+impl AwayEnd {
     fn away(&self) -> MutexGuard<'_, Box<dyn Away>> {
         lock(&self.away)
     }
@@ -152,7 +197,7 @@ impl Answering {
 
     fn answer(&mut self, said: &FromPlace) {
         match said {
-            FromPlace::Ready => {}
+            FromPlace::Prepared | FromPlace::Ready => {}
             FromPlace::Watch { cpu, thread } => {
                 let here = self.number_of(*thread);
                 if let Some(explain) = &mut self.explain {

@@ -9,6 +9,8 @@ use units::Monotonic;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FromPlace {
+    /// It is up, and measures as soon as it is told to begin.
+    Prepared,
     /// It measures, sends or receives by now.
     Ready,
     /// A measuring thread runs on a CPU.
@@ -26,6 +28,8 @@ pub(crate) enum FromPlace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ToPlace {
+    /// It is to measure now.
+    Begin,
     /// Its sender has ended, at this instant of the place's `CLOCK_REALTIME` in ns.
     SenderEnded(i64),
     /// An answer, in the order of the questions.

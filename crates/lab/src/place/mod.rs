@@ -11,7 +11,7 @@ pub(crate) mod line;
 
 pub(crate) use asking::say;
 pub use asking::{Answers, Asking, OverHost, asking};
-pub use end::AwayEnd;
+pub use end::{AwayEnd, Launched};
 pub use error::PlaceError;
 
 use crate::bed::{Bed, BedError, Network};
@@ -100,6 +100,11 @@ pub trait Place: Debug + Send + Sync {
     /// Why the timing of the place is no evidence, if it is none: neither what is measured there, nor what is measured of it.
     fn emulated(&self) -> Option<String> {
         None
+    }
+
+    /// Whether the next command is to say what is known of the place: where all commands share one, the first of them alone.
+    fn tells_inventory(&self) -> bool {
+        true
     }
 
     /// What is to be known of everything that is measured there, such as that its time is emulated.

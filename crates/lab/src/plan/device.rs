@@ -3,17 +3,20 @@
 use super::file::{Cpus, Duration};
 use super::measure::{Given, StepContext};
 use super::step::Step;
+use crate::kthreads::KernelThreads;
 use crate::load::LoadSpec;
 use crate::loads::{self, Loads};
 use crate::place::line::{FromPlace, ToPlace, read};
 use crate::place::{Answers, Job, Kind, Place, StatedClock, say};
 use crate::runner::{Runner, Side};
-use crate::session::{Session, SessionError};
+use crate::session::{Inventory, Session, SessionError};
 use probes::SenderEnd;
 use probes::subscribe::ClockRelation;
 use run::Stop;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::io::BufRead;
+use std::sync::mpsc::{Receiver, channel};
 use units::{CpuList, Realtime, format_ns};
 
 /// Name of the file that a place is given.
@@ -39,6 +42,10 @@ pub(super) struct There {
     clock: Clocks,
     /// What this end asks the other about.
     asks: Asks,
+    /// CPUs that the audit there is asked about; none: what is known of the place is in the run already.
+    audited: Option<Vec<u32>>,
+    /// CPUs that are judged there by this step and those side by side with it.
+    judged_by_all: Vec<u32>,
     /// What loads the machine of the other end, as a setting of series says it.
     load_here: Option<String>,
 }
@@ -131,9 +138,14 @@ pub(super) fn job(
             (_, Kind::Container) => Asks::Causes,
             (_, Kind::Vm) => Asks::VirtualCpus,
         },
+        audited: place.tells_inventory().then(|| context.audited.iter().collect()),
+        judged_by_all: context.judged_by_all.iter().collect(),
         load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
     };
-    let judged = place.judged().unwrap_or_else(|| context.judged.clone());
+    let judged = match &context.inside {
+        Some(inside) => inside.clone(),
+        None => place.judged().unwrap_or_else(|| context.judged.clone()),
+    };
     for of_here in ["test_set", "beside_previous"] {
         keys.remove(of_here);
     }
@@ -177,6 +189,24 @@ impl Task {
         }
     }
 
+    /// What it says of the machine that it is on.
+    pub fn inventory(&self) -> Inventory {
+        match &self.there.audited {
+            None => Inventory::Known,
+            // Of a place with the numbers of another machine: its own are in the step.
+            Some(cpus) if cpus.is_empty() => Inventory::Measured,
+            Some(cpus) => Inventory::Of(cpus.iter().copied().collect()),
+        }
+    }
+
+    /// Where its process keeps everything that does not measure: CPUs that no step beside it judges, where there are any.
+    pub fn others(&self) -> CpuList {
+        let allowed = sys::thread::allowed_cpus();
+        let of_all = self.there.judged_by_all.iter().copied().collect();
+        let free = allowed.without(&of_all).without(&self.judged());
+        if free.is_empty() { allowed } else { free }
+    }
+
     /// The interface it receives or sends on, if its step has a network.
     pub fn interface(&self) -> Option<&str> {
         self.step.needs_bed().then_some(self.there.interface.as_str())
@@ -213,13 +243,13 @@ impl Task {
 
     /// Its loads, on the CPUs that are not judged.
     fn loads(&self) -> impl Iterator<Item = LoadSpec> {
-        let allowed = sys::thread::allowed_cpus();
-        let others = allowed.without(&self.judged());
-        let usual = if others.is_empty() { allowed } else { others };
+        let usual = self.others();
         self.step.common.loads.iter().map(move |load| LoadSpec {
             kind: load.kind.clone(),
             cpus: match &load.cpus {
                 Some(Cpus::List(cpus)) => cpus.clone(),
+                Some(Cpus::First) => usual.iter().take(1).collect(),
+                Some(Cpus::Rest) => self.judged(),
                 _ => usual.clone(),
             },
         })
@@ -240,6 +270,11 @@ impl Task {
     pub fn run(&self, mut runner: Runner<'_>, window_ns: u64, answers: Answers) -> Result<(), SessionError> {
         let context = StepContext {
             judged: self.judged(),
+            inside: None,
+            judged_by_all: CpuList::default(),
+            audited: CpuList::default(),
+            is_crowded: false,
+            launched: RefCell::default(),
             test_set: CpuList::default(),
             duration: Duration(self.step.common.duration.0),
             label: self.step.common.label.clone(),
@@ -251,24 +286,36 @@ impl Task {
             there: Some(&self.there),
             written: &self.step.written,
         };
+        let sender = SenderEnd::default();
+        let begin = listen(sender.clone(), runner.session.stop.clone(), answers);
+        // An error: whoever started it sees that it has ended.
+        let _ = say(&FromPlace::Prepared);
+        // Nobody tells it any more: it ends at once then, for the run is told to.
+        let _ = begin.recv();
         let own = Loads::start(self.loads(), &runner.session.recorder.events())?;
         let setting = (loads::SETTING.to_owned(), self.load(&own.describe()));
         runner.session.recorder.set_settings(vec![setting]);
         runner.loads.join(own);
-        let sender = SenderEnd::default();
+        let before = KernelThreads::look();
         let running = self.step.measure.device(&context, &sender, runner.session)?;
-        listen(sender, runner.session.stop.clone(), answers);
-        // An error: whoever started it sees that it has ended.
         let _ = say(&FromPlace::Ready);
-        runner.attend("measuring", vec![Box::new(Side::Here(running))])
+        let outcome = runner.attend("measuring", vec![Box::new(Side::Here(running))]);
+        let facts = KernelThreads::look().since(&before, &self.judged());
+        runner.session.recorder.add_facts(facts);
+        outcome
     }
 }
 
-/// Hears what the other end has to say, for as long as the process lives. When there is nobody any more, this end is over, too.
-fn listen(sender: SenderEnd, stop: Stop, answers: Answers) {
+/// Hears what the other end has to say, for as long as the process lives. When there is nobody any more, this end is over, too. What
+/// comes back is told when to begin, or that nobody will.
+fn listen(sender: SenderEnd, stop: Stop, answers: Answers) -> Receiver<()> {
+    let (told, begin) = channel();
+    let mut told = Some(told);
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
             match read(&line) {
+                // Told twice, it has begun.
+                Some(ToPlace::Begin) => drop(told.take()),
                 Some(ToPlace::SenderEnded(at)) => {
                     let now = sys::clock::pair();
                     sender.tell(now.monotonic - (now.realtime - Realtime::from_ns(at)));
@@ -278,5 +325,7 @@ fn listen(sender: SenderEnd, stop: Stop, answers: Answers) {
             }
         }
         stop.request();
+        drop(told);
     });
+    begin
 }

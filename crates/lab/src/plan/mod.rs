@@ -6,6 +6,7 @@ mod device;
 mod faults;
 mod file;
 mod hops;
+mod inside;
 mod matrix;
 mod measure;
 mod networks;
@@ -27,7 +28,7 @@ pub use run::{PlanRun, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 11] = [
+pub const EMBEDDED: [(&str, &str); 12] = [
     ("quick", include_str!("../../../../plans/quick.toml")),
     ("substation", include_str!("../../../../plans/substation.toml")),
     ("vpc", include_str!("../../../../plans/vpc.toml")),
@@ -42,4 +43,5 @@ pub const EMBEDDED: [(&str, &str); 11] = [
         include_str!("../../../../plans/container-table.toml"),
     ),
     ("two-guests", include_str!("../../../../plans/two-guests.toml")),
+    ("vm-bench", include_str!("../../../../plans/vm-bench.toml")),
 ];

@@ -26,7 +26,7 @@ impl Plan {
         let mut steps = Vec::new();
         for (at, group) in self.groups().enumerate() {
             for step in group {
-                let cpus = self.takes(step, facts, roles)?;
+                let seat = self.seat(step, facts, roles)?;
                 let time = format_ns(self.lasts_ns(group) as f64);
                 let beside = if group.len() > 1 { ", side by side" } else { "" };
                 let loads = self.words(&step.common.loads, facts, roles)?;
@@ -35,11 +35,7 @@ impl Plan {
                 } else {
                     format!(", beside {}", loads.join(", "))
                 };
-                steps.push(format!(
-                    "{}. {}: {time} on cpu {cpus}{beside}{loads}",
-                    at + 1,
-                    step.name()
-                ));
+                steps.push(format!("{}. {}: {time} on {seat}{beside}{loads}", at + 1, step.name()));
             }
         }
         Ok(Outline {
@@ -49,9 +45,28 @@ impl Plan {
         })
     }
 
+    /// Where the virtual CPUs of its guests run.
+    fn crowding(&self, roles: &Roles) -> String {
+        let (each, guests) = (self.guest_cpus() as usize, self.devices());
+        let here = roles.measured.iter().chain(roles.recorder.iter().take(1)).count();
+        match here < each * guests {
+            true => format!(
+                "Its guests have {} virtual CPUs, and this run has {here} CPUs for them: they share these, and wait for each other.",
+                each * guests
+            ),
+            false => format!(
+                "It boots guests: each of their {} virtual CPUs has a CPU of its own.",
+                each * guests
+            ),
+        }
+    }
+
     /// Loads with the CPUs they run on.
     fn words(&self, loads: &[Load], facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
         let one = |load: &Load| {
+            if let Some(seat) = self.seat_of_load(load)? {
+                return Ok(format!("{} on {seat}", load.kind));
+            }
             let resolve = |cpus| self.resolve(cpus, facts, roles);
             let cpus = load
                 .cpus
@@ -72,6 +87,9 @@ impl Plan {
         let mut does = vec![format!(
             "Its threads run at real-time priority on cpu {taken}: what shares these CPUs waits for them."
         )];
+        if self.is_in_guests() {
+            does.push(self.crowding(roles));
+        }
         if !self.loads.is_empty() || self.steps.iter().any(|step| !step.common.loads.is_empty()) {
             does.push(format!(
                 "Its loads keep cpu {} busy at ordinary priority, unless they name others.",

@@ -16,7 +16,7 @@ impl Plan {
     pub fn room(&self, facts: &CpuFacts, roles: &Roles, window_ns: u64, budget: u64) -> Result<Need, PlanError> {
         let hops = if self.bed.is_none() { OVER_A_BRIDGE } else { 1 };
         let of_step = |step| {
-            let [judged, _] = self.cpus_of(step, facts, roles)?;
+            let judged = self.judges(step, facts, roles)?;
             let lasts_ns = self.lasts_ns(std::slice::from_ref(step));
             Ok(Need::of(step.measure.series(&judged, hops), lasts_ns, window_ns))
         };

@@ -6,6 +6,7 @@ use super::measure::StepContext;
 use super::roles::Roles;
 use super::step::{Load as PlanLoad, Step};
 use crate::bed::Bed;
+use crate::kthreads::KernelThreads;
 use crate::load::LoadSpec;
 use crate::loads::Loads;
 use crate::place::{Place, PlaceSpec, up};
@@ -15,6 +16,7 @@ use host::{CpuFacts, Host};
 use model::EventKind;
 use probes::Rest;
 use run::{Events, Stop};
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -56,8 +58,13 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     let events = runner.session.recorder.events();
     // Beside those that the command line asked for.
     runner.loads.join(Loads::start(work.specs(&work.plan.loads)?, &events)?);
+    let judged = work.plan.all_judged(&work.cpus, &work.roles)?;
+    let before = KernelThreads::look();
     let mut steps = Steps { runner, work, alone };
-    steps.run(beds.as_ref())
+    let outcome = steps.run(beds.as_ref());
+    let facts = KernelThreads::look().since(&before, &judged);
+    steps.runner.session.recorder.add_facts(facts);
+    outcome
 }
 
 impl PlanRun<'_> {
@@ -124,8 +131,8 @@ impl Steps<'_, '_> {
         let mut settings = vec![crate::loads::setting(&loads)];
         if group.len() > 1 {
             let one = |step: &Step| {
-                let cpus = self.work.plan.takes(step, &self.work.cpus, &self.work.roles)?;
-                Ok(format!("{} on cpu {cpus}", step.name()))
+                let seat = self.work.plan.seat(step, &self.work.cpus, &self.work.roles)?;
+                Ok(format!("{} on {seat}", step.name()))
             };
             let all = group.iter().map(one).collect::<Result<Vec<String>, PlanError>>()?;
             settings.push(("side by side".to_owned(), all.join(", ")));
@@ -144,7 +151,7 @@ impl Steps<'_, '_> {
             _ => {
                 let doing: Vec<&str> = group.iter().map(Step::name).collect();
                 let bed = beds.map(|beds| (beds.first(), beds));
-                let steps = group.iter().map(|step| (step, bed));
+                let steps = group.iter().map(|step| (step, bed)).collect();
                 self.side_by_side(&doing.join(", "), steps)
             }
         }
@@ -158,27 +165,34 @@ impl Steps<'_, '_> {
             }
             let settings = [&way.settings(), settings].concat();
             self.runner.session.recorder.set_settings(settings);
-            self.side_by_side(&way.doing(step.name()), std::iter::once((step, Some((way, beds)))))?;
+            self.side_by_side(&way.doing(step.name()), vec![(step, Some((way, beds)))])?;
         }
         Ok(())
     }
 
-    /// Starts all of them, and waits until all have ended.
+    /// Starts all of them, and waits until all have ended. Where they begin in places, which takes long, all are made ready first.
     fn side_by_side<'b>(
         &mut self,
         doing: &str,
-        steps: impl Iterator<Item = (&'b Step, Option<(&'b BedOfPlan, &'b Beds)>)>,
+        steps: Vec<(&'b Step, Option<(&'b BedOfPlan, &'b Beds)>)>,
     ) -> Result<(), SessionError> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut all: Vec<Box<dyn Underway + 'b>> = Vec::new();
         let mut refused = Ok(());
+        let group: Vec<&Step> = steps.iter().map(|(step, _)| *step).collect();
+        let mut contexts = Vec::new();
         for (step, bed) in steps {
             let stop = self.runner.session.stop.of_step();
-            let started = self
-                .place(step, bed, &stop)
-                .and_then(|place| step.measure.start(&place, self.runner.session));
+            let context = self.place(step, &group, bed, &stop)?;
+            context.launch(step.measure.as_ref(), self.runner.session)?;
             stops.push(stop);
-            match started {
+            contexts.push((step, context));
+        }
+        for (_, context) in &contexts {
+            context.until_prepared()?;
+        }
+        for (step, context) in &contexts {
+            match step.measure.start(context, self.runner.session) {
                 Ok(one) => all.push(one),
                 Err(error) => {
                     refused = Err(error);
@@ -195,13 +209,20 @@ impl Steps<'_, '_> {
     fn place<'b>(
         &self,
         step: &'b Step,
+        group: &[&Step],
         bed: Option<(&'b BedOfPlan, &'b Beds)>,
         stop: &Stop,
     ) -> Result<StepContext<'b>, SessionError> {
         let work = &self.work;
         let [judged, test_set] = work.plan.cpus_of(step, &work.cpus, &work.roles)?;
+        let is_crowded = matches!(&work.place, PlaceSpec::Guest(spec) if spec.host_cpus.is_none());
         Ok(StepContext {
             judged,
+            inside: work.plan.inside(step)?,
+            judged_by_all: work.plan.judged_by_all(group, &work.cpus, &work.roles)?,
+            audited: work.plan.all_inside()?,
+            is_crowded,
+            launched: RefCell::default(),
             test_set,
             duration: step.common.duration,
             label: step.common.label.clone(),

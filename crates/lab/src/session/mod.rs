@@ -28,6 +28,18 @@ use watch::Watch;
 /// The command that only looks on.
 const TRACE: &str = "trace";
 
+/// What goes into the run of the machine that it is on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Inventory {
+    /// All that is known of it, and what the audit says of the measured CPUs.
+    #[default]
+    Measured,
+    /// The same, with these CPUs in place of the measured ones.
+    Of(CpuList),
+    /// Nothing: it is in an earlier run of the same place.
+    Known,
+}
+
 /// What a run is started with.
 #[derive(Debug, Clone)]
 pub struct SessionSpec {
@@ -42,6 +54,8 @@ pub struct SessionSpec {
     pub osnoise: bool,
     /// CPUs that are measured on. On the first, the flight recorder's effect on wake-ups is looked at.
     pub measured: CpuList,
+    /// What is said of the machine.
+    pub inventory: Inventory,
     /// CPUs of the recorder and of everything else that does not measure.
     pub housekeeping: CpuList,
     /// Interfaces that are measured on: their facts go into the run.
@@ -279,17 +293,22 @@ fn emulated() -> Option<String> {
 
 /// What is known of the machine, and what the rules for real-time machines say of it.
 fn inventory(spec: &SessionSpec) -> Vec<Fact> {
+    let cpus = match &spec.inventory {
+        Inventory::Known => return Vec::new(),
+        Inventory::Of(cpus) => cpus.clone(),
+        Inventory::Measured => spec.measured.clone(),
+    };
     let host = Host::live();
     let mut all = facts(&host);
-    all.extend(audited(&host, spec));
+    all.extend(audited(&host, cpus, &spec.interfaces));
     all
 }
 
 /// What the rules for real-time machines say of this one, for the CPUs and interfaces of the run.
-fn audited(host: &Host, spec: &SessionSpec) -> Vec<Fact> {
+fn audited(host: &Host, cpus: CpuList, interfaces: &[String]) -> Vec<Fact> {
     let parameters = Parameters {
-        rt_cpus: Some(spec.measured.clone()).filter(|cpus| !cpus.is_empty()),
-        nics: spec.interfaces.clone(),
+        rt_cpus: Some(cpus).filter(|cpus| !cpus.is_empty()),
+        nics: interfaces.to_vec(),
         ..Parameters::default()
     };
     host.audit(&parameters, &[]).facts_of_run()

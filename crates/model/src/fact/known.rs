@@ -36,6 +36,13 @@ pub const CELL_LOAD: FactOf<String> = FactOf::new("cell of a matrix", "load");
 /// What keeps its CPUs free.
 pub const CELL_ISOLATION: FactOf<String> = FactOf::new("cell of a matrix", "isolation");
 
+/// Group of the facts of kernel threads that ran on the judged CPUs of a run.
+pub const KERNEL_THREADS: &str = "kernel threads";
+/// How the names of those begin that can run on one CPU alone: `bound to cpu 1`; the value begins with how many they are, or is `none`.
+pub const BOUND: &str = "bound to";
+/// The same of all others.
+pub const UNBOUND: &str = "not bound, last on";
+
 /// Those of them that the inventory of a host has.
 pub const INVENTORIED: [&FactOf<String>; 10] = [
     &HOST_NAME,

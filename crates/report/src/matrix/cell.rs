@@ -4,7 +4,7 @@ use super::measure::Measure;
 use super::{Absent, Measurement};
 use crate::comparison::joined;
 use crate::verdict::{Check, Judgement, Verdict};
-use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE};
+use model::fact::{BOUND, CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE, KERNEL_THREADS, UNBOUND};
 use model::{EventKind, RunView, SeriesView};
 use std::collections::BTreeSet;
 use units::foreign::Show;
@@ -112,6 +112,9 @@ pub(super) struct Cell {
     pub(super) over: Vec<String>,
     /// Whether its processor was emulated: then its timing is no evidence.
     pub(super) is_emulated: bool,
+    /// Kernel threads that ran on its judged CPUs, bound to one and not, of the measurement with the most of each; `None`: it is not
+    /// known.
+    pub(super) kernel_threads: Option<[u64; 2]>,
     /// The files of its runs.
     pub(super) files: Vec<String>,
     /// Its rounds as one run, each kind of series as one; `None` where it was not measured.
@@ -129,9 +132,36 @@ impl Cell {
             failures: Vec::new(),
             over: Vec::new(),
             is_emulated: false,
+            kernel_threads: None,
             files: Vec::new(),
             whole: None,
         }
+    }
+
+    /// The most of each kind so far. In a guest those of its own kernel count.
+    fn count_kernel_threads(&mut self, run: &RunView) {
+        let group = match self.conditions.place.as_str() {
+            "vm" => format!("vm: {KERNEL_THREADS}"),
+            _ => KERNEL_THREADS.to_owned(),
+        };
+        let of = |kind: &str| {
+            let own = run
+                .facts
+                .iter()
+                .filter(|fact| fact.group == group && fact.name.starts_with(kind));
+            let counts: Vec<u64> = own.filter_map(|fact| leading(fact.value.as_deref().ok()?)).collect();
+            (!counts.is_empty()).then(|| counts.iter().sum::<u64>())
+        };
+        if let (Some(bound), Some(unbound)) = (of(BOUND), of(UNBOUND)) {
+            let most = self.kernel_threads.unwrap_or_default();
+            self.kernel_threads = Some([most[0].max(bound), most[1].max(unbound)]);
+        }
+    }
+
+    /// `4 + 1`: bound, and not.
+    pub(super) fn kernel_threads_text(&self) -> Option<String> {
+        self.kernel_threads
+            .map(|[bound, unbound]| format!("{bound} + {unbound}"))
     }
 
     /// What it measured of a kind of series.
@@ -147,6 +177,14 @@ impl Show for Cell {
         self.failures.show();
         self.over.show();
         self.files.show();
+    }
+}
+
+/// The number that a value of kernel threads begins with.
+fn leading(value: &str) -> Option<u64> {
+    match value.split_once(':') {
+        Some((count, _)) => count.parse().ok(),
+        None => (value == "none").then_some(0),
     }
 }
 
@@ -181,6 +219,7 @@ fn of_rounds(conditions: Conditions, mut runs: Vec<Measurement>) -> Cell {
             cell.rounds += 1;
             cell.verdicts.count(run.judgement.verdict);
             cell.is_emulated |= run.view.events.iter().any(|event| event.kind == EventKind::Emulated);
+            cell.count_kernel_threads(&run.view);
             cell.files.push(run.view.file.display().to_string());
         }
     }

@@ -43,6 +43,9 @@ impl Cell {
         entry["not_run"] = json!(self.failures);
         entry["over"] = json!(self.over);
         entry["emulated"] = json!(self.is_emulated);
+        if let Some([bound, unbound]) = self.kernel_threads {
+            entry["kernel_threads"] = json!({ "bound": bound, "not_bound": unbound });
+        }
         entry["files"] = json!(self.files);
         entry["measured"] = self.measures.iter().map(Measure::json).collect();
         entry

@@ -73,13 +73,23 @@ impl Matrix {
     /// Max (mean) of each kind, a row for each cell that was not left out.
     pub(super) fn table(&self) -> Table {
         let kinds: Vec<&Kind> = self.kinds().collect();
-        let heads = ["place", "network", "load", "isolation", "runs", "verdict"].map(str::to_owned);
+        let heads = [
+            "place",
+            "network",
+            "load",
+            "isolation",
+            "runs",
+            "verdict",
+            "kernel threads",
+        ]
+        .map(str::to_owned);
         let row = |cell: &Cell| {
             let own = &cell.conditions;
             let network = own.network.clone().unwrap_or_else(|| NOTHING.to_owned());
             let mut row = vec![own.place.clone(), network, own.load.clone(), own.isolation.clone()];
             row.push(count(u64::from(cell.rounds)));
             row.push(cell.state());
+            row.push(cell.kernel_threads_text().unwrap_or_else(|| NOTHING.to_owned()));
             row.extend(kinds.iter().map(|kind| {
                 cell.measure(kind)
                     .map_or_else(|| NOTHING.to_owned(), Measure::max_and_mean)

@@ -3,7 +3,7 @@
 use super::{CommandArgs, unwritten, write};
 use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
-use lab::place::guest::image_for_any;
+use lab::place::guest::{VCPUS, image_for_any};
 use std::fs;
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub(super) struct GuestArgs {
 }
 
 pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
-    let spec = args.machine.spec()?;
+    let spec = args.machine.spec(VCPUS)?;
     if let Some(word) = args
         .command
         .words

@@ -7,7 +7,7 @@ use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
 use crate::run_file::default_file;
 use crate::verdict;
-use lab::place::guest::{Guest, show};
+use lab::place::guest::{Guest, VCPUS, show};
 use lab::place::{Away, Job, Place, PlaceError, Returned};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub(crate) struct GuestArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
-    let spec = args.machine.spec()?;
+    let spec = args.machine.spec(VCPUS)?;
     if args.show {
         verdict::write(&show(&spec, args.nic.as_deref())?)?;
         return Ok(0);

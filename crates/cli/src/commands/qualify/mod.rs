@@ -17,13 +17,15 @@ use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
 use crate::verdict::write;
+use host::CpuFacts;
 use lab::bed::Bed;
 use lab::detach::Left;
+use lab::partition::{Partition, clean_up};
 use lab::place::container::{Containers, RuntimeName};
 use lab::place::guest::GuestSpec;
 use lab::place::{Kind, PlaceSpec};
-use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
-use lab::session::Explainer;
+use lab::plan::{Isolation, Named, Plan, PlanRun, Roles, live_facts};
+use lab::session::{Explainer, Inventory};
 use lasting::Again;
 use model::EventKind;
 use probes::options::positive_duration;
@@ -46,7 +48,7 @@ On a host in service: the judged CPUs are kept busy at real-time priority, and l
 --show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix, container-table, two-guests), or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix, container-table, two-guests, vm-bench), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
@@ -147,6 +149,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
             return Ok(0);
         }
     };
+    let plan = placed(plan, &args);
     let (plan, ports) = bed(&args, plan)?;
     let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     let is_named = args.cpus.is_some();
@@ -170,11 +173,12 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.detach {
         return detach::start(&args, &plan, Some(&need));
     }
-    let place = place(&args, &plan, &roles)?;
+    let place = place(&args, &plan, &cpus, &roles)?;
     if args.dry_run {
         outline::show(&plan, &cpus, &roles)?;
         return outline::ready();
     }
+    let partition = partition(&plan, &roles)?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -184,6 +188,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         // Its cost would be part of the wake-ups, too.
         osnoise: false,
         measured: roles.measured.clone(),
+        inventory: Inventory::Measured,
         recorder: Some(roles.recorder.clone()),
         interfaces: Vec::new(),
         ports: args.nic.clone(),
@@ -209,6 +214,9 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         Some(cell) => run.session.recorder.add_facts(cell.facts()),
         None => run.html_beside_the_run(),
     }
+    if let Some(partition) = &partition {
+        run.session.recorder.add_facts(partition.facts());
+    }
     say_rest(&run, left.as_deref());
     let work = PlanRun {
         place,
@@ -218,7 +226,22 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         ports,
     };
     let outcome = lab::plan::run(run.runner(), work);
+    // Before the report is made, which may take all CPUs.
+    drop(partition);
     run.finish(outcome)
+}
+
+/// The partition that a cell of a matrix is measured in. What a killed measurement left of one is taken back in any case.
+fn partition(plan: &Plan, roles: &Roles) -> Result<Option<Partition>, Failure> {
+    let is_of_cell = plan
+        .cell
+        .as_ref()
+        .is_some_and(|cell| cell.isolation == Isolation::Cpuset);
+    let made = match is_of_cell && plan.place != Kind::Vm {
+        true => Partition::make(&roles.measured).map(Some),
+        false => clean_up().map(|()| None),
+    };
+    made.map_err(|why| Failure::CouldNotMeasure(format!("partition of control groups: {why}")))
 }
 
 /// Says in the run that it is the rest of a plan.
@@ -242,10 +265,19 @@ pub(crate) fn runtime(text: &str) -> Result<RuntimeName, String> {
     found.ok_or_else(|| format!("use {}", RuntimeName::ALL.map(RuntimeName::name).join(", ")))
 }
 
+/// The plan with its devices where the command line wants them.
+fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
+    let place = match args.far.is_asked_for() {
+        true => Kind::Far,
+        false => args.place.unwrap_or(plan.place),
+    };
+    let vcpus = args.guest.vcpus().or(plan.vcpus);
+    Plan { place, vcpus, ..plan }
+}
+
 /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
-fn place(args: &QualifyArgs, plan: &Plan, roles: &Roles) -> Result<PlaceSpec, Failure> {
-    let kind = args.place.unwrap_or(plan.place);
-    if args.runtime.is_some() && kind != Kind::Container {
+fn place(args: &QualifyArgs, plan: &Plan, facts: &CpuFacts, roles: &Roles) -> Result<PlaceSpec, Failure> {
+    if args.runtime.is_some() && plan.place != Kind::Container {
         return Err(Failure::Usage(
             "--runtime is of containers: add --place container".into(),
         ));
@@ -253,17 +285,21 @@ fn place(args: &QualifyArgs, plan: &Plan, roles: &Roles) -> Result<PlaceSpec, Fa
     if let Some(far) = args.far.place()? {
         return Ok(far);
     }
-    Ok(match kind {
+    Ok(match plan.place {
         // Another machine is named by --far.
         Kind::Native | Kind::Far => PlaceSpec::Native,
         Kind::Container => PlaceSpec::Container(Containers {
             program: None,
-            side_by_side: plan.devices() as u64,
+            side_by_side: plan.devices_at_once() as u64,
             runtime: args.runtime,
-            cpus: roles.measured.iter().chain(roles.recorder.iter()).collect(),
+            cpus: plan
+                .all_judged(facts, roles)?
+                .iter()
+                .chain(roles.recorder.iter())
+                .collect(),
         }),
         Kind::Vm => {
-            let spec = args.guest.spec()?;
+            let spec = args.guest.spec(plan.guest_cpus())?;
             let usual = || on_cpus_of_the_run(roles, spec.cpus as usize * plan.devices());
             let host_cpus = spec.host_cpus.clone().or_else(usual);
             PlaceSpec::Guest(Box::new(GuestSpec { host_cpus, ..spec }))
@@ -271,11 +307,13 @@ fn place(args: &QualifyArgs, plan: &Plan, roles: &Roles) -> Result<PlaceSpec, Fa
     })
 }
 
-/// CPUs for so many virtual ones: what keeps house there on one that is not judged here, the others on those that are. `None`: there
-/// are too few.
+/// CPUs for so many virtual ones: those that are judged, where there are enough. Else what keeps house there is on one that is not judged
+/// here, the others on those that are. `None`: there are too few.
 fn on_cpus_of_the_run(roles: &Roles, wanted: usize) -> Option<CpuList> {
-    let all: CpuList = roles.recorder.iter().take(1).chain(roles.measured.iter()).collect();
-    (all.len() >= wanted).then(|| all.iter().take(wanted).collect())
+    let judged = roles.measured.clone();
+    let with_one_more = roles.recorder.iter().take(1).chain(judged.iter()).collect();
+    let enough = [judged, with_one_more].into_iter().find(|cpus| cpus.len() >= wanted);
+    enough.map(|cpus| cpus.iter().take(wanted).collect())
 }
 
 /// How long it takes and who runs where, before anything is measured. Standard output is the result's.

@@ -16,6 +16,7 @@ use super::{Cable, Guest, GuestSpec, PlaceError, accel, cable};
 use crate::bed::DeviceEnd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use sys::privilege::{Capability, has};
 use sys::thread::allowed_cpus;
@@ -124,6 +125,7 @@ impl Maker<'_> {
             mac,
             facts,
             boot,
+            has_told: AtomicBool::new(false),
         })
     }
 }

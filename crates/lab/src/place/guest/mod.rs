@@ -34,7 +34,7 @@ pub use archive::Archive;
 pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
 pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules};
 pub use shown::{image_for_any, show};
-pub use spec::{Accel, Channel, GuestSpec, MEMORY};
+pub use spec::{Accel, Channel, GuestSpec, MEMORY, VCPUS};
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
 use crate::bed::Card;
@@ -43,6 +43,7 @@ use message::Greeting;
 use model::Fact;
 use peer::Peer;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::netns::NetNs;
 use units::{CpuList, format_ns};
@@ -79,6 +80,8 @@ pub struct Guest {
     facts: Vec<Fact>,
     /// From the start of QEMU to the agent's greeting.
     boot: Duration,
+    /// Whether a command has been asked what is known of it: emulated, that takes most of a command's start.
+    has_told: AtomicBool,
 }
 
 impl Guest {
@@ -145,6 +148,10 @@ impl Place for Guest {
 
     fn vcpu(&self, cpu: u32) -> Option<Vcpu> {
         qemu::threads::vcpu(self.up.machine.process(), cpu)
+    }
+
+    fn tells_inventory(&self) -> bool {
+        !self.has_told.swap(true, Ordering::Relaxed)
     }
 
     fn emulated(&self) -> Option<String> {

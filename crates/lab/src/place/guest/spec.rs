@@ -72,6 +72,9 @@ pub enum Channel {
 /// Memory of a guest unless more is asked for: the image, unpacked, takes a part.
 pub const MEMORY: u64 = 768 << 20;
 
+/// Virtual CPUs of a guest unless more are asked for.
+pub const VCPUS: u32 = 2;
+
 impl GuestSpec {
     /// Two virtual CPUs, the second isolated, with this kernel.
     pub fn new(kernel: PathBuf, modules: PathBuf) -> Self {
@@ -79,7 +82,7 @@ impl GuestSpec {
             kernel,
             modules,
             arguments: String::new(),
-            cpus: 2,
+            cpus: VCPUS,
             isolated: CpuList::from_iter([1]),
             memory: MEMORY,
             host_cpus: None,

@@ -15,7 +15,8 @@ impl Plan {
         self.steps.chunk_by(|_, next| next.common.beside_previous)
     }
 
-    /// The CPUs that a step judges, and those of its test set.
+    /// The CPUs of this machine that a step judges, and those of its test set. What it judges in a guest runs on those that the plan
+    /// measures.
     ///
     /// # Errors
     /// A CPU that is named and cannot be used.
@@ -24,21 +25,23 @@ impl Plan {
             Some(cpus) => self.resolve(cpus, facts, roles),
             None => Ok(usual.clone()),
         };
-        Ok([
-            named(&step.common.cpus, &roles.measured)?,
-            named(&step.common.test_set, &roles.housekeeping)?,
-        ])
+        let judged = match self.is_in_guests() {
+            true => roles.measured.clone(),
+            false => named(&step.common.cpus, &roles.measured)?,
+        };
+        Ok([judged, named(&step.common.test_set, &roles.housekeeping)?])
     }
 
     /// Whether steps side by side have CPUs of their own, on a machine with these roles.
     ///
     /// # Errors
-    /// The first CPU that two of them would share.
+    /// The first CPU that two of them would share; in guests also one that a guest has not.
     pub fn check_beside(&self, facts: &CpuFacts, roles: &Roles) -> Result<(), PlanError> {
+        self.check_inside()?;
         for group in self.groups().filter(|group| group.len() > 1) {
             let mut taken: Vec<(&Step, CpuList)> = Vec::new();
             for step in group {
-                let cpus = self.takes(step, facts, roles)?;
+                let cpus = self.own_to_it(step, facts, roles)?;
                 for (other, theirs) in &taken {
                     if let Some(cpu) = cpus.iter().find(|cpu| theirs.contains(*cpu)) {
                         return Err(PlanError::Cpu {
@@ -56,6 +59,36 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// The CPUs of this machine that no step beside it may take. Those of a guest are looked at apart.
+    fn own_to_it(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
+        match self.is_in_guests() {
+            true => {
+                let [_, test_set] = self.cpus_of(step, facts, roles)?;
+                Ok(test_set.first().filter(|_| step.needs_bed()).into_iter().collect())
+            }
+            false => self.takes(step, facts, roles),
+        }
+    }
+
+    /// How many devices under test are there at once: those of steps side by side together.
+    pub fn devices_at_once(&self) -> usize {
+        let of_group = |group: &[Step]| group.iter().map(Step::devices).sum();
+        self.groups().map(of_group).max().unwrap_or(1)
+    }
+
+    /// All CPUs of this machine that some step judges.
+    ///
+    /// # Errors
+    /// A CPU that is named and cannot be used.
+    pub fn all_judged(&self, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
+        let mut all: Vec<u32> = roles.measured.iter().collect();
+        for step in &self.steps {
+            let [judged, _] = self.cpus_of(step, facts, roles)?;
+            all.extend(judged.iter());
+        }
+        Ok(all.into_iter().collect())
     }
 
     /// What the plan needs of a machine with these roles.

@@ -139,6 +139,9 @@ pub struct Plan {
     /// Where the devices under test are; in this process, if nothing is said.
     #[serde(default)]
     pub place: Kind,
+    /// Virtual CPUs of each guest; 2 if nothing is said.
+    #[serde(default)]
+    pub vcpus: Option<u32>,
     /// Who runs where.
     pub cpus: CpuRoles,
     /// Networks that the round trip is measured over; without it, over a bridge.
@@ -210,6 +213,9 @@ impl Plan {
         }
         if let Some(step) = plan.steps.iter().find(|step| step.common.duration.0 == 0) {
             return Err(invalid(format!("duration of step \"{}\" is zero", step.name())));
+        }
+        if plan.vcpus == Some(0) {
+            return Err(invalid("vcpus: a guest has one virtual CPU at least".into()));
         }
         if plan.loads.iter().any(|load| load.there) {
             return Err(invalid(

@@ -12,8 +12,7 @@ use super::device::{self, There};
 use super::file::Duration;
 use super::step::in_words;
 use crate::bed::End;
-use crate::place::AwayEnd;
-use crate::place::Place;
+use crate::place::{Launched, Place};
 use crate::runner::{Side, Underway};
 use crate::session::{Session, SessionError};
 use probes::noise::NoiseConfig;
@@ -25,6 +24,7 @@ use run::Stop;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use std::any::Any;
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::sync::Arc;
 use sys::packet::{PacketPort, PortOptions};
@@ -154,6 +154,16 @@ pub(super) struct Given {
 pub(super) struct StepContext<'a> {
     /// The CPUs that are judged.
     pub(super) judged: CpuList,
+    /// Those that are judged inside the guest, by its own numbers; none: the device is in no guest.
+    pub(super) inside: Option<CpuList>,
+    /// Those of all steps side by side, by the numbers of where the device is.
+    pub(super) judged_by_all: CpuList,
+    /// Those of all steps of the plan in a guest, which its audit is asked about; none: the device is in no guest.
+    pub(super) audited: CpuList,
+    /// Whether virtual CPUs share those of this machine.
+    pub(super) is_crowded: bool,
+    /// Ends that are being made ready in their places.
+    pub(super) launched: RefCell<Vec<Launched>>,
     /// The CPUs of the test set.
     pub(super) test_set: CpuList,
     /// How long.
@@ -217,7 +227,14 @@ impl<'a> StepContext<'a> {
         if self.places.is_empty() {
             return measure.device(self, sender, session).map(Side::Here);
         }
-        let mut ends = Vec::new();
+        self.until_prepared()?;
+        let begun = self.launched.take().into_iter().map(Launched::begin);
+        Ok(Side::Away(begun.collect::<Result<_, _>>()?))
+    }
+
+    /// Has the devices' ends of `measure` made ready in their places, where there are any.
+    pub(super) fn launch(&self, measure: &dyn Measure, session: &Session) -> Result<(), SessionError> {
+        let mut launched = Vec::new();
         for (number, place) in self.places.iter().take(measure.devices()).enumerate() {
             let mut given = Given {
                 keys: self.written.clone(),
@@ -225,9 +242,16 @@ impl<'a> StepContext<'a> {
             };
             measure.for_place(self, &mut given)?;
             let job = device::job(self, given, number, place.as_ref(), session)?;
-            ends.push(AwayEnd::start(place, &job, session, &self.stop)?);
+            launched.push(Launched::start(place, &job, session, &self.stop)?);
         }
-        Ok(Side::Away(ends))
+        self.launched.replace(launched);
+        Ok(())
+    }
+
+    /// Waits until they are.
+    pub(super) fn until_prepared(&self) -> Result<(), SessionError> {
+        let mut launched = self.launched.borrow_mut();
+        Ok(launched.iter_mut().try_for_each(Launched::until_prepared)?)
     }
 
     /// The bed of a step that needs one: it was built before the step.

@@ -124,7 +124,7 @@ impl ReflectStep {
     }
 
     /// Two spinning threads cannot share a CPU, the one that waits would keep the other from answering; nor can a switch in
-    /// user space, which has the housekeeping CPUs.
+    /// user space, which has the housekeeping CPUs, or a virtual CPU that has none of this machine for itself.
     fn receive(&self, place: &StepContext<'_>) -> Result<Receive, SessionError> {
         let is_shared = place.test_set.first() == place.judged.first();
         let in_user_space = place.bed.is_some_and(|(_, beds)| beds.in_user_space());
@@ -135,7 +135,7 @@ impl ReflectStep {
             }
             .into()),
             Some(receive) => Ok(receive),
-            None if is_shared || in_user_space => Ok(Receive::Block),
+            None if is_shared || in_user_space || place.is_crowded => Ok(Receive::Block),
             None => Ok(Receive::Spin),
         }
     }

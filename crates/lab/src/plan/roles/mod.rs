@@ -107,6 +107,9 @@ impl Plan {
         let of_steps = self.steps.iter().flat_map(|step| &step.common.loads);
         for load in self.loads.iter().chain(of_steps) {
             let Some(word) = &load.cpus else { continue };
+            if self.seat_of_load(load)?.is_some() {
+                continue;
+            }
             let cpus = self.resolve(word, facts, roles)?;
             let judged = cpus.iter().any(|cpu| roles.measured.contains(cpu));
             let and = if judged { ", judged ones among them" } else { "" };

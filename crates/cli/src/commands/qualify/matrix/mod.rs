@@ -43,7 +43,11 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     };
     let roles = plan.roles(&cpus, &named)?;
     plan.check_beside(&cpus, &roles)?;
-    let guest = args.guest.spec().map(|_| ()).map_err(|failure| failure.to_string());
+    let guest = args
+        .guest
+        .spec(plan.guest_cpus())
+        .map(|_| ())
+        .map_err(|failure| failure.to_string());
     let course = Course::of(args, plan, table, &Here::look(&cpus, &roles.measured, guest));
     if args.show {
         return outline::show(&course, &roles);
