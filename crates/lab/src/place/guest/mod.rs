@@ -29,7 +29,7 @@ mod up;
 
 pub use archive::Archive;
 pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
-pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules};
+pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules, reads_files};
 pub use shown::{image_for_any, show};
 pub use spec::{Accel, Channel, GuestSpec, MEMORY};
 
