@@ -1,10 +1,10 @@
 //! `triptime emit guest`.
 
 use super::disk::DiskArgs;
-use super::{CommandArgs, unwritten, write};
+use super::{CommandArgs, absolute, unwritten, write};
 use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
-use lab::place::guest::{GuestSpec, image_for_any};
+use lab::place::guest::{GuestSpec, domain, image_for_any};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ on the console, and powers off. From a disk of its own (--disk) it leaves the ru
 Examples: triptime emit guest probe --kernel vmlinuz --modules lib/modules/6.12 -- qualify vm-wakeup --duration 1h
           triptime emit guest --disk probe.vmdk --kernel vmlinuz --modules lib/modules/6.12 --file plan.toml -- qualify plan.toml")]
 pub(super) struct GuestArgs {
-    /// Folder to write vmlinuz, initramfs.img and arguments into
+    /// Folder to write vmlinuz, initramfs.img, arguments and domain.xml into
     #[arg(value_name = "DIR", required_unless_present = "disk", conflicts_with = "disk")]
     folder: Option<PathBuf>,
     #[command(flatten)]
@@ -54,16 +54,20 @@ fn write_folder(folder: &Path, spec: &GuestSpec, words: &str) -> Result<(), Fail
     let kernel = fs::read(&spec.kernel).map_err(|error| unwritten(&spec.kernel, &error))?;
     let arguments = format!("{} triptime.run=\"{words}\"\n", spec.kernel_arguments());
     fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
+    let whole = absolute(folder)?;
+    let domain = domain(spec, &whole.join("vmlinuz"), &whole.join("initramfs.img"));
     for (name, octets) in [
         ("vmlinuz", kernel.as_slice()),
         ("initramfs.img", &image),
         ("arguments", arguments.as_bytes()),
+        ("domain.xml", domain.as_bytes()),
     ] {
         write(&folder.join(name), octets)?;
     }
     let path = folder.display();
     say(&format!(
-        "{path}: boot {path}/vmlinuz with {path}/initramfs.img and the text of {path}/arguments"
+        "{path}: boot {path}/vmlinuz with {path}/initramfs.img and the text of {path}/arguments; or `virsh create {path}/domain.xml`, \
+         and then `triptime lab guest --domain triptime {words}`"
     ));
     Ok(())
 }

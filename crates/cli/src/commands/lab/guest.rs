@@ -7,7 +7,7 @@ use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
 use crate::run_file::default_file;
 use crate::verdict;
-use lab::place::guest::{Guest, show};
+use lab::place::guest::{Guest, Joined, show};
 use lab::place::{Away, Job, Place, PlaceError, Returned};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,7 @@ evidence, and no limit is passed by it.
 
 Examples: triptime lab guest wakeup --duration 10s
           triptime lab guest --kernel vmlinuz --modules lib/modules/6.12 --host-cpus 2-3 -- qualify vm-wakeup --duration 1h
+          triptime lab guest --domain triptime wakeup --duration 10s
           triptime lab guest --show")]
 pub(crate) struct GuestArgs {
     /// The command and its options, as on the command line of triptime
@@ -41,6 +42,13 @@ pub(crate) struct GuestArgs {
     /// Print QEMU's command line, the same machine as a domain of libvirt, and the kernel's arguments; boot nothing
     #[arg(long)]
     show: bool,
+    /// Take a guest that runs already: the name of a libvirt domain, or the socket of its channel; `emit guest` writes one
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["kernel", "modules", "append", "vcpus", "isolate", "memory", "host_cpus", "accel", "icount", "serial", "show"]
+    )]
+    domain: Option<String>,
     /// Run file to write [default: ./runs/TIME-guest.triptime]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -52,30 +60,21 @@ pub(crate) struct GuestArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
-    let spec = args.machine.spec()?;
     if args.show {
-        verdict::write(&show(&spec)?)?;
+        verdict::write(&show(&args.machine.spec()?)?)?;
         return Ok(0);
     }
     let file = args.out.clone().unwrap_or_else(|| default_file("guest"));
     if file.exists() {
         return Err(Failure::Usage(format!("{} exists already", file.display())));
     }
-    // Until it is up, a signal ends this process, and the guest with it.
-    let guest = Guest::boot(&spec, None)?;
+    // Until it is up, a signal ends this process, and a guest of ours with it.
+    let guest: Box<dyn Place> = match &args.domain {
+        Some(domain) => joined(domain)?,
+        None => booted(args)?,
+    };
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;
-    say(&format_args!(
-        "{}; up in {:.1} s",
-        guest.describe(),
-        guest.boot_time().as_secs_f64()
-    ));
-    if guest.is_emulated() {
-        say(&format_args!("the guest is {}", guest.processor()));
-    }
-    for complaint in guest.complaints() {
-        say(&format_args!("the guest: {complaint}"));
-    }
     let job = Job {
         words: args.words.clone(),
         files: Vec::new(),
@@ -88,6 +87,35 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     keep(left, &file)?;
     let report = verdict::read(&file, None)?;
     verdict::present(&report, &args.face, &args.pages)
+}
+
+/// A guest of ours, for this command.
+fn booted(args: &GuestArgs) -> Result<Box<dyn Place>, Failure> {
+    let guest = Guest::boot(&args.machine.spec()?, None)?;
+    say(&format_args!(
+        "{}; up in {:.1} s",
+        guest.describe(),
+        guest.boot_time().as_secs_f64()
+    ));
+    if guest.is_emulated() {
+        say(&format_args!("the guest is {}", guest.processor()));
+    }
+    complain(guest.complaints());
+    Ok(Box::new(guest))
+}
+
+/// A guest that others started.
+fn joined(domain: &str) -> Result<Box<dyn Place>, Failure> {
+    let guest = Joined::new(domain)?;
+    say(&format_args!("{}", guest.describe()));
+    complain(guest.complaints());
+    Ok(Box::new(guest))
+}
+
+fn complain(complaints: &[String]) {
+    for complaint in complaints {
+        say(&format_args!("the guest: {complaint}"));
+    }
 }
 
 /// Waits until the command has ended, or is told to. What it prints is printed again from its run file.

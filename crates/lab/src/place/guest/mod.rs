@@ -19,6 +19,7 @@ pub(in crate::place) mod channel;
 mod facts;
 pub(in crate::place) mod frame;
 mod image;
+mod joined;
 pub(in crate::place) mod message;
 mod modules;
 pub(in crate::place) mod peer;
@@ -29,8 +30,9 @@ mod up;
 
 pub use archive::Archive;
 pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
+pub use joined::Joined;
 pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules, reads_files};
-pub use shown::{image_for_any, show};
+pub use shown::{domain, image_for_any, show};
 pub use spec::{Accel, Channel, GuestSpec, MEMORY};
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
