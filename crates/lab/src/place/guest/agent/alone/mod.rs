@@ -56,8 +56,12 @@ pub(super) fn run_from(partition: &str) -> Result<(), String> {
     let device = partition.device.display();
     say(&format!("writing the result to {device}: leave the power on"));
     partition.with(|disk| files::keep(home, &disk.join(&folder)))?;
+    let what = match home.join(FILES[0]).is_file() {
+        true => "run file and answer are",
+        false => "there is no run file; why is",
+    };
     say(&format!(
-        "run file and answer are in the folder {folder} of the disk {} ({device})",
+        "{what} in the folder {folder} of the disk {} ({device})",
         deploy::disk::LABEL
     ));
     done
