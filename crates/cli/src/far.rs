@@ -49,6 +49,11 @@ impl FarArgs {
         self.far.is_some()
     }
 
+    /// The other machine that has the device's end.
+    pub(crate) fn machine(&self) -> Option<String> {
+        self.far.as_ref().map(ToString::to_string)
+    }
+
     /// The plan as it is over the one port to the other machine, and that port. The networks that a plan compares are none of these.
     ///
     /// # Errors

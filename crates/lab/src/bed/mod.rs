@@ -41,6 +41,9 @@ pub(crate) const NEEDS: [Need; 3] = [
     Need::Capability(Capability::NetRaw, "open packet sockets in the test bed"),
 ];
 
+/// The right that measuring over a port takes that is there already.
+pub(crate) const NEEDS_OF_PORT: [Need; 1] = [Need::Capability(Capability::NetRaw, "open packet sockets")];
+
 /// A test bed, gone when dropped.
 #[derive(Debug)]
 pub struct Bed {

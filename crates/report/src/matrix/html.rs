@@ -4,7 +4,7 @@ use super::Matrix;
 use super::cell::Cell;
 use super::conclusion::{Conclusion, Factor};
 use super::measure::Measure;
-use super::text::{caption, without_box};
+use super::text::{SEEN, caption, without_box};
 use crate::html::{boxes, overlay};
 use crate::tables::Table;
 use askama::Template;
@@ -19,6 +19,8 @@ struct Html<'a> {
     differences: Vec<(&'static str, Vec<String>)>,
     how_sure: &'static str,
     kinds: Vec<KindPart>,
+    seen_title: &'static str,
+    seen: Vec<(String, Vec<String>)>,
     files: Vec<(String, String)>,
 }
 
@@ -52,6 +54,8 @@ impl Matrix {
             differences: self.differences(),
             how_sure: self.how_sure(),
             kinds: self.kinds().map(|kind| self.part(kind)).collect(),
+            seen_title: SEEN,
+            seen: self.seen(),
             files: self
                 .cells
                 .iter()

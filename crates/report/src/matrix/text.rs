@@ -13,6 +13,9 @@ use units::format_ns;
 /// How a published table writes that there is nothing.
 const NOTHING: &str = "–";
 
+/// Over what was seen in the cells.
+pub(super) const SEEN: &str = "What was over a limit, lost or missed";
+
 impl Matrix {
     /// Everything that is said, for a terminal.
     pub fn text(&self) -> String {
@@ -25,7 +28,22 @@ impl Matrix {
             let _ = writeln!(out, "  {}", conclusion.text());
         }
         let _ = writeln!(out, "  {}", self.how_sure());
+        for (at, (cell, lines)) in self.seen().into_iter().enumerate() {
+            let _ = match at {
+                0 => writeln!(out, "\n{SEEN}\n  {cell}"),
+                _ => writeln!(out, "  {cell}"),
+            };
+            for line in lines {
+                let _ = writeln!(out, "    {line}");
+            }
+        }
         out
+    }
+
+    /// What was over a limit, lost or missed in each cell where anything was.
+    pub(super) fn seen(&self) -> Vec<(String, Vec<String>)> {
+        let all = self.cells.iter().map(|cell| (cell.conditions.words(), cell.seen()));
+        all.filter(|(_, lines)| !lines.is_empty()).collect()
     }
 
     /// What all sentences together are worth.
@@ -83,7 +101,7 @@ impl Matrix {
             notes: self
                 .left_out()
                 .into_iter()
-                .chain(self.cells.iter().flat_map(Cell::notes))
+                .chain(self.cells.iter().flat_map(Cell::not_evident))
                 .collect(),
         }
     }
@@ -188,23 +206,17 @@ impl Cell {
         }
     }
 
-    /// What is to be known of it, each in a line.
-    fn notes(&self) -> Vec<String> {
+    /// Why it is not measured, or proves nothing.
+    fn not_evident(&self) -> Vec<String> {
         let name = self.conditions.words();
         let failures = self.failures.iter().map(|why| format!("{name}: not run: {why}"));
-        let over = self.over.iter().map(|why| format!("{name}: {why}"));
-        let counted = self
-            .measures
-            .iter()
-            .filter_map(Measure::counted)
-            .map(|text| format!("{name}: {text}"));
         let emulated = self.is_emulated.then(|| format!("{name}: {EMULATED}"));
-        emulated
-            .into_iter()
-            .chain(failures)
-            .chain(over)
-            .chain(counted)
-            .collect()
+        emulated.into_iter().chain(failures).collect()
+    }
+
+    fn seen(&self) -> Vec<String> {
+        let counted = self.measures.iter().filter_map(Measure::counted);
+        self.over.iter().cloned().chain(counted).collect()
     }
 }
 

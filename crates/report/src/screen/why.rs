@@ -158,7 +158,9 @@ fn shared(report: &Report, held: &Held) -> Option<String> {
     let judged = fact(CPUS, "judged")?;
     let isolated = fact("isolation", "isolated CPUs")?;
     let cpus = judged.split(" (").next().unwrap_or(judged);
-    (isolated == "none").then(|| {
+    // Those of another machine are not known by number, nor whether they are isolated.
+    let are_here = cpus.starts_with(|first: char| first.is_ascii_digit());
+    (isolated == "none" && are_here).then(|| {
         format!("The judged CPUs ({cpus}) are not isolated: every thread and interrupt of this machine may run there.")
     })
 }

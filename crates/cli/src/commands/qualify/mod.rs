@@ -154,7 +154,8 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         measured: args.cpus.clone(),
         housekeeping: args.housekeeping.clone(),
     };
-    let roles = plan.roles(&cpus, &named)?;
+    let mut roles = plan.roles(&cpus, &named)?;
+    roles.elsewhere = args.far.machine();
     plan.check_beside(&cpus, &roles)?;
     if args.show {
         return outline::show(&plan, &cpus, &roles);

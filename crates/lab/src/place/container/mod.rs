@@ -20,7 +20,7 @@ use crate::bed::DeviceEnd;
 use away::Contained;
 use host::Host;
 use model::Fact;
-use runtime::Runtime;
+use runtime::{Runtime, group_name, sweep_groups};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
@@ -103,6 +103,7 @@ impl Container {
     /// There is no runtime that works here.
     pub fn up(containers: &Containers, end: Option<DeviceEnd<'_>>) -> Result<Self, PlaceError> {
         let runtime = Runtime::find(containers.runtime)?;
+        sweep_groups();
         let folder = folder::make("container").map_err(|error| io(&std::env::temp_dir(), error))?;
         let namespace = end.map(|end| match end.namespace {
             Some(namespace) => Network::Joined(namespace.path()),
@@ -201,7 +202,7 @@ impl Place for Container {
             runs,
             ..self.spec.clone()
         };
-        let id = format!("triptime-{}-{number}", std::process::id());
+        let id = group_name(std::process::id(), number);
         let state = self.folder.path().join("state");
         let handle = self.runtime.prepare(&spec, &bundle, &state, &id)?;
         Ok(Box::new(Contained::start(handle, run)?))

@@ -68,9 +68,12 @@ impl Plan {
             let [judged, _] = self.cpus_of(step, facts, roles)?;
             needs.extend(step.measure.needs(&judged));
             needs.extend(self.takes(step, facts, roles)?.iter().map(Need::Cpu));
-            if step.needs_bed() {
-                needs.extend(crate::bed::NEEDS);
-            }
+            let of_bed: &[Need] = match (step.needs_bed(), &roles.elsewhere) {
+                (false, _) => &[],
+                (true, None) => &crate::bed::NEEDS,
+                (true, Some(_)) => &crate::bed::NEEDS_OF_PORT,
+            };
+            needs.extend(of_bed.iter().cloned());
         }
         Ok(needs)
     }
@@ -90,7 +93,10 @@ impl Plan {
     /// Every CPU on which a step has a measuring thread.
     pub(super) fn takes(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         let [judged, test_set] = self.cpus_of(step, facts, roles)?;
-        let judged = step.measure.takes(&judged);
+        let judged = match roles.elsewhere {
+            None => step.measure.takes(&judged),
+            Some(_) => CpuList::default(),
+        };
         Ok(match step.needs_bed() {
             true => judged.iter().chain(test_set.first()).collect(),
             false => judged,

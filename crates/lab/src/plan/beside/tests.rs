@@ -104,3 +104,17 @@ fn needs_are_those_of_all_steps() {
     }
     assert!(!needs.contains("Cpu(3)"), "{needs}");
 }
+
+/// Its rights and CPUs are not asked for here.
+#[test]
+fn a_device_on_another_machine_needs_nothing_of_this_one() {
+    let plan = plan(&[REFLECT]).expect("a plan");
+    let (facts, mut roles) = machine(&plan, "0-3");
+    let judged = roles.measured.first().expect("a CPU");
+    assert!(plan.occupied(&facts, &roles).expect("known CPUs").contains(judged));
+    roles.elsewhere = Some("192.0.2.7".to_owned());
+    let needs = format!("{:?}", plan.needs(&facts, &roles).expect("known CPUs"));
+    assert!(needs.contains("NetRaw") && !needs.contains("Admin"), "{needs}");
+    assert!(!plan.occupied(&facts, &roles).expect("known CPUs").contains(judged));
+    assert_eq!(roles.lines()[0], "judged: CPUs that triptime far names on 192.0.2.7");
+}

@@ -32,6 +32,8 @@ pub struct Roles {
     pub notes: Vec<String>,
     /// Where the recorder goes: ordinary CPUs that are not judged, or the housekeeping ones.
     pub recorder: CpuList,
+    /// The machine that has the device under test and names the judged CPUs itself, if it is not this one.
+    pub elsewhere: Option<String>,
 }
 
 /// What is known of this machine's CPUs. What its cpuset allows comes from the kernel itself.
@@ -92,6 +94,7 @@ impl Plan {
             housekeeping,
             why_measured,
             why_housekeeping,
+            elsewhere: None,
         };
         let loads_elsewhere = self.loads_elsewhere(facts, &roles)?;
         roles.notes.extend(loads_elsewhere);
@@ -130,7 +133,10 @@ impl Roles {
     /// The first lines of a run: what is judged, what carries the rest, and why.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![
-            format!("judged: cpu {} ({})", self.measured, self.why_measured),
+            match self.elsewhere {
+                None => format!("judged: cpu {}", self.judged()),
+                Some(_) => format!("judged: {}", self.judged()),
+            },
             format!(
                 "loads, recorder, test set: cpu {} ({})",
                 self.housekeeping, self.why_housekeeping
@@ -138,6 +144,13 @@ impl Roles {
         ];
         lines.extend(self.notes.iter().cloned());
         lines
+    }
+
+    fn judged(&self) -> String {
+        match &self.elsewhere {
+            Some(machine) => format!("CPUs that triptime far names on {machine}"),
+            None => format!("{} ({})", self.measured, self.why_measured),
+        }
     }
 
     /// The same for the run file.
@@ -149,7 +162,7 @@ impl Roles {
             source: "plan, command line, /sys/devices/system/cpu, /proc/*/task, cpuset".into(),
         };
         let mut facts = vec![
-            fact("judged", format!("{} ({})", self.measured, self.why_measured)),
+            fact("judged", self.judged()),
             fact(
                 "loads, recorder, test set",
                 format!("{} ({})", self.housekeeping, self.why_housekeeping),

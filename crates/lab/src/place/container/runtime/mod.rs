@@ -1,25 +1,22 @@
 //! The container runtimes of this machine: how each runs a command, tells of it, and ends it.
 
+mod groups;
 mod lxc;
 mod oci;
 mod podman;
+
+pub(super) use groups::{name as group_name, sweep as sweep_groups};
 
 use super::super::PlaceError;
 use super::config::ContainerSpec;
 use super::freed::wait_for_freed;
 use super::threads;
-use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 /// Where the controllers of control groups version 1 are mounted, and version 2 itself.
 const GROUPS: &str = "/sys/fs/cgroup";
-
-/// How often it is tried to take a control group away, and how long in between: a killed process leaves it a moment later.
-const GROUP_TRIES: u32 = 100;
-const GROUP_LOOK: Duration = Duration::from_millis(20);
 
 /// A container runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,17 +217,8 @@ impl RuntimeName {
             Self::Podman => "conmon",
             _ => return Vec::new(),
         };
-        groups(group)
+        groups::called(group)
     }
-}
-
-/// The control groups called `name` below the highest, of each controller.
-fn groups(name: &str) -> Vec<PathBuf> {
-    let controllers = std::fs::read_dir(GROUPS).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = controllers.map(|entry| entry.path().join(name)).collect();
-    folders.push(Path::new(GROUPS).join(name));
-    folders.retain(|folder| folder.is_dir());
-    folders
 }
 
 /// A container: prepared, running, or over.
@@ -301,28 +289,13 @@ impl Handle {
     /// Ends what is in control groups that are called as the container is, and takes them away: a runtime that was killed while it made
     /// them knows nothing of them.
     pub(super) fn end_groups(&self) {
-        for group in groups(&self.id) {
-            for _ in 0..GROUP_TRIES {
-                let inside = std::fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-                let numbers = inside.lines().filter_map(|line| Pid::from_raw(line.parse().ok()?));
-                for process in numbers {
-                    // An error: it has ended, or is about to.
-                    let _ = kill_process(process, Signal::KILL);
-                }
-                if std::fs::remove_dir(&group).is_ok() {
-                    break;
-                }
-                std::thread::sleep(GROUP_LOOK);
-            }
-        }
+        groups::end(&self.id);
     }
 
     /// Takes away what the runtime left beside the container, which is over. A group that others use is not empty, and stays.
     pub(super) fn tidy(&self) {
-        // crun leaves those of a container that it could not make.
-        for group in groups(&self.id) {
-            let _ = std::fs::remove_dir(group);
-        }
+        // crun leaves those of a container that it could not make, and each those of one that would not end.
+        groups::end(&self.id);
         let made = self.name.leftovers();
         for group in made.iter().filter(|group| !self.groups_before.contains(group)) {
             let _ = std::fs::remove_dir(group);
