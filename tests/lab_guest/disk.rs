@@ -47,7 +47,7 @@ fn a_disk_boots_by_itself_runs_its_plan_and_takes_the_result() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     let words = |path: &Path| path.display().to_string();
-    let plan = "name = \"short\"\nwhat = \"Wake-ups for a second\"\nlimits = \"substation\"\nwindow = \"1s\"\n\n[[step]]\nprobe = \"wakeup\"\nduration = \"1s\"\n";
+    let plan = include_str!("plan.toml");
     std::fs::write(path("plan.toml"), plan).expect("written");
     let made = |name: &str| {
         let (disk, plan, vmlinuz) = (
@@ -78,7 +78,7 @@ fn a_disk_boots_by_itself_runs_its_plan_and_takes_the_result() {
     let firmware = format!("if=pflash,format=raw,readonly=on,file={FIRMWARE}");
     let drive = format!("if=ide,format=raw,file={}", words(&disk));
     let begun = Instant::now();
-    let machine = start(&path("console"), &["-drive", &firmware, "-drive", &drive]);
+    let machine = start(&path("console"), &["-smp", "2", "-drive", &firmware, "-drive", &drive]);
     until_shown(&path("console"), "running `triptime");
     let seconds = begun.elapsed().as_secs_f64();
     // Not by eprintln, which the test harness captures.

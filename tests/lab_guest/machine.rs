@@ -23,7 +23,8 @@ impl Drop for Running {
 pub(crate) fn start(shown: &Path, devices: &[&str]) -> Running {
     let child = Command::new(QEMU)
         .args(["-nodefaults", "-display", "none", "-no-reboot", "-serial", "stdio"])
-        .args(["-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", "1024"])
+        // Several threads would race where the kernel patches its own code while another CPU runs it.
+        .args(["-M", "q35", "-accel", "tcg,thread=single", "-cpu", "max", "-m", "1024"])
         .args(devices)
         .stdin(Stdio::null())
         .stdout(File::create(shown).expect("a file"))
