@@ -125,7 +125,7 @@ impl Directory {
             }
             padded.resize(LETTERS, 0xffff);
             let octets: Vec<u8> = padded.iter().flat_map(|letter| letter.to_le_bytes()).collect();
-            self.octets.push(number as u8 + 1 | last);
+            self.octets.push((number as u8 + 1) | last);
             self.octets.extend(&octets[..10]);
             self.octets.extend([LONG, 0, sum]);
             self.octets.extend(&octets[10..22]);

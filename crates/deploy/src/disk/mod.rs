@@ -86,8 +86,8 @@ impl Identity {
         let mut uuid = [0; 16];
         uuid.copy_from_slice(&digest[..16]);
         // Tables of partitions have the first half in the order of the processor.
-        uuid[7] = uuid[7] & 0x0f | 0x80;
-        uuid[8] = uuid[8] & 0x3f | 0x80;
+        uuid[7] = (uuid[7] & 0x0f) | 0x80;
+        uuid[8] = (uuid[8] & 0x3f) | 0x80;
         uuid
     }
 

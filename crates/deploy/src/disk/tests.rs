@@ -84,7 +84,10 @@ fn partitions_and_volumes_are_what_other_programs_read() {
             let Some(checked) = said(test, "fsck.fat", &["-n", "-v", &path("volume")]) else {
                 return;
             };
-            assert!(!checked.contains("differ") && checked.contains("32 bit entries"), "{checked}");
+            assert!(
+                !checked.contains("differ") && checked.contains("32 bit entries"),
+                "{checked}"
+            );
         }
         let Some(listed) = said(test, "mdir", &["-b", "-i", &path("volume"), "::/"]) else {
             return;

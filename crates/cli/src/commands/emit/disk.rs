@@ -60,14 +60,14 @@ impl DiskArgs {
             arguments: &format!("{arguments} triptime.partition={}", identity.partition()),
             initramfs: &image,
         });
-        let program = program.map_err(refused)?;
+        let program = program.map_err(|error| refused(&error))?;
         let made = disk(&DiskSpec {
             identity,
             program: &program,
             files: &files,
             room: self.room,
         });
-        let made = made.map_err(refused)?;
+        let made = made.map_err(|error| refused(&error))?;
         let flat = flat(path, form);
         store(&flat, &made.pieces, made.size).map_err(|error| unwritten(&flat, &error))?;
         finish(path, form, &identity, made.size).map_err(|error| unwritten(path, &error))?;
@@ -94,8 +94,7 @@ impl DiskArgs {
     /// Names and contents of the files of the partition.
     fn files(&self, words: &str) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let text = format!(
-            "# What `triptime` does when this disk boots: the words of its command. Files beside this one can be named.\n{}\n",
-            words
+            "# What `triptime` does when this disk boots: the words of its command. Files beside this one can be named.\n{words}\n"
         );
         let mut files = vec![(WORDS.to_owned(), text.into_bytes())];
         for path in &self.files {
@@ -158,6 +157,37 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| unwritten(path, &error))
 }
 
-fn refused(error: DiskError) -> Failure {
+fn refused(error: &DiskError) -> Failure {
     Failure::Usage(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{finish, flat, form, store};
+    use deploy::disk::Identity;
+    use std::path::Path;
+
+    #[test]
+    fn the_ending_says_how_a_disk_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let identity = Identity::of([b"x".as_slice()]);
+        let length = |path: &Path| std::fs::metadata(path).map(|file| file.len()).expect("a file");
+        for (name, octets) in [
+            ("d.img", 4096),
+            ("d.raw", 4096),
+            ("d-flat.vmdk", 4096),
+            ("d.vhd", 4096 + 512),
+        ] {
+            let path = folder.path().join(name.replace("-flat", ""));
+            let form = form(&path).expect("a form");
+            store(&flat(&path, form), &[(1024, vec![7])], 4096).expect("written");
+            finish(&path, form, &identity, 4096).expect("written");
+            assert_eq!(length(&folder.path().join(name)), octets, "{name}");
+        }
+        let text = std::fs::read_to_string(folder.path().join("d.vmdk")).expect("text");
+        assert!(text.contains("RW 8 FLAT \"d-flat.vmdk\" 0"), "{text}");
+        for name in ["d.qcow2", "d", "d.vhdx"] {
+            assert!(form(Path::new(name)).is_err(), "{name}");
+        }
+    }
 }
