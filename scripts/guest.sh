@@ -4,6 +4,8 @@
 #   vmlinux   uncompressed, which QEMU boots at once
 #   modules/  what the guests load
 #   order     the modules' names, each behind those it needs
+#   vmlinuz   the same kernel as firmware boots it
+#   disk/     a folder of the same modules and of those for a disk that boots by itself, with an order of its own
 #   wanted    what was asked for when it was made
 # What is there already is kept, unless more is wanted now. Ends with 3 and the reason when the package cannot be had or holds
 # something else than is known here.
@@ -19,13 +21,14 @@ case "$kernel" in
     ;;
 esac
 wanted=(crc32c_generic virtio_pci virtio_net virtio_blk virtio_console e1000e bridge veth tun macvlan macvtap vhost_net openvswitch)
+wanted_of_disk=(ahci sd_mod nvme vmw_pvscsi vfat nls_cp437 nls_ascii nls_iso8859_1 nls_utf8)
 
 root=$(cd "$(dirname "$0")/.." && pwd)/target/guest
 mkdir -p "$root"
 # One at a time: tests of two crates may ask for the same kernel.
 exec 9>"$root/lock"
 flock 9
-[ "$(cat "$root/$kernel/wanted" 2>/dev/null)" = "${wanted[*]}" ] && exit 0
+[ "$(cat "$root/$kernel/wanted" 2>/dev/null)" = "${wanted[*]} ${wanted_of_disk[*]}" ] && exit 0
 
 work=$(mktemp -d "$root/$kernel.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -54,7 +57,10 @@ mkdir "$work/package"
 dpkg --fsys-tarfile "$work"/*.deb | tar -x -C "$work/package" --wildcards './boot/vmlinuz-*' './lib/modules/*/kernel/net/*' \
     './lib/modules/*/kernel/lib/*' './lib/modules/*/kernel/crypto/*' './lib/modules/*/kernel/arch/x86/crypto/*' \
     './lib/modules/*/kernel/drivers/net/*.ko*' './lib/modules/*/kernel/drivers/vhost/*' './lib/modules/*/kernel/drivers/virtio/*' \
-    './lib/modules/*/kernel/drivers/ptp/*' './lib/modules/*/kernel/drivers/pps/*' './lib/modules/*/kernel/drivers/block/virtio_blk.ko*' || cannot "the package of $kernel does not hold what it did"
+    './lib/modules/*/kernel/drivers/ptp/*' './lib/modules/*/kernel/drivers/pps/*' './lib/modules/*/kernel/drivers/block/virtio_blk.ko*' \
+    './lib/modules/*/kernel/drivers/ata/*' './lib/modules/*/kernel/drivers/scsi/*' './lib/modules/*/kernel/drivers/nvme/*' \
+    './lib/modules/*/kernel/block/*' './lib/modules/*/kernel/fs/fat/*' './lib/modules/*/kernel/fs/nls/*' \
+    || cannot "the package of $kernel does not hold what it did"
 
 # The compressed kernel inside the boot image: its place and length stand in the header (Documentation/arch/x86/boot.rst). The last
 # four octets are its length unpacked.
@@ -91,11 +97,20 @@ add() {
     for dependency in $(grep -ao 'depends=[a-z0-9_,-]*' "$work/result/modules/$name.ko" | cut -d= -f2 | tr ',-' ' _'); do
         add "$dependency"
     done
-    echo "$name" >>"$work/result/order"
+    echo "$name" >>"$work/result/$list"
 }
+list=order
 for module in "${wanted[@]}"; do
     add "$module"
 done
-echo "${wanted[*]}" >"$work/result/wanted"
+cp "$image" "$work/result/vmlinuz"
+mkdir "$work/result/disk"
+ln -s ../modules "$work/result/disk/modules"
+cp "$work/result/order" "$work/result/disk/order"
+list=disk/order
+for module in "${wanted_of_disk[@]}"; do
+    add "$module"
+done
+echo "${wanted[*]} ${wanted_of_disk[*]}" >"$work/result/wanted"
 rm -rf "${root:?}/$kernel"
 mv "$work/result" "$root/$kernel"

@@ -11,7 +11,9 @@ test=("${build[@]}" "${package[@]}" lintian:lintian man:man-db tshark:tshark tex
     ethtool:ethtool unshare:util-linux setpriv:util-linux readelf:binutils stress-ng:stress-ng clang-14:clang-14
     llvm-strip-14:llvm-14 ovs-vswitchd:openvswitch-switch ptp4l:linuxptp
     runc:runc crun:crun lxc-execute:lxc qemu-system-x86_64:qemu-system-x86 busybox:busybox-static zstd:zstd bzip2:bzip2 cpio:cpio
-    umoci:umoci skopeo:skopeo openssl:openssl)
+    umoci:umoci skopeo:skopeo openssl:openssl
+    /usr/share/OVMF/OVMF_CODE_4M.fd:ovmf /usr/lib/systemd/boot/efi/linuxx64.efi.stub:systemd-boot-efi mcopy:mtools
+    sgdisk:gdisk sfdisk:fdisk fsck.fat:dosfstools qemu-img:qemu-utils)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}") ;;

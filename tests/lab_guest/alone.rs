@@ -1,61 +1,26 @@
 //! A guest that no host talks to: its command is on the kernel command line, and its result on a disk.
 
 use crate::kernel;
+use crate::machine::{start, until_off};
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 use store::RunFile;
-use support::guest::QEMU;
 use support::{run, stderr};
-
-/// Longest life of such a guest, on a machine that does much else.
-const LIFE: Duration = Duration::from_secs(300);
-
-/// Killed when dropped.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// What the console showed of a guest with this image, disk and command, when it has powered off.
 fn console(kernel: &Path, image: &Path, disk: &Path, command: &str) -> String {
     let shown = disk.with_extension("console");
     let append = format!("console=ttyS0 quiet panic=-1 triptime.run=\"{command}\"");
     let drive = format!("file={},format=raw,if=virtio", disk.display());
-    let child = Command::new(QEMU)
-        .args([
-            "-nodefaults",
-            "-display",
-            "none",
-            "-no-reboot",
-            "-serial",
-            "stdio",
-            "-M",
-            "q35",
-        ])
-        .args([
-            "-accel", "tcg", "-cpu", "max", "-m", "768", "-append", &append, "-drive", &drive,
-        ])
-        .arg("-kernel")
-        .arg(kernel.join("vmlinux"))
-        .arg("-initrd")
-        .arg(image)
-        .stdin(Stdio::null())
-        .stdout(File::create(&shown).expect("a file"))
-        .spawn();
-    let mut running = Running(child.expect("QEMU"));
-    let text = || std::fs::read_to_string(&shown).expect("text");
-    let end = Instant::now() + LIFE;
-    while running.0.try_wait().expect("its state").is_none() {
-        assert!(Instant::now() < end, "it did not power off: {}", text());
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    text()
+    let (kernel, image) = (
+        kernel.join("vmlinux").display().to_string(),
+        image.display().to_string(),
+    );
+    let devices = [
+        "-kernel", &kernel, "-initrd", &image, "-append", &append, "-drive", &drive,
+    ];
+    until_off(start(&shown, &devices), &shown)
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! A virtual machine of the program's own: what runs in it, what becomes of it, and what is left behind.
 
 mod alone;
+mod disk;
 mod ends;
+mod joined;
+mod machine;
 mod measured;
 
 use std::path::PathBuf;

@@ -1,23 +1,27 @@
 //! `triptime emit guest`.
 
-use super::{CommandArgs, unwritten, write};
+use super::disk::DiskArgs;
+use super::{CommandArgs, absolute, unwritten, write};
 use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
-use lab::place::guest::{VCPUS, image_for_any};
+use lab::place::guest::{GuestSpec, VCPUS, domain, image_for_any};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Writes a guest that measures by itself, for any boot loader: kernel, initramfs with this binary, kernel arguments
+/// Writes a guest that measures by itself: kernel, initramfs with this binary and kernel arguments, or a disk that boots by itself
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 The guest measures, writes its run file as a tar archive onto the first disk that is blank or has an earlier result, says its verdict \
-on the console, and powers off.
+on the console, and powers off. From a disk of its own (--disk) it leaves the run file in a folder of that disk.
 
-Example: triptime emit guest probe --kernel vmlinuz --modules lib/modules/6.12 -- qualify vm-wakeup --duration 1h")]
+Examples: triptime emit guest probe --kernel vmlinuz --modules lib/modules/6.12 -- qualify vm-wakeup --duration 1h
+          triptime emit guest --disk probe.vmdk --kernel vmlinuz --modules lib/modules/6.12 --file plan.toml -- qualify plan.toml")]
 pub(super) struct GuestArgs {
-    /// Folder to write vmlinuz, initramfs.img and arguments into
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    /// Folder to write vmlinuz, initramfs.img, arguments and domain.xml into
+    #[arg(value_name = "DIR", required_unless_present = "disk", conflicts_with = "disk")]
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    disk: DiskArgs,
     #[command(flatten)]
     command: CommandArgs,
     #[command(flatten)]
@@ -36,21 +40,34 @@ pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
             "\"{word}\": a word on a kernel's command line has neither spaces nor quotes"
         )));
     }
+    let words = args.command.words.join(" ");
+    match (&args.disk.disk, &args.folder) {
+        (Some(disk), _) => args.disk.write(disk, &spec, &words),
+        (None, Some(folder)) => write_folder(folder, &spec, &words),
+        (None, None) => Err(Failure::Usage("name a folder, or a disk with --disk FILE".to_owned())),
+    }
+}
+
+/// What a boot loader takes.
+fn write_folder(folder: &Path, spec: &GuestSpec, words: &str) -> Result<(), Failure> {
     let image = image_for_any(&spec.modules)?;
     let kernel = fs::read(&spec.kernel).map_err(|error| unwritten(&spec.kernel, &error))?;
-    let run = args.command.words.join(" ");
-    let arguments = format!("{} triptime.run=\"{run}\"\n", spec.kernel_arguments());
-    fs::create_dir_all(&args.folder).map_err(|error| unwritten(&args.folder, &error))?;
+    let arguments = format!("{} triptime.run=\"{words}\"\n", spec.kernel_arguments());
+    fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
+    let whole = absolute(folder)?;
+    let domain = domain(spec, &whole.join("vmlinuz"), &whole.join("initramfs.img"));
     for (name, octets) in [
         ("vmlinuz", kernel.as_slice()),
         ("initramfs.img", &image),
         ("arguments", arguments.as_bytes()),
+        ("domain.xml", domain.as_bytes()),
     ] {
-        write(&args.folder.join(name), octets)?;
+        write(&folder.join(name), octets)?;
     }
-    let path = args.folder.display();
+    let path = folder.display();
     say(&format!(
-        "{path}: boot {path}/vmlinuz with {path}/initramfs.img and the text of {path}/arguments"
+        "{path}: boot {path}/vmlinuz with {path}/initramfs.img and the text of {path}/arguments; or `virsh create {path}/domain.xml`, \
+         and then `triptime lab guest --domain triptime {words}`"
     ));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `triptime emit`: what brings triptime to where it measures. Nothing is downloaded.
 
+mod disk;
 mod guest;
 mod image;
 mod kubernetes;

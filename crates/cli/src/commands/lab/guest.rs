@@ -7,7 +7,7 @@ use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
 use crate::run_file::default_file;
 use crate::verdict;
-use lab::place::guest::{Guest, VCPUS, show};
+use lab::place::guest::{Guest, Joined, VCPUS, show};
 use lab::place::{Away, Job, Place, PlaceError, Returned};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,7 @@ evidence, and no limit is passed by it.
 
 Examples: triptime lab guest wakeup --duration 10s
           triptime lab guest --kernel vmlinuz --modules lib/modules/6.12 --host-cpus 2-3 -- qualify vm-wakeup --duration 1h
+          triptime lab guest --domain triptime wakeup --duration 10s
           triptime lab guest --show --nic eth1")]
 pub(crate) struct GuestArgs {
     /// The command and its options, as on the command line of triptime
@@ -44,6 +45,13 @@ pub(crate) struct GuestArgs {
     /// In the domain that is shown: a network card on this port, and what hands the guest all of the port
     #[arg(long, value_name = "IF", requires = "show")]
     nic: Option<String>,
+    /// Take a guest that runs already: the name of a libvirt domain, or the socket of its channel; `emit guest` writes one
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["kernel", "modules", "append", "vcpus", "isolate", "memory", "host_cpus", "accel", "icount", "serial", "show"]
+    )]
+    domain: Option<String>,
     /// Run file to write [default: ./runs/TIME-guest.triptime]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -55,30 +63,21 @@ pub(crate) struct GuestArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
-    let spec = args.machine.spec(VCPUS)?;
     if args.show {
-        verdict::write(&show(&spec, args.nic.as_deref())?)?;
+        verdict::write(&show(&args.machine.spec(VCPUS)?, args.nic.as_deref())?)?;
         return Ok(0);
     }
     let file = args.out.clone().unwrap_or_else(|| default_file("guest"));
     if file.exists() {
         return Err(Failure::Usage(format!("{} exists already", file.display())));
     }
-    // Until it is up, a signal ends this process, and the guest with it.
-    let guest = Guest::boot(&spec, None)?;
+    // Until it is up, a signal ends this process, and a guest of ours with it.
+    let guest: Box<dyn Place> = match &args.domain {
+        Some(domain) => joined(domain)?,
+        None => booted(args)?,
+    };
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;
-    say(&format_args!(
-        "{}; up in {:.1} s",
-        guest.describe(),
-        guest.boot_time().as_secs_f64()
-    ));
-    if guest.is_emulated() {
-        say(&format_args!("the guest is {}", guest.processor()));
-    }
-    for complaint in guest.complaints() {
-        say(&format_args!("the guest: {complaint}"));
-    }
     let job = Job {
         words: args.words.clone(),
         files: Vec::new(),
@@ -96,6 +95,35 @@ pub(super) fn finish(left: Returned, file: &Path) -> Result<(), Failure> {
         say(&format_args!("in the guest: {}", line.trim_start_matches("triptime: ")));
     }
     keep(left, file)
+}
+
+/// A guest of ours, for this command.
+fn booted(args: &GuestArgs) -> Result<Box<dyn Place>, Failure> {
+    let guest = Guest::boot(&args.machine.spec(VCPUS)?, None)?;
+    say(&format_args!(
+        "{}; up in {:.1} s",
+        guest.describe(),
+        guest.boot_time().as_secs_f64()
+    ));
+    if guest.is_emulated() {
+        say(&format_args!("the guest is {}", guest.processor()));
+    }
+    complain(guest.complaints());
+    Ok(Box::new(guest))
+}
+
+/// A guest that others started.
+fn joined(domain: &str) -> Result<Box<dyn Place>, Failure> {
+    let guest = Joined::new(domain)?;
+    say(&format_args!("{}", guest.describe()));
+    complain(guest.complaints());
+    Ok(Box::new(guest))
+}
+
+fn complain(complaints: &[String]) {
+    for complaint in complaints {
+        say(&format_args!("the guest: {complaint}"));
+    }
 }
 
 /// Waits until the command has ended, or is told to. What it prints is printed again from its run file.

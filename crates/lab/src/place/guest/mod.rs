@@ -22,6 +22,7 @@ pub(in crate::place) mod frame;
 pub mod held;
 mod how;
 mod image;
+mod joined;
 pub(in crate::place) mod message;
 mod modules;
 pub(in crate::place) mod peer;
@@ -32,8 +33,9 @@ mod up;
 
 pub use archive::Archive;
 pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
-pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules};
-pub use shown::{image_for_any, show};
+pub use joined::Joined;
+pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules, reads_files};
+pub use shown::{domain, image_for_any, show};
 pub use spec::{Accel, Channel, GuestSpec, MEMORY, VCPUS};
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 pub const OF_QEMU: [&str; 3] = ["virtio_pci", "virtio_net", "virtio_console"];
 
 /// What a guest takes under any hypervisor that boots the image by itself: its disks, network cards and the channel of QEMU, VMware and
-/// Hyper-V, and virtual functions of the usual cards.
-pub const OF_ANY: [&str; 21] = [
+/// Hyper-V, virtual functions of the usual cards, and the file system of a disk that all systems read.
+pub const OF_ANY: [&str; 26] = [
     "virtio_pci",
     "virtio_net",
     "virtio_console",
@@ -32,10 +32,21 @@ pub const OF_ANY: [&str; 21] = [
     "iavf",
     "mlx5_core",
     "ptp_kvm",
+    FILES,
+    // Names of files there: which of these a kernel asks for is its own choice, and nobody loads it later.
+    "nls_cp437",
+    "nls_ascii",
+    "nls_iso8859_1",
+    "nls_utf8",
 ];
+
+/// The file system of a disk that all systems read.
+const FILES: &str = "vfat";
 
 /// File of a folder of modules as `depmod` leaves it: each module's file, and those it needs.
 const DEPENDENCIES: &str = "modules.dep";
+/// File of the same folder: what would be modules, and is in the kernel.
+const BUILT_IN: &str = "modules.builtin";
 /// File of a folder that is not made by `depmod`: names of its modules.
 const ORDER: &str = "order";
 /// How the files of modules end, by what packed them.
@@ -68,6 +79,17 @@ pub fn choose(folder: &Path, wanted: &[&str]) -> Result<Vec<Module>, PlaceError>
         add(&known, &name.replace('-', "_"), &mut chosen, 0);
     }
     Ok(chosen)
+}
+
+/// Whether the kernel of this folder can write files that all systems read, as far as the folder says: its list of what is built in may be
+/// missing.
+///
+/// # Errors
+/// As of [`choose`].
+pub fn reads_files(folder: &Path) -> Result<bool, PlaceError> {
+    let built_in = std::fs::read_to_string(folder.join(BUILT_IN)).unwrap_or_default();
+    let is_built_in = built_in.lines().filter_map(name_of).any(|name| name == FILES);
+    Ok(is_built_in || !choose(folder, &[FILES])?.is_empty())
 }
 
 /// File and needs of each module.
@@ -147,7 +169,7 @@ fn needs_of(module: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{choose, name_of, needs_of};
+    use super::{choose, name_of, needs_of, reads_files};
     use std::fs::{create_dir, write};
 
     fn names(modules: &[super::Module]) -> Vec<&str> {
@@ -182,6 +204,15 @@ mod tests {
         let chosen = choose(folder.path(), &["virtio-net"]).expect("modules");
         assert_eq!(names(&chosen), ["failover", "virtio_net"]);
         assert_eq!(chosen[1].file, path("modules/virtio_net.ko"));
+    }
+
+    #[test]
+    fn a_file_system_that_is_built_in_is_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path().join("modules.dep"), "kernel/fs/ext4/ext4.ko:\n").expect("written");
+        assert!(!reads_files(folder.path()).expect("a folder of modules"));
+        write(folder.path().join("modules.builtin"), "kernel/fs/fat/vfat.ko\n").expect("written");
+        assert!(reads_files(folder.path()).expect("a folder of modules"));
     }
 
     #[test]

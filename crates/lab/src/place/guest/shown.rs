@@ -69,6 +69,15 @@ fn found(ports: &Path, name: &str) -> Result<Nic, PlaceError> {
     })
 }
 
+/// The guest as a domain of libvirt, with this kernel and image, whose agent waits for a host (`Joined`).
+pub fn domain(spec: &GuestSpec, kernel: &Path, image: &Path) -> String {
+    let spec = GuestSpec {
+        kernel: kernel.to_owned(),
+        ..spec.clone()
+    };
+    xml(&spec, &image.display().to_string(), &emulator_cpus(&spec), None)
+}
+
 /// The image for hypervisors that boot it by themselves: packed, with the modules of this folder that any of them takes.
 ///
 /// # Errors

@@ -11,6 +11,8 @@ pub(super) struct Arguments {
     pub(super) disk: Option<String>,
     /// Whether to stay when nobody is at the other end of the channel.
     pub(super) stays: bool,
+    /// Name of the partition with words of a command, and room for its result.
+    pub(super) partition: Option<String>,
 }
 
 impl Arguments {
@@ -28,11 +30,13 @@ impl Arguments {
             found.map(str::to_owned)
         };
         let run = value("triptime.run=").map(|run| run.split_whitespace().map(str::to_owned).collect());
-        let is_asked_for = run.is_some() || words.iter().any(|word| word == "triptime.agent");
+        let partition = value("triptime.partition=");
+        let is_asked_for = run.is_some() || partition.is_some() || words.iter().any(|word| word == "triptime.agent");
         is_asked_for.then(|| Self {
             run,
             disk: value("triptime.disk="),
             stays: words.iter().any(|word| word == STAYS),
+            partition,
         })
     }
 }
@@ -73,6 +77,11 @@ mod tests {
         let words = ["qualify", "vm-wakeup", "--duration", "60s"];
         assert_eq!(asked.run.expect("a command"), words);
         assert_eq!(asked.disk.as_deref(), Some("sdb"));
+        let booted = Arguments::parse("quiet triptime.partition=triptime-00c0ffee").expect("asked for");
+        assert_eq!(
+            (booted.run, booted.partition.as_deref()),
+            (None, Some("triptime-00c0ffee"))
+        );
         // Some boot loaders quote the whole argument.
         let whole = Arguments::parse("\"triptime.run=noise --cpus 1\"").expect("asked for");
         assert_eq!(whole.run.expect("a command"), ["noise", "--cpus", "1"]);

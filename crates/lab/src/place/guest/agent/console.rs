@@ -1,8 +1,41 @@
 //! What the agent says on the guest's console.
 
+use std::fs::{OpenOptions, read_to_string};
 use std::io::Write;
+use std::path::Path;
+
+/// The kernel's list of its consoles: this process has the last one as standard error.
+const ACTIVE: &str = "/sys/class/tty/console/active";
 
 /// Says a line there.
 pub(super) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "triptime: {line}");
+    write(format!("triptime: {line}\n").as_bytes());
+}
+
+/// Writes octets to every console: a screen and a serial port may both be there, and nobody knows which of them is looked at.
+pub(super) fn write(octets: &[u8]) {
+    let _ = std::io::stderr().write_all(octets);
+    for name in others(&read_to_string(ACTIVE).unwrap_or_default()) {
+        let opened = OpenOptions::new().write(true).open(Path::new("/dev").join(name));
+        // What cannot be written to has nobody who reads it.
+        let _ = opened.and_then(|mut console| console.write_all(octets));
+    }
+}
+
+/// All consoles but the last.
+fn others(active: &str) -> Vec<&str> {
+    let mut names: Vec<&str> = active.split_whitespace().collect();
+    names.pop();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::others;
+
+    #[test]
+    fn what_is_said_comes_to_no_console_twice() {
+        assert_eq!(others("ttyS0 tty0\n"), ["ttyS0"]);
+        assert!(others("tty0\n").is_empty() && others("").is_empty());
+    }
 }

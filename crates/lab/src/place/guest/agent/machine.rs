@@ -48,21 +48,62 @@ fn mount_one(kind: &str, target: &str) -> Result<(), String> {
 /// Loads the modules of the image in their order; what could not be loaded.
 pub(super) fn load_modules() -> Vec<String> {
     let order = read_to_string(ORDER).unwrap_or_default();
-    order.lines().filter_map(|name| load(name).err()).collect()
+    let mut loaded = Loaded::default();
+    let complaints = order.lines().filter_map(|name| {
+        let path = format!("{MODULES}/{name}");
+        match File::open(&path) {
+            Ok(file) => loaded.complaint(name, load(name, &file)),
+            Err(error) => Some(format!("{path}: {error}")),
+        }
+    });
+    complaints.collect()
 }
 
-fn load(name: &str) -> Result<(), String> {
-    let path = format!("{MODULES}/{name}");
-    let file = File::open(&path).map_err(|error| format!("{path}: {error}"))?;
-    let is_packed = !name.ends_with(".ko");
-    let flags = if is_packed { MODULE_INIT_COMPRESSED_FILE } else { 0 };
-    match finit_module(&file, c"", flags) {
-        Ok(()) | Err(Errno::EXIST) => Ok(()),
-        // Without the option, or before Linux 5.17.
-        Err(Errno::OPNOTSUPP | Errno::INVAL) if is_packed => Err(format!(
-            "the kernel does not unpack its module {name} (CONFIG_MODULE_DECOMPRESS): unpack the modules, and name their folder with --modules"
-        )),
-        Err(errno) => Err(format!("the kernel does not take the module {name}: {errno}")),
+fn is_packed(name: &str) -> bool {
+    !name.ends_with(".ko")
+}
+
+fn load(name: &str, file: &File) -> Result<(), Errno> {
+    let flags = if is_packed(name) {
+        MODULE_INIT_COMPRESSED_FILE
+    } else {
+        0
+    };
+    finit_module(file, c"", flags)
+}
+
+/// What the modules before have shown.
+#[derive(Debug, Default)]
+struct Loaded {
+    /// The kernel unpacks modules.
+    unpacks: bool,
+    /// A driver found itself under another hypervisor than its own: an image has those of several.
+    elsewhere: bool,
+}
+
+impl Loaded {
+    /// What is to be said of a module, if anything.
+    fn complaint(&mut self, name: &str, outcome: Result<(), Errno>) -> Option<String> {
+        let is_packed = is_packed(name);
+        match outcome {
+            Ok(()) | Err(Errno::EXIST) => {
+                self.unpacks |= is_packed;
+                None
+            }
+            Err(Errno::NODEV) => {
+                (self.unpacks, self.elsewhere) = (self.unpacks | is_packed, true);
+                None
+            }
+            // What such a driver would have brought is not there for those behind it.
+            Err(Errno::NOENT) if self.elsewhere => None,
+            // As ptp_kvm says it.
+            Err(Errno::OPNOTSUPP) if self.unpacks || !is_packed => None,
+            // Without the option, or before Linux 5.17.
+            Err(Errno::OPNOTSUPP | Errno::INVAL) if is_packed && !self.unpacks => Some(format!(
+                "the kernel does not unpack its module {name} (CONFIG_MODULE_DECOMPRESS): unpack the modules, and name their folder with --modules"
+            )),
+            Err(errno) => Some(format!("the kernel does not take the module {name}: {errno}")),
+        }
     }
 }
 
@@ -102,4 +143,30 @@ pub(super) fn greeting(interface: Option<(String, [u8; 6])>, complaints: Vec<Str
 /// Text of a file of the kernel's, without white space around it.
 pub(super) fn line(path: &str) -> io::Result<String> {
     read_to_string(path).map(|text| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Loaded;
+    use rustix::io::Errno;
+
+    #[test]
+    fn drivers_of_other_hypervisors_are_no_complaint() {
+        let mut loaded = Loaded::default();
+        assert_eq!(loaded.complaint("virtio_net.ko.xz", Ok(())), None);
+        let missing = loaded.complaint("virtio_blk.ko.xz", Err(Errno::NOENT));
+        assert!(missing.is_some_and(|said| said.contains("virtio_blk")));
+        assert_eq!(loaded.complaint("hv_vmbus.ko.xz", Err(Errno::NODEV)), None);
+        assert_eq!(loaded.complaint("hv_netvsc.ko.xz", Err(Errno::NOENT)), None);
+        assert_eq!(loaded.complaint("ptp_kvm.ko.xz", Err(Errno::OPNOTSUPP)), None);
+        assert!(loaded.complaint("iavf.ko.xz", Err(Errno::INVAL)).is_some());
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_unpack_its_modules_is_told() {
+        for errno in [Errno::OPNOTSUPP, Errno::INVAL] {
+            let said = Loaded::default().complaint("virtio_net.ko.xz", Err(errno));
+            assert!(said.is_some_and(|said| said.contains("CONFIG_MODULE_DECOMPRESS")));
+        }
+    }
 }

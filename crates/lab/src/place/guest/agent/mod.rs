@@ -7,6 +7,7 @@
 //! | `triptime.stays` | to wait for the next host when one has gone, instead of powering off |
 //! | `triptime.run="WORDS"` | to run `triptime WORDS`, without a host |
 //! | `triptime.disk=NAME` | the disk that then takes the result, such as `sdb`; without it the first one that is blank or has an earlier result |
+//! | `triptime.partition=NAME` | to run what the file `words.txt` of this partition says, and to leave the result there |
 
 mod alone;
 mod arguments;
@@ -60,9 +61,10 @@ fn work() -> Result<(), String> {
     for complaint in &complaints {
         say(complaint);
     }
-    match arguments.run {
-        Some(words) => alone::run(&words, arguments.disk.as_deref()),
-        None => serve::serve(
+    match (arguments.partition, arguments.run) {
+        (Some(partition), _) => alone::run_from(&partition),
+        (None, Some(words)) => alone::run(&words, arguments.disk.as_deref()),
+        (None, None) => serve::serve(
             &port::open()?,
             &machine::greeting(interface, complaints),
             arguments.stays,

@@ -1,7 +1,7 @@
 //! The same guest as a domain of libvirt, to be shown.
 
 use super::super::CHANNEL;
-use super::super::spec::{Channel, GuestSpec};
+use super::super::spec::{Accel, Channel, GuestSpec};
 use super::line::NAME;
 use std::fmt::Write;
 use units::CpuList;
@@ -23,12 +23,19 @@ pub(in super::super) fn xml(spec: &GuestSpec, image: &str, emulator: &CpuList, n
     );
     let image = escaped(image);
     let (cpus, memory) = (spec.cpus, spec.memory >> 20);
+    let [kind, backing, cpu] = match spec.accel {
+        Accel::Tcg => ["qemu", "", "<cpu mode='maximum'/>"],
+        Accel::Auto | Accel::Kvm => [
+            "kvm",
+            "  <memoryBacking><hugepages/><nosharepages/><locked/></memoryBacking>\n",
+            "<cpu mode='host-passthrough' migratable='off'><feature policy='require' name='tsc-deadline'/></cpu>",
+        ],
+    };
     format!(
-        "<domain type='kvm'>
+        "<domain type='{kind}'>
   <name>{NAME}</name>
   <memory unit='MiB'>{memory}</memory>
-  <memoryBacking><hugepages/><nosharepages/><locked/></memoryBacking>
-  <vcpu placement='static'>{cpus}</vcpu>
+{backing}  <vcpu placement='static'>{cpus}</vcpu>
 {cputune}  <os>
     <type arch='x86_64' machine='q35'>hvm</type>
     <kernel>{kernel}</kernel>
@@ -36,7 +43,7 @@ pub(in super::super) fn xml(spec: &GuestSpec, image: &str, emulator: &CpuList, n
     <cmdline>{arguments}</cmdline>
   </os>
   <features><acpi/><pmu state='off'/><vmport state='off'/></features>
-  <cpu mode='host-passthrough' migratable='off'><feature policy='require' name='tsc-deadline'/></cpu>
+  {cpu}
   <clock offset='utc'><timer name='hpet' present='no'/><timer name='pit' tickpolicy='delay'/></clock>
   <on_poweroff>destroy</on_poweroff>
   <on_reboot>destroy</on_reboot>
@@ -121,7 +128,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Nic, xml};
-    use crate::place::guest::spec::GuestSpec;
+    use crate::place::guest::spec::{Accel, GuestSpec};
     use units::CpuList;
 
     #[test]
@@ -154,6 +161,10 @@ mod tests {
             "{text}"
         );
         spec.host_cpus = None;
-        assert!(!xml(&spec, "i", &CpuList::from_iter([]), None).contains("cputune"));
+        spec.accel = Accel::Tcg;
+        let text = xml(&spec, "i", &CpuList::from_iter([]), None);
+        assert!(!text.contains("cputune"));
+        // What libvirt refuses of an emulated guest, or has to be reserved first.
+        assert!(text.contains("type='qemu'") && !text.contains("host-passthrough") && !text.contains("hugepages"));
     }
 }

@@ -1,10 +1,15 @@
-//! A guest without a host that talks to it: one command, named by the kernel command line. Its answer is shown on the console, and its
-//! run file and answer are left on a disk, as a tar archive. For hypervisors that only boot an image.
+//! A guest without a host that talks to it: one command, whose answer is shown on the console. For hypervisors that only boot an image.
+//!
+//! Either the kernel command line names the command, and run file and answer are left on a disk, as a tar archive; or the disk that the
+//! guest was booted from has a partition with the command's words and files, and takes the result in a folder.
 
 mod disk;
+mod files;
+mod partition;
 
-use super::console::say;
+use super::console::{self, say};
 use disk::Disk;
+use partition::Partition;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
@@ -24,18 +29,56 @@ pub(super) const FOLDER: &str = "triptime/";
 pub(super) fn run(words: &[String], disk: Option<&str>) -> Result<(), String> {
     let disk = disk::choose(disk);
     let home = Path::new(HOME);
-    say(&format!("running `triptime {}`", words.join(" ")));
-    let status = measure(words, home).map_err(|error| format!("cannot run triptime: {error}"))?;
-    for name in ["said.txt", "answer.txt"] {
-        show(&home.join(name)).map_err(|error| format!("{name}: {error}"))?;
-    }
-    say(&format!("triptime ended with {status}"));
+    command(words, home)?;
     let Disk { path, why } = disk?;
     leave(home, &path).map_err(|error| format!("{}: {error}", path.display()))?;
     say(&format!(
         "run file and answer are on {} ({why}), as a tar archive: tar -xf DISK",
         path.display()
     ));
+    Ok(())
+}
+
+/// Runs the command that the partition of this name has the words of; leaves the result in a folder there. Why nothing came of it is
+/// left there, too.
+///
+/// # Errors
+/// There is no such partition, the command cannot be run, or the result cannot be left.
+pub(super) fn run_from(partition: &str) -> Result<(), String> {
+    let home = Path::new(HOME);
+    let partition = Partition::find(partition)?;
+    let folder = partition.with(|disk| files::take(disk, home))?;
+    let done = files::words(home).and_then(|words| command(&words, home));
+    if let Err(why) = &done {
+        // The console has it in any case.
+        let _ = std::fs::write(home.join("said.txt"), format!("triptime: {why}\n"));
+    }
+    let device = partition.device.display();
+    say(&format!("writing the result to {device}: leave the power on"));
+    partition.with(|disk| files::keep(home, &disk.join(&folder)))?;
+    let what = match home.join(FILES[0]).is_file() {
+        true => "run file and answer are",
+        false => "there is no run file; why is",
+    };
+    say(&format!(
+        "{what} in the folder {folder} of the disk {} ({device})",
+        deploy::disk::LABEL
+    ));
+    done
+}
+
+/// Runs the command, and shows what it says.
+fn command(words: &[String], home: &Path) -> Result<(), String> {
+    say(&format!(
+        "running `triptime {}`; what it says is shown when it has ended",
+        words.join(" ")
+    ));
+    let status = measure(words, home).map_err(|error| format!("cannot run triptime: {error}"))?;
+    for name in ["said.txt", "answer.txt"] {
+        let said = std::fs::read(home.join(name)).map_err(|error| format!("{name}: {error}"))?;
+        console::write(&said);
+    }
+    say(&format!("triptime ended with {status}"));
     Ok(())
 }
 
@@ -49,13 +92,6 @@ fn measure(words: &[String], home: &Path) -> io::Result<ExitStatus> {
         .stdout(File::create(home.join("answer.txt"))?)
         .stderr(File::create(home.join("said.txt"))?)
         .status()
-}
-
-/// Shows a file on the console.
-fn show(path: &Path) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    io::copy(&mut File::open(path)?, &mut out)?;
-    out.flush()
 }
 
 /// Writes the archive from the first octet of the disk on.

@@ -1,0 +1,208 @@
+//! A guest that others started, such as libvirt, and whose channel is a socket of this machine.
+
+use super::super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
+use super::away::Errand;
+use super::channel::{Call, CallError, Channel, Incoming};
+use super::message::{Answer, Greeting, Request};
+use super::peer::Peer;
+use super::{CHANNEL, fact};
+use model::Fact;
+use roxmltree::{Document, Node};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use units::{CpuList, format_ns};
+
+/// Where libvirt has the definitions of what runs.
+const RUNNING: &str = "/run/libvirt/qemu";
+/// How long its agent may take to greet: it may be on its way up, and emulated.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The way to such a guest. It powers off when this is dropped: its agent has one host in its life.
+#[derive(Debug)]
+struct Line {
+    channel: Arc<Channel>,
+    socket: PathBuf,
+}
+
+impl Peer for Line {
+    fn channel(&self) -> &Arc<Channel> {
+        &self.channel
+    }
+
+    fn name(&self) -> &'static str {
+        "guest"
+    }
+
+    fn last_words(&self, _: &CallError) -> Option<String> {
+        let socket = self.socket.display();
+        Some(format!(
+            "Its console may say why; the channel is {socket}, and serves one host at a time"
+        ))
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        // One that is gone already has powered off.
+        let _ = Call::open(&self.channel).send(&Request::PowerOff);
+    }
+}
+
+/// A guest that others started.
+#[derive(Debug)]
+pub struct Joined {
+    line: Arc<Line>,
+    greeting: Greeting,
+    what: String,
+}
+
+impl Joined {
+    /// The running domain of this name, or the guest behind the socket at this path, which has a `/`. Waits until its agent is up.
+    ///
+    /// # Errors
+    /// There is no such domain or socket, it has no channel to us, its agent does not greet, or it is of another version.
+    pub fn new(domain: &str) -> Result<Self, PlaceError> {
+        let socket = match domain.contains('/') {
+            true => PathBuf::from(domain),
+            false => socket_of(Path::new(RUNNING), domain).map_err(PlaceError::NotAvailable)?,
+        };
+        let io = |error| PlaceError::Io {
+            path: socket.clone(),
+            error,
+        };
+        let stream = UnixStream::connect(&socket).map_err(io)?;
+        let (channel, greeting) = Channel::new(stream).map_err(io)?;
+        let line = Arc::new(Line {
+            channel,
+            socket: socket.clone(),
+        });
+        let greeting = match greeting.receive(PATIENCE).map_err(|error| line.failed(&error))? {
+            Incoming::Answer {
+                answer: Answer::Up(greeting),
+                ..
+            } => greeting,
+            other => return Err(line.refused(&format!("it greets with {other:?}"))),
+        };
+        let own = env!("CARGO_PKG_VERSION");
+        if greeting.version != own {
+            let other = &greeting.version;
+            return Err(line.refused(&format!(
+                "triptime {other} is in its image and {own} here: write its image anew with this one (`triptime emit guest`)"
+            )));
+        }
+        Ok(Self {
+            what: format!("vm: {domain}; kernel {}, CPUs {}", greeting.release, greeting.cpus),
+            line,
+            greeting,
+        })
+    }
+
+    /// What the guest could not do on its way up.
+    pub fn complaints(&self) -> &[String] {
+        &self.greeting.complaints
+    }
+}
+
+impl Place for Joined {
+    fn kind(&self) -> Kind {
+        Kind::Vm
+    }
+
+    fn describe(&self) -> &str {
+        &self.what
+    }
+
+    fn interface(&self) -> &str {
+        self.greeting.interface.as_ref().map_or("none", |(name, _)| name)
+    }
+
+    fn mac(&self) -> [u8; 6] {
+        self.greeting.interface.as_ref().map_or([0; 6], |(_, mac)| *mac)
+    }
+
+    fn cpus(&self) -> Option<CpuList> {
+        self.greeting.cpus.parse().ok()
+    }
+
+    fn clock(&self) -> Result<ClockOffset, PlaceError> {
+        self.line.clock()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let clock = self.clock().map_err(|error| error.to_string()).map(|clock| {
+            let (offset, uncertainty) = (clock.offset_ns as f64, clock.uncertainty_ns as f64);
+            format!("ahead by {} ± {}", format_ns(offset), format_ns(uncertainty))
+        });
+        vec![
+            fact("machine", Ok(self.what.clone()), "told over the channel"),
+            fact("clock when it was joined", clock, "asked over the channel"),
+        ]
+    }
+
+    fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
+        Ok(Box::new(Errand::start(self.line.clone(), job)?))
+    }
+}
+
+/// The socket of our channel, of the running domain of this name.
+fn socket_of(running: &Path, name: &str) -> Result<PathBuf, String> {
+    let path = running.join(format!("{name}.xml"));
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        format!(
+            "{}: {error}: no domain {name} of libvirt runs here (`virsh list`)",
+            path.display()
+        )
+    })?;
+    let found = socket_in(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    found.ok_or_else(|| {
+        format!(
+            "the domain {name} has no channel to us; give it <channel type='unix'><target type='virtio' name='{CHANNEL}'/></channel>, \
+             as the domain.xml of `triptime emit guest` has it"
+        )
+    })
+}
+
+/// The same, of the domain's definition.
+fn socket_in(text: &str) -> Result<Option<PathBuf>, roxmltree::Error> {
+    let document = Document::parse(text)?;
+    let child = |node: Node<'_, '_>, tag: &str, attribute: &str| {
+        let mut children = node.children().filter(|child| child.has_tag_name(tag));
+        children.find_map(|child| child.attribute(attribute).map(str::to_owned))
+    };
+    let mut channels = document.descendants().filter(|node| node.has_tag_name("channel"));
+    let ours = channels.find(|channel| child(*channel, "target", "name").as_deref() == Some(CHANNEL));
+    Ok(ours
+        .and_then(|channel| child(channel, "source", "path"))
+        .map(PathBuf::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::socket_of;
+    use std::path::Path;
+
+    #[test]
+    fn the_socket_of_a_running_domain_is_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, devices: &str| {
+            let text = format!("<domstatus><domain type='kvm'><devices>{devices}</devices></domain></domstatus>");
+            std::fs::write(folder.path().join(name), text).expect("written");
+        };
+        let agent = "<channel type='unix'><source mode='bind' path='/a'/><target type='virtio' name='org.qemu.guest_agent.0'/></channel>";
+        let ours = "<channel type='unix'><source mode='bind' path='/run/c/triptime'/><target type='virtio' name='triptime' \
+                    state='connected'/></channel>";
+        write("probe.xml", &format!("{agent}{ours}"));
+        write("relay.xml", agent);
+        write("broken.xml", "<");
+        let said = |name: &str| socket_of(folder.path(), name).expect_err("none");
+        assert_eq!(
+            socket_of(folder.path(), "probe").as_deref(),
+            Ok(Path::new("/run/c/triptime"))
+        );
+        assert!(said("relay").contains("has no channel"));
+        assert!(said("broken").contains("broken.xml"));
+        assert!(said("gone").contains("virsh list"));
+    }
+}

@@ -1,0 +1,69 @@
+//! A guest that another program runs, as libvirt does, and whose channel is a socket.
+
+use crate::kernel;
+use crate::machine::{start, until_off};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use store::RunFile;
+use support::{run, stderr};
+
+#[test]
+fn a_guest_that_others_started_measures_over_its_channel_and_powers_off() {
+    let test = "a_guest_that_others_started_measures_over_its_channel_and_powers_off";
+    let Some(kernel) = kernel(test) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let words = |path: &Path| path.display().to_string();
+    let (guest, vmlinux, modules) = (words(&path("guest")), words(&kernel.join("vmlinux")), words(&kernel));
+    let emitted = run(&["emit", "guest", &guest, "--kernel", &vmlinux, "--modules", &modules]);
+    assert_eq!(emitted.status.code(), Some(0), "{}", stderr(&emitted));
+    let domain = std::fs::read_to_string(path("guest/domain.xml")).expect("the domain");
+    let between = |begin: &str, end: &str| {
+        let found = domain.split(begin).nth(1).and_then(|rest| rest.split(end).next());
+        found.unwrap_or_else(|| panic!("no {begin} in {domain}"))
+    };
+
+    let socket = words(&path("socket"));
+    let chardev = format!("socket,path={socket},server=on,wait=off,id=channel");
+    let machine = start(
+        &path("console"),
+        &[
+            "-kernel",
+            between("<kernel>", "</kernel>"),
+            "-initrd",
+            between("<initrd>", "</initrd>"),
+            "-append",
+            between("<cmdline>", "</cmdline>"),
+            "-chardev",
+            &chardev,
+            "-device",
+            "virtio-serial-pci",
+            "-device",
+            "virtserialport,chardev=channel,name=triptime",
+        ],
+    );
+    let end = Instant::now() + Duration::from_secs(30);
+    while !path("socket").exists() {
+        assert!(Instant::now() < end, "QEMU made no socket");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let out = words(&path("out.triptime"));
+    let measure = [
+        "lab",
+        "guest",
+        "--domain",
+        &socket,
+        "--out",
+        &out,
+        "wakeup",
+        "--cpus",
+        "0",
+        "--duration",
+        "1s",
+    ];
+    let output = run(&measure);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let kept = RunFile::open(&path("out.triptime")).expect("a run file");
+    assert_eq!(kept.series().expect("series").len(), 1);
+    until_off(machine, &path("console"));
+}
