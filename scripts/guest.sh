@@ -18,7 +18,7 @@ case "$kernel" in
     exit 2
     ;;
 esac
-wanted=(crc32c_generic virtio_pci virtio_net virtio_blk virtio_console bridge veth tun macvlan macvtap vhost_net openvswitch)
+wanted=(crc32c_generic virtio_pci virtio_net virtio_blk virtio_console e1000e bridge veth tun macvlan macvtap vhost_net openvswitch)
 
 root=$(cd "$(dirname "$0")/.." && pwd)/target/guest
 mkdir -p "$root"
@@ -54,7 +54,7 @@ mkdir "$work/package"
 dpkg --fsys-tarfile "$work"/*.deb | tar -x -C "$work/package" --wildcards './boot/vmlinuz-*' './lib/modules/*/kernel/net/*' \
     './lib/modules/*/kernel/lib/*' './lib/modules/*/kernel/crypto/*' './lib/modules/*/kernel/arch/x86/crypto/*' \
     './lib/modules/*/kernel/drivers/net/*.ko*' './lib/modules/*/kernel/drivers/vhost/*' './lib/modules/*/kernel/drivers/virtio/*' \
-    './lib/modules/*/kernel/drivers/block/virtio_blk.ko*' || cannot "the package of $kernel does not hold what it did"
+    './lib/modules/*/kernel/drivers/ptp/*' './lib/modules/*/kernel/drivers/pps/*' './lib/modules/*/kernel/drivers/block/virtio_blk.ko*' || cannot "the package of $kernel does not hold what it did"
 
 # The compressed kernel inside the boot image: its place and length stand in the header (Documentation/arch/x86/boot.rst). The last
 # four octets are its length unpacked.

@@ -228,10 +228,14 @@ fn directed(bed: &Named, text: &str) -> u64 {
         ],
     );
     assert!(matches!(sent.status.code(), Some(0 | 3)), "{}", stderr(&sent));
-    let device = bed.way(text, "device 0");
-    let counts = Command::new(&device[0])
-        .args(&device[1..device.len() - 1])
-        .args(["ip", "-s", "-j", "link", "show", "dut0"])
+    received(&bed.way(text, "device 0"), "dut0")
+}
+
+/// How many frames an interface got in the namespace that a command line of `lab up` leads to.
+fn received(way: &[String], interface: &str) -> u64 {
+    let counts = Command::new(&way[0])
+        .args(&way[1..way.len() - 1])
+        .args(["ip", "-s", "-j", "link", "show", interface])
         .output()
         .expect("ip");
     let links: serde_json::Value = serde_json::from_slice(&counts.stdout).expect("JSON");
@@ -315,6 +319,88 @@ fn holder(bed: &Named) -> Pid {
     number.and_then(Pid::from_raw).expect("a process")
 }
 
+/// One boot shows the macvtap, what is run in a guest that stays, who is in its way, and its end.
+#[test]
+fn a_guest_stays_up_and_takes_one_command_after_another() {
+    let test = "a_guest_stays_up_and_takes_one_command_after_another";
+    let Some(_alone) = can(test, "nsenter") else {
+        return;
+    };
+    let kernel = match support::guest::guest("6.12-rt") {
+        Ok(folder) => folder,
+        Err(why) => return testing::skip(test, &why),
+    };
+    let before = left();
+    let bed = Named::new("vm");
+    let path = |name: &str| kernel.join(name).display().to_string();
+    let (vmlinux, modules) = (path("vmlinux"), path(""));
+    let words = [
+        "--place",
+        "vm",
+        "--network",
+        "macvlan",
+        "--accel",
+        "tcg",
+        "--kernel",
+        &vmlinux,
+        "--modules",
+        &modules,
+    ];
+    // Killed in the middle, QEMU is there without a record of it.
+    let mut child = start(&[&["lab", "up", &bed.0], &words[..]].concat());
+    until(|| guests(&bed) == 1);
+    signal(&child, Signal::KILL);
+    child.wait().expect("its end");
+    assert!(bed.listed().expect("listed").contains("STALE"));
+    let made = bed.up(&words);
+    assert!(made.status.success(), "{}", stderr(&made));
+    assert!(
+        out(&made).contains("; made") && out(&made).contains("emulated"),
+        "{}",
+        out(&made)
+    );
+    assert_eq!(guests(&bed), 1, "the one of the killed start is gone");
+    assert!(out(&bed.up(&words)).contains("; is up"));
+
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = |name: &str| directory.path().join(name).display().to_string();
+    let lost = file("lost.triptime");
+    let mut killed = start(&["lab", "run", &bed.0, "--out", &lost, "wakeup", "--duration", "100s"]);
+    std::thread::sleep(Duration::from_secs(2));
+    signal(&killed, Signal::KILL);
+    killed.wait().expect("its end");
+    // What the guest talks comes out at the test set.
+    let kept = file("kept.triptime");
+    let talk = ["talk", "eth0", "--duration", "2s", "--interval", "10ms"];
+    let measured = run(&[&["lab", "run", &bed.0, "--json", "--out", &kept], &talk[..]].concat());
+    assert!(matches!(measured.status.code(), Some(0 | 3)), "{}", stderr(&measured));
+    assert!(Path::new(&kept).exists() && !Path::new(&lost).exists());
+    let frames = received(&bed.way(&out(&made), "test set"), "ts0");
+    assert!(frames > 100, "{frames} of two hundred");
+
+    assert!(bed.down().status.success());
+    assert_eq!((guests(&bed), bed.listed()), (0, None));
+    assert_eq!(left(), before, "left behind");
+}
+
+/// Processes of QEMU that have this bed's first guest.
+fn guests(bed: &Named) -> usize {
+    let named = format!("guest=triptime-{}-dut,", bed.0);
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    lines
+        .filter(|line| String::from_utf8_lossy(line).contains(&named))
+        .count()
+}
+
+fn until(mut condition: impl FnMut() -> bool) {
+    let begun = std::time::Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "in time");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_bed_that_was_killed_while_it_was_made_is_taken_down() {
     let Some(_alone) = can("a_bed_that_was_killed_while_it_was_made_is_taken_down", "runc") else {
@@ -350,7 +436,11 @@ fn what_cannot_stay_up_is_refused_with_what_to_use() {
     let bed = Named::new("refused");
     for (words, part) in [
         (&["--network", "tap"][..], "use veth, bridge or macvlan"),
-        (&["--place", "vm"], "lab guest"),
+        (
+            &["--place", "vm", "--kernel", "/nowhere", "--modules", "/nowhere"],
+            "/nowhere",
+        ),
+        (&["--kernel", "/proc/version", "--modules", "/proc"], "--place vm"),
         (&["--cpus", "0"], "--place container"),
         (&["--network", "veth", "--devices", "2"], "use a bridge or a macvlan"),
         (&["--place", "container", "--runtime", "docker"], "runc or crun"),

@@ -68,6 +68,11 @@ impl MachineArgs {
         valued.chain(self.serial.then(|| "--serial".to_owned())).collect()
     }
 
+    /// Whether a kernel is named, or CPUs of this machine: then a guest is meant.
+    pub(crate) fn is_named(&self) -> bool {
+        self.kernel.is_some() || self.host_cpus.is_some()
+    }
+
     /// Whether it is said which of its CPUs its kernel isolates.
     pub(crate) fn isolates(&self) -> bool {
         self.isolate.is_some()

@@ -26,6 +26,7 @@ mod hypervisor;
 mod interrupt_counts;
 mod isolation;
 mod kernel;
+mod kvm_exits;
 mod limits;
 mod memory;
 mod mounts;
@@ -53,6 +54,7 @@ pub use container::Container;
 pub use error::{HostError, Unreadable};
 pub use fact::to_text;
 pub use hypervisor::{Hypervisor, HypervisorKind};
+pub use kvm_exits::KvmExits;
 pub use nic::interface::{Interface, InterfaceKind};
 pub use nic::interrupts::NicInterrupt;
 pub use quota::CpuStatFiles;
@@ -213,6 +215,30 @@ impl Host {
     /// Why there is none, in words: the kernel's own, such as `Unavailable`, or that reading it would disturb a measured CPU.
     pub fn read_cache_monitor(&self, monitor: &CacheMonitor) -> Result<u64, String> {
         monitor.read(&self.reader)
+    }
+
+    /// What KVM counts of the exits of each guest of this machine; none where it has no guests, or the kernel does not tell.
+    ///
+    /// # Errors
+    /// A folder of them that cannot be read.
+    pub fn kvm_exits(&self) -> Result<Vec<KvmExits>, HostError> {
+        kvm_exits::find(&self.reader)
+    }
+
+    /// The value of such a counter.
+    ///
+    /// # Errors
+    /// Why there is none, in words: the guest is gone, or nobody may read it.
+    pub fn read_kvm_exits(&self, counter: &KvmExits) -> Result<u64, String> {
+        counter.read(&self.reader)
+    }
+
+    /// How the exits of this process's guest are told.
+    ///
+    /// # Errors
+    /// Why they are unknown, and what to do.
+    pub fn kvm_exits_told(&self, process: u32) -> Result<String, String> {
+        kvm_exits::told(&self.reader, process)
     }
 
     /// What the machine runs on, with the evidence.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bed;
+mod cpu_list;
 pub mod detach;
 pub mod disturb;
 pub mod fault;

@@ -1,7 +1,8 @@
 //! Every network of the bed: frames pass both ways, and nothing is left when it is gone.
 
-use lab::bed::{Bed, BedError, End, Network};
+use lab::bed::{Bed, BedError, Card, End, Network};
 use std::collections::BTreeSet;
+use std::io::{Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use sys::packet::{PacketPort, PortOptions};
@@ -289,29 +290,87 @@ fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
 }
 
 #[test]
-fn a_bed_for_guests_has_a_tap_on_its_bridge_for_each() {
-    let test = "a_bed_for_guests_has_a_tap_on_its_bridge_for_each";
+fn a_bed_for_guests_has_what_their_cards_are_joined_to() {
+    let test = "a_bed_for_guests_has_what_their_cards_are_joined_to";
     if !can_run(test) {
         return;
     }
     let _alone = alone();
-    let bed = Bed::for_guests(Network::Bridge, 2).expect("a bed");
-    let ends = [0, 1].map(|number| bed.device(number).expect("an end"));
-    let [first, second] = ends;
-    assert!(first.is_tap && second.is_tap);
-    assert_ne!(first.mac, second.mac, "the address of each guest's card");
-    for end in ends {
-        let namespace = end.namespace.expect("the bridge's");
-        let tap = namespace
-            .run(|| sys::link::find(end.interface).expect("the tap"))
-            .expect("entered");
-        assert_eq!(tap.kind.as_deref(), Some("tun"));
-        assert!(tap.master.is_some() && tap.up, "{tap:?}");
-        assert_ne!(tap.mac, end.mac, "the card's is not the tap's");
+    for (network, guests, card, kind) in [
+        (Network::Bridge, 2, Card::Tap, "tun"),
+        (Network::Macvlan, 2, Card::Macvtap, "macvtap"),
+        (Network::Tap, 1, Card::Tap, "tun"),
+    ] {
+        let bed = Bed::for_guests(network, guests).expect("a bed");
+        let mut addresses = vec![bed.mac(End::TestSet).expect("the test set's")];
+        for number in 0..guests {
+            let end = bed.device(number).expect("an end");
+            let namespace = end.namespace.expect("one of the bed's");
+            let link = namespace
+                .run(|| sys::link::find(end.interface).expect("it"))
+                .expect("entered");
+            assert_eq!(
+                (end.card, link.kind.as_deref(), link.up),
+                (Some(card), Some(kind), true)
+            );
+            assert_eq!(link.master.is_some(), network == Network::Bridge);
+            // Frames to another address than its own never come out of a macvtap.
+            assert_eq!(link.mac == end.mac, card == Card::Macvtap, "{link:?}");
+            addresses.push(end.mac);
+        }
+        let all = addresses.len();
+        addresses.sort_unstable();
+        addresses.dedup();
+        assert_eq!(addresses.len(), all, "each has an address of its own");
     }
-    assert_eq!(bed.mac(End::Device).expect("an address"), first.mac);
-    for network in Network::ALL.into_iter().filter(|network| *network != Network::Bridge) {
-        let error = Bed::for_guests(network, 1).expect_err("no such bed");
-        assert!(error.to_string().contains("by a tap"), "{error}");
+    let error = Bed::for_guests(Network::Veth, 1).expect_err("no such bed");
+    assert!(error.to_string().contains("use tap"), "{error}");
+    let error = Bed::for_guests(Network::Tap, 2).expect_err("one takes it");
+    assert!(error.to_string().contains("use a bridge or a macvlan"), "{error}");
+}
+
+/// What a hypervisor would read of a macvtap: behind the header of a virtual card, which says nothing here.
+#[test]
+fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
+    let test = "a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed";
+    if !can_run(test) {
+        return;
     }
+    const HEADER: usize = 10;
+    let _alone = alone();
+    let namespace = sys::netns::NetNs::create().expect("a namespace");
+    let outcome = namespace.run(|| {
+        sys::link::add_veth("a0", "b0", &sys::netns::NetNs::current()?)?;
+        sys::link::set_up("a0")?;
+        sys::link::set_up("b0")?;
+        let bed = Bed::of_ports_for_guests("a0", "b0", 1)?;
+        let end = bed.device(0)?;
+        let name = end.interface.to_owned();
+        let inside = end.namespace.expect("one of the bed's");
+        let mut device = inside.run(|| sys::link::open_macvtap(&name))??;
+        let index = inside.run(|| sys::link::find(&name))??.index;
+        let mut test_set = open(&bed, End::TestSet);
+        let own = bed.mac(End::TestSet)?;
+        // A group of sampled values, tagged with VLAN 5 and priority 4.
+        let mut tagged = frame([1, 0x0c, 0xcd, 4, 0, 1], own, 7);
+        tagged.splice(12..12, [0x81, 0, 0x80, 5]);
+        test_set.send(&tagged)?;
+        let mut octets = [0; 256];
+        let length = device.read(&mut octets).expect("a frame");
+        assert_eq!(&octets[HEADER..length], &tagged[..]);
+        let mut answer = vec![0; HEADER];
+        answer.extend_from_slice(&frame(own, end.mac, 9));
+        device.write_all(&answer).expect("taken");
+        assert_eq!(receive(&mut test_set), answer[HEADER..]);
+        drop((test_set, bed));
+        // What is open keeps the namespace; the kernel takes it down in its own time.
+        drop(device);
+        let until = Instant::now() + Duration::from_secs(5);
+        while std::fs::exists(format!("/dev/tap{index}")).expect("looked") {
+            assert!(Instant::now() < until, "the macvtap stays");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok::<_, sys::SysError>(())
+    });
+    outcome.expect("a thread").expect("done");
 }

@@ -10,6 +10,8 @@ pub enum ReadingUnit {
     Octets,
     /// Octets that passed in a second.
     OctetsPerSecond,
+    /// Something that happened so often in a second.
+    PerSecond,
 }
 
 impl ReadingUnit {
@@ -18,21 +20,24 @@ impl ReadingUnit {
         match self {
             Self::Octets => "octets",
             Self::OctetsPerSecond => "octets/s",
+            Self::PerSecond => "1/s",
         }
     }
 
     /// The unit that a word stands for.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Octets, Self::OctetsPerSecond]
+        [Self::Octets, Self::OctetsPerSecond, Self::PerSecond]
             .into_iter()
             .find(|unit| unit.word() == word)
     }
 
-    /// A value for a person: `3.0 MiB`, `12.5 MiB/s`.
+    /// A value for a person: `3.0 MiB`, `12.5 MiB/s`, `250/s`.
     pub fn text(self, value: f64) -> String {
         match self {
             Self::Octets => format_octets(value),
             Self::OctetsPerSecond => format!("{}/s", format_octets(value)),
+            Self::PerSecond if value < 10.0 => format!("{value:.1}/s"),
+            Self::PerSecond => format!("{value:.0}/s"),
         }
     }
 }

@@ -70,6 +70,20 @@ pub(super) fn over_ports(switch: &NetNs, program: &str, device_end: &NetNs) -> R
     ))
 }
 
+/// The path over the same switch to the tap of a guest, inside which this kernel sees nothing.
+pub(super) fn to_tap(switch: &NetNs, program: &str) -> Result<FramePath, SysError> {
+    let (from, to) = (TEST_SET_PORT, DEVICE_PORT);
+    let points = switch.run(|| {
+        Ok::<_, SysError>(vec![
+            Point::at(FIRST, 0, from, &[PointKind::Receive])?,
+            Point::at(TAKEN_BY_SWITCH, 0, from, &PointKind::APPLICATION)?,
+            Point::at("tap", 1, to, &[PointKind::Transmit])?,
+        ])
+    })??;
+    let text = format!("{from}: veth\n  process {program}, which forwards\n    {to}: tap of the guest\n");
+    Ok(FramePath::known(text, points))
+}
+
 fn elsewhere() -> SysError {
     SysError::Invalid {
         what: "the device under test is on another machine; `triptime trace IF` there shows a frame's way inside it"

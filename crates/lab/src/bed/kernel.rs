@@ -5,11 +5,10 @@ use super::names::{DEVICE_IF, TEST_SET_IF, TEST_SET_PORT, device_if, device_port
 use super::{Bed, EndInterface, Network};
 use std::time::{Duration, Instant};
 use sys::SysError;
-use sys::link::{add_bridge, add_macvlan, add_veth, find, local_mac, set_master, set_up};
+use sys::link::{add_bridge, add_macvlan, add_veth, find, set_master, set_up};
 use sys::netns::NetNs;
-use sys::tap::Tap;
 
-const BRIDGE: &str = "br0";
+pub(super) const BRIDGE: &str = "br0";
 
 /// How long an interface may take to find its carrier; it takes milliseconds.
 const CARRIER_PATIENCE: Duration = Duration::from_secs(5);
@@ -33,56 +32,20 @@ pub(super) fn bridge(devices: usize) -> Result<Bed, SysError> {
     finish(Network::Bridge, test_set, devices, Some(switch), entry)
 }
 
-/// A bridge with a veth pair to the test set, and a tap for each guest. An address of a guest's card is that of the interface which another
-/// device would have.
-pub(super) fn bridge_of_taps(devices: usize) -> Result<Bed, SysError> {
-    let (test_set, switch) = bridged()?;
-    let mut ends = Vec::new();
-    for number in 0..devices {
-        let tap = device_port(number);
-        switch.run(|| {
-            Tap::create(&tap)?.leave()?;
-            set_master(&tap, BRIDGE)?;
-            set_up(&tap)
-        })??;
-        ends.push(EndInterface {
-            namespace: Some(NetNs::open(&switch.path())?),
-            interface: tap,
-            card: Some(local_mac(&device_if(number))),
-        });
-    }
-    bridge_up(&switch)?;
-    let test_set = EndInterface::within(test_set, TEST_SET_IF.to_owned());
-    bring_up(std::iter::once(&test_set))?;
-    Ok(Bed {
-        name: Network::Bridge.name().to_owned(),
-        what: format!(
-            "network namespaces: test set {TEST_SET_IF} - veth - bridge - tap - guest{}",
-            side_by_side(devices)
-        ),
-        forwards: Ok(Network::Bridge.switch()),
-        _forwarder: None,
-        test_set,
-        devices: ends,
-        entry: Entry::Switch(TEST_SET_PORT),
-        switch: Some(switch),
-    })
-}
-
 /// The namespaces of a test set and of a bridge that it is joined to.
-fn bridged() -> Result<(NetNs, NetNs), SysError> {
+pub(super) fn bridged() -> Result<(NetNs, NetNs), SysError> {
     let (test_set, switch) = (NetNs::create()?, NetNs::create()?);
     switch.run(|| add_bridge(BRIDGE))??;
     join(&switch, &test_set, TEST_SET_IF, TEST_SET_PORT)?;
     Ok((test_set, switch))
 }
 
-fn bridge_up(switch: &NetNs) -> Result<(), SysError> {
+pub(super) fn bridge_up(switch: &NetNs) -> Result<(), SysError> {
     switch.run(|| set_up(BRIDGE))??;
     until_carrier(BRIDGE, || switch.run(|| carrier(BRIDGE))?)
 }
 
-fn side_by_side(devices: usize) -> String {
+pub(super) fn side_by_side(devices: usize) -> String {
     match devices {
         1 => String::new(),
         count => format!(", {count} devices under test side by side"),

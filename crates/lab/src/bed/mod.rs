@@ -14,6 +14,7 @@
 //! each has a macvlan. All get the same frames from the test set.
 
 mod entry;
+mod guests;
 mod kernel;
 pub(crate) mod names;
 mod network;
@@ -27,7 +28,7 @@ pub use network::Network;
 use crate::fault::{FaultBed, Faults, Wire};
 use entry::{Entry, over_taps};
 use model::Fact;
-use probes::Need;
+use probes::{Directions, Need, NicStamps, Port, ProbeError};
 use std::sync::Arc;
 use sys::SysError;
 use sys::netns::NetNs;
@@ -75,8 +76,17 @@ struct EndInterface {
     /// `None` in the namespace of this process.
     namespace: Option<NetNs>,
     interface: String,
-    /// Address of a guest's network card, if the interface is the tap that it is joined to.
-    card: Option<[u8; 6]>,
+    /// What a guest's network card is joined to by it, and the card's address; `None`: no guest is.
+    card: Option<(Card, [u8; 6])>,
+}
+
+/// What a guest's network card is joined to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Card {
+    /// A tap, which is opened by its name.
+    Tap,
+    /// A macvtap, which has a device file.
+    Macvtap,
 }
 
 /// Where a device under test is joined to a bed.
@@ -86,10 +96,10 @@ pub struct DeviceEnd<'a> {
     pub namespace: Option<&'a NetNs>,
     /// Its interface there.
     pub interface: &'a str,
-    /// The interface's address; of a tap for a guest, that of the guest's card.
+    /// The interface's address; where it is for a guest, that of the guest's card.
     pub mac: [u8; 6],
-    /// The interface is a tap for a guest.
-    pub is_tap: bool,
+    /// What the card of a guest is joined to by it; `None`: it is not for a guest.
+    pub card: Option<Card>,
 }
 
 /// Why a bed could not be built.
@@ -118,12 +128,7 @@ impl Bed {
     /// Several devices on a network that takes one, what the kernel refused, or what is not installed; nothing of the bed remains
     /// then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn over(network: Network, devices: usize) -> Result<Self, BedError> {
-        if devices != 1 && !network.takes_several() {
-            return Err(BedError::NotAvailable(format!(
-                "a {} bed has one device under test, not {devices}: use a bridge or a macvlan",
-                network.name()
-            )));
-        }
+        check_number(network, devices)?;
         match network {
             Network::Veth => Ok(kernel::veth()?),
             Network::Bridge => Ok(kernel::bridge(devices)?),
@@ -133,20 +138,15 @@ impl Bed {
         }
     }
 
-    /// Builds a bed over `network` for so many guests: what would be a device's interface is a tap in the middle, for a hypervisor to
-    /// open ([`Bed::device`] says where), and has no carrier until then.
+    /// Builds a bed over `network` for so many guests: what would be a device's interface is a tap or macvtap, for a hypervisor to open
+    /// ([`Bed::device`] says where). A tap has no carrier until then.
     ///
     /// # Errors
-    /// A network that guests cannot be joined to here, or what the kernel refused; nothing of the bed remains then. Needs /dev/net/tun,
-    /// `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
-    pub fn for_guests(network: Network, devices: usize) -> Result<Self, BedError> {
-        match network {
-            Network::Bridge => Ok(kernel::bridge_of_taps(devices)?),
-            other => Err(BedError::NotAvailable(format!(
-                "a guest is joined to a bridge by a tap: there is no {} bed for it",
-                other.name()
-            ))),
-        }
+    /// A network that guests cannot be joined to, several of them on one that takes one, or what the kernel refused; nothing of the bed
+    /// remains then. Needs /dev/net/tun or a devtmpfs at /dev, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub fn for_guests(network: Network, guests: usize) -> Result<Self, BedError> {
+        check_number(network, guests)?;
+        guests::build(network, guests)
     }
 
     /// Builds a bed over a wire that makes faults; gives the wire too, for its counts.
@@ -177,7 +177,16 @@ impl Bed {
     /// # Errors
     /// A port that is missing, is down, or is both ends; a macvlan that the kernel refused.
     pub fn of_ports(test_set: &str, device: &str, devices: usize) -> Result<Self, SysError> {
-        ports::take(test_set, device, devices)
+        ports::take(test_set, device, ports::Stands::These(devices))
+    }
+
+    /// The same for so many guests: each gets a macvtap on the device's port, in a namespace of its own; they go with the bed. While they
+    /// are there, the port receives the frames of every group.
+    ///
+    /// # Errors
+    /// As of [`Bed::of_ports`]; a macvtap that the kernel refused.
+    pub fn of_ports_for_guests(test_set: &str, device: &str, guests: usize) -> Result<Self, SysError> {
+        ports::take(test_set, device, ports::Stands::Guests(guests))
     }
 
     /// Takes one port of this namespace as the test set's end, as it is; the device is on another machine.
@@ -201,6 +210,28 @@ impl Bed {
         self.place(end)?.port(options)
     }
 
+    /// Opens a port at one end, whose frames are stamped as its options say.
+    ///
+    /// # Errors
+    /// No such end on this machine, what the kernel refused, or a NIC that has no such stamps.
+    pub fn stamped_port(&self, end: End, options: &PortOptions) -> Result<Port, ProbeError> {
+        self.place(end)?.stamped_port(options)
+    }
+
+    /// Whether the NICs at the test set and at the device can stamp these frames, as far as they are on this machine.
+    ///
+    /// # Errors
+    /// Which cannot, and why.
+    pub(crate) fn can_stamp(&self, [test_set, device]: [Directions; 2]) -> Result<(), ProbeError> {
+        let first = self.devices.first().map(|end| (end, device));
+        for (end, directions) in std::iter::once((&self.test_set, test_set)).chain(first) {
+            if directions != Directions::default() {
+                end.run(|| Ok(NicStamps::check(&end.interface, directions)))??;
+            }
+        }
+        Ok(())
+    }
+
     /// Opens a packet port at device number `number`, from 0.
     ///
     /// # Errors
@@ -222,7 +253,7 @@ impl Bed {
             namespace: end.namespace.as_ref(),
             interface: &end.interface,
             mac: end.mac()?,
-            is_tap: end.card.is_some(),
+            card: end.card.map(|(card, _)| card),
         })
     }
 
@@ -288,6 +319,17 @@ impl Bed {
     }
 }
 
+/// Whether so many devices can be on this network.
+fn check_number(network: Network, devices: usize) -> Result<(), BedError> {
+    match devices != 1 && !network.takes_several() {
+        true => Err(BedError::NotAvailable(format!(
+            "a {} bed has one device under test, not {devices}: use a bridge or a macvlan",
+            network.name()
+        ))),
+        false => Ok(()),
+    }
+}
+
 impl EndInterface {
     /// In a namespace of ours.
     fn within(namespace: NetNs, interface: String) -> Self {
@@ -300,13 +342,17 @@ impl EndInterface {
 
     fn mac(&self) -> Result<[u8; 6], SysError> {
         match self.card {
-            Some(mac) => Ok(mac),
+            Some((_, mac)) => Ok(mac),
             None => self.run(|| sys::link::find(&self.interface).map(|link| link.mac)),
         }
     }
 
     fn port(&self, options: &PortOptions) -> Result<PacketPort, SysError> {
         self.run(|| PacketPort::open(&self.interface, options))
+    }
+
+    fn stamped_port(&self, options: &PortOptions) -> Result<Port, ProbeError> {
+        self.run(|| Ok(Port::open(&self.interface, options)))?
     }
 
     fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> Result<T, SysError> {

@@ -58,6 +58,14 @@ impl Network {
         }
     }
 
+    /// The same between a test set and guests.
+    pub(super) fn switch_of_guests(self) -> &'static str {
+        match self {
+            Self::Tap => NO_SWITCH,
+            other => other.switch(),
+        }
+    }
+
     /// Whether several devices under test can be side by side on it, which get the same frames.
     pub fn takes_several(self) -> bool {
         matches!(self, Self::Bridge | Self::Macvlan)

@@ -7,7 +7,16 @@ use super::{Bed, EndInterface};
 use sys::SysError;
 use sys::link::{LinkInfo, add_macvlan, find, list, local_mac, set_mac};
 
-pub(super) fn take(test_set: &str, device: &str, devices: usize) -> Result<Bed, SysError> {
+/// What stands at the device's port.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stands {
+    /// So many devices in network namespaces; a single one at the port itself.
+    These(usize),
+    /// So many guests.
+    Guests(usize),
+}
+
+pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, SysError> {
     if test_set == device {
         return Err(SysError::Invalid {
             what: format!("{device} cannot be both ends: name two ports, the test set's and the device's"),
@@ -25,11 +34,15 @@ pub(super) fn take(test_set: &str, device: &str, devices: usize) -> Result<Bed, 
         interface: interface.to_owned(),
         card: None,
     };
-    let (devices, on_port) = match devices {
-        1 => (vec![place(device)], String::new()),
-        count => (
+    let (devices, on_port) = match stands {
+        Stands::These(1) => (vec![place(device)], String::new()),
+        Stands::These(count) => (
             macvlans(&far, count)?,
             format!(", {count} side by side, each a macvlan in bridge mode on that port"),
+        ),
+        Stands::Guests(count) => (
+            super::guests::on_port(&far, count)?,
+            format!(", {count} as guests, each with a macvtap in bridge mode on that port"),
         ),
     };
     Ok(Bed {

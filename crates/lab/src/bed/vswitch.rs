@@ -37,9 +37,7 @@ pub(super) struct Vswitch {
 
 /// A private Open vSwitch with a veth pair to each end.
 pub(super) fn build() -> Result<Bed, BedError> {
-    for program in PROGRAMS {
-        find(program)?;
-    }
+    Vswitch::is_installed()?;
     let (test_set, switch, device) = (NetNs::create()?, NetNs::create()?, NetNs::create()?);
     let ports = [
         (&test_set, TEST_SET_IF, TEST_SET_PORT),
@@ -52,15 +50,20 @@ pub(super) fn build() -> Result<Bed, BedError> {
         })??;
     }
     let entry = Entry::Known(over_ports(&switch, "ovs-vswitchd", &device)?);
-    let vswitch = Vswitch::start(switch)?;
+    let vswitch = Vswitch::start(switch, vec![TEST_SET_PORT.to_owned(), DEVICE_PORT.to_owned()])?;
     let mut bed = kernel::finish(Network::OpenVswitch, test_set, vec![device], None, entry)?;
     bed._forwarder = Some(Box::new(vswitch));
     Ok(bed)
 }
 
 impl Vswitch {
-    /// The daemons run in `namespace`, on the CPUs of the calling thread with the normal policy.
-    fn start(namespace: NetNs) -> Result<Self, BedError> {
+    /// Whether all that it takes is here.
+    pub(super) fn is_installed() -> Result<(), BedError> {
+        PROGRAMS.iter().try_for_each(|program| find(program).map(|_| ()))
+    }
+
+    /// A switch with these ports. The daemons run in `namespace`, on the CPUs of the calling thread with the normal policy.
+    pub(super) fn start(namespace: NetNs, ports: Vec<String>) -> Result<Self, BedError> {
         let (go_on, stopped) = channel();
         let (started, is_started) = channel();
         // The kernel kills the daemons when the thread that started them ends, however that happens.
@@ -68,7 +71,7 @@ impl Vswitch {
             let daemons = namespace
                 .enter()
                 .map_err(BedError::from)
-                .and_then(|()| Daemons::start());
+                .and_then(|()| Daemons::start(&ports));
             match daemons {
                 Ok(daemons) => {
                     let _ = started.send(Ok(()));
@@ -114,20 +117,19 @@ struct Daemons {
 }
 
 impl Daemons {
-    fn start() -> Result<Self, BedError> {
+    fn start(ports: &[String]) -> Result<Self, BedError> {
         let mut daemons = Self {
             directory: private_directory()?,
             running: Vec::new(),
         };
-        let (near, far) = (TEST_SET_PORT, DEVICE_PORT);
         daemons.finish("ovsdb-tool", &["create"])?;
         let socket = format!("--remote=punix:{}", daemons.directory.join("db.sock").display());
         daemons.launch("ovsdb-server", &[&socket])?;
         daemons.finish("ovs-vsctl", &["--retry", TIMEOUT, "--no-wait", "init"])?;
         daemons.launch("ovs-vswitchd", &["--disable-system"])?;
         let bridge = ["add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev"];
-        let ports = ["--", "add-port", "br0", near, "--", "add-port", "br0", far];
-        daemons.finish("ovs-vsctl", &[&[TIMEOUT], &bridge[..], &ports[..]].concat())?;
+        let ports: Vec<&str> = ports.iter().flat_map(|port| ["--", "add-port", "br0", port]).collect();
+        daemons.finish("ovs-vsctl", &[&[TIMEOUT], &bridge[..], &ports].concat())?;
         Ok(daemons)
     }
 

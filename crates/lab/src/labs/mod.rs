@@ -1,4 +1,4 @@
-//! Beds that stay up for measuring by hand: their namespaces have names, and a container can stand at each device.
+//! Beds that stay up for measuring by hand: their namespaces have names, and a container or a guest can stand at each device.
 //!
 //! What was asked for is written into a folder of the lab before anything is made, and all that is made is called after the lab. So what
 //! a killed `up` left is known and can be taken down.
@@ -12,7 +12,9 @@ pub use record::Asked;
 use crate::bed::names::{device_end as device, device_if};
 use crate::bed::{Bed, BedError, TEST_SET_IF};
 use crate::place::container::{Containers, Held};
+use crate::place::guest::{GuestSpec, held};
 use crate::place::{Kind, PlaceError};
+
 use names::{name_of, namespaces_of, path_of};
 use record::Record;
 use rustix::fs::{FlockOperation, flock};
@@ -27,6 +29,12 @@ const FOLDER: &str = "/run/triptime/labs";
 
 /// Namespaces with names, as `ip netns` knows them.
 const NAMESPACES: &str = "/run/netns";
+
+/// What is run at an end, as it is called on the command line.
+const PROGRAM: &str = "triptime";
+
+/// So many guests are looked for where it is not known how many there were.
+const MOST_GUESTS: usize = 16;
 
 /// Why a lab could not be made, looked at or taken down.
 #[derive(Debug, thiserror::Error)]
@@ -66,20 +74,74 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// An end of it for a person: which, its interface, and how a command is run there.
+    /// An end of it for a person: which, its interface, and how a command is run there, all but what is to be run.
     pub fn ends(&self) -> Vec<(String, String, String)> {
         let Some(asked) = &self.asked else { return Vec::new() };
-        let nsenter = |end: &str| format!("nsenter --net={}", path_of(&self.name, end).display());
-        let mut ends = vec![("test set".to_owned(), TEST_SET_IF.to_owned(), nsenter("ts"))];
+        let by_namespace = |end: &str| format!("nsenter --net={} {PROGRAM}", path_of(&self.name, end).display());
+        let mut ends = vec![("test set".to_owned(), TEST_SET_IF.to_owned(), by_namespace("ts"))];
         for number in 0..asked.devices {
             let end = device(number);
-            let way = match (asked.place, &self.held(&end, asked)) {
-                (Kind::Container, Ok(held)) => held.way_in(),
-                _ => nsenter(&end),
+            let (interface, way) = match asked.place {
+                Kind::Container => match self.held(&end, asked) {
+                    Ok(held) => (device_if(number), held.way_in()),
+                    Err(_) => (device_if(number), by_namespace(&end)),
+                },
+                Kind::Vm => {
+                    let known = self.guest(number).known();
+                    let interface = known.map_or_else(|| "?".to_owned(), |known| known.interface);
+                    (interface, format!("{PROGRAM} lab run {} --device {number}", self.name))
+                }
+                Kind::Native | Kind::Far => (device_if(number), by_namespace(&end)),
             };
-            ends.push((format!("device {number}"), device_if(number), way));
+            ends.push((format!("device {number}"), interface, way));
         }
         ends
+    }
+
+    /// What is known of each of its guests, in words; none where its devices are no guests.
+    pub fn guests(&self) -> Vec<String> {
+        let guests = self.asked.iter().filter(|asked| asked.place == Kind::Vm);
+        let numbers = guests.flat_map(|asked| 0..asked.devices);
+        let known = |number| {
+            let guest = self.guest(number);
+            let known = guest.known()?;
+            let processes = guest.processes().iter().map(u32::to_string).collect::<Vec<_>>();
+            let placed = known
+                .placed
+                .map(|placed| format!("; virtual CPUs: {placed}"))
+                .unwrap_or_default();
+            Some(format!(
+                "{}; {}{placed}; up in {:.1} s; process {}",
+                known.what,
+                known.processor,
+                known.boot_ms as f64 / 1e3,
+                processes.join(", ")
+            ))
+        };
+        numbers.filter_map(known).collect()
+    }
+
+    /// Its guest at this device.
+    ///
+    /// # Errors
+    /// It is not up, its devices are no guests, or there is no such device.
+    pub fn guest_at(&self, number: usize) -> Result<held::Held, LabError> {
+        let refused = |why: String| Err(LabError::Refused(format!("{}: {why}", self.name)));
+        match (&self.stale, &self.asked) {
+            (Some(why), _) => refused(why.clone()),
+            (None, Some(asked)) if asked.place != Kind::Vm => {
+                refused("its devices are no guests: `triptime lab list` says how a command is run at them".to_owned())
+            }
+            (None, Some(asked)) if number >= asked.devices => {
+                refused(format!("it has {} devices, and no number {number}", asked.devices))
+            }
+            _ => Ok(self.guest(number)),
+        }
+    }
+
+    fn guest(&self, number: usize) -> held::Held {
+        let end = device(number);
+        held::Held::at(&self.folder.join(&end), &name_of(&self.name, &end))
     }
 
     fn held(&self, end: &str, asked: &Asked) -> Result<Held, PlaceError> {
@@ -140,13 +202,32 @@ impl Labs {
         Record::now(asked).write(&folder)?;
         let namespaces = Path::new(NAMESPACES);
         create_dir_all(namespaces).map_err(|error| failed(namespaces, error))?;
-        let bed = Bed::over(asked.network, asked.devices)?;
+        let bed = match asked.place {
+            Kind::Vm => Bed::for_guests(asked.network, asked.devices)?,
+            _ => Bed::over(asked.network, asked.devices)?,
+        };
         for (end, namespace) in bed.namespaces() {
             namespace.pin(&path_of(name, &end))?;
         }
-        if asked.place != Kind::Container {
-            return Ok(());
+        match (asked.place, &asked.guest) {
+            (Kind::Vm, Some(guest)) => self.boot(name, asked.devices, guest, &bed),
+            (Kind::Container, _) => self.contain(name, asked, program),
+            _ => Ok(()),
         }
+    }
+
+    /// A guest at each device, one after another.
+    fn boot(&self, name: &LabName, guests: usize, spec: &GuestSpec, bed: &Bed) -> Result<(), LabError> {
+        let lab = self.look(name);
+        for number in 0..guests {
+            lab.guest(number).start(spec, number, bed.device(number)?)?;
+        }
+        Ok(())
+    }
+
+    /// A container at each device.
+    fn contain(&self, name: &LabName, asked: &Asked, program: Option<PathBuf>) -> Result<(), LabError> {
+        let folder = self.folder.join(name.as_str());
         let containers = Containers {
             program,
             cpus: asked.cpus.clone(),
@@ -160,6 +241,15 @@ impl Labs {
             Held::start(&containers, &folder.join(&end), &path_of(name, &end), &id)?;
         }
         Ok(())
+    }
+
+    /// The lab of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(&self, name: &LabName) -> Result<Lab, LabError> {
+        let found = self.list()?.into_iter().find(|lab| lab.name == *name);
+        found.ok_or_else(|| no_lab(name))
     }
 
     /// All labs, by name, with what is missing of each.
@@ -195,7 +285,7 @@ impl Labs {
         lab
     }
 
-    /// Takes a lab down, as far as it is there: containers, namespaces with all interfaces in them, its folder.
+    /// Takes a lab down, as far as it is there: containers, guests, namespaces with all interfaces in them, its folder.
     ///
     /// # Errors
     /// There is no such lab, or what could not be taken away.
@@ -203,9 +293,7 @@ impl Labs {
         let folder = self.folder.join(name.as_str());
         let namespaces = namespaces_of(Path::new(NAMESPACES), name);
         if namespaces.is_empty() && !folder.exists() {
-            return Err(LabError::Refused(format!(
-                "there is no lab {name}: `triptime lab list` shows those that there are"
-            )));
+            return Err(no_lab(name));
         }
         let lab = self.look(name);
         if let Some(asked) = lab.asked.as_ref().filter(|asked| asked.place == Kind::Container) {
@@ -216,6 +304,11 @@ impl Labs {
                     lab.held(&end, asked)?.end();
                 }
             }
+        }
+        // A guest is known by its name alone, whatever became of its folder.
+        let guests = lab.asked.as_ref().map_or(MOST_GUESTS, |asked| asked.devices);
+        for number in 0..guests {
+            lab.guest(number).end();
         }
         for path in namespaces {
             NetNs::unpin(&path)?;
@@ -239,7 +332,22 @@ fn missing(lab: &Lab, asked: &Asked) -> Option<String> {
             return Some(format!("the container {} does not run", name_of(&lab.name, &end)));
         }
     }
+    let guests = if asked.place == Kind::Vm { asked.devices } else { 0 };
+    for number in 0..guests {
+        if !lab.guest(number).is_up() {
+            return Some(format!(
+                "the guest {} does not run",
+                name_of(&lab.name, &device(number))
+            ));
+        }
+    }
     None
+}
+
+fn no_lab(name: &LabName) -> LabError {
+    LabError::Refused(format!(
+        "there is no lab {name}: `triptime lab list` shows those that there are"
+    ))
 }
 
 fn failed(path: &Path, error: io::Error) -> LabError {

@@ -2,7 +2,9 @@
 
 use super::{LabError, failed};
 use crate::bed::Network;
+use crate::cpu_list;
 use crate::place::container::RuntimeName;
+use crate::place::guest::{GuestSpec, held};
 use crate::place::{Kind, PlaceError};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -16,23 +18,18 @@ const FILE: &str = "lab.json";
 pub struct Asked {
     /// What joins test set and devices.
     pub network: Network,
-    /// Where each device is: in a namespace alone, or in a container there.
+    /// Where each device is: in a namespace alone, in a container there, or a guest.
     pub place: Kind,
     /// How many devices are side by side.
     pub devices: usize,
     /// The containers' CPUs, by the numbers of this machine; none: all.
-    #[serde(serialize_with = "written", deserialize_with = "read")]
+    #[serde(with = "cpu_list")]
     pub cpus: CpuList,
     /// What runs the containers; `None`: the first that is installed.
     pub runtime: Option<String>,
-}
-
-fn written<S: serde::Serializer>(cpus: &CpuList, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(cpus)
-}
-
-fn read<'de, D: serde::Deserializer<'de>>(from: D) -> Result<CpuList, D::Error> {
-    String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    /// What each guest is to be; several share the CPUs of this machine in it.
+    #[serde(default)]
+    pub guest: Option<GuestSpec>,
 }
 
 impl std::fmt::Display for Asked {
@@ -43,9 +40,10 @@ impl std::fmt::Display for Asked {
         if let Some(runtime) = &self.runtime {
             write!(f, " of {runtime}")?;
         }
-        match self.cpus.is_empty() {
-            true => Ok(()),
-            false => write!(f, " on CPUs {}", self.cpus),
+        let on = self.guest.as_ref().and_then(|guest| guest.host_cpus.as_ref());
+        match on.or(Some(&self.cpus)).filter(|cpus| !cpus.is_empty()) {
+            None => Ok(()),
+            Some(cpus) => write!(f, " on CPUs {cpus}"),
         }
     }
 }
@@ -54,18 +52,31 @@ impl Asked {
     /// What cannot stay up when this process ends, in words.
     fn check(&self) -> Result<(), LabError> {
         let refused = |text: &str| Err(LabError::Refused(text.to_owned()));
-        if self.network.in_user_space() {
+        let is_guest = self.place == Kind::Vm;
+        // A guest's own tap is opened by the process that runs it.
+        if self.network.in_user_space() && !(is_guest && self.network == Network::Tap) {
             return Err(LabError::Refused(format!(
                 "the frames of a {} bed are forwarded by a process, which ends with the command: use veth, bridge or macvlan, or \
                  `triptime qualify networks`, which compares them all",
                 self.network.name()
             )));
         }
-        match self.place {
-            Kind::Vm => refused(
-                "a guest takes commands from the process that booted it alone, so none can stay up: use `triptime lab guest`, or \
-                 `triptime qualify --place vm`",
+        match (self.place, &self.guest) {
+            (Kind::Vm, _) if !self.cpus.is_empty() || self.runtime.is_some() => refused(
+                "--cpus and --runtime are of containers: a guest's virtual CPUs get those of this machine by --host-cpus",
             ),
+            (Kind::Vm, Some(_)) if self.devices == 0 => refused("--devices: there is at least one"),
+            (Kind::Vm, Some(guest)) => Ok(held::check_all(guest, self.devices)?),
+            (Kind::Vm, None) => refused("what the guests are to be is not known"),
+            (_, Some(_)) => refused("--kernel and what else is said of guests is of no other place: add --place vm"),
+            (_, None) => self.check_others(),
+        }
+    }
+
+    /// The same of what is no guest.
+    fn check_others(&self) -> Result<(), LabError> {
+        let refused = |text: &str| Err(LabError::Refused(text.to_owned()));
+        match self.place {
             Kind::Native if !self.cpus.is_empty() || self.runtime.is_some() => refused(
                 "--cpus and --runtime are of containers: add --place container, or name the CPUs to each command",
             ),
@@ -140,7 +151,7 @@ fn boot() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Kind, Network, Record};
+    use super::{Asked, CpuList, GuestSpec, Kind, Network, Record};
 
     fn asked() -> Asked {
         Asked {
@@ -149,6 +160,19 @@ mod tests {
             devices: 2,
             cpus: "1".parse().expect("a list"),
             runtime: None,
+            guest: None,
+        }
+    }
+
+    /// Two guests on CPUs 2 to 5.
+    fn guests() -> Asked {
+        let mut guest = GuestSpec::new("/proc/version".into(), "/proc".into());
+        guest.host_cpus = Some("2-5".parse().expect("a list"));
+        Asked {
+            place: Kind::Vm,
+            cpus: CpuList::default(),
+            guest: Some(guest),
+            ..asked()
         }
     }
 
@@ -176,10 +200,10 @@ mod tests {
         });
         assert!(text.contains("use veth, bridge or macvlan"), "{text}");
         let text = refused(Asked {
-            place: Kind::Vm,
+            guest: guests().guest,
             ..asked()
         });
-        assert!(text.contains("lab guest"), "{text}");
+        assert!(text.contains("--place vm"), "{text}");
         let text = refused(Asked {
             place: Kind::Native,
             ..asked()
@@ -190,5 +214,31 @@ mod tests {
             ..asked()
         });
         assert!(text.contains("runc or crun"), "{text}");
+    }
+
+    #[test]
+    fn guests_have_their_own_networks_and_cpus() {
+        let refused = |asked: Asked| asked.check().err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(refused(guests()), "");
+        assert_eq!(guests().to_string(), "bridge, 2 devices vm on CPUs 2-5");
+        let tap = Asked {
+            network: Network::Tap,
+            ..guests()
+        };
+        assert_eq!(refused(tap), "", "QEMU holds it");
+        let three = Asked { devices: 3, ..guests() };
+        assert!(
+            refused(three.clone()).contains("2 virtual CPUs and 0"),
+            "{}",
+            refused(three)
+        );
+        let cpus = Asked {
+            cpus: "1".parse().expect("a list"),
+            ..guests()
+        };
+        assert!(refused(cpus.clone()).contains("--host-cpus"), "{}", refused(cpus));
+        let folder = tempfile::tempdir().expect("a directory");
+        Record::now(&guests()).write(folder.path()).expect("written");
+        assert_eq!(Record::read(folder.path()).expect("a record").asked, guests());
     }
 }

@@ -1,10 +1,15 @@
 //! What this machine can: which cells of a matrix cannot be measured on it, and why.
 
+use crate::bed::Network;
 use crate::place::Kind;
 use crate::place::container::{Container, Containers};
 use crate::plan::{Cell, Isolation};
 use host::CpuFacts;
 use units::CpuList;
+
+/// Why a guest is on no veth.
+const VETH: &str =
+    "a guest cannot hold the end of a veth pair: leave it out, or use tap, which has nothing between either";
 
 /// What there is for cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +45,7 @@ impl Here {
         let place = match cell.place {
             Kind::Native => Ok(()),
             Kind::Container => self.container.clone(),
+            Kind::Vm if cell.network == Some(Network::Veth) => Err(VETH.to_owned()),
             Kind::Vm => self.guest.clone(),
             Kind::Far => Err("a matrix is measured on one machine".to_owned()),
         };
@@ -70,7 +76,7 @@ impl Here {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, Here, Isolation, Kind};
+    use super::{Cell, Here, Isolation, Kind, Network};
 
     fn here(isolated: &str) -> Here {
         Here {
@@ -104,6 +110,20 @@ mod tests {
         says(why_not("", Kind::Vm, Isolation::Cpuset), "a guest");
         assert_eq!(why_not("", Kind::Native, Isolation::None), None);
         assert_eq!(why_not("", Kind::Vm, Isolation::Isolcpus), None);
+    }
+
+    #[test]
+    fn a_guest_is_on_every_network_but_a_veth() {
+        for network in Network::ALL {
+            let cell = Cell {
+                place: Kind::Vm,
+                network: Some(network),
+                load: "none".to_owned(),
+                isolation: Isolation::None,
+            };
+            let why = here("").why_not(&cell);
+            assert_eq!(why.is_some(), network == Network::Veth, "{why:?}");
+        }
     }
 
     #[test]

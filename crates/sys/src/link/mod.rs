@@ -6,6 +6,7 @@ mod backlog;
 mod carrier;
 mod counters;
 mod macvlan;
+mod macvtap;
 mod parse;
 mod qdisc;
 pub(crate) mod request;
@@ -13,6 +14,7 @@ pub(crate) mod request;
 pub use carrier::CarrierChange;
 pub use counters::{LinkCounters, LinkStatistics};
 pub use macvlan::{Macvlan, macvlans, set_queue_frames, set_queued_above};
+pub use macvtap::{add_macvtap, open_macvtap, set_all_multicast};
 pub(crate) use parse::text;
 pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
 

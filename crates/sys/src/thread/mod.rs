@@ -8,6 +8,7 @@ mod stack;
 mod standing;
 
 use crate::error::SysError;
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use rustix::thread::{
     UnshareFlags, sched_getcpu, set_current_timer_slack, set_name as set_thread_name, unshare_unsafe,
@@ -16,6 +17,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -154,5 +156,15 @@ pub fn kill_children_with_us(command: &mut Command) {
     // SAFETY: between fork and exec the closure makes two system calls and neither allocates nor locks.
     unsafe {
         command.pre_exec(arm);
+    }
+}
+
+/// Leaves an open file to the child that the command starts, under the same number.
+pub fn leave_open(command: &mut Command, file: OwnedFd) {
+    // The command has it until it is dropped, so that the number stays that file's.
+    let keep = move || fcntl_setfd(&file, FdFlags::empty()).map_err(Into::into);
+    // SAFETY: between fork and exec the closure makes one system call and neither allocates nor locks.
+    unsafe {
+        command.pre_exec(keep);
     }
 }

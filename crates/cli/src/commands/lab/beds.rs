@@ -3,6 +3,7 @@
 use crate::commands::qualify::{kind, runtime};
 use crate::ending;
 use crate::failure::Failure;
+use crate::guest::MachineArgs;
 use crate::verdict::write;
 use lab::bed::Network;
 use lab::labs::{Asked, Lab, LabName, Labs};
@@ -25,7 +26,7 @@ const NEEDS: [Need; 2] = [
     Need::Capability(Capability::NetAdmin, "make interfaces in them"),
 ];
 
-/// Makes a bed that stays up: a test set's and a device's network namespace, what joins them, and a container at the device if wanted
+/// Makes a bed that stays up: a test set's and a device's network namespace, what joins them, and a container or guest at the device if wanted
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Prints how a command is run at each end. Up twice is up once. Namespaces are called triptime-NAME-ts, -dut, -dut1 ...; `triptime lab
@@ -33,15 +34,16 @@ down` takes all of it away, after a crash too.
 
 Examples: triptime lab up bay
           triptime lab up bay --network macvlan --devices 2 --place container --cpus 2-3
+          triptime lab up vpc --place vm --devices 2 --host-cpus 2-5
           triptime lab up substation")]
 pub(crate) struct UpArgs {
     /// Name of the bed, or a plan, by its name or file: the bed is called as it, and is as its is
     #[arg(value_name = "NAME")]
     name: String,
-    /// What joins test set and devices: veth, bridge or macvlan [default: as the plan says, else a bridge]
+    /// What joins test set and devices: veth, bridge or macvlan; of guests bridge, macvlan or tap [default: as the plan says, else a bridge]
     #[arg(long, value_name = "NETWORK", value_parser = network)]
     network: Option<Network>,
-    /// Where each device is: native or container [default: as the plan says, else native]
+    /// Where each device is: native, container or vm [default: as the plan says, else native]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<Kind>,
     /// How many devices are side by side [default: as the plan says, else 1]
@@ -53,6 +55,8 @@ pub(crate) struct UpArgs {
     /// What runs the containers: runc or crun [default: the first that is installed]
     #[arg(long, value_name = "RUNTIME", value_parser = runtime)]
     runtime: Option<RuntimeName>,
+    #[command(flatten)]
+    machine: MachineArgs,
 }
 
 /// Takes a bed of `lab up` down, with all that is in it
@@ -78,15 +82,20 @@ impl UpArgs {
             Err(_) => None,
         };
         let name = plan.as_ref().map_or(&self.name, |plan| &plan.name);
+        let place = self.place.or(plan.as_ref().map(|plan| plan.place)).unwrap_or_default();
         let asked = Asked {
             network: self
                 .network
                 .or_else(|| network_of(plan.as_ref()?))
                 .unwrap_or(Network::Bridge),
-            place: self.place.or(plan.as_ref().map(|plan| plan.place)).unwrap_or_default(),
+            place,
             devices: self.devices.or(plan.as_ref().map(Plan::devices)).unwrap_or(1),
             cpus: self.cpus.clone().unwrap_or_default(),
             runtime: self.runtime.map(|runtime| runtime.name().to_owned()),
+            guest: match place == Kind::Vm || self.machine.is_named() {
+                true => Some(self.machine.spec()?),
+                false => None,
+            },
         };
         Ok((LabName::parse(name).map_err(Failure::Usage)?, asked))
     }
@@ -154,12 +163,11 @@ fn described(lab: &Lab, was_up: bool) -> String {
         return text;
     }
     for (end, interface, way) in lab.ends() {
-        let command = match way.ends_with("triptime") {
-            true => way,
-            false => format!("{way} triptime"),
-        };
         // Writing into a string cannot fail.
-        let _ = writeln!(text, "  {end:<9} {interface:<5} {command} ...");
+        let _ = writeln!(text, "  {end:<9} {interface:<5} {way} ...");
+    }
+    for (number, guest) in lab.guests().iter().enumerate() {
+        let _ = writeln!(text, "  guest {number}: {guest}");
     }
     text
 }

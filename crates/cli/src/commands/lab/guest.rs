@@ -26,7 +26,7 @@ evidence, and no limit is passed by it.
 
 Examples: triptime lab guest wakeup --duration 10s
           triptime lab guest --kernel vmlinuz --modules lib/modules/6.12 --host-cpus 2-3 -- qualify vm-wakeup --duration 1h
-          triptime lab guest --show")]
+          triptime lab guest --show --nic eth1")]
 pub(crate) struct GuestArgs {
     /// The command and its options, as on the command line of triptime
     #[arg(
@@ -41,6 +41,9 @@ pub(crate) struct GuestArgs {
     /// Print QEMU's command line, the same machine as a domain of libvirt, and the kernel's arguments; boot nothing
     #[arg(long)]
     show: bool,
+    /// In the domain that is shown: a network card on this port, and what hands the guest all of the port
+    #[arg(long, value_name = "IF", requires = "show")]
+    nic: Option<String>,
     /// Run file to write [default: ./runs/TIME-guest.triptime]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -54,7 +57,7 @@ pub(crate) struct GuestArgs {
 pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     let spec = args.machine.spec(VCPUS)?;
     if args.show {
-        verdict::write(&show(&spec)?)?;
+        verdict::write(&show(&spec, args.nic.as_deref())?)?;
         return Ok(0);
     }
     let file = args.out.clone().unwrap_or_else(|| default_file("guest"));
@@ -82,16 +85,21 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     };
     let left = attend(guest.start(&job)?, &stop)?;
     drop(guest);
-    for line in left.said.lines() {
-        say(&format_args!("in the guest: {}", line.trim_start_matches("triptime: ")));
-    }
-    keep(left, &file)?;
+    finish(left, &file)?;
     let report = verdict::read(&file, None)?;
     verdict::present(&report, &args.face, &args.pages)
 }
 
+/// Says what the command said in the guest, and puts its run file where it is to stay.
+pub(super) fn finish(left: Returned, file: &Path) -> Result<(), Failure> {
+    for line in left.said.lines() {
+        say(&format_args!("in the guest: {}", line.trim_start_matches("triptime: ")));
+    }
+    keep(left, file)
+}
+
 /// Waits until the command has ended, or is told to. What it prints is printed again from its run file.
-fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceError> {
+pub(super) fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceError> {
     let mut is_told = false;
     while !away.is_finished() {
         if stop.load(Ordering::Relaxed) && !is_told {

@@ -2,6 +2,7 @@
 
 mod beds;
 mod guest;
+mod run;
 
 use crate::commands::emit::{self, EmitArgs};
 use crate::failure::Failure;
@@ -18,9 +19,10 @@ enum Command {
     Guest(Box<guest::GuestArgs>),
     /// The same as `triptime emit`
     Emit(Box<EmitArgs>),
-    Up(beds::UpArgs),
+    Up(Box<beds::UpArgs>),
     /// Shows the beds that `lab up` made, and what is missing of each
     List,
+    Run(Box<run::RunArgs>),
     Down(beds::DownArgs),
     /// Waits for its end: what runs in a container of `lab up`
     #[command(hide = true)]
@@ -34,6 +36,7 @@ pub(crate) fn run(args: &LabArgs) -> Result<u8, Failure> {
         Command::Emit(args) => emit::run(args),
         Command::Up(args) => beds::up(args),
         Command::List => beds::list(),
+        Command::Run(args) => run::run(args),
         Command::Down(args) => beds::down(args),
         Command::Hold => beds::hold(),
     }

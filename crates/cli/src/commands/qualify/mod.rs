@@ -328,12 +328,13 @@ fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
     if args.far.is_asked_for() {
         return args.far.bed(plan, &args.nic);
     }
-    let ports = ports(&plan, &args.nic)?;
+    let is_guest = args.place.unwrap_or(plan.place) == Kind::Vm;
+    let ports = ports(&plan, &args.nic, is_guest)?;
     Ok((plan, ports))
 }
 
 /// The ports of this machine that are to be measured beside the plan's networks, or in their place.
-fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
+fn ports(plan: &Plan, nic: &[String], is_guest: bool) -> Result<Option<Bed>, Failure> {
     match (nic, &plan.bed) {
         ([], _) => Ok(None),
         ([_, _], None) => Err(Failure::Usage(format!(
@@ -341,6 +342,9 @@ fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
             plan.name,
             nic.join(",")
         ))),
+        ([test_set, device], Some(_)) if is_guest => {
+            Ok(Some(Bed::of_ports_for_guests(test_set, device, plan.devices())?))
+        }
         ([test_set, device], Some(_)) => Ok(Some(Bed::of_ports(test_set, device, plan.devices())?)),
         _ => Err(Failure::Usage(
             "--nic takes two ports, the test set's and the device's: --nic eth1,eth2; or one, and --far HOST".into(),

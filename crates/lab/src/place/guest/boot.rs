@@ -2,31 +2,28 @@
 
 use super::channel::{Call, CallError, Channel, Incoming};
 use super::facts::Made;
+use super::how::{self, How};
 use super::image;
 use super::message::{Answer, Greeting};
 use super::modules;
 use super::peer::Peer;
 use super::qemu;
-use super::qemu::line::{Card, Ways};
+use super::qemu::line::{NAME, Ways};
 use super::qemu::machine::{CHANNEL_WAY, CONSOLE_WAY, InMemory, Machine};
 use super::qemu::threads;
 use super::up::Up;
-use super::{Accel, Cable, Guest, GuestSpec, PlaceError, accel};
+use super::{Cable, Guest, GuestSpec, PlaceError, accel, cable};
 use crate::bed::DeviceEnd;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use sys::netns::NetNs;
 use sys::privilege::{Capability, has};
 use sys::thread::allowed_cpus;
 use units::CpuList;
 
-/// How long an emulated guest may take: seconds are usual, and a machine that does much else takes ten times as long.
-const PATIENCE: Duration = Duration::from_secs(180);
 /// How often it is looked whether something went wrong meanwhile.
-const LOOK: Duration = Duration::from_millis(100);
+pub(super) const LOOK: Duration = Duration::from_millis(100);
 
 /// The card's name where the agent does not tell one.
 const NO_CARD: &str = "none";
@@ -48,7 +45,7 @@ impl Guest {
             cable,
         };
         drop(image);
-        maker.boot()
+        how::boot(spec, |how, patience| maker.attempt(how, patience))
     }
 
     /// Boots guest number `number`, from 0, at its end of a bed for guests. Each takes its own part of the spec's CPUs of this machine.
@@ -56,40 +53,8 @@ impl Guest {
     /// # Errors
     /// As of [`Guest::boot`]; the end is not one for a guest.
     pub fn up(spec: &GuestSpec, number: usize, end: Option<DeviceEnd<'_>>) -> Result<Self, PlaceError> {
-        let cable = end.map(cable).transpose()?;
+        let cable = end.map(cable::of).transpose()?;
         Self::boot(&spec.of(number), cable.as_ref())
-    }
-}
-
-fn cable(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
-    match end.namespace.filter(|_| end.is_tap) {
-        Some(namespace) => Ok(Cable {
-            namespace: NetNs::open(&namespace.path())?,
-            tap: end.interface.to_owned(),
-            mac: end.mac,
-        }),
-        None => Err(PlaceError::NotAvailable(format!(
-            "a guest is joined to a bridge by a tap, and cannot be joined to {}",
-            end.interface
-        ))),
-    }
-}
-
-/// What runs a guest.
-#[derive(Debug)]
-enum How {
-    /// The processor.
-    Kvm,
-    /// An emulation, and why.
-    Emulated(String),
-}
-
-impl fmt::Display for How {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kvm => f.write_str("KVM"),
-            Self::Emulated(why) => write!(f, "emulated by QEMU: timing is no evidence ({why})"),
-        }
     }
 }
 
@@ -103,60 +68,22 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn boot(&self) -> Result<Guest, PlaceError> {
-        match self.spec.accel {
-            Accel::Kvm => self.attempt(&How::Kvm, PATIENCE),
-            Accel::Tcg => self.emulated("asked for"),
-            Accel::Auto if self.spec.icount.is_some() => self.emulated("virtual time is asked for"),
-            Accel::Auto => self.boot_as_can_be(),
-        }
-    }
-
-    /// By KVM if that is known to boot this kernel, or does now; else emulated.
-    fn boot_as_can_be(&self) -> Result<Guest, PlaceError> {
-        let kernel = &self.spec.kernel;
-        let known = accel::known(kernel).or_else(|| accel::can_be_tried().err().map(Err));
-        match known {
-            Some(Ok(())) => self.attempt(&How::Kvm, PATIENCE),
-            Some(Err(why)) => self.emulated(&why),
-            None => match self.attempt(&How::Kvm, accel::patience()) {
-                Ok(guest) => {
-                    accel::keep(kernel, Ok(()));
-                    Ok(guest)
-                }
-                Err(error) => {
-                    let text = error.to_string();
-                    let first = text.lines().next().unwrap_or_default();
-                    let why = format!("KVM does not boot this kernel here: {first}");
-                    accel::keep(kernel, Err(why.clone()));
-                    self.emulated(&why)
-                }
-            },
-        }
-    }
-
-    fn emulated(&self, why: &str) -> Result<Guest, PlaceError> {
-        self.attempt(&How::Emulated(why.to_owned()), PATIENCE)
-    }
-
     /// One boot.
     fn attempt(&self, how: &How, patience: Duration) -> Result<Guest, PlaceError> {
-        let kvm = matches!(how, How::Kvm);
+        let kvm = how.is_kvm();
+        let plugged = self.cable.map(|cable| cable.plug(kvm)).transpose()?;
         let ways = Ways {
+            name: NAME.to_owned(),
             kvm,
             locked: has(Capability::IpcLock),
             image: self.image.path(),
             console: CONSOLE_WAY.to_owned(),
             channel: CHANNEL_WAY.to_owned(),
-            tap: self.cable.map(|cable| card(cable, kvm)),
+            card: plugged.as_ref().map(|plugged| plugged.card.clone()),
         };
         let words = qemu::line::words(self.spec, &ways);
-        let namespace = self
-            .cable
-            .map(|cable| NetNs::open(&cable.namespace.path()))
-            .transpose()?;
         let begun = Instant::now();
-        let (machine, stream) = Machine::start(&self.program, &words, namespace, emulator_cpus(self.spec))?;
+        let (machine, stream) = Machine::start(&self.program, &words, plugged, emulator_cpus(self.spec))?;
         let (channel, greeting) = Channel::new(stream).map_err(|error| PlaceError::Io {
             path: self.program.clone(),
             error,
@@ -179,6 +106,7 @@ impl Maker<'_> {
             image_octets: self.image_octets,
             processor: &processor,
             kvm,
+            process: up.machine.process(),
             greeting: &greeting,
             boot,
             placed,
@@ -202,7 +130,7 @@ impl Maker<'_> {
     }
 }
 
-fn describe(spec: &GuestSpec, greeting: &Greeting, kvm: bool) -> String {
+pub(super) fn describe(spec: &GuestSpec, greeting: &Greeting, kvm: bool) -> String {
     let (cpus, release) = (spec.cpus, &greeting.release);
     let how = match kvm {
         true => "QEMU with KVM",
@@ -217,14 +145,6 @@ pub(super) fn emulator_cpus(spec: &GuestSpec) -> CpuList {
     match &spec.host_cpus {
         Some(taken) if !allowed.without(taken).is_empty() => allowed.without(taken),
         _ => CpuList::from_iter([]),
-    }
-}
-
-fn card(cable: &Cable, kvm: bool) -> Card {
-    Card {
-        tap: cable.tap.clone(),
-        mac: cable.mac,
-        vhost: kvm && Path::new("/dev/vhost-net").exists(),
     }
 }
 

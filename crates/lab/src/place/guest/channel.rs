@@ -92,6 +92,11 @@ impl Channel {
         Ok((channel, greeting))
     }
 
+    /// Gives the next calls numbers from this on.
+    pub(in crate::place) fn count_from(&self, number: u32) {
+        self.next.store(number, Ordering::Relaxed);
+    }
+
     fn send(&self, call: u32, request: &Request) -> Result<(), CallError> {
         let frame = pack(call, request).map_err(|error| CallError::Broken(error.to_string()))?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);

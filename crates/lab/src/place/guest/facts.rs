@@ -3,6 +3,7 @@
 use super::boot::shown;
 use super::message::Greeting;
 use super::{GuestSpec, fact};
+use host::Host;
 use model::Fact;
 use std::path::Path;
 use std::process::Command;
@@ -19,6 +20,8 @@ pub(super) struct Made<'a> {
     /// What runs it, in words.
     pub(super) processor: &'a str,
     pub(super) kvm: bool,
+    /// QEMU's process.
+    pub(super) process: u32,
     pub(super) greeting: &'a Greeting,
     /// From the start of QEMU to the greeting.
     pub(super) boot: Duration,
@@ -50,6 +53,10 @@ impl Made<'_> {
             own("boot", boot),
             own("command line", shown(self.program, self.words)),
         ];
+        if self.kvm {
+            let exits = Host::live().kvm_exits_told(self.process);
+            facts.push(fact("exits of its virtual CPUs", exits, "/sys/kernel/debug/kvm"));
+        }
         let complaints = self.greeting.complaints.iter();
         facts.extend(complaints.map(|complaint| own("complaint", complaint.clone())));
         facts

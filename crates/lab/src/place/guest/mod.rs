@@ -15,9 +15,12 @@ pub mod agent;
 mod archive;
 pub(in crate::place) mod away;
 mod boot;
+mod cable;
 pub(in crate::place) mod channel;
 mod facts;
 pub(in crate::place) mod frame;
+pub mod held;
+mod how;
 mod image;
 pub(in crate::place) mod message;
 mod modules;
@@ -34,6 +37,7 @@ pub use shown::{image_for_any, show};
 pub use spec::{Accel, Channel, GuestSpec, MEMORY, VCPUS};
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
+use crate::bed::Card;
 use away::Errand;
 use message::Greeting;
 use model::Fact;
@@ -54,10 +58,12 @@ pub const GROUP: &str = "guest";
 /// Where a guest's network card leads to.
 #[derive(Debug)]
 pub struct Cable {
-    /// The namespace that the tap is in.
+    /// The namespace that the tap or macvtap is in.
     pub namespace: NetNs,
-    /// The tap: one that stays when nobody holds it.
-    pub tap: String,
+    /// Its name. A tap stays when nobody holds it.
+    pub interface: String,
+    /// Which of the two it is.
+    pub joined: Card,
     /// The card's address.
     pub mac: [u8; 6],
 }

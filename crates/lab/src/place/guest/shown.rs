@@ -2,20 +2,25 @@
 
 use super::boot::{emulator_cpus, shown};
 use super::modules::{OF_ANY, OF_QEMU};
-use super::qemu::domain::xml;
-use super::qemu::line::{Ways, words};
+use super::qemu::domain::{Nic, xml};
+use super::qemu::line::{NAME, Ways, words};
 use super::{Accel, GuestSpec, OWN_PROGRAM, PlaceError, choose_modules, make_image, pack_image};
 use std::path::{Path, PathBuf};
 
 /// Where the image is to be for somebody who boots it by hand.
 const IMAGE: &str = "triptime-guest.img";
 
-/// QEMU's command line, the same machine as a domain of libvirt, the kernel's arguments and what is in the image.
+/// The ports of this machine, each a folder with its name.
+const PORTS: &str = "/sys/class/net";
+
+/// QEMU's command line, the same machine as a domain of libvirt, the kernel's arguments and what is in the image. With a port of this machine,
+/// the domain has a card on it.
 ///
 /// # Errors
-/// The kernel or its modules are not there.
-pub fn show(spec: &GuestSpec) -> Result<String, PlaceError> {
+/// The kernel, its modules or the port are not there.
+pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
     spec.check()?;
+    let nic = nic.map(|name| found(Path::new(PORTS), name)).transpose()?;
     let modules = choose_modules(&spec.modules, &OF_QEMU)?;
     let names: Vec<&str> = modules.iter().map(|module| module.name.as_str()).collect();
     let names = match names.is_empty() {
@@ -24,12 +29,13 @@ pub fn show(spec: &GuestSpec) -> Result<String, PlaceError> {
     };
     let octets = make_image(Path::new(OWN_PROGRAM), &modules)?.len();
     let ways = Ways {
+        name: NAME.to_owned(),
         kvm: spec.accel != Accel::Tcg && spec.icount.is_none(),
         locked: true,
         image: IMAGE.to_owned(),
         console: "stdio".to_owned(),
         channel: "socket,path=triptime-guest.sock,server=on,wait=off".to_owned(),
-        tap: None,
+        card: None,
     };
     let program = super::qemu::program().unwrap_or_else(|_| PathBuf::from("qemu-system-x86_64"));
     Ok(format!(
@@ -43,9 +49,24 @@ pub fn show(spec: &GuestSpec) -> Result<String, PlaceError> {
             spec,
             &format!("/var/lib/libvirt/images/{IMAGE}"),
             &emulator_cpus(spec),
-            None
+            nic.as_ref()
         ),
     ))
+}
+
+/// The port of this name, with its address on the PCI bus if it has one.
+fn found(ports: &Path, name: &str) -> Result<Nic, PlaceError> {
+    let port = ports.join(name);
+    if let Err(error) = std::fs::metadata(&port) {
+        return Err(PlaceError::Io { path: port, error });
+    }
+    let device = std::fs::read_link(port.join("device")).ok();
+    let device = device.and_then(|link| Some(link.file_name()?.to_str()?.to_owned()));
+    Ok(Nic {
+        name: name.to_owned(),
+        // Others, such as virtio's, have names without a colon.
+        pci: device.filter(|device| device.contains(':') && device.contains('.')),
+    })
 }
 
 /// The image for hypervisors that boot it by themselves: packed, with the modules of this folder that any of them takes.
@@ -58,14 +79,14 @@ pub fn image_for_any(modules: &Path) -> Result<Vec<u8>, PlaceError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{GuestSpec, show};
+    use super::{GuestSpec, found, show};
 
     #[test]
     fn what_would_be_booted_is_shown() {
         let modules = tempfile::tempdir().expect("a folder");
         std::fs::write(modules.path().join("order"), "").expect("written");
         let spec = GuestSpec::new("/proc/version".into(), modules.path().to_owned());
-        let text = show(&spec).expect("shown");
+        let text = show(&spec, None).expect("shown");
         for wanted in [
             "modules: none",
             "-append 'console=ttyS0",
@@ -75,5 +96,18 @@ mod tests {
         ] {
             assert!(text.contains(wanted), "no {wanted} in {text}");
         }
+    }
+
+    #[test]
+    fn a_port_on_the_bus_is_known_by_its_address() {
+        let ports = tempfile::tempdir().expect("a folder");
+        for (name, device) in [("eth1", "../../../0000:01:00.1"), ("eth2", "../../../virtio3")] {
+            std::fs::create_dir(ports.path().join(name)).expect("made");
+            std::os::unix::fs::symlink(device, ports.path().join(name).join("device")).expect("made");
+        }
+        let pci = |name: &str| found(ports.path(), name).map(|nic| nic.pci);
+        assert_eq!(pci("eth1").expect("there").as_deref(), Some("0000:01:00.1"));
+        assert_eq!(pci("eth2").expect("there"), None);
+        assert!(pci("eth3").is_err());
     }
 }

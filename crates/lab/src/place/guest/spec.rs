@@ -1,11 +1,13 @@
 //! What a guest is to be.
 
 use super::super::PlaceError;
+use crate::cpu_list;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use units::CpuList;
 
 /// What a guest is to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestSpec {
     /// Its kernel: `vmlinuz`, or the `vmlinux` that a kernel unpacks itself to.
     pub kernel: PathBuf,
@@ -16,10 +18,12 @@ pub struct GuestSpec {
     /// Virtual CPUs.
     pub cpus: u32,
     /// Those of them that the guest's kernel isolates.
+    #[serde(with = "cpu_list")]
     pub isolated: CpuList,
     /// Memory in octets.
     pub memory: u64,
     /// CPUs of this machine for the virtual ones, in their order. `None`: wherever the kernel puts them.
+    #[serde(with = "cpu_list::maybe")]
     pub host_cpus: Option<CpuList>,
     /// Whether the processor is to run the guest.
     pub accel: Accel,
@@ -31,7 +35,8 @@ pub struct GuestSpec {
 }
 
 /// Whether the processor runs the guest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Accel {
     /// By KVM where that boots the kernel, else emulated.
     #[default]
@@ -54,7 +59,8 @@ impl Accel {
 }
 
 /// How guest and host talk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Channel {
     /// Over a port of virtio-serial.
     #[default]

@@ -1,6 +1,7 @@
-//! Cache and memory bandwidth beside a run: the kernel's counters of the groups that have the measured CPUs, window by window.
+//! Cache, memory bandwidth and the exits of guests beside a run: the kernel's counters of the groups that have the measured CPUs, and of the
+//! guests under KVM, window by window.
 
-use host::{CacheCounter, CacheMonitor, Host};
+use host::{CacheCounter, CacheMonitor, Host, KvmExits};
 use model::{Reading, ReadingUnit, Readings};
 use std::collections::BTreeMap;
 use units::CpuList;
@@ -18,6 +19,8 @@ pub(super) struct CacheReadings {
     window_ns: u64,
     /// The counters of the open window; or why they cannot be listed.
     monitors: Result<Vec<CacheMonitor>, String>,
+    /// Those of the guests that were there at the last look: one that is gone is missed once.
+    guests: Vec<KvmExits>,
     /// The open window, by its number; `None` before the first look.
     window: Option<u64>,
     open: BTreeMap<String, Open>,
@@ -33,6 +36,7 @@ impl CacheReadings {
             measured,
             window_ns: window_ns.max(1),
             monitors: Ok(Vec::new()),
+            guests: Vec::new(),
             window: None,
             open: BTreeMap::new(),
             last: BTreeMap::new(),
@@ -52,6 +56,7 @@ impl CacheReadings {
             self.monitors = found.map_err(|error| error.to_string());
         }
         self.read(at_ns);
+        self.read_exits(at_ns);
         closed
     }
 
@@ -70,6 +75,43 @@ impl CacheReadings {
             values: open.values,
         };
         open.map(reading).collect()
+    }
+
+    /// Exits a second of each guest, those that came meanwhile among them.
+    fn read_exits(&mut self, at_ns: u64) {
+        let now = match self.host.kvm_exits() {
+            Ok(now) => now,
+            Err(error) => return self.take("exits".to_owned(), ReadingUnit::PerSecond, Err(error.to_string())),
+        };
+        let gone = std::mem::replace(&mut self.guests, now.clone()).into_iter();
+        let gone: Vec<KvmExits> = gone.filter(|guest| !now.contains(guest)).collect();
+        for counter in now.iter().chain(&gone) {
+            let name = format!("exits/{}", counter.name);
+            let value = match self.host.read_kvm_exits(counter) {
+                Ok(exits) => rate(self.last.insert(name.clone(), (at_ns, exits)), (at_ns, exits)),
+                Err(why) => {
+                    self.last.remove(&name);
+                    Err(why)
+                }
+            };
+            self.take(name, ReadingUnit::PerSecond, value);
+        }
+    }
+
+    /// Takes what was read into the open window.
+    fn take(&mut self, name: String, unit: ReadingUnit, value: Result<Option<f64>, String>) {
+        if value == Ok(None) {
+            return;
+        }
+        let open = self.open.entry(name).or_insert_with(|| Open {
+            unit,
+            values: Readings::default(),
+        });
+        match value {
+            Ok(Some(value)) => open.values.value(value),
+            Ok(None) => {}
+            Err(why) => open.values.unknown(why),
+        }
     }
 
     fn read(&mut self, at_ns: u64) {
@@ -93,10 +135,8 @@ impl CacheReadings {
             let read = self.host.read_cache_monitor(monitor);
             let value = match (unit, read) {
                 (ReadingUnit::Octets, read) => read.map(|octets| Some(octets as f64)),
-                (ReadingUnit::OctetsPerSecond, Ok(octets)) => {
-                    rate(self.last.insert(name.clone(), (at_ns, octets)), (at_ns, octets))
-                }
-                (ReadingUnit::OctetsPerSecond, Err(why)) => {
+                (_, Ok(octets)) => rate(self.last.insert(name.clone(), (at_ns, octets)), (at_ns, octets)),
+                (_, Err(why)) => {
                     self.last.remove(&name);
                     Err(why)
                 }
@@ -118,7 +158,7 @@ impl CacheReadings {
     }
 }
 
-/// Octets a second between two looks at a counter; `None` at the first, an error where it went back: it wrapped, or counts for another
+/// How much a second between two looks at a counter; `None` at the first, an error where it went back: it wrapped, or counts for another
 /// group now.
 fn rate(before: Option<(u64, u64)>, (at_ns, octets): (u64, u64)) -> Result<Option<f64>, String> {
     let Some((before_ns, before)) = before else {

@@ -154,3 +154,49 @@ fn a_machine_without_the_counters_has_no_readings() {
     readings.look(0);
     assert_eq!(readings.close(SECOND), []);
 }
+
+/// A counter of a guest in the folder of its process.
+fn exits(root: &Path, process: u32, kind: &str, count: &str) {
+    put(
+        root,
+        &format!("sys/kernel/debug/kvm/{process}-8/{kind}"),
+        &format!("{count}\n"),
+    );
+}
+
+#[test]
+fn exits_of_guests_are_rates_and_one_that_goes_or_begins_again_is_unknown() {
+    let root = tempfile::tempdir().expect("a folder");
+    let root = root.path();
+    tree(root);
+    let mut readings = readings(root);
+    readings.look(0);
+    // The guest comes while it is measured: its first count is no rate.
+    exits(root, 7, "exits", "1000000");
+    exits(root, 7, "halt_exits", "500");
+    readings.look(SECOND);
+    exits(root, 7, "exits", "1000250");
+    readings.look(2 * SECOND);
+    exits(root, 7, "exits", "1001250");
+    // It wrapped, or counts anew.
+    exits(root, 7, "halt_exits", "3");
+    readings.look(3 * SECOND);
+    fs::remove_dir_all(root.join("sys/kernel/debug/kvm/7-8")).expect("removed");
+    readings.look(4 * SECOND);
+    readings.look(5 * SECOND);
+    let closed = readings.look(10 * SECOND);
+    let all = of(&closed, "exits/7-8/exits");
+    assert_eq!(all.unit, ReadingUnit::PerSecond);
+    assert_eq!((all.values.min, all.values.max), (Some(250.0), Some(1000.0)));
+    // Gone is missed once, and is no zero.
+    assert_eq!((all.values.samples, all.values.unknown), (2, 1));
+    let halts = of(&closed, "exits/7-8/halt_exits");
+    assert_eq!((halts.values.samples, halts.values.min), (1, Some(0.0)));
+    assert_eq!(halts.values.unknown, 2, "{:?}", halts.values.why);
+    assert!(
+        !readings
+            .close(20 * SECOND)
+            .iter()
+            .any(|one| one.name.starts_with("exits"))
+    );
+}

@@ -1,5 +1,7 @@
 //! What the kernel command line says to the agent.
 
+use super::super::held::STAYS;
+
 /// What the kernel command line says to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arguments {
@@ -7,6 +9,8 @@ pub(super) struct Arguments {
     pub(super) run: Option<Vec<String>>,
     /// Name of the disk that takes its result.
     pub(super) disk: Option<String>,
+    /// Whether to stay when nobody is at the other end of the channel.
+    pub(super) stays: bool,
 }
 
 impl Arguments {
@@ -28,6 +32,7 @@ impl Arguments {
         is_asked_for.then(|| Self {
             run,
             disk: value("triptime.disk="),
+            stays: words.iter().any(|word| word == STAYS),
         })
     }
 }
@@ -56,7 +61,9 @@ mod tests {
         assert_eq!(Arguments::parse("console=ttyS0 quiet"), None);
         assert_eq!(Arguments::parse("xtriptime.agent"), None);
         let plain = Arguments::parse("quiet triptime.agent panic=-1\n").expect("asked for");
-        assert_eq!((plain.run, plain.disk), (None, None));
+        assert_eq!((plain.run, plain.disk, plain.stays), (None, None, false));
+        let held = Arguments::parse("triptime.agent triptime.stays").expect("asked for");
+        assert!(held.stays);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! | kernel argument | says |
 //! | --- | --- |
 //! | `triptime.agent` | that this program is to be the first process, and to listen to the host |
+//! | `triptime.stays` | to wait for the next host when one has gone, instead of powering off |
 //! | `triptime.run="WORDS"` | to run `triptime WORDS`, without a host |
 //! | `triptime.disk=NAME` | the disk that then takes the result, such as `sdb`; without it the first one that is blank or has an earlier result |
 
@@ -61,6 +62,10 @@ fn work() -> Result<(), String> {
     }
     match arguments.run {
         Some(words) => alone::run(&words, arguments.disk.as_deref()),
-        None => serve::serve(port::open()?, machine::greeting(interface, complaints)),
+        None => serve::serve(
+            &port::open()?,
+            &machine::greeting(interface, complaints),
+            arguments.stays,
+        ),
     }
 }

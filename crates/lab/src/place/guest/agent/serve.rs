@@ -5,14 +5,19 @@ use super::super::frame::{self, Frame, FrameError, Kind};
 use super::super::message::{Answer, GREETING, Greeting, MessageError, Request, pack, unpack};
 use super::command::Command;
 use super::console::say;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Where commands have their folders, each the name of its number.
 const HOME: &str = "/run/triptime";
+
+/// How often it is looked whether somebody came.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// So many commands at a time: a plan has one, or one for each step side by side.
 const MOST: usize = 16;
@@ -27,20 +32,41 @@ pub(in crate::place) struct Served<Allows> {
     pub(in crate::place) allows: Allows,
 }
 
-/// Greets the host, and does what it asks for until it asks to power off.
+/// Greets the host, and does what it asks for until it asks to power off. One that stays does so for each that comes: a command ends when
+/// who asked for it has gone.
 ///
 /// # Errors
-/// The channel is broken.
-pub(super) fn serve(port: File, greeting: Greeting) -> Result<(), String> {
-    let to_host = port.try_clone().map_err(|error| error.to_string())?;
-    let served = Served {
-        greeting,
-        home: PathBuf::from(HOME),
-        // The host is who made this guest.
-        allows: |_: &[String], _: &[(String, String)]| Ok(()),
-    };
-    let served = attend(port, Box::new(to_host), served);
-    served.map_err(|error| format!("the channel to the host: {error}"))
+/// The channel is broken, and it does not stay.
+pub(super) fn serve(port: &File, greeting: &Greeting, stays: bool) -> Result<(), String> {
+    loop {
+        if stays {
+            until_somebody(port).map_err(|error| error.to_string())?;
+        }
+        let from = port.try_clone().map_err(|error| error.to_string())?;
+        let to_host = port.try_clone().map_err(|error| error.to_string())?;
+        let served = Served {
+            greeting: greeting.clone(),
+            home: PathBuf::from(HOME),
+            // The host is who made this guest.
+            allows: |_: &[String], _: &[(String, String)]| Ok(()),
+        };
+        match attend(from, Box::new(to_host), served) {
+            Err(_) if stays => std::thread::sleep(LOOK),
+            served => return served.map_err(|error| format!("the channel to the host: {error}")),
+        }
+    }
+}
+
+/// Waits until there is somebody at the other end of a port of virtio-serial.
+fn until_somebody(port: &File) -> std::io::Result<()> {
+    loop {
+        let mut fds = [PollFd::new(port, PollFlags::OUT)];
+        poll(&mut fds, Some(&Timespec::default()))?;
+        if !fds[0].revents().contains(PollFlags::HUP) {
+            return Ok(());
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// Greets the other end, and does what it asks for until it asks to power off. What is under way then ends.

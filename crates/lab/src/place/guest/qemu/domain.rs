@@ -2,12 +2,21 @@
 
 use super::super::CHANNEL;
 use super::super::spec::{Channel, GuestSpec};
-use super::line::{Card, NAME, written};
+use super::line::NAME;
 use std::fmt::Write;
 use units::CpuList;
 
+/// A port of this machine that the guest is to have, alone or beside others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) struct Nic {
+    /// Its name.
+    pub(in super::super) name: String,
+    /// Its address on the PCI bus, such as `0000:01:00.0`; `None`: it has none, and cannot be passed through.
+    pub(in super::super) pci: Option<String>,
+}
+
 /// The domain's XML, with the image in the file `image`. Of the emulator's threads it says nothing but their CPUs.
-pub(in super::super) fn xml(spec: &GuestSpec, image: &str, emulator: &CpuList, card: Option<&Card>) -> String {
+pub(in super::super) fn xml(spec: &GuestSpec, image: &str, emulator: &CpuList, nic: Option<&Nic>) -> String {
     let (kernel, arguments) = (
         escaped(&spec.kernel.display().to_string()),
         escaped(&spec.kernel_arguments()),
@@ -42,7 +51,7 @@ pub(in super::super) fn xml(spec: &GuestSpec, image: &str, emulator: &CpuList, c
 ",
         cputune = cputune(spec, emulator),
         channel = channel(spec.channel),
-        interface = card.map(interface).unwrap_or_default(),
+        interface = nic.map(interfaces).unwrap_or_default(),
     )
 }
 
@@ -75,12 +84,30 @@ fn channel(channel: Channel) -> String {
     }
 }
 
-fn interface(card: &Card) -> String {
-    let (tap, mac) = (escaped(&card.tap), written(card.mac));
+/// A macvtap on the port, and what takes its place where the guest is to have all of the port.
+fn interfaces(nic: &Nic) -> String {
+    let name = escaped(&nic.name);
+    let alone = match nic.pci.as_deref().and_then(address) {
+        Some(address) => format!(
+            "<!-- or all of {name}, by VFIO, for the guest alone:\n    <hostdev mode='subsystem' type='pci' managed='yes'><source>\
+             {address}</source></hostdev> -->"
+        ),
+        None => format!("<!-- {name} is no PCI device of this machine: it cannot be passed through by VFIO -->"),
+    };
     format!(
-        "    <interface type='ethernet'><mac address='{mac}'/><target dev='{tap}' managed='no'/><model type='virtio'/>\
-         <driver name='vhost'/></interface>\n"
+        "    <interface type='direct' trustGuestRxFilters='yes'><source dev='{name}' mode='bridge'/><model type='virtio'/>\
+         <driver name='vhost'/></interface>\n    {alone}\n"
     )
+}
+
+/// `0000:01:00.0` as libvirt has it.
+fn address(pci: &str) -> Option<String> {
+    let (domain, rest) = pci.split_once(':')?;
+    let (bus, rest) = rest.split_once(':')?;
+    let (slot, function) = rest.split_once('.')?;
+    Some(format!(
+        "<address domain='0x{domain}' bus='0x{bus}' slot='0x{slot}' function='0x{function}'/>"
+    ))
 }
 
 fn escaped(text: &str) -> String {
@@ -93,8 +120,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::xml;
-    use crate::place::guest::qemu::line::Card;
+    use super::{Nic, xml};
     use crate::place::guest::spec::GuestSpec;
     use units::CpuList;
 
@@ -103,12 +129,11 @@ mod tests {
         let mut spec = GuestSpec::new("/boot/vmlinuz".into(), "/lib/modules/x".into());
         spec.host_cpus = Some(CpuList::from_iter([2, 3]));
         spec.arguments = "note=\"<&>\"".to_owned();
-        let card = Card {
-            tap: "vnet0".to_owned(),
-            mac: [2, 0, 0, 0, 0, 1],
-            vhost: true,
+        let mut nic = Nic {
+            name: "eth1".to_owned(),
+            pci: Some("0000:01:00.1".to_owned()),
         };
-        let text = xml(&spec, "/srv/image", &CpuList::from_iter([0, 1]), Some(&card));
+        let text = xml(&spec, "/srv/image", &CpuList::from_iter([0, 1]), Some(&nic));
         for wanted in [
             "<vcpupin vcpu='1' cpuset='3'/>",
             "<emulatorpin cpuset='0-1'/>",
@@ -116,11 +141,18 @@ mod tests {
             "<locked/>",
             "<memballoon model='none'/>",
             "note=&quot;&lt;&amp;&gt;&quot;</cmdline>",
-            "<mac address='02:00:00:00:00:01'/>",
+            "<source dev='eth1' mode='bridge'/>",
+            "<address domain='0x0000' bus='0x01' slot='0x00' function='0x1'/>",
             "name='triptime'/>",
         ] {
             assert!(text.contains(wanted), "no {wanted} in {text}");
         }
+        nic.pci = None;
+        let text = xml(&spec, "i", &CpuList::from_iter([]), Some(&nic));
+        assert!(
+            text.contains("cannot be passed through") && !text.contains("hostdev"),
+            "{text}"
+        );
         spec.host_cpus = None;
         assert!(!xml(&spec, "i", &CpuList::from_iter([]), None).contains("cputune"));
     }

@@ -10,6 +10,8 @@ pub(in super::super) const NAME: &str = "triptime";
 /// What is not of the guest itself: where its image is, and what its devices lead to.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Ways {
+    /// What the guest is called.
+    pub(in super::super) name: String,
     /// Run by the processor; else emulated.
     pub(in super::super) kvm: bool,
     /// Its memory may be locked.
@@ -20,15 +22,24 @@ pub(in super::super) struct Ways {
     pub(in super::super) console: String,
     /// The same of the channel to the agent.
     pub(in super::super) channel: String,
-    /// The tap that its network card is joined to.
-    pub(in super::super) tap: Option<Card>,
+    /// Its network card.
+    pub(in super::super) card: Option<Card>,
+}
+
+/// What a network card is joined to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum Way {
+    /// The tap of this name.
+    Tap(String),
+    /// A file that QEMU is left open, by its number: a macvtap's.
+    File(i32),
 }
 
 /// The guest's network card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Card {
-    /// Name of the tap.
-    pub(in super::super) tap: String,
+    /// What it is joined to.
+    pub(in super::super) way: Way,
     /// The card's address.
     pub(in super::super) mac: [u8; 6],
     /// Whether a thread of the kernel moves its frames.
@@ -43,7 +54,7 @@ pub(in super::super) fn written(mac: [u8; 6]) -> String {
 /// The words behind the program's name.
 pub(in super::super) fn words(spec: &GuestSpec, ways: &Ways) -> Vec<String> {
     let mut line = Line::default();
-    line.add("-name", format!("guest={NAME},debug-threads=on"));
+    line.add("-name", format!("guest={},debug-threads=on", ways.name));
     line.flags(&["-nodefaults", "-no-user-config", "-no-reboot"]);
     line.add("-display", "none");
     processor(&mut line, spec, ways.kvm);
@@ -64,12 +75,13 @@ pub(in super::super) fn words(spec: &GuestSpec, ways: &Ways) -> Vec<String> {
             );
         }
     }
-    if let Some(card) = &ways.tap {
+    if let Some(card) = &ways.card {
         let vhost = if card.vhost { ",vhost=on" } else { "" };
-        line.add(
-            "-netdev",
-            format!("tap,id=net,ifname={},script=no,downscript=no{vhost}", card.tap),
-        );
+        let way = match &card.way {
+            Way::Tap(name) => format!("ifname={name},script=no,downscript=no"),
+            Way::File(number) => format!("fd={number}"),
+        };
+        line.add("-netdev", format!("tap,id=net,{way}{vhost}"));
         // Without a boot image of its own, which a package of its own has.
         let mac = written(card.mac);
         line.add("-device", format!("virtio-net-pci,netdev=net,mac={mac},romfile="));
@@ -130,20 +142,24 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::{Card, Ways, words};
+    use super::{Card, Way, Ways, words};
     use crate::place::guest::spec::{Channel, GuestSpec};
 
     fn line(kvm: bool, change: impl FnOnce(&mut GuestSpec)) -> String {
         let mut spec = GuestSpec::new("vmlinuz".into(), "modules".into());
         change(&mut spec);
         let ways = Ways {
+            name: "relay".to_owned(),
             kvm,
             locked: true,
             image: "image".to_owned(),
             console: "stdio".to_owned(),
             channel: "socket,fd=0".to_owned(),
-            tap: Some(Card {
-                tap: "p-dut".to_owned(),
+            card: Some(Card {
+                way: match kvm {
+                    true => Way::Tap("p-dut".to_owned()),
+                    false => Way::File(7),
+                },
                 mac: [2, 0, 0, 0, 0, 0xab],
                 vhost: kvm,
             }),
@@ -155,6 +171,7 @@ mod tests {
     fn under_kvm_it_has_the_settings_of_a_real_time_guest() {
         let line = line(true, |_| {});
         for wanted in [
+            "-name guest=relay,debug-threads=on",
             "-accel kvm",
             "-cpu host,migratable=off,pmu=off",
             "prealloc=on",
@@ -174,6 +191,7 @@ mod tests {
     fn emulated_it_runs_in_one_thread_and_locks_nothing() {
         let two = line(false, |_| {});
         assert!(two.contains("-accel tcg,thread=single -cpu max"), "{two}");
+        assert!(two.contains("-netdev tap,id=net,fd=7 -device"), "{two}");
         assert!(!two.contains("mem-lock") && !two.contains("vhost=on"), "{two}");
         let one = line(false, |spec| spec.cpus = 1);
         assert!(one.contains("-accel tcg -cpu max"), "{one}");

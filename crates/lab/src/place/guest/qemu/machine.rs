@@ -1,6 +1,7 @@
 //! A process of QEMU. Nothing of it is on disk: its image is memory that it opens by name, and its console and channel are sockets.
 
 use super::super::super::PlaceError;
+use super::super::cable::Plugged;
 use super::tail::Tail;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
@@ -14,8 +15,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use sys::netns::NetNs;
-use sys::thread::kill_children_with_us;
+use sys::thread::{kill_children_with_us, leave_open};
 use units::CpuList;
 
 /// How often it is looked whether it has ended.
@@ -67,11 +67,11 @@ pub(in super::super) struct Machine {
 }
 
 impl Machine {
-    /// Starts it in `namespace`, with its threads on `cpus`; gives the near end of its channel.
+    /// Starts it where its network card is plugged in, with its threads on `cpus`; gives the near end of its channel.
     pub(in super::super) fn start(
         program: &Path,
         words: &[String],
-        namespace: Option<NetNs>,
+        plugged: Option<Plugged>,
         cpus: CpuList,
     ) -> Result<(Self, UnixStream), PlaceError> {
         let failed = |error| PlaceError::Io {
@@ -95,7 +95,7 @@ impl Machine {
         let end = Arc::clone(&ended);
         // The kernel kills a child when the thread that started it ends, however that happens.
         let keep = move || {
-            let child = begin(command, namespace.as_ref(), &cpus);
+            let child = begin(command, plugged, &cpus, kill_children_with_us);
             let child = match child {
                 Ok(child) => {
                     let _ = started.send(Ok(child.id()));
@@ -175,15 +175,23 @@ impl Drop for Machine {
     }
 }
 
-/// Starts it from the calling thread, which is moved to its namespace and CPUs for good.
-fn begin(mut command: Command, namespace: Option<&NetNs>, cpus: &CpuList) -> Result<Child, PlaceError> {
-    if let Some(namespace) = namespace {
-        namespace.enter()?;
+/// Starts it from the calling thread, which is moved to its namespace and CPUs for good; `binds` says what binds its life to ours.
+pub(in super::super) fn begin(
+    mut command: Command,
+    plugged: Option<Plugged>,
+    cpus: &CpuList,
+    binds: impl FnOnce(&mut Command),
+) -> Result<Child, PlaceError> {
+    if let Some(plugged) = plugged {
+        plugged.namespace.enter()?;
+        if let Some(file) = plugged.file {
+            leave_open(&mut command, file);
+        }
     }
     if !cpus.is_empty() {
         sys::thread::set_affinity_of(sys::thread::number().cast_unsigned(), cpus)?;
     }
-    kill_children_with_us(&mut command);
+    binds(&mut command);
     let path = PathBuf::from(command.get_program());
     command.spawn().map_err(|error| PlaceError::Io { path, error })
 }

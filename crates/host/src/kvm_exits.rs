@@ -1,0 +1,114 @@
+//! How often guests left the processor, as KVM counts it (Linux: virt/kvm/kvm_main.c, `kvm_create_vm_debugfs`): a folder `PROCESS-FD` for
+//! each guest, with a file for each counter, over all of its virtual CPUs.
+
+use crate::error::HostError;
+use crate::reader::Reader;
+
+const DEBUG: &str = "/sys/kernel/debug";
+const ROOT: &str = "/sys/kernel/debug/kvm";
+/// Guests whose counters are read at the most.
+const MOST_GUESTS: usize = 16;
+
+/// A counter of one guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KvmExits {
+    /// Process of the hypervisor, its number of the guest, and the kernel's word for the counter: `1234-8/halt_exits`.
+    pub name: String,
+}
+
+/// The exits of all guests of this machine and those of each kind; none where there are no guests under KVM, or no such file system is
+/// mounted.
+pub(crate) fn find(reader: &Reader) -> Result<Vec<KvmExits>, HostError> {
+    if !reader.exists(ROOT)? {
+        return Ok(Vec::new());
+    }
+    let mut guests = reader.names(ROOT, is_guest)?;
+    guests.truncate(MOST_GUESTS);
+    let mut found = Vec::new();
+    for guest in guests {
+        // A guest may go while its folder is read.
+        let kinds = reader
+            .names(&format!("{ROOT}/{guest}"), counts_exits)
+            .unwrap_or_default();
+        found.extend(kinds.into_iter().map(|kind| KvmExits {
+            name: format!("{guest}/{kind}"),
+        }));
+    }
+    Ok(found)
+}
+
+/// `PROCESS-FD`.
+fn is_guest(name: &str) -> bool {
+    let is_number = |text: &str| text.parse::<u32>().is_ok();
+    let parts = name.split_once('-');
+    parts.is_some_and(|(process, fd)| is_number(process) && is_number(fd))
+}
+
+/// The sum, and the kinds: `halt_exits` on x86, `wfi_exit_stat` on ARM.
+fn counts_exits(name: &str) -> bool {
+    name == "exits" || name.ends_with("_exits") || name.ends_with("_exit_stat")
+}
+
+/// Whether the counters of the guests of this process are told.
+pub(crate) fn told(reader: &Reader, process: u32) -> Result<String, String> {
+    if !reader.exists(DEBUG).is_ok_and(|is_there| is_there) || !reader.exists(ROOT).is_ok_and(|is_there| is_there) {
+        return Err(format!(
+            "{ROOT} is not there: mount -t debugfs none {DEBUG}, and the kernel tells them"
+        ));
+    }
+    let own = format!("{process}-");
+    let all = find(reader).map_err(|error| error.to_string())?;
+    let Some(first) = all.iter().find(|counter| counter.name.starts_with(&own)) else {
+        return Err(format!("{ROOT} has no counters of process {process}"));
+    };
+    first.read(reader)?;
+    let guest = first.name.split('/').next().unwrap_or_default();
+    Ok(format!("read every second, as readings exits/{guest}/..."))
+}
+
+impl KvmExits {
+    /// Its value.
+    ///
+    /// # Errors
+    /// Why there is none: the guest is gone, or a kernel that is locked down lets nobody read it.
+    pub(crate) fn read(&self, reader: &Reader) -> Result<u64, String> {
+        let path = format!("{ROOT}/{}", self.name);
+        let line = reader.line(&path).map_err(|error| error.to_string())?;
+        line.parse().map_err(|_| format!("the kernel says \"{line}\" ({path})"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find, told};
+    use crate::reader::Reader;
+    use std::fs;
+
+    #[test]
+    fn exits_of_each_guest_are_found_and_nothing_else() {
+        let root = tempfile::tempdir().expect("a folder");
+        let kvm = root.path().join("sys/kernel/debug/kvm");
+        let reader = Reader::new(root.path());
+        assert!(find(&reader).expect("none").is_empty());
+        assert!(told(&reader, 77).expect_err("not mounted").contains("mount -t debugfs"));
+        for file in [
+            "exits",
+            "77-8/exits",
+            "77-8/halt_exits",
+            "77-8/halt_wait_ns",
+            "77-8/vcpu0/pid",
+            "x-8/exits",
+        ] {
+            let path = kvm.join(file);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, "12\n").expect("written");
+        }
+        let found = find(&reader).expect("counters");
+        let read: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.read(&reader))).collect();
+        assert_eq!(read, [("77-8/exits", Ok(12)), ("77-8/halt_exits", Ok(12))]);
+        assert!(told(&reader, 77).expect("told").contains("exits/77-8"));
+        assert!(told(&reader, 78).expect_err("another").contains("process 78"));
+        fs::remove_file(kvm.join("77-8/exits")).expect("removed");
+        assert!(found[0].read(&reader).is_err(), "gone is not zero");
+    }
+}

@@ -1,0 +1,357 @@
+//! A guest that stays up when this process ends. Whoever comes later has commands run in it, one after another.
+//!
+//! ```text
+//! [ lab up ] starts [ QEMU --socket FOLDER/channel ]--virtio port--[ agent ]
+//! [ lab run ] connects to the socket; the agent greets each that comes, and forgets what was under way when it has gone
+//! ```
+
+mod processes;
+mod stream;
+
+use super::away::Errand;
+use super::boot::{LOOK, describe, emulator_cpus};
+use super::channel::{Call, CallError, Channel, Incoming};
+use super::how::{self, How};
+use super::image;
+use super::message::{Answer, Greeting};
+use super::modules;
+use super::peer::Peer;
+use super::qemu::line::Ways;
+use super::qemu::machine::{InMemory, begin};
+use super::qemu::{self, threads};
+use super::{Cable, GuestSpec, PlaceError, accel, cable, spec};
+use crate::bed::DeviceEnd;
+use crate::place::{Away, Job};
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stream::FromGreeting;
+
+/// Files in its folder: the way to its agent, its console, what QEMU said, and what is known of it.
+const SOCKET: &str = "channel";
+const CONSOLE: &str = "console";
+const SAID: &str = "said";
+const KNOWN: &str = "guest.json";
+
+/// The kernel argument by which its agent stays when nobody is at the other end of its channel.
+pub(super) const STAYS: &str = "triptime.stays";
+
+/// How long the agent may take to greet who comes; an emulated one that is busy takes seconds.
+const GREETING_PATIENCE: Duration = Duration::from_secs(20);
+/// How long QEMU may take to make its socket.
+const SOCKET_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the kernel may take to end a process.
+const END_PATIENCE: Duration = Duration::from_secs(10);
+/// Lines of the console that a message has.
+const LINES: usize = 12;
+
+/// What is known of a guest that is held up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// It in one line.
+    pub what: String,
+    /// What runs it: KVM, or an emulation and why.
+    pub processor: String,
+    /// Its network interface.
+    pub interface: String,
+    /// Where its virtual CPUs run, in words; `None`: anywhere.
+    pub placed: Option<String>,
+    /// From the start of QEMU until its agent was up, in ms.
+    pub boot_ms: u64,
+}
+
+/// A guest that is held up.
+#[derive(Debug)]
+pub struct Held {
+    folder: PathBuf,
+    id: String,
+}
+
+impl Held {
+    /// The one of this name, which was made in `folder`, or is to be.
+    pub fn at(folder: &Path, id: &str) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            id: id.to_owned(),
+        }
+    }
+
+    /// Boots guest number `number`, from 0, of several like `spec` at its end of a bed.
+    ///
+    /// # Errors
+    /// What it takes is not here, or it does not come up. Nothing runs then.
+    pub fn start(&self, spec: &GuestSpec, number: usize, end: DeviceEnd<'_>) -> Result<(), PlaceError> {
+        let spec = of(spec, number);
+        check(&spec)?;
+        let cable = cable::of(end)?;
+        std::fs::create_dir_all(&self.folder).map_err(|error| io(&self.folder, error))?;
+        let modules = modules::choose(&spec.modules, &modules::OF_QEMU)?;
+        let image = InMemory::new(&image::make(Path::new(image::OWN_PROGRAM), &modules)?)?;
+        let known = how::boot(&spec, |how, patience| {
+            let done = self.attempt(&spec, &cable, &image, how, patience);
+            if done.is_err() {
+                self.end();
+            }
+            done
+        })?;
+        let path = self.folder.join(KNOWN);
+        let text = serde_json::to_string_pretty(&known).map_err(|error| io(&path, error.into()))?;
+        std::fs::write(&path, text).map_err(|error| io(&path, error))
+    }
+
+    fn attempt(
+        &self,
+        spec: &GuestSpec,
+        cable: &Cable,
+        image: &InMemory,
+        how: &How,
+        patience: Duration,
+    ) -> Result<Known, PlaceError> {
+        let begun = Instant::now();
+        let mut child = self.launch(spec, cable, image, how)?;
+        let stream = until_socket(&self.folder.join(SOCKET), &mut child).map_err(|why| self.not_up(begun, &why))?;
+        let greeting = self.until_up(stream, &mut child, patience)?;
+        let placed = match &spec.host_cpus {
+            Some(cpus) => Some(threads::place(child.id(), cpus, how.is_kvm())?),
+            None => None,
+        };
+        let Some((interface, _)) = &greeting.interface else {
+            let why = format!("it has no network card: {}", greeting.complaints.join("; "));
+            return Err(self.refused(&why));
+        };
+        Ok(Known {
+            what: describe(spec, &greeting, how.is_kvm()),
+            processor: how.to_string(),
+            interface: interface.clone(),
+            placed,
+            boot_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Starts QEMU, on a thread that its network and CPUs are given to.
+    fn launch(&self, spec: &GuestSpec, cable: &Cable, image: &InMemory, how: &How) -> Result<Child, PlaceError> {
+        let kvm = how.is_kvm();
+        let plugged = cable.plug(kvm)?;
+        let _ = std::fs::remove_file(self.folder.join(SOCKET));
+        let path = |name: &str| self.folder.join(name).display().to_string();
+        let ways = Ways {
+            name: self.id.clone(),
+            kvm,
+            locked: sys::privilege::has(sys::privilege::Capability::IpcLock),
+            image: image.path(),
+            console: format!("file,path={}", path(CONSOLE)),
+            channel: format!("socket,path={},server=on,wait=off", path(SOCKET)),
+            card: Some(plugged.card.clone()),
+        };
+        let log = self.folder.join(SAID);
+        let said = File::create(&log).map_err(|error| io(&log, error))?;
+        let mut command = Command::new(qemu::program()?);
+        // It stays when the terminal goes.
+        command.args(qemu::line::words(spec, &ways)).process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        let cpus = emulator_cpus(spec);
+        let start = move || begin(command, Some(plugged), &cpus, |_| {});
+        let started = std::thread::spawn(start).join();
+        started.unwrap_or_else(|_| Err(self.refused("the thread that starts QEMU ended")))
+    }
+
+    /// Waits until the agent greets.
+    fn until_up(&self, stream: UnixStream, child: &mut Child, patience: Duration) -> Result<Greeting, PlaceError> {
+        let begun = Instant::now();
+        let failed = |error| io(&self.folder.join(SOCKET), error);
+        let end = stream.try_clone().map_err(failed)?;
+        let (_channel, greeting) = open(stream).map_err(failed)?;
+        loop {
+            match hear(&greeting, LOOK) {
+                Ok(greeting) => {
+                    // The next one is let in when this one has gone.
+                    let _ = end.shutdown(Shutdown::Both);
+                    return Ok(greeting);
+                }
+                Err(CallError::Silence(_)) => {
+                    let gave_up = self.text(SAID).contains(accel::GAVE_UP);
+                    if gave_up || begun.elapsed() > patience {
+                        return Err(self.not_up(begun, "nothing came from it"));
+                    }
+                }
+                Err(error) => {
+                    let _ = child.try_wait();
+                    return Err(self.not_up(begun, &error.to_string()));
+                }
+            }
+        }
+    }
+
+    fn not_up(&self, begun: Instant, why: &str) -> PlaceError {
+        let seconds = begun.elapsed().as_secs_f64();
+        self.refused(&format!(
+            "it did not come up in {seconds:.1} s ({why}). {}",
+            self.last_words()
+        ))
+    }
+
+    fn last_words(&self) -> String {
+        let (said, console) = (self.text(SAID), self.text(CONSOLE));
+        let last = |text: &str| {
+            let lines: Vec<&str> = text
+                .lines()
+                .map(str::trim_end)
+                .filter(|line| !line.is_empty())
+                .collect();
+            lines[lines.len().saturating_sub(LINES)..].join("\n  ")
+        };
+        format!(
+            "QEMU said: {}\n  the guest's console showed:\n  {}",
+            last(&said),
+            last(&console)
+        )
+    }
+
+    fn text(&self, name: &str) -> String {
+        let octets = std::fs::read(self.folder.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&octets).into_owned()
+    }
+
+    fn refused(&self, why: &str) -> PlaceError {
+        PlaceError::Failed {
+            place: "guest",
+            said: format!("{}: {why}", self.id),
+        }
+    }
+
+    /// What is known of it; `None`: it never came up.
+    pub fn known(&self) -> Option<Known> {
+        serde_json::from_str(&self.text(KNOWN)).ok()
+    }
+
+    /// Whether it runs, and has come up.
+    pub fn is_up(&self) -> bool {
+        self.known().is_some() && !self.processes().is_empty()
+    }
+
+    /// QEMU's processes, by the name that they were started with: a start that was killed left no other trace.
+    pub fn processes(&self) -> Vec<u32> {
+        processes::named(Path::new("/proc"), &self.id)
+    }
+
+    /// Ends it by force; one that is not there is none.
+    pub fn end(&self) {
+        for process in self.processes() {
+            let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+            // One that has ended meanwhile needs nothing more.
+            let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
+        }
+        let begun = Instant::now();
+        while !self.processes().is_empty() && begun.elapsed() < END_PATIENCE {
+            std::thread::sleep(LOOK / 10);
+        }
+    }
+
+    /// Has a command run in it.
+    ///
+    /// # Errors
+    /// It does not answer, another command is under way in it, or it cannot start this one.
+    pub fn run(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
+        let path = self.folder.join(SOCKET);
+        let stream = UnixStream::connect(&path).map_err(|error| io(&path, error))?;
+        let (channel, greeting) = open(stream).map_err(|error| io(&path, error))?;
+        hear(&greeting, GREETING_PATIENCE).map_err(|error| {
+            self.refused(&format!(
+                "{error}: another command may be under way in it, and it takes one at a time"
+            ))
+        })?;
+        let visit = Visit { channel };
+        Ok(Box::new(Errand::start(Arc::new(visit), job)?))
+    }
+}
+
+/// Guest number `number` of several like these: its agent stays when who asked it has gone.
+fn of(spec: &GuestSpec, number: usize) -> GuestSpec {
+    let mut spec = spec.of(number);
+    spec.arguments = format!("{STAYS} {}", spec.arguments).trim_end().to_owned();
+    spec
+}
+
+/// Whether several guests like this can be held up.
+///
+/// # Errors
+/// What cannot be, in words of the command line.
+pub fn check_all(spec: &GuestSpec, guests: usize) -> Result<(), PlaceError> {
+    (0..guests).try_for_each(|number| check(&of(spec, number)))
+}
+
+fn check(spec: &GuestSpec) -> Result<(), PlaceError> {
+    if spec.channel == spec::Channel::Serial {
+        return Err(PlaceError::NotAvailable(
+            "over a serial port nobody sees who comes and goes: a guest that is to stay talks over virtio".to_owned(),
+        ));
+    }
+    spec.check()
+}
+
+/// The way to the agent for one who comes.
+#[derive(Debug)]
+struct Visit {
+    channel: Arc<Channel>,
+}
+
+impl Peer for Visit {
+    fn channel(&self) -> &Arc<Channel> {
+        &self.channel
+    }
+
+    fn name(&self) -> &'static str {
+        "guest"
+    }
+}
+
+/// The channel over this stream, from the agent's greeting on. Its calls have numbers that no other process used lately: the agent may still
+/// say something of a call of who has gone.
+fn open(stream: UnixStream) -> io::Result<(Arc<Channel>, Call)> {
+    let reader = FromGreeting::new(stream.try_clone()?);
+    let (channel, greeting) = Channel::over(reader, Box::new(stream))?;
+    channel.count_from(std::process::id().wrapping_mul(1 << 10) | 1);
+    Ok((channel, greeting))
+}
+
+fn hear(greeting: &Call, patience: Duration) -> Result<Greeting, CallError> {
+    loop {
+        if let Incoming::Answer {
+            answer: Answer::Up(greeting),
+            ..
+        } = greeting.receive(patience)?
+        {
+            return Ok(greeting);
+        }
+    }
+}
+
+/// Waits until QEMU listens.
+fn until_socket(path: &Path, child: &mut Child) -> Result<UnixStream, String> {
+    let begun = Instant::now();
+    loop {
+        match UnixStream::connect(path) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => match child.try_wait() {
+                Ok(Some(status)) => return Err(format!("QEMU ended ({status})")),
+                _ if begun.elapsed() > SOCKET_PATIENCE => return Err(format!("{}: {error}", path.display())),
+                _ => std::thread::sleep(LOOK / 10),
+            },
+        }
+    }
+}
+
+fn io(path: &Path, error: io::Error) -> PlaceError {
+    PlaceError::Io {
+        path: path.to_owned(),
+        error,
+    }
+}
