@@ -45,6 +45,7 @@ pub(super) struct There {
     /// CPUs that the audit there is asked about; none: what is known of the place is in the run already.
     audited: Option<Vec<u32>>,
     /// CPUs that are judged there by this step and those side by side with it.
+    #[serde(default)]
     judged_by_all: Vec<u32>,
     /// What loads the machine of the other end, as a setting of series says it.
     load_here: Option<String>,
@@ -139,7 +140,11 @@ pub(super) fn job(
             (_, Kind::Vm) => Asks::VirtualCpus,
         },
         audited: place.tells_inventory().then(|| context.audited.iter().collect()),
-        judged_by_all: context.judged_by_all.iter().collect(),
+        // Another machine has numbers of its own.
+        judged_by_all: match place.kind() {
+            Kind::Far => Vec::new(),
+            _ => context.judged_by_all.iter().collect(),
+        },
         load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
     };
     let judged = match &context.inside {

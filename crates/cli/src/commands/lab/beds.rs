@@ -9,6 +9,7 @@ use lab::bed::Network;
 use lab::labs::{Asked, Lab, LabName, Labs};
 use lab::place::Kind;
 use lab::place::container::RuntimeName;
+use lab::place::guest::VCPUS;
 use lab::plan::Plan;
 use probes::{Machine, Need};
 use std::fmt::Write;
@@ -93,7 +94,7 @@ impl UpArgs {
             cpus: self.cpus.clone().unwrap_or_default(),
             runtime: self.runtime.map(|runtime| runtime.name().to_owned()),
             guest: match place == Kind::Vm || self.machine.is_named() {
-                true => Some(self.machine.spec()?),
+                true => Some(self.machine.spec(VCPUS)?),
                 false => None,
             },
         };
