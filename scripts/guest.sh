@@ -20,7 +20,7 @@ case "$kernel" in
     exit 2
     ;;
 esac
-wanted=(crc32c_generic virtio_pci virtio_net virtio_blk virtio_console bridge veth tun macvlan macvtap vhost_net openvswitch)
+wanted=(crc32c_generic virtio_pci virtio_net virtio_blk virtio_console e1000e bridge veth tun macvlan macvtap vhost_net openvswitch)
 wanted_of_disk=(ahci sd_mod nvme vmw_pvscsi vfat nls_cp437 nls_ascii nls_iso8859_1 nls_utf8)
 
 root=$(cd "$(dirname "$0")/.." && pwd)/target/guest
@@ -57,7 +57,8 @@ mkdir "$work/package"
 dpkg --fsys-tarfile "$work"/*.deb | tar -x -C "$work/package" --wildcards './boot/vmlinuz-*' './lib/modules/*/kernel/net/*' \
     './lib/modules/*/kernel/lib/*' './lib/modules/*/kernel/crypto/*' './lib/modules/*/kernel/arch/x86/crypto/*' \
     './lib/modules/*/kernel/drivers/net/*.ko*' './lib/modules/*/kernel/drivers/vhost/*' './lib/modules/*/kernel/drivers/virtio/*' \
-    './lib/modules/*/kernel/drivers/block/virtio_blk.ko*' './lib/modules/*/kernel/drivers/ata/*' './lib/modules/*/kernel/drivers/scsi/*' \
+    './lib/modules/*/kernel/drivers/ptp/*' './lib/modules/*/kernel/drivers/pps/*' './lib/modules/*/kernel/drivers/block/virtio_blk.ko*' \
+    './lib/modules/*/kernel/drivers/ata/*' './lib/modules/*/kernel/drivers/scsi/*' \
     './lib/modules/*/kernel/drivers/nvme/*' './lib/modules/*/kernel/block/*' './lib/modules/*/kernel/fs/fat/*' \
     './lib/modules/*/kernel/fs/nls/*' || cannot "the package of $kernel does not hold what it did"
 

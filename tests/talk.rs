@@ -247,3 +247,58 @@ fn without_a_carrier_nothing_passes() {
         stderr(&output)
     );
 }
+
+#[test]
+fn frames_are_timed_to_the_driver_and_stamps_of_a_nic_are_refused_where_there_is_none() {
+    if !root_or_skip("frames_are_timed_to_the_driver_and_stamps_of_a_nic_are_refused_where_there_is_none") {
+        return;
+    }
+    let (output, _directory) =
+        run("talk v0 --stamps software --interval 1ms --duration 1s --no-flight-recorder --json");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let document = json(&output);
+    let [talker] = named(&document, "talk/")[..] else {
+        panic!("{document}")
+    };
+    let [departure] = named(&document, "departure/")[..] else {
+        panic!("{document}")
+    };
+    assert_eq!(departure["name"], "departure/test");
+    assert_eq!(count(departure, "received"), count(talker, "received"));
+    // The driver has the frame after the thread began to send it.
+    assert!(
+        departure["min"].as_i64() > talker["min"].as_i64(),
+        "{departure} {talker}"
+    );
+    let (output, _directory) = run("publish v0 --streams 3 --rate 4000 --stamps software --duration 1s --json");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let document = json(&output);
+    let [published] = named(&document, "publish/")[..] else {
+        panic!("{document}")
+    };
+    let [departure] = named(&document, "departure/")[..] else {
+        panic!("{document}")
+    };
+    assert_eq!(departure["name"], "departure/publish");
+    assert_eq!(
+        count(departure, "received"),
+        count(published, "received"),
+        "each frame of each stream"
+    );
+    for command in [
+        "talk v0",
+        "publish v0",
+        "listen v1",
+        "subscribe v1",
+        "reflect v0",
+        "trace v1 --point a=v1:done",
+    ] {
+        let (output, directory) = run(&format!("{command} --stamps hardware --duration 1s"));
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
+        let said = stderr(&output);
+        let told = ["stamps no frames in hardware", "software-transmit", "--stamps software"];
+        assert!(told.iter().all(|part| said.contains(part)), "{command}: {said}");
+        let left = std::fs::read_dir(directory.path()).expect("the folder").count();
+        assert_eq!(left, 0, "{command}: there is a run");
+    }
+}

@@ -126,6 +126,7 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
         scenarios: &["delivery.sh"],
         programs: &[],
         built: &[],
+        has_card: false,
         network: Some((&host, "vnet0")),
     };
     let mut machine = Machine::boot(&setup)?;

@@ -43,6 +43,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) programs: &'a [&'a str],
     /// C programs of `tests/guest/bed` that it uses.
     pub(crate) built: &'a [&'a str],
+    /// Whether it has a card of Intel's, with a driver that knows a clock of it; joined to nothing.
+    pub(crate) has_card: bool,
     /// The namespace and the tap that the guest's eth0 is joined to.
     pub(crate) network: Option<(&'a NetNs, &'a str)>,
 }
@@ -102,6 +104,9 @@ impl Machine {
             .arg(kernel.join("vmlinux"))
             .arg("-initrd")
             .arg(image);
+        if setup.has_card {
+            command.args(["-netdev", "hubport,id=h0,hubid=0", "-device", "e1000e,netdev=h0"]);
+        }
         let drive = format!("file={},format=raw,if=none,id=d0,cache=unsafe", disk.display());
         command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=d0"]);
         command
@@ -188,9 +193,10 @@ pub(crate) fn alone(kernel: Kernel) -> Result<&'static Left, &'static str> {
     let boot = || {
         let setup = Setup {
             kernel,
-            scenarios: &["follow.sh", "round_trip.sh"],
+            scenarios: &["follow.sh", "round_trip.sh", "nic_stamps.sh"],
             programs: &[],
             built: &[],
+            has_card: true,
             network: None,
         };
         Machine::boot(&setup).map(Machine::finish)

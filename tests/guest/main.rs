@@ -5,6 +5,7 @@ mod delivery;
 mod image;
 mod machine;
 mod merged;
+mod nic_stamps;
 mod round_trip;
 mod runs;
 mod ways;

@@ -60,6 +60,7 @@ fn ways_that_take_kernel_modules_are_found_and_every_frame_is_traced() {
         scenarios: &["ways.sh"],
         programs: &OPEN_VSWITCH,
         built: &["vmm", "blocker"],
+        has_card: false,
         network: None,
     };
     let left = match Machine::boot(&setup) {

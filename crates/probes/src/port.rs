@@ -3,9 +3,13 @@
 
 use crate::copier::FrameCopier;
 use crate::error::ProbeError;
+use crate::nic::{Directions, NicClock, NicStamps};
+use run::Recorder;
 use sys::SysError;
 use sys::link::LinkStatistics;
-use sys::packet::{self, PacketPort, PacketSender, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
+use sys::packet::{
+    self, PacketPort, PacketSender, PartialSend, PortOptions, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag,
+};
 use sys::tcx::{TcxFrame, TcxPort};
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
 use units::{Monotonic, Tai};
@@ -17,6 +21,8 @@ pub struct Port {
     copier: Option<FrameCopier>,
     /// Frames the packet socket has numbered so far.
     numbered: u32,
+    /// The NIC whose stamps are measured with. Behind the socket, which needs them as long as it is open.
+    nic: Option<NicStamps>,
 }
 
 /// The kernel's mechanism.
@@ -36,6 +42,7 @@ impl From<PacketPort> for Port {
             engine: Engine::Packet(port),
             copier: None,
             numbered: 0,
+            nic: None,
         }
     }
 }
@@ -46,6 +53,7 @@ impl From<XdpPort> for Port {
             engine: Engine::Xdp(port),
             copier: None,
             numbered: 0,
+            nic: None,
         }
     }
 }
@@ -56,6 +64,7 @@ impl From<(PacketPort, XdpSender)> for Port {
             engine: Engine::Mixed(port, sender),
             copier: None,
             numbered: 0,
+            nic: None,
         }
     }
 }
@@ -66,11 +75,43 @@ impl From<(TcxPort, XdpSender)> for Port {
             engine: Engine::Tcx(port, sender),
             copier: None,
             numbered: 0,
+            nic: None,
         }
     }
 }
 
 impl Port {
+    /// Opens a packet port on `interface`; where its options ask for stamps of the NIC, these are turned on first.
+    ///
+    /// # Errors
+    /// As [`PacketPort::open`] and [`NicStamps::take`].
+    pub fn open(interface: &str, options: &PortOptions) -> Result<Self, ProbeError> {
+        let directions = Directions {
+            received: options.rx_stamps && options.ring_frames > 0,
+            sent: options.tx_stamps,
+        };
+        let nic = options.hardware_stamps.then(|| NicStamps::take(interface, directions));
+        let nic = nic.transpose()?;
+        let port = PacketPort::open(interface, options)?;
+        Ok(Self {
+            nic,
+            ..Self::from(port)
+        })
+    }
+
+    /// Has what is known of the NIC's clock, if frames are stamped by it, go into a run that begins.
+    ///
+    /// # Errors
+    /// The kernel has no thread left to follow the clock.
+    pub(crate) fn follow_nic(&mut self, recorder: &Recorder) -> Result<(), ProbeError> {
+        self.nic.as_mut().map_or(Ok(()), |nic| nic.follow(recorder))
+    }
+
+    /// The NIC's clock, where the port's stamps are of it.
+    pub(crate) fn nic_clock(&self) -> Option<NicClock> {
+        self.nic.as_ref().map(|nic| nic.clock().clone())
+    }
+
     /// The same port, with everything it sends and receives shown to `copier` too.
     #[must_use]
     pub fn with_copier(mut self, copier: Option<FrameCopier>) -> Self {
@@ -163,7 +204,7 @@ impl Port {
         outcome
     }
 
-    /// The number that the next frame of [`Port::send`] has in the stamps of sent frames.
+    /// The number that the next frame has in the stamps of sent frames.
     pub(crate) fn next_number(&self) -> u32 {
         self.numbered
     }
@@ -182,7 +223,11 @@ impl Port {
     pub fn send_at(&mut self, frame: &[u8], at: Tai) -> Result<(), SysError> {
         let called = self.copier.as_ref().map(|_| sys::clock::monotonic());
         let outcome = match &mut self.engine {
-            Engine::Packet(port) => port.send_at(frame, at),
+            Engine::Packet(port) => {
+                let outcome = port.send_at(frame, at);
+                self.numbered = self.numbered.wrapping_add(u32::from(packet::counts(&outcome)));
+                outcome
+            }
             Engine::Xdp(port) => port.send(frame),
             Engine::Mixed(_, sender) | Engine::Tcx(_, sender) => sender.send(frame),
         };
@@ -201,7 +246,11 @@ impl Port {
     pub fn send_all(&mut self, batch: &mut TxBatch) -> Result<(), PartialSend> {
         let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
         let outcome = match &mut self.engine {
-            Engine::Packet(port) => port.send_all(batch),
+            Engine::Packet(port) => {
+                let outcome = port.send_all(batch);
+                self.numbered = self.numbered.wrapping_add(numbered(&outcome, batch.len()));
+                outcome
+            }
             Engine::Xdp(port) => port.send_all(batch),
             Engine::Mixed(_, sender) | Engine::Tcx(_, sender) => sender.send_all(batch),
         };
@@ -397,6 +446,16 @@ impl Publisher {
         }
         refused(outcome)
     }
+}
+
+/// How many numbers a batch of `frames` took. One more that was refused and went in a second call is not known of: the stamps behind it
+/// are then of the frames before those that they are taken for.
+fn numbered(outcome: &Result<(), PartialSend>, frames: usize) -> u32 {
+    let count = match outcome {
+        Ok(()) => frames,
+        Err(partial) => partial.sent + usize::from(partial.is_numbered()),
+    };
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// How many frames (none or one) a send call refused, unless no other one would go either.

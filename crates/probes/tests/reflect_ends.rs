@@ -4,7 +4,8 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run};
 use model::{Counters, EventKind};
-use probes::reflect::{ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options};
+use probes::Stamps;
+use probes::reflect::{ReflectConfig, Role, SHORTEST_FRAME, port_options};
 use probes::{Probe, Receive};
 use std::time::{Duration, Instant};
 use wire::ether::{Mac, VlanTag};

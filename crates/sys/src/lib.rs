@@ -16,6 +16,7 @@ pub mod cycles;
 mod error;
 pub mod ethtool;
 pub mod functions;
+pub mod hwtstamp;
 pub mod kmsg;
 mod layout;
 pub mod link;

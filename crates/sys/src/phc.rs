@@ -5,6 +5,7 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
+use units::Realtime;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -35,6 +36,8 @@ impl PhcMethod {
 pub struct PhcOffset {
     /// Hardware clock minus `CLOCK_REALTIME` in ns. Hardware clocks that PTP steers run on TAI: whole seconds are in it.
     pub offset_ns: i64,
+    /// `CLOCK_REALTIME` when both were read.
+    pub at: Realtime,
     /// The two were read at the same instant to within this, in ns.
     pub uncertainty_ns: u64,
     /// How it was read.
@@ -87,6 +90,7 @@ impl Phc {
         }
         Ok(PhcOffset {
             offset_ns: ns(&both.device) - ns(&both.sys_realtime),
+            at: Realtime::from_ns(ns(&both.sys_realtime)),
             uncertainty_ns: 0,
             method: PhcMethod::Precise,
         })
@@ -115,8 +119,10 @@ fn ns(time: &libc::ptp_clock_time) -> i64 {
 fn narrowest(readings: impl Iterator<Item = [i64; 3]>) -> Option<PhcOffset> {
     let offset = |[before, device, after]: [i64; 3]| {
         let span = u64::try_from(after - before).ok()?;
+        let at_ns = before + (after - before) / 2;
         Some(PhcOffset {
-            offset_ns: device - (before + (after - before) / 2),
+            offset_ns: device - at_ns,
+            at: Realtime::from_ns(at_ns),
             uncertainty_ns: span.div_ceil(2),
             method: PhcMethod::Extended,
         })
@@ -127,6 +133,7 @@ fn narrowest(readings: impl Iterator<Item = [i64; 3]>) -> Option<PhcOffset> {
 #[cfg(test)]
 mod tests {
     use super::{Phc, PhcMethod, PhcOffset, narrowest};
+    use units::Realtime;
 
     #[test]
     fn the_narrowest_reading_counts_and_one_that_a_step_fell_into_does_not() {
@@ -135,6 +142,7 @@ mod tests {
             narrowest(readings.into_iter()),
             Some(PhcOffset {
                 offset_ns: 36_900,
+                at: Realtime::from_ns(220),
                 uncertainty_ns: 20,
                 method: PhcMethod::Extended
             })

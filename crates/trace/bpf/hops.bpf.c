@@ -283,6 +283,21 @@ inline_always u32 place_of(struct sk_buff *skb, const struct net_device *dev, u3
 	return PLACES;
 }
 
+// When the NIC stamped the frame, on the monotonic clock; 0: it did not, or when that was is not known.
+inline_always u64 stamped_at(struct sk_buff *skb, u64 now)
+{
+	const struct skb_shared_info *info = (const void *)(skb->head + skb->end);
+	s64 stamp = 0;
+	if (now >= settings.nic_until || probe_read_kernel(&stamp, sizeof(stamp), &info->hwtstamps.hwtstamp) || !stamp)
+		return 0;
+	u64 at = stamp + settings.nic_behind;
+	// The clocks agree only so far: no frame comes after it was seen.
+	s64 passed_ns = now - at;
+	if (passed_ns < -(s64)AHEAD_NS || passed_ns >= (s64)EXPIRY_NS)
+		return 0;
+	return passed_ns < 0 ? now : at;
+}
+
 inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u32 kind)
 {
 	u16 protocol = skb->protocol;
@@ -319,10 +334,15 @@ inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u3
 	site->last = stream;
 	site->next = cell->next;
 	struct entry *entry = &table->entries[(u16)smp_cnt % SLOTS];
-	if (number == 0)
-		at_first_point(smp_cnt, stream, cell, entry, now);
-	else
+	if (number == 0) {
+		u64 at = first_by_nic ? stamped_at(skb, now) : now;
+		if (at)
+			at_first_point(smp_cnt, stream, cell, entry, at);
+		else
+			trouble(UNSTAMPED);
+	} else {
 		at_later_point(smp_cnt, stream, cpu, cell, entry, now, number, parent, histogram, is_own, kind);
+	}
 	return 0;
 }
 

@@ -30,7 +30,8 @@ enum trouble {
 	NO_ROOM = 2,
 	UNKNOWN_STREAM = 3,
 	RING_FULL = 4,
-	TROUBLES = 5,
+	UNSTAMPED = 5,
+	TROUBLES = 6,
 };
 
 // Set when the programs are loaded, and then constant: the kernel takes out what they make unreachable.
@@ -95,16 +96,24 @@ GLOBAL(threshold_ns, 8);
 volatile const u32 all_events = 0;
 GLOBAL(all_events, 4);
 
+// Whether frames came to the first point when the NIC stamped them.
+volatile const u32 first_by_nic = 0;
+GLOBAL(first_by_nic, 4);
+
 // Set along the run.
 struct settings {
 	u64 span;      // counts from 1: extremes are of one span
 	u64 opened_at; // from then on the first point takes frames
 	u64 closed_at; // until then
+	s64 nic_behind; // the monotonic clock minus the NIC's
+	u64 nic_until;  // until then that holds
 };
-OCTETS(settings, 24);
+OCTETS(settings, 40);
 FIELD(settings, span, 0, 8);
 FIELD(settings, opened_at, 8, 8);
 FIELD(settings, closed_at, 16, 8);
+FIELD(settings, nic_behind, 24, 8);
+FIELD(settings, nic_until, 32, 8);
 
 // Which streams come to a place. By place: an interrupt may run another program in the midst of one, but never the same, and a
 // place has one.

@@ -5,6 +5,8 @@
 // Frames that passed the first point before it was opened may still come to later ones this long.
 #define BEGIN_NS 20000000ull
 #define REORDER_MOST 32
+// What a NIC's stamp may lie ahead of the system clock by what the two clocks are not known to agree in.
+#define AHEAD_NS 1000000ull
 
 volatile struct settings settings;
 

@@ -31,7 +31,14 @@ struct sk_buff {
 	u16 mac_header;
 	u16 vlan_proto, vlan_tci;
 	int skb_iif;
-	unsigned int tail;
+	unsigned int tail, end;
 	unsigned char *head, *data;
+};
+// Behind the frame's octets.
+struct skb_shared_hwtstamps {
+	s64 hwtstamp;
+};
+struct skb_shared_info {
+	struct skb_shared_hwtstamps hwtstamps;
 };
 #pragma clang attribute pop

@@ -6,8 +6,7 @@ use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use probes::listen::{ListenConfig, port_options};
 use probes::options::positive_duration;
-use probes::{Framing, Probe, Receive};
-use sys::packet::PacketPort;
+use probes::{Framing, Port, Probe, Receive, ReceiveStamps};
 use units::Period;
 
 /// Receives paced streams as an AVB endpoint does: time between frames, late and lost ones, per stream
@@ -30,6 +29,9 @@ pub(crate) struct ListenArgs {
     /// Most streams that are told apart
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
     max_streams: u16,
+    /// Who stamps received frames: the kernel, when the driver hands them up, or the NIC
+    #[arg(long, value_enum, default_value = "software")]
+    stamps: ReceiveStamps,
     /// How to wait for frames
     #[arg(long, value_enum, default_value = "block")]
     receive: Receive,
@@ -44,6 +46,7 @@ pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
         late_after_ns: args.late_after.unwrap_or(every.late_after_ns),
         framing: args.framing,
         max_streams: args.max_streams,
+        stamps: args.stamps,
         receive: args.receive,
         duration_ns: args.port.duration,
         policy: args.port.policy,
@@ -51,7 +54,8 @@ pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
         ..every
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
-    let port = PacketPort::open(&args.port.interface, &port_options(config.framing))?;
+    let options = config.stamps.asked_of(port_options(config.framing));
+    let port = Port::open(&args.port.interface, &options)?;
     let begin = Start::probe("listen", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let stop = run.session.stop.clone();

@@ -7,8 +7,8 @@ use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
 use probes::Receive;
 use probes::options::{mac, positive_duration};
-use probes::reflect::{ReflectConfig, ReflectOptions, Role, Stamps, port_options, tcx_options, xdp_options};
-use probes::{Need, Port, Probe, Rest};
+use probes::reflect::{ReflectConfig, ReflectOptions, Role, port_options, tcx_options, xdp_options};
+use probes::{Need, Port, Probe, Rest, Stamps};
 use sys::packet::PacketPort;
 use sys::privilege::Capability;
 use sys::tcx::TcxPort;
@@ -183,7 +183,7 @@ fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
         ));
     }
     Ok(match args.engine {
-        EngineArg::Packet | EngineArg::Block => PacketPort::open(interface, &port_options(config))?.into(),
+        EngineArg::Packet | EngineArg::Block => Port::open(interface, &port_options(config))?,
         EngineArg::PacketXdp => (
             PacketPort::open(interface, &port_options(config))?,
             sender(interface, config)?,

@@ -11,9 +11,8 @@ use lab::session::SessionError;
 use model::EventKind;
 use probes::options::duration;
 use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, port_options};
-use probes::{Probe, Receive, SenderEnd};
+use probes::{Port, Probe, Receive, ReceiveStamps, SenderEnd};
 use streamset::Selection;
-use sys::packet::PacketPort;
 
 /// Receives sampled values as a protection application does: loss, order, spacing and age per stream; and
 /// supervises GOOSE: timeAllowedtoLive, states, repetitions, simulation, per control block
@@ -43,6 +42,9 @@ pub(crate) struct SubscribeArgs {
     /// Most streams that are told apart
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000), help_heading = "Receiving")]
     max_streams: u16,
+    /// Who stamps received frames: the kernel, when the driver hands them up, or the NIC
+    #[arg(long, value_enum, default_value = "software", help_heading = "Receiving")]
+    stamps: ReceiveStamps,
     /// How to wait for frames
     #[arg(long, value_enum, default_value = "block", help_heading = "Receiving")]
     receive: Receive,
@@ -72,6 +74,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         max_streams: args.max_streams,
         expected: streams,
         clock,
+        stamps: args.stamps,
         receive: args.receive,
         duration_ns: args.port.duration,
         policy: args.port.policy,
@@ -87,7 +90,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         labels: Vec::new(),
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
-    let open = || PacketPort::open(&args.port.interface, &port_options());
+    let open = || Port::open(&args.port.interface, &args.stamps.asked_of(port_options()));
     // What is refused is refused before there is a run.
     drop(open()?);
     let begin = Start {

@@ -10,8 +10,7 @@ use lab::session::SessionError;
 use probes::listen::{self, ListenConfig, Listening};
 use probes::talk::search::{Outcome, Search};
 use probes::talk::{TalkConfig, TalkOptions, port_options};
-use probes::{Port, Probe, ProbeError, SenderEnd};
-use sys::packet::PacketPort;
+use probes::{Port, Probe, SenderEnd, Stamps};
 use units::CpuList;
 
 /// How long each step of a search sends, if nothing is said.
@@ -27,6 +26,7 @@ const SEARCH_LATE_NS: u64 = 1_000;
 Examples: triptime talk eth1 --cpu 2 --spin-ahead 30us --duration 60s --limits avb
           triptime talk eth1 --cpu 2 --search
           triptime talk eth1 --cpu 2 --listen eth2 --listen-cpu 3 --duration 60s
+          triptime talk eth1 --cpu 2 --spin-ahead 30us --stamps hardware --duration 60s
           triptime talk eth1 --framing avtp --vlan 2:3 --interval 8000/s")]
 pub(crate) struct TalkArgs {
     #[command(flatten)]
@@ -36,6 +36,9 @@ pub(crate) struct TalkArgs {
     /// Let the etf queueing discipline send each frame at its due instant (SO_TXTIME); refused where there is none
     #[arg(long)]
     launch_time: bool,
+    /// Stamp each frame as it leaves, and measure from its due instant on: by the kernel when the driver takes it, or by the NIC
+    #[arg(long, value_enum, default_value = "off")]
+    stamps: Stamps,
     /// Self-test: listen on this interface in the same run
     #[arg(long, value_name = "INTERFACE", conflicts_with = "search")]
     listen: Option<String>,
@@ -43,7 +46,7 @@ pub(crate) struct TalkArgs {
     #[arg(long, value_name = "CPU", requires = "listen")]
     listen_cpu: Option<u32>,
     /// Find the smallest spin-ahead with no late frame, in steps of --duration (5s)
-    #[arg(long, conflicts_with_all = ["spin_ahead", "launch_time"])]
+    #[arg(long, conflicts_with_all = ["spin_ahead", "launch_time", "stamps"])]
     search: bool,
     #[command(flatten)]
     run: RunArgs,
@@ -54,7 +57,8 @@ pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
     check(args)?;
     let config = config(args);
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
-    let port = PacketPort::open(&args.port.interface, &port_options(args.launch_time))?;
+    let options = config.stamps.asked_of(port_options(args.launch_time));
+    let port = Port::open(&args.port.interface, &options)?;
     let measured: CpuList = args.port.cpu.into_iter().chain(args.listen_cpu).collect();
     let ends = args.port.duration.or(args.search.then_some(SEARCH_STEP_NS));
     let begin = Start {
@@ -108,6 +112,7 @@ fn config(args: &TalkArgs) -> TalkConfig {
     let asked = args.options.config();
     let talker = TalkConfig {
         launch_time: args.launch_time,
+        stamps: args.stamps,
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
@@ -134,11 +139,15 @@ fn self_test(
 ) -> Result<(), SessionError> {
     let listener = ListenConfig {
         framing: Some(config.framing),
+        stamps: config.stamps.received(),
         policy: config.policy,
         cpu,
         ..ListenConfig::every(config.period)
     };
-    let far = PacketPort::open(interface, &listen::port_options(listener.framing)).map_err(ProbeError::from)?;
+    let far = Port::open(
+        interface,
+        &listener.stamps.asked_of(listen::port_options(listener.framing)),
+    )?;
     // The listener ends after the talker, also when the talker is told to end.
     let listening_stop = run::Stop::new();
     let Listening { running, .. } = listener.start(far, &mut run.session.recorder, &listening_stop)?;
@@ -173,7 +182,7 @@ fn search(config: &TalkConfig, interface: &str, mut run: Run) -> Result<u8, Fail
 }
 
 fn one_step(config: &TalkConfig, interface: &str, run: &mut Run) -> Result<Outcome, SessionError> {
-    let port = PacketPort::open(interface, &port_options(false))?;
+    let port = Port::open(interface, &port_options(false))?;
     let stop = run.session.stop.clone();
     let talking = config.start(port, &mut run.session.recorder, &stop)?;
     run.attend(Ok(talking.running))?;

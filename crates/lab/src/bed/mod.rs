@@ -27,7 +27,7 @@ pub use network::Network;
 use crate::fault::{FaultBed, Faults, Wire};
 use entry::{Entry, over_taps};
 use model::Fact;
-use probes::Need;
+use probes::{Directions, Need, NicStamps, Port, ProbeError};
 use std::sync::Arc;
 use sys::SysError;
 use sys::netns::NetNs;
@@ -201,6 +201,28 @@ impl Bed {
         self.place(end)?.port(options)
     }
 
+    /// Opens a port at one end, whose frames are stamped as its options say.
+    ///
+    /// # Errors
+    /// No such end on this machine, what the kernel refused, or a NIC that has no such stamps.
+    pub fn stamped_port(&self, end: End, options: &PortOptions) -> Result<Port, ProbeError> {
+        self.place(end)?.stamped_port(options)
+    }
+
+    /// Whether the NICs at the test set and at the device can stamp these frames, as far as they are on this machine.
+    ///
+    /// # Errors
+    /// Which cannot, and why.
+    pub(crate) fn can_stamp(&self, [test_set, device]: [Directions; 2]) -> Result<(), ProbeError> {
+        let first = self.devices.first().map(|end| (end, device));
+        for (end, directions) in std::iter::once((&self.test_set, test_set)).chain(first) {
+            if directions != Directions::default() {
+                end.run(|| Ok(NicStamps::check(&end.interface, directions)))??;
+            }
+        }
+        Ok(())
+    }
+
     /// Opens a packet port at device number `number`, from 0.
     ///
     /// # Errors
@@ -307,6 +329,10 @@ impl EndInterface {
 
     fn port(&self, options: &PortOptions) -> Result<PacketPort, SysError> {
         self.run(|| PacketPort::open(&self.interface, options))
+    }
+
+    fn stamped_port(&self, options: &PortOptions) -> Result<Port, ProbeError> {
+        self.run(|| Ok(Port::open(&self.interface, options)))?
     }
 
     fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> Result<T, SysError> {

@@ -129,6 +129,11 @@ pub enum PlaceSpec {
 }
 
 impl PlaceSpec {
+    /// Whether the devices are in this process.
+    pub(crate) fn is_here(&self) -> bool {
+        matches!(self, Self::Native)
+    }
+
     /// A bed over `network` for so many devices there.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use crate::place::{Place, PlaceSpec, up};
 use crate::session::SessionError;
 use model::fact::SWITCH;
 use model::{EventKind, Fact};
+use probes::Directions;
 use run::Recorder;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -90,10 +91,35 @@ impl Beds {
         recorder: &Recorder,
     ) -> Result<Self, SessionError> {
         let mut beds = Self::without_places(plan, ports, place, recorder)?;
+        beds.can_stamp(plan, place)?;
         for way in &mut beds.ways {
             way.places = up(place, Some(&way.bed), plan.devices(), recorder)?;
         }
         Ok(beds)
+    }
+
+    /// Refuses stamps that no NIC of a bed makes, before anything is measured. One in a place looks at its own.
+    fn can_stamp(&self, plan: &Plan, place: &PlaceSpec) -> Result<(), SessionError> {
+        for (way, step) in self
+            .ways
+            .iter()
+            .flat_map(|way| plan.steps.iter().map(move |step| (way, step)))
+        {
+            let [test_set, device] = step.measure.stamped();
+            let device = match place.is_here() {
+                true => device,
+                false => Directions::default(),
+            };
+            way.bed
+                .can_stamp([test_set, device])
+                .map_err(|error| PlanError::Invalid {
+                    name: plan.name.clone(),
+                    problem: format!(
+                        "stamps = \"hardware\": {error} (`--nic IF,IF` measures over ports of this machine)"
+                    ),
+                })?;
+        }
+        Ok(())
     }
 
     fn without_places(

@@ -116,6 +116,18 @@ pub static SEND: Kind = Kind {
     counters: &[],
 };
 
+/// `departure/*`
+pub static DEPARTURE: Kind = Kind {
+    name: "departure",
+    title: "Departure",
+    what: "Due instant of a frame to its time stamp on the way out: when the driver took it, or when the NIC put it on the wire.",
+    samples: Samples::Sent,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
 /// `listen/*`
 pub static LISTEN: Kind = Kind {
     name: "listen",
@@ -432,7 +444,7 @@ pub static LEAD: Kind = Kind {
 };
 
 /// All of them.
-pub static ALL: [&Kind; 30] = [
+pub static ALL: [&Kind; 31] = [
     &WAKEUP,
     &NOISE,
     &RTT,
@@ -441,6 +453,7 @@ pub static ALL: [&Kind; 30] = [
     &PUBLISH,
     &TALK,
     &SEND,
+    &DEPARTURE,
     &LISTEN,
     &ARRIVAL,
     &HOP,

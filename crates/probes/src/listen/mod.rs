@@ -25,6 +25,7 @@ use crate::error::ProbeError;
 use crate::framing::Framing;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
+use crate::nic::ReceiveStamps;
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::reception::Receive;
@@ -47,6 +48,8 @@ pub struct ListenConfig {
     pub framing: Option<Framing>,
     /// Most streams told apart; further ones are counted and reported, not measured.
     pub max_streams: u16,
+    /// Who stamps the frames; the port must have been opened for it.
+    pub stamps: ReceiveStamps,
     /// How to wait for frames.
     pub receive: Receive,
     /// How long to receive; `None` until told to stop.
@@ -70,6 +73,7 @@ impl ListenConfig {
             late_after_ns: period.whole_ns() + period.whole_ns() / 2,
             framing: None,
             max_streams: 16,
+            stamps: ReceiveStamps::Software,
             receive: Receive::Block,
             duration_ns: None,
             policy: Policy::Other,
@@ -130,12 +134,13 @@ impl Probe for ListenConfig {
     }
 
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Listening, ProbeError> {
-        let port = on.into();
+        let mut port = on.into();
         if self.max_streams == 0 {
             return Err(ProbeError::Usage(
                 "listen: no stream: use --max-streams 1 or more".into(),
             ));
         }
+        port.follow_nic(recorder)?;
         let describe = Box::new(series::Listen::of(self, &port));
         let per_second = STREAMS_IN_RING * 2 * 1_000_000_000 / self.period.whole_ns();
         let slots = usize::from(self.max_streams) + 1;

@@ -71,6 +71,7 @@ impl Receiver {
                 duration_ns: config.duration_ns,
                 stop,
                 frames,
+                unstamped: 0,
             },
             table,
             wanted: config.framing.map_or("test, AVTP or SV", Framing::word),
@@ -93,6 +94,7 @@ impl Receiver {
             (notice::SOCKET_DROP, dropped),
             (notice::TOO_MANY_STREAMS, self.table.unplaced),
             (notice::MALFORMED, self.table.malformed),
+            (notice::UNSTAMPED, self.reception.unstamped),
         ] {
             if count > 0 {
                 feed.notice(DELIVERY, code, now, count, 0);

@@ -2,6 +2,7 @@
 
 use super::ListenConfig;
 use crate::found;
+use crate::nic::NicClock;
 use crate::port::Port;
 use model::{EventKind, SeriesClock, SeriesSpec, kind, setting, under};
 use run::Describe;
@@ -29,12 +30,14 @@ pub(super) mod notice {
     pub(in crate::listen) const SILENT: u16 = 9;
     pub(in crate::listen) const STOPPED: u16 = 10;
     pub(in crate::listen) const UNCOUNTABLE: u16 = 11;
+    pub(in crate::listen) const UNSTAMPED: u16 = 12;
 }
 
 /// Names and settings of the series of this probe.
 pub(super) struct Listen {
     config: ListenConfig,
     interface: String,
+    nic: Option<NicClock>,
 }
 
 impl Listen {
@@ -42,6 +45,7 @@ impl Listen {
         Self {
             config: config.clone(),
             interface: port.interface().to_owned(),
+            nic: port.nic_clock(),
         }
     }
 
@@ -62,6 +66,12 @@ impl Listen {
             ("policy".into(), config.policy.to_string()),
             ("cpu".into(), cpu),
         ];
+        if let Some(nic) = &self.nic {
+            match slot {
+                DELIVERY => settings.extend(nic.settings()),
+                _ => settings.push(nic.alone()),
+            }
+        }
         if slot != DELIVERY {
             settings.push((
                 setting::SOCKET.into(),
@@ -75,9 +85,16 @@ impl Listen {
 impl Describe for Listen {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
+        let stamp = config.stamps.maker();
         let (kind, what) = match slot {
-            DELIVERY => (&kind::DELIVERY, "kernel receive stamp -> application has the frame"),
-            _ => (&kind::LISTEN, "kernel receive stamp of one frame -> that of the next"),
+            DELIVERY => (
+                &kind::DELIVERY,
+                format!("{stamp} receive stamp -> application has the frame"),
+            ),
+            _ => (
+                &kind::LISTEN,
+                format!("{stamp} receive stamp of one frame -> that of the next"),
+            ),
         };
         SeriesSpec {
             clock: SeriesClock::Realtime,
@@ -98,6 +115,7 @@ impl Describe for Listen {
                 let text = format!("the socket dropped {a} frames before they were read");
                 (EventKind::SocketDrop, text)
             }
+            notice::UNSTAMPED => (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a)),
             notice::LINK => (EventKind::Link, crate::reception::link_text(a == 1, &self.interface)),
             notice::RESTART => {
                 let text = format!(

@@ -7,7 +7,7 @@ use crate::found;
 use crate::reception::Arrival;
 use model::{Counter, StreamId};
 use run::Feed;
-use units::{Monotonic, Realtime};
+use units::Monotonic;
 use wire::ether::Mac;
 use wire::sequence::{self, Accounting, Contents, History, Sequence, Settled, Step as SampleStep};
 
@@ -57,8 +57,8 @@ pub(super) struct Stream {
     epoch: Option<bool>,
     /// How many frames the talker says it sent.
     sent: Option<u64>,
-    /// Kernel stamp of the frame before.
-    before: Option<Realtime>,
+    /// Receive stamp of the frame before, on the clock that made it, in ns.
+    before: Option<i64>,
     /// When the newest frame came.
     heard: Monotonic,
     is_silent: bool,
@@ -143,7 +143,7 @@ impl Stream {
                 self.measure(u64::from(count), u64::from(missing), arrival, feed);
             }
             // The time since what was sent before is no delta. One beyond the rate is not measured, but it came: what follows is not late.
-            SampleStep::Restart | SampleStep::OutOfRange => self.before = arrival.kernel,
+            SampleStep::Restart | SampleStep::OutOfRange => self.before = arrival.stamp_ns,
             SampleStep::Duplicate | SampleStep::Conflicting | SampleStep::TooLate => {}
         }
         self.tell_samples(arrival.at, feed);
@@ -209,7 +209,7 @@ impl Stream {
         match mark {
             Mark::None => self.number(sequence, arrival, feed),
             // On the same grid as the first one that counts.
-            Mark::Begin => self.before = arrival.kernel,
+            Mark::Begin => self.before = arrival.stamp_ns,
             Mark::End => {
                 self.sent = Some(sequence);
                 self.before = None;
@@ -304,9 +304,10 @@ impl Stream {
     }
 
     fn measure(&mut self, number: u64, missing: u64, arrival: &Arrival, feed: &mut Feed) {
-        let Some(kernel) = arrival.kernel else { return };
-        if let Some(before) = self.before {
-            let delta_ns = kernel - before;
+        // Behind a frame without a stamp the time to the next one is not known.
+        let before = std::mem::replace(&mut self.before, arrival.stamp_ns);
+        if let (Some(stamp_ns), Some(before_ns)) = (arrival.stamp_ns, before) {
+            let delta_ns = stamp_ns - before_ns;
             feed.sample(slot(self.number), arrival.at, delta_ns, number);
             let allowed = missing
                 .saturating_mul(self.pace.interval_ns)
@@ -314,7 +315,6 @@ impl Stream {
             let late = u64::try_from(delta_ns).is_ok_and(|ns| ns > allowed);
             feed.count(slot(self.number), Counter::Late, arrival.at, u64::from(late));
         }
-        self.before = Some(kernel);
     }
 
     /// What has not come will not come any more.

@@ -1,6 +1,7 @@
 //! What is to be published.
 
 use super::waveform::Waveform;
+use crate::nic::Stamps;
 use std::sync::Arc;
 use streamset::StreamSpec;
 use sys::thread::Policy;
@@ -49,6 +50,8 @@ pub struct PublishConfig {
     pub streams: Vec<StreamConfig>,
     /// Sleep until this long before the due instant, then spin.
     pub spin_ahead_ns: u64,
+    /// Who stamps the frames as they leave; the port must have been opened for it.
+    pub stamps: Stamps,
     /// How long to publish; `None` until told to stop.
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
@@ -65,6 +68,7 @@ impl Default for PublishConfig {
         Self {
             streams: vec![StreamConfig::default().numbered(0)],
             spin_ahead_ns: 0,
+            stamps: Stamps::Off,
             duration_ns: None,
             policy: Policy::Other,
             cpu: None,

@@ -124,6 +124,11 @@ impl Group {
         self.batch.streams()
     }
 
+    /// Frames that all its streams send in a second.
+    pub(super) fn frames_per_second(&self) -> u64 {
+        self.timetable.pace.frames_per_second() * u64::from(self.streams())
+    }
+
     /// Makes the frames that are due next, unless they are made.
     pub(super) fn make(&mut self) {
         if self.made {

@@ -7,7 +7,8 @@
 //!
 //! Hooks: AF_PACKET on one interface, one sendmmsg per due instant. Produces: `publish/lateness`, a sample for each frame: from
 //! its due instant to the return of the call that sent it and all others due then, so at most that late. Streams of several
-//! rates have a series for each. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+//! rates have a series for each. With stamps `departure/publish` beside it, from the due instant to the driver's or the NIC's stamp
+//! of each frame. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
 mod captured;
 mod config;
@@ -31,6 +32,7 @@ pub use waveform::Waveform;
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
+use crate::nic::Stamps;
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::second::next_second;
@@ -65,7 +67,7 @@ pub static ABOUT: About = About {
     name: "publish",
     words: "publish",
     what: "Sampled values as a merging unit sends them: due instant -> the send call has returned.",
-    kinds: &[&kind::PUBLISH],
+    kinds: &[&kind::PUBLISH, &kind::DEPARTURE],
     page: "guide/sampled-values.md",
 };
 
@@ -119,8 +121,15 @@ pub(crate) fn lateness(config: &PublishConfig, port: &Port) -> Box<dyn Describe>
 }
 
 /// The thread that publishes sampled values, not yet started.
-fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &Stop) -> Result<HotThread, ProbeError> {
+fn thread(
+    config: &PublishConfig,
+    mut port: Port,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<HotThread, ProbeError> {
     check(config)?;
+    config.stamps.check(&port).map_err(ProbeError::Usage)?;
+    port.follow_nic(recorder)?;
     let paces = paces(&config.streams);
     let source = Mac(port.mac());
     let groups = (series::LATENESS..)
@@ -128,10 +137,19 @@ fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &St
         .map(|(slot, pace)| Group::new(*pace, slot, &config.streams, source))
         .collect::<Result<Vec<_>, _>>()?;
     let describe = lateness(config, &port);
-    let instants = paces.iter().map(|pace| pace.frames_per_second()).sum();
-    let mut feed = recorder.feed(crate::hot::capacity(instants), paces.len(), describe);
+    let instants: u64 = paces.iter().map(|pace| pace.frames_per_second()).sum();
+    let stamped = match config.stamps {
+        Stamps::Off => 0,
+        Stamps::Software | Stamps::Hardware => groups.iter().map(Group::frames_per_second).sum(),
+    };
+    let mut feed = recorder.feed(crate::hot::capacity(instants + stamped), 2 * paces.len(), describe);
     for group in &groups {
-        feed.announce(group.slot, &series::label(group.timetable.pace, paces.len()));
+        let label = series::label(group.timetable.pace, paces.len());
+        feed.announce(group.slot, &label);
+        if config.stamps != Stamps::Off {
+            let label = label.replacen("lateness", "publish", 1);
+            feed.announce(series::departure(group.slot, paces.len()), &label);
+        }
     }
     let mut sender = sender::Sender::new(config.clone(), port, groups, stop.clone());
     Ok(HotThread::new(

@@ -2,6 +2,7 @@
 
 use super::group::Group;
 use super::{PublishConfig, series};
+use crate::departures::{Called, Departures};
 use crate::error::ProbeError;
 use crate::port::Port;
 use model::Counter;
@@ -19,11 +20,13 @@ pub(super) struct Sender {
     stop: Stop,
     /// Frames the kernel refused.
     refused: u64,
+    departures: Option<Departures>,
 }
 
 impl Sender {
     pub(super) fn new(config: PublishConfig, port: Port, groups: Vec<Group>, stop: Stop) -> Self {
         Self {
+            departures: Departures::of(&port, config.stamps),
             config,
             port,
             groups,
@@ -42,6 +45,7 @@ impl Sender {
             let now = sys::clock::monotonic();
             feed.notice(series::LATENESS, series::REFUSED, now, self.refused, 0);
         }
+        self.close_departures(feed);
         published
     }
 
@@ -52,10 +56,44 @@ impl Sender {
             if wait.until(due) < due {
                 continue;
             }
+            let called = self
+                .departures
+                .as_ref()
+                .map(|_| (Called::now(), self.port.next_number()));
             let refused = self.port.publish_all(self.groups[index].batch())?;
+            if let Some((called, first)) = called {
+                self.note_departures(due, index, called, first);
+            }
             self.note(due, index, refused, feed);
+            if let Some(departures) = &mut self.departures {
+                departures.collect(&self.port, feed, |_| {});
+            }
         }
         Ok(())
+    }
+
+    /// Remembers the frames that the kernel took since number `first`.
+    fn note_departures(&mut self, due: Monotonic, index: usize, called: Called, first: u32) {
+        let count = self.port.next_number().wrapping_sub(first);
+        let group = &self.groups[index];
+        let slot = series::departure(group.slot, self.groups.len());
+        if let Some(departures) = &mut self.departures {
+            departures.sent((first, count), due, called, slot, group.timetable.frame);
+        }
+    }
+
+    /// Says of each series of stamps how many frames of the publisher have none: which of its streams they are of is not told apart.
+    fn close_departures(&mut self, feed: &mut Feed) {
+        let Some(departures) = &mut self.departures else { return };
+        let unstamped = departures.close(&self.port, feed);
+        if unstamped == 0 {
+            return;
+        }
+        let now = sys::clock::monotonic();
+        for group in &self.groups {
+            let slot = series::departure(group.slot, self.groups.len());
+            feed.notice(slot, series::UNSTAMPED, now, unstamped, 0);
+        }
     }
 
     /// The group that is due next, and when.

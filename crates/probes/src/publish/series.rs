@@ -3,8 +3,9 @@
 use super::PublishConfig;
 use super::group::{pace_of, paces};
 use super::timetable::Pace;
+use crate::nic::NicClock;
 use crate::port::Port;
-use model::{EventKind, SeriesSpec, kind};
+use model::{EventKind, SeriesClock, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
 
@@ -12,12 +13,20 @@ use units::format_ns;
 pub(super) const LATENESS: u16 = 0;
 /// Notice: the kernel refused frames.
 pub(super) const REFUSED: u16 = 1;
+/// Notice: frames without a stamp.
+pub(super) const UNSTAMPED: u16 = 2;
+
+/// Slot of the stamps of the frames whose lateness, of one of `paces`, has `slot`.
+pub(super) fn departure(slot: u16, paces: usize) -> u16 {
+    slot + u16::try_from(paces).unwrap_or(0)
+}
 
 /// Names and settings of `publish/lateness`, or of `publish/lateness/PACE` where streams of several paces are published.
 pub(super) struct Publish {
     config: PublishConfig,
     paces: Vec<Pace>,
     interface: String,
+    nic: Option<NicClock>,
 }
 
 impl Publish {
@@ -26,6 +35,7 @@ impl Publish {
             config: config.clone(),
             paces: paces(&config.streams),
             interface: port.interface().to_owned(),
+            nic: port.nic_clock(),
         }
     }
 }
@@ -43,13 +53,30 @@ fn name(pace: Pace) -> String {
     format!("F{}S{}", pace.rate, pace.asdus)
 }
 
+impl Publish {
+    /// The series of the stamps on the way out, whose due instants are placed on the wall clock.
+    fn departure(&self, lateness: SeriesSpec, label: &str) -> SeriesSpec {
+        let mut settings = lateness.settings;
+        settings.extend(self.nic.iter().flat_map(NicClock::settings));
+        let what = format!("instant a frame is due -> {}", self.config.stamps.leaves());
+        SeriesSpec {
+            clock: SeriesClock::Realtime,
+            interval_ns: lateness.interval_ns,
+            settings,
+            ..SeriesSpec::of(&kind::DEPARTURE, label, what)
+        }
+    }
+}
+
 impl Describe for Publish {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
-        let pace = self.paces[usize::from(slot - LATENESS)];
+        let place = usize::from(slot - LATENESS);
+        let pace = self.paces[place % self.paces.len()];
+        let leaves = place >= self.paces.len();
         let of_pace = || config.streams.iter().filter(|stream| pace_of(stream) == pace);
         let streams = of_pace().count();
-        SeriesSpec {
+        let spec = SeriesSpec {
             interval_ns: Some(pace.interval_ns() / streams as f64),
             threshold_ns: config.threshold_ns,
             settings: vec![
@@ -75,10 +102,21 @@ impl Describe for Publish {
                 label,
                 "instant a frame is due -> send call for all streams returned",
             )
+        };
+        match leaves {
+            true => self.departure(spec, label),
+            false => spec,
         }
     }
 
-    fn notice(&self, _code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
+    fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
+        if code == UNSTAMPED {
+            let text = match self.nic {
+                Some(_) => crate::nic::unstamped_text(&self.interface, a),
+                None => format!("{name}: {a} frames have no stamp of the driver: they are counted, and not measured"),
+            };
+            return (EventKind::Incomplete, text);
+        }
         (
             EventKind::SocketDrop,
             format!("{name}: {a} frames were not sent: the kernel had no room for them, or the link was down"),

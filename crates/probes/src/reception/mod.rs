@@ -3,6 +3,7 @@
 mod kernel_clock;
 
 use crate::error::ProbeError;
+use crate::nic::NicClock;
 use crate::port::{Frame, Port};
 use kernel_clock::KernelClock;
 use run::{Feed, Stop};
@@ -54,28 +55,52 @@ pub(crate) struct Arrival {
     pub(crate) at: Monotonic,
     /// The application's wall clock.
     pub(crate) wall: Realtime,
-    /// The kernel's receive stamp, unless the NIC's own clock made it.
+    /// The receive stamp on the wall clock: the kernel's, or the NIC's where the port measures with those. None of a frame that has no
+    /// such stamp: the other one is not taken instead.
     pub(crate) kernel: Option<Realtime>,
+    /// The same stamp on the clock that made it, in ns: for the time from one frame to the next.
+    pub(crate) stamp_ns: Option<i64>,
     /// When the kernel had the frame, whatever the wall clock did meanwhile: what tells how long a stream was silent. An application
     /// that was held up has not heard the stream, but the kernel has. Without a stamp, when the application had it.
     pub(crate) heard: Monotonic,
 }
 
 impl Arrival {
-    fn of(frame: &Frame<'_>, clock: &mut KernelClock) -> Self {
+    fn of(frame: &Frame<'_>, stamping: &mut Stamping) -> Self {
         let at = sys::clock::monotonic();
         let wall = sys::clock::realtime();
-        let kernel = match frame.stamp() {
-            Some(RxStamp::Software(stamp) | RxStamp::Socket(stamp)) => Some(stamp),
-            Some(RxStamp::Hardware(_)) | None => None,
-        };
+        let (kernel, stamp_ns) = placed(frame.stamp(), stamping.nic.as_ref());
         Self {
             at,
             wall,
             kernel,
-            heard: clock.hear(kernel, at, wall),
+            stamp_ns,
+            heard: stamping.clock.hear(kernel, at, wall),
         }
     }
+}
+
+/// A frame's stamp on the wall clock, and as it was made.
+#[inline]
+fn placed(stamp: Option<RxStamp>, nic: Option<&NicClock>) -> (Option<Realtime>, Option<i64>) {
+    match (stamp, nic) {
+        (Some(RxStamp::Software(stamp) | RxStamp::Socket(stamp)), None) => (Some(stamp), Some(stamp.as_ns())),
+        (Some(RxStamp::Hardware(stamp)), Some(nic)) => {
+            let on_wall = nic.on_system_clock(stamp);
+            (on_wall, on_wall.map(|_| stamp.as_ns()))
+        }
+        (Some(RxStamp::Hardware(_)), None) | (Some(RxStamp::Software(_) | RxStamp::Socket(_)), Some(_)) | (None, _) => {
+            (None, None)
+        }
+    }
+}
+
+/// What the stamps of frames are read by.
+#[derive(Debug, Default)]
+struct Stamping {
+    clock: KernelClock,
+    /// The NIC's clock, where its stamps are measured with.
+    nic: Option<NicClock>,
 }
 
 /// What becomes of the frames.
@@ -103,11 +128,13 @@ pub(crate) struct Reception {
     pub(crate) stop: Stop,
     /// Frames accounted for so far, for who looks on.
     pub(crate) frames: Arc<AtomicU64>,
+    /// Frames that had no stamp that could be measured with.
+    pub(crate) unstamped: u64,
 }
 
 /// What is remembered between two looks of someone who receives by a schedule of his own.
 pub(crate) struct Polling {
-    clock: KernelClock,
+    clock: Stamping,
     /// Frames accounted for so far.
     pub(crate) accepted: u64,
     is_down: bool,
@@ -119,7 +146,7 @@ impl Polling {
     /// Begins at `now`.
     pub(crate) fn new(now: Monotonic) -> Self {
         Self {
-            clock: KernelClock::default(),
+            clock: Stamping::default(),
             accepted: 0,
             is_down: false,
             heard: now,
@@ -170,7 +197,10 @@ impl Reception {
     ) -> (Monotonic, Result<(), ProbeError>) {
         let duration = self.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         let end = duration.map(|ns| sys::clock::monotonic() + ns);
-        let mut clock = KernelClock::default();
+        let mut clock = Stamping {
+            nic: self.port.nic_clock(),
+            ..Stamping::default()
+        };
         let outcome = self.receive(end, &mut clock, accepted, account, feed);
         let now = sys::clock::monotonic();
         let until = end.filter(|end| *end < now && outcome.is_ok()).unwrap_or(now);
@@ -183,7 +213,7 @@ impl Reception {
     fn receive(
         &mut self,
         end: Option<Monotonic>,
-        clock: &mut KernelClock,
+        clock: &mut Stamping,
         accepted: &mut u64,
         account: &mut impl Account,
         feed: &mut Feed,
@@ -238,7 +268,7 @@ impl Reception {
     fn take_all(
         &mut self,
         until: Until,
-        clock: &mut KernelClock,
+        clock: &mut Stamping,
         accepted: &mut u64,
         account: &mut impl Account,
         feed: &mut Feed,
@@ -254,7 +284,9 @@ impl Reception {
                 tpid: tag.tpid,
                 tci: tag.tci,
             });
-            *accepted += u64::from(account.take(frame.data(), vlan, &arrival, feed));
+            let is_accepted = account.take(frame.data(), vlan, &arrival, feed);
+            *accepted += u64::from(is_accepted);
+            self.unstamped += u64::from(is_accepted && arrival.kernel.is_none());
             last = Some(arrival.at);
             if matches!(until, Until::End(_)) && self.stop.requested() {
                 break;

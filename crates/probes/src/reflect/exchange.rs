@@ -5,8 +5,9 @@ use super::round_trips::{Measured, RoundTrips};
 use super::stages::{ReturnedFrame, Stages};
 use super::strange::Strange;
 use super::tracker::{Arrival, Tracker};
-use super::{ReflectConfig, Stamps, series, tag_of};
+use super::{ReflectConfig, series, tag_of};
 use crate::error::ProbeError;
+use crate::nic::Stamps;
 use crate::port::Port;
 use crate::reception::Receive;
 use model::Counter;
@@ -270,11 +271,21 @@ impl Exchange {
         self.strange.say(now, feed);
         let unsplit = self.stages.as_ref().map_or(0, Stages::unsplit);
         if unsplit > 0 {
-            feed.notice(0, series::UNSPLIT, now, unsplit, 0);
+            for (slot, _) in self.unsplit_in() {
+                feed.notice(*slot, series::UNSPLIT, now, unsplit, 0);
+            }
         }
         let dropped = self.port.dropped();
         if dropped > 0 {
             feed.notice(0, series::SOCKET_DROP, now, dropped, 0);
+        }
+    }
+
+    /// The series that are told of round trips that could not be split: where they put it in doubt, each that lacks them.
+    fn unsplit_in(&self) -> &'static [(u16, &'static str)] {
+        match self.config.stamps {
+            Stamps::Hardware => series::stages(Stamps::Hardware),
+            Stamps::Off | Stamps::Software => &[(series::RTT, "")],
         }
     }
 

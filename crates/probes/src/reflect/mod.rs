@@ -22,6 +22,7 @@ mod tracker;
 use crate::error::ProbeError;
 use crate::hot::{Body, HotThread, Running};
 use crate::need::{Need, of_port};
+use crate::nic::Stamps;
 use crate::port::{Frame, Port};
 use crate::probe::{About, Probe};
 use crate::reception::Receive;
@@ -45,17 +46,6 @@ pub enum Role {
     Initiator,
     /// Returns every frame at once
     Reflector,
-}
-
-/// Time stamps that split a round trip into stages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Stamps {
-    /// None
-    Off,
-    /// The kernel's: send call, driver, wire and far end, driver, received
-    Software,
-    /// The NIC's: wire and far end, and the rest
-    Hardware,
 }
 
 /// How a round trip is to be measured.
@@ -218,7 +208,9 @@ impl Probe for ReflectConfig {
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         let mut port = on.into();
         check(self, &port)?;
-        check_stamps(self, &port)?;
+        let stamps = self.stamps.check(&port);
+        stamps.map_err(|why| ProbeError::Usage(format!("reflect: {why}")))?;
+        port.follow_nic(recorder)?;
         let mut config = self.clone();
         let mut role = config.role;
         if role == Role::Auto {
@@ -323,20 +315,6 @@ fn check(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
         )));
     }
     Ok(())
-}
-
-/// Stamps are the packet socket's, and those of the NIC only where it makes them both ways.
-fn check_stamps(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
-    let refuse = |why: &str| {
-        let interface = port.interface();
-        Err(ProbeError::Usage(format!("reflect: {interface}: {why}")))
-    };
-    match (config.stamps, port.packet()) {
-        (Stamps::Off, _) | (Stamps::Software, Some(_)) => Ok(()),
-        (_, None) => refuse("AF_XDP has no time stamps here: use --stamps off, or --engine packet"),
-        (Stamps::Hardware, Some(port)) if port.hardware_stamps() && port.hardware_tx_stamps() => Ok(()),
-        (Stamps::Hardware, Some(_)) => refuse("the NIC does not stamp frames both ways: use --stamps software"),
-    }
 }
 
 /// Back to back, a fast path answers in about a microsecond.

@@ -1,8 +1,9 @@
 //! What the series of this probe are called and mean.
 
-use super::{ReflectConfig, Role, Stamps};
+use super::{ReflectConfig, Role};
+use crate::nic::{NicClock, Stamps};
 use crate::port::Port;
-use model::{EventKind, QuestionKind, SeriesSpec, kind};
+use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind};
 use run::{Describe, FRAME_WORTH_ASKING_NS};
 use units::format_ns;
 
@@ -60,6 +61,7 @@ pub(super) struct Reflect {
     role: Role,
     interface: String,
     engine: String,
+    nic: Option<NicClock>,
 }
 
 impl Reflect {
@@ -69,6 +71,7 @@ impl Reflect {
             role,
             interface: port.interface().to_owned(),
             engine: format!("{}, {}", port.describe(), config.receive.word()),
+            nic: port.nic_clock(),
         }
     }
 
@@ -133,10 +136,18 @@ impl Describe for Reflect {
                 "frame seen in the ring -> answer handed to the driver",
             ),
         };
+        let mut settings = self.settings();
+        let by_nic = self.nic.as_ref().filter(|_| matches!(slot, WIRE | HOST));
+        settings.extend(by_nic.map(NicClock::alone));
         SeriesSpec {
+            // A clock of the NIC that is set between its two stamps is told like a step of the wall clock.
+            clock: match by_nic {
+                Some(_) => SeriesClock::Realtime,
+                None => SeriesClock::Monotonic,
+            },
             interval_ns: (self.config.interval_ns > 0).then_some(self.config.interval_ns as f64),
             threshold_ns: self.config.threshold_ns.filter(|_| slot == RTT),
-            settings: self.settings(),
+            settings,
             ..SeriesSpec::of(kind, label, what)
         }
     }
@@ -179,6 +190,10 @@ impl Describe for Reflect {
             CHANGED => (
                 EventKind::Incomplete,
                 format!("{name}: {a} answers differ from what was sent, or are shorter: they do not count as answers"),
+            ),
+            UNSPLIT if self.nic.is_some() => (
+                EventKind::Incomplete,
+                format!("{name}: {a} round trips could not be split into stages: the NIC did not stamp both frames"),
             ),
             UNSPLIT => (
                 EventKind::Note,

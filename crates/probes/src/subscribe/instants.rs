@@ -98,6 +98,7 @@ mod tests {
             at: Monotonic::from_ns(kernel_ns + later_ns),
             wall: Realtime::from_ns(TOP_NS + kernel_ns + later_ns),
             kernel: Some(Realtime::from_ns(TOP_NS + kernel_ns)),
+            stamp_ns: Some(TOP_NS + kernel_ns),
             heard: Monotonic::from_ns(kernel_ns),
         }
     }

@@ -27,6 +27,7 @@ mod tests;
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
+use crate::nic::ReceiveStamps;
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::reception::Receive;
@@ -135,6 +136,8 @@ pub struct SubscribeConfig {
     pub expected: Vec<StreamSpec>,
     /// Relation of the clocks.
     pub clock: ClockRelation,
+    /// Who stamps the frames; the port must have been opened for it.
+    pub stamps: ReceiveStamps,
     /// How to wait for frames.
     pub receive: Receive,
     /// How long to receive; `None` until told to stop.
@@ -178,6 +181,7 @@ impl Default for SubscribeConfig {
             max_streams: 32,
             expected: Vec::new(),
             clock: ClockRelation::Unknown,
+            stamps: ReceiveStamps::Software,
             receive: Receive::Block,
             duration_ns: None,
             policy: Policy::Other,
@@ -267,12 +271,13 @@ impl Probe for SubscribeConfig {
 /// What receives and accounts, not yet begun, and where its samples go. `frames` counts what it accepts.
 pub(crate) fn receiver(
     config: &SubscribeConfig,
-    port: Port,
+    mut port: Port,
     frames: &Arc<AtomicU64>,
     recorder: &mut Recorder,
     stop: &Stop,
 ) -> Result<(Receiver, Feed), ProbeError> {
     check(config)?;
+    port.follow_nic(recorder)?;
     let slots = usize::from(series::slots(config.max_streams) + goose::slots(config.goose.max_blocks));
     let describe = Box::new(series::Subscribe::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);

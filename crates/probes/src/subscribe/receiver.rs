@@ -133,6 +133,7 @@ impl Receiver {
                 duration_ns: table.config.duration_ns,
                 stop,
                 frames,
+                unstamped: 0,
             },
             table,
         }
@@ -210,6 +211,10 @@ impl Receiver {
         let dropped = self.reception.port.dropped();
         if dropped > 0 {
             feed.notice(DELIVERY, notice::SOCKET_DROP, now, dropped, 0);
+        }
+        let unstamped = self.reception.unstamped;
+        if unstamped > 0 {
+            feed.notice(DELIVERY, notice::UNSTAMPED, now, unstamped, 0);
         }
         let counted = self.reception.port.link_statistics();
         self.table.lost_before_the_socket(counted, now, feed);

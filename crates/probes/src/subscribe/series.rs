@@ -3,6 +3,7 @@
 use super::goose::Words;
 use super::{ClockRelation, SubscribeConfig, expected};
 use crate::found;
+use crate::nic::NicClock;
 use crate::port::Port;
 use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, setting};
 use run::{Describe, FRAME_WORTH_ASKING_NS};
@@ -56,6 +57,7 @@ pub(super) mod notice {
     pub(in crate::subscribe) const KERNEL_DROP: u16 = 27;
     pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 24;
     pub(in crate::subscribe) const PUBLISHER_GOOD: u16 = 25;
+    pub(in crate::subscribe) const UNSTAMPED: u16 = 30;
 }
 
 /// Names and settings of the series of this probe.
@@ -63,6 +65,7 @@ pub(super) struct Subscribe {
     config: SubscribeConfig,
     interface: String,
     goose: Words,
+    nic: Option<NicClock>,
 }
 
 impl Subscribe {
@@ -71,6 +74,7 @@ impl Subscribe {
             config: config.clone(),
             interface: port.interface().to_owned(),
             goose: Words::of(&config.goose, slots(config.max_streams)),
+            nic: port.nic_clock(),
         }
     }
 
@@ -117,38 +121,41 @@ impl Describe for Subscribe {
         if let Some(mut spec) = self.goose.series(slot, label, self.settings(slot)) {
             if spec.kind == Some(&kind::GOOSE_TRANSFER) {
                 spec.settings.extend(self.config.clock.settings());
+            } else if let Some(nic) = &self.nic {
+                spec.settings.push(nic.alone());
             }
             return spec;
         }
+        let stamp = self.config.stamps.maker();
         let (kind, what, judged) = match slot.checked_sub(1).map(|slot| slot % 3) {
             None if self.config.is_by_task() => (
                 &kind::DELIVERY,
-                "kernel receive stamp -> the relay's task has the frame",
+                format!("{stamp} receive stamp -> the relay's task has the frame"),
                 false,
             ),
             None => (
                 &kind::DELIVERY,
-                "kernel receive stamp -> application has the frame",
+                format!("{stamp} receive stamp -> application has the frame"),
                 false,
             ),
             Some(0) => (
                 &kind::SPACING,
-                "kernel receive stamp of one frame -> that of the next",
+                format!("{stamp} receive stamp of one frame -> that of the next"),
                 false,
             ),
             Some(1) => (
                 &kind::ARRIVAL,
-                "frame's due instant at the publisher -> kernel receive stamp",
+                format!("frame's due instant at the publisher -> {stamp} receive stamp"),
                 false,
             ),
             Some(_) if self.config.is_by_task() => (
                 &kind::USE,
-                "frame's due instant at the publisher -> the relay's task works on it",
+                "frame's due instant at the publisher -> the relay's task works on it".to_owned(),
                 true,
             ),
             Some(_) => (
                 &kind::AGE,
-                "frame's due instant at the publisher -> application has it",
+                "frame's due instant at the publisher -> application has it".to_owned(),
                 true,
             ),
         };
@@ -157,6 +164,13 @@ impl Describe for Subscribe {
         let mut settings = self.settings(slot);
         if [&kind::ARRIVAL, &kind::AGE, &kind::USE].contains(&kind) {
             settings.extend(self.config.clock.settings());
+        }
+        if let Some(nic) = &self.nic {
+            match kind {
+                _ if [&kind::DELIVERY, &kind::ARRIVAL].contains(&kind) => settings.extend(nic.settings()),
+                _ if kind == &kind::SPACING => settings.push(nic.alone()),
+                _ => {}
+            }
         }
         SeriesSpec {
             clock: SeriesClock::Realtime,
@@ -186,6 +200,7 @@ impl Describe for Subscribe {
                     format!("the socket dropped {a} frames before they were read"),
                 );
             }
+            notice::UNSTAMPED => return (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a)),
             notice::NIC_DROP => {
                 let text = format!(
                     "{}: the NIC had no room for {a} frames, and {b} came damaged: lost in this host, or on its cable",

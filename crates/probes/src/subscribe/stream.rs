@@ -10,7 +10,7 @@ use crate::reception::Arrival;
 use model::{Counter, StreamId};
 use run::{Feed, TapeStream};
 use streamset::StreamSpec;
-use units::{Monotonic, Realtime};
+use units::Monotonic;
 use wire::ether::VlanTag;
 use wire::sequence::{self, Accounting, Contents, History, Sequence, Settled, Step};
 use wire::sv::{FastPath, Frame, Marks};
@@ -33,7 +33,8 @@ pub(super) struct Stream {
     clock: ClockRelation,
     sequence: Sequence,
     accounting: Accounting,
-    last_kernel: Option<Realtime>,
+    /// Receive stamp of the frame before, on the clock that made it, in ns.
+    last_stamp_ns: Option<i64>,
     /// When the newest sample came.
     newest: Option<Monotonic>,
     frames: Frames,
@@ -85,7 +86,7 @@ impl Stream {
             rate_known: sequence.rate().is_some(),
             sequence,
             accounting: Accounting::default(),
-            last_kernel: None,
+            last_stamp_ns: None,
             newest: None,
             frames: Frames::default(),
             due: Due::default(),
@@ -274,18 +275,12 @@ impl Stream {
 
     fn measure(&mut self, smp_cnt: u16, samples: u16, arrival: &Arrival, feed: &mut Feed) {
         let number = u64::from(smp_cnt);
-        if let Some(kernel) = arrival.kernel {
-            if let Some(before) = self.last_kernel {
-                feed.samples(
-                    slot(self.number, Family::Spacing),
-                    arrival.at,
-                    kernel - before,
-                    number,
-                    samples,
-                );
-            }
-            self.last_kernel = Some(kernel);
+        if let (Some(stamp_ns), Some(before_ns)) = (arrival.stamp_ns, self.last_stamp_ns) {
+            let slot = slot(self.number, Family::Spacing);
+            feed.samples(slot, arrival.at, stamp_ns - before_ns, number, samples);
         }
+        // Behind a frame without a stamp the time to the next one is not known.
+        self.last_stamp_ns = arrival.stamp_ns;
         if !self.clock.is_known() {
             return;
         }

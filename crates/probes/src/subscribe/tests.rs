@@ -153,6 +153,7 @@ fn live_until(frames: &[Stamped], rate: Option<u32>, late_ns: i64, (sender, end_
             at: read_at,
             wall: Realtime::from_ns(START_NS + at_ns + late_ns),
             kernel: Some(Realtime::from_ns(START_NS + at_ns)),
+            stamp_ns: Some(START_NS + at_ns),
             heard: heard_at,
         };
         table.look(heard_at, &mut feed);

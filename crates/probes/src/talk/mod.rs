@@ -11,7 +11,7 @@
 //! warm-up and those of 15 ms after the last are marked: a listener knows by them whether the first and the last ones are missing.
 //!
 //! Hooks: AF_PACKET on one interface, one send call each interval. Produces: `talk/LABEL` (talker delta), `send/LABEL` (the
-//! send call). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy; `CAP_NET_ADMIN` and an ETF queueing discipline for
+//! send call), and with stamps `departure/LABEL` (due instant -> the driver has the frame, or the NIC has sent it). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy; `CAP_NET_ADMIN` and an ETF queueing discipline for
 //! launch times.
 
 mod frame;
@@ -26,6 +26,7 @@ use crate::error::ProbeError;
 use crate::framing::Framing;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
+use crate::nic::Stamps;
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::second::next_second;
@@ -59,6 +60,8 @@ pub struct TalkConfig {
     pub late_after_ns: u64,
     /// Hand frames over with a launch time; the port must have been opened for it.
     pub launch_time: bool,
+    /// Who stamps the frames as they leave; the port must have been opened for it.
+    pub stamps: Stamps,
     /// How long to send; `None` until told to stop.
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
@@ -83,6 +86,7 @@ impl TalkConfig {
             spin_ahead_ns: 0,
             late_after_ns: period.whole_ns(),
             launch_time: false,
+            stamps: Stamps::Off,
             duration_ns: None,
             policy: Policy::Other,
             cpu: None,
@@ -157,7 +161,7 @@ pub static ABOUT: About = About {
     name: "talk",
     words: "talk",
     what: "One frame each interval: due instant -> just before the send call.",
-    kinds: &[&kind::TALK, &kind::SEND],
+    kinds: &[&kind::TALK, &kind::SEND, &kind::DEPARTURE],
     page: "guide/talk-listen.md",
 };
 
@@ -175,15 +179,20 @@ impl Probe for TalkConfig {
     }
 
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Talking, ProbeError> {
-        let port = on.into();
+        let mut port = on.into();
         check(self)?;
+        self.stamps.check(&port).map_err(ProbeError::Usage)?;
+        port.follow_nic(recorder)?;
         let frame = frame::Frame::new(self, &port)?;
         let describe = Box::new(series::Talk::of(self, &port));
-        // Two samples each cycle.
-        let capacity = crate::hot::capacity(2 * 1_000_000_000 / self.period.whole_ns());
-        let mut feed = recorder.feed(capacity, 2, describe);
+        // Two samples each cycle, and one for its stamp.
+        let capacity = crate::hot::capacity(3 * 1_000_000_000 / self.period.whole_ns());
+        let mut feed = recorder.feed(capacity, 3, describe);
         feed.announce(series::TALK, self.label());
         feed.announce(series::SEND, self.label());
+        if self.stamps != Stamps::Off {
+            feed.announce(series::DEPARTURE, self.label());
+        }
         let totals = Arc::new(Totals::default());
         let mut sender = sender::Sender::new(self.clone(), port, frame, stop.clone(), Arc::clone(&totals));
         let thread = HotThread::new(

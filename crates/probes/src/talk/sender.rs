@@ -1,8 +1,9 @@
 //! The sending loop.
 
 use super::frame::{Change, Frame};
-use super::series::{LATE_START, LAUNCH, REFUSED, SEND, TALK};
+use super::series::{DEPARTURE, LATE_START, LAUNCH, REFUSED, SEND, TALK, UNSTAMPED};
 use super::{TalkConfig, Totals};
+use crate::departures::{Called, Departures};
 use crate::error::ProbeError;
 use crate::framing::mark;
 use crate::port::Port;
@@ -24,7 +25,8 @@ const END_NS: i64 = 15_000_000;
 /// At least so many of them, since they can be lost like any other.
 const END_FRAMES: u64 = 3;
 
-/// Launch errors are collected after so many cycles; the kernel keeps some thousands.
+/// Launch errors are collected after so many cycles; the kernel keeps some thousands. Stamps are collected in each: a sample is of the
+/// instant at which it is known.
 const CYCLES_PER_COLLECTION: u64 = 256;
 
 /// Three clock readings in a row take less than this, unless something comes between them.
@@ -51,10 +53,12 @@ pub(super) struct Sender {
     refused: u64,
     /// Frames the queueing discipline dropped for their launch time.
     dropped: u64,
+    departures: Option<Departures>,
 }
 
 impl Sender {
     pub(super) fn new(config: TalkConfig, port: Port, frame: Frame, stop: Stop, totals: Arc<Totals>) -> Self {
+        let departures = Departures::of(&port, config.stamps);
         let ahead_ns = config.spin_ahead_ns;
         let (spin_ns, lead_ns) = match config.launch_time {
             true => (0, i64::try_from(ahead_ns).unwrap_or(0)),
@@ -76,6 +80,7 @@ impl Sender {
             max_ns: 0,
             refused: 0,
             dropped: 0,
+            departures,
         }
     }
 
@@ -101,15 +106,23 @@ impl Sender {
                 // A signal woke the thread early; the same cycle is still to come.
                 continue;
             }
+            let called = self
+                .departures
+                .as_ref()
+                .map(|_| (Called::now(), self.port.next_number()));
             let went = self.send(launch)?;
             let returned = sys::clock::monotonic();
+            if let (Some(departures), Some((called, number)), true) = (&mut self.departures, called, went) {
+                departures.sent((number, 1), due, called, DEPARTURE, self.number);
+            }
             match went {
                 true => self.account(ran - planned, ran, returned, feed),
                 // It never left: how late the thread ran says nothing about it.
                 false => feed.count(TALK, Counter::Lost, ran, 1),
             }
             self.number += 1;
-            if self.config.launch_time && self.number.is_multiple_of(CYCLES_PER_COLLECTION) {
+            let is_due = self.config.launch_time && self.number.is_multiple_of(CYCLES_PER_COLLECTION);
+            if is_due || self.departures.is_some() {
                 self.collect(returned, feed);
             }
             let next = next_cycle(&grid, cycle, returned + self.lead_ns);
@@ -184,11 +197,22 @@ impl Sender {
         self.sent += 1;
     }
 
-    /// Takes what the queueing discipline says of frames that missed their launch time: they never left.
+    /// Whether the kernel says something of sent frames.
+    fn tells(&self) -> bool {
+        self.config.launch_time || self.departures.is_some()
+    }
+
+    /// Takes what the kernel says of sent frames: when they left, and which missed their launch time and never did.
     fn collect(&mut self, at: Monotonic, feed: &mut Feed) {
         let mut dropped = 0;
-        while let Some(event) = self.port.next_tx_event() {
-            dropped += u64::from(matches!(event, TxEvent::Dropped(_)));
+        let mut count = |event| dropped += u64::from(matches!(event, TxEvent::Dropped(_)));
+        match &mut self.departures {
+            Some(departures) => departures.collect(&self.port, feed, count),
+            None => {
+                while let Some(event) = self.port.next_tx_event() {
+                    count(event);
+                }
+            }
         }
         feed.count(TALK, Counter::Late, at, dropped);
         self.late += dropped;
@@ -215,13 +239,22 @@ impl Sender {
 
     fn finish(&mut self, feed: &mut Feed) {
         let now = sys::clock::monotonic();
-        if self.config.launch_time {
+        if self.tells() {
             self.collect(now, feed);
         }
         for (code, count) in [(REFUSED, self.refused), (LAUNCH, self.dropped)] {
             if count > 0 {
                 feed.notice(TALK, code, now, count, 0);
             }
+        }
+        let waited = self
+            .departures
+            .as_mut()
+            .map(|departures| departures.close(&self.port, feed));
+        // A frame that missed its launch time has no stamp, and is told already.
+        let unstamped = waited.unwrap_or(0).saturating_sub(self.dropped);
+        if unstamped > 0 {
+            feed.notice(DEPARTURE, UNSTAMPED, now, unstamped, 0);
         }
         self.totals.sent.store(self.sent, Ordering::Release);
         self.totals.late.store(self.late, Ordering::Release);

@@ -1,8 +1,9 @@
 //! What the series of this probe are called and mean.
 
 use super::TalkConfig;
+use crate::nic::{NicClock, Stamps};
 use crate::port::Port;
-use model::{EventKind, QuestionKind, SeriesSpec, kind};
+use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
 
@@ -11,12 +12,17 @@ pub(super) const TALK: u16 = 0;
 /// Slot of the send call.
 pub(super) const SEND: u16 = 1;
 
+/// Slot of the frame's stamp on its way out.
+pub(super) const DEPARTURE: u16 = 2;
+
 /// Notice: the warm-up slept through cycles (how many).
 pub(super) const LATE_START: u16 = 1;
 /// Notice: the kernel refused frames (how many).
 pub(super) const REFUSED: u16 = 2;
 /// Notice: the queueing discipline dropped frames for their launch time (how many).
 pub(super) const LAUNCH: u16 = 3;
+/// Notice: frames without a stamp (how many).
+pub(super) const UNSTAMPED: u16 = 4;
 
 /// A thread that spins until the due instant is off it by as much without anything having held it up.
 const WORTH_ASKING_NS: i64 = 1_000;
@@ -25,6 +31,7 @@ const WORTH_ASKING_NS: i64 = 1_000;
 pub(super) struct Talk {
     config: TalkConfig,
     interface: String,
+    nic: Option<NicClock>,
 }
 
 impl Talk {
@@ -32,6 +39,7 @@ impl Talk {
         Self {
             config: config.clone(),
             interface: port.interface().to_owned(),
+            nic: port.nic_clock(),
         }
     }
 
@@ -63,6 +71,21 @@ impl Talk {
     }
 }
 
+impl Talk {
+    /// The series of the stamps on the way out, whose due instants are placed on the wall clock.
+    fn departure(&self, label: &str) -> SeriesSpec {
+        let mut settings = self.settings();
+        settings.extend(self.nic.iter().flat_map(NicClock::settings));
+        let what = format!("frame's due instant -> {}", self.config.stamps.leaves());
+        SeriesSpec {
+            clock: SeriesClock::Realtime,
+            interval_ns: Some(self.config.period.as_f64()),
+            settings,
+            ..SeriesSpec::of(&kind::DEPARTURE, label, what)
+        }
+    }
+}
+
 impl Describe for Talk {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let (kind, what) = match (slot, self.config.launch_time) {
@@ -71,6 +94,7 @@ impl Describe for Talk {
                 &kind::TALK,
                 "planned hand-over of a frame with launch time -> just before its send call",
             ),
+            (DEPARTURE, _) => return self.departure(label),
             _ => (&kind::SEND, "just before the send call -> it returned"),
         };
         SeriesSpec {
@@ -86,6 +110,13 @@ impl Describe for Talk {
 
     fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
         match code {
+            UNSTAMPED if self.config.stamps == Stamps::Hardware => {
+                (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a))
+            }
+            UNSTAMPED => (
+                EventKind::Incomplete,
+                format!("{name}: {a} frames have no stamp of the driver: they are counted, and not measured"),
+            ),
             LATE_START => (
                 EventKind::Note,
                 format!("{name}: the warm-up slept through {a} cycles; the measurement begins with the next one"),

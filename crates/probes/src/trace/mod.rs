@@ -5,7 +5,7 @@
 //! the threshold; those get their explanation from the flight recorder.
 //!
 //! Hooks: those of [`::trace::hops`]. Produces: `hop/A-to-B/SVID` for each pair of neighbouring points, and from the first point
-//! to each that is further away. Needs: `CAP_BPF` and `CAP_PERFMON`.
+//! to each that is further away. The first point may be the NIC's own stamp. Needs: `CAP_BPF` and `CAP_PERFMON`.
 
 mod floors;
 mod links;
@@ -22,6 +22,7 @@ pub use summary::TraceSummary;
 
 use crate::error::ProbeError;
 use crate::need::Need;
+use crate::nic::NicStamps;
 use crate::probe::{About, Probe};
 use crate::sender::SenderEnd;
 use ::trace::hops::{HopOptions, HopTracer, Point};
@@ -72,15 +73,26 @@ pub static ABOUT: About = About {
 
 impl Probe for TraceConfig {
     const ABOUT: &'static About = &ABOUT;
-    type On = ();
+    /// The NIC that stamps the frames of the first point, if that is how they come there.
+    type On = Option<NicStamps>;
     type Started = Tracing;
 
     fn needs(&self) -> Vec<Need> {
         vec![Need::Wish(Capability::IpcLock), Need::Tracing]
     }
 
-    fn start(&self, _: impl Into<()>, recorder: &mut Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
+    fn start(
+        &self,
+        on: impl Into<Option<NicStamps>>,
+        recorder: &mut Recorder,
+        stop: &Stop,
+    ) -> Result<Tracing, ProbeError> {
+        let mut nic = on.into();
+        if let Some(nic) = &mut nic {
+            nic.follow(recorder)?;
+        }
         let tracer = HopTracer::start(HopOptions {
+            first_by_nic: nic.is_some(),
             points: self.points.clone(),
             max_streams: self.max_streams,
             threshold_ns: self.threshold_ns,
@@ -89,7 +101,7 @@ impl Probe for TraceConfig {
         let own = NetNs::current().and_then(|own| own.inode())?;
         let links = Links::new(&self.points, own, &self.namespaces);
         let live = LiveView::default();
-        let mut reader = Reader::new(tracer, self, recorder, live.clone(), links);
+        let mut reader = Reader::new(tracer, self, recorder, (live.clone(), links), nic)?;
         let stop = stop.clone();
         let thread = std::thread::Builder::new()
             .name("triptime-hops".to_owned())

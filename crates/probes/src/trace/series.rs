@@ -1,7 +1,8 @@
 //! What the series of this probe are called and mean.
 
+use crate::nic::NicClock;
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
-use model::{SeriesSpec, hop::HopName};
+use model::{SeriesClock, SeriesSpec, hop::HopName};
 use run::{LabelsAt, Recorder, Thresholds};
 use units::format_ns;
 
@@ -13,6 +14,8 @@ pub(super) struct Names {
     labels_at: LabelsAt,
     labels: Vec<String>,
     streams: Vec<StreamInfo>,
+    /// The clock of the first point, if that is a NIC's.
+    nic: Option<NicClock>,
 }
 
 impl Names {
@@ -24,7 +27,14 @@ impl Names {
             labels_at: recorder.labels(),
             labels: Vec::new(),
             streams: Vec::new(),
+            nic: None,
         }
+    }
+
+    /// The same, with a first point whose instants are of this clock.
+    pub(super) fn with_nic(mut self, nic: Option<NicClock>) -> Self {
+        self.nic = nic;
+        self
     }
 
     /// Takes note of streams that came since.
@@ -108,16 +118,30 @@ impl Names {
         if let Some(ns) = threshold_ns {
             settings.push(("threshold".to_owned(), format_ns(ns as f64)));
         }
+        let nic = self
+            .nic
+            .as_ref()
+            .filter(|_| std::ptr::eq(from, &raw const self.points[0]));
+        settings.extend(nic.iter().flat_map(|nic| nic.settings_in_kernel()));
+        let begins = match nic {
+            Some(_) => "the NIC's time stamp".to_owned(),
+            None => events(from),
+        };
+        let way = format!(
+            "a frame's way inside this kernel: {} ({begins}) -> {} ({})",
+            from.name,
+            to.name,
+            events(to)
+        );
+        let spec = self.name(series, label).series(way);
         Some(SeriesSpec {
             threshold_ns,
             settings,
-            ..self.name(series, label).series(format!(
-                "a frame's way inside this kernel: {} ({}) -> {} ({})",
-                from.name,
-                events(from),
-                to.name,
-                events(to)
-            ))
+            clock: match nic {
+                Some(_) => SeriesClock::Realtime,
+                None => spec.clock,
+            },
+            ..spec
         })
     }
 }

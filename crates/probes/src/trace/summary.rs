@@ -37,8 +37,14 @@ impl TraceSummary {
         };
         let troubles = &self.troubles;
         let not_timed = format!(
-            "{} malformed, {} cut short, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel",
-            troubles.malformed, troubles.cut_short, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
+            "{} malformed, {} cut short, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel, {} \
+             without a stamp of the NIC",
+            troubles.malformed,
+            troubles.cut_short,
+            troubles.no_room,
+            troubles.unknown_stream,
+            troubles.missed_runs,
+            troubles.unstamped
         );
         let frames = format!("{} of {} streams", self.frames, self.streams.len());
         vec![

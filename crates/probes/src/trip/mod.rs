@@ -294,6 +294,7 @@ impl TripConfig {
                 duration_ns: None,
                 stop: shared.ended.clone(),
                 frames: Arc::default(),
+                unstamped: 0,
             },
             ears: Ears {
                 wanted,

@@ -155,6 +155,7 @@ impl Probe for WatchConfig {
                 duration_ns: self.duration_ns,
                 stop: stop.clone(),
                 frames: Arc::default(),
+                unstamped: 0,
             },
             relays: Relays::new(self),
         };

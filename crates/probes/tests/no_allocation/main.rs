@@ -14,10 +14,11 @@ mod relays;
 
 use capture::write::PcapWriter;
 use common::{Pair, Run, can_run};
+use probes::Stamps;
 use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::publish::{self, GooseConfig, PublishConfig, StreamConfig};
-use probes::reflect::{self, ReflectConfig, Role, Stamps};
+use probes::reflect::{self, ReflectConfig, Role};
 use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, TalkConfig};

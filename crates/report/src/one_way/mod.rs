@@ -75,23 +75,20 @@ pub struct OneWay {
 impl OneWay {
     /// What is known of the clocks of `series`; `None` where its instants are of one clock.
     pub fn of(run: &RunView, series: &SeriesView) -> Option<Self> {
-        let stated = setting_of(series, setting::CLOCK_UNCERTAINTY_NS)?;
-        let doubtful = match stated == setting::NOT_STATED {
-            true => Vec::new(),
-            false => spans(run, series),
+        let stated = setting_of(series, setting::CLOCK_UNCERTAINTY_NS);
+        let nic = setting_of(series, setting::NIC_UNCERTAINTY_NS);
+        let doubtful = match stated {
+            None if nic.is_none() => return None,
+            // Of one host: who follows the NIC's clock tells steps, and nothing else can part the two.
+            None => steps(run),
+            Some(setting::NOT_STATED) => Vec::new(),
+            Some(_) => spans(run, series),
         };
-        let uncertainty = match stated.parse() {
-            Ok(ns) => Ok(Uncertainty {
-                ns,
-                what: setting_of(series, setting::CLOCK_RELATION)
-                    .unwrap_or("as stated")
-                    .to_owned(),
-            }),
-            Err(_) if stated == setting::NOT_STATED => {
-                Err("the relation of the two runs' clocks was not stated (merge --clock)".to_owned())
-            }
-            Err(_) => measured(run, series, &doubtful),
+        let uncertainty = match stated {
+            None => Ok(None),
+            Some(stated) => of_hosts(run, series, stated, &doubtful).map(Some),
         };
+        let uncertainty = uncertainty.and_then(|hosts| with_nic(hosts, nic));
         let early = |window: &WindowRow| match &uncertainty {
             Ok(uncertainty) => window
                 .min_ns
@@ -179,6 +176,40 @@ impl OneWay {
     }
 }
 
+/// How far the clocks of two hosts may be apart, by what was stated.
+fn of_hosts(run: &RunView, series: &SeriesView, stated: &str, doubtful: &[Doubtful]) -> Result<Uncertainty, String> {
+    match stated.parse() {
+        Ok(ns) => Ok(Uncertainty {
+            ns,
+            what: setting_of(series, setting::CLOCK_RELATION)
+                .unwrap_or("as stated")
+                .to_owned(),
+        }),
+        Err(_) if stated == setting::NOT_STATED => {
+            Err("the relation of the two runs' clocks was not stated (merge --clock)".to_owned())
+        }
+        Err(_) => measured(run, series, doubtful),
+    }
+}
+
+/// With what stamps of the NIC's clock add to it.
+fn with_nic(hosts: Option<Uncertainty>, nic: Option<&str>) -> Result<Uncertainty, String> {
+    let Some(nic) = nic else {
+        return hosts.ok_or_else(|| "nothing is known of the clocks".to_owned());
+    };
+    let Ok(nic_ns) = nic.parse::<u64>() else {
+        return Err("how well the NIC's clock was read was not stated".to_owned());
+    };
+    let nic = format!("{} the NIC's clock from the system clock", format_ns(nic_ns as f64));
+    Ok(match hosts {
+        None => Uncertainty { ns: nic_ns, what: nic },
+        Some(hosts) => Uncertainty {
+            ns: hosts.ns.saturating_add(nic_ns),
+            what: format!("{}, {nic}", hosts.what),
+        },
+    })
+}
+
 fn setting_of<'a>(series: &'a SeriesView, name: &str) -> Option<&'a str> {
     let mut settings = series.spec.settings.iter();
     settings
@@ -205,6 +236,12 @@ fn spans(run: &RunView, series: &SeriesView) -> Vec<Doubtful> {
     spans.extend(doubts(of_publisher));
     spans.sort_by_key(|span| span.from_ns);
     spans
+}
+
+/// Around each step of the wall clock or of the NIC's.
+fn steps(run: &RunView) -> Vec<Doubtful> {
+    let of_run = run.events.iter().filter(|event| event.series.is_none());
+    of_run.filter_map(step).collect()
 }
 
 /// The doubts of the watch. Before its first word nothing is received, since its first look comes first: a doubt from there

@@ -284,3 +284,29 @@ fn the_stated_relation_is_what_the_uncertainty_is_made_of() {
         Ok((2_000, "one clock".to_owned()))
     );
 }
+
+/// A NIC's clock alone needs nobody who watches a master; beside two hosts' clocks it adds to what these may be apart.
+#[test]
+fn stamps_of_the_nic_add_their_own_uncertainty() {
+    let mut delivery = between_clocks(30_000, "0");
+    delivery.spec.settings.clear();
+    let nic = (setting::NIC_UNCERTAINTY_NS.to_owned(), "700".to_owned());
+    assert_eq!(
+        OneWay::of(&run(vec![delivery.clone()]), &delivery),
+        None,
+        "stamps of the kernel"
+    );
+    delivery.spec.settings.push(nic.clone());
+    let quiet = run(vec![delivery.clone()]);
+    let alone = OneWay::of(&quiet, &delivery).expect("two clocks");
+    assert_eq!((alone.uncertainty.map(|known| known.ns), alone.touched), (Ok(700), 0));
+    let mut stepped = quiet;
+    let step = event(3.5, EventKind::ClockStep, "eth1: the NIC's clock was set");
+    stepped.events.push(step);
+    let one = OneWay::of(&stepped, &delivery).expect("two clocks");
+    assert_eq!(one.touched, 1, "{:?}", one.doubtful);
+    let mut arrival = between_clocks(30_000, "1000");
+    arrival.spec.settings.push(nic);
+    let both = OneWay::of(&good(vec![arrival.clone()]), &arrival).expect("two clocks");
+    assert_eq!(both.uncertainty.expect("known").ns, 1_700);
+}

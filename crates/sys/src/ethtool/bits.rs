@@ -36,7 +36,7 @@ pub(super) const CAPABILITIES: [&str; 16] = [
 pub(super) const TX_TYPES: [&str; 4] = ["off", "on", "onestep-sync", "onestep-p2p"];
 
 /// `HWTSTAMP_FILTER_*`.
-pub(super) const RX_FILTERS: [&str; 16] = [
+pub(crate) const RX_FILTERS: [&str; 16] = [
     "none",
     "all",
     "some",

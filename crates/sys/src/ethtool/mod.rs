@@ -17,6 +17,7 @@ mod netlink;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bits::RX_FILTERS;
 pub use change::{Setting, change, setting};
 pub use model::{
     Channels, Coalesce, Driver, Duplex, Eee, Features, LinkSettings, Pause, Rings, Rss, Silence, TimeStamping,
@@ -64,12 +65,16 @@ pub struct Ethtool {
 /// No such interface (lists those there are).
 pub fn read(name: &str) -> Result<Ethtool, SysError> {
     crate::link::find(name)?;
-    let asker = Asker {
-        family: Family::open(),
-        control: Control::open(name),
-        name,
-    };
-    Ok(asker.everything())
+    Ok(Asker::new(name).everything())
+}
+
+/// Asks the driver of the interface `name` what it can stamp.
+///
+/// # Errors
+/// No such interface (lists those there are).
+pub fn stamping(name: &str) -> Result<Told<TimeStamping>, SysError> {
+    crate::link::find(name)?;
+    Ok(Asker::new(name).stamping())
 }
 
 /// Both ways to ask.
@@ -77,6 +82,16 @@ struct Asker<'a> {
     family: Told<Family>,
     control: Told<Control>,
     name: &'a str,
+}
+
+impl<'a> Asker<'a> {
+    fn new(name: &'a str) -> Self {
+        Self {
+            family: Family::open(),
+            control: Control::open(name),
+            name,
+        }
+    }
 }
 
 impl Asker<'_> {
@@ -116,12 +131,16 @@ impl Asker<'_> {
             rss: self.ask(Request::Rss, decode::rss, |control| {
                 control.ask(ioctl::GET_RSS_TABLE).map(|octets| legacy::rss(&octets))
             }),
-            stamping: self.ask(Request::TimeStamping, decode::stamping, |control| {
-                control
-                    .ask(ioctl::GET_TIME_STAMPING)
-                    .map(|octets| legacy::stamping(&octets))
-            }),
+            stamping: self.stamping(),
         }
+    }
+
+    fn stamping(&self) -> Told<TimeStamping> {
+        self.ask(Request::TimeStamping, decode::stamping, |control| {
+            control
+                .ask(ioctl::GET_TIME_STAMPING)
+                .map(|octets| legacy::stamping(&octets))
+        })
     }
 
     /// Over netlink; where that has no answer, by ioctl: an older kernel has the family without some of its questions, and

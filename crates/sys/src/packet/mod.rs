@@ -63,10 +63,13 @@ pub struct PortOptions {
 pub fn counts(outcome: &Result<(), SysError>) -> bool {
     match outcome {
         Ok(()) => true,
-        // The queueing discipline dropped it, after it was numbered.
-        Err(SysError::SendQueueFull { errno, .. }) => *errno == Errno::NOBUFS,
-        Err(_) => false,
+        Err(cause) => is_numbered(cause),
     }
+}
+
+/// Whether a frame that was refused for `cause` took a number: the queueing discipline dropped it, after it was numbered.
+fn is_numbered(cause: &SysError) -> bool {
+    matches!(cause, SysError::SendQueueFull { errno, .. } if *errno == Errno::NOBUFS)
 }
 
 /// How many EtherTypes one port can filter for.

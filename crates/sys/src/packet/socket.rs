@@ -2,6 +2,7 @@
 //! enters the ring.
 
 use crate::error::{SysError, last_errno};
+use crate::hwtstamp::{NicStampControl, NicStamping};
 use crate::privilege::Capability;
 use crate::sockopt;
 use rustix::io::Errno;
@@ -135,28 +136,14 @@ impl Socket {
         }
     }
 
-    /// In which directions someone (a PTP daemon) has turned the NIC's stamps on: `SIOCGHWTSTAMP`, which only reads.
+    /// In which directions the NIC's stamps are turned on; it only reads. A filter that takes some frames counts: the others carry no
+    /// stamp of the NIC.
     fn nic_stamps(&self) -> NicStamps {
-        let mut config = libc::hwtstamp_config {
-            flags: 0,
-            tx_type: 0,
-            rx_filter: 0,
-        };
-        let mut name = [0; libc::IFNAMSIZ];
-        for (to, from) in name.iter_mut().zip(self.name.bytes().take(libc::IFNAMSIZ - 1)) {
-            *to = from.cast_signed();
-        }
-        let mut request = libc::ifreq {
-            ifr_name: name,
-            ifr_ifru: libc::__c_anonymous_ifr_ifru {
-                ifru_data: (&raw mut config).cast(),
-            },
-        };
-        // SAFETY: the request names an interface in a terminated array and points to a hwtstamp_config that outlives the call.
-        let done = unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::SIOCGHWTSTAMP, &raw mut request) };
+        let stamping = NicStampControl::open(&self.name).and_then(|control| control.read());
+        let stamping = stamping.unwrap_or(NicStamping::OFF);
         NicStamps {
-            received: done == 0 && config.rx_filter != libc::HWTSTAMP_FILTER_NONE.cast_signed(),
-            sent: done == 0 && config.tx_type != libc::HWTSTAMP_TX_OFF.cast_signed(),
+            received: stamping.stamps_received(),
+            sent: stamping.stamps_sent(),
         }
     }
 

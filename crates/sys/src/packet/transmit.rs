@@ -134,6 +134,13 @@ pub struct PartialSend {
     pub cause: SysError,
 }
 
+impl PartialSend {
+    /// Whether the frame that was not sent took a number for [`TxStamp::id`](super::TxStamp::id).
+    pub fn is_numbered(&self) -> bool {
+        super::is_numbered(&self.cause)
+    }
+}
+
 /// Sends one frame, without waiting for room.
 #[inline]
 pub(super) fn send(fd: &OwnedFd, frame: &[u8]) -> Result<(), Errno> {

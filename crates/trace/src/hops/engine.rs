@@ -33,6 +33,8 @@ pub struct HopTracer {
     counted: Counted,
     /// Number of the span under way.
     span: u64,
+    /// The monotonic clock minus the NIC's in ns, and until when that holds.
+    nic: Option<(i64, Monotonic)>,
     /// When the first point began to take frames.
     opened: Option<Monotonic>,
     /// When it ceased to.
@@ -81,6 +83,7 @@ impl HopTracer {
             streams: Vec::new(),
             counted: Counted::default(),
             span: 1,
+            nic: None,
             opened: None,
             closed: None,
         };
@@ -167,7 +170,7 @@ impl HopTracer {
             let counts = self.maps.troubles.get(which, 0);
             *sum = counts.map_err(|error| failed(&error))?.iter().sum();
         }
-        let [malformed, cut_short, no_room, unknown_stream, not_told] = sums;
+        let [malformed, cut_short, no_room, unknown_stream, not_told, unstamped] = sums;
         Ok(Troubles {
             malformed,
             cut_short,
@@ -175,7 +178,17 @@ impl HopTracer {
             unknown_stream,
             not_told,
             missed_runs: self.runs()?.missed,
+            unstamped,
         })
+    }
+
+    /// Stamps of the NIC are from now on `behind_ns` before the monotonic clock's time, until `until`.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_nic_clock(&mut self, behind_ns: i64, until: Monotonic) -> Result<(), TraceError> {
+        self.nic = Some((behind_ns, until));
+        self.set()
     }
 
     /// The first point takes no frames any more; those that are under way can still come to the others.
@@ -266,6 +279,8 @@ impl HopTracer {
             span: self.span,
             opened_at: instant(self.opened),
             closed_at: instant(self.closed),
+            nic_behind: self.nic.map_or(0, |(behind_ns, _)| behind_ns),
+            nic_until: self.nic.map_or(0, |(_, until)| instant(Some(until))),
         };
         self.maps.set(settings).map_err(|error| failed(&error))
     }

@@ -40,6 +40,7 @@ pub(super) struct Globals {
     pub(super) most_streams: u32,
     pub(super) threshold_ns: u64,
     pub(super) all_events: u32,
+    pub(super) first_by_nic: u32,
 }
 
 /// What is set along the run.
@@ -49,6 +50,8 @@ pub(super) struct Settings {
     pub(super) span: u64,
     pub(super) opened_at: u64,
     pub(super) closed_at: u64,
+    pub(super) nic_behind: i64,
+    pub(super) nic_until: u64,
 }
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
@@ -187,7 +190,8 @@ pub(super) struct Duration {
 }
 
 /// Which counter of troubles is which, in the order in which they are read.
-pub(super) const OF_TROUBLES: [u32; TROUBLES as usize] = [MALFORMED, CUT_SHORT, NO_ROOM, UNKNOWN_STREAM, RING_FULL];
+pub(super) const OF_TROUBLES: [u32; TROUBLES as usize] =
+    [MALFORMED, CUT_SHORT, NO_ROOM, UNKNOWN_STREAM, RING_FULL, UNSTAMPED];
 const _: () = assert!(in_order(&OF_TROUBLES));
 
 /// The number that the programs have for a kind.

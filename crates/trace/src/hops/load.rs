@@ -101,6 +101,7 @@ fn globals(options: &HopOptions, reads_in_place: bool) -> Globals {
         most_streams: options.max_streams,
         threshold_ns: options.threshold_ns.unwrap_or(u64::MAX),
         all_events: options.tell_all.into(),
+        first_by_nic: options.first_by_nic.into(),
     }
 }
 
@@ -248,6 +249,7 @@ mod tests {
             max_streams: 1,
             threshold_ns: None,
             tell_all: false,
+            first_by_nic: false,
         };
         crate::layout::assert_variables(OBJECT, &globals(&options, false).each());
     }

@@ -138,6 +138,9 @@ pub struct HopOptions {
     pub threshold_ns: Option<u64>,
     /// Tell every duration, not only long ones.
     pub tell_all: bool,
+    /// Frames came to the first point when their NIC stamped them. They are seen there, and need a relation of the NIC's clock:
+    /// [`HopTracer::set_nic_clock`].
+    pub first_by_nic: bool,
 }
 
 /// A series of durations: of one stream at one point.

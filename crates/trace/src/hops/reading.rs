@@ -294,6 +294,8 @@ pub struct Troubles {
     pub not_told: u64,
     /// Runs that the kernel skipped because the same program was already running on the CPU.
     pub missed_runs: u64,
+    /// Frames at a first point that is the NIC's, which have no stamp of it, or one whose instant is not known.
+    pub unstamped: u64,
 }
 
 #[cfg(test)]

@@ -83,6 +83,7 @@ fn frames_are_recognised_in_place_and_copied() {
         max_streams: 16,
         threshold_ns: None,
         tell_all: true,
+        first_by_nic: false,
     };
     // Of every length about where another way to compare begins, and two of a length that differ at the end.
     let lengths = (17..25).chain([78, 79, 80, 81, 129]);

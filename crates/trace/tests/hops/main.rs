@@ -47,6 +47,7 @@ pub(crate) fn three_points(bed: &Bed) -> HopOptions {
         max_streams: 8,
         threshold_ns: None,
         tell_all: true,
+        first_by_nic: false,
     }
 }
 

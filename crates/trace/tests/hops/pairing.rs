@@ -251,6 +251,34 @@ fn malformed_frames_and_streams_too_many_are_counted_and_harmless() {
 }
 
 #[test]
+fn frames_without_a_stamp_of_the_nic_are_counted_where_that_is_the_first_point() {
+    let test = "hops from the NIC's stamp";
+    let Some(bed) = Bed::build(test) else { return };
+    let options = HopOptions {
+        first_by_nic: true,
+        ..three_points(&bed)
+    };
+    let Some(mut tracer) = tracer(test, options) else {
+        return;
+    };
+    let until = monotonic() + 10_000_000_000;
+    tracer.set_nic_clock(0, until).expect("the kernel");
+    for smp_cnt in 0..10 {
+        bed.send(&frame("MU01", &[smp_cnt]));
+    }
+    let readings = read(&mut tracer);
+    assert_eq!(tracer.streams().len(), 1);
+    for point in 0..3 {
+        assert_eq!(
+            counts(&readings, 0, point).paired,
+            0,
+            "a veth pair has no NIC: point {point}"
+        );
+    }
+    assert_eq!(tracer.troubles().expect("the kernel").unstamped, 10);
+}
+
+#[test]
 fn a_packet_socket_is_a_point_whether_it_reads_or_has_a_ring() {
     let test = "hops to the application";
     let Some(bed) = Bed::build(test) else { return };

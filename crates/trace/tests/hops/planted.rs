@@ -172,6 +172,7 @@ fn options(points: Vec<trace::hops::Point>) -> HopOptions {
         max_streams: 4,
         threshold_ns: Some(2_000_000),
         tell_all: true,
+        first_by_nic: false,
     }
 }
 

@@ -18,6 +18,7 @@ fn of_no_reading_are_more_durations_over_the_threshold_than_there_are() {
     let options = HopOptions {
         threshold_ns: Some(0),
         tell_all: false,
+        first_by_nic: false,
         ..three_points(&bed)
     };
     let Some(mut tracer) = tracer("hops read while frames come", options) else {

@@ -13,10 +13,10 @@ use crate::time_sync::TimeSyncArgs;
 use clap::Arg;
 use lab::session::SessionError;
 use model::EventKind;
-use probes::Port;
 use probes::options::duration;
 use probes::publish::{LONGEST_FRAME, PublishConfig, PublishOptions, StreamConfig, port_options, start_all};
 use probes::subscribe::ClockRelation;
+use probes::{Port, Stamps};
 use streamset::{Selection, StreamSet};
 use sys::packet::PacketPort;
 use sys::xdp::XdpSender;
@@ -49,6 +49,10 @@ pub(crate) struct PublishArgs {
     /// How frames are sent
     #[arg(long, value_enum, default_value = "packet", help_heading = "Sending")]
     engine: EngineArg,
+    /// Stamp each sampled value as it leaves, and measure from its due instant on: by the kernel when the driver takes it, or by the
+    /// NIC
+    #[arg(long, value_enum, default_value = "off", help_heading = "Sending")]
+    stamps: Stamps,
     /// Sleep until this long before the due instant, then spin
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Sending")]
     spin_ahead: u64,
@@ -88,12 +92,19 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let config = PublishConfig {
         streams,
         spin_ahead_ns: args.spin_ahead,
+        stamps: args.stamps,
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
         threshold_ns: None,
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
+    if args.stamps != Stamps::Off && (replayed.is_some() || config.streams.is_empty()) {
+        return Err(Failure::Usage(
+            "publish: --stamps are of sampled values on their grid: not of GOOSE alone, nor of a replayed capture"
+                .to_owned(),
+        ));
+    }
     let port = open(&args, config.streams.len())?;
     let (blocks, of_blocks) = args.goose.blocks(&set.unwrap_or_default(), args.options.simulate)?;
     // The capture shows the sampled values, or GOOSE where there is nothing else.
@@ -133,10 +144,15 @@ const LEAST_AT_ONCE: usize = 64;
 /// The port that the engine asked for makes, for so many streams.
 fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
     let interface = &args.port.interface;
-    let port = PacketPort::open(interface, &port_options())?;
     Ok(match args.engine {
-        EngineArg::Packet => port.into(),
+        EngineArg::Packet => Port::open(interface, &args.stamps.asked_of(port_options()))?,
+        EngineArg::Xdp if args.stamps != Stamps::Off => {
+            return Err(Failure::Usage(
+                "publish: AF_XDP has no time stamps here: leave --stamps out, or use --engine packet".to_owned(),
+            ));
+        }
         EngineArg::Xdp => {
+            let port = PacketPort::open(interface, &port_options())?;
             let sender = XdpSender::open(interface, 0, LONGEST_FRAME, streams.max(LEAST_AT_ONCE))?;
             (port, sender).into()
         }

@@ -15,7 +15,7 @@ use points::Chosen;
 use probes::options::positive_duration;
 use probes::subscribe::ClockRelation;
 use probes::trace::{TraceConfig, Tracing};
-use probes::{Probe, ProbeError, SenderEnd};
+use probes::{Directions, NicStamps, Probe, ProbeError, ReceiveStamps, SenderEnd};
 use trace::path::GROUP;
 use units::CpuList;
 
@@ -23,7 +23,8 @@ use units::CpuList;
 const SHORTEST_WINDOW_NS: u64 = 1_000_000_000;
 
 /// What times hops, writes a run file, watches its clock or loads the machine has nothing to do with single sampled values.
-const NOT_WITH_FOLLOW: [&str; 20] = [
+const NOT_WITH_FOLLOW: [&str; 21] = [
+    "stamps",
     "point",
     "first",
     "show_path",
@@ -46,6 +47,9 @@ const NOT_WITH_FOLLOW: [&str; 20] = [
     "grandmaster",
 ];
 
+/// The first point where it is the NIC's stamp.
+const WIRE: &str = "wire";
+
 /// Transit of sampled values inside this host: NIC -> bridge, macvlan, tap -> virtual machine, container or application
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
@@ -65,6 +69,9 @@ pub(crate) struct TraceArgs {
     /// serves the NIC (IF:gro) or in a queue (IF:queue)
     #[arg(long, value_name = "POINT")]
     first: Option<String>,
+    /// Begin with the NIC's own stamp of each frame, the point wire, before any driver: it is seen where the driver hands the frame over
+    #[arg(long, value_enum, default_value = "software", conflicts_with_all = ["first", "record"])]
+    stamps: ReceiveStamps,
     /// Show the way from the interface on and the points on it, but trace nothing
     #[arg(long)]
     show_path: bool,
@@ -106,7 +113,10 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
     if let Some(per_stream) = args.follow {
         return follow::run(&args, per_stream);
     }
-    let chosen = points::choose(&args.interface, args.first.as_deref(), &args.point)?;
+    let by_nic = args.stamps == ReceiveStamps::Hardware;
+    let wire = by_nic.then(|| format!("{WIRE}={}:gro", args.interface));
+    let first = args.first.as_deref().or(wire.as_deref());
+    let chosen = points::choose(&args.interface, first, &args.point)?;
     if args.show_path {
         return points::show(&chosen);
     }
@@ -129,12 +139,17 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         sender: SenderEnd::default(),
     };
     ready(&config, &[], None, &args.run)?;
+    let received = Directions {
+        received: true,
+        sent: false,
+    };
+    let nic = by_nic.then(|| NicStamps::take(&args.interface, received)).transpose()?;
     let mut run = Run::start(begin, args.run.clone())?;
     run.session.recorder.add_facts(chosen.facts());
     let stop = run.session.stop.of_step();
     // Durations are of one clock; only stamps of a recording that is to be merged with another host's need the watch.
     let watch = args.time.watch(ClockRelation::Unknown, &mut run.session.recorder);
-    let outcome = watch.and_then(|watch| Ok((watch, config.start((), &mut run.session.recorder, &stop)?)));
+    let outcome = watch.and_then(|watch| Ok((watch, config.start(nic, &mut run.session.recorder, &stop)?)));
     let outcome = outcome.and_then(|(watch, tracing)| {
         let ended = attend(&mut run, &tracing, &args, &chosen);
         stop.request();

@@ -8,6 +8,7 @@ mod tests;
 
 use crate::bed::Bed;
 use model::{EventKind, Fact, SeriesSpec, kind};
+use probes::NicStamps;
 use probes::trace::{TraceConfig, TraceSummary, Tracing};
 use probes::{Probe, ProbeError, SenderEnd};
 use run::{Counted, CountedSpan, Events, Recorder, Stop};
@@ -174,7 +175,7 @@ fn start_before_loads(config: &TraceConfig, recorder: &mut Recorder, stop: &Stop
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             sys::thread::prefer_alone();
-            config.start((), recorder, stop)
+            config.start(None::<NicStamps>, recorder, stop)
         });
         let started = thread.join();
         started.unwrap_or_else(|_| Err(ProbeError::Panicked("trace".to_owned())))

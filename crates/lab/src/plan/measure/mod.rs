@@ -11,6 +11,7 @@ use super::beds::{BedOfPlan, Beds};
 use super::device::{self, There};
 use super::file::Duration;
 use super::step::in_words;
+use crate::bed::End;
 use crate::place::AwayEnd;
 use crate::place::Place;
 use crate::runner::{Side, Underway};
@@ -19,7 +20,7 @@ use probes::noise::NoiseConfig;
 use probes::options::text;
 use probes::subscribe::ClockRelation;
 use probes::wakeup::WakeupConfig;
-use probes::{Need, Running, SenderEnd};
+use probes::{Directions, Need, Port, Running, SenderEnd};
 use run::Stop;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -63,6 +64,11 @@ pub(super) trait Measure: Any + Debug {
     /// Whether both ends are told to spin.
     fn spins(&self) -> bool {
         false
+    }
+
+    /// Which frames the NIC is to stamp, at the test set and at the device.
+    fn stamped(&self) -> [Directions; 2] {
+        [Directions::default(); 2]
     }
 
     /// Whether frames are traced on their way.
@@ -179,6 +185,14 @@ impl<'a> StepContext<'a> {
         }
     }
 
+    /// Opens a port at the device, whose frames are stamped as its options say.
+    fn stamped_device_port(&self, options: &PortOptions) -> Result<Port, SessionError> {
+        Ok(match self.there {
+            Some(there) => Port::open(&there.interface, options)?,
+            None => self.way().bed.stamped_port(End::Device, options)?,
+        })
+    }
+
     /// What series over the bed are called behind their family, where they are not named after what is sent.
     fn label(&self) -> String {
         self.bed
@@ -250,14 +264,6 @@ pub(in crate::plan) struct TwoEnds<Own, Options> {
 pub(in crate::plan) trait OwnKeys: DeserializeOwned {
     /// Their names.
     const NAMES: &[&str];
-}
-
-/// Of a step that has none.
-#[derive(Debug, Deserialize)]
-pub(in crate::plan) struct NoKeys {}
-
-impl OwnKeys for NoKeys {
-    const NAMES: &[&str] = &[];
 }
 
 /// The key of all steps with two ends.

@@ -7,7 +7,7 @@ use crate::plan::rest;
 use crate::runner::{Ends, Side, Underway};
 use crate::session::{Session, SessionError};
 use probes::reflect::{self, ReflectConfig, ReflectOptions, Role};
-use probes::{Need, Probe, Receive, Running, SenderEnd};
+use probes::{Directions, Need, Probe, Receive, Running, SenderEnd, Stamps};
 use serde::Deserialize;
 use sys::thread::Policy;
 use units::CpuList;
@@ -22,10 +22,13 @@ pub(in crate::plan) struct Waiting {
     /// How both ends wait; spinning if none is named, where each thread on the way has a CPU of its own.
     #[serde(default)]
     pub(in crate::plan) receive: Option<Receive>,
+    /// Who stamps the test set's frames.
+    #[serde(default)]
+    stamps: Stamps,
 }
 
 impl OwnKeys for Waiting {
-    const NAMES: &[&str] = &["receive"];
+    const NAMES: &[&str] = &["receive", "stamps"];
 }
 
 impl Measure for ReflectStep {
@@ -35,6 +38,15 @@ impl Measure for ReflectStep {
 
     fn family(&self) -> &'static str {
         "rtt"
+    }
+
+    fn stamped(&self) -> [Directions; 2] {
+        let is_by_nic = self.own.stamps == Stamps::Hardware;
+        let directions = |received, sent| Directions {
+            received: is_by_nic && received,
+            sent: is_by_nic && sent,
+        };
+        [directions(true, true), directions(false, false)]
     }
 
     fn takes_label(&self) -> bool {
@@ -83,10 +95,11 @@ impl Measure for ReflectStep {
             })),
             duration_ns: Some(place.duration.0),
             cpu: place.test_set.first(),
+            stamps: self.own.stamps,
             ..reflector
         };
         let sender = SenderEnd::default();
-        let test_set = way.bed.port(End::TestSet, &reflect::port_options(&initiator))?;
+        let test_set = way.bed.stamped_port(End::TestSet, &reflect::port_options(&initiator))?;
         let far = place.start_device(self, &sender, session)?;
         let near = initiator.start(test_set, &mut session.recorder, &place.stop);
         let near = near.map(Side::Here).map_err(SessionError::from);

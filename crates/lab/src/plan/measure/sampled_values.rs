@@ -8,7 +8,7 @@ use crate::runner::{Ends, Side, Underway};
 use crate::session::{Session, SessionError};
 use probes::publish::{self, PublishConfig, PublishOptions, StreamConfig, Waveform};
 use probes::subscribe::{self, SubscribeConfig};
-use probes::{Need, Probe, Running, SenderEnd};
+use probes::{Directions, Need, Probe, Running, SenderEnd, Stamps};
 use run::Stop;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -30,10 +30,13 @@ pub(in crate::plan) struct Traced {
     /// Times from one point to the next above this are kept with their cause; the limit on them if none is named.
     #[serde(default)]
     pub(in crate::plan) trace_threshold: Option<Duration>,
+    /// Who stamps the frames, at both ends.
+    #[serde(default)]
+    stamps: Stamps,
 }
 
 impl OwnKeys for Traced {
-    const NAMES: &[&str] = &["trace", "trace_threshold"];
+    const NAMES: &[&str] = &["trace", "trace_threshold", "stamps"];
 }
 
 impl Measure for SampledValuesStep {
@@ -47,6 +50,15 @@ impl Measure for SampledValuesStep {
 
     fn is_traced(&self) -> bool {
         self.own.trace
+    }
+
+    fn stamped(&self) -> [Directions; 2] {
+        let is_by_nic = self.own.stamps == Stamps::Hardware;
+        let directions = |received, sent| Directions {
+            received: is_by_nic && received,
+            sent: is_by_nic && sent,
+        };
+        [directions(false, true), directions(true, false)]
     }
 
     fn takes_label(&self) -> bool {
@@ -85,12 +97,13 @@ impl Measure for SampledValuesStep {
         session: &mut Session,
     ) -> Result<Running, SessionError> {
         let subscriber = SubscribeConfig {
+            stamps: self.own.stamps.received(),
             cpu: place.judged.first(),
             sender: sender.clone(),
             clock: place.clock(),
             ..subscriber(&self.publisher(place))
         };
-        let device = place.device_port(0, &subscribe::port_options())?;
+        let device = place.stamped_device_port(&subscriber.stamps.asked_of(subscribe::port_options()))?;
         Ok(subscriber.start(device, &mut session.recorder, &place.stop)?.running)
     }
 
@@ -140,6 +153,7 @@ impl SampledValuesStep {
             duration_ns: Some(place.duration.0),
             policy: self.policy,
             cpu: place.test_set.first(),
+            stamps: self.own.stamps,
             spin_ahead_ns: if is_forwarded { 0 } else { SPIN_AHEAD_NS },
             ..PublishConfig::default()
         }
@@ -160,7 +174,8 @@ impl SampledValuesStep {
         sender: SenderEnd,
         session: &mut Session,
     ) -> Result<Ends, SessionError> {
-        let test_set = place.way().bed.port(End::TestSet, &publish::port_options())?;
+        let options = publisher.stamps.asked_of(publish::port_options());
+        let test_set = place.way().bed.stamped_port(End::TestSet, &options)?;
         let far = place.start_device(self, &sender, session)?;
         let near = publisher.start(test_set, &mut session.recorder, &place.stop);
         let near = near.map(Side::Here).map_err(SessionError::from);

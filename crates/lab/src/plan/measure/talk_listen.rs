@@ -1,16 +1,28 @@
 //! One frame each interval from the device under test to a listener.
 
-use super::{Measure, NoKeys, StepContext, TwoEnds};
+use super::{Measure, OwnKeys, StepContext, TwoEnds};
 use crate::bed::End;
 use crate::runner::{Ends, Side, Underway};
 use crate::session::{Session, SessionError};
 use probes::listen::{self, ListenConfig};
 use probes::talk::{self, TalkConfig, TalkOptions};
-use probes::{Need, Probe, Running, SenderEnd};
+use probes::{Directions, Need, Probe, Running, SenderEnd, Stamps};
+use serde::Deserialize;
 use units::CpuList;
 
 /// One frame each interval from the device under test to a listener, with the options of `talk` as keys.
-pub(in crate::plan) type TalkListenStep = TwoEnds<NoKeys, TalkOptions>;
+pub(in crate::plan) type TalkListenStep = TwoEnds<Stamped, TalkOptions>;
+
+/// Who stamps the frames, at both ends.
+#[derive(Debug, Deserialize)]
+pub(in crate::plan) struct Stamped {
+    #[serde(default)]
+    stamps: Stamps,
+}
+
+impl OwnKeys for Stamped {
+    const NAMES: &[&str] = &["stamps"];
+}
 
 impl Measure for TalkListenStep {
     fn words(&self) -> &'static str {
@@ -19,6 +31,15 @@ impl Measure for TalkListenStep {
 
     fn family(&self) -> &'static str {
         "talk"
+    }
+
+    fn stamped(&self) -> [Directions; 2] {
+        let is_by_nic = self.own.stamps == Stamps::Hardware;
+        let directions = |received, sent| Directions {
+            received: is_by_nic && received,
+            sent: is_by_nic && sent,
+        };
+        [directions(true, false), directions(false, true)]
     }
 
     fn check(&self) -> Result<(), String> {
@@ -39,7 +60,7 @@ impl Measure for TalkListenStep {
 
     fn device(&self, place: &StepContext<'_>, _: &SenderEnd, session: &mut Session) -> Result<Running, SessionError> {
         let (talker, _) = self.ends(place);
-        let device = place.device_port(0, &talk::port_options(false))?;
+        let device = place.stamped_device_port(&talker.stamps.asked_of(talk::port_options(false)))?;
         Ok(talker.start(device, &mut session.recorder, &place.stop)?.running)
     }
 
@@ -50,7 +71,8 @@ impl Measure for TalkListenStep {
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let (_, listener) = self.ends(place);
         let bed = &place.way().bed;
-        let test_set = bed.port(End::TestSet, &listen::port_options(listener.framing))?;
+        let options = listener.stamps.asked_of(listen::port_options(listener.framing));
+        let test_set = bed.stamped_port(End::TestSet, &options)?;
         let far = listener.start(test_set, &mut session.recorder, &place.stop)?;
         let sender = SenderEnd::default();
         let near = place.start_device(self, &sender, session);
@@ -68,6 +90,7 @@ impl TalkListenStep {
             policy: self.policy,
             cpu: place.judged.first(),
             label: place.label.clone(),
+            stamps: self.own.stamps,
             ..self.options.config()
         };
         let listener = ListenConfig {
@@ -75,6 +98,7 @@ impl TalkListenStep {
             policy: self.policy,
             cpu: place.judged.iter().nth(1).or(place.test_set.first()),
             label: place.label.clone(),
+            stamps: self.own.stamps.received(),
             ..ListenConfig::every(self.options.interval)
         };
         (talker, listener)

@@ -104,6 +104,7 @@ impl Pinger {
                 duration_ns: None,
                 stop: stop.clone(),
                 frames: Arc::new(AtomicU64::new(0)),
+                unstamped: 0,
             },
             polling: Polling::new(Monotonic::from_ns(0)),
             device: Device::new(follower),

@@ -7,7 +7,7 @@ use crate::reception::Arrival;
 use model::{Counter, StreamId};
 use run::Feed;
 use streamset::goose::ExpectedBlock;
-use units::{Monotonic, Realtime};
+use units::Monotonic;
 use wire::ether::Mac;
 use wire::goose::{
     Expectation, Frame, Heard, Marks, Numbers, Oddity, Outcome, REFUSALS, Refusal, Settings, Supervisor, Verdict,
@@ -33,7 +33,7 @@ pub(super) struct Watched {
     times_changes: bool,
     supervisor: Supervisor,
     counted: Counted,
-    last_kernel: Option<Realtime>,
+    last_stamp_ns: Option<i64>,
     /// The last message was an old one or contradicted another: a row of them is one event.
     was_foreign: bool,
     /// Messages that may be of it and could not be read.
@@ -52,7 +52,7 @@ impl Watched {
             times_changes,
             supervisor: Supervisor::new(settings(config), Expectation::default()),
             counted: Counted::default(),
-            last_kernel: None,
+            last_stamp_ns: None,
             was_foreign: false,
             unread: 0,
             listed: 0,
@@ -250,11 +250,13 @@ impl Watched {
     }
 
     fn measure(&mut self, outcome: Outcome, now: Numbers, arrival: &Arrival, feed: &mut Feed) {
-        let Some(kernel) = arrival.kernel.filter(|_| outcome.is_measured()) else {
+        if !outcome.is_measured() {
             return;
-        };
-        if let Some(before) = self.last_kernel.replace(kernel) {
-            feed.sample(self.slot, arrival.at, kernel - before, u64::from(now.sq_num));
+        }
+        // Behind a message without a stamp the time to the next one is not known.
+        let before = std::mem::replace(&mut self.last_stamp_ns, arrival.stamp_ns);
+        if let (Some(stamp_ns), Some(before_ns)) = (arrival.stamp_ns, before) {
+            feed.sample(self.slot, arrival.at, stamp_ns - before_ns, u64::from(now.sq_num));
         }
     }
 

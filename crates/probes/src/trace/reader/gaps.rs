@@ -95,6 +95,12 @@ impl Reader {
                 format!("frames at later points belong to streams that never came to {first}"),
             ),
             (
+                troubles.unstamped,
+                format!(
+                    "frames came to {first} without a time stamp of the NIC that can be placed: they are not timed"
+                ),
+            ),
+            (
                 troubles.missed_runs,
                 "events were not seen: the kernel does not run a program inside itself".to_owned(),
             ),

@@ -12,6 +12,7 @@ use super::recording::Frames;
 use super::series::Names;
 use super::summary::TraceSummary;
 use crate::error::ProbeError;
+use crate::nic::{IN_KERNEL_NS, NicStamps};
 use crate::sender::SenderEnd;
 use ::trace::TraceError;
 use ::trace::hops::{
@@ -62,6 +63,8 @@ pub(super) struct Reader {
     compared: usize,
     /// When what was counted was last read.
     read_at: Monotonic,
+    /// The NIC whose stamps are the first point.
+    nic: Option<NicStamps>,
 }
 
 impl Reader {
@@ -69,15 +72,16 @@ impl Reader {
         tracer: HopTracer,
         config: &TraceConfig,
         recorder: &Recorder,
-        live: LiveView,
-        links: Links,
-    ) -> Self {
+        (live, links): (LiveView, Links),
+        nic: Option<NicStamps>,
+    ) -> Result<Self, ProbeError> {
         // The tracer has opened its first point by now.
         let opened = sys::clock::realtime();
         let spans = config.window_ns.div_ceil(LONGEST_SPAN_NS).max(1);
-        Self {
+        let clock = nic.as_ref().map(|nic| nic.clock().clone());
+        let mut reader = Self {
             tracer,
-            names: Names::new(&config.points, config.threshold_ns, recorder),
+            names: Names::new(&config.points, config.threshold_ns, recorder).with_nic(clock),
             floors: Floors::default(),
             counted: recorder.counted(),
             events: recorder.events(),
@@ -96,7 +100,19 @@ impl Reader {
             sender: config.sender.clone(),
             compared: 0,
             read_at: sys::clock::monotonic(),
+            nic,
+        };
+        reader.set_nic_clock()?;
+        Ok(reader)
+    }
+
+    /// Tells the programs how the NIC's clock stands now. Where that is not known, they place no stamp before long.
+    fn set_nic_clock(&mut self) -> Result<(), ProbeError> {
+        let nic = self.nic.as_ref().and_then(|nic| nic.clock().behind_monotonic());
+        if let Some((behind_ns, at)) = nic {
+            self.tracer.set_nic_clock(behind_ns, at + IN_KERNEL_NS)?;
         }
+        Ok(())
     }
 
     /// Reads until told to stop, and once more when all frames have come.
@@ -112,6 +128,7 @@ impl Reader {
             // What is missing after it was stopped is nobody's silence.
             running_at = at;
             std::thread::sleep(POLL);
+            self.set_nic_clock()?;
             self.take_durations()?;
             looks += 1;
             if looks % LOOK_EACH == 0 {

@@ -1,0 +1,311 @@
+//! The thread that reads a NIC's clock beside the system clock, and says when the relation of the two did not hold.
+
+use super::clock::NicClock;
+use super::relation::{FURTHEST_NS, Found, Reading, Relation, Step};
+use model::{EventKind, STEP_NOTICED_NS};
+use run::{Events, Stop};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use sys::SysError;
+use sys::phc::{Phc, PhcMethod};
+use units::{Monotonic, format_ns};
+
+/// How often both clocks are read.
+const EACH: Duration = Duration::from_millis(100);
+
+/// Readings before the first frame, and the time between them.
+const FIRST_READINGS: u32 = 8;
+const FIRST_EACH: Duration = Duration::from_millis(20);
+
+/// Stamps may be off by so many times what they were in the first readings, and at least by [`LEAST_NS`]: a servo steers harder at
+/// times, and the rate is known better later.
+const MARGIN: u64 = 4;
+const LEAST_NS: u64 = 500;
+
+/// Clocks that differ more in rate are not two clocks of one second.
+const MOST_PPB: f64 = 1_000_000.0;
+
+/// Events of one run at the most; when more happens, no stamp is placed any more.
+const MOST_EVENTS: u32 = 100;
+
+/// Both clocks now.
+///
+/// # Errors
+/// As [`Phc::offset`].
+fn read(phc: &Phc) -> Result<(Reading, PhcMethod), SysError> {
+    let offset = phc.offset()?;
+    let pair = sys::clock::pair();
+    let read = Reading {
+        phc_ns: offset.at.as_ns() + offset.offset_ns,
+        offset_ns: -offset.offset_ns,
+        uncertainty_ns: offset.uncertainty_ns,
+        at_ns: (pair.monotonic + (offset.at - pair.realtime)).as_ns(),
+    };
+    Ok((read, offset.method))
+}
+
+/// A relation that was looked at for some readings.
+#[derive(Debug)]
+pub(super) struct Looked {
+    pub(super) relation: Relation,
+    /// Stamps are off by no more, in ns.
+    pub(super) within_ns: u64,
+    pub(super) method: PhcMethod,
+}
+
+/// Reads both clocks some times: how they relate, and how well.
+///
+/// # Errors
+/// The clock cannot be read, or does not run as the system clock does: why, in words.
+pub(super) fn look(phc: &Phc) -> Result<Looked, String> {
+    let mut relation = Relation::default();
+    let mut worst_ns = 0;
+    let mut method = PhcMethod::Extended;
+    let mut before: Option<Reading> = None;
+    for number in 0..FIRST_READINGS {
+        if number > 0 {
+            std::thread::sleep(FIRST_EACH);
+        }
+        let (reading, by) = read(phc).map_err(|error| error.to_string())?;
+        method = by;
+        match relation.add(reading) {
+            Found::Follows(off_ns) => worst_ns = worst_ns.max(off_ns),
+            Found::Step(step) => return Err(not_steady(step, before.as_ref(), &reading)),
+        }
+        before = Some(reading);
+    }
+    if relation.drift_ppb().abs() > MOST_PPB {
+        return Err("it does not run as fast as the system clock".to_owned());
+    }
+    Ok(Looked {
+        relation,
+        within_ns: stated(worst_ns),
+        method,
+    })
+}
+
+/// What stamps are stated to be within, when they were off by `worst_ns` in the first readings.
+fn stated(worst_ns: u64) -> u64 {
+    worst_ns.saturating_mul(MARGIN).max(LEAST_NS)
+}
+
+fn not_steady(step: Step, before: Option<&Reading>, now: &Reading) -> String {
+    let moved_ns = before.map_or(0, |before| now.phc_ns - before.phc_ns);
+    let elapsed_ns = before.map_or(0, |before| now.at_ns - before.at_ns);
+    if moved_ns.abs() < elapsed_ns / 100 {
+        return "it stands still".to_owned();
+    }
+    let [parted, elapsed] = [step.by_ns.unsigned_abs(), elapsed_ns.unsigned_abs()].map(|ns| format_ns(ns as f64));
+    format!("it and the system clock parted by {parted} within {elapsed}")
+}
+
+/// What the readings of a run came to.
+#[derive(Debug, Default)]
+struct Account {
+    readings: u64,
+    worst_ns: u64,
+    told: u32,
+    unread: u64,
+}
+
+/// The thread; it ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Follower {
+    over: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Follower {
+    /// Follows the clock of `interface` from now on.
+    ///
+    /// # Errors
+    /// The kernel has no thread left.
+    pub(super) fn start(following: Following) -> std::io::Result<Self> {
+        let over = Stop::new();
+        let told = over.clone();
+        let thread = std::thread::Builder::new().name("triptime-phc".to_owned());
+        let thread = thread.spawn(move || following.run(&told))?;
+        Ok(Self {
+            over,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.over.request();
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // What it would have panicked with is a defect of its own; the frames have come.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread works with.
+pub(super) struct Following {
+    pub(super) interface: String,
+    pub(super) phc: Phc,
+    pub(super) relation: Relation,
+    pub(super) clock: NicClock,
+    pub(super) events: Events,
+}
+
+impl Following {
+    fn run(mut self, over: &Stop) {
+        let mut account = Account::default();
+        let mut before = sys::clock::monotonic();
+        while !over.requested() && account.told < MOST_EVENTS {
+            std::thread::park_timeout(EACH);
+            // The last look is when all frames have come: it is held against those behind the look before.
+            before = self.take(before, &mut account);
+        }
+        self.say(&account);
+    }
+
+    /// One reading; returns when both clocks were last read well.
+    fn take(&mut self, before: Monotonic, account: &mut Account) -> Monotonic {
+        let Ok((reading, _)) = read(&self.phc) else {
+            account.unread += 1;
+            return before;
+        };
+        // Too wide to tell anything: stamps are carried on from the one before.
+        if reading.uncertainty_ns > self.clock.within_ns() {
+            account.unread += 1;
+            return before;
+        }
+        account.readings += 1;
+        let found = self.relation.add(reading);
+        if let Some(line) = self.relation.line() {
+            self.clock.set(&line);
+        }
+        let now = Monotonic::from_ns(reading.at_ns);
+        if let Found::Follows(off_ns) = found {
+            account.worst_ns = account.worst_ns.max(off_ns);
+        }
+        if let Some(text) = text(&self.interface, found, self.clock.within_ns()) {
+            account.told += 1;
+            for at in noticed(before, now) {
+                self.events.write_at(at, EventKind::ClockStep, text.clone());
+            }
+        }
+        now
+    }
+
+    /// What is known at the end.
+    fn say(&self, account: &Account) {
+        let interface = &self.interface;
+        if account.told >= MOST_EVENTS {
+            let text = format!("{interface}: its clock does not follow: no stamp of it is taken any more");
+            self.events.write(EventKind::ClockStep, text);
+        }
+        let unread = match account.unread {
+            0 => String::new(),
+            n => format!("; {n} times it could not be read, or not well enough"),
+        };
+        let text = format!(
+            "{interface}: its clock was read {} times; stamps were placed on the system clock within {} (stated: {}), drift {:.1} ppm{unread}",
+            account.readings,
+            format_ns(account.worst_ns as f64),
+            format_ns(self.clock.within_ns() as f64),
+            self.relation.drift_ppb() / 1e3,
+        );
+        self.events.write(EventKind::Note, text);
+    }
+}
+
+/// The instants of the events of what happened between two readings. Each event is held against the windows of a little while before
+/// it; no stamp was placed that is further from the first reading than stamps are carried.
+fn noticed(before: Monotonic, now: Monotonic) -> Vec<Monotonic> {
+    let each_ns = STEP_NOTICED_NS.cast_signed();
+    let end = now.min(before + (FURTHEST_NS + each_ns));
+    let mut instants = vec![now];
+    let mut at = end;
+    while at - before > 0 {
+        instants.push(at);
+        at = at + -each_ns;
+    }
+    instants.dedup();
+    instants
+}
+
+/// What is to be told of a reading, if anything.
+fn text(interface: &str, found: Found, within_ns: u64) -> Option<String> {
+    match found {
+        Found::Follows(off_ns) if off_ns <= within_ns => None,
+        Found::Follows(off_ns) => Some(format!(
+            "{interface}: the NIC's stamps were up to {} off, more than the {} that is stated: its clock was steered hard",
+            format_ns(off_ns as f64),
+            format_ns(within_ns as f64)
+        )),
+        Found::Step(step) => {
+            let (set, other) = match step.of_system {
+                true => ("the system clock", "the NIC's"),
+                false => ("the NIC's clock", "the system clock"),
+            };
+            let by = format_ns(step.by_ns.unsigned_abs() as f64);
+            Some(format!("{interface}: {set} was set: it moved by {by} against {other}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, Reading, Step, not_steady, noticed, stated, text};
+    use model::STEP_NOTICED_NS;
+    use units::Monotonic;
+
+    #[test]
+    fn a_clock_that_does_not_run_is_told_from_one_that_was_set() {
+        let reading = |phc_ns, at_ns| Reading {
+            phc_ns,
+            offset_ns: 0,
+            uncertainty_ns: 100,
+            at_ns,
+        };
+        let step = Step {
+            by_ns: 20_000_000,
+            of_system: false,
+        };
+        let before = reading(1_000, 0);
+        let still = not_steady(step, Some(&before), &reading(3_000, 20_000_000));
+        assert_eq!(still, "it stands still");
+        let set = not_steady(step, Some(&before), &reading(40_000_000, 20_000_000));
+        assert_eq!(set, "it and the system clock parted by 20.0 ms within 20.0 ms");
+    }
+
+    #[test]
+    fn only_what_does_not_hold_is_told() {
+        let within = stated(300);
+        assert_eq!((within, stated(10)), (1_200, 500));
+        assert_eq!(text("eth1", Found::Follows(1_200), within), None);
+        let steered = text("eth1", Found::Follows(1_201), within).expect("told");
+        assert!(steered.contains("1.20 µs"), "{steered}");
+        let step = |of_system| {
+            Found::Step(Step {
+                by_ns: -37_000_000_000,
+                of_system,
+            })
+        };
+        let nic = text("eth1", step(false), within).expect("told");
+        assert!(
+            nic.contains("the NIC's clock was set") && nic.contains("37.0 s"),
+            "{nic}"
+        );
+        // Every instant since the reading before is at most so long before an event, or behind what is placed at all.
+        for span_ns in [100_000_000, 900_000_000, 60_000_000_000] {
+            let before = Monotonic::from_ns(7);
+            let told = noticed(before, before + span_ns);
+            let mut at = before;
+            while at - before < span_ns.min(1_000_000_000) {
+                let covered = |event: &Monotonic| (0..=STEP_NOTICED_NS.cast_signed()).contains(&(*event - at));
+                assert!(told.iter().any(covered), "{span_ns}: {at:?} of {told:?}");
+                at = at + 10_000_000;
+            }
+            assert!(told.len() <= 8, "{told:?}");
+        }
+        let system = text("eth1", step(true), within).expect("told");
+        assert!(system.contains("the system clock was set"), "{system}");
+    }
+}

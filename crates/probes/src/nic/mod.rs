@@ -1,0 +1,356 @@
+//! Time stamps of the NIC: which ports make them, and how they compare with the clocks of this host. One rule for every probe.
+//!
+//! A NIC stamps frames with its own clock. Times between two of its stamps need no other clock. Where a stamp is held against an instant
+//! of this host, it is placed on `CLOCK_REALTIME`: a thread beside the measurement reads both clocks ten times a second, and each
+//! reading tells how well the stamps since the one before were placed. What is stated is checked by that throughout; a clock that is
+//! set puts what it touches in doubt.
+//!
+//! A frame that the NIC did not stamp is counted, and never measured by another clock instead.
+
+mod clock;
+mod follower;
+mod relation;
+mod setting;
+
+use crate::error::ProbeError;
+use crate::port::Port;
+pub(crate) use clock::{IN_KERNEL_NS, NicClock};
+use follower::{Follower, Following, Looked};
+use model::{EventKind, Fact};
+use run::Recorder;
+use serde::Deserialize;
+use setting::Stamping;
+use sys::ethtool::TimeStamping;
+use sys::packet::PortOptions;
+use sys::phc::Phc;
+use units::format_ns;
+
+/// Group of the facts about stamps.
+const GROUP: &str = "time stamps";
+
+/// Who stamps the frames that are sent, and those that answer them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stamps {
+    /// Nobody
+    #[default]
+    Off,
+    /// The kernel, where the driver takes a frame or hands it up
+    Software,
+    /// The NIC, with its own clock
+    Hardware,
+}
+
+/// Who stamps the frames that are received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReceiveStamps {
+    /// The kernel, when the driver hands a frame up
+    #[default]
+    Software,
+    /// The NIC, with its own clock
+    Hardware,
+}
+
+impl Stamps {
+    /// Who stamps the same frames where they are received.
+    pub fn received(self) -> ReceiveStamps {
+        match self {
+            Self::Off | Self::Software => ReceiveStamps::Software,
+            Self::Hardware => ReceiveStamps::Hardware,
+        }
+    }
+
+    /// How a port is to be opened that sends and has such stamps.
+    #[must_use]
+    pub fn asked_of(self, options: PortOptions) -> PortOptions {
+        PortOptions {
+            tx_stamps: self != Self::Off,
+            hardware_stamps: self == Self::Hardware,
+            ..options
+        }
+    }
+
+    /// Whether this port has them.
+    pub(crate) fn check(self, port: &Port) -> Result<(), String> {
+        let interface = port.interface();
+        match (self, port.packet()) {
+            (Self::Off, _) | (Self::Software, Some(_)) => Ok(()),
+            (_, None) => Err(format!(
+                "{interface}: AF_XDP has no time stamps here: use --stamps off, or --engine packet"
+            )),
+            (Self::Hardware, Some(packet)) if packet.hardware_tx_stamps() && port.nic_clock().is_some() => Ok(()),
+            (Self::Hardware, Some(_)) => Err(format!("{interface}: its port was opened without stamps of the NIC")),
+        }
+    }
+
+    /// What makes them, in words, where the frame leaves.
+    pub(crate) fn leaves(self) -> &'static str {
+        match self {
+            Self::Hardware => "the NIC has sent it (its own stamp)",
+            Self::Off | Self::Software => "the driver has it (the kernel's stamp)",
+        }
+    }
+}
+
+impl ReceiveStamps {
+    /// How a port is to be opened that receives and has such stamps.
+    #[must_use]
+    pub fn asked_of(self, options: PortOptions) -> PortOptions {
+        PortOptions {
+            hardware_stamps: self == Self::Hardware,
+            ..options
+        }
+    }
+
+    /// What makes them, in words.
+    pub(crate) fn maker(self) -> &'static str {
+        match self {
+            Self::Software => "kernel",
+            Self::Hardware => "NIC's",
+        }
+    }
+}
+
+/// Which frames are to be stamped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Directions {
+    /// Those received.
+    pub received: bool,
+    /// Those sent.
+    pub sent: bool,
+}
+
+/// A NIC that stamps frames, and its clock; the NIC is as before when this is dropped.
+#[derive(Debug)]
+pub struct NicStamps {
+    interface: String,
+    device: String,
+    looked: Option<(Phc, Looked)>,
+    clock: NicClock,
+    // The clock is no longer read before the stamps are turned off.
+    follower: Option<Follower>,
+    stamping: Stamping,
+}
+
+impl NicStamps {
+    /// Has the NIC of `interface` stamp frames, before a port is opened there: in the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// No such interface, one without such stamps (says what it can, and which others have them), one whose stamps somebody else has
+    /// narrowed, a clock that cannot be read, `CAP_NET_ADMIN` missing.
+    pub fn take(interface: &str, directions: Directions) -> Result<Self, ProbeError> {
+        let number = Self::check(interface, directions)?;
+        let device = format!("/dev/ptp{number}");
+        let phc = Phc::open(number)?;
+        let stamping = Stamping::hold(interface, number, directions.received, directions.sent)?;
+        let looked = follower::look(&phc).map_err(|why| {
+            let text = format!("{interface}: its clock {device} cannot be used: {why}: use --stamps software");
+            ProbeError::Usage(text)
+        })?;
+        let clock = NicClock::new(&device, looked.within_ns);
+        if let Some(line) = looked.relation.line() {
+            clock.set(&line);
+        }
+        Ok(Self {
+            interface: interface.to_owned(),
+            device,
+            looked: Some((phc, looked)),
+            clock,
+            follower: None,
+            stamping,
+        })
+    }
+
+    /// Whether the NIC of `interface` can stamp these frames; changes nothing. Returns the number of its clock.
+    ///
+    /// # Errors
+    /// No such interface, or one without such stamps: as [`NicStamps::take`].
+    pub fn check(interface: &str, directions: Directions) -> Result<u32, ProbeError> {
+        let refuse = |why: String| Err(ProbeError::Usage(format!("{interface}: {why}")));
+        let able = match sys::ethtool::stamping(interface)? {
+            Ok(able) => able,
+            Err(silence) => {
+                return refuse(format!(
+                    "what it can stamp is not known: {silence}: use --stamps software"
+                ));
+            }
+        };
+        if let Some(why) = unable(&able, directions) {
+            return refuse(format!("{why}: use --stamps software{}", others(directions)));
+        }
+        match able.phc {
+            Some(number) => Ok(number),
+            None => refuse(format!(
+                "its NIC has no clock that can be read (no /dev/ptpN): use --stamps software{}",
+                others(directions)
+            )),
+        }
+    }
+
+    /// Its clock.
+    pub(crate) fn clock(&self) -> &NicClock {
+        &self.clock
+    }
+
+    /// Follows its clock from now on, for a run that is told what is known of it.
+    ///
+    /// # Errors
+    /// The kernel has no thread left.
+    pub(crate) fn follow(&mut self, recorder: &Recorder) -> Result<(), ProbeError> {
+        let Some((phc, looked)) = self.looked.take() else {
+            return Ok(());
+        };
+        let events = recorder.events();
+        if let Some(changed) = &self.stamping.changed {
+            events.write(EventKind::Note, changed.clone());
+        }
+        let fact = |name: &str, value: String, source: &str| Fact {
+            group: GROUP.to_owned(),
+            name: format!("{} {name}", self.interface),
+            value: Ok(value),
+            source: source.to_owned(),
+        };
+        let within = format!(
+            "{} (checked ten times a second)",
+            format_ns(self.clock.within_ns() as f64)
+        );
+        recorder.add_facts(vec![
+            fact("stamps by", format!("the NIC, {}", self.device), "ETHTOOL_GET_TS_INFO"),
+            fact("stamps placed on the system clock within", within, looked.method.word()),
+        ]);
+        let following = Following {
+            interface: self.interface.clone(),
+            phc,
+            relation: looked.relation,
+            clock: self.clock.clone(),
+            events,
+        };
+        let started = Follower::start(following);
+        let started = started.map_err(|error| ProbeError::Usage(format!("cannot start a thread: {error}")))?;
+        self.follower = Some(started);
+        Ok(())
+    }
+}
+
+/// What is said of `frames` that the NIC did not stamp, or whose stamps could not be placed.
+pub(crate) fn unstamped_text(interface: &str, frames: u64) -> String {
+    format!(
+        "{interface}: {frames} frames have no time stamp of the NIC that can be placed (it had no room for more, or its clock was set or not \
+         read): they are counted, and not measured"
+    )
+}
+
+/// What keeps an interface from stamping these frames with its NIC's clock, in words; `None`: nothing.
+fn unable(able: &TimeStamping, directions: Directions) -> Option<String> {
+    let can = |name: &str| able.capabilities.iter().any(|known| known == name);
+    let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
+    let has_clock = can("hardware-raw-clock");
+    let receives = can("hardware-receive") && has_clock;
+    let sends = can("hardware-transmit") && has_clock;
+    if (directions.received && !receives) || (directions.sent && !sends) {
+        let what = match (receives, sends) {
+            (false, false) => "no frames",
+            (true, _) => "received frames only",
+            (false, true) => "sent frames only",
+        };
+        let can = able
+            .capabilities
+            .iter()
+            .filter(|name| name.ends_with("mit") || name.ends_with("ive"));
+        let can = can.map(String::as_str).collect::<Vec<_>>();
+        let can = if can.is_empty() {
+            "nothing".to_owned()
+        } else {
+            can.join(", ")
+        };
+        return Some(format!("it stamps {what} in hardware (it can: {can})"));
+    }
+    if directions.received && !has(&able.rx_filters, "all") {
+        return Some(format!(
+            "its NIC does not stamp every received frame (it can: {})",
+            able.rx_filters.join(", ")
+        ));
+    }
+    if directions.sent && !has(&able.tx_types, "on") {
+        return Some(format!(
+            "its NIC does not stamp sent frames that are not PTP's (it can: {})",
+            able.tx_types.join(", ")
+        ));
+    }
+    None
+}
+
+/// Which other interfaces here can, in words.
+fn others(directions: Directions) -> String {
+    let able = |name: &str| {
+        let told = sys::ethtool::stamping(name);
+        told.is_ok_and(|told| told.is_ok_and(|able| unable(&able, directions).is_none() && able.phc.is_some()))
+    };
+    let names = sys::link::list().unwrap_or_default().into_iter().map(|link| link.name);
+    let names: Vec<String> = names.filter(|name| able(name)).collect();
+    match names.is_empty() {
+        true => " (no interface here has them)".to_owned(),
+        false => format!(", or one that has them (have: {})", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Directions, NicStamps, unable};
+    use sys::ethtool::TimeStamping;
+
+    const BOTH: Directions = Directions {
+        received: true,
+        sent: true,
+    };
+
+    fn nic(capabilities: &[&str], tx_types: &[&str], rx_filters: &[&str]) -> TimeStamping {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        TimeStamping {
+            capabilities: own(capabilities),
+            tx_types: own(tx_types),
+            rx_filters: own(rx_filters),
+            phc: Some(0),
+        }
+    }
+
+    #[test]
+    fn what_a_nic_can_is_what_it_is_asked_for() {
+        let all = ["hardware-transmit", "hardware-receive", "hardware-raw-clock"];
+        let igc = nic(&all, &["off", "on"], &["none", "all"]);
+        assert_eq!(unable(&igc, BOTH), None);
+        // As many PHYs and small controllers: PTP's frames alone.
+        let ptp_only = nic(&all, &["off", "on"], &["none", "ptpv2-event"]);
+        let why = unable(&ptp_only, BOTH).expect("cannot");
+        assert!(why.contains("none, ptpv2-event"), "{why}");
+        let sent = Directions {
+            received: false,
+            sent: true,
+        };
+        assert_eq!(unable(&ptp_only, sent), None);
+        assert!(unable(&nic(&all, &["off", "onestep-sync"], &["all"]), sent).is_some());
+        let veth = nic(
+            &["software-transmit", "software-receive", "software-system-clock"],
+            &[],
+            &[],
+        );
+        let why = unable(&veth, BOTH).expect("cannot");
+        assert!(
+            why.contains("no frames in hardware (it can: software-transmit, software-receive)"),
+            "{why}"
+        );
+        assert!(unable(&nic(&all[1..], &[], &["all"]), BOTH).is_some_and(|why| why.contains("received frames only")));
+    }
+
+    #[test]
+    fn an_interface_without_a_nic_is_refused_with_what_to_do() {
+        let error = NicStamps::take("lo", BOTH).expect_err("no NIC").to_string();
+        assert!(
+            error.starts_with("lo: ") && error.contains("--stamps software"),
+            "{error}"
+        );
+        let error = NicStamps::take("nosuch0", BOTH).expect_err("no interface").to_string();
+        assert!(error.contains("have: "), "{error}");
+    }
+}

@@ -1,0 +1,131 @@
+//! Has a NIC stamp frames as long as somebody measures with its stamps, and no longer.
+//!
+//! The setting is everybody's who uses the interface. What somebody else has set stays: more is added only where nothing is.
+
+use crate::error::ProbeError;
+use std::sync::{Mutex, PoisonError};
+use sys::hwtstamp::{NicStampControl, NicStamping};
+
+/// What this process has changed.
+static HELD: Mutex<Vec<Held>> = Mutex::new(Vec::new());
+
+/// An interface whose setting several probes of this process may need.
+#[derive(Debug)]
+struct Held {
+    phc: u32,
+    interface: String,
+    users: usize,
+    before: NicStamping,
+    now: NicStamping,
+    control: NicStampControl,
+}
+
+/// A NIC that stamps as it was asked to; as before when the last one of an interface is dropped.
+#[derive(Debug)]
+pub(super) struct Stamping {
+    phc: u32,
+    interface: String,
+    /// What was changed, in words; `None` where nothing had to be.
+    pub(super) changed: Option<String>,
+}
+
+impl Stamping {
+    /// Has the NIC `interface`, whose clock is number `phc`, stamp what is wanted.
+    ///
+    /// # Errors
+    /// Somebody else has chosen other frames, or the driver cannot.
+    pub(super) fn hold(interface: &str, phc: u32, received: bool, sent: bool) -> Result<Self, ProbeError> {
+        let mut all = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = all
+            .iter()
+            .position(|held| held.phc == phc && held.interface == interface);
+        let mut held = match position {
+            Some(position) => all.swap_remove(position),
+            None => {
+                let control = NicStampControl::open(interface)?;
+                let before = control.read()?;
+                Held {
+                    phc,
+                    interface: interface.to_owned(),
+                    users: 0,
+                    before,
+                    now: before,
+                    control,
+                }
+            }
+        };
+        let outcome = held.widen(received, sent);
+        held.users += usize::from(outcome.is_ok());
+        if held.users > 0 {
+            all.push(held);
+        }
+        outcome.map(|changed| Self {
+            phc,
+            interface: interface.to_owned(),
+            changed,
+        })
+    }
+}
+
+impl Held {
+    fn widen(&mut self, received: bool, sent: bool) -> Result<Option<String>, ProbeError> {
+        let interface = self.interface.clone();
+        let found = self.control.read()?;
+        if received && found.stamps_received() && !found.stamps_all_received() {
+            return Err(ProbeError::Usage(narrow(&interface, found.filter_word())));
+        }
+        let wanted = found.with(received, sent);
+        if wanted == found {
+            return Ok(None);
+        }
+        self.now = self.control.set(wanted)?;
+        if (received && !self.now.stamps_all_received()) || (sent && !self.now.stamps_sent()) {
+            let made = self.now.filter_word();
+            self.put_back();
+            return Err(ProbeError::Usage(format!(
+                "{interface}: asked to stamp every frame, its driver stamps {made} only: use --stamps software"
+            )));
+        }
+        let what = match (received && !found.stamps_received(), sent && !found.stamps_sent()) {
+            (true, true) => "received and sent frames",
+            (true, false) => "received frames",
+            _ => "sent frames",
+        };
+        Ok(Some(format!(
+            "{interface}: its NIC stamped no {what}, and does as long as this is measured; then it is put back (`hwstamp_ctl -i {interface}` \
+             shows it)"
+        )))
+    }
+
+    /// As it was, unless somebody has set something else meanwhile.
+    fn put_back(&mut self) {
+        if self.now != self.before && self.control.read().is_ok_and(|found| found == self.now) {
+            // The interface may be gone, and its setting with it.
+            let _ = self.control.set(self.before);
+        }
+        self.now = self.before;
+    }
+}
+
+/// Who stamps fewer frames than are measured, and what to do.
+fn narrow(interface: &str, filter: &str) -> String {
+    format!(
+        "{interface}: its NIC stamps {filter} frames only, as another program has chosen (ptp4l?), and is not changed under it: let it stamp \
+         all (`hwts_filter full` in ptp4l.conf, linuxptp 3.1; or `hwstamp_ctl -i {interface} -r 1` while nobody needs the other), or use \
+         --stamps software"
+    )
+}
+
+impl Drop for Stamping {
+    fn drop(&mut self) {
+        let mut all = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        let ours = |held: &Held| held.phc == self.phc && held.interface == self.interface;
+        let Some(position) = all.iter().position(ours) else {
+            return;
+        };
+        all[position].users -= 1;
+        if all[position].users == 0 {
+            all.swap_remove(position).put_back();
+        }
+    }
+}
