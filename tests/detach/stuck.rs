@@ -10,21 +10,23 @@ use std::time::{Duration, Instant};
 use store::RunFile;
 use support::{binary, root_or_skip, stderr};
 
+/// A run in the foreground.
+const WAITED_FOR: [&str; 6] = [
+    "qualify",
+    "plan.toml",
+    "--no-flight-recorder",
+    "--quiet",
+    "--out",
+    "run.triptime",
+];
+
 #[test]
 fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     let desk = Desk::new();
     let socket = desk.path("notify");
     let heard = UnixDatagram::bind(&socket).expect("a socket");
     heard.set_read_timeout(Some(Duration::from_millis(100))).expect("set");
-    let arguments = [
-        "qualify",
-        "plan.toml",
-        "--no-flight-recorder",
-        "--quiet",
-        "--out",
-        "run.triptime",
-    ];
-    let mut command = desk.command(&binary(), &arguments);
+    let mut command = desk.command(&binary(), &WAITED_FOR);
     // A third of it is how often it is told: at each look, which comes every two seconds.
     command.env("NOTIFY_SOCKET", &socket).env("WATCHDOG_USEC", "3000000");
     let child = Ended(
@@ -89,15 +91,7 @@ fn a_measuring_thread_that_hangs_is_stuck_and_the_run_says_why_it_was_ended() {
         return;
     }
     let desk = Desk::new();
-    let arguments = [
-        "qualify",
-        "plan.toml",
-        "--no-flight-recorder",
-        "--quiet",
-        "--out",
-        "run.triptime",
-    ];
-    let mut command = desk.command(&binary(), &arguments);
+    let mut command = desk.command(&binary(), &WAITED_FOR);
     let mut child = Ended(
         command
             .stdout(Stdio::null())

@@ -81,7 +81,9 @@ impl Held {
         self.now = self.control.set(wanted)?;
         if (received && !self.now.stamps_all_received()) || (sent && !self.now.stamps_sent()) {
             let made = self.now.filter_word();
-            self.put_back();
+            // Others of this process may measure with what was found.
+            let _ = self.control.set(found);
+            self.now = found;
             return Err(ProbeError::Usage(format!(
                 "{interface}: asked to stamp every frame, its driver stamps {made} only: use --stamps software"
             )));

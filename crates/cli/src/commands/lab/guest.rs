@@ -1,21 +1,11 @@
 //! `triptime lab guest`: a virtual machine with this program as its first process, in which a command runs.
 
-use crate::arguments::PageArgs;
-use crate::ending;
-use crate::face::FaceArgs;
+use super::errand::Errand;
 use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
-use crate::run_file::default_file;
 use crate::verdict;
+use lab::place::Place;
 use lab::place::guest::{Guest, Joined, VCPUS, show};
-use lab::place::{Away, Job, Place, PlaceError, Returned};
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Boots a virtual machine with this program as its first process, runs a command in it, and brings the run here
 #[derive(Debug, Clone, clap::Args)]
@@ -52,13 +42,8 @@ pub(crate) struct GuestArgs {
         conflicts_with_all = ["kernel", "modules", "append", "vcpus", "isolate", "memory", "host_cpus", "accel", "icount", "serial", "show"]
     )]
     domain: Option<String>,
-    /// Run file to write [default: ./runs/TIME-guest.triptime]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
     #[command(flatten)]
-    pages: PageArgs,
-    #[command(flatten)]
-    face: FaceArgs,
+    errand: Errand,
 }
 
 /// Runs the command; returns its exit status.
@@ -67,34 +52,13 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
         verdict::write(&show(&args.machine.spec(VCPUS)?, args.nic.as_deref())?)?;
         return Ok(0);
     }
-    let file = args.out.clone().unwrap_or_else(|| default_file("guest"));
-    if file.exists() {
-        return Err(Failure::Usage(format!("{} exists already", file.display())));
-    }
+    let file = args.errand.file()?;
     // Until it is up, a signal ends this process, and a guest of ours with it.
     let guest: Box<dyn Place> = match &args.domain {
         Some(domain) => joined(domain)?,
         None => booted(args)?,
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    ending::on_signals(&stop)?;
-    let job = Job {
-        words: args.words.clone(),
-        files: Vec::new(),
-    };
-    let left = attend(guest.start(&job)?, &stop)?;
-    drop(guest);
-    finish(left, &file)?;
-    let report = verdict::read(&file, None)?;
-    verdict::present(&report, &args.face, &args.pages)
-}
-
-/// Says what the command said in the guest, and puts its run file where it is to stay.
-pub(super) fn finish(left: Returned, file: &Path) -> Result<(), Failure> {
-    for line in left.said.lines() {
-        say(&format_args!("in the guest: {}", line.trim_start_matches("triptime: ")));
-    }
-    keep(left, file)
+    args.errand.run(&file, &args.words, |job| guest.start(job))
 }
 
 /// A guest of ours, for this command.
@@ -123,31 +87,5 @@ fn joined(domain: &str) -> Result<Box<dyn Place>, Failure> {
 fn complain(complaints: &[String]) {
     for complaint in complaints {
         say(&format_args!("the guest: {complaint}"));
-    }
-}
-
-/// Waits until the command has ended, or is told to. What it prints is printed again from its run file.
-pub(super) fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceError> {
-    let mut is_told = false;
-    while !away.is_finished() {
-        if stop.load(Ordering::Relaxed) && !is_told {
-            away.stop();
-            is_told = true;
-        }
-        std::thread::sleep(LOOK);
-    }
-    away.finish()
-}
-
-/// Puts the run file where it is to stay.
-fn keep(left: Returned, file: &Path) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::CouldNotMeasure(format!("{}: {error}", file.display()));
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    match left.run.persist_noclobber(file) {
-        Ok(()) => Ok(()),
-        // Another file system: there it has to be copied.
-        Err(error) => std::fs::copy(&error.path, file).map(|_| ()).map_err(failed),
     }
 }

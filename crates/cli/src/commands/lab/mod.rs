@@ -1,6 +1,7 @@
 //! `triptime lab`: places that are made to measure in.
 
 mod beds;
+mod errand;
 mod guest;
 mod run;
 

@@ -1,17 +1,8 @@
 //! `triptime lab run`: a command in a guest of a bed that is up.
 
-use super::guest::{attend, finish};
-use crate::arguments::PageArgs;
-use crate::ending;
-use crate::face::FaceArgs;
+use super::errand::Errand;
 use crate::failure::Failure;
-use crate::run_file::default_file;
-use crate::verdict;
 use lab::labs::{LabName, Labs};
-use lab::place::Job;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Runs a command in a guest of `lab up --place vm`, and brings the run here
 #[derive(Debug, Clone, clap::Args)]
@@ -27,13 +18,8 @@ pub(crate) struct RunArgs {
     /// Which of its devices
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     device: usize,
-    /// Run file to write [default: ./runs/TIME-guest.triptime]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
     #[command(flatten)]
-    pages: PageArgs,
-    #[command(flatten)]
-    face: FaceArgs,
+    errand: Errand,
     /// The command and its options, as on the command line of triptime
     #[arg(
         value_name = "WORDS",
@@ -48,17 +34,5 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     // The lock is not held while it runs: other beds come and go.
     let guest = Labs::lock()?.find(&args.name)?.guest_at(args.device)?;
-    let file = args.out.clone().unwrap_or_else(|| default_file("guest"));
-    if file.exists() {
-        return Err(Failure::Usage(format!("{} exists already", file.display())));
-    }
-    let stop = Arc::new(AtomicBool::new(false));
-    ending::on_signals(&stop)?;
-    let job = Job {
-        words: args.words.clone(),
-        files: Vec::new(),
-    };
-    finish(attend(guest.run(&job)?, &stop)?, &file)?;
-    let report = verdict::read(&file, None)?;
-    verdict::present(&report, &args.face, &args.pages)
+    args.errand.run(&args.errand.file()?, &args.words, |job| guest.run(job))
 }
