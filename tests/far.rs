@@ -136,8 +136,13 @@ struct FarEnd {
 
 impl FarEnd {
     fn start(machines: &Machines, secret: &str) -> Self {
+        Self::with(machines, secret, &[])
+    }
+
+    fn with(machines: &Machines, secret: &str, more: &[&str]) -> Self {
         let mut command = triptime();
         command.args(["far", "pb1", "--listen", "192.0.2.2", "--secret", secret, "--disturb"]);
+        command.args(more);
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -306,6 +311,47 @@ fn every_step_runs_between_two_machines_and_gives_one_run() {
         events.iter().any(|event| event.text.contains("on another machine")),
         "that hops are not traced: {events:?}"
     );
+}
+
+#[test]
+fn the_device_is_in_a_container_where_its_own_machine_says_so() {
+    let test = "the_device_is_in_a_container_where_its_own_machine_says_so";
+    if !root_or_skip(test) {
+        return;
+    }
+    if Command::new("runc")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_err()
+    {
+        return testing::skip(test, "runc is not installed");
+    }
+    let _alone = alone();
+    let before = support::places::left();
+    let directory = tempfile::tempdir().expect("a directory");
+    let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
+    let out = directory.path().join("run.triptime");
+    let far = FarEnd::with(&machines, &secret, &["--container", "--runtime", "runc"]);
+    far.until_said("in a container of runc");
+    let words = words(directory.path(), STEPS, &secret, &out.display().to_string());
+    let output = qualify(&machines, &words);
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
+    far.until_said("has left");
+    assert!(far.end(Signal::INT).status.success());
+    let document = json(&output);
+    for name in [wakeup(&document), "age/MU01", "talk/test", "task/bays1"] {
+        let series = series(&document, name);
+        let place = setting(series, "place").unwrap_or_default();
+        let is_there = place.starts_with("far machine 192.0.2.2: ") && place.contains("; in it, container: runc");
+        assert!(is_there, "{name}: {series}");
+        let received = series["received"].as_u64();
+        assert!(received.is_some_and(|samples| samples > 400), "{series}");
+    }
+    let trips = series(&document, "trip/overcurrent")["received"].as_u64();
+    assert!(trips.is_some_and(|trips| trips > 0), "{trips:?}");
+    drop(machines);
+    assert_eq!(support::places::left(), before, "left behind");
 }
 
 /// The CPU that is judged there is its own choice.

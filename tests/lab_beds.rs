@@ -442,7 +442,10 @@ fn what_cannot_stay_up_is_refused_with_what_to_use() {
         ),
         (&["--kernel", "/proc/version", "--modules", "/proc"], "--place vm"),
         (&["--cpus", "0"], "--place container"),
-        (&["--network", "veth", "--devices", "2"], "use a bridge or a macvlan"),
+        (
+            &["--network", "veth", "--devices", "2"],
+            "use a bridge, a macvlan or Open vSwitch",
+        ),
         (&["--place", "container", "--runtime", "docker"], "runc or crun"),
     ] {
         let output = bed.up(words);

@@ -1,6 +1,6 @@
 //! Steps of a plan in a container: the device under test is there, the run and the verdict are here, and nothing stays behind.
 
-use model::Cause;
+use model::{Cause, SeriesId};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,6 +12,7 @@ use support::places::{in_container, left, plan};
 use support::{json, root_or_skip, run, series, signal, start, stderr};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
+use tempfile::TempDir;
 
 const STEPS: &str = r#"
 [[step]]
@@ -68,6 +69,15 @@ duration = "6s"
 interval = "10ms"
 cpus = "first"
 beside_previous = true
+"#;
+
+const ROUND_TRIP: &str = r#"
+[[step]]
+probe = "reflect"
+duration = "3s"
+interval = "20ms"
+policy = "fifo:60"
+receive = "block"
 "#;
 
 /// One at a time: containers side by side share the real-time budget, and each test looks at what is left behind.
@@ -196,31 +206,30 @@ fn beside_stalls<T>(ns: i64, work: impl FnOnce() -> T) -> T {
     done
 }
 
-#[test]
-fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
-    let test = "a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host";
+/// `qualify` of these steps in a guest, or in a container in it, beside stalls of 40 ms on this machine; its run, which lasts as long as
+/// the folder. `None` after leaving the test out.
+fn stalled_guest(test: &str, place: &str, steps: &str) -> Option<(RunFile, TempDir)> {
     if !root_or_skip(test) {
-        return;
+        return None;
     }
     let kernel = match support::guest::guest("6.12-rt") {
         Ok(folder) => folder,
-        Err(why) => return testing::skip(test, &why),
+        Err(why) => {
+            testing::skip(test, &why);
+            return None;
+        }
     };
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().expect("a directory");
     let before = left();
     let out = directory.path().join("run.triptime").display().to_string();
     let path = |name: &str| kernel.join(name).display().to_string();
-    let (plan, vmlinux, modules) = (
-        plan(directory.path(), &[STALLED, BESIDE_IT].concat()),
-        path("vmlinux"),
-        path(""),
-    );
+    let (plan, vmlinux, modules) = (plan(directory.path(), steps), path("vmlinux"), path(""));
     let words = [
         "qualify",
         &plan,
         "--place",
-        "vm",
+        place,
         "--accel",
         "tcg",
         "--kernel",
@@ -233,7 +242,26 @@ fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
     // An emulated guest passes nothing and fails nothing.
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert_eq!(left(), before, "left behind");
-    let run = RunFile::open(Path::new(&out)).expect("a run");
+    Some((RunFile::open(Path::new(&out)).expect("a run"), directory))
+}
+
+/// How many spikes of a series say that the host's stalls held up the virtual CPU.
+fn told_by_the_host(run: &RunFile, series: SeriesId) -> usize {
+    let spikes = run.spikes(series).expect("spikes");
+    let texts = spikes
+        .iter()
+        .filter_map(|spike| spike.explanation.as_ref())
+        .map(|why| &why.text);
+    let named = texts.filter(|text| text.contains("; on the host: ") && text.contains("planted-stall"));
+    named.count()
+}
+
+#[test]
+fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
+    let test = "a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host";
+    let Some((run, _folder)) = stalled_guest(test, "vm", &[STALLED, BESIDE_IT].concat()) else {
+        return;
+    };
     let mut all = run.series().expect("series");
     all.sort_by(|(_, one), (_, other)| other.name.cmp(&one.name));
     let names: Vec<&str> = all.iter().map(|(_, spec)| spec.name.as_str()).collect();
@@ -250,14 +278,50 @@ fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
         .filter(|window| at_once(window.start_ns, window.end_ns))
         .count();
     assert!(together * 2 > first.len(), "{together} of {} windows", first.len());
-    let spikes = run.spikes(id).expect("spikes");
-    let texts = spikes
-        .iter()
-        .filter_map(|spike| spike.explanation.as_ref())
-        .map(|why| &why.text);
-    let named = texts.filter(|text| text.contains("; on the host: ") && text.contains("planted-stall"));
-    let found = named.count();
-    assert!(found >= 5, "{found} of {}", spikes.len());
+    let found = told_by_the_host(&run, id);
+    assert!(found >= 5, "{found} spikes name the stall");
+}
+
+/// The container asks the guest, and the guest the host.
+#[test]
+fn of_a_container_in_a_guest_all_three_tell_why_it_was_late() {
+    let test = "of_a_container_in_a_guest_all_three_tell_why_it_was_late";
+    let Some((run, _folder)) = stalled_guest(test, "container-in-vm", &[STALLED, ROUND_TRIP].concat()) else {
+        return;
+    };
+    let all = run.series().expect("series");
+    let of = |name: &str| all.iter().find(|(_, spec)| spec.name == name).expect("a series");
+    let (id, spec) = of("wakeup/cpu1");
+    let place = spec.settings.iter().find(|(name, _)| name == "place").expect("a place");
+    assert!(
+        place.1.starts_with("vm: QEMU") && place.1.contains("; in it, container: "),
+        "{}",
+        place.1
+    );
+    let found = told_by_the_host(&run, *id);
+    assert!(found >= 5, "{found} spikes name the stall");
+    let received = |name: &str| {
+        let windows = run.windows(of(name).0).expect("windows");
+        windows.iter().map(|window| window.counters.received).sum::<u64>()
+    };
+    let (sent, answered) = (received("rtt/reflect"), received("turnaround/reflect"));
+    assert!(
+        answered >= 50 && sent.abs_diff(answered) <= 2,
+        "{sent} came back of {answered} answered"
+    );
+    let facts = run.facts().expect("facts");
+    let where_it_is = |group: &str| {
+        let found = facts
+            .iter()
+            .find(|fact| fact.group == group && fact.name == "container");
+        found.and_then(|fact| fact.value.clone().ok()).expect("a fact")
+    };
+    assert!(
+        where_it_is("vm: virtualisation").starts_with("none"),
+        "the guest is in no container"
+    );
+    let inside = where_it_is("vm: container: virtualisation");
+    assert!(!inside.starts_with("none"), "{inside}");
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! A guest's root file system: files and programs of this machine.
 
-use lab::place::guest::Archive;
+use lab::place::guest::{Archive, libraries_of};
 use std::path::Path;
-use std::process::Command;
 
 /// What is in it so far.
 #[derive(Default)]
@@ -21,13 +20,8 @@ impl Image {
             return false;
         }
         self.copy(Path::new(path), path);
-        let output = Command::new("ldd").arg(path).output().expect("ldd");
-        // "libc.so.6 => /lib/…/libc.so.6 (0x…)", and the loader without the first half.
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            let library = line.split_whitespace().find(|word| word.starts_with('/'));
-            if let Some(library) = library {
-                self.copy(Path::new(library), library);
-            }
+        for library in libraries_of(Path::new(path)).expect("its libraries") {
+            self.copy(Path::new(&library), &library);
         }
         true
     }

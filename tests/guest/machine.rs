@@ -193,7 +193,7 @@ pub(crate) fn alone(kernel: Kernel) -> Result<&'static Left, &'static str> {
     let boot = || {
         let setup = Setup {
             kernel,
-            scenarios: &["follow.sh", "round_trip.sh", "nic_stamps.sh"],
+            scenarios: &["follow.sh", "round_trip.sh", "nic_stamps.sh", "cpu_sets.sh"],
             programs: &[],
             built: &[],
             has_card: true,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use sys::SysError;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
 
@@ -101,7 +102,10 @@ fn frames_pass_both_ways_over_open_vswitch_and_nothing_is_left() {
         return;
     }
     match comes_and_goes(Network::OpenVswitch) {
-        Ok(()) => {}
+        Ok(()) => {
+            let _alone = alone();
+            reaches_all(&Bed::over(Network::OpenVswitch, 2).expect("a bed"), 2);
+        }
         Err(BedError::NotAvailable(why)) if why.ends_with("is not installed") => testing::skip(NAME, &why),
         Err(error) => panic!("{error}"),
     }
@@ -197,6 +201,21 @@ fn reaches_all(bed: &Bed, devices: usize) {
     assert!(refused.to_string().contains("no number"), "{refused}");
 }
 
+/// Two ports of the namespace of the calling thread, joined and up.
+fn add_pair() -> Result<(), SysError> {
+    sys::link::add_veth("a0", "b0", &sys::netns::NetNs::current()?)?;
+    ["a0", "b0"].into_iter().try_for_each(sys::link::set_up)
+}
+
+fn until_carrier() -> Result<(), SysError> {
+    let until = Instant::now() + Duration::from_secs(5);
+    while !(sys::link::find("a0")?.carrier && sys::link::find("b0")?.carrier) {
+        assert!(Instant::now() < until, "no carrier");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
+
 #[test]
 fn several_devices_side_by_side_get_the_same_frames() {
     if !can_run("several_devices_side_by_side_get_the_same_frames") {
@@ -225,14 +244,8 @@ fn several_devices_stand_on_one_port_of_this_machine_and_leave_it_as_it_was() {
     let _alone = alone();
     let namespace = sys::netns::NetNs::create().expect("a namespace");
     let outcome = namespace.run(|| {
-        sys::link::add_veth("a0", "b0", &sys::netns::NetNs::current()?)?;
-        sys::link::set_up("a0")?;
-        sys::link::set_up("b0")?;
-        let until = Instant::now() + Duration::from_secs(5);
-        while !(sys::link::find("a0")?.carrier && sys::link::find("b0")?.carrier) {
-            assert!(Instant::now() < until, "no carrier");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        add_pair()?;
+        until_carrier()?;
         let before = sys::link::list()?;
         let bed = Bed::of_ports("a0", "b0", 2)?;
         reaches_all(&bed, 2);
@@ -247,7 +260,7 @@ fn several_devices_stand_on_one_port_of_this_machine_and_leave_it_as_it_was() {
             assert!(Instant::now() < until, "{:?}, not {before:?}", sys::link::list()?);
             std::thread::sleep(Duration::from_millis(2));
         }
-        Ok::<_, sys::SysError>(())
+        Ok::<_, SysError>(())
     });
     outcome.expect("a thread").expect("done");
 }
@@ -264,11 +277,7 @@ fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
         sys::link::set_up("a0")?;
         let down = Bed::of_ports("a0", "b0", 1).expect_err("b0 is down").to_string();
         sys::link::set_up("b0")?;
-        let until = Instant::now() + Duration::from_secs(5);
-        while !(sys::link::find("a0")?.carrier && sys::link::find("b0")?.carrier) {
-            assert!(Instant::now() < until, "no carrier");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        until_carrier()?;
         let before = sys::link::list()?;
         let bed = Bed::of_ports("a0", "b0", 1)?;
         assert_eq!(bed.name(), "veth interface");
@@ -281,7 +290,7 @@ fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
         drop((near, far, bed));
         assert_eq!(sys::link::list()?, before, "neither moved nor changed");
         let refused = |a: &str, b: &str| Bed::of_ports(a, b, 1).expect_err("refused").to_string();
-        Ok::<_, sys::SysError>([down, refused("a0", "x0"), refused("a0", "a0")])
+        Ok::<_, SysError>([down, refused("a0", "x0"), refused("a0", "a0")])
     });
     let [down, missing, twice] = outcome.expect("a thread").expect("done");
     assert_eq!(down, "b0 is down: bring it up with `ip link set b0 up`");
@@ -326,7 +335,10 @@ fn a_bed_for_guests_has_what_their_cards_are_joined_to() {
     let error = Bed::for_guests(Network::Veth, 1).expect_err("no such bed");
     assert!(error.to_string().contains("use tap"), "{error}");
     let error = Bed::for_guests(Network::Tap, 2).expect_err("one takes it");
-    assert!(error.to_string().contains("use a bridge or a macvlan"), "{error}");
+    assert!(
+        error.to_string().contains("use a bridge, a macvlan or Open vSwitch"),
+        "{error}"
+    );
 }
 
 /// What a hypervisor would read of a macvtap: behind the header of a virtual card, which says nothing here.
@@ -340,9 +352,7 @@ fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
     let _alone = alone();
     let namespace = sys::netns::NetNs::create().expect("a namespace");
     let outcome = namespace.run(|| {
-        sys::link::add_veth("a0", "b0", &sys::netns::NetNs::current()?)?;
-        sys::link::set_up("a0")?;
-        sys::link::set_up("b0")?;
+        add_pair()?;
         let bed = Bed::of_ports_for_guests("a0", "b0", 1)?;
         let end = bed.device(0)?;
         let name = end.interface.to_owned();
@@ -370,7 +380,7 @@ fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
             assert!(Instant::now() < until, "the macvtap stays");
             std::thread::sleep(Duration::from_millis(2));
         }
-        Ok::<_, sys::SysError>(())
+        Ok::<_, SysError>(())
     });
     outcome.expect("a thread").expect("done");
 }

@@ -1,9 +1,11 @@
 //! `triptime far`: the device's end of a plan that runs on another machine.
 
+use crate::commands::qualify::runtime;
 use crate::ending::on_signals;
 use crate::failure::{Failure, say};
 use crate::far::secret;
 use crate::ready::not_to_be_disturbed;
+use lab::place::container::RuntimeName;
 use lab::place::far::{Address, FarEnd, Offer, PORT, Tell};
 use lab::plan::live_facts;
 use probes::{Machine, Need};
@@ -33,6 +35,12 @@ pub(crate) struct FarEndArgs {
     /// What both ends know, in a file of this user's alone; on the loopback interface none is needed
     #[arg(long, value_name = "FILE")]
     secret: Option<PathBuf>,
+    /// Have the device in a container
+    #[arg(long)]
+    container: bool,
+    /// What runs it: runc, crun, podman or lxc [default: the first that is installed]
+    #[arg(long, value_name = "RUNTIME", value_parser = runtime, requires = "container")]
+    runtime: Option<RuntimeName>,
     /// CPUs to judge [default: the isolated CPUs that no other process owns, or where there are none, all but the first]
     #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
@@ -60,9 +68,17 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
     let offer = Offer {
         link,
         cpus,
+        container: match args.container {
+            true => Some(RuntimeName::find(args.runtime)?),
+            false => None,
+        },
         secret: secret(args.secret.as_deref())?,
     };
-    let on = format!("{}, CPUs {} judged", args.interface, offer.cpus);
+    let within = offer
+        .container
+        .map(|runtime| format!(", in a container of {}", runtime.name()));
+    let within = within.unwrap_or_default();
+    let on = format!("{}, CPUs {} judged{within}", args.interface, offer.cpus);
     let far = FarEnd::listen(&args.listen, offer)?;
     let stop = Stop::new();
     on_signals(&stop.flag())?;

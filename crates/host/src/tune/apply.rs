@@ -149,15 +149,23 @@ fn restored(machine: &Machine, entry: &Entry) -> Outcome {
         Err(error) if has_gone(machine, target, &error) => return Outcome::Unchanged,
         Err(error) => return Outcome::Stuck(error.to_string()),
     };
+    let as_good = match entry.before.as_deref() {
+        Some("") => machine.as_good_as_empty(target),
+        _ => None,
+    };
     let is_back = |now: Option<&str>| match (&entry.before, now) {
         (None, None) => true,
-        (Some(before), Some(now)) => holds(target, Some(now), before),
+        (Some(before), Some(now)) => holds(target, Some(now), before) || as_good.as_deref() == Some(now),
         _ => false,
     };
     if is_back(now.as_deref()) {
         return Outcome::Unchanged;
     }
     let written = machine.write(target, entry.before.as_deref());
+    let written = written.or_else(|error| match &as_good {
+        Some(all) => machine.write(target, Some(all)),
+        None => Err(error),
+    });
     match written.and_then(|()| machine.read(target)) {
         Ok(now) if is_back(now.as_deref()) => Outcome::Done,
         Ok(now) => Outcome::Stuck(format!("it reads back as \"{}\"", now.unwrap_or_default())),

@@ -68,6 +68,15 @@ impl Machine {
         }
     }
 
+    /// What is as good as the empty CPU set of a control group of version 2: the CPUs of the group above. While it has members, the
+    /// kernel takes no empty set back (ENOSPC; `validate_change` of kernel/cgroup/cpuset.c). `None`: the target is no such file.
+    pub(super) fn as_good_as_empty(&self, target: &Target) -> Option<String> {
+        let Target::File(path) = target else { return None };
+        let group = path.strip_suffix("/cpuset.cpus")?;
+        let above = self.place(&format!("{group}/../cpuset.cpus.effective"));
+        Some(fs::read_to_string(above).ok()?.trim().to_owned())
+    }
+
     /// Whether the file's folder has gone, and its setting with it: a group that somebody removed.
     pub(super) fn has_lost_folder_of(&self, target: &Target) -> bool {
         let Target::File(path) = target else { return false };

@@ -134,7 +134,7 @@ impl Bed {
             Network::Bridge => Ok(kernel::bridge(devices)?),
             Network::Macvlan => Ok(kernel::macvlan(devices)?),
             Network::Tap => tap::build(),
-            Network::OpenVswitch => vswitch::build(),
+            Network::OpenVswitch => vswitch::build(devices),
         }
     }
 
@@ -323,7 +323,7 @@ impl Bed {
 fn check_number(network: Network, devices: usize) -> Result<(), BedError> {
     match devices != 1 && !network.takes_several() {
         true => Err(BedError::NotAvailable(format!(
-            "a {} bed has one device under test, not {devices}: use a bridge or a macvlan",
+            "a {} bed has one device under test, not {devices}: use a bridge, a macvlan or Open vSwitch",
             network.name()
         ))),
         false => Ok(()),

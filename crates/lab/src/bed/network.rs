@@ -68,7 +68,7 @@ impl Network {
 
     /// Whether several devices under test can be side by side on it, which get the same frames.
     pub fn takes_several(self) -> bool {
-        matches!(self, Self::Bridge | Self::Macvlan)
+        matches!(self, Self::Bridge | Self::Macvlan | Self::OpenVswitch)
     }
 
     /// Whether frames are forwarded by a thread, which needs a CPU that nobody spins on.

@@ -2,7 +2,7 @@
 //! and touches no Open vSwitch that runs on this machine already.
 
 use super::entry::{Entry, over_ports};
-use super::names::{DEVICE_IF, DEVICE_PORT, TEST_SET_IF, TEST_SET_PORT};
+use super::names::{TEST_SET_IF, TEST_SET_PORT, device_if, device_port};
 use super::{Bed, BedError, Network, kernel};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -35,23 +35,27 @@ pub(super) struct Vswitch {
     keeper: Option<JoinHandle<()>>,
 }
 
-/// A private Open vSwitch with a veth pair to each end.
-pub(super) fn build() -> Result<Bed, BedError> {
+/// A private Open vSwitch with a veth pair to each end. The way to the first device is known.
+pub(super) fn build(devices: usize) -> Result<Bed, BedError> {
     Vswitch::is_installed()?;
-    let (test_set, switch, device) = (NetNs::create()?, NetNs::create()?, NetNs::create()?);
-    let ports = [
-        (&test_set, TEST_SET_IF, TEST_SET_PORT),
-        (&device, DEVICE_IF, DEVICE_PORT),
-    ];
-    for (end, name, port) in ports {
+    let (test_set, switch, devices) = (NetNs::create()?, NetNs::create()?, kernel::namespaces(devices)?);
+    let join = |end: &NetNs, name: &str, port: &str| {
         switch.run(|| {
             add_veth(port, name, end)?;
             set_up(port)
-        })??;
+        })?
+    };
+    join(&test_set, TEST_SET_IF, TEST_SET_PORT)?;
+    let mut ports = vec![TEST_SET_PORT.to_owned()];
+    for (number, device) in devices.iter().enumerate() {
+        let port = device_port(number);
+        join(device, &device_if(number), &port)?;
+        ports.push(port);
     }
-    let entry = Entry::Known(over_ports(&switch, "ovs-vswitchd", &device)?);
-    let vswitch = Vswitch::start(switch, vec![TEST_SET_PORT.to_owned(), DEVICE_PORT.to_owned()])?;
-    let mut bed = kernel::finish(Network::OpenVswitch, test_set, vec![device], None, entry)?;
+    let first = devices.first().ok_or_else(|| failed("a bed", "no device"))?;
+    let entry = Entry::Known(over_ports(&switch, "ovs-vswitchd", first)?);
+    let vswitch = Vswitch::start(switch, ports)?;
+    let mut bed = kernel::finish(Network::OpenVswitch, test_set, devices, None, entry)?;
     bed._forwarder = Some(Box::new(vswitch));
     Ok(bed)
 }

@@ -91,7 +91,7 @@ impl Lab {
                     let interface = known.map_or_else(|| "?".to_owned(), |known| known.interface);
                     (interface, format!("{PROGRAM} lab run {} --device {number}", self.name))
                 }
-                Kind::Native | Kind::Far => (device_if(number), by_namespace(&end)),
+                Kind::Native | Kind::Far | Kind::ContainerInVm => (device_if(number), by_namespace(&end)),
             };
             ends.push((format!("device {number}"), interface, way));
         }

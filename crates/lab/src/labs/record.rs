@@ -62,6 +62,10 @@ impl Asked {
             )));
         }
         match (self.place, &self.guest) {
+            (Kind::ContainerInVm, _) => refused(
+                "a container in a guest is made for a step of a plan, and stays no longer: `triptime qualify PLAN --place container-in-vm`; \
+                 a guest alone stays (--place vm)",
+            ),
             (Kind::Vm, _) if !self.cpus.is_empty() || self.runtime.is_some() => refused(
                 "--cpus and --runtime are of containers: a guest's virtual CPUs get those of this machine by --host-cpus",
             ),

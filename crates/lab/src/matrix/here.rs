@@ -3,6 +3,7 @@
 use crate::bed::Network;
 use crate::place::Kind;
 use crate::place::container::{Container, Containers};
+use crate::place::guest::runtime_for_guest;
 use crate::plan::{Cell, Isolation};
 use host::CpuFacts;
 use units::CpuList;
@@ -18,6 +19,8 @@ pub struct Here {
     pub container: Result<(), String>,
     /// Why there are no guests, if so.
     pub guest: Result<(), String>,
+    /// Why guests have no containers in them, if so.
+    pub runtime_for_guest: Result<(), String>,
     /// Why control groups keep no CPUs apart, if so.
     pub partition: Result<(), String>,
     /// CPUs that this kernel was booted to isolate.
@@ -34,6 +37,7 @@ impl Here {
                 .map(|_| ())
                 .map_err(|error| error.to_string()),
             guest,
+            runtime_for_guest: runtime_for_guest(None).map(|_| ()).map_err(|error| error.to_string()),
             partition: crate::partition::clean_up().and_then(|()| crate::partition::possible()),
             isolated: facts.isolated.clone(),
             measured: measured.clone(),
@@ -45,8 +49,9 @@ impl Here {
         let place = match cell.place {
             Kind::Native => Ok(()),
             Kind::Container => self.container.clone(),
-            Kind::Vm if cell.network == Some(Network::Veth) => Err(VETH.to_owned()),
+            Kind::Vm | Kind::ContainerInVm if cell.network == Some(Network::Veth) => Err(VETH.to_owned()),
             Kind::Vm => self.guest.clone(),
+            Kind::ContainerInVm => self.guest.clone().and_then(|()| self.runtime_for_guest.clone()),
             Kind::Far => Err("a matrix is measured on one machine".to_owned()),
         };
         place.err().or_else(|| self.isolation(cell))
@@ -54,7 +59,7 @@ impl Here {
 
     fn isolation(&self, cell: &Cell) -> Option<String> {
         // A guest boots as it is told.
-        let is_guest = cell.place == Kind::Vm;
+        let is_guest = cell.place.is_in_guest();
         let is_isolated = !self.measured.is_empty() && self.measured.without(&self.isolated).is_empty();
         match cell.isolation {
             Isolation::None if is_isolated && !is_guest => Some(format!(
@@ -82,6 +87,7 @@ mod tests {
         Here {
             container: Err("no runtime".to_owned()),
             guest: Ok(()),
+            runtime_for_guest: Err("install crun".to_owned()),
             partition: Err("no cpuset".to_owned()),
             isolated: isolated.parse().unwrap_or_default(),
             measured: "1".parse().expect("a list"),
@@ -102,6 +108,7 @@ mod tests {
         let says =
             |why: Option<String>, part: &str| assert!(why.as_deref().is_some_and(|why| why.contains(part)), "{why:?}");
         says(why_not("", Kind::Container, Isolation::None), "no runtime");
+        says(why_not("", Kind::ContainerInVm, Isolation::None), "install crun");
         says(why_not("", Kind::Native, Isolation::Cpuset), "no cpuset");
         says(
             why_not("", Kind::Native, Isolation::Isolcpus),

@@ -31,6 +31,7 @@ pub fn expected_ns(plan: &Plan, cell: &Cell) -> u64 {
         Kind::Container => 3_000_000_000,
         // It boots.
         Kind::Vm => 15_000_000_000,
+        Kind::ContainerInVm => 18_000_000_000,
     };
     plan.duration_ns() + AROUND_NS + AROUND_STEP_NS * plan.steps.len() as u64 + place
 }

@@ -7,6 +7,7 @@ use run::{Adopted, Explain, Shared, Stop};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use units::Monotonic;
 
@@ -21,6 +22,8 @@ pub struct AwayEnd {
     place: Arc<dyn Place>,
     away: Arc<Mutex<Box<dyn Away>>>,
     stop: Stop,
+    /// What answers it, from its beginning on.
+    answers: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// An end that is being made ready: it measures when it is told to begin.
@@ -50,6 +53,7 @@ impl Launched {
             place: Arc::clone(place),
             away: Arc::clone(&answering.away),
             stop: stop.clone(),
+            answers: Mutex::default(),
         };
         Ok(Self {
             end,
@@ -79,9 +83,12 @@ impl Launched {
         self.end.away().say(&written(&ToPlace::Begin))?;
         self.until(&FromPlace::Ready)?;
         let Self {
-            end, answering, lines, ..
+            mut end,
+            answering,
+            lines,
+            ..
         } = self;
-        std::thread::spawn(move || answering.answer_all(&lines));
+        end.answers = Mutex::new(Some(std::thread::spawn(move || answering.answer_all(&lines))));
         Ok(end)
     }
 
@@ -139,8 +146,12 @@ impl AwayEnd {
     ///
     /// # Errors
     /// It failed, or its run cannot be read.
-    pub fn finish(self, session: &Session) -> Result<(), SessionError> {
+    pub fn finish(&self, session: &Session) -> Result<(), SessionError> {
         let left = self.away().finish()?;
+        // It has said all; the place is held by nobody for it any more.
+        if let Some(answers) = lock(&self.answers).take() {
+            let _ = answers.join();
+        }
         if left.status != 0 {
             return Err(self.failed(&left.said).into());
         }
@@ -169,8 +180,8 @@ impl AwayEnd {
     }
 }
 
-fn lock(away: &Mutex<Box<dyn Away>>) -> MutexGuard<'_, Box<dyn Away>> {
-    away.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Answers what the end in the place asks.

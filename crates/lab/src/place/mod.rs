@@ -37,6 +37,9 @@ pub enum Kind {
     Container,
     /// A guest.
     Vm,
+    /// A container in a guest.
+    #[serde(rename = "container-in-vm")]
+    ContainerInVm,
     /// Another machine. No plan can say which, so none can ask for it.
     #[serde(skip_deserializing)]
     Far,
@@ -49,8 +52,19 @@ impl Kind {
             Self::Native => "native",
             Self::Container => "container",
             Self::Vm => "vm",
+            Self::ContainerInVm => "container-in-vm",
             Self::Far => "far machine",
         }
+    }
+
+    /// Whether a container is made for it.
+    pub fn has_container(self) -> bool {
+        matches!(self, Self::Container | Self::ContainerInVm)
+    }
+
+    /// Whether a guest is made for it.
+    pub fn is_in_guest(self) -> bool {
+        matches!(self, Self::Vm | Self::ContainerInVm)
     }
 }
 
@@ -91,6 +105,11 @@ pub trait Place: Debug + Send + Sync {
 
     /// How it was made: settings of the runtime or of the hypervisor, as recommended for an application of the same kind.
     fn facts(&self) -> Vec<Fact>;
+
+    /// Whether the device is in a container there.
+    fn has_container(&self) -> bool {
+        false
+    }
 
     /// The thread that runs a virtual CPU of the place; `None`: it has none, or one that is not kept to a CPU.
     fn vcpu(&self, _cpu: u32) -> Option<Vcpu> {

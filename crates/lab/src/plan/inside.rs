@@ -3,7 +3,6 @@
 use super::file::{Cpus, Plan, PlanError};
 use super::roles::Roles;
 use super::step::{Load, Step};
-use crate::place::Kind;
 use crate::place::guest::VCPUS;
 use host::CpuFacts;
 use units::CpuList;
@@ -31,7 +30,7 @@ pub(super) fn resolve(word: &Cpus, own: &CpuList) -> Result<CpuList, String> {
 impl Plan {
     /// Whether the devices under test are in guests: their steps name CPUs of these then.
     pub(super) fn is_in_guests(&self) -> bool {
-        self.place == Kind::Vm
+        self.place.is_in_guest()
     }
 
     /// How many CPUs each guest has.

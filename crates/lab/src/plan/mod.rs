@@ -17,7 +17,7 @@ mod run;
 mod step;
 
 pub use device::{Asks, Task};
-pub(crate) use device::{LIMITS, TASK, WORDS as DEVICE_WORDS};
+pub(crate) use device::{LIMITS, TASK, WORDS as DEVICE_WORDS, contained};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
 pub use matrix::{Cell, Isolation, MatrixTable};

@@ -150,9 +150,10 @@ impl Session {
     /// # Errors
     /// As of [`Session::start`].
     pub fn explained_by(by: Explainer, spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
-        let kept = keep_to(&spec.housekeeping);
-        // Before memory is locked: what the audit takes is given back, and is no memory of the run.
+        // Before memory is locked: what the audit takes is given back, and is no memory of the run. Before this process keeps to its own
+        // CPUs, too: those that it is given here are what the audit is to see.
         let inventory = inventory(&spec);
+        let kept = keep_to(&spec.housekeeping);
         sys::memory::give_back();
         let locked = sys::memory::lock_all().map_err(|error| error.to_string());
         // A tracer that a killed run left behind would still take CPUs away.

@@ -57,12 +57,25 @@ fn facts(from: &RunFile, adopted: &Adopted) -> Result<Vec<Fact>, StoreError> {
 fn take_series(from: &RunFile, adopted: &Adopted, shift_ns: i64, writer: &mut RunWriter) -> Result<Series, StoreError> {
     let mut series = Series::new();
     for (id, spec) in from.series()? {
-        let settings = [&spec.settings[..], &adopted.settings].concat();
+        let settings = settings(&spec.settings, &adopted.settings);
         let new = writer.add_series(&SeriesSpec { settings, ..spec })?;
         series.insert(id, new);
         writer.write(&copy(from, id, &from.windows(id)?, new, shift_ns)?)?;
     }
     Ok(series)
+}
+
+/// Those of a series, with those of its place behind them. Where it has one of the same name already, it was measured in a place of that
+/// place: the outer one stands first.
+fn settings(own: &[(String, String)], of_place: &[(String, String)]) -> Vec<(String, String)> {
+    let mut all = own.to_vec();
+    for (name, outer) in of_place {
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some((_, inner)) => *inner = format!("{outer}; in it, {inner}"),
+            None => all.push((name.clone(), outer.clone())),
+        }
+    }
+    all
 }
 
 /// Those that touch every series there touch the same series here, and no others.
@@ -103,12 +116,22 @@ fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> 
 
 #[cfg(test)]
 mod tests {
+    use super::settings;
     use crate::test_run::TestRun;
     use crate::{Adopted, Recorder, Stop};
     use model::{Counters, Event, EventKind, RunInfo, RunState, SeriesSpec, Window};
     use stats::Histogram;
     use store::{Batch, RunWriter};
     use units::Realtime;
+
+    #[test]
+    fn of_places_in_places_the_outer_one_stands_first() {
+        let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let inner = settings(&[of("idle", "held")], &[of("place", "container: crun")]);
+        assert_eq!(inner, [of("idle", "held"), of("place", "container: crun")]);
+        let both = settings(&inner, &[of("place", "vm: QEMU")]);
+        assert_eq!(both[1], of("place", "vm: QEMU; in it, container: crun"));
+    }
 
     const AHEAD_NS: i64 = 3_600_000_000_000;
 

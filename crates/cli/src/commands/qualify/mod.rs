@@ -22,7 +22,7 @@ use lab::bed::Bed;
 use lab::detach::Left;
 use lab::partition::{Partition, clean_up};
 use lab::place::container::{Containers, RuntimeName};
-use lab::place::guest::GuestSpec;
+use lab::place::guest::{GuestSpec, runtime_for_guest};
 use lab::place::{Kind, PlaceSpec};
 use lab::plan::{Isolation, Named, Plan, PlanRun, Roles, live_facts};
 use lab::session::{Explainer, Inventory};
@@ -58,11 +58,11 @@ pub(crate) struct QualifyArgs {
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks. With --far one port, the test set's
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
-    /// Where the devices under test are: in this process (native), each in a container, or each in a guest (vm) [default: as the plan
-    /// says]
+    /// Where the devices under test are: in this process (native), each in a container, each in a guest (vm), or each in a container
+    /// in a guest (container-in-vm) [default: as the plan says]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<Kind>,
-    /// What runs the containers of --place container: runc, crun, podman or lxc [default: the first that is installed]
+    /// What runs the containers: runc, crun, podman or lxc; in a guest crun or runc [default: the first that is installed]
     #[arg(long, value_name = "RUNTIME", value_parser = runtime)]
     runtime: Option<RuntimeName>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
@@ -129,6 +129,9 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         Some(ns) => plan.lasting(ns),
         None => plan,
     };
+    // Before it is looked which CPUs there are: a killed measurement may have kept this process off some of them. What cannot be taken
+    // back is said when something is to be measured.
+    let _ = clean_up();
     if let Some(table) = plan.matrix.clone() {
         return matrix::run(&args, plan, &table);
     }
@@ -237,7 +240,7 @@ fn partition(plan: &Plan, roles: &Roles) -> Result<Option<Partition>, Failure> {
         .cell
         .as_ref()
         .is_some_and(|cell| cell.isolation == Isolation::Cpuset);
-    let made = match is_of_cell && plan.place != Kind::Vm {
+    let made = match is_of_cell && !plan.place.is_in_guest() {
         true => Partition::make(&roles.measured).map(Some),
         false => clean_up().map(|()| None),
     };
@@ -254,7 +257,7 @@ fn say_rest(run: &Run, left: Option<&Left>) {
 
 /// A place by its name.
 pub(crate) fn kind(text: &str) -> Result<Kind, String> {
-    let known = [Kind::Native, Kind::Container, Kind::Vm];
+    let known = [Kind::Native, Kind::Container, Kind::Vm, Kind::ContainerInVm];
     let found = known.into_iter().find(|kind| kind.name() == text);
     found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(", ")))
 }
@@ -277,9 +280,9 @@ fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
 
 /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
 fn place(args: &QualifyArgs, plan: &Plan, facts: &CpuFacts, roles: &Roles) -> Result<PlaceSpec, Failure> {
-    if args.runtime.is_some() && plan.place != Kind::Container {
+    if args.runtime.is_some() && !plan.place.has_container() {
         return Err(Failure::Usage(
-            "--runtime is of containers: add --place container".into(),
+            "--runtime is of containers: add --place container, or container-in-vm".into(),
         ));
     }
     if let Some(far) = args.far.place()? {
@@ -298,11 +301,19 @@ fn place(args: &QualifyArgs, plan: &Plan, facts: &CpuFacts, roles: &Roles) -> Re
                 .chain(roles.recorder.iter())
                 .collect(),
         }),
-        Kind::Vm => {
+        Kind::Vm | Kind::ContainerInVm => {
+            let runtime = match plan.place.has_container() {
+                true => Some(runtime_for_guest(args.runtime)?),
+                false => None,
+            };
             let spec = args.guest.spec(plan.guest_cpus())?;
             let usual = || on_cpus_of_the_run(roles, spec.cpus as usize * plan.devices());
             let host_cpus = spec.host_cpus.clone().or_else(usual);
-            PlaceSpec::Guest(Box::new(GuestSpec { host_cpus, ..spec }))
+            PlaceSpec::Guest(Box::new(GuestSpec {
+                host_cpus,
+                runtime,
+                ..spec
+            }))
         }
     })
 }
@@ -328,7 +339,7 @@ fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
     if args.far.is_asked_for() {
         return args.far.bed(plan, &args.nic);
     }
-    let is_guest = args.place.unwrap_or(plan.place) == Kind::Vm;
+    let is_guest = args.place.unwrap_or(plan.place).is_in_guest();
     let ports = ports(&plan, &args.nic, is_guest)?;
     Ok((plan, ports))
 }

@@ -4,11 +4,13 @@ use super::super::{Away, PlaceError, Returned};
 use super::runtime::Handle;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use sys::thread::set_affinity_of;
 use tempfile::TempPath;
+use units::CpuList;
 
 /// How long a command may take to end when it is told to.
 const END_PATIENCE: Duration = Duration::from_secs(20);
@@ -27,13 +29,14 @@ pub(super) struct Contained {
 }
 
 impl Contained {
-    pub(super) fn start(handle: Handle, run: PathBuf) -> Result<Self, PlaceError> {
+    /// Starts it. It may run on all of the container's CPUs, whatever the calling thread keeps to.
+    pub(super) fn start(handle: Handle, run: PathBuf, cpus: Option<&CpuList>) -> Result<Self, PlaceError> {
         let mut command = handle.run();
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| PlaceError::Io {
+        let mut child = spawn(&mut command, cpus).map_err(|error| PlaceError::Io {
             path: handle.program().into(),
             error,
         })?;
@@ -99,6 +102,19 @@ impl Contained {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Starts it from a thread that keeps to these CPUs: a runtime hands on what its caller keeps to.
+fn spawn(command: &mut Command, cpus: Option<&CpuList>) -> std::io::Result<Child> {
+    let spawn = || {
+        if let Some(cpus) = cpus {
+            // An error: some of them are not ours, and the container's control group decides.
+            let _ = set_affinity_of(sys::thread::number().cast_unsigned(), cpus);
+        }
+        command.spawn()
+    };
+    let spawned = std::thread::scope(|scope| scope.spawn(spawn).join());
+    spawned.unwrap_or_else(|_| Err(std::io::Error::other("the thread that starts it ended")))
 }
 
 impl Away for Contained {

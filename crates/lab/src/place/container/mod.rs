@@ -205,6 +205,6 @@ impl Place for Container {
         let id = group_name(std::process::id(), number);
         let state = self.folder.path().join("state");
         let handle = self.runtime.prepare(&spec, &bundle, &state, &id)?;
-        Ok(Box::new(Contained::start(handle, run)?))
+        Ok(Box::new(Contained::start(handle, run, spec.cpus.as_ref())?))
     }
 }

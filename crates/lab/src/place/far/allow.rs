@@ -21,6 +21,11 @@ pub(super) fn check(words: &[String], files: &[(String, String)], interface: &st
         let other = task.stands_on();
         return Err(format!("not done here: the interface is {interface}, and not {other}"));
     }
+    if task.is_contained() {
+        return Err(
+            "not done here: whether the device is in a container is said here (triptime far --container)".to_owned(),
+        );
+    }
     match task.has_loads() {
         true => Err("not done here: loads are not run for another machine".to_owned()),
         false => Ok(task.describe()),
@@ -70,6 +75,8 @@ fn stays_inside(name: &str, value: &Value) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::check;
+    use crate::place::container::RuntimeName;
+    use crate::plan::contained;
     use proptest::prelude::{any, prop};
     use proptest::{prop_assert, proptest};
 
@@ -114,6 +121,14 @@ policy = "fifo:80"
             ("relay0.toml", ""),
         ];
         assert_eq!(said(&line, &files).as_deref(), Ok(what));
+    }
+
+    #[test]
+    fn whether_the_device_is_in_a_container_is_not_for_the_other_end_to_say() {
+        let files = [("device.toml".to_owned(), TASK.to_owned())];
+        let inside = contained(files.to_vec(), RuntimeName::Runc).expect("a task");
+        let refused = check(&words(LINE), &inside, "eth1").expect_err("of the other end");
+        assert!(refused.contains("triptime far --container"), "{refused}");
     }
 
     #[test]

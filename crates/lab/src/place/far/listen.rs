@@ -5,10 +5,11 @@ use super::secret::Secret;
 use super::socket::prepare;
 use super::{Address, NAME, allow};
 use crate::place::PlaceError;
-use crate::place::container::folder;
-use crate::place::guest::agent::serve::{Served, attend};
+use crate::place::container::{RuntimeName, folder};
+use crate::place::guest::agent::serve::{Files, Served, attend};
 use crate::place::guest::frame::FrameError;
 use crate::place::guest::message::{Greeting, MessageError};
+use crate::plan::contained;
 use run::Stop;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -32,6 +33,8 @@ pub struct Offer {
     pub link: LinkInfo,
     /// The CPUs that are judged.
     pub cpus: CpuList,
+    /// What runs the device in a container; `None`: it is in none.
+    pub container: Option<RuntimeName>,
     /// What who connects has to know.
     pub secret: Secret,
 }
@@ -167,7 +170,7 @@ impl Guest {
         let served = Served {
             greeting: self.greeting(),
             home: self.home.clone(),
-            allows: |words: &[String], files: &[(String, String)]| self.allows(words, files),
+            admit: |words: &[String], files: Files| self.admit(words, files),
         };
         match attend(way.from, Box::new(way.to), served) {
             Err(MessageError::Frame(FrameError::Closed)) => Err(GuestError::Left),
@@ -186,14 +189,17 @@ impl Guest {
         Ok(Seat(Arc::clone(&self.seat)))
     }
 
-    fn allows(&self, words: &[String], files: &[(String, String)]) -> Result<(), String> {
-        let allowed = allow::check(words, files, &self.offer.link.name);
+    fn admit(&self, words: &[String], files: Files) -> Result<Files, String> {
+        let allowed = allow::check(words, &files, &self.offer.link.name);
         let said = match &allowed {
             Ok(what) => format!("{}: {what}", self.from),
             Err(why) => format!("{}: {why}", self.from),
         };
         (self.tell)(&foreign::message(&said));
-        allowed.map(|_| ())
+        allowed.and_then(|_| match self.offer.container {
+            Some(runtime) => contained(files, runtime),
+            None => Ok(files),
+        })
     }
 
     fn greeting(&self) -> Greeting {

@@ -23,6 +23,7 @@ struct Under {
 impl Under {
     fn way(secret: Secret) -> Self {
         let offer = Offer {
+            container: None,
             link: sys::link::find("lo").expect("lo"),
             cpus: "0".parse().expect("a list"),
             secret,
@@ -114,6 +115,7 @@ fn addresses_have_a_port_or_the_usual_one() {
 fn one_address_is_listened_on_and_a_network_takes_a_secret() {
     let listen = |address: &str, secret: Secret| {
         let offer = Offer {
+            container: None,
             link: sys::link::find("lo").expect("lo"),
             cpus: "0".parse().expect("a list"),
             secret,

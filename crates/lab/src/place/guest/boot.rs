@@ -36,7 +36,7 @@ impl Guest {
     pub fn boot(spec: &GuestSpec, cable: Option<&Cable>) -> Result<Self, PlaceError> {
         spec.check()?;
         let modules = modules::choose(&spec.modules, &modules::OF_QEMU)?;
-        let image = image::make(Path::new(image::OWN_PROGRAM), &modules)?;
+        let image = image::make(Path::new(image::OWN_PROGRAM), &modules, spec.runtime)?;
         let maker = Maker {
             spec,
             program: qemu::program()?,
@@ -125,6 +125,7 @@ impl Maker<'_> {
             mac,
             facts,
             boot,
+            contains: self.spec.runtime.is_some(),
             has_told: AtomicBool::new(false),
         })
     }

@@ -1,7 +1,10 @@
-//! The guest's root file system: this program as the first process, the kernel modules that it loads, and nothing else.
+//! The guest's root file system: this program as the first process, the kernel modules that it loads, a container runtime where
+//! containers are to run in it, and nothing else.
 
 use super::super::PlaceError;
+use super::super::container::RuntimeName;
 use super::archive::Archive;
+use super::carried;
 use super::modules::Module;
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -17,13 +20,14 @@ pub(super) const ORDER: &str = "/modules/order";
 /// The running program's file.
 pub const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// An archive with `program` as `/init` and with these modules, in the order given. It must be a static triptime: this one is [`OWN_PROGRAM`].
+/// An archive with `program` as `/init`, with these modules, in the order given, and with the runtime of this machine that is to run
+/// containers in the guest. The program must be a static triptime: this one is [`OWN_PROGRAM`].
 ///
 /// Modules that gzip packed are unpacked; of those that xz or zstd packed, the kernel does it (`CONFIG_MODULE_DECOMPRESS`).
 ///
 /// # Errors
-/// A file that cannot be read.
-pub fn make(program: &Path, modules: &[Module]) -> Result<Vec<u8>, PlaceError> {
+/// A file that cannot be read; a runtime that is not here.
+pub fn make(program: &Path, modules: &[Module], runtime: Option<RuntimeName>) -> Result<Vec<u8>, PlaceError> {
     let mut archive = Archive::default();
     archive.add("/init", &read(program)?)?;
     let mut order = String::new();
@@ -34,6 +38,9 @@ pub fn make(program: &Path, modules: &[Module]) -> Result<Vec<u8>, PlaceError> {
         order.push('\n');
     }
     archive.add(ORDER, order.as_bytes())?;
+    for file in runtime.map(carried::files).transpose()?.unwrap_or_default() {
+        archive.add(&file.to, &read(&file.from)?)?;
+    }
     archive.finish()
 }
 
@@ -105,7 +112,7 @@ mod tests {
         let found: Vec<(String, Vec<u8>)> = modules.iter().map(|one| packed(one).expect("read")).collect();
         assert_eq!(found[1], ("a.ko".to_owned(), b"module a".to_vec()));
         assert_eq!(found[2], ("d.ko.xz".to_owned(), b"as it is".to_vec()));
-        let image = make(Path::new(OWN_PROGRAM), &modules).expect("an image");
+        let image = make(Path::new(OWN_PROGRAM), &modules, None).expect("an image");
         // The last of its files.
         let end = &image[image.len() - 1000..];
         assert!(contains(end, b"modules/order"));
@@ -124,7 +131,7 @@ mod tests {
             name: "a".to_owned(),
             file: "/nowhere/a.ko".into(),
         };
-        let error = make(Path::new(OWN_PROGRAM), &[gone]).expect_err("no file");
+        let error = make(Path::new(OWN_PROGRAM), &[gone], None).expect_err("no file");
         assert!(error.to_string().contains("/nowhere/a.ko"), "{error}");
     }
 }

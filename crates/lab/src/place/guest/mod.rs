@@ -7,7 +7,7 @@
 //!   QEMU -------- tap in the bed ------------ eth0
 //! ```
 //!
-//! The image is this program and the kernel modules that it takes. The agent does what it is asked over the channel: runs commands, tells
+//! The image is this program and the kernel modules that it takes, and a container runtime where the guest is to hold containers. The agent does what it is asked over the channel: runs commands, tells
 //! what they say, hands their run files over, tells the time. Nothing of a guest is on disk, and it ends when this process does.
 
 mod accel;
@@ -16,6 +16,7 @@ mod archive;
 pub(in crate::place) mod away;
 mod boot;
 mod cable;
+mod carried;
 pub(in crate::place) mod channel;
 mod facts;
 pub(in crate::place) mod frame;
@@ -32,6 +33,7 @@ mod spec;
 mod up;
 
 pub use archive::Archive;
+pub use carried::{libraries_of, runtime_for_guest};
 pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
 pub use joined::Joined;
 pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules, reads_files};
@@ -82,6 +84,8 @@ pub struct Guest {
     facts: Vec<Fact>,
     /// From the start of QEMU to the agent's greeting.
     boot: Duration,
+    /// Whether its devices are in containers in it.
+    contains: bool,
     /// Whether a command has been asked what is known of it: emulated, that takes most of a command's start.
     has_told: AtomicBool,
 }
@@ -150,6 +154,10 @@ impl Place for Guest {
 
     fn vcpu(&self, cpu: u32) -> Option<Vcpu> {
         qemu::threads::vcpu(self.up.machine.process(), cpu)
+    }
+
+    fn has_container(&self) -> bool {
+        self.contains
     }
 
     fn tells_inventory(&self) -> bool {

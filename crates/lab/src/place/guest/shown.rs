@@ -27,7 +27,7 @@ pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
         true => "none: the kernel has what it takes built in, or the folder lacks it".to_owned(),
         false => names.join(", "),
     };
-    let octets = make_image(Path::new(OWN_PROGRAM), &modules)?.len();
+    let octets = make_image(Path::new(OWN_PROGRAM), &modules, spec.runtime)?.len();
     let ways = Ways {
         name: NAME.to_owned(),
         kvm: spec.accel != Accel::Tcg && spec.icount.is_none(),
@@ -83,7 +83,11 @@ pub fn domain(spec: &GuestSpec, kernel: &Path, image: &Path) -> String {
 /// # Errors
 /// A folder of something else, or a file that cannot be read.
 pub fn image_for_any(modules: &Path) -> Result<Vec<u8>, PlaceError> {
-    pack_image(&make_image(Path::new(OWN_PROGRAM), &choose_modules(modules, &OF_ANY)?)?)
+    pack_image(&make_image(
+        Path::new(OWN_PROGRAM),
+        &choose_modules(modules, &OF_ANY)?,
+        None,
+    )?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a guest is to be.
 
 use super::super::PlaceError;
+use super::super::container::RuntimeName;
 use crate::cpu_list;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -32,6 +33,9 @@ pub struct GuestSpec {
     pub icount: Option<u8>,
     /// How guest and host talk.
     pub channel: Channel,
+    /// What runs a container in it: it is in the image then. `None`: it has no containers.
+    #[serde(default)]
+    pub runtime: Option<RuntimeName>,
 }
 
 /// Whether the processor runs the guest.
@@ -89,6 +93,7 @@ impl GuestSpec {
             accel: Accel::Auto,
             icount: None,
             channel: Channel::Virtio,
+            runtime: None,
         }
     }
 

@@ -297,7 +297,7 @@ impl Plan {
         let networks = self.bed.iter().flat_map(|bed| &bed.networks);
         if let Some(network) = networks.copied().find(|network| !network.takes_several()) {
             return Err(format!(
-                "bed.networks: {} has one device, and a step has several relays: use bridge or macvlan",
+                "bed.networks: {} has one device, and a step has several relays: use bridge, macvlan or openvswitch",
                 network.name()
             ));
         }

@@ -19,7 +19,8 @@ use std::process::{Command, Stdio};
 const GROUPS: &str = "/sys/fs/cgroup";
 
 /// A container runtime.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum RuntimeName {
     /// The OCI's own.
     Runc,
@@ -247,8 +248,8 @@ impl Handle {
             RuntimeName::Podman => podman::run((&self.podman, &self.words), &self.state, &self.bundle, &self.id),
             RuntimeName::Lxc => lxc::run(&self.words, &self.state, &self.bundle, &self.id),
             name => {
-                let mut command = oci::command(name, &self.state);
-                command.arg("run").arg("--bundle").arg(&self.bundle).arg(&self.id);
+                let mut command = oci::run(name, &self.state, &self.bundle);
+                command.arg(&self.id);
                 command
             }
         }

@@ -22,14 +22,17 @@ const LOOK: Duration = Duration::from_millis(20);
 /// So many commands at a time: a plan has one, or one for each step side by side.
 const MOST: usize = 16;
 
+/// Files of a command, by name.
+pub(in crate::place) type Files = Vec<(String, String)>;
+
 /// What is asked over a channel, and how it is answered.
-pub(in crate::place) struct Served<Allows> {
+pub(in crate::place) struct Served<Admit> {
     /// What this end says of itself.
     pub(in crate::place) greeting: Greeting,
     /// Where commands have their folders, each the name of its number.
     pub(in crate::place) home: PathBuf,
-    /// Whether a command with these words and files is done; else why not.
-    pub(in crate::place) allows: Allows,
+    /// What a command with these words is given, of the files that it came with; else why it is not done.
+    pub(in crate::place) admit: Admit,
 }
 
 /// Greets the host, and does what it asks for until it asks to power off. One that stays does so for each that comes: a command ends when
@@ -48,7 +51,7 @@ pub(super) fn serve(port: &File, greeting: &Greeting, stays: bool) -> Result<(),
             greeting: greeting.clone(),
             home: PathBuf::from(HOME),
             // The host is who made this guest.
-            allows: |_: &[String], _: &[(String, String)]| Ok(()),
+            admit: |_: &[String], files: Files| Ok(files),
         };
         match attend(from, Box::new(to_host), served) {
             Err(_) if stays => std::thread::sleep(LOOK),
@@ -73,13 +76,13 @@ fn until_somebody(port: &File) -> std::io::Result<()> {
 ///
 /// # Errors
 /// The channel is broken, or closed.
-pub(in crate::place) fn attend<Allows>(
+pub(in crate::place) fn attend<Admit>(
     mut from: impl Read,
     to: Box<dyn Outward>,
-    served: Served<Allows>,
+    served: Served<Admit>,
 ) -> Result<(), MessageError>
 where
-    Allows: Fn(&[String], &[(String, String)]) -> Result<(), String>,
+    Admit: Fn(&[String], Files) -> Result<Files, String>,
 {
     let to_host = ToHost(Arc::new(Mutex::new(to)));
     to_host.send(GREETING, &Answer::Up(served.greeting))?;
@@ -87,7 +90,7 @@ where
         to_host,
         commands: HashMap::new(),
         home: served.home,
-        allows: served.allows,
+        admit: served.admit,
     };
     loop {
         let frame = frame::read(&mut from)?;
@@ -114,16 +117,16 @@ impl ToHost {
     }
 }
 
-struct Server<Allows> {
+struct Server<Admit> {
     to_host: ToHost,
     commands: HashMap<u32, Command>,
     home: PathBuf,
-    allows: Allows,
+    admit: Admit,
 }
 
-impl<Allows> Server<Allows>
+impl<Admit> Server<Admit>
 where
-    Allows: Fn(&[String], &[(String, String)]) -> Result<(), String>,
+    Admit: Fn(&[String], Files) -> Result<Files, String>,
 {
     fn answer(&mut self, call: u32, request: Request, received_ns: i64) -> Result<(), MessageError> {
         let done = match request {
@@ -131,7 +134,7 @@ where
                 let sent_ns = sys::clock::realtime().as_ns();
                 return self.to_host.send(call, &Answer::Clock { received_ns, sent_ns });
             }
-            Request::Start { words, files } => self.start(call, &words, &files),
+            Request::Start { words, files } => self.start(call, &words, files),
             Request::Fetch { from } => return self.fetch(call, from),
             Request::Say { line } => self.with(call, |command| command.say(&line).map_err(|error| error.to_string())),
             Request::Stop => self.with(call, |command| {
@@ -150,8 +153,8 @@ where
         }
     }
 
-    fn start(&mut self, call: u32, words: &[String], files: &[(String, String)]) -> Result<(), String> {
-        (self.allows)(words, files)?;
+    fn start(&mut self, call: u32, words: &[String], files: Files) -> Result<(), String> {
+        let files = (self.admit)(words, files)?;
         if self.commands.len() >= MOST {
             return Err(format!("{MOST} commands are under way, and there are no more"));
         }
@@ -164,7 +167,7 @@ where
                 say(&format!("the channel to the host: {error}"));
             }
         };
-        let command = Command::start(self.folder(call), words, files, tell)?;
+        let command = Command::start(self.folder(call), words, &files, tell)?;
         self.commands.insert(call, command);
         self.to_host
             .send(call, &Answer::Started)

@@ -94,7 +94,7 @@ impl Held {
         let cable = cable::of(end)?;
         std::fs::create_dir_all(&self.folder).map_err(|error| io(&self.folder, error))?;
         let modules = modules::choose(&spec.modules, &modules::OF_QEMU)?;
-        let image = InMemory::new(&image::make(Path::new(image::OWN_PROGRAM), &modules)?)?;
+        let image = InMemory::new(&image::make(Path::new(image::OWN_PROGRAM), &modules, spec.runtime)?)?;
         let known = how::boot(&spec, |how, patience| {
             let done = self.attempt(&spec, &cable, &image, how, patience);
             if done.is_err() {

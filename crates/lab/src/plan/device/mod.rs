@@ -1,15 +1,20 @@
 //! The device's end of a step, as a task for a place: what it is told, and how it is done there.
 
+mod contained;
+
+use super::PlanError;
 use super::file::{Cpus, Duration};
 use super::measure::{Given, StepContext};
 use super::step::Step;
 use crate::kthreads::KernelThreads;
 use crate::load::LoadSpec;
 use crate::loads::{self, Loads};
+use crate::place::container::RuntimeName;
 use crate::place::line::{FromPlace, ToPlace, read};
 use crate::place::{Answers, Job, Kind, Place, StatedClock, say};
 use crate::runner::{Runner, Side};
 use crate::session::{Inventory, Session, SessionError};
+use contained::Inside;
 use probes::SenderEnd;
 use probes::subscribe::ClockRelation;
 use run::Stop;
@@ -17,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
-use units::{CpuList, Realtime, format_ns};
+use units::{CpuList, Monotonic, Realtime, format_ns};
 
 /// Name of the file that a place is given.
 pub(crate) const TASK: &str = "device.toml";
@@ -49,6 +54,9 @@ pub(super) struct There {
     judged_by_all: Vec<u32>,
     /// What loads the machine of the other end, as a setting of series says it.
     load_here: Option<String>,
+    /// The device is in a container of the place; `None`: in the place itself.
+    #[serde(default)]
+    container: Option<Inside>,
 }
 
 /// What the device's end asks the other about.
@@ -137,7 +145,7 @@ pub(super) fn job(
         asks: match (session.explainer(), place.kind()) {
             (None, _) | (_, Kind::Native | Kind::Far) => Asks::Nothing,
             (_, Kind::Container) => Asks::Causes,
-            (_, Kind::Vm) => Asks::VirtualCpus,
+            (_, Kind::Vm | Kind::ContainerInVm) => Asks::VirtualCpus,
         },
         audited: place.tells_inventory().then(|| context.audited.iter().collect()),
         // Another machine has numbers of its own.
@@ -146,6 +154,10 @@ pub(super) fn job(
             _ => context.judged_by_all.iter().collect(),
         },
         load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
+        container: place.has_container().then(|| Inside {
+            files: files.iter().map(|(name, _)| name.clone()).collect(),
+            runtime: None,
+        }),
     };
     let judged = match &context.inside {
         Some(inside) => inside.clone(),
@@ -159,22 +171,58 @@ pub(super) fn job(
     }
     keys.insert("cpus".to_owned(), judged.to_string().into());
     keys.insert("duration".to_owned(), format!("{}ns", context.duration.0).into());
-    let written = Written {
-        there: &there,
-        step: &keys,
-    };
-    let text = toml::to_string(&written).map_err(|error| super::PlanError::Invalid {
-        name: context.plan.clone(),
+    files.push(in_text(&there, &keys)?);
+    Ok(words_of_device(files, context.window_ns, session))
+}
+
+/// The task's file: its name and its text.
+fn in_text(there: &There, step: &toml::Table) -> Result<(String, String), PlanError> {
+    let text = toml::to_string(&Written { there, step }).map_err(|error| PlanError::Invalid {
+        name: there.plan.clone(),
         problem: format!("cannot be told to a place: {error}"),
     })?;
-    files.push((TASK.to_owned(), text));
-    let mut words: Vec<String> = WORDS.map(str::to_owned).to_vec();
-    words.push(format!("{}ns", context.window_ns));
+    Ok((TASK.to_owned(), text))
+}
+
+/// The command that does the task in these files, by the limits of the session.
+fn words_of_device(files: Vec<(String, String)>, window_ns: u64, session: &Session) -> Job {
+    let mut job = Job {
+        words: WORDS.map(str::to_owned).to_vec(),
+        files,
+    };
+    job.words.push(format!("{window_ns}ns"));
     if let Some(limits) = session.document("limits") {
-        files.push((LIMITS.to_owned(), limits.to_owned()));
-        words.extend(["--limits", LIMITS].map(str::to_owned));
+        job.files.push((LIMITS.to_owned(), limits.to_owned()));
+        job.words.extend(["--limits", LIMITS].map(str::to_owned));
     }
-    Ok(Job { words, files })
+    job
+}
+
+/// The same files, of which the task is then done in a container of the place where they go.
+///
+/// # Errors
+/// The task is none.
+pub(crate) fn contained(
+    mut files: Vec<(String, String)>,
+    runtime: RuntimeName,
+) -> Result<Vec<(String, String)>, String> {
+    let is_other = |name: &&String| ![TASK, LIMITS].contains(&name.as_str());
+    let inside = Inside {
+        files: files.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),
+        runtime: Some(runtime),
+    };
+    let inside = toml::Value::try_from(inside).map_err(|error| error.to_string())?;
+    let (_, text) = files
+        .iter_mut()
+        .find(|(name, _)| name == TASK)
+        .ok_or_else(|| format!("no {TASK}"))?;
+    let mut task: toml::Table = toml::from_str(text).map_err(|error| format!("{TASK}: {error}"))?;
+    let there = task.get_mut("there").and_then(toml::Value::as_table_mut);
+    there
+        .ok_or_else(|| format!("{TASK}: no [there]"))?
+        .insert("container".to_owned(), inside);
+    *text = task.to_string();
+    Ok(files)
 }
 
 impl Task {
@@ -212,14 +260,24 @@ impl Task {
         if free.is_empty() { allowed } else { free }
     }
 
-    /// The interface it receives or sends on, if its step has a network.
+    /// The interface that it receives or sends on itself, if its step has a network.
     pub fn interface(&self) -> Option<&str> {
+        self.network().filter(|_| self.there.container.is_none())
+    }
+
+    /// The interface of its step, if that has a network.
+    fn network(&self) -> Option<&str> {
         self.step.needs_bed().then_some(self.there.interface.as_str())
     }
 
     /// The interface it is told to be on, whether its step has a network or not.
     pub(crate) fn stands_on(&self) -> &str {
         &self.there.interface
+    }
+
+    /// Whether it is to be done in a container of the place.
+    pub(crate) fn is_contained(&self) -> bool {
+        self.there.container.is_some()
     }
 
     /// Whether loads are to run beside it.
@@ -273,6 +331,14 @@ impl Task {
     /// # Errors
     /// What was refused, or what the measurement ended with.
     pub fn run(&self, mut runner: Runner<'_>, window_ns: u64, answers: Answers) -> Result<(), SessionError> {
+        match &self.there.container {
+            None => self.run_here(&mut runner, window_ns, answers),
+            Some(inside) => contained::run(self, inside, &mut runner, window_ns, answers),
+        }
+    }
+
+    /// The same in the place itself.
+    fn run_here(&self, runner: &mut Runner<'_>, window_ns: u64, answers: Answers) -> Result<(), SessionError> {
         let context = StepContext {
             judged: self.judged(),
             inside: None,
@@ -292,7 +358,8 @@ impl Task {
             written: &self.step.written,
         };
         let sender = SenderEnd::default();
-        let begin = listen(sender.clone(), runner.session.stop.clone(), answers);
+        let ended = sender.clone();
+        let begin = listen(move |at| ended.tell(at), runner.session.stop.clone(), answers);
         // An error: whoever started it sees that it has ended.
         let _ = say(&FromPlace::Prepared);
         // Nobody tells it any more: it ends at once then, for the run is told to.
@@ -312,8 +379,8 @@ impl Task {
 }
 
 /// Hears what the other end has to say, for as long as the process lives. When there is nobody any more, this end is over, too. What
-/// comes back is told when to begin, or that nobody will.
-fn listen(sender: SenderEnd, stop: Stop, answers: Answers) -> Receiver<()> {
+/// comes back is told when to begin, or that nobody will; `ended`, when the sender has.
+fn listen(ended: impl Fn(Monotonic) + Send + 'static, stop: Stop, answers: Answers) -> Receiver<()> {
     let (told, begin) = channel();
     let mut told = Some(told);
     std::thread::spawn(move || {
@@ -323,7 +390,7 @@ fn listen(sender: SenderEnd, stop: Stop, answers: Answers) -> Receiver<()> {
                 Some(ToPlace::Begin) => drop(told.take()),
                 Some(ToPlace::SenderEnded(at)) => {
                     let now = sys::clock::pair();
-                    sender.tell(now.monotonic - (now.realtime - Realtime::from_ns(at)));
+                    ended(now.monotonic - (now.realtime - Realtime::from_ns(at)));
                 }
                 Some(ToPlace::Because(told)) => answers.take(told),
                 None => {}

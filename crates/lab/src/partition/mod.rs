@@ -1,19 +1,21 @@
-//! CPUs of this machine kept apart from everything else for the length of a measurement: a partition of control groups of version 1.
+//! CPUs of this machine kept apart from everything else for the length of a measurement, by CPU sets of control groups.
 //!
-//! The threads of the top group that may run everywhere are moved into a group with the other CPUs; balancing is left to that group.
-//! This process stays in the top group, and uses all CPUs. What is changed is in a journal first. Whoever starts next takes back what a
-//! killed process left.
+//! The threads of the top group that may run everywhere are moved into a group with the other CPUs. This process is in the top group
+//! meanwhile, and uses all CPUs. What is changed is in a journal first. Whoever starts next takes back what a killed process left.
+
+mod version1;
+mod version2;
 
 use host::tune::{Applied, Journal, JournalError, Machine, Operation, Outcome, apply, undo};
 use host::{Host, ThreadStat};
 use model::Fact;
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use units::CpuList;
-
-/// Where control groups with CPU sets are mounted.
-const ROOT: &str = "/sys/fs/cgroup/cpuset";
+use version1::Version1;
+use version2::Version2;
 
 /// The group with the other CPUs.
 const OTHERS: &str = "triptime-others";
@@ -33,11 +35,74 @@ const GROUP: &str = "partition of control groups";
 /// CPUs that are kept apart. Everything is as it was when this is dropped.
 #[derive(Debug)]
 pub struct Partition {
+    sets: Box<dyn Sets>,
     journal: Journal,
+    /// The file by which this process gets back to its group.
+    home: Option<PathBuf>,
     cpus: CpuList,
     moved: usize,
+    /// Groups that keep their CPUs, and why.
+    spared: BTreeSet<String>,
     /// Threads that stayed, by name.
     stayed: BTreeSet<String>,
+}
+
+/// How one version of control groups has CPU sets.
+trait Sets: Debug {
+    /// The top group.
+    fn root(&self) -> &Path;
+
+    /// The file of a group with its members.
+    fn members(&self) -> &'static str;
+
+    /// What becomes of load balancing, in words.
+    fn balancing(&self) -> &'static str;
+
+    /// Whether this machine has them by this version.
+    fn is_here(&self) -> bool;
+
+    /// Whether this process can keep others off CPUs by them.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    fn possible(&self) -> Result<(), String>;
+
+    /// Has this process in the top group; the file by which it gets back to where it was.
+    ///
+    /// # Errors
+    /// It cannot get there.
+    fn enter(&self) -> Result<Option<PathBuf>, String> {
+        Ok(None)
+    }
+
+    /// What keeps everything off `cpus` that is no member of the top group, and makes the group of the `others`.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    fn change(&self, cpus: &CpuList, others: &CpuList) -> Result<Change, String>;
+}
+
+/// What is done to the groups.
+#[derive(Debug, Default)]
+struct Change {
+    operations: Vec<Operation>,
+    /// Groups that keep their CPUs, and why.
+    spared: BTreeSet<String>,
+}
+
+fn all_versions() -> [Box<dyn Sets>; 2] {
+    [Box::new(Version1), Box::new(Version2::default())]
+}
+
+/// The version that has CPU sets here.
+fn found() -> Result<Box<dyn Sets>, String> {
+    let here = all_versions().into_iter().find(|sets| sets.is_here());
+    let sets = here.ok_or("control groups have no CPU sets here (cpuset): boot with isolcpus=")?;
+    sets.possible()?;
+    match rustix::process::geteuid().is_root() {
+        true => Ok(sets),
+        false => Err("only root can move other processes: start it as root".to_owned()),
+    }
 }
 
 /// Whether there can be one here.
@@ -45,27 +110,7 @@ pub struct Partition {
 /// # Errors
 /// Why not, in words.
 pub fn possible() -> Result<(), String> {
-    let root = Path::new(ROOT);
-    if !root.join("cpuset.sched_load_balance").exists() {
-        return Err(format!(
-            "{ROOT} has no control groups of version 1, and with version 2 the measuring threads would have to be a group of their own, \
-             which this version does not make: boot with isolcpus="
-        ));
-    }
-    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let own = own
-        .lines()
-        .find_map(|line| line.split_once(":cpuset:").map(|(_, path)| path));
-    if own != Some("/") {
-        return Err(format!(
-            "this process is in the control group {}, and only the top one of CPU sets can be parted: start it there",
-            own.unwrap_or("of no CPU set")
-        ));
-    }
-    match rustix::process::geteuid().is_root() {
-        true => Ok(()),
-        false => Err("only root can move other processes: start it as root".to_owned()),
-    }
+    found().map(|_| ())
 }
 
 /// Takes back what a process left that was killed. One that is in use stays.
@@ -89,7 +134,7 @@ impl Partition {
     /// # Errors
     /// Why it cannot be; then nothing is changed.
     pub fn make(cpus: &CpuList) -> Result<Self, String> {
-        possible()?;
+        let sets = found()?;
         clean_up()?;
         let others = Host::live()
             .online_cpus()
@@ -99,22 +144,20 @@ impl Partition {
             return Err(format!("cpu {cpus} is all there is: nothing else could run"));
         }
         let journal = Journal::open(Path::new(JOURNAL)).map_err(|error| error.to_string())?;
+        let home = sets.enter()?;
         // Dropped when something is refused: then it is taken back.
         let mut this = Self {
+            sets,
             journal,
+            home,
             cpus: cpus.clone(),
             moved: 0,
+            spared: BTreeSet::new(),
             stayed: BTreeSet::new(),
         };
-        let memory = fs::read_to_string(format!("{ROOT}/cpuset.mems")).map_err(|error| format!("{ROOT}: {error}"))?;
-        let group = format!("{ROOT}/{OTHERS}");
-        let operations = [
-            Operation::folder(&group),
-            Operation::write(format!("{group}/cpuset.mems"), memory.trim()),
-            Operation::write(format!("{group}/cpuset.cpus"), others.to_string()),
-            Operation::write(format!("{ROOT}/cpuset.sched_load_balance"), "0"),
-        ];
-        let applied = apply(&Machine::live(), &mut this.journal, GROUP, &operations);
+        let change = this.sets.change(cpus, &others)?;
+        this.spared = change.spared;
+        let applied = apply(&Machine::live(), &mut this.journal, GROUP, &change.operations);
         let applied = applied.map_err(|error| error.to_string())?;
         applied.iter().try_for_each(held)?;
         for _ in 0..TIMES {
@@ -130,21 +173,21 @@ impl Partition {
     /// Moves what may run everywhere; how many were moved.
     fn move_others(&mut self) -> usize {
         let own = std::process::id();
-        let all: CpuList = sys::thread::online_cpus();
-        let into = format!("{ROOT}/{OTHERS}/tasks");
+        let (root, members) = (self.sets.root(), self.sets.members());
+        let into = root.join(OTHERS).join(members);
         let mut moved = 0;
-        for thread in threads(ROOT).into_iter().filter(|thread| !is_of(*thread, own)) {
-            let Ok(allowed) = sys::thread::affinity_of(thread) else {
-                continue;
-            };
+        for member in numbers(&root.join(members))
+            .into_iter()
+            .filter(|member| !is_of(*member, own))
+        {
+            let Some(allowed) = allowed(member) else { continue };
             if allowed.iter().all(|cpu| !self.cpus.contains(cpu)) {
                 continue;
             }
             // Its owner has said where it runs: it is not to lose that.
-            let is_free = all.without(&allowed).is_empty();
-            match is_free.then(|| fs::write(&into, thread.to_string())) {
+            match is_free(&allowed).then(|| fs::write(&into, member.to_string())) {
                 Some(Ok(())) => moved += 1,
-                _ => self.stayed.extend(name(thread)),
+                _ => self.stayed.extend(name(member)),
             }
         }
         moved
@@ -156,12 +199,14 @@ impl Partition {
             group: GROUP.to_owned(),
             name: name.to_owned(),
             value: Ok(value),
-            source: ROOT.to_owned(),
+            source: self.sets.root().display().to_string(),
         };
         vec![
             fact("kept apart", format!("cpu {}", self.cpus)),
+            fact("load balancing", self.sets.balancing().to_owned()),
             fact("threads moved", self.moved.to_string()),
             fact("threads that may run there and stayed", in_short(&self.stayed)),
+            fact("groups that keep their CPUs", in_short(&self.spared)),
         ]
     }
 }
@@ -170,6 +215,10 @@ impl Drop for Partition {
     fn drop(&mut self) {
         // What cannot be taken back stays in the journal, for whoever starts next.
         let _ = taken_back(&mut self.journal);
+        if let Some(home) = &self.home {
+            // An error: the group has gone meanwhile, and this process with it goes on in the top one.
+            let _ = fs::write(home, std::process::id().to_string());
+        }
     }
 }
 
@@ -184,24 +233,42 @@ fn held(applied: &Applied) -> Result<(), String> {
 
 /// Threads back into the top group, then the changes of the journal.
 fn taken_back(journal: &mut Journal) -> Result<(), String> {
-    let group = format!("{ROOT}/{OTHERS}");
-    for _ in 0..TIMES {
-        let threads = threads(&group);
-        if threads.is_empty() {
-            break;
-        }
-        for thread in threads {
-            // ESRCH: it has ended.
-            let _ = fs::write(format!("{ROOT}/tasks"), thread.to_string());
-        }
+    for sets in all_versions() {
+        empty(sets.as_ref());
     }
     let undone = undo(&Machine::live(), journal).map_err(|error| error.to_string())?;
     undone.iter().try_for_each(held)
 }
 
-fn threads(group: &str) -> Vec<u32> {
-    let text = fs::read_to_string(format!("{group}/tasks")).unwrap_or_default();
+/// Has the members of the group of the others in the top one again.
+fn empty(sets: &dyn Sets) {
+    let (root, members) = (sets.root(), sets.members());
+    for _ in 0..TIMES {
+        let left = numbers(&root.join(OTHERS).join(members));
+        if left.is_empty() {
+            return;
+        }
+        for member in left {
+            // ESRCH: it has ended.
+            let _ = fs::write(root.join(members), member.to_string());
+        }
+    }
+}
+
+/// The numbers in such a file; none where it is not there.
+fn numbers(path: &Path) -> Vec<u32> {
+    let text = fs::read_to_string(path).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+/// Where a thread may run; `None`: it has ended.
+fn allowed(thread: u32) -> Option<CpuList> {
+    sys::thread::affinity_of(thread).ok()
+}
+
+/// Whether who may run there may run everywhere.
+fn is_free(allowed: &CpuList) -> bool {
+    sys::thread::online_cpus().without(allowed).is_empty()
 }
 
 fn is_of(thread: u32, process: u32) -> bool {

@@ -1,0 +1,59 @@
+//! CPU sets of control groups of version 1: the other CPUs are a group's, and load balancing is left to it.
+
+use super::{Change, OTHERS, Sets};
+use host::tune::Operation;
+use std::fs;
+use std::path::Path;
+use units::CpuList;
+
+const ROOT: &str = "/sys/fs/cgroup/cpuset";
+
+/// The hierarchy of the controller `cpuset`.
+#[derive(Debug)]
+pub(super) struct Version1;
+
+impl Sets for Version1 {
+    fn root(&self) -> &Path {
+        Path::new(ROOT)
+    }
+
+    fn members(&self) -> &'static str {
+        "tasks"
+    }
+
+    fn balancing(&self) -> &'static str {
+        "left to the group of the others"
+    }
+
+    fn is_here(&self) -> bool {
+        Path::new(ROOT).join("cpuset.sched_load_balance").exists()
+    }
+
+    fn possible(&self) -> Result<(), String> {
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let own = own
+            .lines()
+            .find_map(|line| line.split_once(":cpuset:").map(|(_, path)| path));
+        match own {
+            Some("/") => Ok(()),
+            other => Err(format!(
+                "this process is in the control group {}, and only the top one of CPU sets can be parted: start it there",
+                other.unwrap_or("of no CPU set")
+            )),
+        }
+    }
+
+    fn change(&self, _cpus: &CpuList, others: &CpuList) -> Result<Change, String> {
+        let memory = fs::read_to_string(format!("{ROOT}/cpuset.mems")).map_err(|error| format!("{ROOT}: {error}"))?;
+        let group = format!("{ROOT}/{OTHERS}");
+        Ok(Change {
+            operations: vec![
+                Operation::folder(&group),
+                Operation::write(format!("{group}/cpuset.mems"), memory.trim()),
+                Operation::write(format!("{group}/cpuset.cpus"), others.to_string()),
+                Operation::write(format!("{ROOT}/cpuset.sched_load_balance"), "0"),
+            ],
+            ..Change::default()
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! CPUs that control groups of version 2 keep apart, in guests: this machine may have version 1 alone.
+
+use crate::machine::{Kernel, alone};
+use store::RunFile;
+use support::root_or_skip;
+
+/// What a killed measurement and the next one did in a guest with this kernel.
+fn assert_parted(test: &str, kernel: Kernel) {
+    if !root_or_skip(test) {
+        return;
+    }
+    let left = match alone(kernel) {
+        Ok(left) => left,
+        Err(why) => return testing::skip(test, why),
+    };
+    let text = |name: &str| left.text(&format!("cpu-sets/{name}"));
+    let (before, meanwhile) = (text("before"), text("meanwhile"));
+    assert!(
+        before.contains("others: \n") && before.contains("Cpus_allowed_list:\t0-1\n"),
+        "{before}"
+    );
+    for line in [
+        "others: /sys/fs/cgroup/triptime-others",
+        "controllers: cpuset",
+        "system: 0",
+        "user: 0",
+        // Its process has chosen CPU 1.
+        "machine: \n",
+        "Cpus_allowed_list:\t0\n",
+        "Cpus_allowed_list:\t1",
+    ] {
+        assert!(meanwhile.contains(line), "{line}: {meanwhile}");
+    }
+    assert_eq!(text("own"), "0::/", "it measures from the top group");
+    // The first was killed; the second took back what it had left, and then its own.
+    let back = match kernel {
+        Kernel::Rt612 => before,
+        // The kernel takes no empty set back from a group with members: it has all CPUs then.
+        Kernel::Rt61 => before
+            .replace("system: \n", "system: 0-1\n")
+            .replace("user: \n", "user: 0-1\n"),
+    };
+    assert_eq!(text("after"), back, "left behind");
+    let status = text("second.status");
+    assert!(["1", "3"].contains(&status.as_str()), "{status}: {}", left.console);
+    let run = RunFile::open(&left.path("cpu-sets/second.triptime")).expect("a run");
+    let facts = run.facts().expect("facts");
+    let fact = |name: &str| {
+        let of = |fact: &&model::Fact| fact.group == "partition of control groups" && fact.name == name;
+        let found = facts.iter().find(of).and_then(|fact| fact.value.clone().ok());
+        found.unwrap_or_else(|| panic!("no {name}: {facts:#?}"))
+    };
+    assert_eq!(fact("kept apart"), "cpu 1");
+    assert!(fact("load balancing").starts_with("over all CPUs"));
+    assert_eq!(
+        fact("groups that keep their CPUs"),
+        "1: machine.slice (sleep has chosen its CPUs)"
+    );
+    let series = run.series().expect("series");
+    let windows = run.windows(series[0].0).expect("windows");
+    let samples: u64 = windows.iter().map(|window| window.counters.received).sum();
+    assert!(samples > 50, "{samples} of {}", series[0].1.name);
+}
+
+#[test]
+fn cpus_are_kept_apart_by_control_groups_of_version_2() {
+    assert_parted("cpus_are_kept_apart_by_control_groups_of_version_2", Kernel::Rt612);
+}
+
+#[test]
+fn cpus_are_kept_apart_by_an_older_kernel() {
+    assert_parted("cpus_are_kept_apart_by_an_older_kernel", Kernel::Rt61);
+}
