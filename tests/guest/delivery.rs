@@ -125,6 +125,7 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
         kernel,
         scenarios: &["delivery.sh"],
         programs: &[],
+        files: &[],
         built: &[],
         has_card: false,
         network: Some((&host, "vnet0")),

@@ -41,6 +41,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) scenarios: &'a [&'a str],
     /// Programs of this machine that the scenario uses, beside `ip`.
     pub(crate) programs: &'a [&'a str],
+    /// Other files of this machine that it uses.
+    pub(crate) files: &'a [&'a str],
     /// C programs of `tests/guest/bed` that it uses.
     pub(crate) built: &'a [&'a str],
     /// Whether it has a card of Intel's, with a driver that knows a clock of it; joined to nothing.
@@ -195,6 +197,7 @@ pub(crate) fn alone(kernel: Kernel) -> Result<&'static Left, &'static str> {
             kernel,
             scenarios: &["follow.sh", "round_trip.sh", "nic_stamps.sh", "cpu_sets.sh"],
             programs: &[],
+            files: &[],
             built: &[],
             has_card: true,
             network: None,
@@ -239,6 +242,9 @@ fn fill(setup: &Setup, kernel: &Path, folder: &Path) -> Result<Vec<u8>, String> 
         if !image.program(path) {
             return Err(format!("{path} is not installed"));
         }
+    }
+    for path in setup.files {
+        image.copy(Path::new(path), path);
     }
     image.copy(&support::binary(), "/bin/triptime");
     image.copy(&kernel.join("order"), "/modules/order");

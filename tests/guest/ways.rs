@@ -8,13 +8,15 @@ use store::RunFile;
 use support::root_or_skip;
 
 /// What its kernel datapath needs.
-const OPEN_VSWITCH: [&str; 5] = [
+const OPEN_VSWITCH: [&str; 4] = [
     "/usr/bin/ovsdb-tool",
     "/usr/bin/ovs-vsctl",
     "/usr/sbin/ovsdb-server",
     "/usr/sbin/ovs-vswitchd",
-    "/usr/share/openvswitch/vswitch.ovsschema",
 ];
+
+/// What its database is made from.
+const OPEN_VSWITCH_SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 
 /// How long `ways.sh` blocks the container's CPU.
 const BLOCK_NS: i64 = 100_000_000;
@@ -59,6 +61,7 @@ fn ways_that_take_kernel_modules_are_found_and_every_frame_is_traced() {
         kernel: Kernel::Rt612,
         scenarios: &["ways.sh"],
         programs: &OPEN_VSWITCH,
+        files: &[OPEN_VSWITCH_SCHEMA],
         built: &["vmm", "blocker"],
         has_card: false,
         network: None,
