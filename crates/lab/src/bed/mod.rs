@@ -20,20 +20,24 @@ pub(crate) mod names;
 mod network;
 mod ports;
 mod tap;
-mod vswitch;
+pub(crate) mod vswitch;
 
+pub(crate) use guests::tap_of_guest;
 pub use names::{DEVICE_IF, End, TEST_SET_IF};
 pub use network::Network;
+pub(crate) use ports::{Stands, behind, mac_on, that_is_up};
 
 use crate::fault::{FaultBed, Faults, Wire};
 use entry::{Entry, over_taps};
 use model::Fact;
 use probes::{Directions, Need, NicStamps, Port, ProbeError};
+use std::path::Path;
 use std::sync::Arc;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
+use vswitch::Files;
 
 /// The rights that building a bed and measuring over it take.
 pub(crate) const NEEDS: [Need; 3] = [
@@ -64,15 +68,20 @@ pub struct Bed {
 }
 
 /// What forwards in user space; dropping it ends it.
-trait Forwarder: std::fmt::Debug + Send + Sync {}
+trait Forwarder: std::fmt::Debug + Send + Sync {
+    /// Why it forwards nothing any more, if that is so.
+    fn ended(&self) -> Option<String>;
+}
 
-impl Forwarder for tap::Switch {}
-impl Forwarder for vswitch::Vswitch {}
-impl Forwarder for Arc<Wire> {}
+impl Forwarder for Arc<Wire> {
+    fn ended(&self) -> Option<String> {
+        self.broken()
+    }
+}
 
 /// Where an end is.
 #[derive(Debug)]
-struct EndInterface {
+pub(crate) struct EndInterface {
     /// `None` in the namespace of this process.
     namespace: Option<NetNs>,
     interface: String,
@@ -128,13 +137,17 @@ impl Bed {
     /// Several devices on a network that takes one, what the kernel refused, or what is not installed; nothing of the bed remains
     /// then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn over(network: Network, devices: usize) -> Result<Self, BedError> {
+        Self::for_these(network, devices, Files::Private)
+    }
+
+    fn for_these(network: Network, devices: usize, files: Files) -> Result<Self, BedError> {
         check_number(network, devices)?;
         match network {
             Network::Veth => Ok(kernel::veth()?),
             Network::Bridge => Ok(kernel::bridge(devices)?),
             Network::Macvlan => Ok(kernel::macvlan(devices)?),
             Network::Tap => tap::build(),
-            Network::OpenVswitch => vswitch::build(devices),
+            Network::OpenVswitch => vswitch::build(devices, files),
         }
     }
 
@@ -146,7 +159,30 @@ impl Bed {
     /// remains then. Needs /dev/net/tun or a devtmpfs at /dev, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn for_guests(network: Network, guests: usize) -> Result<Self, BedError> {
         check_number(network, guests)?;
-        guests::build(network, guests)
+        guests::build(network, guests, Files::Private)
+    }
+
+    /// The same as [`Bed::for_guests`] if they are guests, else as [`Bed::over`], for a process that stays: a program that forwards has
+    /// its files in `folder`.
+    ///
+    /// # Errors
+    /// As of those.
+    pub(crate) fn kept(network: Network, devices: usize, are_guests: bool, folder: &Path) -> Result<Self, BedError> {
+        let files = Files::In(folder.to_owned());
+        match are_guests {
+            true => check_number(network, devices).and_then(|()| guests::build(network, devices, files)),
+            false => Self::for_these(network, devices, files),
+        }
+    }
+
+    /// The ends of its devices; what of it has no other name goes.
+    pub(crate) fn into_devices(self) -> Vec<EndInterface> {
+        self.devices
+    }
+
+    /// Why what forwards in user space forwards nothing any more, if that is so.
+    pub(crate) fn ended(&self) -> Option<String> {
+        self._forwarder.as_ref()?.ended()
     }
 
     /// Builds a bed over a wire that makes faults; gives the wire too, for its counts.
@@ -177,7 +213,7 @@ impl Bed {
     /// # Errors
     /// A port that is missing, is down, or is both ends; a macvlan that the kernel refused.
     pub fn of_ports(test_set: &str, device: &str, devices: usize) -> Result<Self, SysError> {
-        ports::take(test_set, device, ports::Stands::These(devices))
+        ports::take(test_set, device, Stands::These(devices))
     }
 
     /// The same for so many guests: each gets a macvtap on the device's port, in a namespace of its own; they go with the bed. While they
@@ -186,7 +222,7 @@ impl Bed {
     /// # Errors
     /// As of [`Bed::of_ports`]; a macvtap that the kernel refused.
     pub fn of_ports_for_guests(test_set: &str, device: &str, guests: usize) -> Result<Self, SysError> {
-        ports::take(test_set, device, ports::Stands::Guests(guests))
+        ports::take(test_set, device, Stands::Guests(guests))
     }
 
     /// Takes one port of this namespace as the test set's end, as it is; the device is on another machine.
@@ -249,12 +285,7 @@ impl Bed {
     /// No such device, or one whose address cannot be read.
     pub fn device(&self, number: usize) -> Result<DeviceEnd<'_>, SysError> {
         let end = self.devices.get(number).ok_or_else(|| self.no_device(number))?;
-        Ok(DeviceEnd {
-            namespace: end.namespace.as_ref(),
-            interface: &end.interface,
-            mac: end.mac()?,
-            card: end.card.map(|(card, _)| card),
-        })
+        end.device()
     }
 
     fn no_device(&self, number: usize) -> SysError {
@@ -303,12 +334,13 @@ impl Bed {
 
     /// Its network namespaces, by what each is: `ts`, `dut`, `dut1` and so on, and `sw` of what is between.
     pub(crate) fn namespaces(&self) -> Vec<(String, &NetNs)> {
-        let devices = self.devices.iter().enumerate();
-        let devices = devices.map(|(number, device)| (names::device_end(number), device));
-        let ends = std::iter::once(("ts".to_owned(), &self.test_set)).chain(devices);
-        let ends = ends.filter_map(|(name, end)| Some((name, end.namespace.as_ref()?)));
+        let test_set = self
+            .test_set
+            .namespace
+            .iter()
+            .map(|test_set| ("ts".to_owned(), test_set));
         let switch = self.switch.iter().map(|switch| ("sw".to_owned(), switch));
-        ends.chain(switch).collect()
+        test_set.chain(named(&self.devices)).chain(switch).collect()
     }
 
     fn place(&self, end: End) -> Result<&EndInterface, SysError> {
@@ -317,6 +349,12 @@ impl Bed {
             End::Device => self.devices.first().ok_or_else(|| self.no_device(0)),
         }
     }
+}
+
+/// The namespaces of devices, by what each is called.
+pub(crate) fn named(devices: &[EndInterface]) -> impl Iterator<Item = (String, &NetNs)> {
+    let numbered = devices.iter().enumerate();
+    numbered.filter_map(|(number, end)| Some((names::device_end(number), end.namespace.as_ref()?)))
 }
 
 /// Whether so many devices can be on this network.
@@ -338,6 +376,16 @@ impl EndInterface {
             interface,
             card: None,
         }
+    }
+
+    /// For who moves in there.
+    pub(crate) fn device(&self) -> Result<DeviceEnd<'_>, SysError> {
+        Ok(DeviceEnd {
+            namespace: self.namespace.as_ref(),
+            interface: &self.interface,
+            mac: self.mac()?,
+            card: self.card.map(|(card, _)| card),
+        })
     }
 
     fn mac(&self) -> Result<[u8; 6], SysError> {

@@ -3,18 +3,22 @@
 //! What was asked for is written into a folder of the lab before anything is made, and all that is made is called after the lab. So what
 //! a killed `up` left is known and can be taken down.
 
+mod forwarder;
 mod names;
+mod ports;
 mod record;
 
+pub use forwarder::forward;
 pub use names::LabName;
 pub use record::Asked;
 
-use crate::bed::names::{device_end as device, device_if};
-use crate::bed::{Bed, BedError, TEST_SET_IF};
+use crate::bed::names::device_end as device;
+use crate::bed::{Bed, BedError, EndInterface, Network, TEST_SET_IF, named, tap_of_guest};
 use crate::place::container::{Containers, Held};
 use crate::place::guest::{GuestSpec, held};
 use crate::place::{Kind, PlaceError};
 
+use forwarder::Forwarder;
 use names::{name_of, namespaces_of, path_of};
 use record::Record;
 use rustix::fs::{FlockOperation, flock};
@@ -77,25 +81,50 @@ impl Lab {
     /// An end of it for a person: which, its interface, and how a command is run there, all but what is to be run.
     pub fn ends(&self) -> Vec<(String, String, String)> {
         let Some(asked) = &self.asked else { return Vec::new() };
-        let by_namespace = |end: &str| format!("nsenter --net={} {PROGRAM}", path_of(&self.name, end).display());
-        let mut ends = vec![("test set".to_owned(), TEST_SET_IF.to_owned(), by_namespace("ts"))];
+        let named = asked.named_ends();
+        let by_namespace = |end: &str| match named.iter().any(|name| name == end) {
+            true => format!("nsenter --net={} {PROGRAM}", path_of(&self.name, end).display()),
+            // A port as it is.
+            false => PROGRAM.to_owned(),
+        };
+        let test_set = match &asked.nic[..] {
+            [] => Some(TEST_SET_IF),
+            [port, _] => Some(port.as_str()),
+            _ => None,
+        };
+        let test_set = test_set.map(|interface| ("test set".to_owned(), interface.to_owned(), by_namespace("ts")));
+        let mut ends: Vec<_> = test_set.into_iter().collect();
         for number in 0..asked.devices {
             let end = device(number);
             let (interface, way) = match asked.place {
                 Kind::Container => match self.held(&end, asked) {
-                    Ok(held) => (device_if(number), held.way_in()),
-                    Err(_) => (device_if(number), by_namespace(&end)),
+                    Ok(held) => (asked.interface(number), held.way_in()),
+                    Err(_) => (asked.interface(number), by_namespace(&end)),
                 },
                 Kind::Vm => {
                     let known = self.guest(number).known();
                     let interface = known.map_or_else(|| "?".to_owned(), |known| known.interface);
                     (interface, format!("{PROGRAM} lab run {} --device {number}", self.name))
                 }
-                Kind::Native | Kind::Far | Kind::ContainerInVm => (device_if(number), by_namespace(&end)),
+                Kind::Native | Kind::Far | Kind::ContainerInVm => (asked.interface(number), by_namespace(&end)),
             };
             ends.push((format!("device {number}"), interface, way));
         }
         ends
+    }
+
+    /// What forwards in it, in words; `None`: the kernel does.
+    pub fn forwarder(&self) -> Option<String> {
+        let asked = self.asked.as_ref().filter(|asked| asked.takes_forwarder())?;
+        let forwarder = Forwarder::of(&self.name, &self.folder);
+        let process = forwarder.process()?;
+        Some(match asked.network {
+            Network::OpenVswitch => format!(
+                "Open vSwitch, process {process} and its children; OVS_RUNDIR={} ovs-vsctl show",
+                forwarder.files().display()
+            ),
+            _ => format!("a thread of process {process}"),
+        })
     }
 
     /// What is known of each of its guests, in words; none where its devices are no guests.
@@ -177,7 +206,8 @@ impl Labs {
     /// It is up with other settings, or what kept it from being made: nothing of it remains then.
     pub fn up(&self, name: &LabName, asked: &Asked, program: Option<PathBuf>) -> Result<(Lab, bool), LabError> {
         let asked = &asked.resolved()?;
-        if let Some(lab) = self.list()?.into_iter().find(|lab| lab.name == *name) {
+        let (this, others): (Vec<Lab>, Vec<Lab>) = self.list()?.into_iter().partition(|lab| lab.name == *name);
+        if let Some(lab) = this.into_iter().next() {
             match (&lab.stale, &lab.asked) {
                 (None, Some(is)) if is == asked => return Ok((lab, true)),
                 (None, Some(is)) => {
@@ -188,6 +218,7 @@ impl Labs {
                 _ => self.down(name)?,
             }
         }
+        check_ports(asked, &others)?;
         let made = self.make(name, asked, program);
         if made.is_err() {
             // The first error says why; what cannot be taken away is listed as stale.
@@ -202,25 +233,19 @@ impl Labs {
         Record::now(asked).write(&folder)?;
         let namespaces = Path::new(NAMESPACES);
         create_dir_all(namespaces).map_err(|error| failed(namespaces, error))?;
-        let bed = match asked.place {
-            Kind::Vm => Bed::for_guests(asked.network, asked.devices)?,
-            _ => Bed::over(asked.network, asked.devices)?,
-        };
-        for (end, namespace) in bed.namespaces() {
-            namespace.pin(&path_of(name, &end))?;
-        }
+        let devices = join(name, asked, &folder)?;
         match (asked.place, &asked.guest) {
-            (Kind::Vm, Some(guest)) => self.boot(name, asked.devices, guest, &bed),
+            (Kind::Vm, Some(guest)) => self.boot(name, guest, &devices),
             (Kind::Container, _) => self.contain(name, asked, program),
             _ => Ok(()),
         }
     }
 
     /// A guest at each device, one after another.
-    fn boot(&self, name: &LabName, guests: usize, spec: &GuestSpec, bed: &Bed) -> Result<(), LabError> {
+    fn boot(&self, name: &LabName, spec: &GuestSpec, devices: &[EndInterface]) -> Result<(), LabError> {
         let lab = self.look(name);
-        for number in 0..guests {
-            lab.guest(number).start(spec, number, bed.device(number)?)?;
+        for (number, end) in devices.iter().enumerate() {
+            lab.guest(number).start(spec, number, end.device()?)?;
         }
         Ok(())
     }
@@ -237,8 +262,9 @@ impl Labs {
         };
         for number in 0..asked.devices {
             let end = device(number);
-            let id = name_of(name, &end);
-            Held::start(&containers, &folder.join(&end), &path_of(name, &end), &id)?;
+            let (id, path) = (name_of(name, &end), path_of(name, &end));
+            let namespace = (!asked.is_on_port()).then_some(path.as_path());
+            Held::start(&containers, &folder.join(&end), namespace, &id)?;
         }
         Ok(())
     }
@@ -285,7 +311,7 @@ impl Labs {
         lab
     }
 
-    /// Takes a lab down, as far as it is there: containers, guests, namespaces with all interfaces in them, its folder.
+    /// Takes a lab down, as far as it is there: containers, guests, what forwards, namespaces with all interfaces in them, its folder.
     ///
     /// # Errors
     /// There is no such lab, or what could not be taken away.
@@ -296,6 +322,9 @@ impl Labs {
             return Err(no_lab(name));
         }
         let lab = self.look(name);
+        if let Some(asked) = &lab.asked {
+            ports::free(name, asked);
+        }
         if let Some(asked) = lab.asked.as_ref().filter(|asked| asked.place == Kind::Container) {
             for number in 0..asked.devices {
                 let end = device(number);
@@ -310,6 +339,7 @@ impl Labs {
         for number in 0..guests {
             lab.guest(number).end();
         }
+        Forwarder::of(name, &folder).end();
         for path in namespaces {
             NetNs::unpin(&path)?;
         }
@@ -320,28 +350,72 @@ impl Labs {
     }
 }
 
+/// Makes what joins the ends of a lab, and names their namespaces; gives the ends of its devices.
+fn join(name: &LabName, asked: &Asked, folder: &Path) -> Result<Vec<EndInterface>, LabError> {
+    if let Some(port) = asked.device_port() {
+        let devices = ports::devices(asked, port)?;
+        pin(name, named(&devices))?;
+        return Ok(devices);
+    }
+    if asked.takes_forwarder() {
+        Forwarder::of(name, folder).start()?;
+        // Of no others it is known what is to be opened: a container takes its namespace by the name.
+        let guests = if asked.place == Kind::Vm { asked.devices } else { 0 };
+        let tap = |number| Ok(tap_of_guest(NetNs::open(&path_of(name, &device(number)))?, number));
+        return (0..guests).map(tap).collect();
+    }
+    let bed = match asked.place {
+        Kind::Vm => Bed::for_guests(asked.network, asked.devices)?,
+        _ => Bed::over(asked.network, asked.devices)?,
+    };
+    pin(name, bed.namespaces())?;
+    Ok(bed.into_devices())
+}
+
+/// Names the namespaces of ends.
+fn pin<'a>(name: &LabName, ends: impl IntoIterator<Item = (String, &'a NetNs)>) -> Result<(), LabError> {
+    for (end, namespace) in ends {
+        namespace.pin(&path_of(name, &end))?;
+    }
+    Ok(())
+}
+
+/// Whether the ports that are asked for can be ends, and are none of other labs.
+fn check_ports(asked: &Asked, others: &[Lab]) -> Result<(), LabError> {
+    for port in &asked.nic {
+        let has = |lab: &&Lab| lab.asked.as_ref().is_some_and(|other| other.nic.contains(port));
+        if let Some(lab) = others.iter().find(has) {
+            return Err(LabError::Refused(format!(
+                "{port} is an end of the lab {name}: `triptime lab down {name}` first, or name another port",
+                name = lab.name
+            )));
+        }
+    }
+    ports::check(&asked.nic)
+}
+
 /// What is not there of a lab that was made since this machine was started.
 fn missing(lab: &Lab, asked: &Asked) -> Option<String> {
-    for end in std::iter::once("ts".to_owned()).chain((0..asked.devices).map(device)) {
-        let path = path_of(&lab.name, &end);
-        if !NetNs::is_pinned(&path) {
-            return Some(format!("{} is no network namespace", path.display()));
-        }
-        let is_container = asked.place == Kind::Container && end != "ts";
-        if is_container && !lab.held(&end, asked).is_ok_and(|held| held.is_up()) {
-            return Some(format!("the container {} does not run", name_of(&lab.name, &end)));
-        }
+    let is_named = |end: &String| NetNs::is_pinned(&path_of(&lab.name, end));
+    if let Some(end) = asked.named_ends().iter().find(|end| !is_named(end)) {
+        return Some(format!("{} is no network namespace", path_of(&lab.name, end).display()));
     }
-    let guests = if asked.place == Kind::Vm { asked.devices } else { 0 };
-    for number in 0..guests {
-        if !lab.guest(number).is_up() {
-            return Some(format!(
-                "the guest {} does not run",
-                name_of(&lab.name, &device(number))
-            ));
-        }
+    if let Some(why) = ports::missing(asked) {
+        return Some(why);
     }
-    None
+    if asked.takes_forwarder()
+        && let Some(why) = Forwarder::of(&lab.name, &lab.folder).missing()
+    {
+        return Some(why);
+    }
+    let runs = |number: usize| match asked.place {
+        Kind::Container => lab.held(&device(number), asked).is_ok_and(|held| held.is_up()),
+        Kind::Vm => lab.guest(number).is_up(),
+        _ => true,
+    };
+    let what = if asked.place == Kind::Vm { "guest" } else { "container" };
+    let gone = (0..asked.devices).find(|number| !runs(*number))?;
+    Some(format!("the {what} {} does not run", name_of(&lab.name, &device(gone))))
 }
 
 fn no_lab(name: &LabName) -> LabError {

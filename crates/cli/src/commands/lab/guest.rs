@@ -52,7 +52,7 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
         verdict::write(&show(&args.machine.spec(VCPUS)?, args.nic.as_deref())?)?;
         return Ok(0);
     }
-    let file = args.errand.file()?;
+    let file = args.errand.file("guest")?;
     // Until it is up, a signal ends this process, and a guest of ours with it.
     let guest: Box<dyn Place> = match &args.domain {
         Some(domain) => joined(domain)?,

@@ -7,10 +7,11 @@ use lab::labs::{LabName, Labs};
 /// Runs a command in a guest of `lab up --place vm`, and brings the run here
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-A guest takes one command at a time. One whose `lab run` is ended ends too.
+A guest takes one command at a time, several guests of a bed each one at the same time. A command
+whose `lab run` is ended ends too. Files that WORDS name are taken into the guest.
 
 Examples: triptime lab run vpc wakeup --duration 10s
-          triptime lab run vpc --device 1 subscribe eth0 --streams 1 --duration 10s")]
+          triptime lab run vpc --device 1 relay feeder.toml eth0 --duration 1m")]
 pub(crate) struct RunArgs {
     /// Name of the bed
     #[arg(value_name = "NAME", value_parser = LabName::parse)]
@@ -34,5 +35,6 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     // The lock is not held while it runs: other beds come and go.
     let guest = Labs::lock()?.find(&args.name)?.guest_at(args.device)?;
-    args.errand.run(&args.errand.file()?, &args.words, |job| guest.run(job))
+    let file = args.errand.file(&format!("{}-{}", args.name, args.device))?;
+    args.errand.run(&file, &args.words, |job| guest.run(job))
 }

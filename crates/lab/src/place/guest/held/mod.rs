@@ -5,7 +5,6 @@
 //! [ lab run ] connects to the socket; the agent greets each that comes, and forgets what was under way when it has gone
 //! ```
 
-mod processes;
 mod stream;
 
 use super::away::Errand;
@@ -22,7 +21,7 @@ use super::qemu::{self, threads};
 use super::{Cable, GuestSpec, PlaceError, accel, cable, spec};
 use crate::bed::DeviceEnd;
 use crate::place::{Away, Job};
-use rustix::process::{Pid, Signal, kill_process};
+use crate::processes;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -48,8 +47,6 @@ pub(super) const STAYS: &str = "triptime.stays";
 const GREETING_PATIENCE: Duration = Duration::from_secs(20);
 /// How long QEMU may take to make its socket.
 const SOCKET_PATIENCE: Duration = Duration::from_secs(10);
-/// How long the kernel may take to end a process.
-const END_PATIENCE: Duration = Duration::from_secs(10);
 /// Lines of the console that a message has.
 const LINES: usize = 12;
 
@@ -239,20 +236,17 @@ impl Held {
 
     /// QEMU's processes, by the name that they were started with: a start that was killed left no other trace.
     pub fn processes(&self) -> Vec<u32> {
-        processes::named(Path::new("/proc"), &self.id)
+        processes::with_word(&self.mark())
     }
 
     /// Ends it by force; one that is not there is none.
     pub fn end(&self) {
-        for process in self.processes() {
-            let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-            // One that has ended meanwhile needs nothing more.
-            let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
-        }
-        let begun = Instant::now();
-        while !self.processes().is_empty() && begun.elapsed() < END_PATIENCE {
-            std::thread::sleep(LOOK / 10);
-        }
+        processes::end(&self.mark());
+    }
+
+    /// The word of QEMU's command line that gives the guest its name.
+    fn mark(&self) -> String {
+        format!("guest={},debug-threads=on", self.id)
     }
 
     /// Has a command run in it.
