@@ -15,6 +15,7 @@
 
 mod entry;
 mod guests;
+mod interface;
 mod kernel;
 pub(crate) mod names;
 mod network;
@@ -23,6 +24,8 @@ mod tap;
 pub(crate) mod vswitch;
 
 pub(crate) use guests::tap_of_guest;
+pub use interface::{Card, DeviceEnd};
+pub(crate) use interface::{EndInterface, named};
 pub use names::{DEVICE_IF, End, TEST_SET_IF};
 pub use network::Network;
 pub(crate) use ports::{Stands, behind, mac_on, that_is_up};
@@ -77,38 +80,6 @@ impl Forwarder for Arc<Wire> {
     fn ended(&self) -> Option<String> {
         self.broken()
     }
-}
-
-/// Where an end is.
-#[derive(Debug)]
-pub(crate) struct EndInterface {
-    /// `None` in the namespace of this process.
-    namespace: Option<NetNs>,
-    interface: String,
-    /// What a guest's network card is joined to by it, and the card's address; `None`: no guest is.
-    card: Option<(Card, [u8; 6])>,
-}
-
-/// What a guest's network card is joined to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Card {
-    /// A tap, which is opened by its name.
-    Tap,
-    /// A macvtap, which has a device file.
-    Macvtap,
-}
-
-/// Where a device under test is joined to a bed.
-#[derive(Debug, Clone, Copy)]
-pub struct DeviceEnd<'a> {
-    /// Its network namespace; `None`: that of this process.
-    pub namespace: Option<&'a NetNs>,
-    /// Its interface there.
-    pub interface: &'a str,
-    /// The interface's address; where it is for a guest, that of the guest's card.
-    pub mac: [u8; 6],
-    /// What the card of a guest is joined to by it; `None`: it is not for a guest.
-    pub card: Option<Card>,
 }
 
 /// Why a bed could not be built.
@@ -351,12 +322,6 @@ impl Bed {
     }
 }
 
-/// The namespaces of devices, by what each is called.
-pub(crate) fn named(devices: &[EndInterface]) -> impl Iterator<Item = (String, &NetNs)> {
-    let numbered = devices.iter().enumerate();
-    numbered.filter_map(|(number, end)| Some((names::device_end(number), end.namespace.as_ref()?)))
-}
-
 /// Whether so many devices can be on this network.
 fn check_number(network: Network, devices: usize) -> Result<(), BedError> {
     match devices != 1 && !network.takes_several() {
@@ -365,48 +330,5 @@ fn check_number(network: Network, devices: usize) -> Result<(), BedError> {
             network.name()
         ))),
         false => Ok(()),
-    }
-}
-
-impl EndInterface {
-    /// In a namespace of ours.
-    fn within(namespace: NetNs, interface: String) -> Self {
-        Self {
-            namespace: Some(namespace),
-            interface,
-            card: None,
-        }
-    }
-
-    /// For who moves in there.
-    pub(crate) fn device(&self) -> Result<DeviceEnd<'_>, SysError> {
-        Ok(DeviceEnd {
-            namespace: self.namespace.as_ref(),
-            interface: &self.interface,
-            mac: self.mac()?,
-            card: self.card.map(|(card, _)| card),
-        })
-    }
-
-    fn mac(&self) -> Result<[u8; 6], SysError> {
-        match self.card {
-            Some((_, mac)) => Ok(mac),
-            None => self.run(|| sys::link::find(&self.interface).map(|link| link.mac)),
-        }
-    }
-
-    fn port(&self, options: &PortOptions) -> Result<PacketPort, SysError> {
-        self.run(|| PacketPort::open(&self.interface, options))
-    }
-
-    fn stamped_port(&self, options: &PortOptions) -> Result<Port, ProbeError> {
-        self.run(|| Ok(Port::open(&self.interface, options)))?
-    }
-
-    fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> Result<T, SysError> {
-        match &self.namespace {
-            Some(namespace) => namespace.run(work)?,
-            None => work(),
-        }
     }
 }

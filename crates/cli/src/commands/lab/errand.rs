@@ -18,18 +18,18 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where the run of a command in a guest goes, and how it is shown.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct Errand {
     /// Run file to write [default: in ./runs, named after the time and the guest]
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Another file for the command's folder in the guest, such as one that a scenario names; files that WORDS name are there anyway
     #[arg(long, value_name = "FILE")]
     with: Vec<PathBuf>,
     #[command(flatten)]
-    pages: PageArgs,
+    pub(super) pages: PageArgs,
     #[command(flatten)]
-    face: FaceArgs,
+    pub(super) face: FaceArgs,
 }
 
 impl Errand {

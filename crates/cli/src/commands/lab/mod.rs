@@ -4,6 +4,7 @@ mod beds;
 mod carry;
 mod errand;
 mod guest;
+mod own;
 mod run;
 
 use crate::commands::emit::{self, EmitArgs};

@@ -1,8 +1,13 @@
 //! `triptime lab run`: a command in a guest of a bed that is up.
 
 use super::errand::Errand;
-use crate::failure::Failure;
+use super::own::taken_from;
+use crate::failure::{Failure, say};
 use lab::labs::{LabName, Labs};
+use lab::place::ClockOffset;
+
+/// The option of commands whose runs `merge` takes.
+const RECORDS: &str = "--record";
 
 /// Runs a command in a guest of `lab up --place vm`, and brings the run here
 #[derive(Debug, Clone, clap::Args)]
@@ -35,6 +40,42 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     // The lock is not held while it runs: other beds come and go.
     let guest = Labs::lock()?.find(&args.name)?.guest_at(args.device)?;
-    let file = args.errand.file(&format!("{}-{}", args.name, args.device))?;
-    args.errand.run(&file, &args.words, |job| guest.run(job))
+    let (words, errand) = taken_from(&args.words, &args.errand);
+    let file = errand.file(&format!("{}-{}", args.name, args.device))?;
+    let visit = guest.visit()?;
+    // Between the two the guest's clock went its own way.
+    let before = visit.clock()?;
+    let status = errand.run(&file, &words, |job| visit.run(job))?;
+    if words.iter().any(|word| word == RECORDS) {
+        say(&format_args!("{}", relation(before, visit.clock()?)));
+    }
+    Ok(status)
+}
+
+/// What `merge` is to be told of the guest's clock, which stood so before and after.
+fn relation(before: ClockOffset, after: ClockOffset) -> String {
+    let low = |clock: ClockOffset| clock.offset_ns.saturating_sub_unsigned(clock.uncertainty_ns);
+    let high = |clock: ClockOffset| clock.offset_ns.saturating_add_unsigned(clock.uncertainty_ns);
+    let (low, high) = (low(before).min(low(after)), high(before).max(high(after)));
+    let half_ns = high.abs_diff(low).div_ceil(2);
+    let offset_ns = low.saturating_add_unsigned(half_ns);
+    format!(
+        "the guest's clock minus this machine's: {offset_ns} ns, to {half_ns} ns, before and after. With a run of this machine: \
+         triptime merge HOST GUEST --clock offset:{offset_ns}ns:{half_ns}ns"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClockOffset, relation};
+
+    #[test]
+    fn both_looks_at_a_clock_are_within_what_is_said() {
+        let clock = |offset_ns, uncertainty_ns| ClockOffset {
+            offset_ns,
+            uncertainty_ns,
+        };
+        let text = relation(clock(-1_000, 100), clock(-1_300, 50));
+        assert!(text.ends_with("offset:-1125ns:225ns"), "{text}");
+    }
 }

@@ -20,7 +20,7 @@ use super::qemu::machine::{InMemory, begin};
 use super::qemu::{self, threads};
 use super::{Cable, GuestSpec, PlaceError, accel, cable, spec};
 use crate::bed::DeviceEnd;
-use crate::place::{Away, Job};
+use crate::place::{Away, ClockOffset, Job};
 use crate::processes;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -249,11 +249,11 @@ impl Held {
         format!("guest={},debug-threads=on", self.id)
     }
 
-    /// Has a command run in it.
+    /// Goes to it, for a command.
     ///
     /// # Errors
-    /// It does not answer, another command is under way in it, or it cannot start this one.
-    pub fn run(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
+    /// It does not answer, or another command is under way in it.
+    pub fn visit(&self) -> Result<Visit, PlaceError> {
         let path = self.folder.join(SOCKET);
         let stream = UnixStream::connect(&path).map_err(|error| io(&path, error))?;
         let (channel, greeting) = open(stream).map_err(|error| io(&path, error))?;
@@ -262,8 +262,7 @@ impl Held {
                 "{error}: another command may be under way in it, and it takes one at a time"
             ))
         })?;
-        let visit = Visit { channel };
-        Ok(Box::new(Errand::start(Arc::new(visit), job)?))
+        Ok(Visit(Arc::new(Way { channel })))
     }
 }
 
@@ -291,13 +290,35 @@ fn check(spec: &GuestSpec) -> Result<(), PlaceError> {
     spec.check()
 }
 
+/// One who is at a guest that is held up. The next one is let in when this is dropped.
+#[derive(Debug)]
+pub struct Visit(Arc<Way>);
+
+impl Visit {
+    /// How the guest's clock stands to this machine's now.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub fn clock(&self) -> Result<ClockOffset, PlaceError> {
+        self.0.clock()
+    }
+
+    /// Has a command run in it.
+    ///
+    /// # Errors
+    /// It cannot start it.
+    pub fn run(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
+        Ok(Box::new(Errand::start(self.0.clone(), job)?))
+    }
+}
+
 /// The way to the agent for one who comes.
 #[derive(Debug)]
-struct Visit {
+struct Way {
     channel: Arc<Channel>,
 }
 
-impl Peer for Visit {
+impl Peer for Way {
     fn channel(&self) -> &Arc<Channel> {
         &self.channel
     }
