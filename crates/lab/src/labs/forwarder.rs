@@ -142,3 +142,34 @@ pub fn forward(middle: &str, stop: &AtomicBool) -> Result<(), LabError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Forwarder, LabName, SAID, forward};
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn one_that_does_not_run_is_missing_with_what_it_said_last() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let name = LabName::parse("unit-test-of-forwarders").expect("a name");
+        let forwarder = Forwarder::of(&name, folder.path());
+        let missing = forwarder.missing().expect("none runs");
+        assert!(missing.contains("triptime-unit-test-of-forwarders-sw"), "{missing}");
+        assert!(missing.ends_with("ended from outside"), "{missing}");
+        std::fs::write(folder.path().join(SAID), "triptime: ovs-vswitchd has ended\n\n").expect("written");
+        let missing = forwarder.missing().expect("none runs");
+        assert!(missing.ends_with("): ovs-vswitchd has ended"), "{missing}");
+        // Nothing is to be ended.
+        forwarder.end();
+    }
+
+    #[test]
+    fn only_the_middle_of_a_lab_that_is_written_down_is_forwarded_in() {
+        let refused = |middle: &str| {
+            let refused = forward(middle, &AtomicBool::new(true)).expect_err("no such lab");
+            refused.to_string()
+        };
+        assert!(refused("bay").contains("no part of a lab"));
+        assert!(refused("triptime-unit-test-of-forwarders-sw").contains("there is no lab"));
+    }
+}

@@ -25,7 +25,7 @@ pub(super) struct Errand {
     pub(super) out: Option<PathBuf>,
     /// Another file for the command's folder in the guest, such as one that a scenario names; files that WORDS name are there anyway
     #[arg(long, value_name = "FILE")]
-    with: Vec<PathBuf>,
+    pub(super) with: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) pages: PageArgs,
     #[command(flatten)]
@@ -60,18 +60,18 @@ impl Errand {
         ending::on_signals(&stop)?;
         let Carried { words, files, .. } = Carried::of(words, &self.with)?;
         let job = Job { words, files };
-        let file = finish(attend(start(&job)?, &stop)?, file)?;
+        let file = finish(&attend(start(&job)?, &stop)?, file)?;
         let report = verdict::read(&file, None)?;
         verdict::present(&report, &self.face, &self.pages)
     }
 }
 
 /// Says what the command said in the guest, and puts its run file where it is to stay; gives where that is.
-fn finish(left: Returned, file: &Path) -> Result<PathBuf, Failure> {
+fn finish(left: &Returned, file: &Path) -> Result<PathBuf, Failure> {
     for line in left.said.lines() {
         say(&format_args!("in the guest: {}", line.trim_start_matches("triptime: ")));
     }
-    keep(left, file)
+    keep(&left.run, file)
 }
 
 /// Waits until the command has ended, or is told to. What it prints is printed again from its run file.
@@ -88,7 +88,7 @@ fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceE
 }
 
 /// Puts the run file where it is to stay: at `file`, or beside it where another came there meanwhile.
-fn keep(left: Returned, file: &Path) -> Result<PathBuf, Failure> {
+fn keep(run: &Path, file: &Path) -> Result<PathBuf, Failure> {
     let failed = |error: io::Error| Failure::CouldNotMeasure(format!("{}: {error}", file.display()));
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -100,7 +100,7 @@ fn keep(left: Returned, file: &Path) -> Result<PathBuf, Failure> {
             Err(error) => return Err(failed(error)),
             Ok(mut to) => {
                 // Not moved: a temporary folder may be another file system.
-                let copied = File::open(&left.run).and_then(|mut from| io::copy(&mut from, &mut to));
+                let copied = File::open(run).and_then(|mut from| io::copy(&mut from, &mut to));
                 return copied.map(|_| name).map_err(failed);
             }
         }
@@ -111,7 +111,6 @@ fn keep(left: Returned, file: &Path) -> Result<PathBuf, Failure> {
 #[cfg(test)]
 mod tests {
     use super::keep;
-    use lab::place::Returned;
 
     #[test]
     fn a_run_that_came_first_is_not_written_over() {
@@ -120,12 +119,7 @@ mod tests {
         let kept = ["first", "second"].map(|text| {
             let run = tempfile::NamedTempFile::new().expect("a file");
             std::fs::write(run.path(), text).expect("written");
-            let left = Returned {
-                run: run.into_temp_path(),
-                status: 0,
-                said: String::new(),
-            };
-            keep(left, &file).expect("kept")
+            keep(run.path(), &file).expect("kept")
         });
         assert_eq!(kept[0], file);
         assert_ne!(kept[1], file);
