@@ -72,14 +72,11 @@ fn client_of(proc: &Path, mut process: u32) -> Option<IpAddr> {
 /// The interface of the narrowest route to an address.
 fn interface_to(host: &Host, address: IpAddr) -> Option<String> {
     let address = number(address);
-    let fits = |route: &&Route| {
+    let fits = |route: &Route| {
         let mask = u128::MAX.checked_shl(128 - route.bits).unwrap_or(0);
         (route.to ^ address) & mask == 0
     };
-    let narrowest = routes(host)
-        .into_iter()
-        .filter(|route| fits(&route))
-        .max_by_key(|route| route.bits);
+    let narrowest = routes(host).into_iter().filter(fits).max_by_key(|route| route.bits);
     narrowest.map(|route| route.interface)
 }
 

@@ -30,7 +30,7 @@ const DIRECTORIES: [&str; 4] = ["OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR", "OVS_SY
 /// Seconds a command may wait for the daemons.
 const TIMEOUT: &str = "--timeout=10";
 
-/// Open vSwitch, running. Dropping it ends both daemons and removes their directory.
+/// Open vSwitch, running. Dropping it ends both daemons and removes their directory, if it is a private one.
 #[derive(Debug)]
 pub(super) struct Vswitch {
     /// The daemons, by their names.
@@ -137,6 +137,8 @@ fn until_dropped(stopped: &Receiver<()>) {
 /// The directory and the daemons that use it.
 struct Daemons {
     directory: PathBuf,
+    /// Whether nobody looks at it afterwards.
+    is_private: bool,
     running: Vec<(&'static str, Child)>,
 }
 
@@ -144,6 +146,7 @@ impl Daemons {
     fn start(ports: &[String], files: &Files) -> Result<Self, BedError> {
         let mut daemons = Self {
             directory: files.make()?,
+            is_private: matches!(files, Files::Private),
             running: Vec::new(),
         };
         daemons.finish("ovsdb-tool", &["create"])?;
@@ -210,7 +213,9 @@ impl Drop for Daemons {
             let _ = child.kill();
             let _ = child.wait();
         }
-        let _ = std::fs::remove_dir_all(&self.directory);
+        if self.is_private {
+            let _ = std::fs::remove_dir_all(&self.directory);
+        }
     }
 }
 
@@ -219,7 +224,7 @@ impl Drop for Daemons {
 pub(super) enum Files {
     /// In a directory that nobody looks for.
     Private,
-    /// In this one, with logs and the numbers of the processes, so that `ovs-appctl` finds them.
+    /// In this one, which stays, with logs and the numbers of the processes, so that `ovs-appctl` finds them.
     In(PathBuf),
 }
 

@@ -22,20 +22,19 @@ impl Carried {
     /// A file that cannot be read or is no text, two of one name, or more than can be taken.
     pub(super) fn of(words: &[String], more: &[PathBuf]) -> Result<Self, Failure> {
         let mut carried = Self::default();
-        for word in words {
-            let word = carried.take_word(word)?;
+        for (place, word) in words.iter().enumerate() {
+            // The first is the command.
+            let word = if place == 0 {
+                word.clone()
+            } else {
+                carried.take_word(word)?
+            };
             carried.words.push(word);
         }
         for path in more {
             carried.take(path)?;
         }
-        let octets: usize = carried.files.iter().map(|(_, text)| text.len()).sum();
-        match octets > MOST {
-            true => Err(Failure::Usage(format!(
-                "the files for the guest have {octets} octets together, and {MOST} are the most"
-            ))),
-            false => Ok(carried),
-        }
+        Ok(carried)
     }
 
     /// A file stands alone, or behind the name of an option: `--set=bays.toml`.
@@ -69,6 +68,15 @@ impl Carried {
                 ));
             }
             None => {}
+        }
+        let taken: usize = self.files.iter().map(|(_, text)| text.len()).sum();
+        let length = std::fs::metadata(path)
+            .map_err(|error| failed(&error.to_string()))?
+            .len();
+        if length > MOST.saturating_sub(taken) as u64 {
+            return Err(failed(&format!(
+                "the files for a guest have {MOST} octets together at the most: this one has {length}, those before it {taken}"
+            )));
         }
         let octets = std::fs::read(path).map_err(|error| failed(&error.to_string()))?;
         let text = String::from_utf8(octets).map_err(|_| {
@@ -122,7 +130,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let refused = |word: &str, more: &str| {
             let more = [folder.path().join(more)];
-            let refused = Carried::of(&[folder.path().join(word).display().to_string()], &more);
+            let words = ["relay".to_owned(), folder.path().join(word).display().to_string()];
+            let refused = Carried::of(&words, &more);
             refused.expect_err("refused").to_string()
         };
         std::fs::create_dir(folder.path().join("other")).expect("made");
@@ -133,6 +142,6 @@ mod tests {
         assert!(refused("bay.toml", "other/bay.toml").contains("rename one"));
         assert!(refused("bay.toml", "nowhere").contains("nowhere"));
         assert!(refused("fault.cff", "bay.toml").contains("ASCII"));
-        assert!(refused("large", "bay.toml").contains("the most"));
+        assert!(refused("large", "bay.toml").contains("at the most"));
     }
 }
