@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 use support::{json, root_or_skip, run, series, stderr, traces, triptime};
 use sys::netns::NetNs;
 
@@ -128,9 +128,15 @@ fn ports_of_this_machine_stand_beside_the_plans_networks() {
             command.args(["qualify", &plan, "--out", &out, "--nic", nic]);
             command.output().expect("the binary starts")
         };
-        Ok::<_, sys::SysError>([qualify("portA,portC"), qualify("portA"), qualify("portA,portB")])
+        let measured = [qualify("portA,portC"), qualify("portA"), qualify("portA,portB")];
+        let route = Command::new("ip")
+            .args(["route", "add", "default", "dev", "portB"])
+            .status();
+        assert!(route.expect("ip").success());
+        let [missing, one, both] = measured;
+        Ok::<_, sys::SysError>([missing, one, both, qualify("portA,portB")])
     };
-    let [missing, one, both] = namespace.run(inside).expect("a thread").expect("two ports");
+    let [missing, one, both, connected] = namespace.run(inside).expect("a thread").expect("two ports");
     assert_eq!(missing.status.code(), Some(2));
     assert!(
         stderr(&missing).contains("portC: no such interface (have: lo, "),
@@ -140,6 +146,12 @@ fn ports_of_this_machine_stand_beside_the_plans_networks() {
     assert_eq!(one.status.code(), Some(2));
     assert!(stderr(&one).contains("--nic takes two ports"), "{}", stderr(&one));
     assert!(matches!(both.status.code(), Some(0 | 1 | 3)), "{}", stderr(&both));
+    assert_eq!(connected.status.code(), Some(3));
+    let said = stderr(&connected);
+    assert!(
+        said.contains("portB carries the connection to this machine") && said.contains("--disturb"),
+        "{said}"
+    );
     let table = stdout(&both);
     assert!(!table.is_empty(), "{}", stderr(&both));
     cell(&table, "max", "veth interface");

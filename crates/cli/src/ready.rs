@@ -2,7 +2,7 @@
 
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
-use lab::disturb::leave_alone;
+use lab::disturb::{leave_alone, leave_connection};
 use lab::plan::live_facts;
 use probes::{Machine, Need, Probe};
 use sys::privilege::{Capability, will_need};
@@ -40,6 +40,14 @@ pub(crate) fn ready<P: Probe>(
 pub(crate) fn not_to_be_disturbed(cpus: &CpuList, named: bool) -> Result<(), Failure> {
     let facts = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     leave_alone(cpus, named, &facts).map_err(|error| Failure::CouldNotMeasure(error.to_string()))
+}
+
+/// Refuses to use ports by which somebody is connected to this machine.
+///
+/// # Errors
+/// Which, and what to do.
+pub(crate) fn no_connection(ports: &[String]) -> Result<(), Failure> {
+    leave_connection(ports).map_err(|error| Failure::CouldNotMeasure(format!("{error}, or say --disturb")))
 }
 
 /// What explaining late samples takes. Without it they stay unexplained, and the run says so.

@@ -1,6 +1,6 @@
-//! Whom a measurement that spins on CPUs would keep waiting, and its refusal to.
+//! Whom a measurement would disturb, and its refusal to: by spinning on CPUs, and by frames on the port of somebody's connection.
 
-use host::{CpuFacts, Host, Resident};
+use host::{CpuFacts, Host, Resident, ssh_client};
 use units::CpuList;
 
 /// Names that are written out.
@@ -26,6 +26,25 @@ pub fn leave_alone(spun: &CpuList, named: bool, facts: &CpuFacts) -> Result<(), 
     }
     // What cannot be seen cannot be asked: the notes of a run say where owners are unknown.
     refuse(&Host::live().residents(&asked).unwrap_or_default())
+}
+
+/// A port by which somebody is connected to this machine.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0} carries the connection to this machine (a default route, or the session of ssh): name a port of its own for the bed"
+)]
+pub struct Connected(String);
+
+/// Refuses ports that carry a default route or the session of `ssh`, in the network namespace of the calling thread.
+///
+/// # Errors
+/// The first such port.
+pub fn leave_connection(ports: &[String]) -> Result<(), Connected> {
+    let connection = Host::live().connection(ssh_client());
+    match ports.iter().find(|port| connection.contains(port)) {
+        Some(port) => Err(Connected(port.clone())),
+        None => Ok(()),
+    }
 }
 
 fn refuse(residents: &[Resident]) -> Result<(), Disturbing> {

@@ -5,9 +5,9 @@ use super::names::{LabName, path_of};
 use super::record::Asked;
 use crate::bed::names::{device_end, device_if};
 use crate::bed::{EndInterface, Stands, behind, mac_on, that_is_up};
+use crate::disturb::leave_connection;
 use crate::place::Kind;
 use crate::processes;
-use host::{Host, ssh_client};
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -27,16 +27,10 @@ pub(super) fn check(nic: &[String]) -> Result<(), LabError> {
             "{device} cannot be both ends: name two ports, the test set's and the device's"
         )));
     }
-    let connection = Host::live().connection(ssh_client());
     for name in nic {
         that_is_up(name)?;
-        if connection.contains(name) {
-            return Err(LabError::Refused(format!(
-                "{name} carries the connection to this machine (a default route, or the session of ssh): name a port of its own for the bed"
-            )));
-        }
     }
-    Ok(())
+    leave_connection(nic).map_err(|error| LabError::Refused(error.to_string()))
 }
 
 /// What stands at the device's port.

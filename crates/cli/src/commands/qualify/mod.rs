@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::far::FarArgs;
 use crate::guest::MachineArgs;
 use crate::keeper::Detached;
-use crate::ready::{explained, not_to_be_disturbed};
+use crate::ready::{explained, no_connection, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
 use crate::verdict::write;
@@ -73,7 +73,7 @@ pub(crate) struct QualifyArgs {
     #[arg(long, value_name = "LIST")]
     housekeeping: Option<CpuList>,
     /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
-    /// these wait meanwhile
+    /// these wait meanwhile. Use ports that carry a default route or the session of ssh, too
     #[arg(long)]
     disturb: bool,
     /// Of a plan with [matrix]: how long all of it may take; as many measurements of each cell as fit [default: as the plan says]
@@ -168,6 +168,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     }
     if !args.disturb {
         not_to_be_disturbed(&plan.occupied(&cpus, &roles)?, is_named)?;
+        no_connection(&args.nic)?;
     }
     explained(&args.run);
     Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
