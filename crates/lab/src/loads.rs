@@ -60,6 +60,10 @@ impl Loads {
             if !reported {
                 events.write(EventKind::LoadStopped, format!("{name}: {report}"));
             }
+            if report.is_missed {
+                let text = format!("{name}: {}: the run was to be measured beside it", report.note);
+                events.write(EventKind::Incomplete, text);
+            }
         }
     }
 }

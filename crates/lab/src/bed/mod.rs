@@ -13,15 +13,19 @@
 //! Several devices under test can be side by side, each in a namespace of its own: on the bridge each has a port, and on one port
 //! each has a macvlan. All get the same frames from the test set.
 
+mod ends;
 mod entry;
 mod guests;
 mod kernel;
+mod management;
 pub(crate) mod names;
 mod network;
 mod ports;
 mod tap;
 mod vswitch;
 
+pub(crate) use ends::Seat;
+pub use management::{Management, SecondCard};
 pub use names::{DEVICE_IF, End, TEST_SET_IF};
 pub use network::Network;
 

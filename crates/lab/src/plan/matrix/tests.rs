@@ -66,6 +66,7 @@ fn a_cell_is_a_plan_of_its_own() {
         place: Kind::Native,
         network: Some(Network::Macvlan),
         load: "memory".to_owned(),
+        management: None,
         isolation: Isolation::None,
     };
     let text = plan().of_cell(&cell).expect("a text");
