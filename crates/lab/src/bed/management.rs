@@ -94,7 +94,7 @@ impl Management {
             to: device.address,
             to_mac: device.mac,
             who: match device.is_card {
-                true => format!("{}, which interrupts cpu {} of the guest", device.who, self.interrupts),
+                true => format!("{} (it interrupts cpu {} of the guest)", device.who, self.interrupts),
                 false => device.who.clone(),
             },
         };
@@ -121,7 +121,7 @@ impl Management {
     pub fn describe(&self) -> String {
         let ends: Vec<&str> = self.devices.iter().map(|device| device.who.as_str()).collect();
         format!(
-            "management network, beside the process bus: station {} - veth - bridge - {}",
+            "management network, apart from the process bus: station {} - veth - bridge - {}",
             self.station.interface,
             ends.join(", ")
         )
@@ -153,7 +153,7 @@ impl Device {
                 join(switch, namespace, &name, &management_port(number))?;
                 namespace.run(|| add_address(&name, address, PREFIX))??;
                 Ok(Self {
-                    who: format!("{name}, beside {}", device.interface),
+                    who: format!("{name} beside {}", device.interface),
                     interface: name,
                     mac,
                     address,

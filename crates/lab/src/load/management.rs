@@ -132,7 +132,7 @@ impl ThreadLoad for ManagementLoad {
 
     fn describe(&self) -> String {
         let Self { rate, bytes, way } = self;
-        format!("{rate} of {bytes} octets to {}, which its kernel answers", way.who)
+        format!("{rate} of {bytes} octets to {}, answered by the kernel there", way.who)
     }
 
     fn unit(&self) -> &'static str {
@@ -292,7 +292,11 @@ mod tests {
             let refused = of(wrong).expect_err(wrong);
             assert!(refused.contains(wrong) && refused.contains("\"max\""), "{refused}");
         }
-        assert!(ManagementLoad::check_bytes(59).expect_err("short").contains("60 to 1514"));
+        assert!(
+            ManagementLoad::check_bytes(59)
+                .expect_err("short")
+                .contains("60 to 1514")
+        );
         assert_eq!(ManagementLoad::check_bytes(1514), Ok(()));
     }
 }

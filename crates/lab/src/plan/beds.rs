@@ -273,12 +273,7 @@ impl Beds {
 }
 
 /// The management network of a bed, where the plan has one.
-fn managed(
-    plan: &Plan,
-    bed: &Bed,
-    is_on_ports: bool,
-    recorder: &Recorder,
-) -> Result<Option<Management>, SessionError> {
+fn managed(plan: &Plan, bed: &Bed, is_on_ports: bool, recorder: &Recorder) -> Result<Option<Management>, SessionError> {
     if plan.management.is_none() {
         return Ok(None);
     }

@@ -94,7 +94,10 @@ impl Plan {
         if self.is_in_guests() {
             does.push(self.crowding(roles));
         }
-        if !self.loads.is_empty() || self.management.is_some() || self.steps.iter().any(|step| !step.common.loads.is_empty()) {
+        if !self.loads.is_empty()
+            || self.management.is_some()
+            || self.steps.iter().any(|step| !step.common.loads.is_empty())
+        {
             does.push(format!(
                 "Its loads keep cpu {} busy at ordinary priority, unless they name others.",
                 roles.housekeeping

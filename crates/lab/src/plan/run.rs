@@ -57,7 +57,11 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     };
     let events = runner.session.recorder.events();
     // Beside those that the command line asked for.
-    let of_plan = [work.specs(&work.plan.loads, beds.as_ref())?, work.management(beds.as_ref())?].concat();
+    let of_plan = [
+        work.specs(&work.plan.loads, beds.as_ref())?,
+        work.management(beds.as_ref())?,
+    ]
+    .concat();
     runner.loads.join(Loads::start(of_plan, &events)?);
     let judged = work.plan.all_judged(&work.cpus, &work.roles)?;
     let before = KernelThreads::look();

@@ -36,9 +36,15 @@ impl TryFrom<BTreeMap<String, toml::Value>> for Load {
         };
         let at_test_set = match values.remove("at").as_deref() {
             None => false,
-            Some(_) if kind != "command" => return Err(format!("a {kind} load has no \"at\": it is a key of commands")),
+            Some(_) if kind != "command" => {
+                return Err(format!("a {kind} load has no \"at\": it is a key of commands"));
+            }
             Some("test-set") => true,
-            Some(other) => return Err(format!("at = {other}: use \"test-set\", or there = true for the device")),
+            Some(other) => {
+                return Err(format!(
+                    "at = {other}: use \"test-set\", or there = true for the device"
+                ));
+            }
         };
         let kind = match (kind.as_str(), values.remove("line"), values.keys().next()) {
             ("command", Some(line), None) => LoadKind::Command { line, namespace: None },

@@ -56,7 +56,10 @@ impl Conditions {
 
     /// What runs beside it: `load none, management network office`.
     pub(super) fn beside(&self) -> String {
-        let management = self.management.as_ref().map(|name| format!(", management network {name}"));
+        let management = self
+            .management
+            .as_ref()
+            .map(|name| format!(", management network {name}"));
         format!("load {}{}", self.load, management.unwrap_or_default())
     }
 }

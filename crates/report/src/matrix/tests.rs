@@ -278,17 +278,44 @@ fn a_management_network_is_a_condition_with_differences_of_its_own() {
     let order = ["none", "office"].map(named);
     let matrix = Matrix::of("test", &order, runs.collect(), &[]).expect("cells");
     let text = matrix.text();
-    assert!(text.contains("| place  | network | load | management | isolation |"), "{text}");
+    assert!(
+        text.contains("| place  | network | load | management | isolation |"),
+        "{text}"
+    );
     let sentence = "Wake-up latency, management network office against none (native over bridge, load none, isolation none): slower";
     assert!(text.contains(sentence), "{text}");
-    assert!(text.contains("native over bridge, load none, management network office, isolation none"), "{text}");
+    assert!(
+        text.contains("native over bridge, load none, management network office, isolation none"),
+        "{text}"
+    );
     let json = json(&matrix);
     let conclusion = &json["conclusions"][0];
-    assert_eq!((&conclusion["differs_in"], &conclusion["and"]["management"]), (&"management".into(), &"office".into()));
+    assert_eq!(
+        (&conclusion["differs_in"], &conclusion["and"]["management"]),
+        (&"management".into(), &"office".into())
+    );
     let csv = matrix.csv();
-    assert!(csv.lines().next().is_some_and(|heads| heads.ends_with(",q3_ns,management")), "{csv}");
-    assert!(csv.lines().skip(1).all(|line| line.ends_with(",none") || line.ends_with(",office")), "{csv}");
-    assert!(matrix.html().expect("a page").contains("load none, management network office"));
+    assert!(
+        csv.lines()
+            .next()
+            .is_some_and(|heads| heads.ends_with(",q3_ns,management")),
+        "{csv}"
+    );
+    assert!(
+        csv.lines()
+            .skip(1)
+            .all(|line| line.ends_with(",none") || line.ends_with(",office")),
+        "{csv}"
+    );
+    assert!(
+        matrix
+            .html()
+            .expect("a page")
+            .contains("load none, management network office")
+    );
     // Where no cell names one, nothing of it is shown.
-    assert!(!two_places(1.0, 60).text().contains("management network "), "no column, and no word");
+    assert!(
+        !two_places(1.0, 60).text().contains("management network "),
+        "no column, and no word"
+    );
 }

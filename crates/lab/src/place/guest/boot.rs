@@ -1,7 +1,7 @@
 //! Brings a guest up.
 
-use super::channel::{Call, CallError, Channel, Incoming};
 use super::agent::MANAGEMENT;
+use super::channel::{Call, CallError, Channel, Incoming};
 use super::facts::Made;
 use super::how::{self, How};
 use super::image;
@@ -105,7 +105,10 @@ impl Maker<'_> {
             image: self.image.path(),
             console: CONSOLE_WAY.to_owned(),
             channel: CHANNEL_WAY.to_owned(),
-            cards: plugged.as_ref().map(|plugged| plugged.cards.clone()).unwrap_or_default(),
+            cards: plugged
+                .as_ref()
+                .map(|plugged| plugged.cards.clone())
+                .unwrap_or_default(),
         };
         let words = qemu::line::words(self.spec, &ways);
         let begun = Instant::now();

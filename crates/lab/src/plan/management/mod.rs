@@ -52,7 +52,10 @@ impl ManagementTable {
     pub fn words(&self) -> String {
         match self.rate {
             None => "no such network".to_owned(),
-            Some(rate) => format!("{rate} of {} octets to each device, answered by its kernel", self.bytes()),
+            Some(rate) => format!(
+                "{rate} of {} octets to each device, answered by its kernel",
+                self.bytes()
+            ),
         }
     }
 }

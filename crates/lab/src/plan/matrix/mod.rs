@@ -114,7 +114,10 @@ impl Cell {
     /// For a person: `native over bridge, load memory, isolation none`.
     pub fn words(&self) -> String {
         let over = self.network.map(|network| format!(" over {}", network.name()));
-        let management = self.management.as_ref().map(|name| format!(", management network {name}"));
+        let management = self
+            .management
+            .as_ref()
+            .map(|name| format!(", management network {name}"));
         format!(
             "{}{}, load {}{}, isolation {}",
             self.place.name(),

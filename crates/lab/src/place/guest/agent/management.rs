@@ -103,8 +103,16 @@ mod tests {
     fn what_the_command_line_says_is_read_whole() {
         let card: ManagementCard = "02:00:00:00:00:ab,198.18.0.2/24,0,2-3".parse().expect("a card");
         assert_eq!((card.mac[5], card.prefix), (0xab, 24));
-        assert_eq!((card.address.to_string(), card.cpus.to_string()), ("198.18.0.2".into(), "0,2-3".into()));
-        for wrong in ["", "02:00:00:00:00:ab", "02:00:00:00:00:ab,198.18.0.2,0", "02:00:00:00:00:ab,198.18.0.2/33,0"] {
+        assert_eq!(
+            (card.address.to_string(), card.cpus.to_string()),
+            ("198.18.0.2".into(), "0,2-3".into())
+        );
+        for wrong in [
+            "",
+            "02:00:00:00:00:ab",
+            "02:00:00:00:00:ab,198.18.0.2,0",
+            "02:00:00:00:00:ab,198.18.0.2/33,0",
+        ] {
             let refused = wrong.parse::<ManagementCard>().expect_err(wrong);
             assert!(refused.contains("is not MAC,ADDRESS/BITS,CPUS"), "{refused}");
         }

@@ -91,7 +91,10 @@ fn network_card(line: &mut Line, number: usize, card: &Card) {
     line.add("-netdev", format!("tap,id=net{number},{way}{vhost}"));
     // Without a boot image of its own, which a package of its own has.
     let mac = written(card.mac);
-    line.add("-device", format!("virtio-net-pci,netdev=net{number},mac={mac},romfile="));
+    line.add(
+        "-device",
+        format!("virtio-net-pci,netdev=net{number},mac={mac},romfile="),
+    );
 }
 
 fn processor(line: &mut Line, spec: &GuestSpec, kvm: bool) {
@@ -204,7 +207,7 @@ mod tests {
     fn emulated_it_runs_in_one_thread_and_locks_nothing() {
         let two = line(false, |_| {});
         assert!(two.contains("-accel tcg,thread=single -cpu max"), "{two}");
-        assert!(two.contains("-netdev tap,id=net,fd=7 -device"), "{two}");
+        assert!(two.contains("-netdev tap,id=net0,fd=7 -device"), "{two}");
         assert!(!two.contains("mem-lock") && !two.contains("vhost=on"), "{two}");
         let one = line(false, |spec| spec.cpus = 1);
         assert!(one.contains("-accel tcg -cpu max"), "{one}");
