@@ -1,5 +1,7 @@
 //! A matrix end to end: killed in the middle, and measured to its end by the same command.
 
+mod management;
+
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
