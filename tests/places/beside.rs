@@ -2,6 +2,7 @@
 
 use crate::{ROUND_TRIP, can, setting};
 use serde_json::Value;
+use std::path::Path;
 use support::places::{left, plan};
 use support::{json, run, run_in, series, stderr};
 
@@ -74,7 +75,7 @@ fn a_management_network_is_answered_by_a_native_device_and_by_a_container() {
     assert_eq!(left(), before, "left behind");
 }
 
-/// A relay that is not judged, beside the one that is, and foreign streams on the process bus.
+/// A relay that is not judged, beside the one that is, and its streams on the process bus, which are foreign to the judged one.
 const TENANTS: &str = r#"
 [[step]]
 probe = "trip"
@@ -87,12 +88,12 @@ policy = "fifo:60"
 
 [[step.load]]
 kind = "command"
-line = "triptime relay bays1 {interface} --policy fifo:50 --quiet"
+line = "triptime relay bays1 {interface} --number 2 --policy fifo:50 --quiet"
 there = true
 
 [[step.load]]
 kind = "command"
-line = "triptime publish {interface} --streams 2 --sv-id FOREIGN --appid 0x4100 --policy other --quiet"
+line = "triptime publish {interface} --streams 1 --policy other --quiet"
 at = "test-set"
 "#;
 
@@ -142,16 +143,27 @@ fn a_second_relay_and_a_noisy_neighbour_are_loads_natively_and_in_a_container() 
             second, None,
             "{place}: a tenant that was asked for is no second measurement"
         );
-        // What was measured of the tenants themselves stands in runs of their own.
-        let runs = std::fs::read_dir(directory.path().join("runs"))
-            .expect("a folder")
-            .flatten();
-        let mut names: Vec<String> = runs.map(|run| run.file_name().to_string_lossy().into_owned()).collect();
-        names.retain(|name| name.ends_with("-relay.triptime"));
-        assert_eq!(
-            names.len(),
-            usize::from(place == "native"),
-            "those of a container go with it: {names:?}"
-        );
+        let contradicted = texts.iter().find(|text| text.contains("contradict others"));
+        assert_eq!(contradicted, None, "{place}: the tenant's GOOSE has a name of its own");
+        // What a tenant measured itself stands in a run of its own; that of a container goes with it.
+        match (place, tenant(directory.path())) {
+            ("native", Some(samples)) => assert!(samples > 1_000, "{samples} samples of its stream"),
+            ("container", None) => {}
+            (place, found) => panic!("{place}: {found:?}"),
+        }
     }
+}
+
+/// How many samples of its stream a tenant got, if there is its run.
+fn tenant(directory: &Path) -> Option<u64> {
+    let runs = std::fs::read_dir(directory.join("runs")).ok()?.flatten();
+    let mut paths = runs.map(|run| run.path());
+    let path = paths.find(|path| path.to_string_lossy().ends_with("-relay.triptime"))?;
+    let run = store::RunFile::open(&path).expect("a run");
+    let series = run.series().expect("series");
+    let (id, _) = series
+        .iter()
+        .find(|(_, spec)| spec.name == "spacing/MU01")
+        .expect("its stream");
+    Some(run.totals(*id).expect("totals").counters.received)
 }
