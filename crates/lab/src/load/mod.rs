@@ -28,7 +28,7 @@ mod workers;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use units::CpuList;
 
@@ -48,6 +48,9 @@ pub use packets::PacketLoad;
 pub use request::{LoadRequest, LoadRequestError, kind_from};
 pub use scheduler::SchedulerLoad;
 pub use timers::TimerLoad;
+
+/// How long a load may take to its first work before it is missed: an emulated guest answers within a second.
+const FIRST_WORK: Duration = Duration::from_secs(10);
 
 /// What load to make, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,6 +273,15 @@ impl Load {
             Running::Threads(workers) => workers.failed(),
             Running::Command(runner) => runner.failed(),
         }
+    }
+
+    /// What is missed beside it, if it has run for some time and done nothing that it stands for.
+    pub fn missed(&self) -> Option<&'static str> {
+        let Maker::Threads(threads) = self.spec.kind.maker() else {
+            return None;
+        };
+        let (idle, is_missed) = threads.idle();
+        (is_missed && self.started.elapsed() > FIRST_WORK && self.work_done() == 0).then_some(idle)
     }
 
     /// Ends it and says what it did. Threads end within 500 ms, those that write to a disk when it took the last write; a command
