@@ -2,7 +2,6 @@
 
 use crate::bytes::{array, be16};
 use crate::ether::HEADER;
-use std::net::Ipv4Addr;
 
 /// EtherType of IPv4.
 pub const IPV4: u16 = 0x0800;
@@ -31,9 +30,9 @@ pub struct Echo {
     /// Address of the card that asks.
     pub from_mac: [u8; 6],
     /// IPv4 address of who is to answer.
-    pub to: Ipv4Addr,
+    pub to: [u8; 4],
     /// IPv4 address of who asks.
-    pub from: Ipv4Addr,
+    pub from: [u8; 4],
     /// Number by which answers are told from those to others.
     pub identifier: u16,
 }
@@ -60,8 +59,8 @@ impl Echo {
         ip[2..4].copy_from_slice(&length.to_be_bytes());
         ip[6..8].copy_from_slice(&WHOLE.to_be_bytes());
         (ip[8], ip[9]) = (TIME_TO_LIVE, ICMP);
-        ip[12..16].copy_from_slice(&self.from.octets());
-        ip[16..20].copy_from_slice(&self.to.octets());
+        ip[12..16].copy_from_slice(&self.from);
+        ip[16..20].copy_from_slice(&self.to);
         let sum = checksum(ip);
         ip[10..12].copy_from_slice(&sum.to_be_bytes());
         echo.fill(0);
@@ -78,7 +77,7 @@ impl Echo {
             && be16(frame, 12) == IPV4
             && frame[ip] == 0x45
             && frame[ip + 9] == ICMP
-            && Ipv4Addr::from(array::<4>(frame, ip + 12)) == self.to
+            && array(frame, ip + 12) == self.to
             && frame[echo] == REPLY
             && be16(frame, echo + 4) == self.identifier
     }
@@ -100,13 +99,12 @@ fn checksum(octets: &[u8]) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::{Echo, IPV4, LEAST, checksum};
-    use std::net::Ipv4Addr;
 
     const ECHO: Echo = Echo {
         to_mac: [2, 0, 0, 0, 0, 2],
         from_mac: [2, 0, 0, 0, 0, 1],
-        to: Ipv4Addr::new(198, 18, 0, 2),
-        from: Ipv4Addr::new(198, 18, 0, 1),
+        to: [198, 18, 0, 2],
+        from: [198, 18, 0, 1],
         identifier: 0x7454,
     };
 
@@ -130,8 +128,8 @@ mod tests {
             assert_eq!((checksum(&frame[14..34]), checksum(&frame[34..])), (0, 0), "{octets}");
             assert!(!ECHO.is_answered_by(&frame), "it is the request itself");
             let mut reply = frame.clone();
-            reply[26..30].copy_from_slice(&ECHO.to.octets());
-            reply[30..34].copy_from_slice(&ECHO.from.octets());
+            reply[26..30].copy_from_slice(&ECHO.to);
+            reply[30..34].copy_from_slice(&ECHO.from);
             reply[34] = 0;
             assert!(ECHO.is_answered_by(&reply));
             let mut others = reply.clone();

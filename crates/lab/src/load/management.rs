@@ -196,8 +196,8 @@ impl Sender {
         let echo = Echo {
             to_mac: way.to_mac,
             from_mac: port.mac(),
-            to: way.to,
-            from: way.from,
+            to: way.to.octets(),
+            from: way.from.octets(),
             identifier: IDENTIFIER,
         };
         let mut batch = TxBatch::new(BATCH, load.bytes);
