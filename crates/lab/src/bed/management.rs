@@ -151,7 +151,9 @@ impl Device {
             }
             (Some(namespace), None) => {
                 join(switch, namespace, &name, &management_port(number))?;
-                namespace.run(|| add_address(&name, address, PREFIX))??;
+                let end = EndInterface::within(NetNs::open(&namespace.path())?, name.clone());
+                bring_up(std::iter::once(&end))?;
+                end.run(|| add_address(&name, address, PREFIX))?;
                 Ok(Self {
                     who: format!("{name} beside {}", device.interface),
                     interface: name,

@@ -243,6 +243,7 @@ fn taken_back(journal: &mut Journal) -> Result<(), String> {
 /// Has the members of the group of the others in the top one again.
 fn empty(sets: &dyn Sets) {
     let (root, members) = (sets.root(), sets.members());
+    remove_empty_below(&root.join(OTHERS));
     for _ in 0..TIMES {
         let left = numbers(&root.join(OTHERS).join(members));
         if left.is_empty() {
@@ -252,6 +253,16 @@ fn empty(sets: &dyn Sets) {
             // ESRCH: it has ended.
             let _ = fs::write(root.join(members), member.to_string());
         }
+    }
+}
+
+/// Removes the groups in this one that nobody is in: a container runtime that was moved there makes its own, and leaves them.
+fn remove_empty_below(group: &Path) {
+    let entries = fs::read_dir(group).into_iter().flatten().flatten();
+    for below in entries.map(|entry| entry.path()).filter(|path| path.is_dir()) {
+        remove_empty_below(&below);
+        // EBUSY: somebody is in it. It goes with what is in it.
+        let _ = fs::remove_dir(&below);
     }
 }
 
