@@ -30,7 +30,10 @@ pub fn triptime() -> Command {
 
 /// Starts the binary with its output kept.
 pub fn start(arguments: &[&str]) -> Child {
-    let mut command = triptime();
+    spawn(triptime(), arguments)
+}
+
+fn spawn(mut command: Command, arguments: &[&str]) -> Child {
     command.args(arguments).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the binary starts")
@@ -42,6 +45,17 @@ pub fn start(arguments: &[&str]) -> Child {
 /// When it has not ended after two minutes; it is killed then.
 pub fn run(arguments: &[&str]) -> Output {
     wait(start(arguments), arguments)
+}
+
+/// The same in this directory, where run files go that it is not told another place for.
+///
+/// # Panics
+/// As of [`run`].
+pub fn run_in(directory: &Path, arguments: &[&str]) -> Output {
+    // The path of the binary may be relative to where the test runs.
+    let mut command = Command::new(binary().canonicalize().expect("the binary"));
+    command.current_dir(directory);
+    wait(spawn(command, arguments), arguments)
 }
 
 /// Waits for a started binary.

@@ -57,7 +57,10 @@ impl RunArgs {
     /// The loads to run beside the measurement, on `cpus` unless they say otherwise.
     pub(crate) fn loads(&self, cpus: &CpuList) -> Vec<LoadSpec> {
         let commands = self.load_command.iter().map(|line| LoadSpec {
-            kind: LoadKind::Command { line: line.clone() },
+            kind: LoadKind::Command {
+                line: line.clone(),
+                namespace: None,
+            },
             cpus: cpus.clone(),
         });
         let built_in = self.load.iter().map(|request| request.clone().on(cpus));

@@ -116,6 +116,7 @@ fn conditions(cell: &Cell) -> Conditions {
         place: cell.place.name().to_owned(),
         network: cell.network.map(|network| network.name().to_owned()),
         load: cell.load.clone(),
+        management: cell.management.clone(),
         isolation: cell.isolation.name().to_owned(),
     }
 }

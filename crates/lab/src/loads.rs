@@ -12,6 +12,8 @@ struct Entry {
     load: Load,
     /// Whether its early end is an event already.
     reported: bool,
+    /// Whether it is an event already that it does nothing.
+    is_missed: bool,
 }
 
 impl Loads {
@@ -24,7 +26,11 @@ impl Loads {
         for spec in specs {
             let load = Load::start(&spec)?;
             events.write(EventKind::LoadStarted, load.describe());
-            loads.0.push(Entry { load, reported: false });
+            loads.0.push(Entry {
+                load,
+                reported: false,
+                is_missed: false,
+            });
         }
         Ok(loads)
     }
@@ -39,9 +45,15 @@ impl Loads {
         self.0.iter().map(|entry| entry.load.describe()).collect()
     }
 
-    /// Writes an event for each load that ended by itself.
+    /// Writes an event for each load that ended by itself, or that does nothing though the run is to be measured beside it.
     pub fn look(&mut self, events: &Events) {
         for entry in &mut self.0 {
+            if !entry.is_missed
+                && let Some(why) = entry.load.missed()
+            {
+                entry.is_missed = true;
+                miss(&entry.load.describe(), why, events);
+            }
             if !entry.reported
                 && let Some(why) = entry.load.failed()
             {
@@ -53,15 +65,29 @@ impl Loads {
 
     /// Ends the loads; each event says how much it did.
     pub fn stop(&mut self, events: &Events) {
-        for Entry { load, reported } in self.0.drain(..) {
+        for Entry {
+            load,
+            reported,
+            is_missed,
+        } in self.0.drain(..)
+        {
             let name = load.describe();
             let report = load.stop();
             // That it ended by itself was said when it did.
             if !reported {
                 events.write(EventKind::LoadStopped, format!("{name}: {report}"));
             }
+            if report.is_missed && !is_missed {
+                miss(&name, &report.note, events);
+            }
         }
     }
+}
+
+/// A load that does not do what the run is to be measured beside: nothing that was measured is what it seems.
+fn miss(load: &str, why: &str, events: &Events) {
+    let text = format!("{load}: {why}: the run was to be measured beside it");
+    events.write(EventKind::Incomplete, text);
 }
 
 /// Name of the setting that says what runs beside a measurement.

@@ -62,7 +62,13 @@ fn cpus_are_those_asked_for_else_the_callers() {
     let default: CpuList = "0".parse().expect("CPUs");
     assert_eq!(read("cache@2").on(&default).cpus.to_string(), "2");
     assert_eq!(read("cache").on(&default).cpus.to_string(), "0");
-    let label = |line: &str| LoadKind::Command { line: line.to_owned() }.label();
+    let label = |line: &str| {
+        LoadKind::Command {
+            line: line.to_owned(),
+            namespace: None,
+        }
+        .label()
+    };
     assert_eq!(label("stress-ng --cpu 2"), "stress-ng");
     assert_eq!(label("'/opt/my tools/burn' -x"), "burn");
 }

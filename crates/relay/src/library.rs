@@ -23,6 +23,26 @@ mod tests {
     use crate::config::parse;
 
     #[test]
+    fn the_second_of_a_kind_has_control_blocks_of_its_own() {
+        let named = |number| {
+            let mut relay = parse(&file("bays2").expect("a file"), "bays2").expect("a relay");
+            let fits = relay.number_blocks(number);
+            let name = String::from_utf8(relay.gooses[0].block.message.gocb_ref.clone()).expect("UTF-8");
+            (name, fits)
+        };
+        assert_eq!(named(1), ("BAYSLD0/LLN0$GO$gcbTrip".to_owned(), Ok(())));
+        assert_eq!(named(2), ("BAYSLD0/LLN0$GO$gcbTrip_2".to_owned(), Ok(())));
+        let mut relay = parse(&file("bays2").expect("a file"), "bays2").expect("a relay");
+        relay.gooses[0].block.message.gocb_ref = vec![b'x'; 128];
+        assert!(
+            relay
+                .number_blocks(2)
+                .expect_err("130 octets")
+                .contains("more than 129 octets")
+        );
+    }
+
+    #[test]
     fn as_many_bays_as_the_name_says() {
         for count in [1, 8, 99, 999] {
             let name = format!("bays{count}");

@@ -30,19 +30,19 @@ impl Tap {
     /// # Errors
     /// A name that cannot be or is taken, no /dev/net/tun, no `CAP_NET_ADMIN`, or what the kernel refused.
     pub fn create(name: &str) -> Result<Self, SysError> {
-        check_name(name)?;
-        let fd = open_clone_device()?;
-        let request = interface_request(name);
-        // SAFETY: TUNSETIFF reads and writes one ifreq, which `request` is and which outlives the call.
-        if unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF as _, &raw const request) } < 0 {
-            return Err(match last_errno() {
-                Errno::BUSY => SysError::Invalid {
-                    what: format!("{name}: an interface of that name exists already"),
-                },
-                errno => SysError::or_capability(Capability::NetAdmin, "create tap", name, errno),
-            });
-        }
-        Ok(Self { fd, name: name.into() })
+        Ok(Self {
+            fd: attach(name, libc::IFF_NO_PI)?,
+            name: name.into(),
+        })
+    }
+
+    /// Opens the tap device `name` of the calling thread's network namespace, which was [left](Self::leave) there, for a hypervisor that
+    /// is given the file: each frame has a header of virtio before it (`IFF_VNET_HDR`), by which its offloads work.
+    ///
+    /// # Errors
+    /// Somebody has it, no /dev/net/tun, no `CAP_NET_ADMIN`, or what the kernel refused.
+    pub fn for_hypervisor(name: &str) -> Result<OwnedFd, SysError> {
+        attach(name, libc::IFF_NO_PI | libc::IFF_VNET_HDR)
     }
 
     /// Lets go of it, and leaves the interface for others to open by its name, such as a hypervisor: it is gone with its namespace.
@@ -157,13 +157,30 @@ fn open_refusal(errno: Errno) -> SysError {
     }
 }
 
-fn interface_request(name: &str) -> libc::ifreq {
+/// The file of the tap device `name`, which is made if there is none.
+fn attach(name: &str, flags: libc::c_int) -> Result<OwnedFd, SysError> {
+    check_name(name)?;
+    let fd = open_clone_device()?;
+    let request = interface_request(name, flags);
+    // SAFETY: TUNSETIFF reads and writes one ifreq, which `request` is and which outlives the call.
+    if unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF as _, &raw const request) } < 0 {
+        return Err(match last_errno() {
+            Errno::BUSY => SysError::Invalid {
+                what: format!("{name}: an interface of that name exists already"),
+            },
+            errno => SysError::or_capability(Capability::NetAdmin, "create tap", name, errno),
+        });
+    }
+    Ok(fd)
+}
+
+fn interface_request(name: &str, flags: libc::c_int) -> libc::ifreq {
     // SAFETY: an ifreq is plain numbers, for which zero is a value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *to = from as libc::c_char;
     }
-    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
+    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | flags) as libc::c_short;
     request
 }
 

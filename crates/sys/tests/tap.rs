@@ -26,6 +26,30 @@ fn frame(number: u8) -> Vec<u8> {
 }
 
 #[test]
+fn what_was_left_is_opened_for_a_hypervisor_and_has_an_address_of_its_own() {
+    if !can_run("what_was_left_is_opened_for_a_hypervisor_and_has_an_address_of_its_own") {
+        return;
+    }
+    let namespace = NetNs::create().expect("a namespace");
+    let work = || {
+        Tap::create("tap0").and_then(Tap::leave).expect("left");
+        let file = Tap::for_hypervisor("tap0").expect("opened");
+        let taken = Tap::for_hypervisor("tap0").expect_err("somebody has it");
+        assert!(taken.to_string().starts_with("tap0: "), "{taken}");
+        drop(file);
+        drop(Tap::for_hypervisor("tap0").expect("opened again"));
+        let address = std::net::Ipv4Addr::new(198, 18, 0, 1);
+        link::add_address("tap0", address, 24).expect("given");
+        assert!(link::add_address("tap0", address, 24).is_err(), "it has it already");
+        let missing = link::add_address("tap9", address, 24).expect_err("none");
+        assert!(missing.to_string().contains("tap9: no such interface"), "{missing}");
+        let routes = std::fs::read_to_string("/proc/thread-self/net/fib_trie").expect("addresses");
+        assert!(routes.contains("198.18.0.1"), "{routes}");
+    };
+    namespace.run(work).expect("a thread in the namespace");
+}
+
+#[test]
 fn frames_pass_both_ways() {
     if !can_run("frames_pass_both_ways") {
         return;

@@ -53,7 +53,7 @@ pub(super) fn side_by_side(devices: usize) -> String {
 }
 
 /// Joins `end` to the bridge in `switch` by a veth pair.
-fn join(switch: &NetNs, end: &NetNs, name: &str, port: &str) -> Result<(), SysError> {
+pub(super) fn join(switch: &NetNs, end: &NetNs, name: &str, port: &str) -> Result<(), SysError> {
     switch.run(|| {
         add_veth(port, name, end)?;
         set_master(port, BRIDGE)?;

@@ -13,19 +13,23 @@
 //! Several devices under test can be side by side, each in a namespace of its own: on the bridge each has a port, and on one port
 //! each has a macvlan. All get the same frames from the test set.
 
+mod ends;
 mod entry;
 mod guests;
 mod interface;
 mod kernel;
+mod management;
 pub(crate) mod names;
 mod network;
 mod ports;
 mod tap;
 pub(crate) mod vswitch;
 
+pub(crate) use ends::Seat;
 pub(crate) use guests::tap_of_guest;
 pub use interface::{Card, DeviceEnd};
 pub(crate) use interface::{EndInterface, named};
+pub use management::{Management, SecondCard};
 pub use names::{DEVICE_IF, End, TEST_SET_IF};
 pub use network::Network;
 pub(crate) use ports::{Stands, behind, mac_on, that_is_up};

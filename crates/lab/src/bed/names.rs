@@ -22,6 +22,16 @@ pub(super) fn device_port(number: usize) -> String {
     }
 }
 
+/// Name of that device's interface on a management network.
+pub(super) fn management_if(number: usize) -> String {
+    format!("mgmt{number}")
+}
+
+/// What it is joined to there: the bridge's end of a veth pair, or a guest's tap.
+pub(super) fn management_port(number: usize) -> String {
+    format!("p-mgmt{number}")
+}
+
 /// What the end of that device is called, where it has a name: `dut`, `dut1` and so on.
 pub(crate) fn device_end(number: usize) -> String {
     match number {

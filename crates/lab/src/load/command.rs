@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::process::{Child, Command, Stdio};
+use sys::netns::NetNs;
 use sys::thread::{Policy, RtThread, kill_children_with_us};
 use units::CpuList;
 
@@ -29,6 +30,10 @@ const LOOK: Duration = Duration::from_millis(20);
 const ACCOUNT: Duration = Duration::from_millis(250);
 /// How long the program may take to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a command line calls this program, and where it is.
+const OWN: &str = "triptime";
+const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// A program that runs. Dropping it ends the program.
 #[derive(Debug)]
@@ -54,7 +59,8 @@ pub(super) fn label(line: &str) -> String {
 }
 
 impl Runner {
-    pub(super) fn start(line: &str, cpus: &CpuList) -> Result<Self, LoadError> {
+    /// Starts it on `cpus`, in a network namespace if that is another than this process's.
+    pub(super) fn start(line: &str, cpus: &CpuList, namespace: Option<&Path>) -> Result<Self, LoadError> {
         let words = words::split(line).map_err(|why| LoadError::Words {
             line: line.to_owned(),
             why,
@@ -68,8 +74,15 @@ impl Runner {
         let (go_on, stopped) = channel();
         let (started, is_started) = channel();
         let (cpus, keep) = (cpus.clone(), Arc::clone(&shared));
+        let namespace = namespace.map(NetNs::open).transpose();
         let keeper = move || {
-            let child = enter(&cpus, &keep.program).and_then(|()| spawn(&words));
+            let refused = |source| LoadError::Refused {
+                load: format!("load command {}", keep.program),
+                source,
+            };
+            let entered = namespace.and_then(|namespace| namespace.map_or(Ok(()), |namespace| namespace.enter()));
+            let placed = entered.map_err(refused).and_then(|()| enter(&cpus, &keep.program));
+            let child = placed.and_then(|()| spawn(&words));
             match child {
                 Ok(child) => {
                     let _ = started.send(Ok(()));
@@ -157,7 +170,9 @@ fn enter(cpus: &CpuList, program: &str) -> Result<(), LoadError> {
 
 fn spawn(words: &[String]) -> Result<Child, LoadError> {
     use std::os::unix::process::CommandExt;
-    let mut command = Command::new(&words[0]);
+    // It is in every place, whatever it is called there.
+    let program = if words[0] == OWN { OWN_PROGRAM } else { &words[0] };
+    let mut command = Command::new(program);
     command.args(&words[1..]).process_group(0);
     command
         .stdin(Stdio::null())

@@ -12,6 +12,9 @@ use super::workers::Workers;
 /// More threads than this is a slip of the finger.
 const MOST: u64 = 10_000;
 
+/// Of a load that ran and did nothing.
+pub(super) const IDLE: &str = "it did no work";
+
 /// A load made of threads of this process.
 pub(super) trait ThreadLoad {
     /// Its name on the command line, in plans and in series.
@@ -32,6 +35,11 @@ pub(super) trait ThreadLoad {
     /// What its second count counts, if it has one.
     fn extra_unit(&self) -> Option<&'static str> {
         None
+    }
+
+    /// What is said of one that ran and did nothing, and whether the run beside it is then without what it was to be measured beside.
+    fn idle(&self) -> (&'static str, bool) {
+        (IDLE, false)
     }
 
     /// Makes its threads, which wait for [`Workers::begin`]. The amounts are checked.

@@ -13,6 +13,7 @@ mod disk;
 mod error;
 mod hackbench;
 mod kind;
+mod management;
 mod memory;
 mod messages;
 mod output;
@@ -26,24 +27,30 @@ mod words;
 mod workers;
 
 use std::fmt;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use units::CpuList;
 
+use crate::bed::Seat;
 use command::Runner;
-use kind::ThreadLoad;
+use kind::{IDLE, ThreadLoad};
 use workers::Workers;
 
 pub use cache::CacheLoad;
 pub use disk::{DiskLoad, DiskMode};
 pub use error::{AmountError, LoadError};
 pub use hackbench::HackbenchLoad;
+pub use management::{ManagementLoad, Rate, Way};
 pub use memory::{Access, MemoryLoad};
 pub use messages::Over;
 pub use packets::PacketLoad;
 pub use request::{LoadRequest, LoadRequestError, kind_from};
 pub use scheduler::SchedulerLoad;
 pub use timers::TimerLoad;
+
+/// How long a load may take to its first work before it is missed: an emulated guest answers within a second.
+const FIRST_WORK: Duration = Duration::from_secs(10);
 
 /// What load to make, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,17 +78,24 @@ pub enum LoadKind {
     Packets(PacketLoad),
     /// Writes to a disk.
     Disk(DiskLoad),
-    /// An external program and its arguments, split at blanks outside quotes; no shell sees it.
+    /// Traffic over the management network of a bed.
+    Management(ManagementLoad),
+    /// A program and its arguments, split at blanks outside quotes; no shell sees it.
     Command {
-        /// Such as `stress-ng --cpu 1`.
+        /// Such as `stress-ng --cpu 1`; `triptime` is this program.
         line: String,
+        /// The network namespace that it runs in; `None`: that of this process.
+        namespace: Option<PathBuf>,
     },
 }
+
+/// Stands for the interface of an end of a bed in the line of a command.
+const INTERFACE: &str = "{interface}";
 
 /// What makes a load.
 enum Maker<'a> {
     Threads(&'a dyn ThreadLoad),
-    Program(&'a str),
+    Program(&'a str, Option<&'a Path>),
 }
 
 impl LoadKind {
@@ -89,8 +103,30 @@ impl LoadKind {
     pub fn label(&self) -> String {
         match self.maker() {
             Maker::Threads(threads) => threads.name().to_owned(),
-            Maker::Program(line) => command::label(line),
+            Maker::Program(line, _) => command::label(line),
         }
+    }
+
+    /// The same at an end of a bed: a command runs in the network namespace there, and has the name of the interface in its line.
+    #[must_use]
+    pub(crate) fn at(&self, (namespace, interface): Seat) -> Self {
+        match self {
+            Self::Command { line, .. } => Self::Command {
+                line: line.replace(INTERFACE, &interface),
+                namespace,
+            },
+            other => other.clone(),
+        }
+    }
+
+    /// Whether it is a command.
+    pub(crate) fn is_command(&self) -> bool {
+        matches!(self, Self::Command { .. })
+    }
+
+    /// Whether it is a command that asks for the name of an interface.
+    pub(crate) fn asks_for_interface(&self) -> bool {
+        matches!(self, Self::Command { line, .. } if line.contains(INTERFACE))
     }
 
     fn maker(&self) -> Maker<'_> {
@@ -102,7 +138,8 @@ impl LoadKind {
             Self::Timers(load) => Maker::Threads(load),
             Self::Packets(load) => Maker::Threads(load),
             Self::Disk(load) => Maker::Threads(load),
-            Self::Command { line } => Maker::Program(line),
+            Self::Management(load) => Maker::Threads(load),
+            Self::Command { line, namespace } => Maker::Program(line, namespace.as_deref()),
         }
     }
 
@@ -110,7 +147,7 @@ impl LoadKind {
     fn check(&self) -> Result<(), AmountError> {
         match self.maker() {
             Maker::Threads(threads) => threads.check(),
-            Maker::Program(_) => Ok(()),
+            Maker::Program(..) => Ok(()),
         }
     }
 }
@@ -120,7 +157,7 @@ impl fmt::Display for LoadKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let threads = match self.maker() {
             Maker::Threads(threads) => threads,
-            Maker::Program(line) => return f.write_str(line),
+            Maker::Program(line, _) => return f.write_str(line),
         };
         f.write_str(threads.name())?;
         for (index, (key, value)) in threads.settings().iter().enumerate() {
@@ -136,14 +173,16 @@ impl fmt::Display for LoadKind {
 pub struct LoadReport {
     /// How much, in [`LoadReport::unit`].
     pub work: u64,
-    /// What is counted: `messages`, `octets`, `cache lines`, `expirations`, `frames` or `ms of CPU time`.
+    /// What is counted: `messages`, `octets`, `cache lines`, `expirations`, `frames`, `answers` or `ms of CPU time`.
     pub unit: &'static str,
-    /// A second count, and what it counts: `syncs` of a disk, `frames lost`, timer `periods missed`.
+    /// A second count, and what it counts: `syncs` of a disk, `frames lost`, `frames sent`, timer `periods missed`.
     pub extra: Option<(u64, &'static str)>,
     /// How long it ran.
     pub seconds: f64,
     /// What a reader must know: it ended early, or did nothing. Empty when all went well.
     pub note: String,
+    /// Whether what was measured beside it was measured without what the load stands for.
+    pub is_missed: bool,
 }
 
 /// One line, such as `1048576 octets, 4 syncs in 2.0 s`.
@@ -192,7 +231,7 @@ impl Load {
                 workers.begin();
                 Running::Threads(workers)
             }
-            Maker::Program(line) => Running::Command(Runner::start(line, &spec.cpus)?),
+            Maker::Program(line, namespace) => Running::Command(Runner::start(line, &spec.cpus, namespace)?),
         };
         Ok(Self {
             spec: spec.clone(),
@@ -223,7 +262,7 @@ impl Load {
     pub fn unit(&self) -> &'static str {
         match self.spec.kind.maker() {
             Maker::Threads(threads) => threads.unit(),
-            Maker::Program(_) => "ms of CPU time",
+            Maker::Program(..) => "ms of CPU time",
         }
     }
 
@@ -236,6 +275,15 @@ impl Load {
         }
     }
 
+    /// What is missed beside it, if it has run for some time and done nothing that it stands for.
+    pub fn missed(&self) -> Option<&'static str> {
+        let Maker::Threads(threads) = self.spec.kind.maker() else {
+            return None;
+        };
+        let (idle, is_missed) = threads.idle();
+        (is_missed && self.started.elapsed() > FIRST_WORK && self.work_done() == 0).then_some(idle)
+    }
+
     /// Ends it and says what it did. Threads end within 500 ms, those that write to a disk when it took the last write; a command
     /// is asked with SIGTERM and killed after 2 s.
     pub fn stop(mut self) -> LoadReport {
@@ -246,16 +294,19 @@ impl Load {
             Running::Command(runner) => runner.end(),
         }
         let work = self.work_done();
-        let note = failure.or_else(|| self.failed()).unwrap_or_else(|| {
-            let idle = if work == 0 { "it did no work" } else { "" };
-            idle.to_owned()
-        });
+        let (idle, is_missed) = match self.spec.kind.maker() {
+            _ if work > 0 => ("", false),
+            Maker::Threads(threads) => threads.idle(),
+            Maker::Program(..) => (IDLE, false),
+        };
+        let note = failure.or_else(|| self.failed()).unwrap_or_else(|| idle.to_owned());
         LoadReport {
             work,
             unit: self.unit(),
             extra: self.extra(),
             seconds,
             note,
+            is_missed,
         }
     }
 
@@ -271,7 +322,7 @@ impl Load {
 fn describe(spec: &LoadSpec) -> String {
     let what = match spec.kind.maker() {
         Maker::Threads(threads) => format!("{} load: {}", threads.name(), threads.describe()),
-        Maker::Program(line) => format!("load command {line}"),
+        Maker::Program(line, _) => format!("load command {line}"),
     };
     match spec.cpus.len() {
         0 => what,

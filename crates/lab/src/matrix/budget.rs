@@ -76,6 +76,7 @@ fn distance(cell: &Cell, first: &Cell) -> u32 {
     let others = [
         cell.network != first.network,
         cell.load != first.load,
+        cell.management != first.management,
         cell.isolation != first.isolation,
     ];
     let others = others.into_iter().filter(|differs| *differs).count();
@@ -93,6 +94,7 @@ mod tests {
             place,
             network: None,
             load: load.to_owned(),
+            management: None,
             isolation: Isolation::None,
         };
         vec![

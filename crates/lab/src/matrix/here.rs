@@ -99,6 +99,7 @@ mod tests {
             place,
             network: None,
             load: "none".to_owned(),
+            management: None,
             isolation,
         })
     }
@@ -126,6 +127,7 @@ mod tests {
                 place: Kind::Vm,
                 network: Some(network),
                 load: "none".to_owned(),
+                management: None,
                 isolation: Isolation::None,
             };
             let why = here("").why_not(&cell);

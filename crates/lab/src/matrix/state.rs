@@ -282,6 +282,7 @@ mod tests {
             place: Kind::Native,
             network: None,
             load: load.to_owned(),
+            management: None,
             isolation: Isolation::None,
         }
     }

@@ -236,26 +236,16 @@ fn held(applied: &Applied) -> Result<(), String> {
 fn taken_back(journal: &mut Journal) -> Result<(), String> {
     for sets in all_versions() {
         empty(sets.as_ref());
-        remove_unused_below(&sets.root().join(OTHERS));
     }
     let undone = undo(&Machine::live(), journal).map_err(|error| error.to_string())?;
     let restricts = |applied: &&Applied| !matches!(applied.target, Target::Folder(_));
     undone.iter().filter(restricts).try_for_each(held)
 }
 
-/// Removes the groups below this one that have no members and no groups: the kernel keeps all others.
-fn remove_unused_below(group: &Path) {
-    let Ok(entries) = fs::read_dir(group) else { return };
-    for below in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
-        remove_unused_below(&below);
-        // EBUSY: it is in use.
-        let _ = fs::remove_dir(below);
-    }
-}
-
 /// Has the members of the group of the others in the top one again.
 fn empty(sets: &dyn Sets) {
     let (root, members) = (sets.root(), sets.members());
+    remove_empty_below(&root.join(OTHERS));
     for _ in 0..TIMES {
         let left = numbers(&root.join(OTHERS).join(members));
         if left.is_empty() {
@@ -265,6 +255,16 @@ fn empty(sets: &dyn Sets) {
             // ESRCH: it has ended.
             let _ = fs::write(root.join(members), member.to_string());
         }
+    }
+}
+
+/// Removes the groups in this one that nobody is in: a container runtime that was moved there makes its own, and leaves them.
+fn remove_empty_below(group: &Path) {
+    let entries = fs::read_dir(group).into_iter().flatten().flatten();
+    for below in entries.map(|entry| entry.path()).filter(|path| path.is_dir()) {
+        remove_empty_below(&below);
+        // EBUSY: somebody is in it. It goes with what is in it.
+        let _ = fs::remove_dir(&below);
     }
 }
 

@@ -14,7 +14,7 @@ pub use asking::{Answers, Asking, OverHost, asking};
 pub use end::{AwayEnd, Launched};
 pub use error::PlaceError;
 
-use crate::bed::{Bed, BedError, Network};
+use crate::bed::{Bed, BedError, Management, Network};
 use container::{Container, Containers};
 use far::Far;
 use guest::{Guest, GuestSpec};
@@ -174,13 +174,14 @@ impl PlaceSpec {
     }
 }
 
-/// The places of so many devices, at their ends of `bed`, or without a network. None: they are in this process.
+/// The places of so many devices, at their ends of `bed`, or without a network; guests have a second card on `management`, where there is
+/// one. None: they are in this process.
 ///
 /// # Errors
 /// What kept one from being made.
 pub fn up(
     spec: &PlaceSpec,
-    bed: Option<&Bed>,
+    (bed, management): (Option<&Bed>, Option<&Management>),
     devices: usize,
     recorder: &Recorder,
 ) -> Result<Vec<Arc<dyn Place>>, PlaceError> {
@@ -193,7 +194,10 @@ pub fn up(
         let place: Arc<dyn Place> = match spec {
             PlaceSpec::Native => return Ok(places),
             PlaceSpec::Container(spec) => Arc::new(Container::up(spec, end)?),
-            PlaceSpec::Guest(spec) => Arc::new(Guest::up(spec, number, end)?),
+            PlaceSpec::Guest(spec) => {
+                let second = management.and_then(|management| management.card(number));
+                Arc::new(Guest::up(spec, number, end, second.as_ref())?)
+            }
             PlaceSpec::Far(far) => far.clone(),
         };
         recorder.events().write(EventKind::Note, place.describe());

@@ -2,7 +2,7 @@
 
 use super::faults::{self, PlanFault};
 use super::file::{Plan, PlanError};
-use crate::bed::{Bed, BedError, Network};
+use crate::bed::{Bed, BedError, Management, Network};
 use crate::fault::{Direction, LaneCounts, Wire};
 use crate::place::{Place, PlaceSpec, up};
 use crate::session::SessionError;
@@ -45,6 +45,8 @@ pub(super) struct BedOfPlan {
     compared: bool,
     /// Whether a thread forwards frames.
     in_user_space: bool,
+    /// The second network of its devices, if they have one.
+    pub(super) management: Option<Management>,
     /// Where its devices are; none: in this process.
     pub(super) places: Vec<Arc<dyn Place>>,
 }
@@ -90,10 +92,13 @@ impl Beds {
         place: &PlaceSpec,
         recorder: &Recorder,
     ) -> Result<Self, SessionError> {
+        let is_on_ports = ports.is_some();
         let mut beds = Self::without_places(plan, ports, place, recorder)?;
         beds.can_stamp(plan, place)?;
         for way in &mut beds.ways {
-            way.places = up(place, Some(&way.bed), plan.devices(), recorder)?;
+            way.management = managed(plan, &way.bed, is_on_ports, recorder)?;
+            let ends = (Some(&way.bed), way.management.as_ref());
+            way.places = up(place, ends, plan.devices(), recorder)?;
         }
         Ok(beds)
     }
@@ -207,6 +212,7 @@ impl Beds {
             label: "reflect".to_owned(),
             compared: false,
             in_user_space,
+            management: None,
             places: Vec::new(),
         };
         Ok(Self {
@@ -228,6 +234,7 @@ impl Beds {
             label: label.to_owned(),
             compared: true,
             in_user_space,
+            management: None,
             places: Vec::new(),
         });
         fact
@@ -263,6 +270,24 @@ impl Beds {
             })
         })
     }
+}
+
+/// The management network of a bed, where the plan has one.
+fn managed(plan: &Plan, bed: &Bed, is_on_ports: bool, recorder: &Recorder) -> Result<Option<Management>, SessionError> {
+    if plan.management.is_none() {
+        return Ok(None);
+    }
+    if is_on_ports {
+        let problem = "management: a network that is made here is not beside ports (--nic): leave one of them out";
+        return Err(PlanError::Invalid {
+            name: plan.name.clone(),
+            problem: problem.to_owned(),
+        }
+        .into());
+    }
+    let network = Management::beside(bed, plan.management_inside()?)?;
+    recorder.events().write(EventKind::Note, network.describe());
+    Ok(Some(network))
 }
 
 fn counts(wire: &Wire) -> [LaneCounts; 2] {

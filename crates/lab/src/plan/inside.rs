@@ -116,6 +116,9 @@ impl Plan {
     /// # Errors
     /// The first CPU that is not there, or that two steps would share.
     pub(super) fn check_inside(&self) -> Result<(), PlanError> {
+        if self.is_in_guests() {
+            self.management_inside()?;
+        }
         for group in self.groups() {
             let mut taken: Vec<(&Step, CpuList)> = Vec::new();
             for step in group {

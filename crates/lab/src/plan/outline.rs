@@ -40,7 +40,11 @@ impl Plan {
         }
         Ok(Outline {
             steps,
-            loads: self.words(&self.loads, facts, roles)?,
+            loads: self
+                .words(&self.loads, facts, roles)?
+                .into_iter()
+                .chain(self.management_words(facts, roles)?)
+                .collect(),
             does: self.does(facts, roles)?,
         })
     }
@@ -90,7 +94,10 @@ impl Plan {
         if self.is_in_guests() {
             does.push(self.crowding(roles));
         }
-        if !self.loads.is_empty() || self.steps.iter().any(|step| !step.common.loads.is_empty()) {
+        if !self.loads.is_empty()
+            || self.management.is_some()
+            || self.steps.iter().any(|step| !step.common.loads.is_empty())
+        {
             does.push(format!(
                 "Its loads keep cpu {} busy at ordinary priority, unless they name others.",
                 roles.housekeeping

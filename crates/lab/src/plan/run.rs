@@ -5,7 +5,7 @@ use super::file::{Plan, PlanError};
 use super::measure::StepContext;
 use super::roles::Roles;
 use super::step::{Load as PlanLoad, Step};
-use crate::bed::Bed;
+use crate::bed::{Bed, End};
 use crate::kthreads::KernelThreads;
 use crate::load::LoadSpec;
 use crate::loads::Loads;
@@ -53,32 +53,61 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     };
     let alone = match &beds {
         Some(_) => Vec::new(),
-        None => up(&work.place, None, 1, &runner.session.recorder)?,
+        None => up(&work.place, (None, None), 1, &runner.session.recorder)?,
     };
     let events = runner.session.recorder.events();
     // Beside those that the command line asked for.
-    runner.loads.join(Loads::start(work.specs(&work.plan.loads)?, &events)?);
+    let of_plan = [
+        work.specs(&work.plan.loads, beds.as_ref())?,
+        work.management(beds.as_ref())?,
+    ]
+    .concat();
+    runner.loads.join(Loads::start(of_plan, &events)?);
     let judged = work.plan.all_judged(&work.cpus, &work.roles)?;
     let before = KernelThreads::look();
     let mut steps = Steps { runner, work, alone };
     let outcome = steps.run(beds.as_ref());
     let facts = KernelThreads::look().since(&before, &judged);
     steps.runner.session.recorder.add_facts(facts);
+    // Before the bed goes, over which some of them send.
+    steps.runner.loads.stop(&events);
     outcome
 }
 
 impl PlanRun<'_> {
-    /// The loads of a plan or a step, each on its CPUs.
-    fn specs<'b>(&self, loads: impl IntoIterator<Item = &'b PlanLoad>) -> Result<Vec<LoadSpec>, PlanError> {
-        let on = |load: &PlanLoad| {
+    /// The loads of a plan or a step, each on its CPUs; commands at an end of a bed are there, at each device one.
+    fn specs<'b>(
+        &self,
+        loads: impl IntoIterator<Item = &'b PlanLoad>,
+        beds: Option<&Beds>,
+    ) -> Result<Vec<LoadSpec>, PlanError> {
+        let mut specs = Vec::new();
+        for load in loads {
             let resolve = |cpus| self.plan.resolve(cpus, &self.cpus, &self.roles);
             let cpus = load.cpus.as_ref().map(resolve).transpose()?;
-            Ok(LoadSpec {
-                kind: load.kind.clone(),
-                cpus: cpus.unwrap_or_else(|| self.roles.housekeeping.clone()),
-            })
-        };
-        loads.into_iter().map(on).collect()
+            let cpus = cpus.unwrap_or_else(|| self.roles.housekeeping.clone());
+            let seats = match beds.filter(|_| load.kind.is_command()) {
+                Some(beds) if load.at_test_set => beds.first().bed.seats(End::TestSet),
+                Some(beds) if load.there => beds.first().bed.seats(End::Device),
+                _ => Vec::new(),
+            };
+            let kinds = match seats.is_empty() {
+                true => vec![load.kind.clone()],
+                false => seats.into_iter().map(|seat| load.kind.at(seat)).collect(),
+            };
+            specs.extend(kinds.into_iter().map(|kind| LoadSpec {
+                kind,
+                cpus: cpus.clone(),
+            }));
+        }
+        Ok(specs)
+    }
+
+    /// The traffic on the management network, where the plan has one.
+    fn management(&self, beds: Option<&Beds>) -> Result<Vec<LoadSpec>, PlanError> {
+        let network = beds.and_then(|beds| beds.first().management.as_ref());
+        let specs = network.map(|network| self.plan.management_loads(network, &self.cpus, &self.roles));
+        specs.unwrap_or_else(|| Ok(Vec::new()))
     }
 }
 
@@ -109,7 +138,7 @@ impl Steps<'_, '_> {
             let is_native = matches!(self.work.place, PlaceSpec::Native);
             let own = group.iter().flat_map(|step| &step.common.loads);
             let own = own.filter(|load| is_native || !load.there);
-            let mut own = Loads::start(self.work.specs(own)?, &events)?;
+            let mut own = Loads::start(self.work.specs(own, beds)?, &events)?;
             let settings = self.settings(group, &own)?;
             self.runner.session.recorder.set_settings(settings.clone());
             let say = |kind: EventKind| group.iter().for_each(|step| events.write(kind, step.name()));

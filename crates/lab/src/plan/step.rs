@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A load that runs beside a step, or beside all of them: `kind`, its keys as on the command line, `cpus`, and `there`. The kind
-/// `command` has one key, `line`.
+/// `command` has `line` and `at`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, toml::Value>")]
 pub struct Load {
@@ -16,8 +16,10 @@ pub struct Load {
     pub kind: LoadKind,
     /// Where; the housekeeping CPUs if none are named.
     pub cpus: Option<Cpus>,
-    /// Whether it runs where the device under test is, if that is in a place of its own.
+    /// Whether it runs where the device under test is.
     pub there: bool,
+    /// Whether it is a command at the test set's end of the bed.
+    pub at_test_set: bool,
 }
 
 impl TryFrom<BTreeMap<String, toml::Value>> for Load {
@@ -32,13 +34,52 @@ impl TryFrom<BTreeMap<String, toml::Value>> for Load {
             Some("true") => true,
             Some(other) => return Err(format!("there = {other}: use true or false")),
         };
+        let at_test_set = match values.remove("at").as_deref() {
+            None => false,
+            Some(_) if kind != "command" => {
+                return Err(format!("a {kind} load has no \"at\": it is a key of commands"));
+            }
+            Some("test-set") => true,
+            Some(other) => {
+                return Err(format!(
+                    "at = {other}: use \"test-set\", or there = true for the device"
+                ));
+            }
+        };
         let kind = match (kind.as_str(), values.remove("line"), values.keys().next()) {
-            ("command", Some(line), None) => LoadKind::Command { line },
-            ("command", ..) => return Err("a command load has one key: line = \"PROGRAM ARGUMENTS\"".into()),
+            ("command", Some(line), None) => LoadKind::Command { line, namespace: None },
+            ("command", ..) => {
+                return Err("a command load has the keys line = \"PROGRAM ARGUMENTS\", at and there".into());
+            }
             (_, Some(_), _) => return Err(format!("a {kind} load has no \"line\"")),
             (kind, None, _) => kind_from(kind, &values).map_err(|error| error.to_string())?,
         };
-        Ok(Self { kind, cpus, there })
+        match (there, at_test_set) {
+            (true, true) => Err("at and there: a command runs at one end".into()),
+            (false, false) if kind.asks_for_interface() => {
+                Err("line: {interface} is that of an end of the bed: add at = \"test-set\", or there = true".into())
+            }
+            _ => Ok(Self {
+                kind,
+                cpus,
+                there,
+                at_test_set,
+            }),
+        }
+    }
+}
+
+impl Load {
+    /// What it cannot be in a plan that measures over these networks, if any; in words.
+    pub(super) fn check(&self, has_bed: bool, networks: usize) -> Result<(), String> {
+        let is_at_an_end = self.at_test_set || self.kind.asks_for_interface();
+        match is_at_an_end {
+            true if !has_bed => Err("line: no step measures over the test bed, at whose end it is to run".into()),
+            true if networks > 1 => {
+                Err("line: a command at an end of the bed takes one network: leave one in bed.networks".into())
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Such names belong to the network namespace, as the interface does; anybody may bind one and read them all
 //! (`/proc/net/unix`), and they are gone with the process, however it ends.
 
+use super::neighbours::is_load_of_ours;
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -55,7 +56,8 @@ impl Claims {
         let mut found = Vec::new();
         for Claim { index, pid, token } in table.lines().filter_map(claim) {
             let interface = self.interfaces.iter().find(|(_, ours)| *ours == index);
-            if let Some((name, _)) = interface.filter(|_| token != own_token())
+            let is_other = |_: &&(String, u32)| token != own_token() && !is_load_of_ours(pid);
+            if let Some((name, _)) = interface.filter(is_other)
                 && !self.told.contains(&(index, pid, token))
             {
                 self.told.push((index, pid, token));

@@ -7,7 +7,10 @@ use lab::load::{Load, LoadKind, LoadSpec};
 use crate::support::{alone, gone, last_cpu, no_threads, on, processes_with, wait_until};
 
 fn command(line: &str) -> LoadKind {
-    LoadKind::Command { line: line.to_owned() }
+    LoadKind::Command {
+        line: line.to_owned(),
+        namespace: None,
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod command;
 mod disk;
 mod interrupts;
+mod management;
 mod refusals;
 mod support;
 mod threads;

@@ -18,7 +18,10 @@ fn refusal(spec: &LoadSpec) -> LoadError {
 }
 
 fn command(line: &str) -> LoadKind {
-    LoadKind::Command { line: line.to_owned() }
+    LoadKind::Command {
+        line: line.to_owned(),
+        namespace: None,
+    }
 }
 
 fn scheduler(pairs: usize) -> LoadKind {

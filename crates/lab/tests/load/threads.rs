@@ -147,7 +147,7 @@ fn a_panic_leaves_nothing_behind() {
     let panicked = std::thread::spawn(move || {
         let _load = Load::start(&asked("scheduler:pairs=2", last_cpu())).expect("load");
         let line = mark.to_owned();
-        let _program = Load::start(&on(last_cpu(), LoadKind::Command { line })).expect("program");
+        let _program = Load::start(&on(last_cpu(), LoadKind::Command { line, namespace: None })).expect("program");
         assert_eq!(processes_with("sleep\u{0}86399").len(), 1);
         panic!("on purpose: loads must end with the thread that holds them");
     });
@@ -171,6 +171,7 @@ fn several_loads_share_a_cpu() {
     let spec = LoadSpec {
         kind: LoadKind::Command {
             line: "/usr/bin/sleep 5".to_owned(),
+            namespace: None,
         },
         cpus: CpuList::default(),
     };

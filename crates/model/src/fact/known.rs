@@ -33,6 +33,8 @@ pub const CELL_PLACE: FactOf<String> = FactOf::new("cell of a matrix", "place");
 pub const CELL_NETWORK: FactOf<String> = FactOf::new("cell of a matrix", "network");
 /// Name of the set of loads beside it.
 pub const CELL_LOAD: FactOf<String> = FactOf::new("cell of a matrix", "load");
+/// Name of the management network beside the process bus, where the matrix names any.
+pub const CELL_MANAGEMENT: FactOf<String> = FactOf::new("cell of a matrix", "management network");
 /// What keeps its CPUs free.
 pub const CELL_ISOLATION: FactOf<String> = FactOf::new("cell of a matrix", "isolation");
 

@@ -29,6 +29,7 @@ use protection::trip::PtrcSettings;
 use protection::{FunctionSettings, Node, Rated};
 use streamset::StreamSpec;
 use waveform::sample::Dataset;
+use wire::goose::MAX_NAME;
 
 /// A whole relay.
 #[derive(Debug, Clone)]
@@ -147,7 +148,30 @@ pub struct Load {
     pub busy_ns: u64,
 }
 
+/// The name of a control block with a number behind it.
+#[must_use]
+pub fn numbered(name: &[u8], number: u32) -> Vec<u8> {
+    [name, format!("_{number}").as_bytes()].concat()
+}
+
 impl Config {
+    /// Tells it from others of its kind on one network: from the second on, their number stands behind the names of their GOOSE control
+    /// blocks, `gcbTrip_2`.
+    ///
+    /// # Errors
+    /// A name that is too long with it.
+    pub fn number_blocks(&mut self, number: u32) -> Result<(), String> {
+        for output in self.gooses.iter_mut().filter(|_| number > 1) {
+            let name = &mut output.block.message.gocb_ref;
+            *name = numbered(name, number);
+            if name.len() > MAX_NAME {
+                let name = String::from_utf8_lossy(name);
+                return Err(format!("gocb_ref {name} has more than {MAX_NAME} octets: shorten it"));
+            }
+        }
+        Ok(())
+    }
+
     /// Rated values of a stream, sampled at `rate` a second.
     #[must_use]
     pub fn rated(&self, stream: &Stream, rate: f64) -> Rated {

@@ -4,7 +4,9 @@ use super::measure::Measure;
 use super::{Absent, Measurement};
 use crate::comparison::joined;
 use crate::verdict::{Check, Judgement, Verdict};
-use model::fact::{BOUND, CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE, KERNEL_THREADS, UNBOUND};
+use model::fact::{
+    BOUND, CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE, KERNEL_THREADS, UNBOUND,
+};
 use model::{EventKind, RunView, SeriesView};
 use std::collections::BTreeSet;
 use units::foreign::Show;
@@ -18,6 +20,8 @@ pub struct Conditions {
     pub network: Option<String>,
     /// Name of the set of loads beside it.
     pub load: String,
+    /// Name of the management network beside the process bus, where the plan names any.
+    pub management: Option<String>,
     /// What keeps its CPUs free.
     pub isolation: String,
 }
@@ -29,6 +33,7 @@ impl Conditions {
             place: CELL_PLACE.of(&run.facts)?,
             network: CELL_NETWORK.of(&run.facts),
             load: CELL_LOAD.of(&run.facts)?,
+            management: CELL_MANAGEMENT.of(&run.facts),
             isolation: CELL_ISOLATION.of(&run.facts)?,
         })
     }
@@ -40,13 +45,22 @@ impl Conditions {
 
     /// The same without the place.
     pub(super) fn beside_the_place(&self) -> String {
+        format!("{}, {}, isolation {}", self.over(), self.beside(), self.isolation)
+    }
+
+    /// ` over bridge`, or nothing.
+    pub(super) fn over(&self) -> String {
         let over = self.network.as_ref().map(|network| format!(" over {network}"));
-        format!(
-            "{}, load {}, isolation {}",
-            over.unwrap_or_default(),
-            self.load,
-            self.isolation
-        )
+        over.unwrap_or_default()
+    }
+
+    /// What runs beside it: `load none, management network office`.
+    pub(super) fn beside(&self) -> String {
+        let management = self
+            .management
+            .as_ref()
+            .map(|name| format!(", management network {name}"));
+        format!("load {}{}", self.load, management.unwrap_or_default())
     }
 }
 
@@ -56,6 +70,7 @@ impl Show for Conditions {
             text.show();
         }
         self.network.show();
+        self.management.show();
     }
 }
 

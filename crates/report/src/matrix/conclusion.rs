@@ -12,16 +12,18 @@ use stats::comparison::{Assumed, Difference, Figure, Outcome};
 pub(super) enum Factor {
     Place,
     Network,
+    Management,
     Isolation,
 }
 
 impl Factor {
-    const ALL: [Self; 3] = [Self::Place, Self::Network, Self::Isolation];
+    pub(super) const ALL: [Self; 4] = [Self::Place, Self::Network, Self::Management, Self::Isolation];
 
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Place => "place",
             Self::Network => "network",
+            Self::Management => "management",
             Self::Isolation => "isolation",
         }
     }
@@ -31,6 +33,7 @@ impl Factor {
         match self {
             Self::Place => &conditions.place,
             Self::Network => conditions.network.as_deref().unwrap_or_default(),
+            Self::Management => conditions.management.as_deref().unwrap_or_default(),
             Self::Isolation => &conditions.isolation,
         }
     }
@@ -41,6 +44,7 @@ impl Factor {
         match self {
             Self::Place => others.place.clear(),
             Self::Network => others.network = None,
+            Self::Management => others.management = None,
             Self::Isolation => others.isolation.clear(),
         }
         others

@@ -6,7 +6,7 @@ use super::measure::Measure;
 use crate::html::boxes::BoxFigures;
 use crate::tables::forms::record;
 
-const HEADS: [&str; 24] = [
+const HEADS: [&str; 25] = [
     "place",
     "network",
     "load",
@@ -31,6 +31,8 @@ const HEADS: [&str; 24] = [
     "q1_ns",
     "median_ns",
     "q3_ns",
+    // Behind those that were there before it.
+    "management",
 ];
 
 impl Matrix {
@@ -39,12 +41,14 @@ impl Matrix {
         let mut out = record(HEADS.into_iter());
         for cell in &self.cells {
             for measure in &cell.measures {
-                let line = cell.key().into_iter().chain(measure.cells()).collect::<Vec<_>>();
+                let line = cell.key().into_iter().chain(measure.cells());
+                let line = line.chain([cell.management()]).collect::<Vec<_>>();
                 out += &record(line.iter().map(String::as_str));
             }
             if cell.measures.is_empty() {
-                let line = cell.key();
-                let rest = std::iter::repeat_n("", HEADS.len() - line.len());
+                let (line, management) = (cell.key(), cell.management());
+                let rest = std::iter::repeat_n("", HEADS.len() - 1 - line.len());
+                let rest = rest.chain([management.as_str()]);
                 out += &record(line.iter().map(String::as_str).chain(rest));
             }
         }
@@ -53,6 +57,10 @@ impl Matrix {
 }
 
 impl Cell {
+    fn management(&self) -> String {
+        self.conditions.management.clone().unwrap_or_default()
+    }
+
     fn key(&self) -> Vec<String> {
         let own = &self.conditions;
         let counts = [

@@ -71,7 +71,7 @@ impl Matrix {
             let all = self.conclusions.iter().filter(|one| one.factor == factor);
             (factor.word(), all.map(Conclusion::text).collect::<Vec<_>>())
         };
-        let all = [Factor::Place, Factor::Network, Factor::Isolation].map(of);
+        let all = Factor::ALL.map(of);
         all.into_iter().filter(|(_, texts)| !texts.is_empty()).collect()
     }
 
@@ -96,7 +96,7 @@ fn overlays(kind: &Kind, cells: &[(&Cell, &Measure)]) -> Vec<Overlay> {
     for (cell, measure) in cells {
         let own = &cell.conditions;
         let over = own.network.as_ref().map(|network| format!("over {network}, "));
-        let name = format!("{}load {}", over.unwrap_or_default(), own.load);
+        let name = format!("{}{}", over.unwrap_or_default(), own.beside());
         match groups.iter_mut().find(|(known, _)| *known == name) {
             Some((_, all)) => all.push((cell, measure)),
             None => groups.push((name, vec![(cell, measure)])),

@@ -27,7 +27,10 @@ impl Matrix {
 
 impl Conditions {
     fn json(&self) -> Value {
-        json!({"place": self.place, "network": self.network, "load": self.load, "isolation": self.isolation})
+        json!({
+            "place": self.place, "network": self.network, "load": self.load, "management": self.management,
+            "isolation": self.isolation,
+        })
     }
 }
 

@@ -24,17 +24,24 @@ impl Conclusion {
         match self.factor {
             Factor::Place => format!("{b} against {a}{}", self.a.beside_the_place()),
             Factor::Network => format!(
-                "{b} against {a} ({}, load {}, isolation {})",
-                self.a.place, self.a.load, self.a.isolation
+                "{b} against {a} ({}, {}, isolation {})",
+                self.a.place,
+                self.a.beside(),
+                self.a.isolation
             ),
-            Factor::Isolation => {
-                let over = self.a.network.as_ref().map(|network| format!(" over {network}"));
-                let over = over.unwrap_or_default();
-                format!(
-                    "isolation {b} against {a} ({}{over}, load {})",
-                    self.a.place, self.a.load
-                )
-            }
+            Factor::Management => format!(
+                "management network {b} against {a} ({}{}, load {}, isolation {})",
+                self.a.place,
+                self.a.over(),
+                self.a.load,
+                self.a.isolation
+            ),
+            Factor::Isolation => format!(
+                "isolation {b} against {a} ({}{}, {})",
+                self.a.place,
+                self.a.over(),
+                self.a.beside()
+            ),
         }
     }
 

@@ -4,7 +4,7 @@ use super::{Absent, Conditions, Matrix, Measurement};
 use crate::limits::Profile;
 use crate::verdict::Judgement;
 use model::RunView;
-use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE};
+use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE};
 use serde_json::Value;
 use testing::synthetic::{self, Shape};
 use units::Realtime;
@@ -16,6 +16,7 @@ fn conditions(place: &str, load: &str) -> Conditions {
         place: place.to_owned(),
         network: Some("bridge".to_owned()),
         load: load.to_owned(),
+        management: None,
         isolation: "none".to_owned(),
     }
 }
@@ -42,6 +43,9 @@ fn run(conditions: &Conditions, round: i64, (median_ns, seconds): (f64, u64)) ->
         CELL_LOAD.fact(known(&conditions.load), "test"),
         CELL_ISOLATION.fact(known(&conditions.isolation), "test"),
     ];
+    let management = conditions.management.as_ref();
+    run.facts
+        .extend(management.map(|name| CELL_MANAGEMENT.fact(known(name), "test")));
     run
 }
 
@@ -261,4 +265,57 @@ fn every_form_has_every_cell() {
     assert!(html.starts_with("<!doctype html>") && html.contains("<title>triptime: matrix test"));
     let lasts = json(&matrix)["cells"][1]["duration_s"].as_f64();
     assert_eq!(lasts, Some((120 * SECOND_NS) as f64 / 1e9));
+}
+
+#[test]
+fn a_management_network_is_a_condition_with_differences_of_its_own() {
+    let named = |name: &str| Conditions {
+        management: Some(name.to_owned()),
+        ..conditions("native", "none")
+    };
+    let cell = |name: &str, round, times| judged(run(&named(name), round, (9_000.0 * times, 60)));
+    let runs = (0..2).flat_map(|round| [cell("none", round, 1.0), cell("office", round, 3.0)]);
+    let order = ["none", "office"].map(named);
+    let matrix = Matrix::of("test", &order, runs.collect(), &[]).expect("cells");
+    let text = matrix.text();
+    assert!(
+        text.contains("| place  | network | load | management | isolation |"),
+        "{text}"
+    );
+    let sentence = "Wake-up latency, management network office against none (native over bridge, load none, isolation none): slower";
+    assert!(text.contains(sentence), "{text}");
+    assert!(
+        text.contains("native over bridge, load none, management network office, isolation none"),
+        "{text}"
+    );
+    let json = json(&matrix);
+    let conclusion = &json["conclusions"][0];
+    assert_eq!(
+        (&conclusion["differs_in"], &conclusion["and"]["management"]),
+        (&"management".into(), &"office".into())
+    );
+    let csv = matrix.csv();
+    assert!(
+        csv.lines()
+            .next()
+            .is_some_and(|heads| heads.ends_with(",q3_ns,management")),
+        "{csv}"
+    );
+    assert!(
+        csv.lines()
+            .skip(1)
+            .all(|line| line.ends_with(",none") || line.ends_with(",office")),
+        "{csv}"
+    );
+    assert!(
+        matrix
+            .html()
+            .expect("a page")
+            .contains("load none, management network office")
+    );
+    // Where no cell names one, nothing of it is shown.
+    assert!(
+        !two_places(1.0, 60).text().contains("management network "),
+        "no column, and no word"
+    );
 }

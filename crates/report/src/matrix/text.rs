@@ -49,7 +49,7 @@ impl Matrix {
     /// What all sentences together are worth.
     pub(super) fn how_sure(&self) -> &'static str {
         match self.conclusions.is_empty() {
-            true => "None: no two measured cells differ in place, network or isolation alone.",
+            true => "None: no two measured cells differ in place, network, management network or isolation alone.",
             false => {
                 "Those without \"not sure\" hold together with 95 %. A difference is that of a cell to the first one it is like."
             }
@@ -73,20 +73,16 @@ impl Matrix {
     /// Max (mean) of each kind, a row for each cell that was not left out.
     pub(super) fn table(&self) -> Table {
         let kinds: Vec<&Kind> = self.kinds().collect();
-        let heads = [
-            "place",
-            "network",
-            "load",
-            "isolation",
-            "runs",
-            "verdict",
-            "kernel threads",
-        ]
-        .map(str::to_owned);
+        let has_management = self.cells.iter().any(|cell| cell.conditions.management.is_some());
+        let management = has_management.then_some("management");
+        let conditions = ["place", "network", "load"].into_iter().chain(management);
+        let heads = conditions.chain(["isolation", "runs", "verdict", "kernel threads"]);
         let row = |cell: &Cell| {
             let own = &cell.conditions;
-            let network = own.network.clone().unwrap_or_else(|| NOTHING.to_owned());
-            let mut row = vec![own.place.clone(), network, own.load.clone(), own.isolation.clone()];
+            let or_nothing = |name: &Option<String>| name.clone().unwrap_or_else(|| NOTHING.to_owned());
+            let mut row = vec![own.place.clone(), or_nothing(&own.network), own.load.clone()];
+            row.extend(management.map(|_| or_nothing(&own.management)));
+            row.push(own.isolation.clone());
             row.push(count(u64::from(cell.rounds)));
             row.push(cell.state());
             row.push(cell.kernel_threads_text().unwrap_or_else(|| NOTHING.to_owned()));
@@ -99,7 +95,7 @@ impl Matrix {
         Table {
             title: format!("Matrix {}: max (mean)", self.name),
             heads: heads
-                .into_iter()
+                .map(str::to_owned)
                 .chain(kinds.iter().map(|kind| kind.title.to_owned()))
                 .collect(),
             rows: self
@@ -151,20 +147,26 @@ fn set(cells: &[&Conditions]) -> String {
         }
         values
     };
-    let [place, network, load, isolation] = [
+    let [place, network, load, management, isolation] = [
         values(|cell| &cell.place),
         values(|cell| cell.network.as_deref().unwrap_or_default()),
         values(|cell| &cell.load),
+        values(|cell| cell.management.as_deref().unwrap_or_default()),
         values(|cell| &cell.isolation),
     ];
-    if place.len() * network.len() * load.len() * isolation.len() != cells.len() {
+    if place.len() * network.len() * load.len() * management.len() * isolation.len() != cells.len() {
         return cells.iter().map(|cell| cell.words()).collect::<Vec<_>>().join("; ");
     }
     let listed = |values: Vec<&str>| values.join(" or ");
     let over = listed(network);
     let over = if over.is_empty() { over } else { format!(" over {over}") };
+    let management = listed(management);
+    let beside = match management.is_empty() {
+        true => management,
+        false => format!(", management network {management}"),
+    };
     format!(
-        "{}{over}, load {}, isolation {}",
+        "{}{over}, load {}{beside}, isolation {}",
         listed(place),
         listed(load),
         listed(isolation)

@@ -2,6 +2,7 @@
 //!
 //! Every function acts in the calling thread's network namespace and returns when the kernel has done it.
 
+mod address;
 mod backlog;
 mod carrier;
 mod counters;
@@ -11,6 +12,7 @@ mod parse;
 mod qdisc;
 pub(crate) mod request;
 
+pub use address::add_address;
 pub use carrier::CarrierChange;
 pub use counters::{LinkCounters, LinkStatistics};
 pub use macvlan::{Macvlan, macvlans, set_queue_frames, set_queued_above};

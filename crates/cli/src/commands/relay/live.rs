@@ -22,6 +22,8 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
         text,
     } = found;
     relay.cpus = args.live.cpu.unwrap_or(relay.cpus);
+    let numbered = relay.number_blocks(args.live.number);
+    numbered.map_err(|why| Failure::Usage(format!("--number: {why}")))?;
     let cpus = relay.cpus.all();
     let port_args = PortArgs {
         interface: interface.to_owned(),

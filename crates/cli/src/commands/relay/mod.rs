@@ -67,6 +67,10 @@ struct LiveArgs {
     /// How long before a cycle is due its thread stops sleeping and spins
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
+    /// Which of several relays of one kind on the network it is: from 2 on, its number stands behind the names of its GOOSE control blocks,
+    /// which two relays cannot share (gcbTrip_2)
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=999))]
+    number: u32,
     /// How the publishers' clock relates to this machine's: none, same-host, ptp, or ptp:UNCERTAINTY. Without a relation there are no
     /// one-way figures
     #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation)]

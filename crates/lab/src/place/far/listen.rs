@@ -205,6 +205,7 @@ impl Guest {
     fn greeting(&self) -> Greeting {
         let link = &self.offer.link;
         Greeting {
+            management: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             release: format!(
                 "{}, Linux {}",

@@ -1,5 +1,6 @@
 //! Brings a guest up.
 
+use super::agent::MANAGEMENT;
 use super::channel::{Call, CallError, Channel, Incoming};
 use super::facts::Made;
 use super::how::{self, How};
@@ -13,7 +14,7 @@ use super::qemu::machine::{CHANNEL_WAY, CONSOLE_WAY, InMemory, Machine};
 use super::qemu::threads;
 use super::up::Up;
 use super::{Cable, Guest, GuestSpec, PlaceError, accel, cable};
-use crate::bed::DeviceEnd;
+use crate::bed::{DeviceEnd, SecondCard};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -34,6 +35,14 @@ impl Guest {
     /// # Errors
     /// What it takes is not here, or it does not come up; what its console showed last.
     pub fn boot(spec: &GuestSpec, cable: Option<&Cable>) -> Result<Self, PlaceError> {
+        Self::with_second(spec, cable, None)
+    }
+
+    fn with_second(
+        spec: &GuestSpec,
+        cable: Option<&Cable>,
+        second: Option<&SecondCard<'_>>,
+    ) -> Result<Self, PlaceError> {
         spec.check()?;
         let modules = modules::choose(&spec.modules, &modules::OF_QEMU)?;
         let image = image::make(Path::new(image::OWN_PROGRAM), &modules, spec.runtime)?;
@@ -43,18 +52,30 @@ impl Guest {
             image: InMemory::new(&image)?,
             image_octets: image.len(),
             cable,
+            second,
         };
         drop(image);
         how::boot(spec, |how, patience| maker.attempt(how, patience))
     }
 
-    /// Boots guest number `number`, from 0, at its end of a bed for guests. Each takes its own part of the spec's CPUs of this machine.
+    /// Boots guest number `number`, from 0, at its end of a bed for guests, and with a second card where there is one for it. Each takes
+    /// its own part of the spec's CPUs of this machine.
     ///
     /// # Errors
     /// As of [`Guest::boot`]; the end is not one for a guest.
-    pub fn up(spec: &GuestSpec, number: usize, end: Option<DeviceEnd<'_>>) -> Result<Self, PlaceError> {
+    pub fn up(
+        spec: &GuestSpec,
+        number: usize,
+        end: Option<DeviceEnd<'_>>,
+        second: Option<&SecondCard<'_>>,
+    ) -> Result<Self, PlaceError> {
         let cable = end.map(cable::of).transpose()?;
-        Self::boot(&spec.of(number), cable.as_ref())
+        let mut spec = spec.of(number);
+        if let Some(second) = second {
+            let argument = format!("{} {MANAGEMENT}{}", spec.arguments, second.argument);
+            argument.trim_start().clone_into(&mut spec.arguments);
+        }
+        Self::with_second(&spec, cable.as_ref(), second)
     }
 }
 
@@ -65,6 +86,7 @@ struct Maker<'a> {
     image: InMemory,
     image_octets: usize,
     cable: Option<&'a Cable>,
+    second: Option<&'a SecondCard<'a>>,
 }
 
 impl Maker<'_> {
@@ -72,6 +94,10 @@ impl Maker<'_> {
     fn attempt(&self, how: &How, patience: Duration) -> Result<Guest, PlaceError> {
         let kvm = how.is_kvm();
         let plugged = self.cable.map(|cable| cable.plug(kvm)).transpose()?;
+        let plugged = match (plugged, self.second) {
+            (Some(plugged), Some(second)) => Some(plugged.and(second, kvm)?),
+            (plugged, _) => plugged,
+        };
         let ways = Ways {
             name: NAME.to_owned(),
             kvm,
@@ -79,7 +105,10 @@ impl Maker<'_> {
             image: self.image.path(),
             console: CONSOLE_WAY.to_owned(),
             channel: CHANNEL_WAY.to_owned(),
-            card: plugged.as_ref().map(|plugged| plugged.card.clone()),
+            cards: plugged
+                .as_ref()
+                .map(|plugged| plugged.cards.clone())
+                .unwrap_or_default(),
         };
         let words = qemu::line::words(self.spec, &ways);
         let begun = Instant::now();

@@ -2,11 +2,12 @@
 
 use super::qemu::line;
 use super::{Cable, PlaceError};
-use crate::bed::{Card, DeviceEnd};
+use crate::bed::{Card, DeviceEnd, SecondCard};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use sys::link::open_macvtap;
 use sys::netns::NetNs;
+use sys::tap::Tap;
 
 /// Of an end of a bed.
 pub(super) fn of(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
@@ -24,15 +25,34 @@ pub(super) fn of(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
     }
 }
 
-/// What QEMU is given of a cable.
+/// What QEMU is given of cables.
 #[derive(Debug)]
 pub(super) struct Plugged {
-    /// What its command line says.
-    pub(super) card: line::Card,
-    /// The file that it is left, if it is left one.
-    pub(super) file: Option<OwnedFd>,
+    /// What its command line says, a card for each.
+    pub(super) cards: Vec<line::Card>,
+    /// The files that it is left.
+    pub(super) files: Vec<OwnedFd>,
     /// Where it is started.
     pub(super) namespace: NetNs,
+}
+
+impl Plugged {
+    /// With a second card, whose tap is in another namespace.
+    pub(super) fn and(mut self, second: &SecondCard<'_>, kvm: bool) -> Result<Self, PlaceError> {
+        let file = second.namespace.run(|| Tap::for_hypervisor(second.tap))??;
+        self.cards.push(line::Card {
+            way: line::Way::File(file.as_raw_fd()),
+            mac: second.mac,
+            vhost: has_vhost(kvm),
+        });
+        self.files.push(file);
+        Ok(self)
+    }
+}
+
+/// Whether a thread of the kernel can move a guest's frames.
+fn has_vhost(kvm: bool) -> bool {
+    kvm && Path::new("/dev/vhost-net").exists()
 }
 
 impl Cable {
@@ -47,12 +67,12 @@ impl Cable {
             Some(file) => line::Way::File(file.as_raw_fd()),
         };
         Ok(Plugged {
-            card: line::Card {
+            cards: vec![line::Card {
                 way,
                 mac: self.mac,
-                vhost: kvm && Path::new("/dev/vhost-net").exists(),
-            },
-            file,
+                vhost: has_vhost(kvm),
+            }],
+            files: file.into_iter().collect(),
             namespace: NetNs::open(&self.namespace.path())?,
         })
     }

@@ -53,6 +53,8 @@ impl Made<'_> {
             own("boot", boot),
             own("command line", shown(self.program, self.words)),
         ];
+        let management = self.greeting.management.iter();
+        facts.extend(management.map(|said| own("management card", said.clone())));
         if self.kvm {
             let exits = Host::live().kvm_exits_told(self.process);
             facts.push(fact("exits of its virtual CPUs", exits, "/sys/kernel/debug/kvm"));

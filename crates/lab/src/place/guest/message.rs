@@ -78,6 +78,9 @@ pub(in crate::place) struct Greeting {
     pub(in crate::place) cpus: String,
     /// Its network interface and that one's address, if it has any.
     pub(in crate::place) interface: Option<(String, [u8; 6])>,
+    /// Its second card and what was made of it, in words, if it was to have one.
+    #[serde(default)]
+    pub(in crate::place) management: Option<String>,
     /// What it could not do on the way.
     pub(in crate::place) complaints: Vec<String>,
 }

@@ -35,7 +35,7 @@ pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
         image: IMAGE.to_owned(),
         console: "stdio".to_owned(),
         channel: "socket,path=triptime-guest.sock,server=on,wait=off".to_owned(),
-        card: None,
+        cards: Vec::new(),
     };
     let program = super::qemu::program().unwrap_or_else(|_| PathBuf::from("qemu-system-x86_64"));
     Ok(format!(

@@ -308,7 +308,7 @@ impl Task {
     fn loads(&self) -> impl Iterator<Item = LoadSpec> {
         let usual = self.others();
         self.step.common.loads.iter().map(move |load| LoadSpec {
-            kind: load.kind.clone(),
+            kind: load.kind.at((None, self.there.interface.clone())),
             cpus: match &load.cpus {
                 Some(Cpus::List(cpus)) => cpus.clone(),
                 Some(Cpus::First) => usual.iter().take(1).collect(),

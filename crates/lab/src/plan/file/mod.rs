@@ -4,6 +4,7 @@ mod wrong;
 
 use super::beside;
 use super::faults::{self, PlanFault};
+use super::management::{self, ManagementTable};
 use super::matrix::{Cell, MatrixTable};
 use super::networks::Networks;
 use super::step::{Load, Step};
@@ -153,6 +154,9 @@ pub struct Plan {
     /// Where the chances of faults come from: the same seed chooses the same frames.
     #[serde(default)]
     pub fault_seed: u64,
+    /// A second network of the devices, and what is on it.
+    #[serde(default)]
+    pub management: Option<ManagementTable>,
     /// What runs beside.
     #[serde(default, rename = "load")]
     pub loads: Vec<Load>,
@@ -232,6 +236,8 @@ impl Plan {
         if let Some(bed) = &plan.bed {
             bed.check(&plan.steps).map_err(invalid)?;
         }
+        management::check(&plan).map_err(invalid)?;
+        plan.check_loads().map_err(invalid)?;
         plan.check_devices().map_err(invalid)?;
         faults::check(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(invalid)?;
         text.clone_into(&mut plan.text);
@@ -284,6 +290,13 @@ impl Plan {
     /// Whether a step measures over every network in turn.
     pub fn compares_networks(&self) -> bool {
         self.bed.is_some() && self.steps.iter().any(|step| step.measure.compares_networks())
+    }
+
+    fn check_loads(&self) -> Result<(), String> {
+        let networks = self.bed.as_ref().map_or(1, |bed| bed.networks.len());
+        let of_steps = self.steps.iter().flat_map(|step| &step.common.loads);
+        let mut all = self.loads.iter().chain(of_steps);
+        all.try_for_each(|load| load.check(self.needs_bed(), networks))
     }
 
     /// What several devices side by side cannot be with, in words.

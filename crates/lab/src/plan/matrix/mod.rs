@@ -1,12 +1,13 @@
-//! The table `[matrix]` of a plan: its steps in every combination of place, network, load and isolation. And the table `[cell]`, which
+//! The table `[matrix]` of a plan: its steps in every combination of place, network, load, management network and isolation. And the table `[cell]`, which
 //! a plan has that is one of these combinations.
 
 use super::file::{Duration, Plan, PlanError};
+use super::management::ManagementTable;
 use super::step::{Load, Step};
 use crate::bed::Network;
 use crate::place::Kind;
 use model::Fact;
-use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_NETWORK, CELL_PLACE};
+use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,6 +53,9 @@ pub struct MatrixTable {
     /// What runs beside, by name; a set can be empty.
     #[serde(default)]
     pub loads: BTreeMap<String, Vec<Load>>,
+    /// Management networks beside the process bus, by name; one can be none.
+    #[serde(default)]
+    pub management: BTreeMap<String, ManagementTable>,
     /// What keeps its CPUs free.
     #[serde(default = "not_isolated")]
     pub isolation: Vec<Isolation>,
@@ -86,6 +90,9 @@ pub struct Cell {
     pub network: Option<Network>,
     /// Name of the set of loads beside it.
     pub load: String,
+    /// Name of the management network beside the process bus, where the matrix names any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub management: Option<String>,
     /// What keeps its CPUs free.
     pub isolation: Isolation,
 }
@@ -98,6 +105,7 @@ impl Cell {
             Some(self.place.name()),
             network,
             Some(&self.load),
+            self.management.as_deref(),
             Some(self.isolation.name()),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("-")
@@ -106,11 +114,16 @@ impl Cell {
     /// For a person: `native over bridge, load memory, isolation none`.
     pub fn words(&self) -> String {
         let over = self.network.map(|network| format!(" over {}", network.name()));
+        let management = self
+            .management
+            .as_ref()
+            .map(|name| format!(", management network {name}"));
         format!(
-            "{}{}, load {}, isolation {}",
+            "{}{}, load {}{}, isolation {}",
             self.place.name(),
             over.unwrap_or_default(),
             self.load,
+            management.unwrap_or_default(),
             self.isolation.name()
         )
     }
@@ -124,13 +137,16 @@ impl Cell {
         let mut facts = vec![CELL_PLACE.fact(known(self.place.name()), SOURCE)];
         facts.extend(network);
         facts.push(CELL_LOAD.fact(known(&self.load), SOURCE));
+        let management = self.management.as_ref();
+        facts.extend(management.map(|name| CELL_MANAGEMENT.fact(known(name), SOURCE)));
         facts.push(CELL_ISOLATION.fact(known(self.isolation.name()), SOURCE));
         facts
     }
 }
 
 impl MatrixTable {
-    /// Every combination, in the order of the plan: places first, sets of loads without any load before the others.
+    /// Every combination, in the order of the plan: places first, sets of loads without any load before the others, and the process bus
+    /// alone before a management network beside it.
     pub fn cells(&self) -> Vec<Cell> {
         let networks: Vec<Option<Network>> = match &self.networks[..] {
             [] => vec![None],
@@ -139,11 +155,12 @@ impl MatrixTable {
         let mut cells = Vec::new();
         for place in &self.places {
             for network in &networks {
-                for load in self.load_names() {
+                for (load, management) in self.beside() {
                     cells.extend(self.isolation.iter().map(|isolation| Cell {
                         place: *place,
                         network: *network,
                         load: load.to_owned(),
+                        management: management.map(str::to_owned),
                         isolation: *isolation,
                     }));
                 }
@@ -152,17 +169,39 @@ impl MatrixTable {
         cells
     }
 
+    /// Each set of loads with each management network.
+    fn beside(&self) -> Vec<(&str, Option<&str>)> {
+        let managements = self.management_names();
+        let with = |load| managements.iter().map(move |management| (load, *management));
+        self.load_names().into_iter().flat_map(with).collect()
+    }
+
+    /// The names of the management networks: none first, then by name; one without a name where the matrix names none.
+    fn management_names(&self) -> Vec<Option<&str>> {
+        let names = none_first(self.management.iter().map(|(name, table)| (name, table.is_none())));
+        match names.is_empty() {
+            true => vec![None],
+            false => names.into_iter().map(Some).collect(),
+        }
+    }
+
     /// The names of the sets of loads: those without any load first, then by name.
     pub fn load_names(&self) -> Vec<&str> {
-        let mut names: Vec<(&str, bool)> = self
-            .loads
-            .iter()
-            .map(|(name, set)| (name.as_str(), set.is_empty()))
-            .collect();
-        names.sort_by_key(|(_, is_empty)| !is_empty);
-        match &names[..] {
-            [] => vec![NO_LOAD],
-            some => some.iter().map(|(name, _)| *name).collect(),
+        let names = none_first(self.loads.iter().map(|(name, set)| (name, set.is_empty())));
+        match names.is_empty() {
+            true => vec![NO_LOAD],
+            false => names,
+        }
+    }
+
+    fn check_names(&self) -> Result<(), String> {
+        let loads = self.loads.keys().map(|name| ("loads", name));
+        let managements = self.management.keys().map(|name| ("management", name));
+        match loads.chain(managements).find(|(_, name)| !is_plain(name)) {
+            Some((key, name)) => Err(format!(
+                "matrix.{key}: \"{name}\" is part of the names of files: use small letters, digits and _"
+            )),
+            None => Ok(()),
         }
     }
 
@@ -171,6 +210,7 @@ impl MatrixTable {
         let own = [
             (plan.bed.is_some(), "[bed]", "networks"),
             (!plan.loads.is_empty(), "[[load]]", "loads"),
+            (plan.management.is_some(), "[management]", "management"),
             (plan.place != Kind::Native, "place", "places"),
         ];
         if let Some((_, key, of_matrix)) = own.iter().find(|(is_there, ..)| *is_there) {
@@ -186,10 +226,9 @@ impl MatrixTable {
             .or_else(|| twice(&self.networks, |network| network.name()))
             .or_else(|| twice(&self.isolation, |isolation| isolation.name()))
             .map_or(Ok(()), |name| Err(format!("matrix: {name} is listed twice")))?;
-        if let Some(name) = self.loads.keys().find(|name| !is_plain(name)) {
-            return Err(format!(
-                "matrix.loads: \"{name}\" is part of the names of files: use small letters, digits and _"
-            ));
+        self.check_names()?;
+        for (name, table) in &self.management {
+            table.check(&format!("matrix.management.{name}"))?;
         }
         if !plan.steps.iter().any(Step::needs_bed) && !self.networks.is_empty() {
             return Err("matrix.networks: no step measures over them: leave the key out".into());
@@ -199,6 +238,13 @@ impl MatrixTable {
         let mut plain = self.cells().into_iter().filter(is_plain);
         plain.try_for_each(|cell| plan.of_cell(&cell).map(|_| ()).map_err(|error| error.to_string()))
     }
+}
+
+/// Names, those of nothing first.
+fn none_first<'a>(names: impl Iterator<Item = (&'a String, bool)>) -> Vec<&'a str> {
+    let mut names: Vec<(&str, bool)> = names.map(|(name, is_none)| (name.as_str(), is_none)).collect();
+    names.sort_by_key(|(_, is_none)| !is_none);
+    names.into_iter().map(|(name, _)| name).collect()
 }
 
 /// What is listed twice.
@@ -240,13 +286,20 @@ impl Plan {
     fn cell_text(&self, cell: &Cell) -> Result<String, String> {
         let mut plan: toml::Table = toml::from_str(&self.text).map_err(|error| error.to_string())?;
         let matrix = plan.remove("matrix");
-        let loads = matrix.as_ref().and_then(|matrix| matrix.get("loads")?.get(&cell.load));
+        let of_matrix = |key: &str, name: &str| matrix.as_ref().and_then(|matrix| matrix.get(key)?.get(name));
+        let loads = of_matrix("loads", &cell.load);
+        let management = cell.management.as_ref().and_then(|name| of_matrix("management", name));
+        // An empty one is none.
+        let management = management.filter(|table| table.as_table().is_some_and(|table| !table.is_empty()));
         let text = |text: &str| toml::Value::String(text.to_owned());
         plan.insert("name".into(), text(&format!("{} {}", self.name, cell.name())));
         plan.insert("what".into(), text(&cell.words()));
         plan.insert("place".into(), text(cell.place.name()));
         if let Some(loads) = loads {
             plan.insert("load".into(), loads.clone());
+        }
+        if let Some(table) = management {
+            plan.insert("management".into(), table.clone());
         }
         if let Some(network) = cell.network {
             let networks = toml::Value::Array(vec![text(network.name())]);

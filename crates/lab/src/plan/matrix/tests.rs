@@ -66,6 +66,7 @@ fn a_cell_is_a_plan_of_its_own() {
         place: Kind::Native,
         network: Some(Network::Macvlan),
         load: "memory".to_owned(),
+        management: None,
         isolation: Isolation::None,
     };
     let text = plan().of_cell(&cell).expect("a text");
@@ -78,6 +79,54 @@ fn a_cell_is_a_plan_of_its_own() {
     assert_eq!(loads.len(), 2, "{loads:?}");
     assert_eq!((own.steps.len(), own.steps[1].common.loads.len()), (2, 1));
     assert_eq!(own.limits, "substation");
+}
+
+#[test]
+fn a_management_network_is_a_condition_of_cells() {
+    let sets = "[matrix.management]\nstorm = { rate = \"max\", cpus = \"rest\" }\nnone = {}\noffice = { rate = 1000, bytes = 300 }\n\n[[step]]";
+    let plan = Plan::parse("site.toml", &PLAN.replacen("[[step]]", sets, 1)).expect("a plan");
+    let cells = plan.matrix.as_ref().expect("a matrix").cells();
+    assert_eq!(cells.len(), 16 * 3);
+    assert_eq!(cells[0].name(), "native-bridge-none-none-none");
+    assert_eq!(
+        cells[2].words(),
+        "native over bridge, load none, management network office, isolation none"
+    );
+    let own = |cell: &Cell| Plan::parse("cell", &plan.of_cell(cell).expect("a text")).expect("a plan");
+    assert!(own(&cells[0]).management.is_none(), "the process bus alone");
+    let office = own(&cells[2]);
+    assert!(
+        office
+            .management
+            .is_some_and(|table| table.words().contains("1000 frames/s of 300 octets"))
+    );
+    assert_eq!(office.cell.as_ref(), Some(&cells[2]));
+    let facts = cells[2].facts();
+    assert!(
+        facts
+            .iter()
+            .any(|fact| fact.name == "management network" && fact.value.as_deref() == Ok("office"))
+    );
+    for (from, to, says) in [
+        (
+            "office =",
+            "\"of/fice\" =",
+            "matrix.management: \"of/fice\" is part of the names of files",
+        ),
+        ("rate = 1000, ", "", "matrix.management.office.rate is missing"),
+        ("rate = 1000", "rates = 1000", "did you mean `rate`?"),
+        ("bytes = 300", "bytes = 1515", "matrix.management.office.bytes = 1515"),
+        (
+            "[matrix]\n",
+            "[management]\nrate = 1\n\n[matrix]\n",
+            "write matrix.management",
+        ),
+    ] {
+        let text = plan.text.replacen(from, to, 1);
+        assert_ne!(text, plan.text, "{from}");
+        let refused = Plan::parse("site.toml", &text).expect_err(says).to_string();
+        assert!(refused.contains(says), "{refused}");
+    }
 }
 
 #[test]

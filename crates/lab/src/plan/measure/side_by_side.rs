@@ -1,7 +1,7 @@
 //! The relays of a step: one, or several side by side that are fed by the same streams.
 
 use ::relay::Config;
-use ::relay::config::{Attribute, Cpus, Feed, Signal};
+use ::relay::config::{Attribute, Cpus, Feed, Signal, numbered};
 use probes::relay::{Found, RelayConfig, find};
 use probes::subscribe::ClockRelation;
 use probes::trip::UnderTest;
@@ -82,7 +82,7 @@ fn number_blocks(all: &mut [Config]) -> Result<(), String> {
             let mut number = 1;
             while taken.contains(name) {
                 number += 1;
-                *name = [&plain[..], format!("_{number}").as_bytes()].concat();
+                *name = numbered(&plain, number);
             }
             if name.len() > MAX_NAME {
                 let name = String::from_utf8_lossy(name);

@@ -103,13 +103,16 @@ impl Plan {
 
     /// Loads that the plan puts on CPUs of their own, in words.
     fn loads_elsewhere(&self, facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
-        let mut notes = Vec::new();
+        let mut words = Vec::new();
         let of_steps = self.steps.iter().flat_map(|step| &step.common.loads);
         for load in self.loads.iter().chain(of_steps) {
             let Some(word) = &load.cpus else { continue };
-            if self.seat_of_load(load)?.is_some() {
-                continue;
+            if self.seat_of_load(load)?.is_none() {
+                words.push(word);
             }
+        }
+        let mut notes = Vec::new();
+        for word in words.into_iter().chain(self.names_management_cpus()) {
             let cpus = self.resolve(word, facts, roles)?;
             let judged = cpus.iter().any(|cpu| roles.measured.contains(cpu));
             let and = if judged { ", judged ones among them" } else { "" };

@@ -140,6 +140,13 @@ impl Neighbours {
     }
 }
 
+/// Whether a process that measures was started by this one, as a load beside its measurement: a tenant that it is to have.
+pub(super) fn is_load_of_ours(pid: u32) -> bool {
+    let mut all = Neighbours::default();
+    all.refresh();
+    all.descends_from(pid, std::process::id()) && is_session(&format!("/proc/{pid}/task"))
+}
+
 /// How a thread runs, if on one CPU only.
 fn pinned(thread: u32) -> Option<Standing> {
     let thread = i32::try_from(thread).ok()?;

@@ -49,6 +49,13 @@ fn text(course: &Course, roles: &Roles) -> String {
             .map(|cell| format!("{}: about {}", cell.words(), time(cell)))
             .collect(),
     );
+    let managements = plan.matrix.iter().flat_map(|matrix| &matrix.management);
+    list(
+        "Management networks, beside the process bus",
+        managements
+            .map(|(name, table)| format!("{name}: {}", table.words()))
+            .collect(),
+    );
     list("Left out", left_out(course));
     list(
         "Steps of each",

@@ -1,6 +1,8 @@
 //! What the kernel command line says to the agent.
 
 use super::super::held::STAYS;
+use super::MANAGEMENT;
+use super::management::ManagementCard;
 
 /// What the kernel command line says to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub(super) struct Arguments {
     pub(super) stays: bool,
     /// Name of the partition with words of a command, and room for its result.
     pub(super) partition: Option<String>,
+    /// The card that leads to a management network; or why what is said of it cannot be read.
+    pub(super) management: Option<Result<ManagementCard, String>>,
 }
 
 impl Arguments {
@@ -37,6 +41,7 @@ impl Arguments {
             disk: value("triptime.disk="),
             stays: words.iter().any(|word| word == STAYS),
             partition,
+            management: value(MANAGEMENT).map(|text| text.parse()),
         })
     }
 }

@@ -107,9 +107,9 @@ impl Loaded {
     }
 }
 
-/// Brings `lo` and the first network card up, without IPv6, so that nothing of this kernel's own is between the frames of a test; its
-/// name and address. `None`: there is none.
-pub(super) fn interface_up() -> Result<Option<(String, [u8; 6])>, String> {
+/// Brings `lo` and the first network card but the one with the address `second` up, without IPv6, so that nothing of this kernel's own is
+/// between the frames of a test; its name and address. `None`: there is none.
+pub(super) fn interface_up(second: Option<[u8; 6]>) -> Result<Option<(String, [u8; 6])>, String> {
     for all in ["all", "default"] {
         // Kernels without IPv6 have no such file.
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{all}/disable_ipv6"), "1");
@@ -121,7 +121,7 @@ pub(super) fn interface_up() -> Result<Option<(String, [u8; 6])>, String> {
     }
     let Some(card) = links
         .iter()
-        .find(|link| link.ethernet && link.name != "lo" && link.kind.is_none())
+        .find(|link| link.ethernet && link.name != "lo" && link.kind.is_none() && Some(link.mac) != second)
     else {
         return Ok(None);
     };
@@ -130,12 +130,17 @@ pub(super) fn interface_up() -> Result<Option<(String, [u8; 6])>, String> {
 }
 
 /// What the guest says of itself.
-pub(super) fn greeting(interface: Option<(String, [u8; 6])>, complaints: Vec<String>) -> Greeting {
+pub(super) fn greeting(
+    interface: Option<(String, [u8; 6])>,
+    management: Option<String>,
+    complaints: Vec<String>,
+) -> Greeting {
     Greeting {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         release: uname().release().to_string_lossy().into_owned(),
         cpus: sys::thread::online_cpus().to_string(),
         interface,
+        management,
         complaints,
     }
 }

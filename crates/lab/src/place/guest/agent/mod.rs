@@ -7,6 +7,7 @@
 //! | `triptime.stays` | to wait for the next host when one has gone, instead of powering off |
 //! | `triptime.run="WORDS"` | to run `triptime WORDS`, without a host |
 //! | `triptime.disk=NAME` | the disk that then takes the result, such as `sdb`; without it the first one that is blank or has an earlier result |
+//! | `triptime.management=MAC,ADDRESS/BITS,CPUS` | which of its cards leads to a management network, the IPv4 address that its kernel answers for there, and the CPUs that the card is to interrupt |
 //! | `triptime.partition=NAME` | to run what the file `words.txt` of this partition says, and to leave the result there |
 
 mod alone;
@@ -14,6 +15,7 @@ mod arguments;
 pub(in crate::place) mod command;
 mod console;
 mod machine;
+mod management;
 mod port;
 pub(in crate::place) mod serve;
 
@@ -25,6 +27,9 @@ use std::time::Duration;
 
 /// How the kernel names the first process of a root file system in memory.
 const FIRST: &str = "/init";
+
+/// The argument of a second card, up to its value.
+pub(super) const MANAGEMENT: &str = "triptime.management=";
 
 /// Whether this process is a guest's first one, and meant to be. Mounts `/proc` for it.
 pub fn is_wanted() -> bool {
@@ -54,10 +59,17 @@ fn work() -> Result<(), String> {
     let arguments = Arguments::live().ok_or("the kernel command line does not ask for it")?;
     let mut complaints = machine::mount_others();
     complaints.extend(machine::load_modules());
-    let interface = machine::interface_up().unwrap_or_else(|why| {
+    let (card, unreadable) = match arguments.management {
+        Some(Ok(card)) => (Some(card), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
+    complaints.extend(unreadable);
+    let interface = machine::interface_up(card.as_ref().map(|card| card.mac)).unwrap_or_else(|why| {
         complaints.push(why);
         None
     });
+    let management = card.and_then(|card| card.up(&mut complaints));
     for complaint in &complaints {
         say(complaint);
     }
@@ -66,7 +78,7 @@ fn work() -> Result<(), String> {
         (None, Some(words)) => alone::run(&words, arguments.disk.as_deref()),
         (None, None) => serve::serve(
             &port::open()?,
-            &machine::greeting(interface, complaints),
+            &machine::greeting(interface, management, complaints),
             arguments.stays,
         ),
     }

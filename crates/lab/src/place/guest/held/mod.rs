@@ -146,7 +146,7 @@ impl Held {
             image: image.path(),
             console: format!("file,path={}", path(CONSOLE)),
             channel: format!("socket,path={},server=on,wait=off", path(SOCKET)),
-            card: Some(plugged.card.clone()),
+            cards: plugged.cards.clone(),
         };
         let log = self.folder.join(SAID);
         let said = File::create(&log).map_err(|error| io(&log, error))?;

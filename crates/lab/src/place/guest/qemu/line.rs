@@ -22,8 +22,8 @@ pub(in super::super) struct Ways {
     pub(in super::super) console: String,
     /// The same of the channel to the agent.
     pub(in super::super) channel: String,
-    /// Its network card.
-    pub(in super::super) card: Option<Card>,
+    /// Its network cards.
+    pub(in super::super) cards: Vec<Card>,
 }
 
 /// What a network card is joined to.
@@ -35,7 +35,7 @@ pub(in super::super) enum Way {
     File(i32),
 }
 
-/// The guest's network card.
+/// A network card of the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Card {
     /// What it is joined to.
@@ -75,18 +75,26 @@ pub(in super::super) fn words(spec: &GuestSpec, ways: &Ways) -> Vec<String> {
             );
         }
     }
-    if let Some(card) = &ways.card {
-        let vhost = if card.vhost { ",vhost=on" } else { "" };
-        let way = match &card.way {
-            Way::Tap(name) => format!("ifname={name},script=no,downscript=no"),
-            Way::File(number) => format!("fd={number}"),
-        };
-        line.add("-netdev", format!("tap,id=net,{way}{vhost}"));
-        // Without a boot image of its own, which a package of its own has.
-        let mac = written(card.mac);
-        line.add("-device", format!("virtio-net-pci,netdev=net,mac={mac},romfile="));
+    for (number, card) in ways.cards.iter().enumerate() {
+        network_card(&mut line, number, card);
     }
     line.0
+}
+
+/// Card number `number`, from 0.
+fn network_card(line: &mut Line, number: usize, card: &Card) {
+    let vhost = if card.vhost { ",vhost=on" } else { "" };
+    let way = match &card.way {
+        Way::Tap(name) => format!("ifname={name},script=no,downscript=no"),
+        Way::File(number) => format!("fd={number}"),
+    };
+    line.add("-netdev", format!("tap,id=net{number},{way}{vhost}"));
+    // Without a boot image of its own, which a package of its own has.
+    let mac = written(card.mac);
+    line.add(
+        "-device",
+        format!("virtio-net-pci,netdev=net{number},mac={mac},romfile="),
+    );
 }
 
 fn processor(line: &mut Line, spec: &GuestSpec, kvm: bool) {
@@ -155,14 +163,21 @@ mod tests {
             image: "image".to_owned(),
             console: "stdio".to_owned(),
             channel: "socket,fd=0".to_owned(),
-            card: Some(Card {
-                way: match kvm {
-                    true => Way::Tap("p-dut".to_owned()),
-                    false => Way::File(7),
+            cards: vec![
+                Card {
+                    way: match kvm {
+                        true => Way::Tap("p-dut".to_owned()),
+                        false => Way::File(7),
+                    },
+                    mac: [2, 0, 0, 0, 0, 0xab],
+                    vhost: kvm,
                 },
-                mac: [2, 0, 0, 0, 0, 0xab],
-                vhost: kvm,
-            }),
+                Card {
+                    way: Way::File(8),
+                    mac: [2, 0, 0, 0, 0, 0xcd],
+                    vhost: kvm,
+                },
+            ],
         };
         words(&spec, &ways).join(" ")
     }
@@ -177,7 +192,8 @@ mod tests {
             "prealloc=on",
             "-overcommit mem-lock=on",
             "vmport=off,hpet=off,memory-backend=ram",
-            "tap,id=net,ifname=p-dut,script=no,downscript=no,vhost=on",
+            "tap,id=net0,ifname=p-dut,script=no,downscript=no,vhost=on",
+            "tap,id=net1,fd=8,vhost=on -device virtio-net-pci,netdev=net1,mac=02:00:00:00:00:cd",
             "mac=02:00:00:00:00:ab",
             "virtserialport,bus=ports.0,chardev=channel,name=triptime",
             "isolcpus=managed_irq,domain,1",
@@ -191,7 +207,7 @@ mod tests {
     fn emulated_it_runs_in_one_thread_and_locks_nothing() {
         let two = line(false, |_| {});
         assert!(two.contains("-accel tcg,thread=single -cpu max"), "{two}");
-        assert!(two.contains("-netdev tap,id=net,fd=7 -device"), "{two}");
+        assert!(two.contains("-netdev tap,id=net0,fd=7 -device"), "{two}");
         assert!(!two.contains("mem-lock") && !two.contains("vhost=on"), "{two}");
         let one = line(false, |spec| spec.cpus = 1);
         assert!(one.contains("-accel tcg -cpu max"), "{one}");

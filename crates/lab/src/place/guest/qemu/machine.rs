@@ -184,9 +184,10 @@ pub(in super::super) fn begin(
 ) -> Result<Child, PlaceError> {
     if let Some(plugged) = plugged {
         plugged.namespace.enter()?;
-        if let Some(file) = plugged.file {
-            leave_open(&mut command, file);
-        }
+        plugged
+            .files
+            .into_iter()
+            .for_each(|file| leave_open(&mut command, file));
     }
     if !cpus.is_empty() {
         sys::thread::set_affinity_of(sys::thread::number().cast_unsigned(), cpus)?;

@@ -1,5 +1,8 @@
 //! Steps of a plan in a container: the device under test is there, the run and the verdict are here, and nothing stays behind.
 
+mod beside;
+
+use beside::MANAGEMENT;
 use model::{Cause, SeriesId};
 use serde_json::Value;
 use std::path::Path;
@@ -282,13 +285,37 @@ fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
     assert!(found >= 5, "{found} spikes name the stall");
 }
 
-/// The container asks the guest, and the guest the host.
+/// That a guest's kernel answered over a second card, whose interrupts went where its house is kept.
+fn a_second_card_answered(run: &RunFile) {
+    let events = run.events().expect("events").into_iter().map(|event| event.text);
+    let (answers, sent) = beside::answered(&events.collect::<Vec<_>>());
+    assert!(
+        answers * 2 > sent && sent > 0,
+        "{answers} of {sent} over the second card"
+    );
+    let facts = run.facts().expect("facts");
+    let card = facts
+        .iter()
+        .find(|fact| fact.group == "guest" && fact.name == "management card");
+    let card = card.and_then(|fact| fact.value.clone().ok()).expect("a second card");
+    assert!(
+        card.contains("198.18.0.2/24, interrupts ") && card.ends_with(" on cpu 0"),
+        "{card}"
+    );
+}
+
+/// The container asks the guest, and the guest the host. The guest's kernel answers over its second card meanwhile.
 #[test]
 fn of_a_container_in_a_guest_all_three_tell_why_it_was_late() {
     let test = "of_a_container_in_a_guest_all_three_tell_why_it_was_late";
-    let Some((run, _folder)) = stalled_guest(test, "container-in-vm", &[STALLED, ROUND_TRIP].concat()) else {
+    let Some((run, _folder)) = stalled_guest(
+        test,
+        "container-in-vm",
+        &[&MANAGEMENT.replace("200", "20"), STALLED, ROUND_TRIP].concat(),
+    ) else {
         return;
     };
+    a_second_card_answered(&run);
     let all = run.series().expect("series");
     let of = |name: &str| all.iter().find(|(_, spec)| spec.name == name).expect("a series");
     let (id, spec) = of("wakeup/cpu1");

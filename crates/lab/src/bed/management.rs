@@ -1,0 +1,178 @@
+//! The management network of a bed: a second interface of each device, on a bridge of its own.
+//!
+//! ```text
+//!   station                                       device under test
+//!   [ ts0 ]---veth---[ p-ts | bridge | p-mgmt0 ]---veth---[ mgmt0, beside dut0 ]
+//!                    [               | p-mgmt0 ]---tap----[ a second card of the guest ]
+//! ```
+//!
+//! The device's kernel has an address there, and answers by itself: ARP, and ICMP echo. Nothing of it is on the process bus.
+
+use super::kernel::{BRIDGE, bridge_up, bridged, bring_up, join};
+use super::names::{TEST_SET_IF, management_if, management_port};
+use super::{Bed, BedError, EndInterface};
+use crate::load::Way;
+use std::net::Ipv4Addr;
+use sys::link::{add_address, local_mac, set_master, set_up};
+use sys::netns::NetNs;
+use sys::tap::Tap;
+use units::CpuList;
+
+/// The network: a part of what is kept for benchmarks (RFC 2544), so that it is nobody's. The first address is the station's, the devices
+/// have those behind it.
+const NETWORK: [u8; 3] = [198, 18, 0];
+const STATION: u8 = 1;
+const PREFIX: u8 = 24;
+
+/// A management network, gone when dropped.
+#[derive(Debug)]
+pub struct Management {
+    /// Who sends requests.
+    station: EndInterface,
+    switch: NetNs,
+    devices: Vec<Device>,
+    /// The CPUs of a guest that its second card interrupts.
+    interrupts: CpuList,
+}
+
+/// A device's end of it.
+#[derive(Debug)]
+struct Device {
+    /// Its interface, or the tap of its card.
+    interface: String,
+    /// What it is called in words.
+    who: String,
+    mac: [u8; 6],
+    address: Ipv4Addr,
+    /// Whether a guest has it.
+    is_card: bool,
+}
+
+/// A second card of a guest.
+#[derive(Debug)]
+pub struct SecondCard<'a> {
+    /// The namespace of its tap.
+    pub namespace: &'a NetNs,
+    /// The tap.
+    pub tap: &'a str,
+    /// The card's address.
+    pub mac: [u8; 6],
+    /// What the guest's kernel is to do with it, as the agent's argument says it.
+    pub argument: String,
+}
+
+impl Management {
+    /// Joins all devices of `bed` to a management network. The cards of guests interrupt `interrupts` of their CPUs.
+    ///
+    /// # Errors
+    /// A device that has no network namespace of its own, or what the kernel refused; nothing of the network remains then.
+    pub fn beside(bed: &Bed, interrupts: CpuList) -> Result<Self, BedError> {
+        let (station, switch) = bridged()?;
+        let mut devices = Vec::new();
+        for (number, device) in bed.devices.iter().enumerate() {
+            devices.push(Device::join(number, device, &switch)?);
+        }
+        bridge_up(&switch)?;
+        let station = EndInterface::within(station, TEST_SET_IF.to_owned());
+        bring_up(std::iter::once(&station))?;
+        station.run(|| add_address(&station.interface, address(STATION.into()), PREFIX))?;
+        Ok(Self {
+            station,
+            switch,
+            devices,
+            interrupts,
+        })
+    }
+
+    /// The way to each device, as long as this lives.
+    pub fn ways(&self) -> Vec<Way> {
+        let namespace = self.station.namespace.as_ref().map(NetNs::path).unwrap_or_default();
+        let to = |device: &Device| Way {
+            namespace: namespace.clone(),
+            interface: self.station.interface.clone(),
+            from: address(STATION.into()),
+            to: device.address,
+            to_mac: device.mac,
+            who: match device.is_card {
+                true => format!("{} (it interrupts cpu {} of the guest)", device.who, self.interrupts),
+                false => device.who.clone(),
+            },
+        };
+        self.devices.iter().map(to).collect()
+    }
+
+    /// The card of guest number `number`, from 0; `None`: that device is in no guest.
+    pub fn card(&self, number: usize) -> Option<SecondCard<'_>> {
+        let device = self.devices.get(number).filter(|device| device.is_card)?;
+        Some(SecondCard {
+            namespace: &self.switch,
+            tap: &device.interface,
+            mac: device.mac,
+            argument: format!(
+                "{},{}/{PREFIX},{}",
+                wire::ether::Mac(device.mac),
+                device.address,
+                self.interrupts
+            ),
+        })
+    }
+
+    /// The network in one line, for the report.
+    pub fn describe(&self) -> String {
+        let ends: Vec<&str> = self.devices.iter().map(|device| device.who.as_str()).collect();
+        format!(
+            "management network, apart from the process bus: station {} - veth - bridge - {}",
+            self.station.interface,
+            ends.join(", ")
+        )
+    }
+}
+
+impl Device {
+    fn join(number: usize, device: &EndInterface, switch: &NetNs) -> Result<Self, BedError> {
+        let name = management_if(number);
+        let address = address(usize::from(STATION) + 1 + number);
+        let mac = local_mac(&name);
+        match (&device.namespace, device.card) {
+            (_, Some(_)) => {
+                let port = management_port(number);
+                switch.run(|| {
+                    Tap::create(&port)?.leave()?;
+                    set_master(&port, BRIDGE)?;
+                    set_up(&port)
+                })??;
+                Ok(Self {
+                    interface: port,
+                    who: format!("a second card of guest {}", number + 1),
+                    mac,
+                    address,
+                    is_card: true,
+                })
+            }
+            (Some(namespace), None) => {
+                join(switch, namespace, &name, &management_port(number))?;
+                let end = EndInterface::within(NetNs::open(&namespace.path())?, name.clone());
+                bring_up(std::iter::once(&end))?;
+                end.run(|| add_address(&name, address, PREFIX))?;
+                Ok(Self {
+                    who: format!("{name} beside {}", device.interface),
+                    interface: name,
+                    mac,
+                    address,
+                    is_card: false,
+                })
+            }
+            (None, None) => Err(BedError::NotAvailable(format!(
+                "the device at {} is in this machine's own network namespace, which is not given a second interface: measure over a \
+                 bed, or in a guest",
+                device.interface
+            ))),
+        }
+    }
+}
+
+/// Address number `number` of the network.
+fn address(number: usize) -> Ipv4Addr {
+    let [a, b, c] = NETWORK;
+    Ipv4Addr::new(a, b, c, u8::try_from(number).unwrap_or(u8::MAX))
+}
