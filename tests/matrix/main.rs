@@ -1,11 +1,11 @@
 //! A matrix end to end: killed in the middle, and measured to its end by the same command.
 
 mod management;
+mod partition;
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use support::{json, root_or_skip, run, signal, start, stderr, traces, wait};
@@ -94,132 +94,6 @@ fn processes(folder: &str) -> Vec<String> {
 
 /// Tests that need all CPUs, beside each other; the partition, which keeps one from them, alone.
 static CPUS: RwLock<()> = RwLock::new(());
-
-/// A cell in a partition of control groups.
-const PARTED: &str = r#"
-name = "parted"
-what = "Wake-ups on CPUs that nothing else has"
-limits = "substation"
-window = "100ms"
-
-[cpus]
-housekeeping = "first"
-measured = "rest"
-
-[cell]
-place = "native"
-load = "none"
-isolation = "cpuset"
-
-[[step]]
-probe = "wakeup"
-duration = "60s"
-interval = "1ms"
-"#;
-
-/// A group with a process of its own below another one; gone with this.
-struct Below {
-    group: PathBuf,
-    process: Child,
-}
-
-impl Below {
-    fn of(above: &Path) -> Self {
-        let group = above.join("below");
-        std::fs::create_dir(&group).expect("a group");
-        for name in ["cpuset.mems", "cpuset.cpus"] {
-            if let Ok(value) = std::fs::read_to_string(above.join(name)) {
-                // Version 2 without the controller here: nothing to be said.
-                let _ = std::fs::write(group.join(name), value);
-            }
-        }
-        let process = Command::new("sleep").arg("120").spawn().expect("sleep");
-        std::fs::write(group.join("cgroup.procs"), process.id().to_string()).expect("a member");
-        Self { group, process }
-    }
-}
-
-impl Drop for Below {
-    fn drop(&mut self) {
-        self.process.kill().expect("ours");
-        self.process.wait().expect("ended");
-        // It stays until the kernel has taken note; the next run removes it.
-        let _ = std::fs::remove_dir(&self.group);
-    }
-}
-
-#[test]
-fn a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one() {
-    let test = "a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one";
-    if !root_or_skip(test) {
-        return;
-    }
-    let directory = tempfile::tempdir().expect("tempdir");
-    let (plan, first, second) = (
-        plan(directory.path(), PARTED),
-        path(directory.path(), "first"),
-        path(directory.path(), "second"),
-    );
-    let _alone = CPUS.write().unwrap_or_else(PoisonError::into_inner);
-    let root = ["/sys/fs/cgroup/cpuset", "/sys/fs/cgroup"].map(Path::new);
-    let root = root.into_iter().find(|root| {
-        let has = |name: &str| root.join(name).exists();
-        has("cpuset.sched_load_balance") || has("cgroup.controllers")
-    });
-    let Some(root) = root else {
-        return testing::skip(test, "no control groups have CPU sets here");
-    };
-    let others = root.join("triptime-others");
-    let switches = || {
-        ["cpuset.sched_load_balance", "cgroup.subtree_control"]
-            .map(|name| std::fs::read_to_string(root.join(name)).ok())
-    };
-    let before = (switches(), others.exists());
-    let mut child = start(&["qualify", &plan, "--out", &first, "--quiet"]);
-    let until = Instant::now() + Duration::from_secs(30);
-    while !others.exists() && child.try_wait().expect("its state").is_none() {
-        assert!(Instant::now() < until, "neither a partition nor a refusal");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    child.kill().expect("SIGKILL");
-    child.wait().expect("ended");
-    // What was moved into the group has made one of its own there, as a container's runtime does.
-    let below = Below::of(&others);
-    let third = path(directory.path(), "third");
-    let words = ["qualify", &plan, "--out", &third, "--duration", "200ms", "--quiet"];
-    let output = wait(start(&words), &words);
-    assert!(Path::new(&third).exists(), "{}", stderr(&output));
-    assert!(others.exists(), "a group with a process was removed");
-    let cpus = |group: &Path| std::fs::read_to_string(group.join("cpuset.cpus")).unwrap_or_default();
-    let left = cpus(&others);
-    assert!(
-        left.trim().is_empty() || left == cpus(root),
-        "only CPUs {left} are left to what is in it"
-    );
-    drop(below);
-    // As a container runtime leaves it: refused where the partition was not made.
-    let _ = std::fs::create_dir(others.join("runtime.pivot"));
-    let words = ["qualify", &plan, "--out", &second, "--duration", "1s", "--quiet"];
-    let output = wait(start(&words), &words);
-    assert_eq!(
-        (switches(), others.exists()),
-        before,
-        "left behind: {}",
-        stderr(&output)
-    );
-    let run = store::RunFile::open(Path::new(&second)).expect("a run");
-    let facts = run.facts().expect("facts");
-    let value = |group: &str, name: &str| {
-        let found = facts
-            .iter()
-            .find(|fact| (fact.group.as_str(), fact.name.as_str()) == (group, name));
-        found.and_then(|fact| fact.value.clone().ok()).unwrap_or_default()
-    };
-    let cpu = value("partition of control groups", "kept apart");
-    assert_ne!(value("partition of control groups", "threads moved"), "0");
-    assert_ne!(value("kernel threads", &format!("bound to {cpu}")), "");
-    assert_ne!(value("kernel threads", &format!("not bound, last on {cpu}")), "");
-}
 
 #[test]
 fn a_matrix_that_was_killed_goes_on_with_what_is_missing() {
@@ -368,7 +242,7 @@ fn foreign_folders_other_plans_and_options_that_mean_nothing_are_refused() {
     let _all = CPUS.read().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().expect("tempdir");
     let plan = plan(directory.path(), PLAN);
-    let notes = path(directory.path(), "notes");
+    let (notes, junit) = (path(directory.path(), "notes"), path(directory.path(), "refused.xml"));
     std::fs::create_dir(&notes).expect("a folder");
     std::fs::write(Path::new(&notes).join("mine.txt"), "mine").expect("written");
     let refused = |words: &[&str], says: &str| {
@@ -380,7 +254,7 @@ fn foreign_folders_other_plans_and_options_that_mean_nothing_are_refused() {
         (&["--nic", "a,b"][..], "matrix.networks"),
         (&["--place", "native"][..], "matrix.places"),
         (&["--load", "memory"][..], "matrix.loads"),
-        (&["--junit", "x.xml"][..], "triptime report --junit"),
+        (&["--junit", &junit][..], "triptime report --junit"),
         (&["--summary"][..], "one form"),
     ] {
         refused(words, says);
