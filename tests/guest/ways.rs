@@ -189,7 +189,7 @@ fn sampled_values_are_followed_through_tracepoints_and_functions() {
 #[test]
 fn sampled_values_are_followed_by_an_older_kernel() {
     let test = "sampled_values_are_followed_by_an_older_kernel";
-    let Some(document) = follow(test, Kernel::Rt61) else {
+    let Some(document) = follow(test, Kernel::Rt510) else {
         return;
     };
     // One by one, and it does not tell what it left out.
