@@ -7,8 +7,8 @@
 #   order     the modules' names, each behind those it needs
 #   vmlinuz   the same kernel as firmware boots it
 #   disk/     a folder of the same modules and of those for a disk that boots by itself, with an order of its own
-#   wanted    what was asked for when it was made
-# What is there already is kept, unless more is wanted now. Ends with 3 and the reason when the package cannot be had or holds
+#   made-by   the sum of this script when it was made
+# What is there already is kept, unless the script is another now. Ends with 3 and the reason when the package cannot be had or holds
 # something else than is known here.
 set -euo pipefail
 
@@ -32,7 +32,8 @@ mkdir -p "$root"
 # One at a time: tests of two crates may ask for the same kernel.
 exec 9>"$root/lock"
 flock 9
-[ "$(cat "$root/$kernel/wanted" 2>/dev/null)" = "${wanted[*]} ${wanted_of_disk[*]}" ] && exit 0
+made_by=$(sha256sum <"$0")
+[ "$(cat "$root/$kernel/made-by" 2>/dev/null)" = "$made_by" ] && exit 0
 
 work=$(mktemp -d "$root/$kernel.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -134,6 +135,6 @@ list=disk/order
 for module in "${wanted_of_disk[@]}"; do
     add "$module"
 done
-echo "${wanted[*]} ${wanted_of_disk[*]}" >"$work/result/wanted"
+echo "$made_by" >"$work/result/made-by"
 rm -rf "${root:?}/$kernel"
 mv "$work/result" "$root/$kernel"

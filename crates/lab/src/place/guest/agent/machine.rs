@@ -7,6 +7,7 @@ use rustix::mount::{MountFlags, mount};
 use rustix::system::{finit_module, uname};
 use std::fs::{File, create_dir_all, read_to_string};
 use std::io;
+use std::os::unix::fs::symlink;
 use sys::link::{LinkInfo, list, set_up};
 
 /// The kernel is to unpack the module (linux/module.h, since Linux 5.17).
@@ -23,15 +24,31 @@ const MOUNTS: [(&str, &str); 7] = [
     ("securityfs", "/sys/kernel/security"),
 ];
 
+/// Links that udev makes elsewhere. Runtimes of containers run themselves again by a descriptor, which the kernel names after the first of
+/// these; Linux 5.10 looks that name up (6.1 does not), and finds nothing without it.
+const LINKS: [(&str, &str); 4] = [
+    ("/proc/self/fd", "/dev/fd"),
+    ("/proc/self/fd/0", "/dev/stdin"),
+    ("/proc/self/fd/1", "/dev/stdout"),
+    ("/proc/self/fd/2", "/dev/stderr"),
+];
+
 /// Mounts `/proc`, where the kernel command line is read.
 pub(super) fn mount_proc() -> Result<(), String> {
     mount_one("proc", "/proc")
 }
 
-/// Mounts the others; what could not be.
+/// Mounts the others, and makes the links; what could not be done.
 pub(super) fn mount_others() -> Vec<String> {
-    let failed = MOUNTS.iter().filter_map(|(kind, target)| mount_one(kind, target).err());
-    failed.collect()
+    let mut failed: Vec<String> = MOUNTS
+        .iter()
+        .filter_map(|(kind, target)| mount_one(kind, target).err())
+        .collect();
+    failed.extend(LINKS.iter().filter_map(|(to, link)| {
+        let made = symlink(to, link).err()?;
+        (made.kind() != io::ErrorKind::AlreadyExists).then(|| format!("cannot make the link {link}: {made}"))
+    }));
+    failed
 }
 
 fn mount_one(kind: &str, target: &str) -> Result<(), String> {
