@@ -198,7 +198,10 @@ pub(crate) fn alone(kernel: Kernel) -> Result<&'static Left, &'static str> {
     let boot = || {
         let setup = Setup {
             kernel,
-            scenarios: &["follow.sh", "round_trip.sh", "nic_stamps.sh", "cpu_sets.sh"],
+            scenarios: match kernel {
+                Kernel::Rt510 => &["follow.sh", "round_trip.sh", "cpu_sets.sh", "oldest.sh"],
+                _ => &["follow.sh", "round_trip.sh", "nic_stamps.sh", "cpu_sets.sh"],
+            },
             programs: &[],
             files: &[],
             built: &[],

@@ -9,6 +9,7 @@ use std::fs::{File, create_dir_all, read_to_string};
 use std::io;
 use std::os::unix::fs::symlink;
 use sys::link::{LinkInfo, list, set_up};
+use units::CpuList;
 
 /// The kernel is to unpack the module (linux/module.h, since Linux 5.17).
 const MODULE_INIT_COMPRESSED_FILE: i32 = 4;
@@ -124,6 +125,27 @@ impl Loaded {
     }
 }
 
+/// The CPUs that the kernel was told to isolate, where it does not: before Linux 5.6 it takes no notice of an `isolcpus=` with the flag
+/// `managed_irq`.
+pub(super) fn not_isolated() -> Option<String> {
+    let read = |path: &str| line(path).unwrap_or_default();
+    unheeded(&read("/proc/cmdline"), &read("/sys/devices/system/cpu/isolated"))
+}
+
+fn unheeded(arguments: &str, isolated: &str) -> Option<String> {
+    let value = arguments
+        .split_whitespace()
+        .rev()
+        .find_map(|word| word.strip_prefix("isolcpus="))?;
+    let list = value.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let missing = list.parse::<CpuList>().ok()?.without(&isolated.parse().ok()?);
+    (!missing.is_empty()).then(|| {
+        format!(
+            "the kernel does not isolate cpu {missing}, as isolcpus={value} asks: the flag managed_irq takes Linux 5.6"
+        )
+    })
+}
+
 /// Brings `lo` and the first network card up, without IPv6, so that nothing of this kernel's own is between the frames of a test; its
 /// name and address. `None`: there is none.
 pub(super) fn interface_up() -> Result<Option<(String, [u8; 6])>, String> {
@@ -164,7 +186,7 @@ pub(super) fn line(path: &str) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Loaded;
+    use super::{Loaded, unheeded};
     use rustix::io::Errno;
 
     #[test]
@@ -177,6 +199,15 @@ mod tests {
         assert_eq!(loaded.complaint("hv_netvsc.ko.xz", Err(Errno::NOENT)), None);
         assert_eq!(loaded.complaint("ptp_kvm.ko.xz", Err(Errno::OPNOTSUPP)), None);
         assert!(loaded.complaint("iavf.ko.xz", Err(Errno::INVAL)).is_some());
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_isolate_is_told() {
+        let asked = "quiet isolcpus=managed_irq,domain,1-2 rcu_nocbs=1-2";
+        assert_eq!(unheeded(asked, "1-2"), None);
+        assert_eq!(unheeded("quiet", ""), None);
+        let said = unheeded(asked, "").expect("none is isolated");
+        assert!(said.contains("cpu 1-2") && said.contains("Linux 5.6"), "{said}");
     }
 
     #[test]

@@ -54,6 +54,7 @@ fn work() -> Result<(), String> {
     let arguments = Arguments::live().ok_or("the kernel command line does not ask for it")?;
     let mut complaints = machine::mount_others();
     complaints.extend(machine::load_modules());
+    complaints.extend(machine::not_isolated());
     let interface = machine::interface_up().unwrap_or_else(|why| {
         complaints.push(why);
         None
