@@ -75,7 +75,7 @@ fn a_command_runs_in_a_guest_and_its_run_comes_here() {
     let output = run(&with(&words, &measure));
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("(named: vmlinux of "), "{said}");
+    assert!(said.contains("5.10-rt/vmlinux with "), "{said}");
     let seconds = boot_s(&said);
     // Not by eprintln, which the test harness captures.
     let _ = writeln!(std::io::stderr(), "an emulated guest was up in {seconds} s");

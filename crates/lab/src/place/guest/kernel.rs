@@ -44,7 +44,7 @@ impl GuestKernel {
             return Ok(Self {
                 image: folder.join(name),
                 modules: folder.to_owned(),
-                why: format!("named: {name} of {}", folder.display()),
+                why: format!("named: {}", folder.display()),
             });
         }
         let host = Host::at(folder).map_err(|error| PlaceError::NotAvailable(error.to_string()))?;

@@ -113,6 +113,16 @@ impl GuestSpec {
         }
     }
 
+    /// The same for firmware and boot loaders, which take no `vmlinux`: with the `vmlinuz` of the same folder, if there is one.
+    #[must_use]
+    pub fn for_loader(self) -> Self {
+        let packed = self.modules.join("vmlinuz");
+        match self.kernel == self.modules.join("vmlinux") && packed.is_file() {
+            true => Self { kernel: packed, ..self },
+            false => self,
+        }
+    }
+
     /// Its kernel, the folder of that one's modules, and why it is taken.
     pub fn kernel_in_words(&self) -> String {
         let (kernel, modules) = (self.kernel.display(), self.modules.display());
@@ -218,6 +228,16 @@ mod tests {
             !line.contains("isolcpus") && line.ends_with("nokaslr norandmaps nosmt"),
             "{line}"
         );
+    }
+
+    #[test]
+    fn a_boot_loader_is_given_the_packed_kernel() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spec = |name: &str| GuestSpec::new(folder.path().join(name), folder.path().to_owned()).for_loader();
+        assert!(spec("vmlinux").kernel.ends_with("vmlinux"));
+        std::fs::write(folder.path().join("vmlinuz"), "").expect("written");
+        assert!(spec("vmlinux").kernel.ends_with("vmlinuz"));
+        assert!(spec("bzImage").kernel.ends_with("bzImage"));
     }
 
     #[test]
