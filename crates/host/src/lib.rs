@@ -16,6 +16,7 @@ mod clock;
 mod cmdline;
 mod cmdline_facts;
 mod config;
+mod connection;
 mod container;
 mod cpu;
 mod cpuinfo;
@@ -51,6 +52,7 @@ use units::CpuList;
 
 pub use cache_monitor::{CacheCounter, CacheMonitor};
 pub use clock::{Steal, USER_HZ};
+pub use connection::ssh_client;
 pub use container::Container;
 pub use error::{HostError, Unreadable};
 pub use fact::to_text;

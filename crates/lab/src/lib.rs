@@ -16,6 +16,7 @@ pub mod partition;
 pub mod place;
 pub mod plan;
 pub mod preflight;
+mod processes;
 pub mod room;
 pub mod roster;
 pub mod runner;

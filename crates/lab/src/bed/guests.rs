@@ -5,7 +5,8 @@
 use super::entry::{Entry, to_tap};
 use super::kernel::{BRIDGE, bridge_up, bridged, bring_up, namespaces, side_by_side};
 use super::names::{TEST_SET_IF, TEST_SET_PORT, device_if, device_port};
-use super::vswitch::Vswitch;
+use super::ports::mac_on;
+use super::vswitch::{Files, Vswitch};
 use super::{Bed, BedError, Card, EndInterface, Forwarder, Network};
 use sys::SysError;
 use sys::link::{LinkInfo, add_macvtap, add_veth, local_mac, set_all_multicast, set_mac, set_master, set_up};
@@ -23,12 +24,12 @@ struct Made {
     forwarder: Option<Box<dyn Forwarder>>,
 }
 
-pub(super) fn build(network: Network, guests: usize) -> Result<Bed, BedError> {
+pub(super) fn build(network: Network, guests: usize, files: Files) -> Result<Bed, BedError> {
     let made = match network {
         Network::Bridge => bridge(guests)?,
         Network::Macvlan => macvtaps(guests)?,
         Network::Tap => tap()?,
-        Network::OpenVswitch => open_vswitch(guests)?,
+        Network::OpenVswitch => open_vswitch(guests, files)?,
         Network::Veth => {
             return Err(BedError::NotAvailable(
                 "a guest cannot hold the end of a veth pair: use tap, which has nothing between test set and guest either".to_owned(),
@@ -94,7 +95,7 @@ pub(super) fn on_port(port: &LinkInfo, guests: usize) -> Result<Vec<EndInterface
     for (number, namespace) in namespaces(guests)?.into_iter().enumerate() {
         let name = device_if(number);
         add_macvtap(&name, &port.name, &namespace)?;
-        let address = local_mac(&format!("{name} on {:02x?}", port.mac));
+        let address = mac_on(port, &name);
         namespace.run(|| set_mac(&name, address))??;
         ends.push(EndInterface {
             card: Some((Card::Macvtap, address)),
@@ -139,15 +140,15 @@ fn tap() -> Result<Made, SysError> {
     })
 }
 
-/// A private Open vSwitch with a veth pair to the test set, and a tap for each guest.
-fn open_vswitch(guests: usize) -> Result<Made, BedError> {
+/// An Open vSwitch of its own with a veth pair to the test set, and a tap for each guest.
+fn open_vswitch(guests: usize, files: Files) -> Result<Made, BedError> {
     Vswitch::is_installed()?;
     let (test_set, switch) = joined()?;
     let guests = taps(&switch, guests, |_| Ok(()))?;
     let ports = guests.iter().map(|guest| guest.interface.clone());
     let ports = std::iter::once(TEST_SET_PORT.to_owned()).chain(ports).collect();
     let entry = Entry::Known(to_tap(&switch, "ovs-vswitchd")?);
-    let vswitch = Vswitch::start(NetNs::open(&switch.path())?, ports)?;
+    let vswitch = Vswitch::start(NetNs::open(&switch.path())?, ports, files)?;
     up(&test_set)?;
     Ok(Made {
         way: " - veth - Open vSwitch, datapath in user space - tap - guest",
@@ -183,13 +184,18 @@ fn taps(
                 join(&tap)?;
                 set_up(&tap)
             })??;
-            Ok(EndInterface {
-                namespace: Some(NetNs::open(&switch.path())?),
-                interface: tap,
-                card: Some((Card::Tap, local_mac(&device_if(number)))),
-            })
+            Ok(tap_of_guest(NetNs::open(&switch.path())?, number))
         })
         .collect()
+}
+
+/// The end of guest number `number`, from 0, at its tap in the namespace of a switch.
+pub(crate) fn tap_of_guest(switch: NetNs, number: usize) -> EndInterface {
+    EndInterface {
+        namespace: Some(switch),
+        interface: device_port(number),
+        card: Some((Card::Tap, local_mac(&device_if(number)))),
+    }
 }
 
 /// Brings the test set's interface up, and waits for its carrier.

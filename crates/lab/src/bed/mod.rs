@@ -15,25 +15,32 @@
 
 mod entry;
 mod guests;
+mod interface;
 mod kernel;
 pub(crate) mod names;
 mod network;
 mod ports;
 mod tap;
-mod vswitch;
+pub(crate) mod vswitch;
 
+pub(crate) use guests::tap_of_guest;
+pub use interface::{Card, DeviceEnd};
+pub(crate) use interface::{EndInterface, named};
 pub use names::{DEVICE_IF, End, TEST_SET_IF};
 pub use network::Network;
+pub(crate) use ports::{Stands, behind, mac_on, that_is_up};
 
 use crate::fault::{FaultBed, Faults, Wire};
 use entry::{Entry, over_taps};
 use model::Fact;
 use probes::{Directions, Need, NicStamps, Port, ProbeError};
+use std::path::Path;
 use std::sync::Arc;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
+use vswitch::Files;
 
 /// The rights that building a bed and measuring over it take.
 pub(crate) const NEEDS: [Need; 3] = [
@@ -64,42 +71,15 @@ pub struct Bed {
 }
 
 /// What forwards in user space; dropping it ends it.
-trait Forwarder: std::fmt::Debug + Send + Sync {}
-
-impl Forwarder for tap::Switch {}
-impl Forwarder for vswitch::Vswitch {}
-impl Forwarder for Arc<Wire> {}
-
-/// Where an end is.
-#[derive(Debug)]
-struct EndInterface {
-    /// `None` in the namespace of this process.
-    namespace: Option<NetNs>,
-    interface: String,
-    /// What a guest's network card is joined to by it, and the card's address; `None`: no guest is.
-    card: Option<(Card, [u8; 6])>,
+trait Forwarder: std::fmt::Debug + Send + Sync {
+    /// Why it forwards nothing any more, if that is so.
+    fn ended(&self) -> Option<String>;
 }
 
-/// What a guest's network card is joined to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Card {
-    /// A tap, which is opened by its name.
-    Tap,
-    /// A macvtap, which has a device file.
-    Macvtap,
-}
-
-/// Where a device under test is joined to a bed.
-#[derive(Debug, Clone, Copy)]
-pub struct DeviceEnd<'a> {
-    /// Its network namespace; `None`: that of this process.
-    pub namespace: Option<&'a NetNs>,
-    /// Its interface there.
-    pub interface: &'a str,
-    /// The interface's address; where it is for a guest, that of the guest's card.
-    pub mac: [u8; 6],
-    /// What the card of a guest is joined to by it; `None`: it is not for a guest.
-    pub card: Option<Card>,
+impl Forwarder for Arc<Wire> {
+    fn ended(&self) -> Option<String> {
+        self.broken()
+    }
 }
 
 /// Why a bed could not be built.
@@ -128,13 +108,17 @@ impl Bed {
     /// Several devices on a network that takes one, what the kernel refused, or what is not installed; nothing of the bed remains
     /// then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn over(network: Network, devices: usize) -> Result<Self, BedError> {
+        Self::for_these(network, devices, Files::Private)
+    }
+
+    fn for_these(network: Network, devices: usize, files: Files) -> Result<Self, BedError> {
         check_number(network, devices)?;
         match network {
             Network::Veth => Ok(kernel::veth()?),
             Network::Bridge => Ok(kernel::bridge(devices)?),
             Network::Macvlan => Ok(kernel::macvlan(devices)?),
             Network::Tap => tap::build(),
-            Network::OpenVswitch => vswitch::build(devices),
+            Network::OpenVswitch => vswitch::build(devices, files),
         }
     }
 
@@ -146,7 +130,30 @@ impl Bed {
     /// remains then. Needs /dev/net/tun or a devtmpfs at /dev, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn for_guests(network: Network, guests: usize) -> Result<Self, BedError> {
         check_number(network, guests)?;
-        guests::build(network, guests)
+        guests::build(network, guests, Files::Private)
+    }
+
+    /// The same as [`Bed::for_guests`] if they are guests, else as [`Bed::over`], for a process that stays: a program that forwards has
+    /// its files in `folder`.
+    ///
+    /// # Errors
+    /// As of those.
+    pub(crate) fn kept(network: Network, devices: usize, are_guests: bool, folder: &Path) -> Result<Self, BedError> {
+        let files = Files::In(folder.to_owned());
+        match are_guests {
+            true => check_number(network, devices).and_then(|()| guests::build(network, devices, files)),
+            false => Self::for_these(network, devices, files),
+        }
+    }
+
+    /// The ends of its devices; what of it has no other name goes.
+    pub(crate) fn into_devices(self) -> Vec<EndInterface> {
+        self.devices
+    }
+
+    /// Why what forwards in user space forwards nothing any more, if that is so.
+    pub(crate) fn ended(&self) -> Option<String> {
+        self._forwarder.as_ref()?.ended()
     }
 
     /// Builds a bed over a wire that makes faults; gives the wire too, for its counts.
@@ -177,7 +184,7 @@ impl Bed {
     /// # Errors
     /// A port that is missing, is down, or is both ends; a macvlan that the kernel refused.
     pub fn of_ports(test_set: &str, device: &str, devices: usize) -> Result<Self, SysError> {
-        ports::take(test_set, device, ports::Stands::These(devices))
+        ports::take(test_set, device, Stands::These(devices))
     }
 
     /// The same for so many guests: each gets a macvtap on the device's port, in a namespace of its own; they go with the bed. While they
@@ -186,7 +193,7 @@ impl Bed {
     /// # Errors
     /// As of [`Bed::of_ports`]; a macvtap that the kernel refused.
     pub fn of_ports_for_guests(test_set: &str, device: &str, guests: usize) -> Result<Self, SysError> {
-        ports::take(test_set, device, ports::Stands::Guests(guests))
+        ports::take(test_set, device, Stands::Guests(guests))
     }
 
     /// Takes one port of this namespace as the test set's end, as it is; the device is on another machine.
@@ -249,12 +256,7 @@ impl Bed {
     /// No such device, or one whose address cannot be read.
     pub fn device(&self, number: usize) -> Result<DeviceEnd<'_>, SysError> {
         let end = self.devices.get(number).ok_or_else(|| self.no_device(number))?;
-        Ok(DeviceEnd {
-            namespace: end.namespace.as_ref(),
-            interface: &end.interface,
-            mac: end.mac()?,
-            card: end.card.map(|(card, _)| card),
-        })
+        end.device()
     }
 
     fn no_device(&self, number: usize) -> SysError {
@@ -303,12 +305,13 @@ impl Bed {
 
     /// Its network namespaces, by what each is: `ts`, `dut`, `dut1` and so on, and `sw` of what is between.
     pub(crate) fn namespaces(&self) -> Vec<(String, &NetNs)> {
-        let devices = self.devices.iter().enumerate();
-        let devices = devices.map(|(number, device)| (names::device_end(number), device));
-        let ends = std::iter::once(("ts".to_owned(), &self.test_set)).chain(devices);
-        let ends = ends.filter_map(|(name, end)| Some((name, end.namespace.as_ref()?)));
+        let test_set = self
+            .test_set
+            .namespace
+            .iter()
+            .map(|test_set| ("ts".to_owned(), test_set));
         let switch = self.switch.iter().map(|switch| ("sw".to_owned(), switch));
-        ends.chain(switch).collect()
+        test_set.chain(named(&self.devices)).chain(switch).collect()
     }
 
     fn place(&self, end: End) -> Result<&EndInterface, SysError> {
@@ -327,38 +330,5 @@ fn check_number(network: Network, devices: usize) -> Result<(), BedError> {
             network.name()
         ))),
         false => Ok(()),
-    }
-}
-
-impl EndInterface {
-    /// In a namespace of ours.
-    fn within(namespace: NetNs, interface: String) -> Self {
-        Self {
-            namespace: Some(namespace),
-            interface,
-            card: None,
-        }
-    }
-
-    fn mac(&self) -> Result<[u8; 6], SysError> {
-        match self.card {
-            Some((_, mac)) => Ok(mac),
-            None => self.run(|| sys::link::find(&self.interface).map(|link| link.mac)),
-        }
-    }
-
-    fn port(&self, options: &PortOptions) -> Result<PacketPort, SysError> {
-        self.run(|| PacketPort::open(&self.interface, options))
-    }
-
-    fn stamped_port(&self, options: &PortOptions) -> Result<Port, ProbeError> {
-        self.run(|| Ok(Port::open(&self.interface, options)))?
-    }
-
-    fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> Result<T, SysError> {
-        match &self.namespace {
-            Some(namespace) => namespace.run(work)?,
-            None => work(),
-        }
     }
 }

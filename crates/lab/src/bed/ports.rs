@@ -9,7 +9,7 @@ use sys::link::{LinkInfo, add_macvlan, find, list, local_mac, set_mac};
 
 /// What stands at the device's port.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Stands {
+pub(crate) enum Stands {
     /// So many devices in network namespaces; a single one at the port itself.
     These(usize),
     /// So many guests.
@@ -22,28 +22,14 @@ pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, 
             what: format!("{device} cannot be both ends: name two ports, the test set's and the device's"),
         });
     }
-    for name in [test_set, device] {
-        if !find(name)?.up {
-            return Err(SysError::InterfaceDown { name: name.into() });
-        }
-    }
-    let far = find(device)?;
+    that_is_up(test_set)?;
+    let far = that_is_up(device)?;
     let name = host::nic::port_name(&far, &list()?);
-    let place = |interface: &str| EndInterface {
-        namespace: None,
-        interface: interface.to_owned(),
-        card: None,
-    };
-    let (devices, on_port) = match stands {
-        Stands::These(1) => (vec![place(device)], String::new()),
-        Stands::These(count) => (
-            macvlans(&far, count)?,
-            format!(", {count} side by side, each a macvlan in bridge mode on that port"),
-        ),
-        Stands::Guests(count) => (
-            super::guests::on_port(&far, count)?,
-            format!(", {count} as guests, each with a macvtap in bridge mode on that port"),
-        ),
+    let devices = behind(device, stands)?;
+    let on_port = match stands {
+        Stands::These(1) => String::new(),
+        Stands::These(count) => format!(", {count} side by side, each a macvlan in bridge mode on that port"),
+        Stands::Guests(count) => format!(", {count} as guests, each with a macvtap in bridge mode on that port"),
     };
     Ok(Bed {
         what: format!(
@@ -52,18 +38,42 @@ pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, 
         name,
         forwards: Err("what joins the two ports is not part of this machine's configuration"),
         _forwarder: None,
-        test_set: place(test_set),
+        test_set: as_it_is(test_set),
         devices,
         entry: Entry::Device,
         switch: None,
     })
 }
 
-pub(super) fn take_one(test_set: &str) -> Result<Bed, SysError> {
-    let port = find(test_set)?;
-    if !port.up {
-        return Err(SysError::InterfaceDown { name: test_set.into() });
+/// What stands at this port, and is gone when it is dropped.
+pub(crate) fn behind(device: &str, stands: Stands) -> Result<Vec<EndInterface>, SysError> {
+    let port = that_is_up(device)?;
+    match stands {
+        Stands::These(1) => Ok(vec![as_it_is(device)]),
+        Stands::These(count) => macvlans(&port, count),
+        Stands::Guests(count) => super::guests::on_port(&port, count),
     }
+}
+
+/// A port of this namespace that can be an end.
+pub(crate) fn that_is_up(name: &str) -> Result<LinkInfo, SysError> {
+    let port = find(name)?;
+    match port.up {
+        true => Ok(port),
+        false => Err(SysError::InterfaceDown { name: name.into() }),
+    }
+}
+
+fn as_it_is(port: &str) -> EndInterface {
+    EndInterface {
+        namespace: None,
+        interface: port.to_owned(),
+        card: None,
+    }
+}
+
+pub(super) fn take_one(test_set: &str) -> Result<Bed, SysError> {
+    let port = that_is_up(test_set)?;
     let name = host::nic::port_name(&port, &list()?);
     Ok(Bed {
         what: format!(
@@ -72,11 +82,7 @@ pub(super) fn take_one(test_set: &str) -> Result<Bed, SysError> {
         name,
         forwards: Err("what joins the two machines is not part of this machine's configuration"),
         _forwarder: None,
-        test_set: EndInterface {
-            namespace: None,
-            interface: test_set.to_owned(),
-            card: None,
-        },
+        test_set: as_it_is(test_set),
         devices: Vec::new(),
         entry: Entry::Device,
         switch: None,
@@ -89,10 +95,15 @@ fn macvlans(port: &LinkInfo, count: usize) -> Result<Vec<EndInterface>, SysError
     for (number, namespace) in namespaces(count)?.into_iter().enumerate() {
         let name = device_if(number);
         add_macvlan(&name, &port.name, &namespace)?;
-        let address = local_mac(&format!("{name} on {:02x?}", port.mac));
+        let address = mac_on(port, &name);
         namespace.run(|| set_mac(&name, address))??;
         devices.push(EndInterface::within(namespace, name));
     }
     bring_up(devices.iter())?;
     Ok(devices)
+}
+
+/// The address of the interface of this name on a port.
+pub(crate) fn mac_on(port: &LinkInfo, name: &str) -> [u8; 6] {
+    local_mac(&format!("{name} on {:02x?}", port.mac))
 }

@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, over_taps};
 use super::names::{DEVICE_IF, TEST_SET_IF};
-use super::{Bed, BedError, Network, kernel};
+use super::{Bed, BedError, Forwarder, Network, kernel};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io::{PipeReader, PipeWriter};
@@ -63,6 +63,13 @@ impl Switch {
             go_on: Some(go_on),
             thread: Some(thread),
         })
+    }
+}
+
+impl Forwarder for Switch {
+    fn ended(&self) -> Option<String> {
+        let is_over = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
+        is_over.then(|| "the thread between the taps has ended: a tap is gone".to_owned())
     }
 }
 

@@ -1,10 +1,13 @@
-//! A bed over Open vSwitch with its datapath in user space (`datapath_type=netdev`). It runs in a private directory,
-//! and touches no Open vSwitch that runs on this machine already.
+//! A bed over Open vSwitch with its datapath in user space (`datapath_type=netdev`). It has a directory of its own, and touches no Open
+//! vSwitch that runs on this machine already.
 
 use super::entry::{Entry, over_ports};
 use super::names::{TEST_SET_IF, TEST_SET_PORT, device_if, device_port};
-use super::{Bed, BedError, Network, kernel};
+use super::{Bed, BedError, Forwarder, Network, kernel};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::fs::DirBuilder;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -27,16 +30,18 @@ const DIRECTORIES: [&str; 4] = ["OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR", "OVS_SY
 /// Seconds a command may wait for the daemons.
 const TIMEOUT: &str = "--timeout=10";
 
-/// Open vSwitch, running. Dropping it ends both daemons and removes their directory.
+/// Open vSwitch, running. Dropping it ends both daemons and removes their directory, if it is a private one.
 #[derive(Debug)]
 pub(super) struct Vswitch {
+    /// The daemons, by their names.
+    daemons: Vec<(String, OwnedFd)>,
     /// Dropped to tell the keeper to end the daemons.
     go_on: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
 }
 
-/// A private Open vSwitch with a veth pair to each end. The way to the first device is known.
-pub(super) fn build(devices: usize) -> Result<Bed, BedError> {
+/// An Open vSwitch of its own with a veth pair to each end. The way to the first device is known.
+pub(super) fn build(devices: usize, files: Files) -> Result<Bed, BedError> {
     Vswitch::is_installed()?;
     let (test_set, switch, devices) = (NetNs::create()?, NetNs::create()?, kernel::namespaces(devices)?);
     let join = |end: &NetNs, name: &str, port: &str| {
@@ -54,8 +59,8 @@ pub(super) fn build(devices: usize) -> Result<Bed, BedError> {
     }
     let first = devices.first().ok_or_else(|| failed("a bed", "no device"))?;
     let entry = Entry::Known(over_ports(&switch, "ovs-vswitchd", first)?);
-    let vswitch = Vswitch::start(switch, ports)?;
-    let mut bed = kernel::finish(Network::OpenVswitch, test_set, devices, None, entry)?;
+    let vswitch = Vswitch::start(NetNs::open(&switch.path())?, ports, files)?;
+    let mut bed = kernel::finish(Network::OpenVswitch, test_set, devices, Some(switch), entry)?;
     bed._forwarder = Some(Box::new(vswitch));
     Ok(bed)
 }
@@ -67,7 +72,7 @@ impl Vswitch {
     }
 
     /// A switch with these ports. The daemons run in `namespace`, on the CPUs of the calling thread with the normal policy.
-    pub(super) fn start(namespace: NetNs, ports: Vec<String>) -> Result<Self, BedError> {
+    pub(super) fn start(namespace: NetNs, ports: Vec<String>, files: Files) -> Result<Self, BedError> {
         let (go_on, stopped) = channel();
         let (started, is_started) = channel();
         // The kernel kills the daemons when the thread that started them ends, however that happens.
@@ -75,10 +80,11 @@ impl Vswitch {
             let daemons = namespace
                 .enter()
                 .map_err(BedError::from)
-                .and_then(|()| Daemons::start(&ports));
+                .and_then(|()| Daemons::start(&ports, &files))
+                .and_then(|daemons| Ok((daemons.handles()?, daemons)));
             match daemons {
-                Ok(daemons) => {
-                    let _ = started.send(Ok(()));
+                Ok((handles, daemons)) => {
+                    let _ = started.send(Ok(handles));
                     until_dropped(&stopped);
                     drop(daemons);
                 }
@@ -91,14 +97,28 @@ impl Vswitch {
             .name("triptime-ovs".to_owned())
             .spawn(keep)
             .map_err(|error| failed("a thread", &error.to_string()))?;
-        let vswitch = Self {
+        let mut vswitch = Self {
+            daemons: Vec::new(),
             go_on: Some(go_on),
             keeper: Some(keeper),
         };
         let answer = is_started.recv();
-        answer.unwrap_or_else(|_| Err(failed("its keeper", "ended at once")))?;
+        vswitch.daemons = answer.unwrap_or_else(|_| Err(failed("its keeper", "ended at once")))?;
         Ok(vswitch)
     }
+}
+
+impl Forwarder for Vswitch {
+    fn ended(&self) -> Option<String> {
+        let gone = self.daemons.iter().find(|(_, process)| has_ended(process));
+        gone.map(|(name, _)| format!("{name} has ended"))
+    }
+}
+
+/// Whether a process has ended; its parent has not looked yet.
+fn has_ended(process: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(process, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 impl Drop for Vswitch {
@@ -114,23 +134,27 @@ fn until_dropped(stopped: &Receiver<()>) {
     let _ = stopped.recv();
 }
 
-/// The private directory and the daemons that use it.
+/// The directory and the daemons that use it.
 struct Daemons {
     directory: PathBuf,
-    running: Vec<Child>,
+    /// Whether nobody looks at it afterwards.
+    is_private: bool,
+    running: Vec<(&'static str, Child)>,
 }
 
 impl Daemons {
-    fn start(ports: &[String]) -> Result<Self, BedError> {
+    fn start(ports: &[String], files: &Files) -> Result<Self, BedError> {
         let mut daemons = Self {
-            directory: private_directory()?,
+            directory: files.make()?,
+            is_private: matches!(files, Files::Private),
             running: Vec::new(),
         };
         daemons.finish("ovsdb-tool", &["create"])?;
-        let socket = format!("--remote=punix:{}", daemons.directory.join("db.sock").display());
-        daemons.launch("ovsdb-server", &[&socket])?;
+        let [database, switch] = marks(&daemons.directory);
+        let kept = files.kept();
+        daemons.launch("ovsdb-server", &[&[database.as_str()], kept].concat())?;
         daemons.finish("ovs-vsctl", &["--retry", TIMEOUT, "--no-wait", "init"])?;
-        daemons.launch("ovs-vswitchd", &["--disable-system"])?;
+        daemons.launch("ovs-vswitchd", &[&["--disable-system", switch.as_str()], kept].concat())?;
         let bridge = ["add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev"];
         let ports: Vec<&str> = ports.iter().flat_map(|port| ["--", "add-port", "br0", port]).collect();
         daemons.finish("ovs-vsctl", &[&[TIMEOUT], &bridge[..], &ports].concat())?;
@@ -149,11 +173,21 @@ impl Daemons {
     }
 
     /// Starts a daemon that stays in the foreground.
-    fn launch(&mut self, program: &str, arguments: &[&str]) -> Result<(), BedError> {
+    fn launch(&mut self, program: &'static str, arguments: &[&str]) -> Result<(), BedError> {
         let child = self.command(program, arguments)?.spawn();
-        self.running
-            .push(child.map_err(|error| failed(program, &error.to_string()))?);
+        let child = child.map_err(|error| failed(program, &error.to_string()))?;
+        self.running.push((program, child));
         Ok(())
+    }
+
+    /// By which it is seen that one has ended.
+    fn handles(&self) -> Result<Vec<(String, OwnedFd)>, BedError> {
+        let handle = |(program, child): &(&'static str, Child)| {
+            let handle = pidfd_open(Pid::from_child(child), PidfdFlags::empty());
+            let handle = handle.map_err(|errno| failed(program, &errno.to_string()))?;
+            Ok(((*program).to_owned(), handle))
+        };
+        self.running.iter().map(handle).collect()
     }
 
     /// Runs a command to its end.
@@ -175,22 +209,54 @@ impl Daemons {
 impl Drop for Daemons {
     fn drop(&mut self) {
         // The switch before its database.
-        for child in self.running.iter_mut().rev() {
+        for (_, child) in self.running.iter_mut().rev() {
             let _ = child.kill();
             let _ = child.wait();
         }
-        let _ = std::fs::remove_dir_all(&self.directory);
+        if self.is_private {
+            let _ = std::fs::remove_dir_all(&self.directory);
+        }
     }
 }
 
-fn private_directory() -> Result<PathBuf, BedError> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let directory = std::env::temp_dir().join(format!("triptime-ovs-{}-{number}", std::process::id()));
-    match DirBuilder::new().mode(0o700).create(&directory) {
-        Ok(()) => Ok(directory),
-        Err(error) => Err(failed(&directory.display().to_string(), &error.to_string())),
+/// Where the daemons have their database and sockets.
+#[derive(Debug, Clone)]
+pub(super) enum Files {
+    /// In a directory that nobody looks for.
+    Private,
+    /// In this one, which stays, with logs and the numbers of the processes, so that `ovs-appctl` finds them.
+    In(PathBuf),
+}
+
+impl Files {
+    fn make(&self) -> Result<PathBuf, BedError> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let directory = match self {
+            Self::In(directory) => directory.clone(),
+            Self::Private => {
+                let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+                std::env::temp_dir().join(format!("triptime-ovs-{}-{number}", std::process::id()))
+            }
+        };
+        match DirBuilder::new().mode(0o700).create(&directory) {
+            Ok(()) => Ok(directory),
+            Err(error) => Err(failed(&directory.display().to_string(), &error.to_string())),
+        }
     }
+
+    fn kept(&self) -> &'static [&'static str] {
+        match self {
+            Self::Private => &[],
+            Self::In(_) => &["--log-file", "--pidfile"],
+        }
+    }
+}
+
+/// A word of the command line of each daemon that has its files in this directory, and of nobody else: the database's and the switch's.
+pub(crate) fn marks(directory: &Path) -> [String; 2] {
+    let socket = directory.join("db.sock");
+    let socket = socket.display();
+    [format!("--remote=punix:{socket}"), format!("unix:{socket}")]
 }
 
 /// Where a program is.

@@ -3,18 +3,24 @@
 //! What was asked for is written into a folder of the lab before anything is made, and all that is made is called after the lab. So what
 //! a killed `up` left is known and can be taken down.
 
+mod forwarder;
+mod lab;
 mod names;
+mod ports;
 mod record;
 
+pub use forwarder::forward;
+pub use lab::Lab;
 pub use names::LabName;
 pub use record::Asked;
 
-use crate::bed::names::{device_end as device, device_if};
-use crate::bed::{Bed, BedError, TEST_SET_IF};
+use crate::bed::names::device_end as device;
+use crate::bed::{Bed, BedError, EndInterface, named, tap_of_guest};
 use crate::place::container::{Containers, Held};
-use crate::place::guest::{GuestSpec, held};
+use crate::place::guest::GuestSpec;
 use crate::place::{Kind, PlaceError};
 
+use forwarder::Forwarder;
 use names::{name_of, namespaces_of, path_of};
 use record::Record;
 use rustix::fs::{FlockOperation, flock};
@@ -61,94 +67,6 @@ pub enum LabError {
     },
 }
 
-/// A lab that was looked at.
-#[derive(Debug)]
-pub struct Lab {
-    /// Its name.
-    pub name: LabName,
-    /// What was asked for; `None`: that is not known any more.
-    pub asked: Option<Asked>,
-    /// What is missing of it; `None`: it is up.
-    pub stale: Option<String>,
-    folder: PathBuf,
-}
-
-impl Lab {
-    /// An end of it for a person: which, its interface, and how a command is run there, all but what is to be run.
-    pub fn ends(&self) -> Vec<(String, String, String)> {
-        let Some(asked) = &self.asked else { return Vec::new() };
-        let by_namespace = |end: &str| format!("nsenter --net={} {PROGRAM}", path_of(&self.name, end).display());
-        let mut ends = vec![("test set".to_owned(), TEST_SET_IF.to_owned(), by_namespace("ts"))];
-        for number in 0..asked.devices {
-            let end = device(number);
-            let (interface, way) = match asked.place {
-                Kind::Container => match self.held(&end, asked) {
-                    Ok(held) => (device_if(number), held.way_in()),
-                    Err(_) => (device_if(number), by_namespace(&end)),
-                },
-                Kind::Vm => {
-                    let known = self.guest(number).known();
-                    let interface = known.map_or_else(|| "?".to_owned(), |known| known.interface);
-                    (interface, format!("{PROGRAM} lab run {} --device {number}", self.name))
-                }
-                Kind::Native | Kind::Far | Kind::ContainerInVm => (device_if(number), by_namespace(&end)),
-            };
-            ends.push((format!("device {number}"), interface, way));
-        }
-        ends
-    }
-
-    /// What is known of each of its guests, in words; none where its devices are no guests.
-    pub fn guests(&self) -> Vec<String> {
-        let guests = self.asked.iter().filter(|asked| asked.place == Kind::Vm);
-        let numbers = guests.flat_map(|asked| 0..asked.devices);
-        let known = |number| {
-            let guest = self.guest(number);
-            let known = guest.known()?;
-            let processes = guest.processes().iter().map(u32::to_string).collect::<Vec<_>>();
-            let placed = known
-                .placed
-                .map(|placed| format!("; virtual CPUs: {placed}"))
-                .unwrap_or_default();
-            Some(format!(
-                "{}; {}{placed}; up in {:.1} s; process {}",
-                known.what,
-                known.processor,
-                known.boot_ms as f64 / 1e3,
-                processes.join(", ")
-            ))
-        };
-        numbers.filter_map(known).collect()
-    }
-
-    /// Its guest at this device.
-    ///
-    /// # Errors
-    /// It is not up, its devices are no guests, or there is no such device.
-    pub fn guest_at(&self, number: usize) -> Result<held::Held, LabError> {
-        let refused = |why: String| Err(LabError::Refused(format!("{}: {why}", self.name)));
-        match (&self.stale, &self.asked) {
-            (Some(why), _) => refused(why.clone()),
-            (None, Some(asked)) if asked.place != Kind::Vm => {
-                refused("its devices are no guests: `triptime lab list` says how a command is run at them".to_owned())
-            }
-            (None, Some(asked)) if number >= asked.devices => {
-                refused(format!("it has {} devices, and no number {number}", asked.devices))
-            }
-            _ => Ok(self.guest(number)),
-        }
-    }
-
-    fn guest(&self, number: usize) -> held::Held {
-        let end = device(number);
-        held::Held::at(&self.folder.join(&end), &name_of(&self.name, &end))
-    }
-
-    fn held(&self, end: &str, asked: &Asked) -> Result<Held, PlaceError> {
-        Held::at(&self.folder.join(end), asked.runtime()?, &name_of(&self.name, end))
-    }
-}
-
 /// The labs of this machine. While one of these lives, no other process changes them.
 #[derive(Debug)]
 pub struct Labs {
@@ -177,7 +95,8 @@ impl Labs {
     /// It is up with other settings, or what kept it from being made: nothing of it remains then.
     pub fn up(&self, name: &LabName, asked: &Asked, program: Option<PathBuf>) -> Result<(Lab, bool), LabError> {
         let asked = &asked.resolved()?;
-        if let Some(lab) = self.list()?.into_iter().find(|lab| lab.name == *name) {
+        let (this, others): (Vec<Lab>, Vec<Lab>) = self.list()?.into_iter().partition(|lab| lab.name == *name);
+        if let Some(lab) = this.into_iter().next() {
             match (&lab.stale, &lab.asked) {
                 (None, Some(is)) if is == asked => return Ok((lab, true)),
                 (None, Some(is)) => {
@@ -188,6 +107,7 @@ impl Labs {
                 _ => self.down(name)?,
             }
         }
+        check_ports(asked, &others)?;
         let made = self.make(name, asked, program);
         if made.is_err() {
             // The first error says why; what cannot be taken away is listed as stale.
@@ -202,25 +122,19 @@ impl Labs {
         Record::now(asked).write(&folder)?;
         let namespaces = Path::new(NAMESPACES);
         create_dir_all(namespaces).map_err(|error| failed(namespaces, error))?;
-        let bed = match asked.place {
-            Kind::Vm => Bed::for_guests(asked.network, asked.devices)?,
-            _ => Bed::over(asked.network, asked.devices)?,
-        };
-        for (end, namespace) in bed.namespaces() {
-            namespace.pin(&path_of(name, &end))?;
-        }
+        let devices = join(name, asked, &folder)?;
         match (asked.place, &asked.guest) {
-            (Kind::Vm, Some(guest)) => self.boot(name, asked.devices, guest, &bed),
+            (Kind::Vm, Some(guest)) => self.boot(name, guest, &devices),
             (Kind::Container, _) => self.contain(name, asked, program),
             _ => Ok(()),
         }
     }
 
     /// A guest at each device, one after another.
-    fn boot(&self, name: &LabName, guests: usize, spec: &GuestSpec, bed: &Bed) -> Result<(), LabError> {
+    fn boot(&self, name: &LabName, spec: &GuestSpec, devices: &[EndInterface]) -> Result<(), LabError> {
         let lab = self.look(name);
-        for number in 0..guests {
-            lab.guest(number).start(spec, number, bed.device(number)?)?;
+        for (number, end) in devices.iter().enumerate() {
+            lab.guest(number).start(spec, number, end.device()?)?;
         }
         Ok(())
     }
@@ -237,8 +151,9 @@ impl Labs {
         };
         for number in 0..asked.devices {
             let end = device(number);
-            let id = name_of(name, &end);
-            Held::start(&containers, &folder.join(&end), &path_of(name, &end), &id)?;
+            let (id, path) = (name_of(name, &end), path_of(name, &end));
+            let namespace = (!asked.is_on_port()).then_some(path.as_path());
+            Held::start(&containers, &folder.join(&end), namespace, &id)?;
         }
         Ok(())
     }
@@ -280,12 +195,12 @@ impl Labs {
         lab.stale = match &record {
             None => Some("its record is gone, its namespaces are there".to_owned()),
             Some(record) if !record.is_of_this_boot() => Some("the machine was started again since".to_owned()),
-            Some(record) => missing(&lab, &record.asked),
+            Some(record) => lab::missing(&lab, &record.asked),
         };
         lab
     }
 
-    /// Takes a lab down, as far as it is there: containers, guests, namespaces with all interfaces in them, its folder.
+    /// Takes a lab down, as far as it is there: containers, guests, what forwards, namespaces with all interfaces in them, its folder.
     ///
     /// # Errors
     /// There is no such lab, or what could not be taken away.
@@ -296,6 +211,9 @@ impl Labs {
             return Err(no_lab(name));
         }
         let lab = self.look(name);
+        if let Some(asked) = &lab.asked {
+            ports::free(name, asked);
+        }
         if let Some(asked) = lab.asked.as_ref().filter(|asked| asked.place == Kind::Container) {
             for number in 0..asked.devices {
                 let end = device(number);
@@ -310,6 +228,7 @@ impl Labs {
         for number in 0..guests {
             lab.guest(number).end();
         }
+        Forwarder::of(name, &folder).end();
         for path in namespaces {
             NetNs::unpin(&path)?;
         }
@@ -320,28 +239,48 @@ impl Labs {
     }
 }
 
-/// What is not there of a lab that was made since this machine was started.
-fn missing(lab: &Lab, asked: &Asked) -> Option<String> {
-    for end in std::iter::once("ts".to_owned()).chain((0..asked.devices).map(device)) {
-        let path = path_of(&lab.name, &end);
-        if !NetNs::is_pinned(&path) {
-            return Some(format!("{} is no network namespace", path.display()));
-        }
-        let is_container = asked.place == Kind::Container && end != "ts";
-        if is_container && !lab.held(&end, asked).is_ok_and(|held| held.is_up()) {
-            return Some(format!("the container {} does not run", name_of(&lab.name, &end)));
+/// Makes what joins the ends of a lab, and names their namespaces; gives the ends of its devices.
+fn join(name: &LabName, asked: &Asked, folder: &Path) -> Result<Vec<EndInterface>, LabError> {
+    if let Some(port) = asked.device_port() {
+        let devices = ports::devices(asked, port)?;
+        pin(name, named(&devices))?;
+        return Ok(devices);
+    }
+    if asked.takes_forwarder() {
+        Forwarder::of(name, folder).start()?;
+        // Of no others it is known what is to be opened: a container takes its namespace by the name.
+        let guests = if asked.place == Kind::Vm { asked.devices } else { 0 };
+        let tap = |number| Ok(tap_of_guest(NetNs::open(&path_of(name, &device(number)))?, number));
+        return (0..guests).map(tap).collect();
+    }
+    let bed = match asked.place {
+        Kind::Vm => Bed::for_guests(asked.network, asked.devices)?,
+        _ => Bed::over(asked.network, asked.devices)?,
+    };
+    pin(name, bed.namespaces())?;
+    Ok(bed.into_devices())
+}
+
+/// Names the namespaces of ends.
+fn pin<'a>(name: &LabName, ends: impl IntoIterator<Item = (String, &'a NetNs)>) -> Result<(), LabError> {
+    for (end, namespace) in ends {
+        namespace.pin(&path_of(name, &end))?;
+    }
+    Ok(())
+}
+
+/// Whether the ports that are asked for can be ends, and are none of other labs.
+fn check_ports(asked: &Asked, others: &[Lab]) -> Result<(), LabError> {
+    for port in &asked.nic {
+        let has = |lab: &&Lab| lab.asked.as_ref().is_some_and(|other| other.nic.contains(port));
+        if let Some(lab) = others.iter().find(has) {
+            return Err(LabError::Refused(format!(
+                "{port} is an end of the lab {name}: `triptime lab down {name}` first, or name another port",
+                name = lab.name
+            )));
         }
     }
-    let guests = if asked.place == Kind::Vm { asked.devices } else { 0 };
-    for number in 0..guests {
-        if !lab.guest(number).is_up() {
-            return Some(format!(
-                "the guest {} does not run",
-                name_of(&lab.name, &device(number))
-            ));
-        }
-    }
-    None
+    ports::check(&asked.nic)
 }
 
 fn no_lab(name: &LabName) -> LabError {

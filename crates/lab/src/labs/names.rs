@@ -56,7 +56,7 @@ fn is_end(text: &str) -> bool {
 }
 
 /// The lab whose namespace is called so.
-fn lab_of(namespace: &str) -> Option<LabName> {
+pub(super) fn lab_of(namespace: &str) -> Option<LabName> {
     let (lab, end) = namespace.strip_prefix(PREFIX)?.rsplit_once('-')?;
     LabName::parse(lab).ok().filter(|_| is_end(end))
 }

@@ -2,6 +2,7 @@
 
 use super::{LabError, failed};
 use crate::bed::Network;
+use crate::bed::names::{device_end, device_if};
 use crate::cpu_list;
 use crate::place::container::RuntimeName;
 use crate::place::guest::{GuestSpec, held};
@@ -16,8 +17,11 @@ const FILE: &str = "lab.json";
 /// What a lab is to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// What joins test set and devices.
+    /// What joins test set and devices; of no meaning where ports are named.
     pub network: Network,
+    /// Ports of this machine that are the ends: the test set's and the device's, or the device's alone. None: the ends are made.
+    #[serde(default)]
+    pub nic: Vec<String>,
     /// Where each device is: in a namespace alone, in a container there, or a guest.
     pub place: Kind,
     /// How many devices are side by side.
@@ -36,7 +40,12 @@ impl std::fmt::Display for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (devices, place) = (self.devices, self.place.name());
         let plural = if devices == 1 { "" } else { "s" };
-        write!(f, "{}, {devices} device{plural} {place}", self.network.name())?;
+        match &self.nic[..] {
+            [] => write!(f, "{}", self.network.name())?,
+            [device] => write!(f, "port {device}, the test set on another machine")?,
+            ports => write!(f, "ports {}", ports.join(" and "))?,
+        }
+        write!(f, ", {devices} device{plural} {place}")?;
         if let Some(runtime) = &self.runtime {
             write!(f, " of {runtime}")?;
         }
@@ -49,17 +58,44 @@ impl std::fmt::Display for Asked {
 }
 
 impl Asked {
+    /// The port of this machine at which the devices are, if that is one.
+    pub(super) fn device_port(&self) -> Option<&str> {
+        self.nic.last().map(String::as_str)
+    }
+
+    /// Whether the one device is at a port as it is.
+    pub(super) fn is_on_port(&self) -> bool {
+        !self.nic.is_empty() && self.devices == 1 && self.place != Kind::Vm
+    }
+
+    /// The ends that have a network namespace: `ts`, `dut`, `dut1` and so on.
+    pub(super) fn named_ends(&self) -> Vec<String> {
+        let devices = if self.is_on_port() { 0 } else { self.devices };
+        let test_set = self.nic.is_empty().then(|| "ts".to_owned());
+        test_set.into_iter().chain((0..devices).map(device_end)).collect()
+    }
+
+    /// What the interface of this device is called there; of a guest's, its guest knows.
+    pub(super) fn interface(&self, number: usize) -> String {
+        match self.device_port().filter(|_| self.is_on_port()) {
+            Some(port) => port.to_owned(),
+            None => device_if(number),
+        }
+    }
+
+    /// Whether a process has to stay that forwards. A guest's own tap is opened by the one that runs it.
+    pub(super) fn takes_forwarder(&self) -> bool {
+        let is_guests_tap = self.place == Kind::Vm && self.network == Network::Tap;
+        self.nic.is_empty() && self.network.in_user_space() && !is_guests_tap
+    }
+
     /// What cannot stay up when this process ends, in words.
     fn check(&self) -> Result<(), LabError> {
         let refused = |text: &str| Err(LabError::Refused(text.to_owned()));
-        let is_guest = self.place == Kind::Vm;
-        // A guest's own tap is opened by the process that runs it.
-        if self.network.in_user_space() && !(is_guest && self.network == Network::Tap) {
-            return Err(LabError::Refused(format!(
-                "the frames of a {} bed are forwarded by a process, which ends with the command: use veth, bridge or macvlan, or \
-                 `triptime qualify networks`, which compares them all",
-                self.network.name()
-            )));
+        if self.nic.len() > 2 {
+            return refused(
+                "--nic takes two ports, the test set's and the device's: --nic eth1,eth2; or the device's alone",
+            );
         }
         match (self.place, &self.guest) {
             (Kind::ContainerInVm, _) => refused(
@@ -160,6 +196,7 @@ mod tests {
     fn asked() -> Asked {
         Asked {
             network: Network::Bridge,
+            nic: Vec::new(),
             place: Kind::Container,
             devices: 2,
             cpus: "1".parse().expect("a list"),
@@ -199,10 +236,10 @@ mod tests {
         let refused = |asked: Asked| asked.check().err().map(|error| error.to_string()).unwrap_or_default();
         assert_eq!(refused(asked()), "");
         let text = refused(Asked {
-            network: Network::Tap,
+            nic: ["a", "b", "c"].map(str::to_owned).to_vec(),
             ..asked()
         });
-        assert!(text.contains("use veth, bridge or macvlan"), "{text}");
+        assert!(text.contains("two ports"), "{text}");
         let text = refused(Asked {
             guest: guests().guest,
             ..asked()
@@ -229,7 +266,8 @@ mod tests {
             network: Network::Tap,
             ..guests()
         };
-        assert_eq!(refused(tap), "", "QEMU holds it");
+        assert_eq!(refused(tap.clone()), "");
+        assert!(!tap.takes_forwarder(), "QEMU holds it");
         let three = Asked { devices: 3, ..guests() };
         assert!(
             refused(three.clone()).contains("2 virtual CPUs and 0"),
@@ -244,5 +282,26 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         Record::now(&guests()).write(folder.path()).expect("written");
         assert_eq!(Record::read(folder.path()).expect("a record").asked, guests());
+    }
+
+    #[test]
+    fn a_port_is_an_end_as_it_is_or_what_is_made_on_it() {
+        let ports = |names: &[&str], place, devices| Asked {
+            nic: names.iter().map(|name| (*name).to_owned()).collect(),
+            place,
+            devices,
+            ..asked()
+        };
+        let one = ports(&["eth1", "eth2"], Kind::Native, 1);
+        assert_eq!((one.named_ends(), one.interface(0).as_str()), (Vec::new(), "eth2"));
+        assert!(
+            one.to_string().starts_with("ports eth1 and eth2, 1 device native"),
+            "{one}"
+        );
+        let two = ports(&["eth2"], Kind::Container, 2);
+        assert_eq!(two.named_ends(), ["dut", "dut1"]);
+        assert_eq!(two.interface(1), "dut1");
+        assert_eq!(ports(&["eth2"], Kind::Vm, 1).named_ends(), ["dut"]);
+        assert_eq!(asked().named_ends(), ["ts", "dut", "dut1"]);
     }
 }

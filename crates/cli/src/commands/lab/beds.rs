@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::guest::MachineArgs;
 use crate::verdict::write;
 use lab::bed::Network;
-use lab::labs::{Asked, Lab, LabName, Labs};
+use lab::labs::{Asked, Lab, LabName, Labs, forward};
 use lab::place::Kind;
 use lab::place::container::RuntimeName;
 use lab::place::guest::VCPUS;
@@ -36,14 +36,20 @@ down` takes all of it away, after a crash too.
 Examples: triptime lab up bay
           triptime lab up bay --network macvlan --devices 2 --place container --cpus 2-3
           triptime lab up vpc --place vm --devices 2 --host-cpus 2-5
+          triptime lab up bay --nic eth1,eth2 --place container --devices 2
           triptime lab up substation")]
 pub(crate) struct UpArgs {
     /// Name of the bed, or a plan, by its name or file: the bed is called as it, and is as its is
     #[arg(value_name = "NAME")]
     name: String,
-    /// What joins test set and devices: veth, bridge or macvlan; of guests bridge, macvlan or tap [default: as the plan says, else a bridge]
+    /// What joins test set and devices: veth, bridge, macvlan, tap or openvswitch; guests have no veth [default: as the plan says, else a
+    /// bridge]
     #[arg(long, value_name = "NETWORK", value_parser = network)]
     network: Option<Network>,
+    /// Ports of this machine as the ends, in place of a network: the test set's and the device's; or the device's alone, where the test
+    /// set is on another machine
+    #[arg(long, value_name = "IF,IF", value_delimiter = ',', conflicts_with = "network")]
+    nic: Vec<String>,
     /// Where each device is: native, container or vm [default: as the plan says, else native]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<Kind>,
@@ -89,6 +95,7 @@ impl UpArgs {
                 .network
                 .or_else(|| network_of(plan.as_ref()?))
                 .unwrap_or(Network::Bridge),
+            nic: self.nic.clone(),
             place,
             devices: self.devices.or(plan.as_ref().map(Plan::devices)).unwrap_or(1),
             cpus: self.cpus.clone().unwrap_or_default(),
@@ -141,10 +148,22 @@ pub(crate) fn down(args: &DownArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Waits until it is told to end; returns its exit status.
-pub(crate) fn hold() -> Result<u8, Failure> {
+/// What runs in a container of `lab up`, or beside a bed
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct HoldArgs {
+    /// The middle of the bed in which it forwards
+    #[arg(long, value_name = "NAME")]
+    bed: Option<String>,
+}
+
+/// Waits until it is told to end, and forwards if it is to; returns its exit status.
+pub(crate) fn hold(args: &HoldArgs) -> Result<u8, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;
+    if let Some(bed) = &args.bed {
+        forward(bed, &stop)?;
+        return Ok(0);
+    }
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK);
     }
@@ -166,6 +185,9 @@ fn described(lab: &Lab, was_up: bool) -> String {
     for (end, interface, way) in lab.ends() {
         // Writing into a string cannot fail.
         let _ = writeln!(text, "  {end:<9} {interface:<5} {way} ...");
+    }
+    if let Some(forwarder) = lab.forwarder() {
+        let _ = writeln!(text, "  between:  {forwarder}");
     }
     for (number, guest) in lab.guests().iter().enumerate() {
         let _ = writeln!(text, "  guest {number}: {guest}");

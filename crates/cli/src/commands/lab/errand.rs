@@ -1,5 +1,6 @@
 //! A command in a guest, and the run that comes of it.
 
+use super::carry::Carried;
 use crate::arguments::PageArgs;
 use crate::ending;
 use crate::face::FaceArgs;
@@ -7,6 +8,7 @@ use crate::failure::{Failure, say};
 use crate::run_file::default_file;
 use crate::verdict;
 use lab::place::{Away, Job, PlaceError, Returned};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,24 +18,27 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where the run of a command in a guest goes, and how it is shown.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct Errand {
-    /// Run file to write [default: ./runs/TIME-guest.triptime]
+    /// Run file to write [default: in ./runs, named after the time and the guest]
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
+    /// Another file for the command's folder in the guest, such as one that a scenario names; files that WORDS name are there anyway
+    #[arg(long, value_name = "FILE")]
+    pub(super) with: Vec<PathBuf>,
     #[command(flatten)]
-    pages: PageArgs,
+    pub(super) pages: PageArgs,
     #[command(flatten)]
-    face: FaceArgs,
+    pub(super) face: FaceArgs,
 }
 
 impl Errand {
-    /// The file of its run.
+    /// The file of its run in the guest that is called so.
     ///
     /// # Errors
     /// It is there already.
-    pub(super) fn file(&self) -> Result<PathBuf, Failure> {
-        let file = self.out.clone().unwrap_or_else(|| default_file("guest"));
+    pub(super) fn file(&self, guest: &str) -> Result<PathBuf, Failure> {
+        let file = self.out.clone().unwrap_or_else(|| default_file(guest));
         match file.exists() {
             true => Err(Failure::Usage(format!("{} exists already", file.display()))),
             false => Ok(file),
@@ -53,22 +58,20 @@ impl Errand {
     ) -> Result<u8, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         ending::on_signals(&stop)?;
-        let job = Job {
-            words: words.to_vec(),
-            files: Vec::new(),
-        };
-        finish(attend(start(&job)?, &stop)?, file)?;
-        let report = verdict::read(file, None)?;
+        let Carried { words, files, .. } = Carried::of(words, &self.with)?;
+        let job = Job { words, files };
+        let file = finish(&attend(start(&job)?, &stop)?, file)?;
+        let report = verdict::read(&file, None)?;
         verdict::present(&report, &self.face, &self.pages)
     }
 }
 
-/// Says what the command said in the guest, and puts its run file where it is to stay.
-fn finish(left: Returned, file: &Path) -> Result<(), Failure> {
+/// Says what the command said in the guest, and puts its run file where it is to stay; gives where that is.
+fn finish(left: &Returned, file: &Path) -> Result<PathBuf, Failure> {
     for line in left.said.lines() {
         say(&format_args!("in the guest: {}", line.trim_start_matches("triptime: ")));
     }
-    keep(left, file)
+    keep(&left.run, file)
 }
 
 /// Waits until the command has ended, or is told to. What it prints is printed again from its run file.
@@ -84,15 +87,45 @@ fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceE
     away.finish()
 }
 
-/// Puts the run file where it is to stay.
-fn keep(left: Returned, file: &Path) -> Result<(), Failure> {
+/// Puts the run file where it is to stay: at `file`, or beside it where another came there meanwhile.
+fn keep(run: &Path, file: &Path) -> Result<PathBuf, Failure> {
     let failed = |error: io::Error| Failure::CouldNotMeasure(format!("{}: {error}", file.display()));
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    match left.run.persist_noclobber(file) {
-        Ok(()) => Ok(()),
-        // Another file system: there it has to be copied.
-        Err(error) => std::fs::copy(&error.path, file).map(|_| ()).map_err(failed),
+    let others = (2..100).map(|number| file.with_extension(format!("{number}.triptime")));
+    for name in std::iter::once(file.to_owned()).chain(others) {
+        match File::create_new(&name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(error)),
+            Ok(mut to) => {
+                // Not moved: a temporary folder may be another file system.
+                let copied = File::open(run).and_then(|mut from| io::copy(&mut from, &mut to));
+                return copied.map(|_| name).map_err(failed);
+            }
+        }
+    }
+    Err(failed(io::ErrorKind::AlreadyExists.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keep;
+
+    #[test]
+    fn a_run_that_came_first_is_not_written_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("runs/one.triptime");
+        let kept = ["first", "second"].map(|text| {
+            let run = tempfile::NamedTempFile::new().expect("a file");
+            std::fs::write(run.path(), text).expect("written");
+            keep(run.path(), &file).expect("kept")
+        });
+        assert_eq!(kept[0], file);
+        assert_ne!(kept[1], file);
+        assert_eq!(
+            kept.map(|path| std::fs::read_to_string(path).expect("read")),
+            ["first", "second"]
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! `triptime lab guest`: a virtual machine with this program as its first process, in which a command runs.
 
 use super::errand::Errand;
+use super::own::taken_from;
 use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
 use crate::verdict;
@@ -52,13 +53,14 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
         verdict::write(&show(&args.machine.spec(VCPUS)?, args.nic.as_deref())?)?;
         return Ok(0);
     }
-    let file = args.errand.file()?;
+    let (words, errand) = taken_from(&args.words, &args.errand);
+    let file = errand.file("guest")?;
     // Until it is up, a signal ends this process, and a guest of ours with it.
     let guest: Box<dyn Place> = match &args.domain {
         Some(domain) => joined(domain)?,
         None => booted(args)?,
     };
-    args.errand.run(&file, &args.words, |job| guest.start(job))
+    errand.run(&file, &words, |job| guest.start(job))
 }
 
 /// A guest of ours, for this command.

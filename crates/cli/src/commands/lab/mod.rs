@@ -1,8 +1,10 @@
 //! `triptime lab`: places that are made to measure in.
 
 mod beds;
+mod carry;
 mod errand;
 mod guest;
+mod own;
 mod run;
 
 use crate::commands::emit::{self, EmitArgs};
@@ -25,9 +27,8 @@ enum Command {
     List,
     Run(Box<run::RunArgs>),
     Down(beds::DownArgs),
-    /// Waits for its end: what runs in a container of `lab up`
     #[command(hide = true)]
-    Hold,
+    Hold(beds::HoldArgs),
 }
 
 /// Runs the command; returns its exit status.
@@ -39,6 +40,6 @@ pub(crate) fn run(args: &LabArgs) -> Result<u8, Failure> {
         Command::List => beds::list(),
         Command::Run(args) => run::run(args),
         Command::Down(args) => beds::down(args),
-        Command::Hold => beds::hold(),
+        Command::Hold(args) => beds::hold(args),
     }
 }

@@ -1,16 +1,22 @@
 //! `triptime lab run`: a command in a guest of a bed that is up.
 
 use super::errand::Errand;
-use crate::failure::Failure;
+use super::own::taken_from;
+use crate::failure::{Failure, say};
 use lab::labs::{LabName, Labs};
+use lab::place::ClockOffset;
+
+/// The option of commands whose runs `merge` takes.
+const RECORDS: &str = "--record";
 
 /// Runs a command in a guest of `lab up --place vm`, and brings the run here
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-A guest takes one command at a time. One whose `lab run` is ended ends too.
+A guest takes one command at a time, several guests of a bed each one at the same time. A command
+whose `lab run` is ended ends too. Files that WORDS name are taken into the guest.
 
 Examples: triptime lab run vpc wakeup --duration 10s
-          triptime lab run vpc --device 1 subscribe eth0 --streams 1 --duration 10s")]
+          triptime lab run vpc --device 1 relay feeder.toml eth0 --duration 1m")]
 pub(crate) struct RunArgs {
     /// Name of the bed
     #[arg(value_name = "NAME", value_parser = LabName::parse)]
@@ -34,5 +40,46 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     // The lock is not held while it runs: other beds come and go.
     let guest = Labs::lock()?.find(&args.name)?.guest_at(args.device)?;
-    args.errand.run(&args.errand.file()?, &args.words, |job| guest.run(job))
+    let (words, errand) = taken_from(&args.words, &args.errand);
+    let file = errand.file(&format!("{}-{}", args.name, args.device))?;
+    let visit = guest.visit()?;
+    let records = words.iter().any(|word| word == RECORDS);
+    let before = records.then(|| visit.clock()).transpose()?;
+    let status = errand.run(&file, &words, |job| visit.run(job))?;
+    if let Some(before) = before {
+        // Between the two the guest's clock went its own way.
+        let said = visit
+            .clock()
+            .map_or_else(|error| error.to_string(), |after| relation(before, after));
+        say(&format_args!("{said}"));
+    }
+    Ok(status)
+}
+
+/// What `merge` is to be told of the guest's clock, which stood so before and after.
+fn relation(before: ClockOffset, after: ClockOffset) -> String {
+    let low = |clock: ClockOffset| clock.offset_ns.saturating_sub_unsigned(clock.uncertainty_ns);
+    let high = |clock: ClockOffset| clock.offset_ns.saturating_add_unsigned(clock.uncertainty_ns);
+    let (low, high) = (low(before).min(low(after)), high(before).max(high(after)));
+    let half_ns = high.abs_diff(low).div_ceil(2);
+    let offset_ns = low.saturating_add_unsigned(half_ns);
+    format!(
+        "the guest's clock minus this machine's: {offset_ns} ns, to {half_ns} ns, before and after. With a run of this machine: \
+         triptime merge HOST GUEST --clock offset:{offset_ns}ns:{half_ns}ns"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClockOffset, relation};
+
+    #[test]
+    fn both_looks_at_a_clock_are_within_what_is_said() {
+        let clock = |offset_ns, uncertainty_ns| ClockOffset {
+            offset_ns,
+            uncertainty_ns,
+        };
+        let text = relation(clock(-1_000, 100), clock(-1_300, 50));
+        assert!(text.ends_with("offset:-1125ns:225ns"), "{text}");
+    }
 }

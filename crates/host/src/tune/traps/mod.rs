@@ -16,8 +16,6 @@ use crate::stat::ThreadStat;
 const RESCTRL: &str = "/sys/fs/resctrl";
 /// The check of tasks that are the user's own.
 const PLANNED: &str = "rt-task-planned";
-/// Interfaces below one that are looked at.
-const DEEPEST: usize = 8;
 
 /// Why a step is not taken unless told so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +32,7 @@ pub fn refusals(host: &Host, audit: &Audit, parameters: &Parameters, plan: &Plan
         host,
         audit,
         parameters,
-        carriers: carriers(host),
+        carriers: host.connection(None),
     };
     let steps = plan.steps.iter().filter(|step| !step.operations.is_empty());
     let found = steps.flat_map(|step| {
@@ -262,39 +260,6 @@ fn bound_to_cpu(scene: &Scene<'_>, step: &Step) -> Option<String> {
         "{} is a thread of the kernel for one CPU: elsewhere it does harm",
         found.name
     ))
-}
-
-/// The interfaces of default routes, and those that they are made on: who is connected from elsewhere comes through them.
-fn carriers(host: &Host) -> Vec<String> {
-    let mut found = Vec::new();
-    for (path, destination, interface) in [("/proc/net/route", 1, 0), ("/proc/net/ipv6_route", 0, 9)] {
-        let text = host.reader.text(path).unwrap_or_default();
-        for line in text.lines() {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let (Some(to), Some(name)) = (words.get(destination), words.get(interface)) else {
-                continue;
-            };
-            // A route of length 0: IPv6 says it in the next column.
-            let is_default = to.bytes().all(|octet| octet == b'0') && (path.ends_with("/route") || words[1] == "00");
-            if is_default && *name != "lo" {
-                add(host, name, DEEPEST, &mut found);
-            }
-        }
-    }
-    found
-}
-
-fn add(host: &Host, name: &str, depth: usize, found: &mut Vec<String>) {
-    if depth == 0 || found.iter().any(|known| known == name) {
-        return;
-    }
-    found.push(name.to_owned());
-    let lower = host
-        .reader
-        .names(&format!("/sys/class/net/{name}"), |entry| entry.starts_with("lower_"));
-    for entry in lower.unwrap_or_default() {
-        add(host, entry.trim_start_matches("lower_"), depth - 1, found);
-    }
 }
 
 #[cfg(test)]

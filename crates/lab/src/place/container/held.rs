@@ -15,15 +15,16 @@ const WAITS: [&str; 2] = ["lab", "hold"];
 pub struct Held(Handle);
 
 impl Held {
-    /// Starts one at the network namespace `namespace`, from what is made in `folder`. The folder in which this process works is its
-    /// folder of run files.
+    /// Starts one at the network namespace `namespace`, or at that of this machine, from what is made in `folder`. The folder in which
+    /// this process works is its folder of run files.
     ///
     /// # Errors
     /// There is no runtime that works here, or what it said.
-    pub fn start(containers: &Containers, folder: &Path, namespace: &Path, id: &str) -> Result<(), PlaceError> {
+    pub fn start(containers: &Containers, folder: &Path, namespace: Option<&Path>, id: &str) -> Result<(), PlaceError> {
         let runtime = Runtime::find(containers.runtime)?;
         let here = std::env::current_dir().map_err(|error| io(Path::new("."), error))?;
-        let mut spec = containers.spec(Network::Joined(namespace.to_owned()), here)?;
+        let network = namespace.map_or(Network::Host, |path| Network::Joined(path.to_owned()));
+        let mut spec = containers.spec(network, here)?;
         // Where it is known, whatever becomes of the runtime.
         spec.cgroup = Some(format!("/{id}"));
         spec.words = WAITS.map(str::to_owned).to_vec();

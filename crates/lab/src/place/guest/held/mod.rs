@@ -5,7 +5,6 @@
 //! [ lab run ] connects to the socket; the agent greets each that comes, and forgets what was under way when it has gone
 //! ```
 
-mod processes;
 mod stream;
 
 use super::away::Errand;
@@ -21,8 +20,8 @@ use super::qemu::machine::{InMemory, begin};
 use super::qemu::{self, threads};
 use super::{Cable, GuestSpec, PlaceError, accel, cable, spec};
 use crate::bed::DeviceEnd;
-use crate::place::{Away, Job};
-use rustix::process::{Pid, Signal, kill_process};
+use crate::place::{Away, ClockOffset, Job};
+use crate::processes;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -48,8 +47,6 @@ pub(super) const STAYS: &str = "triptime.stays";
 const GREETING_PATIENCE: Duration = Duration::from_secs(20);
 /// How long QEMU may take to make its socket.
 const SOCKET_PATIENCE: Duration = Duration::from_secs(10);
-/// How long the kernel may take to end a process.
-const END_PATIENCE: Duration = Duration::from_secs(10);
 /// Lines of the console that a message has.
 const LINES: usize = 12;
 
@@ -239,27 +236,24 @@ impl Held {
 
     /// QEMU's processes, by the name that they were started with: a start that was killed left no other trace.
     pub fn processes(&self) -> Vec<u32> {
-        processes::named(Path::new("/proc"), &self.id)
+        processes::with_word(&self.mark())
     }
 
     /// Ends it by force; one that is not there is none.
     pub fn end(&self) {
-        for process in self.processes() {
-            let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-            // One that has ended meanwhile needs nothing more.
-            let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
-        }
-        let begun = Instant::now();
-        while !self.processes().is_empty() && begun.elapsed() < END_PATIENCE {
-            std::thread::sleep(LOOK / 10);
-        }
+        processes::end(&self.mark());
     }
 
-    /// Has a command run in it.
+    /// The word of QEMU's command line that gives the guest its name.
+    fn mark(&self) -> String {
+        format!("guest={},debug-threads=on", self.id)
+    }
+
+    /// Goes to it, for a command.
     ///
     /// # Errors
-    /// It does not answer, another command is under way in it, or it cannot start this one.
-    pub fn run(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
+    /// It does not answer, or another command is under way in it.
+    pub fn visit(&self) -> Result<Visit, PlaceError> {
         let path = self.folder.join(SOCKET);
         let stream = UnixStream::connect(&path).map_err(|error| io(&path, error))?;
         let (channel, greeting) = open(stream).map_err(|error| io(&path, error))?;
@@ -268,8 +262,7 @@ impl Held {
                 "{error}: another command may be under way in it, and it takes one at a time"
             ))
         })?;
-        let visit = Visit { channel };
-        Ok(Box::new(Errand::start(Arc::new(visit), job)?))
+        Ok(Visit(Arc::new(Way { channel })))
     }
 }
 
@@ -297,13 +290,35 @@ fn check(spec: &GuestSpec) -> Result<(), PlaceError> {
     spec.check()
 }
 
+/// One who is at a guest that is held up. The next one is let in when this is dropped.
+#[derive(Debug)]
+pub struct Visit(Arc<Way>);
+
+impl Visit {
+    /// How the guest's clock stands to this machine's now.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub fn clock(&self) -> Result<ClockOffset, PlaceError> {
+        self.0.clock()
+    }
+
+    /// Has a command run in it.
+    ///
+    /// # Errors
+    /// It cannot start it.
+    pub fn run(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
+        Ok(Box::new(Errand::start(self.0.clone(), job)?))
+    }
+}
+
 /// The way to the agent for one who comes.
 #[derive(Debug)]
-struct Visit {
+struct Way {
     channel: Arc<Channel>,
 }
 
-impl Peer for Visit {
+impl Peer for Way {
     fn channel(&self) -> &Arc<Channel> {
         &self.channel
     }

@@ -1,8 +1,14 @@
 //! Steps of a plan in the containers of each runtime, and beds that stay up: made, found, listed, taken down, and nothing stays behind.
 
+mod both_ends;
+mod forwarders;
+mod named;
+mod ports;
+
+use named::{Named, at, directed, out, received, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::RunFile;
@@ -28,7 +34,7 @@ policy = "fifo:60"
 /// One at a time: each looks at what is left behind, and containers share the real-time budget.
 static ALONE: Mutex<()> = Mutex::new(());
 
-fn can(test: &str, program: &str) -> Option<MutexGuard<'static, ()>> {
+pub(crate) fn can(test: &str, program: &str) -> Option<MutexGuard<'static, ()>> {
     if !root_or_skip(test) {
         return None;
     }
@@ -114,69 +120,6 @@ fn what_a_runtime_cannot_do_is_said() {
     }
 }
 
-/// A name that no other test has, and whose bed goes when the test fails.
-struct Named(String);
-
-impl Named {
-    fn new(of: &str) -> Self {
-        Self(format!("test-{}-{of}", std::process::id()))
-    }
-
-    fn up(&self, more: &[&str]) -> Output {
-        run(&[&["lab", "up", &self.0], more].concat())
-    }
-
-    fn down(&self) -> Output {
-        run(&["lab", "down", &self.0])
-    }
-
-    /// Its line in `lab list`, if it is there.
-    fn listed(&self) -> Option<String> {
-        let text = out(&run(&["lab", "list"]));
-        let line = text.lines().find(|line| line.starts_with(&self.0));
-        line.map(str::to_owned)
-    }
-
-    /// The command line at the end called `end`, without the dots behind it.
-    fn way(&self, text: &str, end: &str) -> Vec<String> {
-        let line = text.lines().find(|line| line.trim().starts_with(end));
-        let line = line.unwrap_or_else(|| panic!("no {end}: {text}"));
-        let words = line
-            .trim()
-            .strip_prefix(end)
-            .unwrap_or_default()
-            .trim()
-            .trim_end_matches(" ...");
-        // The first is the interface.
-        words.split_whitespace().skip(1).map(str::to_owned).collect()
-    }
-}
-
-impl Drop for Named {
-    fn drop(&mut self) {
-        if self.listed().is_some() {
-            self.down();
-        }
-    }
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// Runs a command line of `lab up`, with the binary under test in place of its name, and words behind it.
-fn at(way: &[String], words: &[&str]) -> Output {
-    let binary = support::binary();
-    let mut command = Command::new(&way[0]);
-    for word in &way[1..] {
-        match word == "triptime" {
-            true => command.arg(&binary),
-            false => command.arg(word),
-        };
-    }
-    command.args(words).output().expect("started")
-}
-
 #[test]
 fn a_bed_stays_up_until_it_is_taken_down() {
     let Some(_alone) = can("a_bed_stays_up_until_it_is_taken_down", "nsenter") else {
@@ -208,38 +151,6 @@ fn a_bed_stays_up_until_it_is_taken_down() {
         assert_eq!(bed.down().status.code(), Some(2), "there is none");
     }
     assert_eq!(left(), before, "left behind");
-}
-
-/// Sends a second of sampled values from the test set; how many frames the device's interface got.
-fn directed(bed: &Named, text: &str) -> u64 {
-    let test_set = bed.way(text, "test set");
-    let sent = at(
-        &test_set,
-        &[
-            "publish",
-            "ts0",
-            "--streams",
-            "1",
-            "--duration",
-            "1s",
-            "--quiet",
-            "--dst",
-            "ff:ff:ff:ff:ff:ff",
-        ],
-    );
-    assert!(matches!(sent.status.code(), Some(0 | 3)), "{}", stderr(&sent));
-    received(&bed.way(text, "device 0"), "dut0")
-}
-
-/// How many frames an interface got in the namespace that a command line of `lab up` leads to.
-fn received(way: &[String], interface: &str) -> u64 {
-    let counts = Command::new(&way[0])
-        .args(&way[1..way.len() - 1])
-        .args(["ip", "-s", "-j", "link", "show", interface])
-        .output()
-        .expect("ip");
-    let links: serde_json::Value = serde_json::from_slice(&counts.stdout).expect("JSON");
-    links[0]["stats64"]["rx"]["packets"].as_u64().expect("a count")
 }
 
 #[test]
@@ -369,14 +280,26 @@ fn a_guest_stays_up_and_takes_one_command_after_another() {
     std::thread::sleep(Duration::from_secs(2));
     signal(&killed, Signal::KILL);
     killed.wait().expect("its end");
-    // What the guest talks comes out at the test set.
+    // What the guest publishes, by a file of this machine, comes out at the test set.
     let kept = file("kept.triptime");
-    let talk = ["talk", "eth0", "--duration", "2s", "--interval", "10ms"];
-    let measured = run(&[&["lab", "run", &bed.0, "--json", "--out", &kept], &talk[..]].concat());
+    let set = file("bays.toml");
+    std::fs::write(&set, "[[stream]]\nsvID = \"BAY\"\nprofile = \"F4800S2I4U4\"\n").expect("written");
+    let publish = [
+        "publish",
+        "eth0",
+        "--set",
+        &set,
+        "--duration",
+        "1s",
+        "--out",
+        &kept,
+        "--json",
+    ];
+    let measured = run(&[&["lab", "run", &bed.0], &publish[..]].concat());
     assert!(matches!(measured.status.code(), Some(0 | 3)), "{}", stderr(&measured));
     assert!(Path::new(&kept).exists() && !Path::new(&lost).exists());
     let frames = received(&bed.way(&out(&made), "test set"), "ts0");
-    assert!(frames > 100, "{frames} of two hundred");
+    assert!(frames > 100, "{frames} of 2400");
 
     assert!(bed.down().status.success());
     assert_eq!((guests(&bed), bed.listed()), (0, None));
@@ -391,14 +314,6 @@ fn guests(bed: &Named) -> usize {
     lines
         .filter(|line| String::from_utf8_lossy(line).contains(&named))
         .count()
-}
-
-fn until(mut condition: impl FnMut() -> bool) {
-    let begun = std::time::Instant::now();
-    while !condition() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "in time");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]
@@ -435,7 +350,12 @@ fn what_cannot_stay_up_is_refused_with_what_to_use() {
     };
     let bed = Named::new("refused");
     for (words, part) in [
-        (&["--network", "tap"][..], "use veth, bridge or macvlan"),
+        (
+            &["--network", "tap", "--devices", "2"][..],
+            "use a bridge, a macvlan or Open vSwitch",
+        ),
+        (&["--nic", "a,b,c"], "two ports"),
+        (&["--nic", "nowhere"], "no such interface"),
         (
             &["--place", "vm", "--kernel", "/nowhere", "--modules", "/nowhere"],
             "/nowhere",

@@ -1,0 +1,190 @@
+//! The interfaces through which whoever works on this machine may be connected to it.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use crate::Host;
+
+/// Interfaces below one that are looked at.
+const DEEPEST: usize = 8;
+/// Processes above this one that are looked at.
+const MOST_PARENTS: usize = 32;
+
+/// A route: how it is to be chosen, and its interface.
+struct Route {
+    to: u128,
+    /// The leading bits that count.
+    bits: u32,
+    interface: String,
+}
+
+impl Host {
+    /// The interfaces of default routes and of the way to `client`, and those that they are made on: who is connected from elsewhere comes
+    /// through them.
+    pub fn connection(&self, client: Option<IpAddr>) -> Vec<String> {
+        let mut found = Vec::new();
+        for route in routes(self).iter().filter(|route| route.bits == 0) {
+            self.add_with_below(&route.interface, DEEPEST, &mut found);
+        }
+        if let Some(interface) = client.and_then(|client| interface_to(self, client)) {
+            self.add_with_below(&interface, DEEPEST, &mut found);
+        }
+        found
+    }
+
+    fn add_with_below(&self, name: &str, depth: usize, found: &mut Vec<String>) {
+        if depth == 0 || found.iter().any(|known| known == name) {
+            return;
+        }
+        found.push(name.to_owned());
+        let lower = self
+            .reader
+            .names(&format!("/sys/class/net/{name}"), |entry| entry.starts_with("lower_"));
+        for entry in lower.unwrap_or_default() {
+            self.add_with_below(entry.trim_start_matches("lower_"), depth - 1, found);
+        }
+    }
+}
+
+/// Who opened the session of `ssh` that this process belongs to, by what `sshd` tells its processes (`SSH_CONNECTION`, ssh(1)). `sudo` hides
+/// it from its own, and so it is looked for in those above. Not a fact: what else stands there is for nobody's record.
+pub fn ssh_client() -> Option<IpAddr> {
+    client_of(Path::new("/proc"), std::process::id())
+}
+
+fn client_of(proc: &Path, mut process: u32) -> Option<IpAddr> {
+    for _ in 0..MOST_PARENTS {
+        let folder = proc.join(process.to_string());
+        let environment = std::fs::read(folder.join("environ")).unwrap_or_default();
+        let variables = environment.split(|octet| *octet == 0);
+        let mut ours =
+            variables.filter_map(|variable| std::str::from_utf8(variable).ok()?.strip_prefix("SSH_CONNECTION="));
+        if let Some(client) = ours.find_map(|value| value.split(' ').next()?.parse().ok()) {
+            return Some(client);
+        }
+        let status = std::fs::read_to_string(folder.join("status")).ok()?;
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+        process = parent.trim().parse().ok().filter(|parent| *parent > 0)?;
+    }
+    None
+}
+
+/// The interface of the narrowest route to an address.
+fn interface_to(host: &Host, address: IpAddr) -> Option<String> {
+    let address = number(address);
+    let fits = |route: &Route| {
+        let mask = u128::MAX.checked_shl(128 - route.bits).unwrap_or(0);
+        (route.to ^ address) & mask == 0
+    };
+    let narrowest = routes(host).into_iter().filter(fits).max_by_key(|route| route.bits);
+    narrowest.map(|route| route.interface)
+}
+
+/// An address of IPv4 as the one of IPv6 that stands for it.
+fn number(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(address) => address.to_bits(),
+    }
+}
+
+/// The routes of this machine but those of `lo` (proc_net(5)). A default route has 0 bits, of IPv4 too.
+fn routes(host: &Host) -> Vec<Route> {
+    let v4 = host.reader.text("/proc/net/route").unwrap_or_default();
+    let v6 = host.reader.text("/proc/net/ipv6_route").unwrap_or_default();
+    let found = v4.lines().filter_map(route_v4).chain(v6.lines().filter_map(route_v6));
+    found.filter(|route| route.interface != "lo").collect()
+}
+
+/// The numbers of IPv4 stand there as the processor has them in memory.
+fn route_v4(line: &str) -> Option<Route> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let word = |place: usize| u32::from_str_radix(words.get(place)?, 16).ok();
+    let to = u32::from_be(word(1)?);
+    // A table without masks has those of default routes alone that are told.
+    let mask = word(7).unwrap_or(if to == 0 { 0 } else { u32::MAX });
+    let bits = mask.count_ones();
+    Some(Route {
+        to: number(IpAddr::V4(to.into())),
+        bits: if bits == 0 { 0 } else { 96 + bits },
+        interface: (*words.first()?).to_owned(),
+    })
+}
+
+fn route_v6(line: &str) -> Option<Route> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    Some(Route {
+        to: u128::from_str_radix(words.first()?, 16).ok()?,
+        bits: u32::from_str_radix(words.get(1)?, 16)
+            .ok()
+            .filter(|bits| *bits <= 128)?,
+        interface: (*words.get(9)?).to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{client_of, interface_to};
+    use crate::Host;
+    use std::fs;
+
+    /// A default route by a bridge on eth0, a network behind eth1, one of IPv6 behind eth2.
+    const FILES: [(&str, &str); 3] = [
+        (
+            "proc/net/route",
+            "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n\
+             br0\t00000000\t0102A8C0\t0003\t0\t0\t0\t00000000\n\
+             eth1\t0002A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\n",
+        ),
+        (
+            "proc/net/ipv6_route",
+            "20010db8000000000000000000000000 20 00000000000000000000000000000000 00 00000000000000000000000000000000 \
+             00000400 00000001 00000000 00000001 eth2\n\
+             00000000000000000000000000000000 00 00000000000000000000000000000000 00 00000000000000000000000000000000 \
+             ffffffff 00000001 00000000 00200200 lo\n",
+        ),
+        ("sys/class/net/br0/lower_eth0/ifindex", "2\n"),
+    ];
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a directory");
+        for (path, text) in files {
+            let place = root.path().join(path);
+            fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
+            fs::write(place, text).expect("a file");
+        }
+        root
+    }
+
+    #[test]
+    fn who_is_connected_comes_by_a_default_route_or_the_session() {
+        let root = tree(&FILES);
+        let host = Host::at(root.path()).expect("a tree");
+        assert_eq!(host.connection(None), ["br0", "eth0"]);
+        let client = "192.168.2.9".parse().ok();
+        assert_eq!(host.connection(client), ["br0", "eth0", "eth1"]);
+    }
+
+    #[test]
+    fn the_session_is_found_above_sudo() {
+        let root = tree(&[
+            ("9/environ", "TERM=xterm\0"),
+            ("9/status", "Name:\ttriptime\nPPid:\t7\n"),
+            ("7/environ", "A=1\0SSH_CONNECTION=192.168.2.9 50000 192.168.2.1 22\0"),
+            ("8/environ", ""),
+            ("8/status", "Name:\tinit\nPPid:\t0\n"),
+        ]);
+        assert_eq!(client_of(root.path(), 9), "192.168.2.9".parse().ok());
+        assert_eq!(client_of(root.path(), 8), None);
+    }
+
+    #[test]
+    fn the_narrowest_route_leads_to_an_address() {
+        let root = tree(&FILES);
+        let host = Host::at(root.path()).expect("a tree");
+        let to = |address: &str| interface_to(&host, address.parse().expect("an address"));
+        assert_eq!(to("192.168.2.200").as_deref(), Some("eth1"));
+        assert_eq!(to("192.0.2.1").as_deref(), Some("br0"));
+        assert_eq!(to("2001:db8::1").as_deref(), Some("eth2"));
+    }
+}

@@ -1,0 +1,67 @@
+//! Processes that outlive who started them: each is found by a word of its command line, which no other process has.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long the kernel may take to end a process.
+const END_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether they have ended.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The processes of this machine with this word on their command line.
+pub(crate) fn with_word(word: &str) -> Vec<u32> {
+    with_word_in(Path::new("/proc"), word)
+}
+
+fn with_word_in(proc: &Path, word: &str) -> Vec<u32> {
+    let ours = numbered(proc).filter(|(_, path)| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        line.split(|octet| *octet == 0).any(|other| other == word.as_bytes())
+    });
+    ours.map(|(number, _)| number).collect()
+}
+
+/// The processes of this machine with their folders, none where they cannot be read.
+pub(crate) fn numbered(proc: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
+    let entries = std::fs::read_dir(proc).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
+}
+
+/// Ends those with this word by force, and waits until they are gone. None is no error.
+pub(crate) fn end(word: &str) {
+    for process in with_word(word) {
+        let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+        // One that has ended meanwhile needs nothing more.
+        let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
+    }
+    let begun = Instant::now();
+    while !with_word(word).is_empty() && begun.elapsed() < END_PATIENCE {
+        std::thread::sleep(LOOK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_word_in;
+
+    #[test]
+    fn a_process_is_known_by_a_whole_word() {
+        let proc = tempfile::tempdir().expect("a folder");
+        for (process, line) in [
+            ("10", "qemu\0-name\0guest=triptime-bay-dut,debug-threads=on\0-smp\0"),
+            ("11", "qemu\0-name\0guest=triptime-bay-dut1,debug-threads=on\0"),
+            ("12", "grep\0guest=triptime-bay-dut\0"),
+            ("self", "qemu\0-name\0guest=triptime-bay-dut,debug-threads=on\0"),
+        ] {
+            std::fs::create_dir(proc.path().join(process)).expect("made");
+            std::fs::write(proc.path().join(process).join("cmdline"), line).expect("written");
+        }
+        assert_eq!(
+            with_word_in(proc.path(), "guest=triptime-bay-dut,debug-threads=on"),
+            [10]
+        );
+        assert_eq!(with_word_in(proc.path(), "guest=triptime-bay"), [0_u32; 0]);
+    }
+}

@@ -1,0 +1,71 @@
+//! A test set in one container, and the device under test in another.
+
+use super::named::{Named, at, out};
+use super::{can, left};
+use std::process::{Command, Stdio};
+use support::{json, series, stderr};
+
+/// Both ends on one macvlan parent, with a relay of the user's own.
+#[test]
+fn a_relay_and_its_test_set_stand_in_containers() {
+    let Some(_alone) = can("a_relay_and_its_test_set_stand_in_containers", "runc") else {
+        return;
+    };
+    let before = left();
+    let bed = Named::new("both");
+    let made = bed.up(&[
+        "--place",
+        "container",
+        "--devices",
+        "2",
+        "--network",
+        "macvlan",
+        "--runtime",
+        "runc",
+    ]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let (test_set, relay) = (bed.way(&out(&made), "device 0"), bed.way(&out(&made), "device 1"));
+    let mut running = Command::new(&relay[0])
+        .args(&relay[1..])
+        .args([
+            "relay",
+            "bays1",
+            "dut1",
+            "--duration",
+            "60s",
+            "--out",
+            "/tmp/relay.triptime",
+        ])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
+    let trip = [
+        "trip",
+        "dut0",
+        "--scenario",
+        "overcurrent",
+        "--shots",
+        "2",
+        "--settle",
+        "200ms",
+        "--goose",
+        "BAYSLD0/LLN0$GO$gcbTrip",
+        "--json",
+        "--out",
+        "/tmp/trip.triptime",
+    ];
+    let measured = at(&test_set, &trip);
+    // The bed goes with what runs in it.
+    assert!(bed.down().status.success());
+    running.wait().expect("its end");
+    assert!(
+        matches!(measured.status.code(), Some(0 | 1 | 3)),
+        "{}",
+        stderr(&measured)
+    );
+    let document = json(&measured);
+    let trips = series(&document, "trip/overcurrent")["received"].as_u64();
+    assert!(trips.is_some_and(|trips| trips > 0), "{}", stderr(&measured));
+    assert_eq!(left(), before, "left behind");
+}

@@ -1,0 +1,105 @@
+//! Beds whose frames a process forwards: it stays with the bed, is found by its name, and goes with it.
+
+use super::named::{Named, directed, out, until};
+use super::{can, left};
+use rustix::process::{Pid, Signal, kill_process};
+use std::time::Duration;
+use support::{signal, start, stderr};
+
+/// Processes whose command line has this in it: what forwards in a bed, and what it started.
+fn processes(text: &str) -> Vec<Pid> {
+    let entries = std::fs::read_dir("/proc").expect("processes").flatten();
+    let numbered = entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())));
+    let found = numbered.filter(|(_, path): &(i32, _)| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(text)
+    });
+    found.filter_map(|(number, _)| Pid::from_raw(number)).collect()
+}
+
+/// The process that forwards, and the daemons that it may have.
+fn forwarders(bed: &Named) -> [usize; 2] {
+    let own = format!("--bed=triptime-{}-sw", bed.0);
+    [own, format!("labs/{}/ovs/db.sock", bed.0)].map(|text| processes(&text).len())
+}
+
+/// Kills the one process with this in its command line; the bed is stale for this reason then, and made anew by the next start.
+fn dies(bed: &Named, words: &[&str], text: &str, why: &str) {
+    let found = processes(text);
+    assert_eq!(found.len(), 1, "{text}");
+    kill_process(found[0], Signal::KILL).expect("killed");
+    until(|| bed.listed().is_some_and(|listed| listed.contains("STALE")));
+    let listed = bed.listed().expect("listed");
+    assert!(
+        listed.contains("what forwards does not run") && listed.contains(why),
+        "{listed}"
+    );
+    until(|| forwarders(bed) == [0, 0]);
+    let again = bed.up(words);
+    assert!(out(&again).contains("; made"), "{}", stderr(&again));
+}
+
+#[test]
+fn a_thread_between_taps_stays_with_the_bed() {
+    let Some(_alone) = can("a_thread_between_taps_stays_with_the_bed", "nsenter") else {
+        return;
+    };
+    let before = left();
+    let bed = Named::new("tap");
+    let words = ["--network", "tap"];
+    let made = bed.up(&words);
+    assert!(out(&made).contains("; made"), "{}", stderr(&made));
+    assert!(out(&bed.up(&words)).contains("; is up"));
+    assert_eq!(forwarders(&bed), [1, 0]);
+    let frames = directed(&bed, &out(&made));
+    // The most is sent within a second.
+    assert!(frames > 1_000, "{frames}");
+    dies(
+        &bed,
+        &words,
+        &format!("--bed=triptime-{}-sw", bed.0),
+        "ended from outside",
+    );
+    // A tap that is taken away ends it.
+    let end = sys::netns::NetNs::open(format!("/run/netns/triptime-{}-dut", bed.0).as_ref()).expect("its end");
+    end.run(|| sys::link::delete("dut0"))
+        .expect("a thread")
+        .expect("deleted");
+    drop(end);
+    until(|| bed.listed().is_some_and(|listed| listed.contains("a tap is gone")));
+    assert!(bed.down().status.success());
+    assert_eq!((forwarders(&bed), bed.listed()), ([0, 0], None));
+    assert_eq!(left(), before, "left behind");
+}
+
+#[test]
+fn open_vswitch_of_its_own_stays_with_the_bed() {
+    let Some(_alone) = can("open_vswitch_of_its_own_stays_with_the_bed", "ovs-vswitchd") else {
+        return;
+    };
+    let before = left();
+    let bed = Named::new("ovs");
+    let words = ["--network", "openvswitch", "--devices", "2"];
+    // Killed while it is made, its daemons end with it.
+    for wait_ms in [30, 400] {
+        let mut child = start(&[&["lab", "up", &bed.0], &words[..]].concat());
+        std::thread::sleep(Duration::from_millis(wait_ms));
+        signal(&child, Signal::KILL);
+        child.wait().expect("its end");
+        let down = bed.down();
+        assert!(matches!(down.status.code(), Some(0 | 2)), "{}", stderr(&down));
+        assert_eq!(forwarders(&bed), [0, 0], "killed after {wait_ms} ms");
+        assert_eq!(left(), before, "killed after {wait_ms} ms");
+    }
+    let made = bed.up(&words);
+    assert!(out(&made).contains("; made"), "{}", stderr(&made));
+    assert_eq!(forwarders(&bed), [1, 2]);
+    let frames = directed(&bed, &out(&made));
+    assert!(frames > 1_000, "{frames}");
+    let switch = format!("unix:/run/triptime/labs/{}/ovs/db.sock", bed.0);
+    let switch = format!("--disable-system\0{switch}");
+    dies(&bed, &words, &switch, "ovs-vswitchd has ended");
+    assert!(bed.down().status.success());
+    assert_eq!((forwarders(&bed), bed.listed()), ([0, 0], None));
+    assert_eq!(left(), before, "left behind");
+}
