@@ -19,6 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Lint while compiling, and let no warning pass: as `make check` does, without another compilation of everything (`.ci/run`).
+LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
 GROUPS = ROOT / "tests/groups.toml"
 # So many programs beside each other: a test that computes, such as an emulated guest, leaves no CPU to the others otherwise.
 AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or len(os.sched_getaffinity(0)))
@@ -78,15 +80,28 @@ class Ended:
     failed: tuple
 
 
+def compiler():
+    """What cargo is told of the compiler, at each call alike: another one would compile everything again."""
+    if not LINTED:
+        return {}
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    # clippy-driver compiles as rustc does, and lints. Its arguments are separated as cargo-clippy separates them.
+    separator = "__CLIPPY_HACKERY__"
+    arguments = separator.join(["-D", "warnings", ""])
+    return {"RUSTC_WORKSPACE_WRAPPER": f"{sysroot}/bin/clippy-driver", "CLIPPY_ARGS": arguments}
+
+
 def build():
-    """Compiles all tests at once; their programs."""
+    """Compiles all tests at once, and what else is linted; the programs of the tests."""
     command = ["cargo", "test", "--workspace", "--locked", "--no-run", "--message-format=json-render-diagnostics"]
-    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if LINTED:
+        command.append("--all-targets")
+    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, **compiler()})
     if built.returncode != 0:
-        sys.exit("FAILED: the tests do not compile")
+        sys.exit("FAILED: the tests do not compile, or a lint is not kept")
     messages = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
     tests = [one for one in messages if one.get("executable") and one["profile"]["test"]]
-    return [program(one) for one in tests]
+    return [program(one) for one in tests if "bench" not in one["target"]["kind"]]
 
 
 def program(message):
@@ -176,7 +191,8 @@ def unsteady(failures):
 
 def main():
     beside, alone = divide(build())
-    beside.append(Job("documentation", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--doc"]))
+    documentation = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--doc"]
+    beside.append(Job("documentation", documentation, environment=compiler()))
     begin = time.monotonic()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         ended = list(pool.map(run, beside))

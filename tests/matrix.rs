@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use support::{json, root_or_skip, run, signal, start, stderr, traces, wait};
@@ -114,6 +115,37 @@ duration = "60s"
 interval = "1ms"
 "#;
 
+/// A group with a process of its own below another one; gone with this.
+struct Below {
+    group: PathBuf,
+    process: Child,
+}
+
+impl Below {
+    fn of(above: &Path) -> Self {
+        let group = above.join("below");
+        std::fs::create_dir(&group).expect("a group");
+        for name in ["cpuset.mems", "cpuset.cpus"] {
+            if let Ok(value) = std::fs::read_to_string(above.join(name)) {
+                // Version 2 without the controller here: nothing to be said.
+                let _ = std::fs::write(group.join(name), value);
+            }
+        }
+        let process = Command::new("sleep").arg("120").spawn().expect("sleep");
+        std::fs::write(group.join("cgroup.procs"), process.id().to_string()).expect("a member");
+        Self { group, process }
+    }
+}
+
+impl Drop for Below {
+    fn drop(&mut self) {
+        self.process.kill().expect("ours");
+        self.process.wait().expect("ended");
+        // It stays until the kernel has taken note; the next run removes it.
+        let _ = std::fs::remove_dir(&self.group);
+    }
+}
+
 #[test]
 fn a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one() {
     let test = "a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one";
@@ -149,6 +181,20 @@ fn a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one() {
     }
     child.kill().expect("SIGKILL");
     child.wait().expect("ended");
+    // What was moved into the group has made one of its own there, as a container's runtime does.
+    let below = Below::of(&others);
+    let third = path(directory.path(), "third");
+    let words = ["qualify", &plan, "--out", &third, "--duration", "200ms", "--quiet"];
+    let output = wait(start(&words), &words);
+    assert!(Path::new(&third).exists(), "{}", stderr(&output));
+    assert!(others.exists(), "a group with a process was removed");
+    let cpus = |group: &Path| std::fs::read_to_string(group.join("cpuset.cpus")).unwrap_or_default();
+    let left = cpus(&others);
+    assert!(
+        left.trim().is_empty() || left == cpus(root),
+        "only CPUs {left} are left to what is in it"
+    );
+    drop(below);
     let words = ["qualify", &plan, "--out", &second, "--duration", "1s", "--quiet"];
     let output = wait(start(&words), &words);
     assert_eq!(

@@ -1,19 +1,20 @@
 //! The Debian package: made twice of one binary, looked at by lintian, installed where nothing else is.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 use support::{binary, root_or_skip, stderr};
 use testing::skip;
 
-/// Makes a package in `folder`, under this mask of file modes and in this time zone; its file.
-fn package(folder: &Path, umask: &str, zone: &str) -> PathBuf {
+/// Makes a package of `program` in `folder`, under this mask of file modes and in this time zone; its file.
+fn package(program: &Path, folder: &Path, umask: &str, zone: &str) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/package.sh");
     let output = Command::new("sh")
         .args(["-c", "umask $1; exec \"$2\" \"$3\"", "sh", umask])
         .args([&script, folder])
-        .env("TRIPTIME_BIN", fs::canonicalize(binary()).expect("a binary"))
+        .env("TRIPTIME_BIN", program)
         .env("TZ", zone)
         .output()
         .expect("a shell");
@@ -27,9 +28,13 @@ fn made() -> &'static Path {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("package");
         // Those of earlier commits.
         let _ = fs::remove_dir_all(&folder);
-        package(&folder, "022", "UTC")
+        package(&whole_binary(), &folder, "022", "UTC")
     });
     &MADE
+}
+
+fn whole_binary() -> PathBuf {
+    fs::canonicalize(binary()).expect("a binary")
 }
 
 fn text(output: &Output) -> String {
@@ -43,13 +48,22 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn two_packages_of_one_binary_are_the_same_octets() {
     let folder = folder();
-    let second = package(folder.path(), "077", "Asia/Tokyo");
-    assert_eq!(made().file_name(), second.file_name());
-    let same = fs::read(made()).expect("there") == fs::read(&second).expect("there");
+    // A small program that answers as the binary does: its octets are packed in no time.
+    let program = folder.path().join("triptime");
+    let text = format!("#!/bin/sh\nexec {} \"$@\"\n", whole_binary().display());
+    fs::write(&program, text).expect("written");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
+    let first = package(&program, &folder.path().join("first"), "022", "UTC");
+    let second = package(&program, &folder.path().join("second"), "077", "Asia/Tokyo");
+    assert_eq!(first.file_name(), second.file_name());
+    let same = fs::read(&first).expect("there") == fs::read(&second).expect("there");
     assert!(same, "{second:?}");
     let sums = format!("{}.sha256", second.file_name().expect("a name").display());
     let mut command = Command::new("sha256sum");
-    let checked = command.args(["--check", &sums]).current_dir(folder.path()).output();
+    let checked = command
+        .args(["--check", &sums])
+        .current_dir(folder.path().join("second"))
+        .output();
     assert!(checked.expect("sha256sum").status.success(), "{sums}");
 }
 

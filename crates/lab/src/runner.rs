@@ -11,6 +11,9 @@ use units::Monotonic;
 /// How often loads are looked after and progress is shown.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// How often it is looked whether a measurement has come to its end, which nobody should wait for.
+const CHECK: Duration = Duration::from_millis(20);
+
 /// How long a receiver of a stream goes on after the sender's end, to take what is still on its way.
 const AFTER_SENDER: Duration = Duration::from_millis(300);
 
@@ -215,6 +218,7 @@ impl Runner<'_> {
     pub fn attend<'b>(&mut self, doing: &str, all: Vec<Box<dyn Underway + 'b>>) -> Result<(), SessionError> {
         let mut left = all;
         let mut outcome = Ok(());
+        let mut looked = Instant::now();
         loop {
             let (finished, going_on): (Vec<_>, Vec<_>) = left.into_iter().partition(|one| one.is_finished());
             for one in finished {
@@ -225,8 +229,11 @@ impl Runner<'_> {
             if left.is_empty() {
                 return outcome;
             }
-            std::thread::sleep(LOOK);
-            self.look(doing);
+            std::thread::sleep(CHECK);
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                self.look(doing);
+            }
         }
     }
 

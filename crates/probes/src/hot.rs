@@ -143,7 +143,8 @@ impl Running {
                         ended_ns.fetch_max(sys::clock::monotonic().as_ns(), Ordering::Release);
                         ended
                     };
-                    (name, std::thread::spawn(life))
+                    let builder = std::thread::Builder::new().stack_size(ALL_STACK_BYTES);
+                    (name, builder.spawn(life).expect("the system has a thread left"))
                 })
                 .collect(),
             ended_ns,
@@ -232,6 +233,9 @@ fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), Pro
 
 /// Stack touched before measuring: more than any measuring loop uses, so that none faults a page in.
 const STACK_BYTES: usize = 256 * 1024;
+
+/// The whole stack of a measuring thread, all of which is locked: twice what it touches, since it gets ready on it too.
+const ALL_STACK_BYTES: usize = 2 * STACK_BYTES;
 
 /// Records a feed holds for `per_second` records a second: five seconds, since the recorder may wait for a slow disk, and at
 /// least as many as a burst at the start brings. Each takes 32 octets of locked memory.

@@ -68,13 +68,18 @@ impl Machine {
         }
     }
 
-    /// What is as good as the empty CPU set of a control group of version 2: the CPUs of the group above. While it has members, the
-    /// kernel takes no empty set back (ENOSPC; `validate_change` of kernel/cgroup/cpuset.c). `None`: the target is no such file.
+    /// What is as good as the empty set of CPUs, or of memory nodes, of a control group: all that the group above has. The kernel takes no
+    /// empty set back while a group of version 2 has members (ENOSPC), or while one of version 1 has groups below it (EBUSY;
+    /// `validate_change` of kernel/cgroup/cpuset.c). `None`: the target is no such file.
     pub(super) fn as_good_as_empty(&self, target: &Target) -> Option<String> {
         let Target::File(path) = target else { return None };
-        let group = path.strip_suffix("/cpuset.cpus")?;
-        let above = self.place(&format!("{group}/../cpuset.cpus.effective"));
-        Some(fs::read_to_string(above).ok()?.trim().to_owned())
+        let sets = ["cpus", "mems"].into_iter();
+        let of_group = |set: &'static str| Some((set, path.strip_suffix(&format!("/cpuset.{set}"))?));
+        let (set, group) = sets.filter_map(of_group).next()?;
+        let above = [format!("{set}.effective"), format!("effective_{set}")].into_iter();
+        let mut above = above.map(|name| self.place(&format!("{group}/../cpuset.{name}")));
+        let text = above.find_map(|file| fs::read_to_string(file).ok())?;
+        Some(text.trim().to_owned())
     }
 
     /// Whether the file's folder has gone, and its setting with it: a group that somebody removed.

@@ -6,7 +6,7 @@
 mod version1;
 mod version2;
 
-use host::tune::{Applied, Journal, JournalError, Machine, Operation, Outcome, apply, undo};
+use host::tune::{Applied, Journal, JournalError, Machine, Operation, Outcome, Target, apply, undo};
 use host::{Host, ThreadStat};
 use model::Fact;
 use std::collections::BTreeSet;
@@ -231,13 +231,26 @@ fn held(applied: &Applied) -> Result<(), String> {
     }
 }
 
-/// Threads back into the top group, then the changes of the journal.
+/// Threads back into the top group, then the changes of the journal. Below the group of the others may be one that somebody has made
+/// meanwhile, such as a container's: then it stays, with all CPUs, in the journal for whoever starts next.
 fn taken_back(journal: &mut Journal) -> Result<(), String> {
     for sets in all_versions() {
         empty(sets.as_ref());
+        remove_unused_below(&sets.root().join(OTHERS));
     }
     let undone = undo(&Machine::live(), journal).map_err(|error| error.to_string())?;
-    undone.iter().try_for_each(held)
+    let restricts = |applied: &&Applied| !matches!(applied.target, Target::Folder(_));
+    undone.iter().filter(restricts).try_for_each(held)
+}
+
+/// Removes the groups below this one that have no members and no groups: the kernel keeps all others.
+fn remove_unused_below(group: &Path) {
+    let Ok(entries) = fs::read_dir(group) else { return };
+    for below in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+        remove_unused_below(&below);
+        // EBUSY: it is in use.
+        let _ = fs::remove_dir(below);
+    }
 }
 
 /// Has the members of the group of the others in the top one again.

@@ -10,10 +10,10 @@ use trace::{Cost, FlightRecorder, Options, Osnoise, TraceError, Tracefs, Tracer}
 use units::{Grid, format_ns};
 
 /// How long the kernel's statistics are on, to see what an event costs.
-const COST_SPAN: Duration = Duration::from_millis(200);
+const COST_SPAN: Duration = Duration::from_millis(100);
 
 /// Wake-ups of one block of the comparison with and without the recorder.
-const BLOCK_CYCLES: u64 = 200;
+const BLOCK_CYCLES: u64 = 100;
 
 /// Their interval.
 const BLOCK_INTERVAL_NS: u64 = 500_000;
@@ -53,7 +53,7 @@ struct Effect {
 }
 
 impl Flight {
-    /// Starts recording, after comparing wake-ups of `cpu` without and with it. Takes about a second. With `osnoise`, the
+    /// Starts recording, after comparing wake-ups of `cpu` without and with it. Takes a third of a second. With `osnoise`, the
     /// kernel's tracer of that name is used beside it, where there is one.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl Effect {
     }
 }
 
-/// Median wake-up latency of a real-time thread on `cpu` over a tenth of a second; `None` where none can be had.
+/// Median wake-up latency of a real-time thread on `cpu` over one block; `None` where none can be had.
 fn median_wakeup(cpu: u32) -> Option<i64> {
     let measure = move || {
         let thread = RtThread {

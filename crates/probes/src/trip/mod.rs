@@ -113,7 +113,7 @@ pub struct Ports {
 }
 
 /// Messages that a storm of foreign GOOSE may bring while the listener is held up.
-const RING_FRAMES: usize = 4_096;
+const RING_FRAMES: usize = 2_048;
 
 /// Octets kept of a frame: the longest GOOSE message fits.
 const FRAME_BYTES: usize = 1_600;

@@ -66,7 +66,8 @@ pub(super) struct Site {
 #[repr(C)]
 pub(super) struct Sites {
     pub(super) used: u64,
-    unused: [u64; 7],
+    zero: u64,
+    unused: [u64; 6],
     of: [Site; PLACES],
 }
 
