@@ -3,6 +3,7 @@
 use crate::machine::{Kernel, Left, Machine, Setup};
 use crate::merged::assert_merged;
 use crate::runs::{counts, not_timed, published, report};
+use crate::ways::assert_followed_one_by_one;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -123,7 +124,11 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
     let [publisher, host] = bed();
     let setup = Setup {
         kernel,
-        scenarios: &["delivery.sh"],
+        // Of the older one it is looked at here, too, whether single frames are followed: another boot would take longer.
+        scenarios: match kernel {
+            Kernel::Rt61 => &["delivery.sh", "follow.sh"],
+            _ => &["delivery.sh"],
+        },
         programs: &[],
         files: &[],
         built: &[],
@@ -225,6 +230,9 @@ fn delivery(test: &str, kernel: Kernel, streams: u32, profile: &str) {
     }
     match deliver(kernel, streams, profile) {
         Ok(runs) => {
+            if matches!(kernel, Kernel::Rt61) {
+                assert_followed_one_by_one(&runs.guest);
+            }
             assert_every_frame(&runs, streams);
             assert_merged(&runs, streams);
         }

@@ -23,6 +23,8 @@ pub(crate) enum Kernel {
     Rt612,
     /// That of Debian 12: records of tracepoints have another layout, and there is no tcx.
     Rt61,
+    /// That of Debian 11, the oldest that is supported.
+    Rt510,
 }
 
 impl Kernel {
@@ -30,6 +32,7 @@ impl Kernel {
         match self {
             Self::Rt612 => "6.12-rt",
             Self::Rt61 => "6.1-rt",
+            Self::Rt510 => "5.10-rt",
         }
     }
 }
@@ -191,11 +194,14 @@ impl Drop for Machine {
 /// What a guest of this kernel leaves that has no other machine beside it; or why there can be none. It is booted once for all tests
 /// of this process: under emulation, the start takes longer than the work.
 pub(crate) fn alone(kernel: Kernel) -> Result<&'static Left, &'static str> {
-    static LEFT: [OnceLock<Result<Left, String>>; 2] = [const { OnceLock::new() }; 2];
+    static LEFT: [OnceLock<Result<Left, String>>; 3] = [const { OnceLock::new() }; 3];
     let boot = || {
         let setup = Setup {
             kernel,
-            scenarios: &["follow.sh", "round_trip.sh", "nic_stamps.sh", "cpu_sets.sh"],
+            scenarios: match kernel {
+                Kernel::Rt510 => &["follow.sh", "round_trip.sh", "cpu_sets.sh", "oldest.sh"],
+                _ => &["follow.sh", "round_trip.sh", "nic_stamps.sh", "cpu_sets.sh"],
+            },
             programs: &[],
             files: &[],
             built: &[],

@@ -7,6 +7,7 @@ mod image;
 mod machine;
 mod merged;
 mod nic_stamps;
+mod oldest;
 mod round_trip;
 mod runs;
 mod ways;

@@ -38,7 +38,7 @@ fn frames_come_back_from_the_tcx_hook() {
 
 #[test]
 fn a_kernel_without_the_hook_is_told() {
-    let Some(left) = measure("a_kernel_without_the_hook_is_told", Kernel::Rt61) else {
+    let Some(left) = measure("a_kernel_without_the_hook_is_told", Kernel::Rt510) else {
         return;
     };
     assert_eq!(left.text("round-trip/near.status"), "3", "{}", left.console);

@@ -132,20 +132,10 @@ fn assert_blocker_is_found(left: &Left) {
     );
 }
 
-/// Sampled values followed inside a guest with this kernel; `None` after leaving the test out.
-fn follow(test: &str, kernel: Kernel) -> Option<Value> {
-    if !root_or_skip(test) {
-        return None;
-    }
-    let left = match alone(kernel) {
-        Ok(left) => left,
-        Err(why) => {
-            testing::skip(test, why);
-            return None;
-        }
-    };
+/// What following sampled values inside a guest told.
+fn followed(left: &Left) -> Value {
     assert_eq!(left.text("follow/passages.status"), "0", "{}", left.console);
-    Some(serde_json::from_str(&left.text("follow/passages.json")).expect("JSON"))
+    serde_json::from_str(&left.text("follow/passages.json")).expect("JSON")
 }
 
 /// Both passages lead from the bridge's port over tracepoints and functions to the container's interface.
@@ -174,9 +164,14 @@ fn assert_followed(document: &Value, functions: u64) {
 #[test]
 fn sampled_values_are_followed_through_tracepoints_and_functions() {
     let test = "sampled_values_are_followed_through_tracepoints_and_functions";
-    let Some(document) = follow(test, Kernel::Rt612) else {
+    if !root_or_skip(test) {
         return;
+    }
+    let left = match alone(Kernel::Rt612) {
+        Ok(left) => left,
+        Err(why) => return testing::skip(test, why),
     };
+    let document = followed(left);
     // All at once.
     assert_followed(&document, 500);
     assert!(
@@ -186,14 +181,11 @@ fn sampled_values_are_followed_through_tracepoints_and_functions() {
     );
 }
 
-#[test]
-fn sampled_values_are_followed_by_an_older_kernel() {
-    let test = "sampled_values_are_followed_by_an_older_kernel";
-    let Some(document) = follow(test, Kernel::Rt61) else {
-        return;
-    };
-    // One by one, and it does not tell what it left out.
+/// The same in a guest with an older kernel.
+pub(crate) fn assert_followed_one_by_one(left: &Left) {
+    let document = followed(left);
     assert_followed(&document, 20);
+    // And it does not tell what it left out.
     assert!(
         document["counts"]["missed_functions"].is_null(),
         "{}",

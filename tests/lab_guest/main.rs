@@ -27,9 +27,20 @@ fn boots(test: &str) -> Option<Vec<String>> {
     Some(words.map(str::to_owned).to_vec())
 }
 
-/// The folder of that kernel.
+/// The same of the oldest kernel that is supported, which is named by the folder that holds it and its modules.
+fn boots_oldest(test: &str) -> Option<Vec<String>> {
+    let folder = kernel_named(test, "5.10-rt")?.display().to_string();
+    let words = ["lab", "guest", "--accel", "tcg", "--kernel", &folder];
+    Some(words.map(str::to_owned).to_vec())
+}
+
+/// The folder of the newest kernel.
 fn kernel(test: &str) -> Option<PathBuf> {
-    match guest("6.12-rt") {
+    kernel_named(test, "6.12-rt")
+}
+
+fn kernel_named(test: &str, name: &str) -> Option<PathBuf> {
+    match guest(name) {
         Ok(folder) => Some(folder),
         Err(why) => {
             testing::skip(test, &why);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the kernel `6.12-rt` or `6.1-rt`, with `vmlinux`, `modules` and `order`; or why it cannot be had.
+/// The folder of the kernel `6.12-rt`, `6.1-rt` or `5.10-rt`, with `vmlinux`, `modules` and `order`; or why it cannot be had.
 ///
 /// # Panics
 /// When the script fails for another reason.

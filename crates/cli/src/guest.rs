@@ -2,7 +2,7 @@
 
 use crate::arguments::size;
 use crate::failure::Failure;
-use lab::place::guest::{Accel, Channel, GuestSpec, MEMORY};
+use lab::place::guest::{Accel, Channel, GuestKernel, GuestSpec, MEMORY};
 use std::path::PathBuf;
 use units::CpuList;
 
@@ -13,10 +13,11 @@ const GUEST: &str = "Guest";
 // Each with its heading: one for the struct would go on over the options of the command it is flattened into.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct MachineArgs {
-    /// Its kernel: vmlinuz or vmlinux [default: the one that runs here]
-    #[arg(long, value_name = "FILE", requires = "modules", help_heading = GUEST)]
+    /// Its kernel: vmlinuz or vmlinux; or a folder: vmlinux with modules beside it, or a root with boot and lib/modules [default: an
+    /// installed one, PREEMPT_RT if there is one]
+    #[arg(long, value_name = "FILE|DIR", help_heading = GUEST)]
     kernel: Option<PathBuf>,
-    /// That kernel's modules: a folder such as /lib/modules/RELEASE
+    /// That kernel's modules, if it is a file: a folder such as /lib/modules/RELEASE
     #[arg(long, value_name = "DIR", requires = "kernel", help_heading = GUEST)]
     modules: Option<PathBuf>,
     /// More arguments for its kernel
@@ -86,11 +87,26 @@ impl MachineArgs {
     /// The guest that is asked for, with this many virtual CPUs where nothing is said.
     ///
     /// # Errors
-    /// No kernel is named, and the own one is not there.
+    /// No kernel is named, and none is installed; a file is named without its modules, or a folder with others.
     pub(crate) fn spec(&self, usual_vcpus: u32) -> Result<GuestSpec, Failure> {
-        let (kernel, modules) = match (&self.kernel, &self.modules) {
-            (Some(kernel), Some(modules)) => (kernel.clone(), modules.clone()),
-            _ => GuestSpec::own_kernel()?,
+        let usual = match (&self.kernel, &self.modules) {
+            (Some(folder), modules) if folder.is_dir() => match modules {
+                None => GuestSpec::with(GuestKernel::in_folder(folder)?),
+                Some(_) => {
+                    return Err(Failure::Usage(format!(
+                        "--kernel {}: of a folder, the modules are in it: leave --modules out",
+                        folder.display()
+                    )));
+                }
+            },
+            (Some(kernel), Some(modules)) => GuestSpec::new(kernel.clone(), modules.clone()),
+            (Some(kernel), None) => {
+                return Err(Failure::Usage(format!(
+                    "--kernel {}: name its modules with --modules DIR, or the folder of both",
+                    kernel.display()
+                )));
+            }
+            (None, _) => GuestSpec::with(GuestKernel::installed()?),
         };
         let cpus = self.vcpus.unwrap_or(usual_vcpus);
         Ok(GuestSpec {
@@ -102,7 +118,7 @@ impl MachineArgs {
             accel: self.accel,
             icount: self.icount,
             channel: if self.serial { Channel::Serial } else { Channel::Virtio },
-            ..GuestSpec::new(kernel, modules)
+            ..usual
         })
     }
 }

@@ -17,6 +17,14 @@ impl Config {
     /// Reads the first copy that exists for the running release: a text on disk, else the one in the kernel.
     pub(crate) fn read(reader: &Reader) -> Result<Self, HostError> {
         let release = reader.line("/proc/sys/kernel/osrelease")?;
+        match Self::of(reader, &release)? {
+            Some(config) => Ok(config),
+            None => compressed(reader),
+        }
+    }
+
+    /// Reads the first text copy that exists for the kernel of this release.
+    pub(crate) fn of(reader: &Reader, release: &str) -> Result<Option<Self>, HostError> {
         let places = [
             format!("/boot/config-{release}"),
             format!("/usr/lib/modules/{release}/config"),
@@ -26,16 +34,16 @@ impl Config {
         for path in places {
             match reader.text(&path) {
                 Ok(text) => {
-                    return Ok(Self {
+                    return Ok(Some(Self {
                         path,
                         options: parse(&text),
-                    });
+                    }));
                 }
                 Err(error) if error.is_absent() => {}
                 Err(error) => return Err(error),
             }
         }
-        compressed(reader)
+        Ok(None)
     }
 
     /// The value of `CONFIG_name`: `y`, `m`, a number, a text; `None` when it is not set.

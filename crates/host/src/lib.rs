@@ -24,6 +24,7 @@ mod error;
 mod fact;
 mod firmware;
 mod hypervisor;
+mod installed;
 mod interrupt_counts;
 mod isolation;
 mod kernel;
@@ -56,6 +57,7 @@ pub use container::Container;
 pub use error::{HostError, Unreadable};
 pub use fact::to_text;
 pub use hypervisor::{Hypervisor, HypervisorKind};
+pub use installed::{InstalledKernel, InstalledKernels};
 pub use kvm_exits::KvmExits;
 pub use nic::interface::{Interface, InterfaceKind};
 pub use nic::interrupts::NicInterrupt;
@@ -241,6 +243,11 @@ impl Host {
     /// Why they are unknown, and what to do.
     pub fn kvm_exits_told(&self, process: u32) -> Result<String, String> {
         kvm_exits::told(&self.reader, process)
+    }
+
+    /// The kernels in `/boot` and `/lib/modules`.
+    pub fn installed_kernels(&self) -> InstalledKernels {
+        installed::find(&self.reader)
     }
 
     /// What the machine runs on, with the evidence.

@@ -272,6 +272,11 @@ impl Reader {
         Ok(place)
     }
 
+    /// Where a path as seen from the root is on the disk.
+    pub(crate) fn on_disk(&self, path: &Path) -> PathBuf {
+        under(&self.root, path)
+    }
+
     /// Whether something is at the path.
     pub(crate) fn exists(&self, path: &str) -> Result<bool, HostError> {
         match self.resolve(path) {

@@ -35,6 +35,14 @@ pub enum TraceError {
         /// What it said.
         reason: String,
     },
+    /// The kernel is older than the instructions of the eBPF programs.
+    #[error(
+        "eBPF here takes Linux 5.12 or newer, whose programs have atomic operations that return a value; this is {release}"
+    )]
+    KernelTooOld {
+        /// What runs.
+        release: String,
+    },
     /// The embedded object does not fit this kernel, or not this build.
     #[error("the eBPF object cannot be loaded: {0}")]
     Object(String),

@@ -8,7 +8,7 @@ mount -t cgroup2 cgroup $groups
 mkdir $groups/system.slice $groups/user.slice $groups/machine.slice
 # The older kernel stands for a host that uses CPU sets already.
 case $(uname -r) in
-    6.1.*) echo +cpuset >$groups/cgroup.subtree_control ;;
+    5.10.*) echo +cpuset >$groups/cgroup.subtree_control ;;
 esac
 sleep 1000 &
 service=$!

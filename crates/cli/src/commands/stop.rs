@@ -6,6 +6,7 @@ use crate::failure::{Failure, say};
 use crate::verdict::write;
 use lab::roster::{Found, Process, Roster, Standing, Way};
 use probes::options::positive_duration;
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -57,13 +58,19 @@ fn interrupt(found: &Found) -> Result<(), Failure> {
         |why: String| Failure::CouldNotMeasure(format!("{}: process {}: {why}", found.entry.name, process.pid));
     let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| failed("no such process".into()))?;
-    let held = pidfd_open(pid, PidfdFlags::empty()).map_err(|errno| failed(errno.to_string()))?;
+    let held = pidfd_open(pid, PidfdFlags::empty()).map_err(|errno| match errno {
+        // Before Linux 5.3 nothing holds a number so that it stays whose it was.
+        Errno::NOSYS => failed(format!(
+            "this kernel lacks pidfd_open (Linux 5.3): end it by `kill -INT {pid}`"
+        )),
+        errno => failed(errno.to_string()),
+    })?;
     // Looked at again: what is held now is the one that is meant.
     if found.entry.standing(found.owner).is_over() || Process::of(process.pid).as_ref() != Some(process) {
         return Ok(());
     }
     pidfd_send_signal(&held, Signal::INT).map_err(|errno| match errno {
-        rustix::io::Errno::PERM => failed("it belongs to another user: only that one and root can end it".into()),
+        Errno::PERM => failed("it belongs to another user: only that one and root can end it".into()),
         errno => failed(errno.to_string()),
     })
 }

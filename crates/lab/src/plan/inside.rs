@@ -29,7 +29,7 @@ pub(super) fn resolve(word: &Cpus, own: &CpuList) -> Result<CpuList, String> {
 
 impl Plan {
     /// Whether the devices under test are in guests: their steps name CPUs of these then.
-    pub(super) fn is_in_guests(&self) -> bool {
+    pub fn is_in_guests(&self) -> bool {
         self.place.is_in_guest()
     }
 

@@ -1,10 +1,10 @@
 //! Macvtaps: a macvlan whose frames a program has, such as a hypervisor, instead of a network namespace.
 
+use super::made::MACVTAP;
 use super::request::change;
 use super::{check_name, find, local_mac};
 use crate::error::{SysError, errno_of};
 use crate::netns::NetNs;
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoMacVtap, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, MacVtapMode,
@@ -26,7 +26,7 @@ const TRIES: u32 = 64;
 ///
 /// # Errors
 /// A name that cannot be or is taken, no interface `lower`, no `CAP_NET_ADMIN`, no device file because `/dev` is no devtmpfs, or what the
-/// kernel refused (`EOPNOTSUPP`: it was built without `CONFIG_MACVTAP`).
+/// kernel refused ([`SysError::MissingFeature`]: it was built without `CONFIG_MACVTAP`).
 pub fn add_macvtap(name: &str, lower: &str, namespace: &NetNs) -> Result<(), SysError> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     check_name(name)?;
@@ -51,8 +51,7 @@ pub fn add_macvtap(name: &str, lower: &str, namespace: &NetNs) -> Result<(), Sys
             LinkAttribute::Link(below),
             LinkAttribute::NetNsFd(namespace.as_fd().as_raw_fd()),
         ];
-        let message = RouteNetlinkMessage::NewLink(message);
-        change("create macvtap", name, message, NLM_F_CREATE | NLM_F_EXCL)?;
+        MACVTAP.ask(name, message)?;
         return match device(index).exists() {
             true => Ok(()),
             false => Err(SysError::MissingFeature {

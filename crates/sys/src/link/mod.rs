@@ -8,6 +8,7 @@ mod carrier;
 mod counters;
 mod macvlan;
 mod macvtap;
+mod made;
 mod parse;
 mod qdisc;
 pub(crate) mod request;
@@ -22,7 +23,8 @@ pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
 
 use crate::error::SysError;
 use crate::netns::NetNs;
-use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST};
+use made::{BRIDGE, MACVLAN, Made, VETH};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     BridgeStpState, InfoBridge, InfoData, InfoKind, InfoMacVlan, InfoVeth, LinkAttribute, LinkFlags,
@@ -196,7 +198,7 @@ pub fn add_veth(name: &str, peer_name: &str, peer_ns: &NetNs) -> Result<(), SysE
         LinkAttribute::NetNsFd(peer_ns.as_fd().as_raw_fd()),
     ];
     let data = InfoData::Veth(InfoVeth::Peer(peer));
-    create("create veth", name, InfoKind::Veth, data, Vec::new())
+    create(&VETH, name, InfoKind::Veth, data, Vec::new())
 }
 
 /// Makes a macvlan in bridge mode over `lower`, which is in the calling thread's namespace; the macvlan is in `namespace` from
@@ -204,7 +206,7 @@ pub fn add_veth(name: &str, peer_name: &str, peer_ns: &NetNs) -> Result<(), SysE
 ///
 /// # Errors
 /// A name that cannot be or is taken, no interface `lower`, no `CAP_NET_ADMIN`, or what the kernel refused
-/// (`EOPNOTSUPP`: it was built without `CONFIG_MACVLAN`).
+/// ([`SysError::MissingFeature`]: it was built without `CONFIG_MACVLAN`).
 pub fn add_macvlan(name: &str, lower: &str, namespace: &NetNs) -> Result<(), SysError> {
     check_name(name)?;
     let place = vec![
@@ -212,7 +214,7 @@ pub fn add_macvlan(name: &str, lower: &str, namespace: &NetNs) -> Result<(), Sys
         LinkAttribute::NetNsFd(namespace.as_fd().as_raw_fd()),
     ];
     let data = InfoData::MacVlan(vec![InfoMacVlan::Mode(MacVlanMode::Bridge)]);
-    create("create macvlan", name, InfoKind::MacVlan, data, place)
+    create(&MACVLAN, name, InfoKind::MacVlan, data, place)
 }
 
 /// Makes a bridge that forwards at once: no spanning tree, no forward delay, and multicast flooded to every port as by a
@@ -227,7 +229,7 @@ pub fn add_bridge(name: &str) -> Result<(), SysError> {
         InfoBridge::ForwardDelay(0),
         InfoBridge::MulticastSnooping(false),
     ]);
-    create("create bridge", name, InfoKind::Bridge, data, Vec::new())
+    create(&BRIDGE, name, InfoKind::Bridge, data, Vec::new())
 }
 
 /// Makes `name` a port of `bridge`.
@@ -317,13 +319,7 @@ pub fn local_mac(label: &str) -> [u8; 6] {
 }
 
 /// `place`: where it stands, as attributes.
-fn create(
-    operation: &'static str,
-    name: &str,
-    kind: InfoKind,
-    data: InfoData,
-    place: Vec<LinkAttribute>,
-) -> Result<(), SysError> {
+fn create(made: &Made, name: &str, kind: InfoKind, data: InfoData, place: Vec<LinkAttribute>) -> Result<(), SysError> {
     let mut message = LinkMessage::default();
     message.attributes = vec![
         LinkAttribute::IfName(name.to_owned()),
@@ -331,12 +327,7 @@ fn create(
         LinkAttribute::LinkInfo(vec![InfoAttribute::Kind(kind), InfoAttribute::Data(data)]),
     ];
     message.attributes.extend(place);
-    change(
-        operation,
-        name,
-        RouteNetlinkMessage::NewLink(message),
-        NLM_F_CREATE | NLM_F_EXCL,
-    )
+    made.ask(name, message)
 }
 
 fn set(operation: &'static str, name: &str, attributes: Vec<LinkAttribute>) -> Result<(), SysError> {

@@ -61,14 +61,14 @@ impl TcxPort {
         let name: Arc<str> = link.name.into();
         let ring = Ring::new(&name, options.ring_frames, options.frame_bytes)?;
         let code = program::assemble(&options.ethertypes, &ring.shape())?;
-        let program = bpf::load(bpf::PROGRAM_TYPE_TC, &code)
-            .map_err(|errno| bpf::refused("load a tcx program for", &name, errno))?;
+        let program = bpf::load(bpf::PROGRAM_TYPE_TC, &code).map_err(|errno| match errno {
+            // Before Linux 5.12 an exchange with memory is refused already, and that says nothing to anybody.
+            Errno::INVAL if !has_hook(link.index) => no_hook(&name),
+            _ => bpf::refused("load a tcx program for", &name, errno),
+        })?;
         let attached = bpf::attach(&program, link.index, bpf::ATTACH_TCX_INGRESS, bpf::BEFORE);
         let attached = attached.map_err(|errno| match errno {
-            Errno::INVAL => SysError::MissingFeature {
-                what: format!("attach a tcx program to {name}"),
-                needs: "tcx, Linux 6.6 or newer with CONFIG_NET_XGRESS",
-            },
+            Errno::INVAL => no_hook(&name),
             _ => bpf::refused("attach a tcx program to", &name, errno),
         })?;
         Ok(Self {
@@ -156,4 +156,18 @@ impl Shape {
             frame_bytes,
         }
     }
+}
+
+fn no_hook(name: &str) -> SysError {
+    SysError::MissingFeature {
+        what: format!("attach a tcx program to {name}"),
+        needs: "tcx, Linux 6.6 or newer with CONFIG_NET_XGRESS",
+    }
+}
+
+/// Whether the interface has the hook: a program that lets every frame go on can be attached, and is gone again.
+fn has_hook(interface: u32) -> bool {
+    let attached = bpf::load(bpf::PROGRAM_TYPE_TC, &program::all_go_on())
+        .and_then(|program| bpf::attach(&program, interface, bpf::ATTACH_TCX_INGRESS, bpf::BEFORE));
+    attached.err() != Some(Errno::INVAL)
 }

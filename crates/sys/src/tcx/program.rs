@@ -110,6 +110,11 @@ enum Target {
     Pass,
 }
 
+/// The program that takes nothing.
+pub(super) fn all_go_on() -> [Instruction; 2] {
+    [op(MOVE_NUMBER, R0, 0, 0, NEXT), op(EXIT, 0, 0, 0, 0)]
+}
+
 /// The program for these EtherTypes and this ring.
 pub(super) fn assemble(ethertypes: &[u16], shape: &Shape) -> Result<Vec<Instruction>, SysError> {
     if !(1..=MOST_ETHERTYPES).contains(&ethertypes.len()) {
@@ -136,7 +141,7 @@ pub(super) fn assemble(ethertypes: &[u16], shape: &Shape) -> Result<Vec<Instruct
         op(EXIT, 0, 0, 0, 0),
     ]);
     code.part(Target::Pass);
-    code.add(&[op(MOVE_NUMBER, R0, 0, 0, NEXT), op(EXIT, 0, 0, 0, 0)]);
+    code.add(&all_go_on());
     Ok(code.resolved())
 }
 

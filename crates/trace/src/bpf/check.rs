@@ -6,6 +6,7 @@ use sys::privilege::{Capability, has};
 
 /// Where the kernel keeps the description of its types.
 const BTF: &str = "/sys/kernel/btf/vmlinux";
+const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
 /// Refuses what the kernel would refuse, with a reason.
 pub(crate) fn can_run() -> Result<(), TraceError> {
@@ -48,6 +49,27 @@ pub(crate) fn possible_cpus() -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX).max(1)
 }
 
+/// Since when programs have atomic operations that return a value, or do more than add (`BPF_FETCH`, `BPF_CMPXCHG`).
+const ATOMIC_SINCE: (u32, u32) = (5, 12);
+/// What the verifier of an older kernel says of their instruction, which it reads as one with garbage in it.
+const NOT_ATOMIC: &str = "BPF_STX uses reserved fields";
+
+/// The kernel's refusal of a program that cannot be done without.
+pub(crate) fn program_refused(tracepoint: String, reason: String) -> TraceError {
+    let release = std::fs::read_to_string(RELEASE).unwrap_or_default();
+    refusal(tracepoint, reason, release.trim())
+}
+
+fn refusal(tracepoint: String, reason: String, release: &str) -> TraceError {
+    // Distributions give older kernels newer verifiers: what it says counts, too.
+    match reason.contains(NOT_ATOMIC) && numbers(release).is_some_and(|numbers| numbers < ATOMIC_SINCE) {
+        true => TraceError::KernelTooOld {
+            release: release.to_owned(),
+        },
+        false => TraceError::Program { tracepoint, reason },
+    }
+}
+
 /// What to do when the kernel refuses a map.
 pub(crate) fn memory_hint() -> &'static str {
     // Since 5.11 maps count as memory of the control group, before as locked memory of the user (bpf(2)).
@@ -65,7 +87,31 @@ fn counts_as_locked() -> bool {
 
 /// Version and patch level of the running kernel.
 pub(crate) fn kernel_release() -> Option<(u32, u32)> {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+    numbers(&std::fs::read_to_string(RELEASE).ok()?)
+}
+
+fn numbers(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split('.').map_while(|part| part.trim().parse::<u32>().ok());
     Some((numbers.next()?, numbers.next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refusal;
+    use crate::error::TraceError;
+
+    #[test]
+    fn a_kernel_that_is_too_old_is_told_from_a_program_that_is_wrong() {
+        let said = "Invalid argument. Verifier output: BPF_STX uses reserved fields\nprocessed 0 insns";
+        let told = |reason: &str, release| refusal("sched/sched_switch".to_owned(), reason.to_owned(), release);
+        let old = told(said, "5.10.0-32-rt-amd64").to_string();
+        assert!(
+            old.contains("Linux 5.12") && old.contains("5.10.0-32-rt-amd64"),
+            "{old}"
+        );
+        for (reason, release) in [(said, "6.1.0"), ("invalid mem access", "5.10.0"), (said, "")] {
+            let error = told(reason, release);
+            assert!(matches!(error, TraceError::Program { .. }), "{error}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ use ring::Rings;
 use std::sync::{Mutex, PoisonError};
 use units::Monotonic;
 
-pub(crate) use check::{can_run, kernel_release, memory_hint, possible_cpus};
+pub(crate) use check::{can_run, kernel_release, memory_hint, possible_cpus, program_refused};
 pub use check::{can_run_with, types_missing};
 pub use cost::Cost;
 pub(crate) use cost::{Runs, program_runs, read_runs};
@@ -160,8 +160,7 @@ fn load_all(ebpf: &mut Ebpf, btf: &Btf) -> Result<Vec<Program>, TraceError> {
 /// Why a tracepoint is not listened to, if it can be done without.
 fn needless(point: &Attachment, reason: String) -> Result<String, TraceError> {
     if point.needed {
-        let tracepoint = format!("{}/{}", point.group, point.name);
-        return Err(TraceError::Program { tracepoint, reason });
+        return Err(program_refused(format!("{}/{}", point.group, point.name), reason));
     }
     Ok(reason)
 }

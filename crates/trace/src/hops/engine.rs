@@ -6,7 +6,7 @@ use super::load::{check, kinds, load};
 use super::maps::{Maps, failed};
 use super::reading::{Duration, Progress, Reading, StreamInfo, Troubles};
 use super::{HopOptions, HopSeries, PointKind};
-use crate::bpf::{Runs, can_run, kernel_release, program_runs};
+use crate::bpf::{Runs, can_run, kernel_release, program_refused, program_runs};
 use crate::error::{TraceError, with_sources};
 use aya::maps::MapError;
 use aya::programs::BtfTracePoint;
@@ -347,8 +347,5 @@ fn tracepoint(ebpf: &mut Ebpf, kind: PointKind) -> Result<&mut BtfTracePoint, St
 }
 
 fn refused(kind: PointKind, reason: String) -> TraceError {
-    TraceError::Program {
-        tracepoint: kind.tracepoint().to_owned(),
-        reason,
-    }
+    program_refused(kind.tracepoint().to_owned(), reason)
 }

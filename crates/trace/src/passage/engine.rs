@@ -9,7 +9,7 @@ use super::load::load;
 use super::passages::{Names, Passage, Served, assemble};
 use super::select;
 use super::{FollowCounts, FollowOptions, Listening};
-use crate::bpf::{can_run, program_runs};
+use crate::bpf::{can_run, program_refused, program_runs};
 use crate::error::{TraceError, with_sources};
 use crate::layout::words;
 use aya::maps::{Array, MapData, MapError, PerCpuArray, RingBuf};
@@ -120,10 +120,7 @@ impl Follower {
             }
         }
         if self.listening.tracepoints.is_empty() {
-            return Err(TraceError::Program {
-                tracepoint: "every tracepoint".to_owned(),
-                reason: refused,
-            });
+            return Err(program_refused("every tracepoint".to_owned(), refused));
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ pub(super) struct GuestArgs {
 }
 
 pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
-    let spec = args.machine.spec(VCPUS)?;
+    let spec = args.machine.spec(VCPUS)?.for_loader();
     if let Some(word) = args
         .command
         .words

@@ -65,7 +65,9 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
 
 /// A guest of ours, for this command.
 fn booted(args: &GuestArgs) -> Result<Box<dyn Place>, Failure> {
-    let guest = Guest::boot(&args.machine.spec(VCPUS)?, None)?;
+    let spec = args.machine.spec(VCPUS)?;
+    say(&format_args!("a guest with {}", spec.kernel_in_words()));
+    let guest = Guest::boot(&spec, None)?;
     say(&format_args!(
         "{}; up in {:.1} s",
         guest.describe(),

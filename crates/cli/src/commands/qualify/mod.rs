@@ -164,7 +164,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     roles.elsewhere = args.far.machine();
     plan.check_beside(&cpus, &roles)?;
     if args.show {
-        return outline::show(&plan, &cpus, &roles);
+        return outline::show(&plan, &cpus, &roles, guests(&args, &plan));
     }
     if !args.disturb {
         not_to_be_disturbed(&plan.occupied(&cpus, &roles)?, is_named)?;
@@ -179,7 +179,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     }
     let place = place(&args, &plan, &cpus, &roles)?;
     if args.dry_run {
-        outline::show(&plan, &cpus, &roles)?;
+        outline::show(&plan, &cpus, &roles, guests(&args, &plan))?;
         return outline::ready();
     }
     let partition = partition(&plan, &roles)?;
@@ -277,6 +277,15 @@ fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
     };
     let vcpus = args.guest.vcpus().or(plan.vcpus);
     Plan { place, vcpus, ..plan }
+}
+
+/// What the guests of a plan boot, in a sentence; `None`: it has none.
+fn guests(args: &QualifyArgs, plan: &Plan) -> Option<String> {
+    let booted = || match args.guest.spec(plan.guest_cpus()) {
+        Ok(spec) => format!("Its guests boot {}.", spec.kernel_in_words()),
+        Err(failure) => format!("Its guests cannot boot: {failure}"),
+    };
+    plan.is_in_guests().then(booted)
 }
 
 /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.

@@ -20,8 +20,8 @@ pub(super) fn list() -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Prints what a plan will do here; returns the exit status.
-pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles) -> Result<u8, Failure> {
+/// Prints what a plan will do here, and what its guests boot if it has some; returns the exit status.
+pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles, guests: Option<String>) -> Result<u8, Failure> {
     let outline = plan.outline(cpus, roles)?;
     let mut out = format!(
         "{}: {}\n{}; limits: {}\n",
@@ -35,7 +35,8 @@ pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles) -> Result<u8, Fa
     }
     list_of(&mut out, "Steps", &outline.steps);
     list_of(&mut out, "Loads beside all of them", &outline.loads);
-    list_of(&mut out, "What it does to this host", &outline.does);
+    let does: Vec<String> = guests.into_iter().chain(outline.does).collect();
+    list_of(&mut out, "What it does to this host", &does);
     write(&out)?;
     Ok(0)
 }

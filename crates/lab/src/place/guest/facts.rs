@@ -48,6 +48,7 @@ impl Made<'_> {
             own("virtual CPUs on this machine's", placed),
             own("memory", format!("{} MiB, {}", spec.memory >> 20, memory(self.kvm))),
             own("kernel", kernel),
+            own("why this kernel", spec.why_kernel.clone()),
             own("kernel arguments", spec.kernel_arguments()),
             own("image", format!("{} octets", self.image_octets)),
             own("boot", boot),

@@ -11,6 +11,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Where modules stand in it, beside a file with their names.
 pub(super) const MODULES: &str = "/modules";
@@ -23,7 +24,8 @@ pub const OWN_PROGRAM: &str = "/proc/self/exe";
 /// An archive with `program` as `/init`, with these modules, in the order given, and with the runtime of this machine that is to run
 /// containers in the guest. The program must be a static triptime: this one is [`OWN_PROGRAM`].
 ///
-/// Modules that gzip packed are unpacked; of those that xz or zstd packed, the kernel does it (`CONFIG_MODULE_DECOMPRESS`).
+/// Packed modules are unpacked, those of xz and zstd by the programs of this machine: kernels do it themselves since 5.17 only, with
+/// `CONFIG_MODULE_DECOMPRESS`. Where there is no such program it is left to them.
 ///
 /// # Errors
 /// A file that cannot be read; a runtime that is not here.
@@ -68,9 +70,25 @@ fn packed(module: &Module) -> Result<(String, Vec<u8>), PlaceError> {
             read.map_err(|error| io(&module.file, error))?;
             Ok((format!("{}.ko", module.name), unpacked))
         }
-        Some(packed @ ("xz" | "zst")) => Ok((format!("{}.ko.{packed}", module.name), content)),
+        Some(packed @ ("xz" | "zst")) => Ok(match unpacked(packed, &module.file) {
+            Some(unpacked) => (format!("{}.ko", module.name), unpacked),
+            None => (format!("{}.ko.{packed}", module.name), content),
+        }),
         _ => Ok((format!("{}.ko", module.name), content)),
     }
+}
+
+/// What is in a file that xz or zstd packed; `None`: it is no such file, or the program is not here.
+fn unpacked(ending: &str, file: &Path) -> Option<Vec<u8>> {
+    let program = if ending == "xz" { "xz" } else { "zstd" };
+    let unpacking = Command::new(program)
+        .args(["--decompress", "--stdout", "--quiet"])
+        .arg(file)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let output = unpacking.ok()?;
+    output.status.success().then_some(output.stdout)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, PlaceError> {

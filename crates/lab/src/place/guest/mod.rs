@@ -24,6 +24,7 @@ pub mod held;
 mod how;
 mod image;
 mod joined;
+mod kernel;
 pub(in crate::place) mod message;
 mod modules;
 pub(in crate::place) mod peer;
@@ -36,6 +37,7 @@ pub use archive::Archive;
 pub use carried::{libraries_of, runtime_for_guest};
 pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
 pub use joined::Joined;
+pub use kernel::GuestKernel;
 pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules, reads_files};
 pub use shown::{domain, image_for_any, show};
 pub use spec::{Accel, Channel, GuestSpec, MEMORY, VCPUS};
@@ -58,6 +60,16 @@ const CHANNEL: &str = "triptime";
 
 /// Group of the facts of a guest.
 pub const GROUP: &str = "guest";
+
+/// Whether there is what such a guest takes: its files, and QEMU.
+///
+/// # Errors
+/// What is not there.
+pub fn can_boot(spec: &GuestSpec) -> Result<(), PlaceError> {
+    spec.check()?;
+    choose_modules(&spec.modules, &OF_QEMU)?;
+    qemu::program().map(|_| ())
+}
 
 /// Where a guest's network card leads to.
 #[derive(Debug)]

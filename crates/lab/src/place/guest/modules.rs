@@ -4,13 +4,21 @@ use super::super::PlaceError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What a guest under QEMU takes: its network card, and the port over which it talks. Where the kernel has one of them built in, there is
-/// no module of it.
-pub const OF_QEMU: [&str; 3] = ["virtio_pci", "virtio_net", "virtio_console"];
+/// What a guest under QEMU takes: its network card, the port over which it talks, and what plans that run in it make their beds of. Where
+/// the kernel has one of them built in, there is no module of it.
+pub const OF_QEMU: [&str; 7] = [
+    "virtio_pci",
+    "virtio_net",
+    "virtio_console",
+    "veth",
+    "bridge",
+    "macvlan",
+    "tun",
+];
 
 /// What a guest takes under any hypervisor that boots the image by itself: its disks, network cards and the channel of QEMU, VMware and
-/// Hyper-V, virtual functions of the usual cards, and the file system of a disk that all systems read.
-pub const OF_ANY: [&str; 26] = [
+/// Hyper-V, virtual functions of the usual cards, what beds are made of, and the file system of a disk that all systems read.
+pub const OF_ANY: [&str; 30] = [
     "virtio_pci",
     "virtio_net",
     "virtio_console",
@@ -32,6 +40,10 @@ pub const OF_ANY: [&str; 26] = [
     "iavf",
     "mlx5_core",
     "ptp_kvm",
+    "veth",
+    "bridge",
+    "macvlan",
+    "tun",
     FILES,
     // Names of files there: which of these a kernel asks for is its own choice, and nobody loads it later.
     "nls_cp437",
@@ -79,6 +91,11 @@ pub fn choose(folder: &Path, wanted: &[&str]) -> Result<Vec<Module>, PlaceError>
         add(&known, &name.replace('-', "_"), &mut chosen, 0);
     }
     Ok(chosen)
+}
+
+/// Whether a folder has a list of kernel modules.
+pub(super) fn is_folder(folder: &Path) -> bool {
+    [DEPENDENCIES, ORDER].iter().any(|list| folder.join(list).is_file())
 }
 
 /// Whether the kernel of this folder can write files that all systems read, as far as the folder says: its list of what is built in may be

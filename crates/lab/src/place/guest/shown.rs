@@ -39,10 +39,12 @@ pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
     };
     let program = super::qemu::program().unwrap_or_else(|_| PathBuf::from("qemu-system-x86_64"));
     Ok(format!(
-        "image: this program as /init, {octets} octets in all; modules: {names}\n\
+        "kernel: {kernel}\n\
+         image: this program as /init, {octets} octets in all; modules: {names}\n\
          kernel arguments: {arguments}\n\n\
          QEMU:\n{line}\n\n\
          libvirt:\n{domain}",
+        kernel = spec.kernel_in_words(),
         arguments = spec.kernel_arguments(),
         line = shown(&program, &words(spec, &ways)),
         domain = xml(
@@ -101,6 +103,8 @@ mod tests {
         let spec = GuestSpec::new("/proc/version".into(), modules.path().to_owned());
         let text = show(&spec, None).expect("shown");
         for wanted in [
+            "kernel: /proc/version with the modules of ",
+            "(named)",
             "modules: none",
             "-append 'console=ttyS0",
             "<domain type='kvm'>",

@@ -2,9 +2,10 @@
 
 use super::super::PlaceError;
 use super::super::container::RuntimeName;
+use super::kernel::GuestKernel;
 use crate::cpu_list;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use units::CpuList;
 
 /// What a guest is to be.
@@ -14,6 +15,9 @@ pub struct GuestSpec {
     pub kernel: PathBuf,
     /// That kernel's modules: `/lib/modules/RELEASE`, or a folder with NAME.ko and a file `order`.
     pub modules: PathBuf,
+    /// Why this kernel.
+    #[serde(default)]
+    pub why_kernel: String,
     /// More arguments for the kernel.
     pub arguments: String,
     /// Virtual CPUs.
@@ -76,15 +80,27 @@ pub enum Channel {
 /// Memory of a guest unless more is asked for: the image, unpacked, takes a part.
 pub const MEMORY: u64 = 768 << 20;
 
+/// Why a kernel that was named is taken.
+const NAMED: &str = "named";
+
 /// Virtual CPUs of a guest unless more are asked for.
 pub const VCPUS: u32 = 2;
 
 impl GuestSpec {
+    /// The same with a kernel that was looked for.
+    pub fn with(kernel: GuestKernel) -> Self {
+        Self {
+            why_kernel: kernel.why,
+            ..Self::new(kernel.image, kernel.modules)
+        }
+    }
+
     /// Two virtual CPUs, the second isolated, with this kernel.
     pub fn new(kernel: PathBuf, modules: PathBuf) -> Self {
         Self {
             kernel,
             modules,
+            why_kernel: NAMED.to_owned(),
             arguments: String::new(),
             cpus: VCPUS,
             isolated: CpuList::from_iter([1]),
@@ -97,13 +113,20 @@ impl GuestSpec {
         }
     }
 
-    /// This machine's own kernel and its modules.
-    ///
-    /// # Errors
-    /// They are not on its disk.
-    pub fn own_kernel() -> Result<(PathBuf, PathBuf), PlaceError> {
-        let release = rustix::system::uname().release().to_string_lossy().into_owned();
-        own_kernel_at(Path::new("/"), &release)
+    /// The same for firmware and boot loaders, which take no `vmlinux`: with the `vmlinuz` of the same folder, if there is one.
+    #[must_use]
+    pub fn for_loader(self) -> Self {
+        let packed = self.modules.join("vmlinuz");
+        match self.kernel == self.modules.join("vmlinux") && packed.is_file() {
+            true => Self { kernel: packed, ..self },
+            false => self,
+        }
+    }
+
+    /// Its kernel, the folder of that one's modules, and why it is taken.
+    pub fn kernel_in_words(&self) -> String {
+        let (kernel, modules) = (self.kernel.display(), self.modules.display());
+        format!("{kernel} with the modules of {modules} ({})", self.why_kernel)
     }
 
     /// What the kernel is told at its boot.
@@ -179,22 +202,9 @@ impl GuestSpec {
     }
 }
 
-fn own_kernel_at(root: &Path, release: &str) -> Result<(PathBuf, PathBuf), PlaceError> {
-    let kernel = root.join(format!("boot/vmlinuz-{release}"));
-    let modules = root.join(format!("lib/modules/{release}"));
-    match (kernel.is_file(), modules.is_dir()) {
-        (true, true) => Ok((kernel, modules)),
-        _ => Err(PlaceError::NotAvailable(format!(
-            "a guest takes a kernel, and this machine's own is not on its disk ({} and {}): name one with --kernel FILE --modules DIR",
-            kernel.display(),
-            modules.display()
-        ))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{GuestSpec, own_kernel_at};
+    use super::GuestSpec;
     use units::CpuList;
 
     fn spec() -> GuestSpec {
@@ -221,6 +231,16 @@ mod tests {
     }
 
     #[test]
+    fn a_boot_loader_is_given_the_packed_kernel() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spec = |name: &str| GuestSpec::new(folder.path().join(name), folder.path().to_owned()).for_loader();
+        assert!(spec("vmlinux").kernel.ends_with("vmlinux"));
+        std::fs::write(folder.path().join("vmlinuz"), "").expect("written");
+        assert!(spec("vmlinux").kernel.ends_with("vmlinuz"));
+        assert!(spec("bzImage").kernel.ends_with("bzImage"));
+    }
+
+    #[test]
     fn guests_side_by_side_share_no_cpu() {
         let mut spec = spec();
         spec.host_cpus = Some(CpuList::from_iter([2, 3, 6, 7]));
@@ -243,16 +263,5 @@ mod tests {
         assert!(said(|spec| spec.isolated = CpuList::from_iter([3])).contains("no CPU 3"));
         assert!(said(|spec| spec.host_cpus = Some(CpuList::from_iter([1]))).contains("2 virtual CPUs and 1"));
         assert!(said(|spec| spec.kernel = "/nowhere".into()).contains("/nowhere"));
-    }
-
-    #[test]
-    fn without_a_kernel_the_options_that_name_one_are_told() {
-        let root = tempfile::tempdir().expect("a folder");
-        let error = own_kernel_at(root.path(), "6.1").expect_err("none");
-        assert!(error.to_string().contains("--kernel FILE --modules DIR"), "{error}");
-        std::fs::create_dir_all(root.path().join("boot")).expect("made");
-        std::fs::write(root.path().join("boot/vmlinuz-6.1"), "").expect("written");
-        std::fs::create_dir_all(root.path().join("lib/modules/6.1")).expect("made");
-        assert!(own_kernel_at(root.path(), "6.1").is_ok());
     }
 }

@@ -25,7 +25,8 @@ const THRESHOLD: &str = "tracing_thresh";
 pub struct Hwlat {
     tracefs: Tracefs,
     instance: Instance,
-    pipe: Pipe,
+    /// Until the tracer is to end.
+    pipe: Option<Pipe>,
     /// The threshold the kernel began with.
     threshold_before: String,
     threshold_us: u64,
@@ -47,8 +48,9 @@ impl Hwlat {
 
     fn run(tracefs: &Tracefs, instance: Instance, cpus: &CpuList, threshold_ns: u64) -> Result<Self, TraceError> {
         instance.write("tracing_cpumask", &cpumask(cpus))?;
-        let pipe = Pipe::open(instance.file("trace_pipe"))?;
+        // In this order: while somebody reads the pipe, the kernel changes no tracer (EBUSY).
         instance.write("current_tracer", Tracer::Hwlat.name())?;
+        let pipe = Pipe::open(instance.file("trace_pipe"))?;
         // Only now: the kernel remembers what it was at the tracer's start, and puts that back at its end.
         let hwlat = Self {
             threshold_before: tracefs.read(THRESHOLD)?,
@@ -56,7 +58,7 @@ impl Hwlat {
             settings: settings(tracefs)?,
             tracefs: tracefs.clone(),
             instance,
-            pipe,
+            pipe: Some(pipe),
         };
         tracefs.write(THRESHOLD, &hwlat.threshold_us.to_string())?;
         Ok(hwlat)
@@ -68,7 +70,9 @@ impl Hwlat {
     /// The kernel refuses to say.
     pub fn look(&mut self) -> Result<Vec<HwlatSample>, TraceError> {
         let mut samples = Vec::new();
-        self.pipe.lines(|line| samples.extend(parse(line)))?;
+        if let Some(pipe) = &mut self.pipe {
+            pipe.lines(|line| samples.extend(parse(line)))?;
+        }
         Ok(samples)
     }
 
@@ -87,6 +91,7 @@ impl Drop for Hwlat {
     fn drop(&mut self) {
         // It remembers the last one for its next start; that is to be the one it would have had without us.
         let _ = self.tracefs.write(THRESHOLD, self.threshold_before.trim());
+        self.pipe = None;
         let _ = self.instance.write("current_tracer", "nop");
     }
 }

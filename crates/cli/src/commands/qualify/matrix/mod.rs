@@ -15,6 +15,7 @@ use crate::run_file::default_file;
 use crate::table::Form;
 use crate::verdict::{self, LIMIT_FAILED};
 use lab::matrix::{Chosen, Folder, Here, LeftOut, Setup, State, StateError, choose, expected_ns, plan_file};
+use lab::place::guest::can_boot;
 use lab::plan::{Cell, MatrixTable, Named, Plan, Roles, live_facts};
 use probes::{Machine, Need};
 use rounds::{End, Rounds};
@@ -46,11 +47,12 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     let guest = args
         .guest
         .spec(plan.guest_cpus())
-        .map(|_| ())
+        .and_then(|spec| Ok(can_boot(&spec).map(|()| spec.kernel_in_words())?))
         .map_err(|failure| failure.to_string());
-    let course = Course::of(args, plan, table, &Here::look(&cpus, &roles.measured, guest));
+    let here = Here::look(&cpus, &roles.measured, guest.clone().map(|_| ()));
+    let course = Course::of(args, plan, table, &here);
     if args.show {
-        return outline::show(&course, &roles);
+        return outline::show(&course, &roles, guest.ok().as_deref());
     }
     if !args.disturb {
         not_to_be_disturbed(&course.plan.occupied(&cpus, &roles)?, args.cpus.is_some())?;
@@ -58,7 +60,7 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     explained(&args.run);
     Need::check_all(&course.plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
     if args.dry_run {
-        outline::show(&course, &roles)?;
+        outline::show(&course, &roles, guest.ok().as_deref())?;
         return super::outline::ready();
     }
     course.check()?;

@@ -8,13 +8,13 @@ use lab::plan::{Cell, Roles};
 use std::fmt::Write;
 use units::format_ns;
 
-/// Prints it; returns the exit status.
-pub(super) fn show(course: &Course, roles: &Roles) -> Result<u8, Failure> {
-    write(&text(course, roles))?;
+/// Prints it, with what guests boot here, if there can be some; returns the exit status.
+pub(super) fn show(course: &Course, roles: &Roles, kernel: Option<&str>) -> Result<u8, Failure> {
+    write(&text(course, roles, kernel))?;
     Ok(0)
 }
 
-fn text(course: &Course, roles: &Roles) -> String {
+fn text(course: &Course, roles: &Roles, kernel: Option<&str>) -> String {
     let (plan, chosen) = (&course.plan, &course.chosen);
     let mut out = format!("{}: {}\n", plan.name, plan.what);
     let round_ns: u64 = chosen.cells.iter().map(|cell| expected_ns(plan, cell)).sum();
@@ -31,6 +31,10 @@ fn text(course: &Course, roles: &Roles) -> String {
     );
     for line in roles.lines() {
         let _ = writeln!(out, "{line}");
+    }
+    let has_guests = chosen.cells.iter().any(|cell| cell.place.is_in_guest());
+    if let Some(kernel) = kernel.filter(|_| has_guests) {
+        let _ = writeln!(out, "guests boot {kernel}");
     }
     let mut list = |heading: &str, lines: Vec<String>| {
         if !lines.is_empty() {

@@ -82,6 +82,27 @@ impl RuntimeName {
     }
 }
 
+/// What those say that are here and do not run, as a text in brackets.
+fn those_that_fail() -> String {
+    let said = RuntimeName::ALL.into_iter().filter_map(|name| {
+        let output = Command::new(name.program())
+            .arg("--version")
+            .stdin(Stdio::null())
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        Some(format!(
+            "{}: {}",
+            name.name(),
+            text.lines().next().unwrap_or("it ends with an error")
+        ))
+    });
+    match said.collect::<Vec<_>>().join("; ") {
+        said if said.is_empty() => said,
+        said => format!(" that runs ({said})"),
+    }
+}
+
 /// A runtime that is installed.
 #[derive(Debug, Clone)]
 pub(super) struct Runtime {
@@ -115,10 +136,10 @@ impl Runtime {
                 let mut usable = RuntimeName::ALL.into_iter().filter(|name| name.why_not().is_none());
                 match usable.find_map(Self::installed) {
                     Some(found) => Ok(found),
-                    None => not_available(
-                        "a container takes a runtime, and none is installed: install runc, crun, podman or lxc"
-                            .to_owned(),
-                    ),
+                    None => not_available(format!(
+                        "a container takes a runtime, and none is installed{}: install runc, crun, podman or lxc",
+                        those_that_fail()
+                    )),
                 }
             }
         }

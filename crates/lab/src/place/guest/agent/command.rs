@@ -1,6 +1,7 @@
 //! A command that the guest runs: the same program, with the words that the host gave.
 
 use super::super::message::{Answer, Ended};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fs::{File, create_dir_all, remove_dir_all};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -53,7 +54,10 @@ impl Command {
             return Err("a command without its standard input and output".to_owned());
         };
         let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
-        let process = process.map_err(|errno| format!("a handle of triptime's process: {errno}"))?;
+        let process = process.map_err(|errno| match errno {
+            Errno::NOSYS => "a handle of triptime's process: pidfd_open takes Linux 5.3".to_owned(),
+            _ => format!("a handle of triptime's process: {errno}"),
+        })?;
         let home = folder.clone();
         let started = std::thread::Builder::new().spawn(move || attend(child, output, &home, tell));
         started.map_err(|error| format!("a thread: {error}"))?;

@@ -7,7 +7,9 @@ use rustix::mount::{MountFlags, mount};
 use rustix::system::{finit_module, uname};
 use std::fs::{File, create_dir_all, read_to_string};
 use std::io;
+use std::os::unix::fs::symlink;
 use sys::link::{LinkInfo, list, set_up};
+use units::CpuList;
 
 /// The kernel is to unpack the module (linux/module.h, since Linux 5.17).
 const MODULE_INIT_COMPRESSED_FILE: i32 = 4;
@@ -23,15 +25,31 @@ const MOUNTS: [(&str, &str); 7] = [
     ("securityfs", "/sys/kernel/security"),
 ];
 
+/// Links that udev makes elsewhere. Runtimes of containers run themselves again by a descriptor, which the kernel names after the first of
+/// these; Linux 5.10 looks that name up (6.1 does not), and finds nothing without it.
+const LINKS: [(&str, &str); 4] = [
+    ("/proc/self/fd", "/dev/fd"),
+    ("/proc/self/fd/0", "/dev/stdin"),
+    ("/proc/self/fd/1", "/dev/stdout"),
+    ("/proc/self/fd/2", "/dev/stderr"),
+];
+
 /// Mounts `/proc`, where the kernel command line is read.
 pub(super) fn mount_proc() -> Result<(), String> {
     mount_one("proc", "/proc")
 }
 
-/// Mounts the others; what could not be.
+/// Mounts the others, and makes the links; what could not be done.
 pub(super) fn mount_others() -> Vec<String> {
-    let failed = MOUNTS.iter().filter_map(|(kind, target)| mount_one(kind, target).err());
-    failed.collect()
+    let mut failed: Vec<String> = MOUNTS
+        .iter()
+        .filter_map(|(kind, target)| mount_one(kind, target).err())
+        .collect();
+    failed.extend(LINKS.iter().filter_map(|(to, link)| {
+        let made = symlink(to, link).err()?;
+        (made.kind() != io::ErrorKind::AlreadyExists).then(|| format!("cannot make the link {link}: {made}"))
+    }));
+    failed
 }
 
 fn mount_one(kind: &str, target: &str) -> Result<(), String> {
@@ -107,6 +125,27 @@ impl Loaded {
     }
 }
 
+/// The CPUs that the kernel was told to isolate, where it does not: before Linux 5.6 it takes no notice of an `isolcpus=` with the flag
+/// `managed_irq`.
+pub(super) fn not_isolated() -> Option<String> {
+    let read = |path: &str| line(path).unwrap_or_default();
+    unheeded(&read("/proc/cmdline"), &read("/sys/devices/system/cpu/isolated"))
+}
+
+fn unheeded(arguments: &str, isolated: &str) -> Option<String> {
+    let value = arguments
+        .split_whitespace()
+        .rev()
+        .find_map(|word| word.strip_prefix("isolcpus="))?;
+    let list = value.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let missing = list.parse::<CpuList>().ok()?.without(&isolated.parse().ok()?);
+    (!missing.is_empty()).then(|| {
+        format!(
+            "the kernel does not isolate cpu {missing}, as isolcpus={value} asks: the flag managed_irq takes Linux 5.6"
+        )
+    })
+}
+
 /// Brings `lo` and the first network card but the one with the address `second` up, without IPv6, so that nothing of this kernel's own is
 /// between the frames of a test; its name and address. `None`: there is none.
 pub(super) fn interface_up(second: Option<[u8; 6]>) -> Result<Option<(String, [u8; 6])>, String> {
@@ -152,7 +191,7 @@ pub(super) fn line(path: &str) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Loaded;
+    use super::{Loaded, unheeded};
     use rustix::io::Errno;
 
     #[test]
@@ -165,6 +204,15 @@ mod tests {
         assert_eq!(loaded.complaint("hv_netvsc.ko.xz", Err(Errno::NOENT)), None);
         assert_eq!(loaded.complaint("ptp_kvm.ko.xz", Err(Errno::OPNOTSUPP)), None);
         assert!(loaded.complaint("iavf.ko.xz", Err(Errno::INVAL)).is_some());
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_isolate_is_told() {
+        let asked = "quiet isolcpus=managed_irq,domain,1-2 rcu_nocbs=1-2";
+        assert_eq!(unheeded(asked, "1-2"), None);
+        assert_eq!(unheeded("quiet", ""), None);
+        let said = unheeded(asked, "").expect("none is isolated");
+        assert!(said.contains("cpu 1-2") && said.contains("Linux 5.6"), "{said}");
     }
 
     #[test]

@@ -59,6 +59,7 @@ fn work() -> Result<(), String> {
     let arguments = Arguments::live().ok_or("the kernel command line does not ask for it")?;
     let mut complaints = machine::mount_others();
     complaints.extend(machine::load_modules());
+    complaints.extend(machine::not_isolated());
     let (card, unreadable) = match arguments.management {
         Some(Ok(card)) => (Some(card), None),
         Some(Err(why)) => (None, Some(why)),

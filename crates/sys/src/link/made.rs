@@ -1,0 +1,52 @@
+//! Interfaces that the kernel makes of itself, where it has their kind.
+
+use super::request::change;
+use crate::error::SysError;
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::LinkMessage;
+use rustix::io::Errno;
+
+/// A kind of interface that the kernel may be built without, or have as a module.
+pub(super) struct Made {
+    /// What is done, for errors.
+    operation: &'static str,
+    /// What it takes.
+    needs: &'static str,
+}
+
+pub(super) const VETH: Made = Made {
+    operation: "create veth",
+    needs: "CONFIG_VETH, or its module veth, is not there",
+};
+pub(super) const MACVLAN: Made = Made {
+    operation: "create macvlan",
+    needs: "CONFIG_MACVLAN, or its module macvlan, is not there",
+};
+pub(super) const BRIDGE: Made = Made {
+    operation: "create bridge",
+    needs: "CONFIG_BRIDGE, or its module bridge, is not there",
+};
+pub(super) const MACVTAP: Made = Made {
+    operation: "create macvtap",
+    needs: "CONFIG_MACVTAP, or its module macvtap, is not there",
+};
+
+impl Made {
+    /// Asks the kernel for one.
+    pub(super) fn ask(&self, name: &str, message: LinkMessage) -> Result<(), SysError> {
+        let message = RouteNetlinkMessage::NewLink(message);
+        let made = change(self.operation, name, message, NLM_F_CREATE | NLM_F_EXCL);
+        made.map_err(|error| match error {
+            // What rtnetlink says to a kind that it does not know.
+            SysError::Refused {
+                errno: Errno::OPNOTSUPP,
+                ..
+            } => SysError::MissingFeature {
+                what: format!("{} {name}", self.operation),
+                needs: self.needs,
+            },
+            other => other,
+        })
+    }
+}
