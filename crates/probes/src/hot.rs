@@ -237,10 +237,10 @@ const STACK_BYTES: usize = 256 * 1024;
 /// The whole stack of a measuring thread, all of which is locked: twice what it touches, since it gets ready on it too.
 const ALL_STACK_BYTES: usize = 2 * STACK_BYTES;
 
-/// Records a feed holds for `per_second` records a second: five seconds, since the recorder may wait for a slow disk, and at
+/// Records a feed holds for `per_second` records a second: four seconds, since the recorder may wait for a slow disk, and at
 /// least as many as a burst at the start brings. Each takes 32 octets of locked memory.
 pub(crate) fn capacity(per_second: u64) -> usize {
-    usize::try_from(per_second.saturating_mul(5))
+    usize::try_from(per_second.saturating_mul(4))
         .unwrap_or(usize::MAX)
         .clamp(16_384, 8 << 20)
 }

@@ -35,8 +35,8 @@ const LEAD_NS: i64 = 10_000_000;
 pub const LEAST_THRESHOLD_NS: u64 = 300;
 
 /// Gaps a second that the feed of a CPU has room for, at the least and at the most, and those of all CPUs together: one recorder takes
-/// them all, and can take no more. Of the usual gaps of 2 us and more, the most would be a tenth of the CPU's time. The rings take 8 MB a
-/// CPU, and 64 MB in all up to 80 CPUs.
+/// them all, and can take no more. Of the usual gaps of 2 us and more, the most would be a tenth of the CPU's time. The rings take 6.4 MB a
+/// CPU, and 64 MB in all at the most, up to 80 CPUs.
 const GAPS_PER_SECOND: std::ops::RangeInclusive<u64> = 5_000..=50_000;
 const GAPS_PER_SECOND_IN_ALL: u64 = 400_000;
 
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn many_cpus_share_the_room_for_gaps() {
         let octets = |cpus: usize| cpus * crate::hot::capacity(gaps_per_second(cpus)) * 32;
-        assert_eq!(octets(1), 8_000_000);
+        assert_eq!(octets(1), 6_400_000);
         for cpus in 1..=80 {
             assert!(octets(cpus) <= 64_000_000, "{cpus}: {}", octets(cpus));
         }

@@ -213,9 +213,9 @@ pub fn port_options() -> PortOptions {
     }
 }
 
-/// Records a second that the recorder's ring is sized for: 38 400 frames/s with three records each. Of 20 streams at 4800 samples/s, two in
+/// Records a second that the recorder's ring is sized for: 50 000 frames/s with three records each. Of 20 streams at 4800 samples/s, two in
 /// a frame, the ring of 19 MB holds 4.2 s.
-const RECORDS_PER_SECOND: u64 = 120_000;
+const RECORDS_PER_SECOND: u64 = 150_000;
 
 /// A subscriber under way.
 #[derive(Debug)]
