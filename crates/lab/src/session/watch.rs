@@ -20,6 +20,9 @@ use units::Monotonic;
 /// How often it is looked: cheap enough to go unnoticed, and close enough to say when.
 const EVERY: Duration = Duration::from_secs(1);
 
+/// Its stack, all of which is locked.
+const STACK_BYTES: usize = 512 << 10;
+
 /// A watching thread; ended by [`Watch::stop`].
 pub(super) struct Watch {
     stop: Stop,
@@ -37,7 +40,8 @@ impl Watch {
     ) -> Self {
         let stop = Stop::new();
         let watched = stop.clone();
-        let thread = std::thread::spawn(move || {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let watch = move || {
             sys::thread::set_name("triptime-watch");
             let mut steal = Steal::default();
             let mut log = KernelLog::open(&events);
@@ -67,7 +71,8 @@ impl Watch {
                 }
             }
             events.readings(cache.close(now_ns()));
-        });
+        };
+        let thread = builder.spawn(watch).expect("the system has a thread left");
         Self { stop, thread }
     }
 

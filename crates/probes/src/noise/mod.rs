@@ -36,7 +36,7 @@ pub const LEAST_THRESHOLD_NS: u64 = 300;
 
 /// Gaps a second that the feed of a CPU has room for, at the least and at the most, and those of all CPUs together: one recorder takes
 /// them all, and can take no more. Of the usual gaps of 2 us and more, the most would be a tenth of the CPU's time. The rings take 6.4 MB a
-/// CPU, and 64 MB in all at the most, up to 80 CPUs.
+/// CPU, and 51 MB in all up to 80 CPUs.
 const GAPS_PER_SECOND: std::ops::RangeInclusive<u64> = 5_000..=50_000;
 const GAPS_PER_SECOND_IN_ALL: u64 = 400_000;
 
