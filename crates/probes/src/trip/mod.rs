@@ -112,8 +112,8 @@ pub struct Ports {
     pub goose: Port,
 }
 
-/// Messages that a storm of foreign GOOSE may bring while the listener is held up.
-const RING_FRAMES: usize = 2_048;
+/// Messages that others on the bus may bring while the listener is held up: a tenth of a second of 10 000 a second.
+const RING_FRAMES: usize = 1_024;
 
 /// Octets kept of a frame: the longest GOOSE message fits.
 const FRAME_BYTES: usize = 1_600;
