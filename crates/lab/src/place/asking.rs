@@ -7,14 +7,16 @@ use std::io::Write;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// How long the recorder of this end waits for an answer.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long the recorder of this end waits for an answer: longer, and its rings run over. The machine may have to ask another one.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Asks the other end.
 pub struct Asking {
     answers: Receiver<Told>,
-    /// Whether the other end has left a question without an answer: it is not asked again, for answers come in the order of questions.
-    is_silent: bool,
+    /// Whether the answer to an earlier question is still to come: until then nothing is asked, for answers come in the order of questions.
+    is_owed_one: bool,
+    /// Whether nothing can be said to the other end any more.
+    is_gone: bool,
 }
 
 /// Where the answers go that the other end gives.
@@ -25,7 +27,8 @@ pub fn asking() -> (Asking, Answers) {
     let (send, answers) = channel();
     let asking = Asking {
         answers,
-        is_silent: false,
+        is_owed_one: false,
+        is_gone: false,
     };
     (asking, Answers(send))
 }
@@ -46,12 +49,19 @@ pub(crate) fn say(said: &FromPlace) -> std::io::Result<()> {
 impl Asking {
     /// What the machine knows of this.
     fn ask(&mut self, asked: Asked) -> Result<Told, &'static str> {
-        if self.is_silent {
-            return Err("the machine does not answer");
+        if self.is_gone {
+            return Err("the machine cannot be asked any more");
         }
-        let said = say(&FromPlace::Why(asked));
-        let told = said.ok().and_then(|()| self.answers.recv_timeout(PATIENCE).ok());
-        self.is_silent = told.is_none();
+        self.is_owed_one &= self.answers.try_recv().is_err();
+        if self.is_owed_one {
+            return Err("the machine has not answered an earlier question yet");
+        }
+        if say(&FromPlace::Why(asked)).is_err() {
+            self.is_gone = true;
+            return Err("the machine cannot be asked any more");
+        }
+        let told = self.answers.recv_timeout(PATIENCE).ok();
+        self.is_owed_one = told.is_none();
         told.ok_or("the machine did not answer")
     }
 }
@@ -101,7 +111,7 @@ impl Explain for OverHost {
 
 impl Explain for Asking {
     fn watch(&mut self, cpu: u32, thread: i32) {
-        self.is_silent |= say(&FromPlace::Watch { cpu, thread }).is_err();
+        self.is_gone |= say(&FromPlace::Watch { cpu, thread }).is_err();
     }
 
     fn observe(&mut self) {}
@@ -118,5 +128,41 @@ impl Explain for Asking {
 
     fn summary(&mut self) -> Vec<Fact> {
         Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, PATIENCE, asking};
+    use crate::place::line::Told;
+    use model::{Question, QuestionKind};
+    use run::Answer;
+    use std::time::Instant;
+    use units::Monotonic;
+
+    #[test]
+    fn an_answer_that_comes_late_is_of_no_later_question() {
+        let (mut asking, answers) = asking();
+        let at = Monotonic::from_ns(1);
+        let question = Question {
+            cpu: 1,
+            thread: 1,
+            from: at,
+            to: at,
+            kind: QuestionKind::Gap,
+        };
+        let answer = |text: &str| Told {
+            explanation: Answer::unknown(&question, text).explanation,
+            flight: None,
+        };
+        let asked = || Asked::of(&question, true);
+        assert!(asking.ask(asked()).is_err(), "nobody has answered");
+        let begun = Instant::now();
+        assert!(asking.ask(asked()).is_err(), "the first answer is still to come");
+        assert!(begun.elapsed() < PATIENCE, "it is waited for once");
+        answers.take(answer("late"));
+        answers.take(answer("in time"));
+        let told = asking.ask(asked()).expect("an answer");
+        assert_eq!(told.explanation.text, "in time");
     }
 }
