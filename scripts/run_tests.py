@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Lint while compiling, and let no warning pass: as `make check` does, without another compilation of everything (`.ci/run`).
 LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
 GROUPS = ROOT / "tests/groups.toml"
-# So many programs beside each other: a test that computes, such as an emulated guest, leaves no CPU to the others otherwise.
-AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or len(os.sched_getaffinity(0)))
+# So many programs beside each other: most of them wait most of the time.
+AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * len(os.sched_getaffinity(0)))
 ANY = "*"
 # The packages whose programs under `tests` measure in real time. Nothing else is run again, least of all what is randomised.
 IN_REAL_TIME = ("triptime-tests", "triptime-lab", "triptime-probes", "triptime-trace", "triptime-sys")

@@ -8,7 +8,7 @@
 #include "kernel.h"
 #define PLACE u64
 // The last octet of the room is never used.
-#define ZERO_OF(octets) octets[SCRATCH - 1]
+#define SAME_PLACE(octets, at) ((at) ^ (octets)[SCRATCH - 1])
 #include "sv_frame.h"
 #include "hops_layout.h"
 #include "hops_maps.h"
@@ -308,18 +308,14 @@ inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u3
 	u32 place = place_of(skb, dev, kind);
 	if (place >= PLACES)
 		return 0;
-	u32 cpu = this_cpu();
-	struct sites *here = map_lookup(&sites, &cpu);
-	if (!here)
-		return 0;
-	// The verifier does not know that this changes nothing: so it follows what comes once, and not for each place again.
-	place ^= here->zero;
-	if (place >= PLACES)
-		return 0;
 	u32 number = places[place].number, parent = places[place].parent, histogram = places[place].histogram;
 	u32 cell_number = places[place].cell, is_own = own_histograms && !places[place].is_shared;
 	u64 now = ktime_get_ns();
 	if (number == 0 && (now < settings.opened_at || now >= settings.closed_at))
+		return 0;
+	u32 cpu = this_cpu();
+	struct sites *here = map_lookup(&sites, &cpu);
+	if (!here)
 		return 0;
 	struct site *site = &here->of[place];
 	u32 stream = site->next;

@@ -126,14 +126,12 @@ FIELD(site, next, 0, 4);
 FIELD(site, last, 4, 4);
 struct sites {
 	u64 used; // whether anything came on this CPU
-	u64 zero; // never written
-	u64 unused[6];
+	u64 unused[7];
 	struct site of[PLACES];
 };
 OCTETS(sites, 192);
 FIELD(sites, used, 0, 8);
-FIELD(sites, zero, 8, 8);
-FIELD(sites, unused, 16, 48);
+FIELD(sites, unused, 8, 56);
 FIELD(sites, of, 64, 128);
 
 // What a stream is called.

@@ -40,6 +40,12 @@ inline_always u32 big_endian(const u8 *octets)
 #define ZERO_OF(octets) 0
 #endif
 
+// The place of the svID. A program may give the same place in a way that the verifier does not know to be the same: then it follows
+// what comes once, and not for each of the places that the lengths before it make.
+#ifndef SAME_PLACE
+#define SAME_PLACE(octets, at) (at)
+#endif
+
 // The type of a place in the frame. With 64 bits, verifiers before Linux 6.8 know more: they forget the bounds of a number whose
 // lower half is moved to another register.
 #ifndef PLACE
@@ -123,6 +129,7 @@ inline_always int parse_sv(const u8 *octets, PLACE at, u32 captured, struct fram
 	}
 	if (enter_within(octets, &at, &end, 0xa2) || enter_within(octets, &at, &end, 0x30))
 		return -1;
+	at = SAME_PLACE(octets, at);
 	s64 length = enter(octets, &at, 0x80);
 	if (length < 1 || length > ID_OCTETS || at > AT_MOST)
 		return -1;

@@ -66,8 +66,7 @@ pub(super) struct Site {
 #[repr(C)]
 pub(super) struct Sites {
     pub(super) used: u64,
-    zero: u64,
-    unused: [u64; 6],
+    unused: [u64; 7],
     of: [Site; PLACES],
 }
 
