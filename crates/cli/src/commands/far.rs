@@ -4,7 +4,7 @@ use crate::commands::qualify::runtime;
 use crate::ending::on_signals;
 use crate::failure::{Failure, say};
 use crate::far::secret;
-use crate::ready::not_to_be_disturbed;
+use crate::ready::{no_connection, not_to_be_disturbed};
 use lab::place::container::RuntimeName;
 use lab::place::far::{Address, FarEnd, Offer, PORT, Tell};
 use lab::plan::live_facts;
@@ -45,7 +45,7 @@ pub(crate) struct FarEndArgs {
     #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
-    /// these wait meanwhile
+    /// these wait meanwhile. Use a port that carries a default route or the session of ssh, too
     #[arg(long)]
     disturb: bool,
 }
@@ -120,6 +120,7 @@ fn judged(args: &FarEndArgs) -> Result<CpuList, Failure> {
     let cpus = args.cpus.clone().unwrap_or(found);
     if !args.disturb {
         not_to_be_disturbed(&cpus, args.cpus.is_some())?;
+        no_connection(std::slice::from_ref(&args.interface))?;
     }
     Ok(cpus)
 }
