@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs every test program of the workspace: those that tests/groups.toml names under `beside` several at once, then those
-under `alone` one after the other. What a program says is shown in one piece, when it has ended.
+"""Runs every test program of the workspace: those that tests/groups.toml names under `beside` several at once, then
+those under `pairs` two at once, then those under `alone` one after the other. What a program says is shown in one piece, when it
+has ended.
 
 A test that measures in real time can fail on a shared machine through a stall that it did not plan. The few such tests that
 failed are run again, by themselves: who then passes as often as it is asked to is named as UNSTEADY, all others are FAILED."""
@@ -24,6 +25,8 @@ LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
 GROUPS = ROOT / "tests/groups.toml"
 # So many programs beside each other: most of them wait most of the time.
 AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * len(os.sched_getaffinity(0)))
+# The groups in their order, and how many programs of each run at once.
+GROUPS_AT_ONCE = {"beside": AT_ONCE, "pairs": 2, "alone": 1}
 ANY = "*"
 # The packages whose programs under `tests` measure in real time. Nothing else is run again, least of all what is randomised.
 IN_REAL_TIME = ("triptime-tests", "triptime-lab", "triptime-probes", "triptime-trace", "triptime-sys")
@@ -112,7 +115,7 @@ def program(message):
 
 
 def divide(programs):
-    """The jobs that run beside each other, and those that run alone. Ends with what is wrong with the list of groups."""
+    """The jobs of each group. Ends with what is wrong with the list of groups."""
     entries, wrong = [], []
     unit_tests = [one for one in programs if one.has_unit_tests]
     programs = [one for one in programs if not one.has_unit_tests]
@@ -131,7 +134,7 @@ def divide(programs):
     if wrong:
         sys.exit("\n".join(f"FAILED: tests/groups.toml: {text}" for text in wrong))
     entries += [Entry("beside", one, "") for one in unit_tests]
-    return [[job(entry, entries) for entry in entries if entry.group == group] for group in ("beside", "alone")]
+    return {group: [job(entry, entries) for entry in entries if entry.group == group] for group in GROUPS_AT_ONCE}
 
 
 def has_test(one, part):
@@ -160,7 +163,7 @@ def run(job):
     begin = time.monotonic()
     # Not a pipe: it would be waited for until a process that a test left behind has ended, too.
     with tempfile.TemporaryFile() as said:
-        ended = subprocess.run(
+        process = subprocess.Popen(
             job.command,
             cwd=job.folder,
             env={**os.environ, **job.environment},
@@ -168,14 +171,18 @@ def run(job):
             stdout=said,
             stderr=subprocess.STDOUT,
         )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         output = said.read()
+    # Also of the processes that it waited for.
+    cost = f"{time.monotonic() - begin:.1f} s, CPU time {used.ru_utime:.1f} s + {used.ru_stime:.1f} s in the kernel"
     with SHOWING:
         print(f"== {job.name}", flush=True)
         sys.stdout.buffer.write(output)
-        print(f"== {job.name}: {time.monotonic() - begin:.1f} s", flush=True)
+        print(f"== {job.name}: {cost}", flush=True)
     failed = re.findall(r"^test (\S+) .*FAILED$", output.decode(errors="replace"), re.MULTILINE)
-    return Ended(job, ended.returncode == 0, tuple(failed))
+    return Ended(job, process.returncode == 0, tuple(failed))
 
 
 def unsteady(failures):
@@ -190,16 +197,15 @@ def unsteady(failures):
 
 
 def main():
-    beside, alone = divide(build())
+    jobs = divide(build())
     documentation = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--doc"]
-    beside.append(Job("documentation", documentation, environment=compiler()))
-    begin = time.monotonic()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        ended = list(pool.map(run, beside))
-    print(f"== beside each other: {time.monotonic() - begin:.0f} s", flush=True)
-    begin = time.monotonic()
-    ended += [run(one) for one in alone]
-    print(f"== alone: {time.monotonic() - begin:.0f} s", flush=True)
+    jobs["beside"].append(Job("documentation", documentation, environment=compiler()))
+    ended = []
+    for group, at_once in GROUPS_AT_ONCE.items():
+        begin = time.monotonic()
+        with ThreadPoolExecutor(at_once) as pool:
+            ended += pool.map(run, jobs[group])
+        print(f"== {group}: {time.monotonic() - begin:.0f} s", flush=True)
     failures = [one for one in ended if not one.succeeded]
     passed = unsteady(failures)
     for name in passed or ():

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use std::path::Path;
-use support::{end, json, root_or_skip, run, series, start, stderr, traces, until_thread, wait};
+use support::left::Before;
+use support::{end, json, root_or_skip, run, series, start, stderr, until_thread, wait};
 
 /// Criteria that a stalled machine keeps too: half of the samples, a tenth of a second. Losses stay losses.
 const LENIENT: [&str; 13] = [
@@ -59,7 +60,7 @@ fn an_answer_is_held_judged_and_read_back() {
         return;
     }
     let directory = tempfile::tempdir().expect("tempdir");
-    let before = traces();
+    let before = Before::look();
     let out = path(directory.path(), "run.triptime");
     let (document, capacity, status) = answer(&lenient(&out, &["--max", "3", "--at-least", "2"]));
     assert_eq!(status, Some(0), "{capacity:#}");
@@ -83,7 +84,7 @@ fn an_answer_is_held_judged_and_read_back() {
     assert_eq!(series(&document, "delivery/subscribe")["received"], hold["frames_sent"]);
     let files = std::fs::read_dir(directory.path()).expect("readable").count();
     assert_eq!(files, 1, "the attempts before the hold are no files");
-    assert_eq!(traces(), before);
+    before.nothing_is_left();
 
     let again = json(&run(&["report", &out, "--json"]));
     assert_eq!(

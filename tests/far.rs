@@ -11,6 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::RunFile;
+use support::left::Before;
 use support::{generous_limits, json, root_or_skip, series, signal, stderr, triptime, until_sent, wait};
 use sys::netns::NetNs;
 
@@ -200,14 +201,6 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn left() -> Vec<String> {
-    let names = std::fs::read_dir(std::env::temp_dir()).expect("a folder").flatten();
-    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names
-        .filter(|name| name.starts_with("triptime-far-") || name.starts_with("triptime-run-"))
-        .collect()
-}
-
 /// Waits until no `triptime device` is left whose far end is gone: it ends by itself.
 fn until_no_device() {
     let until = Instant::now() + Duration::from_secs(30);
@@ -256,6 +249,7 @@ fn every_step_runs_between_two_machines_and_gives_one_run() {
     let directory = tempfile::tempdir().expect("a directory");
     let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
     let out = directory.path().join("run.triptime");
+    let before = Before::look();
     let far = FarEnd::start(&machines, &secret);
     let words = words(directory.path(), STEPS, &secret, &out.display().to_string());
     let output = qualify(&machines, &words);
@@ -271,7 +265,7 @@ fn every_step_runs_between_two_machines_and_gives_one_run() {
         assert!(said.contains(what), "{what}: {said}");
     }
     assert!(far.end(Signal::INT).status.success());
-    assert_eq!(left(), Vec::<String>::new());
+    before.nothing_is_left();
     let document = json(&output);
     for name in [wakeup(&document), "age/MU01", "talk/test", "task/bays1"] {
         let series = series(&document, name);
@@ -328,7 +322,7 @@ fn the_device_is_in_a_container_where_its_own_machine_says_so() {
         return testing::skip(test, "runc is not installed");
     }
     let _alone = alone();
-    let before = support::places::left();
+    let before = Before::look();
     let directory = tempfile::tempdir().expect("a directory");
     let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
     let out = directory.path().join("run.triptime");
@@ -351,7 +345,7 @@ fn the_device_is_in_a_container_where_its_own_machine_says_so() {
     let trips = series(&document, "trip/overcurrent")["received"].as_u64();
     assert!(trips.is_some_and(|trips| trips > 0), "{trips:?}");
     drop(machines);
-    assert_eq!(support::places::left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 /// The CPU that is judged there is its own choice.
@@ -381,6 +375,7 @@ fn a_far_end_that_is_killed_ends_the_run_with_what_it_had() {
     let directory = tempfile::tempdir().expect("a directory");
     let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
     let out = directory.path().join("run.triptime");
+    let before = Before::look();
     let far = FarEnd::start(&machines, &secret);
     let child = long(
         &machines,
@@ -405,7 +400,7 @@ fn a_far_end_that_is_killed_ends_the_run_with_what_it_had() {
     // The next far end takes away what the killed one left.
     let far = FarEnd::start(&machines, &secret);
     assert!(far.end(Signal::INT).status.success());
-    assert_eq!(left(), Vec::<String>::new());
+    before.nothing_is_left();
 }
 
 #[test]
@@ -417,6 +412,7 @@ fn a_run_that_is_killed_leaves_the_far_end_ready_for_the_next() {
     let directory = tempfile::tempdir().expect("a directory");
     let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
     let path = |name: &str| directory.path().join(name).display().to_string();
+    let before = Before::look();
     let far = FarEnd::start(&machines, &secret);
     let child = long(
         &machines,
@@ -440,7 +436,7 @@ fn a_run_that_is_killed_leaves_the_far_end_ready_for_the_next() {
     }
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
     assert!(far.end(Signal::INT).status.success());
-    assert_eq!(left(), Vec::<String>::new());
+    before.nothing_is_left();
 }
 
 #[test]

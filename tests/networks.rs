@@ -3,7 +3,8 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
-use support::{json, root_or_skip, run, series, stderr, traces, triptime};
+use support::left::Before;
+use support::{json, root_or_skip, run, series, stderr, triptime};
 use sys::netns::NetNs;
 
 const PLAN: &str = r#"
@@ -61,10 +62,10 @@ fn networks_are_measured_in_rounds_and_stand_side_by_side() {
     }
     let directory = tempfile::tempdir().expect("tempdir");
     let (plan, out) = (plan(directory.path(), PLAN), path(directory.path(), "run.triptime"));
-    let before = traces();
+    let before = Before::look();
     let output = run(&["qualify", &plan, "--out", &out]);
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
-    assert_eq!(traces(), before);
+    before.nothing_is_left();
     let table = stdout(&output);
     assert_eq!(
         cell(&table, "p50 to the first", "veth"),

@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
-use support::{json, root_or_skip, run, series, start, stderr, traces, until_thread, wait};
+use support::left::Before;
+use support::{json, root_or_skip, run, series, start, stderr, until_thread, wait};
 
 const PLAN: &str = r#"
 name = "short"
@@ -68,7 +69,7 @@ fn a_plan_ends_in_a_verdict_a_run_file_and_a_report() {
         return;
     }
     let directory = tempfile::tempdir().expect("tempdir");
-    let before = traces();
+    let before = Before::look();
     let (child, out) = start_plan(directory.path());
     let output = wait(child, &["qualify"]);
     let document = json(&output);
@@ -106,7 +107,7 @@ fn a_plan_ends_in_a_verdict_a_run_file_and_a_report() {
         "3 s of 2400 frames/s of four streams"
     );
     every_frame_is_traced(&document);
-    assert_eq!(traces(), before);
+    before.nothing_is_left();
 
     let html = std::fs::read_to_string(Path::new(&out).with_extension("html")).expect("an HTML report beside the run");
     assert!(html.contains("rtt/reflect") && html.contains("Will the trip arrive in time?"));
@@ -194,7 +195,7 @@ fn children_of(parent: u32) -> usize {
 
 fn ended_by(signal: Signal) {
     let directory = tempfile::tempdir().expect("tempdir");
-    let before = traces();
+    let before = Before::look();
     let (mut child, out) = start_plan(directory.path());
     let id = child.id();
     let until = Instant::now() + Duration::from_secs(60);
@@ -207,11 +208,7 @@ fn ended_by(signal: Signal) {
     std::thread::sleep(Duration::from_secs(2));
     support::signal(&child, signal);
     let output = wait(child, &["qualify"]);
-    let until = Instant::now() + Duration::from_secs(5);
-    while traces() != before && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    assert_eq!(traces(), before);
+    before.nothing_is_left();
     assert_eq!(children_of(id), 0);
     if signal != Signal::KILL {
         let document = json(&output);

@@ -1,8 +1,9 @@
 //! A test set in one container, and the device under test in another.
 
+use super::can;
 use super::named::{Named, at, out};
-use super::{can, left};
 use std::process::{Command, Stdio};
+use support::left::Before;
 use support::{json, series, stderr};
 
 /// Both ends on one macvlan parent, with a relay of the user's own.
@@ -11,7 +12,7 @@ fn a_relay_and_its_test_set_stand_in_containers() {
     let Some(_alone) = can("a_relay_and_its_test_set_stand_in_containers", "runc") else {
         return;
     };
-    let before = left();
+    let before = Before::look();
     let bed = Named::new("both");
     let made = bed.up(&[
         "--place",
@@ -67,5 +68,5 @@ fn a_relay_and_its_test_set_stand_in_containers() {
     let document = json(&measured);
     let trips = series(&document, "trip/overcurrent")["received"].as_u64();
     assert!(trips.is_some_and(|trips| trips > 0), "{}", stderr(&measured));
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }

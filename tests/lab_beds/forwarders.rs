@@ -1,9 +1,10 @@
 //! Beds whose frames a process forwards: it stays with the bed, is found by its name, and goes with it.
 
+use super::can;
 use super::named::{Named, directed, out, until};
-use super::{can, left};
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
+use support::left::Before;
 use support::{signal, start, stderr};
 
 /// Processes whose command line has this in it: what forwards in a bed, and what it started.
@@ -44,7 +45,7 @@ fn a_thread_between_taps_stays_with_the_bed() {
     let Some(_alone) = can("a_thread_between_taps_stays_with_the_bed", "nsenter") else {
         return;
     };
-    let before = left();
+    let before = Before::look();
     let bed = Named::new("tap");
     let words = ["--network", "tap"];
     let made = bed.up(&words);
@@ -69,7 +70,7 @@ fn a_thread_between_taps_stays_with_the_bed() {
     until(|| bed.listed().is_some_and(|listed| listed.contains("a tap is gone")));
     assert!(bed.down().status.success());
     assert_eq!((forwarders(&bed), bed.listed()), ([0, 0], None));
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn open_vswitch_of_its_own_stays_with_the_bed() {
     let Some(_alone) = can("open_vswitch_of_its_own_stays_with_the_bed", "ovs-vswitchd") else {
         return;
     };
-    let before = left();
+    let before = Before::look();
     let bed = Named::new("ovs");
     let words = ["--network", "openvswitch", "--devices", "2"];
     // Killed while it is made, its daemons end with it.
@@ -89,7 +90,7 @@ fn open_vswitch_of_its_own_stays_with_the_bed() {
         let down = bed.down();
         assert!(matches!(down.status.code(), Some(0 | 2)), "{}", stderr(&down));
         assert_eq!(forwarders(&bed), [0, 0], "killed after {wait_ms} ms");
-        assert_eq!(left(), before, "killed after {wait_ms} ms");
+        before.nothing_is_left();
     }
     let made = bed.up(&words);
     assert!(out(&made).contains("; made"), "{}", stderr(&made));
@@ -101,5 +102,5 @@ fn open_vswitch_of_its_own_stays_with_the_bed() {
     dies(&bed, &words, &switch, "ovs-vswitchd has ended");
     assert!(bed.down().status.success());
     assert_eq!((forwarders(&bed), bed.listed()), ([0, 0], None));
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }

@@ -12,7 +12,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::RunFile;
-use support::places::{in_container, left};
+use support::left::Before;
+use support::places::in_container;
 use support::{json, root_or_skip, run, series, signal, start, stderr};
 
 const STEPS: &str = r#"
@@ -53,11 +54,11 @@ pub(crate) fn can(test: &str, program: &str) -> Option<MutexGuard<'static, ()>> 
 /// What a runtime says of itself, and what its settings are called in the run.
 fn a_step_runs_by(runtime: &str, says: &str, settings: &str) {
     let directory = tempfile::tempdir().expect("a directory");
-    let before = left();
+    let before = Before::look();
     let (output, out) = in_container(directory.path(), STEPS, &["--runtime", runtime]);
     // A stall of this machine fails a limit.
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
     let document = json(&output);
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
     for name in [&format!("wakeup/cpu{cpu}"), "age/MU01"] {
@@ -125,7 +126,7 @@ fn a_bed_stays_up_until_it_is_taken_down() {
     let Some(_alone) = can("a_bed_stays_up_until_it_is_taken_down", "nsenter") else {
         return;
     };
-    let before = left();
+    let before = Before::look();
     for network in ["veth", "bridge", "macvlan"] {
         let bed = Named::new(network);
         let made = bed.up(&["--network", network]);
@@ -150,7 +151,7 @@ fn a_bed_stays_up_until_it_is_taken_down() {
         assert_eq!(bed.listed(), None);
         assert_eq!(bed.down().status.code(), Some(2), "there is none");
     }
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn containers_stand_in_a_bed_and_what_is_stale_is_told() {
     let Some(_alone) = can("containers_stand_in_a_bed_and_what_is_stale_is_told", "runc") else {
         return;
     };
-    let before = left();
+    let before = Before::look();
     let bed = Named::new("held");
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU").to_string();
     let words = [
@@ -214,7 +215,7 @@ fn containers_stand_in_a_bed_and_what_is_stale_is_told() {
     let listed = bed.listed().expect("listed");
     assert!(listed.contains("started again"), "{listed}");
     assert!(bed.down().status.success());
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 /// The first process of the container at the bed's first device.
@@ -241,7 +242,7 @@ fn a_guest_stays_up_and_takes_one_command_after_another() {
         Ok(folder) => folder,
         Err(why) => return testing::skip(test, &why),
     };
-    let before = left();
+    let before = Before::look();
     let bed = Named::new("vm");
     let path = |name: &str| kernel.join(name).display().to_string();
     let (vmlinux, modules) = (path("vmlinux"), path(""));
@@ -303,7 +304,7 @@ fn a_guest_stays_up_and_takes_one_command_after_another() {
 
     assert!(bed.down().status.success());
     assert_eq!((guests(&bed), bed.listed()), (0, None));
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 /// Processes of QEMU that have this bed's first guest.
@@ -321,7 +322,7 @@ fn a_bed_that_was_killed_while_it_was_made_is_taken_down() {
     let Some(_alone) = can("a_bed_that_was_killed_while_it_was_made_is_taken_down", "runc") else {
         return;
     };
-    let before = left();
+    let before = Before::look();
     for wait_ms in [5, 20, 60, 150, 400] {
         let bed = Named::new("killed");
         let mut child = start(&["lab", "up", &bed.0, "--place", "container", "--runtime", "runc"]);
@@ -332,7 +333,7 @@ fn a_bed_that_was_killed_while_it_was_made_is_taken_down() {
         let down = bed.down();
         assert!(matches!(down.status.code(), Some(0 | 2)), "{}", stderr(&down));
         assert_eq!(bed.listed(), None);
-        assert_eq!(left(), before, "killed after {wait_ms} ms");
+        before.nothing_is_left();
     }
     let lost = Named::new("lost");
     assert!(lost.up(&[]).status.success());
@@ -340,7 +341,7 @@ fn a_bed_that_was_killed_while_it_was_made_is_taken_down() {
     let listed = lost.listed().expect("listed by its namespaces");
     assert!(listed.contains("STALE"), "{listed}");
     assert!(lost.down().status.success());
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Beds whose ends are ports, here the ends of a veth pair: they are used as they are, and are afterwards as they were.
 
+use super::can;
 use super::named::{Named, out, until};
-use super::{can, left};
 use rustix::process::Signal;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
+use support::left::Before;
 use support::{binary, signal, stderr};
 use sys::link::{LinkInfo, find, list, set_down};
 use sys::netns::NetNs;
@@ -62,7 +63,7 @@ fn ports_are_the_ends_and_are_afterwards_as_they_were() {
     let Some(_alone) = can("ports_are_the_ends_and_are_afterwards_as_they_were", "nsenter") else {
         return;
     };
-    let before = left();
+    let before = Before::look();
     let machine = Machine::new();
     let ports = machine.ports();
     let (bed, other) = (Named::new("ports"), Named::new("other"));
@@ -127,7 +128,7 @@ fn ports_are_the_ends_and_are_afterwards_as_they_were() {
     until(|| machine.ports() == ports);
     inside.kill().expect("killed");
     inside.wait().expect("its end");
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 /// How a command is run at ports as they are.
@@ -148,7 +149,7 @@ fn a_bed_on_ports_that_was_killed_leaves_them_as_they_were() {
     let Some(_alone) = can("a_bed_on_ports_that_was_killed_leaves_them_as_they_were", "runc") else {
         return;
     };
-    let before = left();
+    let before = Before::look();
     let machine = Machine::new();
     let ports = machine.ports();
     let bed = Named::new("killed-ports");
@@ -173,7 +174,7 @@ fn a_bed_on_ports_that_was_killed_leaves_them_as_they_were() {
         let down = machine.triptime(&["lab", "down", &bed.0]);
         assert!(matches!(down.status.code(), Some(0 | 2)), "{}", stderr(&down));
         until(|| machine.ports() == ports);
-        assert_eq!(left(), before, "killed after {wait_ms} ms");
+        before.nothing_is_left();
     }
     let made = machine.up(&bed, &words);
     assert!(out(&made).contains("; made"), "{}", stderr(&made));
@@ -184,7 +185,7 @@ fn a_bed_on_ports_that_was_killed_leaves_them_as_they_were() {
     assert!(out(&listed).contains("v1 is down"), "{}", out(&listed));
     assert!(bed_down(&machine, &bed));
     assert_eq!(machine.run(list).expect("ports").len(), 3, "lo, v0 and v1");
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 #[test]

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
-use support::{json, root_or_skip, run, signal, start, stderr, traces, wait};
+use support::left::Before;
+use support::{json, root_or_skip, run, signal, start, stderr, wait};
 
 const PLAN: &str = r#"
 name = "short"
@@ -105,7 +106,7 @@ fn a_matrix_that_was_killed_goes_on_with_what_is_missing() {
     let directory = tempfile::tempdir().expect("tempdir");
     let (plan, out) = (plan(directory.path(), PLAN), path(directory.path(), "out"));
     let folder = directory.path().join("out");
-    let before = traces();
+    let before = Before::look();
     let words = ["qualify", &plan, "--out", &out, "--seed", "7", "--no-flight-recorder"];
 
     let mut child = start(&words);
@@ -133,7 +134,7 @@ fn a_matrix_that_was_killed_goes_on_with_what_is_missing() {
     for (name, identity) in &first {
         assert_eq!(all.get(name), Some(identity), "{name} was measured again");
     }
-    assert_eq!(traces(), before);
+    before.nothing_is_left();
     every_cell_is_in_the_table(&json(&output), &out);
     // Nothing is missing any more.
     let again = run(&words);

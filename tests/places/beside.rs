@@ -3,7 +3,8 @@
 use crate::{ROUND_TRIP, can, setting};
 use serde_json::Value;
 use std::path::Path;
-use support::places::{left, plan};
+use support::left::Before;
+use support::places::plan;
 use support::{json, run, run_in, series, stderr};
 
 /// What comes over a second interface meanwhile.
@@ -39,7 +40,7 @@ fn a_management_network_is_answered_by_a_native_device_and_by_a_container() {
     let Some(_alone) = can("a_management_network_is_answered_by_a_native_device_and_by_a_container") else {
         return;
     };
-    let before = left();
+    let before = Before::look();
     for place in ["native", "container"] {
         let directory = tempfile::tempdir().expect("a directory");
         let steps = [MANAGEMENT, &ROUND_TRIP.replace("3s", "1s")].concat();
@@ -72,7 +73,7 @@ fn a_management_network_is_answered_by_a_native_device_and_by_a_container() {
             "{place}: {beside}"
         );
     }
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 /// A relay that is not judged, beside the one that is, and its streams on the process bus, which are foreign to the judged one.

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::RunFile;
-use support::places::{in_container, left, plan};
+use support::left::Before;
+use support::places::{in_container, plan};
 use support::{json, root_or_skip, run, series, signal, start, stderr};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
@@ -109,11 +110,11 @@ fn every_step_runs_in_a_container_and_becomes_a_part_of_the_run() {
         return;
     };
     let directory = tempfile::tempdir().expect("a directory");
-    let before = left();
+    let before = Before::look();
     let (output, out) = in_container(directory.path(), STEPS, &[]);
     // A stall of this machine makes the relays miss tasks, which fails a limit.
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
     let document = json(&output);
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
     for name in [
@@ -224,7 +225,7 @@ fn stalled_guest(test: &str, place: &str, steps: &str) -> Option<(RunFile, TempD
     };
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().expect("a directory");
-    let before = left();
+    let before = Before::look();
     let out = directory.path().join("run.triptime").display().to_string();
     let path = |name: &str| kernel.join(name).display().to_string();
     let (plan, vmlinux, modules) = (plan(directory.path(), steps), path("vmlinux"), path(""));
@@ -244,7 +245,7 @@ fn stalled_guest(test: &str, place: &str, steps: &str) -> Option<(RunFile, TempD
     let output = beside_stalls(40_000_000, || run(&[&words[..], &more].concat()));
     // An emulated guest passes nothing and fails nothing.
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
     Some((RunFile::open(Path::new(&out)).expect("a run"), directory))
 }
 
@@ -357,7 +358,7 @@ fn a_container_ends_with_the_run_that_was_killed() {
         return;
     };
     let directory = tempfile::tempdir().expect("a directory");
-    let before = left();
+    let before = Before::look();
     let out = directory.path().join("run.triptime").display().to_string();
     let plan = plan(directory.path(), &STALLED.replace("6s", "60s"));
     let arguments = ["qualify", &plan, "--place", "container", "--out", &out, "--disturb"];
@@ -377,7 +378,7 @@ fn a_container_ends_with_the_run_that_was_killed() {
     let next = tempfile::tempdir().expect("a directory");
     let (output, _) = in_container(next.path(), &STALLED.replace("6s", "1s"), &[]);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
-    assert_eq!(left(), before, "left behind");
+    before.nothing_is_left();
 }
 
 /// Control groups of containers of ours.

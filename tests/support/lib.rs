@@ -3,6 +3,7 @@
 pub mod bridge;
 pub mod feeder;
 pub mod guest;
+pub mod left;
 pub mod places;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -218,19 +219,6 @@ pub fn root_or_skip(test: &str) -> bool {
         testing::skip(test, "needs root");
     }
     root
-}
-
-/// What is there to be left behind: network interfaces and namespaces of this machine, and mounts.
-pub fn traces() -> String {
-    let text = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program)
-            .args(arguments)
-            .output()
-            .expect("iproute2 is installed");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    let mounts = std::fs::read_to_string("/proc/self/mounts").expect("mounts");
-    text("ip", &["netns", "list"]) + &text("ip", &["-br", "link"]) + &mounts
 }
 
 /// A namespace with `v0` and `v1` joined to each other.

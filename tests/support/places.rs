@@ -1,6 +1,6 @@
-//! Steps of a plan in places, and what they could leave behind.
+//! Steps of a plan in places.
 
-use super::{generous_limits, run, traces};
+use super::{generous_limits, run};
 use std::path::Path;
 use std::process::Output;
 
@@ -34,31 +34,4 @@ pub fn in_container(directory: &Path, steps: &str, more: &[&str]) -> (Output, St
     ]
     .concat());
     (output, out)
-}
-
-/// What containers could leave: beside namespaces and mounts, control groups and folders.
-pub fn left() -> String {
-    let of_ours = |folder: &str| {
-        let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let is_ours = |name: &String| {
-            ["triptime-", "lxc.", "libpod", "conmon"]
-                .iter()
-                .any(|begin| name.starts_with(begin))
-        };
-        let mut ours: Vec<String> = names.filter(is_ours).collect();
-        ours.sort();
-        format!("{folder}: {ours:?}\n")
-    };
-    let folders = [
-        "/run",
-        "/run/triptime/labs",
-        "/sys/fs/cgroup",
-        "/sys/fs/cgroup/cpu",
-        "/sys/fs/cgroup/cpuset",
-    ];
-    let names = std::fs::read_dir("/tmp").into_iter().flatten().flatten();
-    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let bundles: Vec<String> = names.filter(|name| name.starts_with("triptime-container-")).collect();
-    format!("{}{}/tmp: {bundles:?}\n", traces(), folders.map(of_ours).concat())
 }

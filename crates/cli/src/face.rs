@@ -1,6 +1,7 @@
 //! In which form a result is printed.
 
 use report::Report;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Options of every command that prints a run.
@@ -23,14 +24,22 @@ impl FaceArgs {
         self.json || self.full || self.summary
     }
 
-    /// The report in this form; its page is named where there is one.
-    pub(crate) fn of(&self, report: &Report, colour: bool, html: Option<&Path>) -> String {
-        match self {
-            Self { json: true, .. } => report.json(),
+    /// Writes the report in this form; its page is named where there is one. `out` has a buffer.
+    pub(crate) fn write(
+        &self,
+        report: &Report,
+        colour: bool,
+        html: Option<&Path>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let text = match self {
+            // With the single samples of a long run it is large.
+            Self { json: true, .. } => return report.write_json(out),
             Self { summary: true, .. } => report.summary(),
             // Of a search, what was tried and what gave way is the answer.
             Self { full: false, .. } if report.is_judged() && report.capacity.is_none() => report.screen(colour, html),
             _ => report.text(colour, html),
-        }
+        };
+        out.write_all(text.as_bytes())
     }
 }

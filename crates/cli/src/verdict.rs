@@ -13,7 +13,7 @@ use report::Report;
 use report::capacity::{self, Search};
 use report::limits::Profile;
 use report::verdict::Verdict;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use store::RunFile;
 
@@ -110,10 +110,8 @@ fn write_html(report: &Report, pages: &PageArgs, path: &Path) -> Result<(), Fail
 
 /// Prints the report.
 fn print(report: &Report, face: &FaceArgs, html: Option<&Path>) -> Result<(), Failure> {
-    let out = io::stdout().lock();
-    let is_terminal = out.is_terminal();
-    drop(out);
-    write(&face.of(report, is_terminal, html))?;
+    let is_terminal = io::stdout().is_terminal();
+    written(|out| face.write(report, is_terminal, html, out))?;
     say_not_judged(report);
     say_lacking(report.run.lacks_log.as_deref());
     Ok(())
@@ -141,8 +139,12 @@ fn say_lacking(lacks: Option<&str>) {
 
 /// Writes to standard output. One that is closed early (`| head`) is no error.
 pub(crate) fn write(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    written(|out| out.write_all(text.as_bytes()))
+}
+
+fn written(by: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match by(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::CouldNotMeasure(format!("cannot write the output: {error}")))
         }

@@ -5,6 +5,8 @@ use model::{Event, EventKind, RunState, RunView};
 use report::Report;
 use report::about::About;
 use report::limits::Profile;
+use std::fs::File;
+use std::io::BufWriter;
 use testing::synthetic;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let report = Report::new(run, vec![Profile::find("substation")?]);
     std::fs::write(&path, report.html(&About::default(), None)?)?;
-    std::fs::write(format!("{path}.json"), report.json())?;
+    report.write_json(&mut BufWriter::new(File::create(format!("{path}.json"))?))?;
     std::fs::write(format!("{path}.txt"), report.text(false, Some(path.as_ref())))?;
     Ok(())
 }

@@ -40,8 +40,10 @@ use insight::Insight;
 use limits::Profile;
 use model::RunView;
 use stall::Stall;
+use std::io;
 use tables::{Layout, Table, Tables};
 use timeline::Timeline;
+use units::foreign::JsonWriter;
 use verdict::{Judgement, Verdict};
 
 /// A run, judged.
@@ -175,8 +177,21 @@ impl Report {
         self.capacity.as_ref().and_then(Capacity::verdict)
     }
 
-    /// The result document as JSON text: names as they are, in which JSON's own escapes stand for what is not to be shown.
-    pub fn json(&self) -> String {
-        units::foreign::json(Document::of(self).to_json())
+    /// Writes the result document as JSON text, indented, with a line end: names as they are, in which JSON's own escapes stand for what
+    /// is not to be shown. In many small pieces: `out` has a buffer.
+    ///
+    /// # Errors
+    /// Of `out`.
+    pub fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        // No map with keys other than text and no value that JSON cannot hold: f64 infinities become null.
+        serde_json::to_writer_pretty(JsonWriter(&mut *out), &Document::of(self))?;
+        writeln!(out)
+    }
+
+    #[cfg(test)]
+    fn json(&self) -> String {
+        let mut out = Vec::new();
+        self.write_json(&mut out).expect("room");
+        String::from_utf8(out).expect("UTF-8")
     }
 }

@@ -3,10 +3,11 @@
 use crate::error::{SysError, errno_of};
 use crate::privilege::{Capability, has_on_host};
 use rustix::io::Errno;
-use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::mm::{MlockAllFlags, mlockall, munlockall};
 use rustix::process::{Resource, getrlimit};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Heap touched by [`lock_all`] and kept by the process. Measuring threads allocate before they measure, so this is for
 /// what runs beside them (recorder, report): 8 MiB holds some four hundred windows of histograms without a new page.
@@ -15,7 +16,7 @@ const HEAP_BYTES: usize = 8 << 20;
 /// Where the kernel takes requests against deep idle states (Documentation/power/pm_qos_interface.rst).
 const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
 
-/// Locks all memory of the process, present and future, and keeps freed heap in the process.
+/// Locks all memory of the process, present and future, and keeps freed heap in the process, until [`unlock_all`].
 ///
 /// After it no page of code, stack or heap is faulted in while a thread measures. It cannot be undone for parts, and new
 /// threads get their whole stack at once: give them small ones.
@@ -31,9 +32,17 @@ pub fn lock_all() -> Result<(), SysError> {
     }
     mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)
         .map_err(|errno| SysError::refused("lock the memory of", "this process", errno))?;
-    keep_freed_heap();
+    keep_freed_heap(true);
     touch_heap();
     Ok(())
+}
+
+/// Undoes [`lock_all`], and gives freed heap back: nothing is measured any more.
+pub fn unlock_all() {
+    // An error: it was not locked.
+    let _ = munlockall();
+    keep_freed_heap(false);
+    give_back();
 }
 
 /// Has all threads of the process share one heap: what one has freed serves the next, and the process takes the most that was ever
@@ -57,19 +66,52 @@ pub fn give_back() {
     }
 }
 
-/// Stops the allocator from giving memory back, and from mapping large blocks that would be unmapped on free: both interrupt every
-/// CPU that runs a thread of this process.
+/// Whether freed heap is kept.
+static KEEPS: AtomicBool = AtomicBool::new(false);
+
+/// Octets from which on a block is mapped for itself while [`mapping_large_blocks`]: the allocator's own first bound (mallopt(3)).
 #[cfg(target_env = "gnu")]
-fn keep_freed_heap() {
+const LARGE: libc::c_int = 128 << 10;
+
+/// Does work that takes much memory for a moment, of which nothing is to stay with the process after [`lock_all`]: large blocks are
+/// mapped, and unmapped when they are freed. Each interrupts the CPUs that run threads of this process, so this is for work that
+/// interrupts all CPUs anyway, as attaching to the kernel does.
+pub fn mapping_large_blocks<T>(work: impl FnOnce() -> T) -> T {
+    if !KEEPS.load(Ordering::Relaxed) {
+        return work();
+    }
+    map_at_most(MAPPINGS);
+    let done = work();
+    map_at_most(0);
+    done
+}
+
+/// As many blocks may be mapped otherwise (`DEFAULT_MMAP_MAX` of glibc).
+const MAPPINGS: i32 = 65_536;
+
+#[cfg(target_env = "gnu")]
+fn map_at_most(blocks: i32) {
     // SAFETY: mallopt only stores two tuning values under the allocator's own lock; both are documented (mallopt(3)).
     unsafe {
-        libc::mallopt(libc::M_TRIM_THRESHOLD, -1);
-        libc::mallopt(libc::M_MMAP_MAX, 0);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+        libc::mallopt(libc::M_MMAP_MAX, blocks);
     }
 }
 
 #[cfg(not(target_env = "gnu"))]
-fn keep_freed_heap() {}
+fn map_at_most(_: i32) {}
+
+/// Stops the allocator from giving memory back, and from mapping large blocks that would be unmapped on free, or lets it again: both
+/// interrupt every CPU that runs a thread of this process.
+fn keep_freed_heap(keep: bool) {
+    KEEPS.store(keep, Ordering::Relaxed);
+    map_at_most(if keep { 0 } else { MAPPINGS });
+    #[cfg(target_env = "gnu")]
+    // SAFETY: mallopt only stores a tuning value under the allocator's own lock; it is documented (mallopt(3)).
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, if keep { -1 } else { LARGE });
+    }
+}
 
 fn touch_heap() {
     let mut heap: Vec<u8> = Vec::with_capacity(HEAP_BYTES);

@@ -4,9 +4,16 @@ mod common;
 
 use common::{NETWORK, Pair, can_run, frame, number, receive};
 use std::io::Read;
-use sys::memory::{hold_dma_latency, lock_all};
+use sys::memory::{hold_dma_latency, lock_all, mapping_large_blocks, unlock_all};
 use sys::packet::PortOptions;
 use sys::privilege::Capability;
+
+/// A line of what the kernel says of this process, in KiB.
+fn kib_of(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("own status");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect(name);
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
 
 #[test]
 fn locked_memory_shows_in_the_process_status_and_ports_still_open() {
@@ -15,12 +22,7 @@ fn locked_memory_shows_in_the_process_status_and_ports_still_open() {
         return;
     }
     lock_all().expect("locked");
-    let status = std::fs::read_to_string("/proc/self/status").expect("own status");
-    let locked = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmLck:"))
-        .expect("VmLck");
-    let kib: u64 = locked.trim().trim_end_matches(" kB").parse().expect("a number");
+    let kib = kib_of("VmLck:");
     assert!(kib >= 8 << 10, "{kib} KiB locked, less than the heap kept in hand");
     // Eight megabytes were touched and kept: taking and freeing four faults nothing in.
     let before = sys::thread::usage().minor_faults;
@@ -28,6 +30,17 @@ fn locked_memory_shows_in_the_process_status_and_ports_still_open() {
         std::hint::black_box(vec![1_u8; 4 << 20]);
     }
     assert_eq!(sys::thread::usage().minor_faults, before);
+    // What is large for a moment only does not stay, where it is said.
+    let resident = || kib_of("VmRSS:");
+    let at_first = resident();
+    mapping_large_blocks(|| std::hint::black_box(vec![1_u8; 32 << 20]));
+    assert!(resident() < at_first + (4 << 10), "{at_first} KiB before");
+    std::hint::black_box(vec![1_u8; 32 << 20]);
+    assert!(resident() > at_first + (16 << 10), "{at_first} KiB before");
+    unlock_all();
+    assert_eq!(kib_of("VmLck:"), 0);
+    assert!(resident() < at_first, "{at_first} KiB while it was locked");
+    lock_all().expect("locked");
     let pair = Pair::build(1500);
     let options = PortOptions::default();
     let (a, mut b) = (pair.port_a(&options), pair.port_b(&options));

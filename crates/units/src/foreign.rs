@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::io;
 use std::path::PathBuf;
 
 /// Characters that begin a formula in a spreadsheet, and the mark that says text.
@@ -159,13 +160,12 @@ pub fn message(text: &str) -> String {
 /// A JSON text in which no unfit character stands for itself: within a JSON text they can only be in strings, where `\u` says the
 /// same. What reads it reads the very texts that were written.
 pub fn json(text: String) -> String {
-    let is_ours = |c: char| matches!(c, '\n' | ' ') || !is_unfit(c) && !is_odd_space(c);
-    if text.chars().all(is_ours) {
+    if text.chars().all(is_of_json) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if is_ours(c) {
+        if is_of_json(c) {
             out.push(c);
             continue;
         }
@@ -176,10 +176,41 @@ pub fn json(text: String) -> String {
     out
 }
 
+/// Whether this may stand for itself in a JSON text of ours.
+fn is_of_json(c: char) -> bool {
+    matches!(c, '\n' | ' ') || !is_unfit(c) && !is_odd_space(c)
+}
+
+/// Where a JSON text is written piece by piece; what comes out is what [`json`] makes of the whole of it.
+///
+/// Of octets that are not UTF-8 the writing fails (`InvalidData`).
+pub struct JsonWriter<W>(pub W);
+
+impl<W: io::Write> io::Write for JsonWriter<W> {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        // A character that is cut comes again with its rest.
+        let whole = match str::from_utf8(octets) {
+            Ok(text) => text,
+            Err(error) if error.valid_up_to() > 0 => str::from_utf8(&octets[..error.valid_up_to()]).unwrap_or_default(),
+            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        };
+        match whole.chars().all(is_of_json) {
+            true => self.0.write_all(whole.as_bytes())?,
+            false => self.0.write_all(json(whole.to_owned()).as_bytes())?,
+        }
+        Ok(whole.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{cell, is_unfit, json, message, shown};
+    use super::{JsonWriter, cell, is_unfit, json, message, shown};
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+    use std::io::Write as _;
 
     #[test]
     fn what_a_terminal_acts_on_is_not_left() {
@@ -229,5 +260,25 @@ mod tests {
     fn json_says_the_same_in_other_words() {
         let text = "{\"a\": \"\u{9b}\u{202e}\u{e0001}x\\\\\"\n}".to_owned();
         assert_eq!(json(text), "{\"a\": \"\\u009b\\u202e\\udb40\\udc01x\\\\\"\n}");
+    }
+
+    proptest! {
+        #[test]
+        fn json_in_pieces_is_that_of_the_whole(text in any::<String>(), piece in 4..9_usize) {
+            let mut out = JsonWriter(Vec::new());
+            let mut rest = text.as_bytes();
+            while !rest.is_empty() {
+                let taken = out.write(&rest[..rest.len().min(piece)]).expect("UTF-8");
+                rest = &rest[taken..];
+            }
+            prop_assert_eq!(out.0, json(text).into_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_not_written_as_json() {
+        let mut out = JsonWriter(Vec::new());
+        assert!(out.write_all(b"\xff").is_err());
+        assert!(out.0.is_empty());
     }
 }

@@ -100,7 +100,7 @@ fn export(args: &ExportArgs, run: &RunFile) -> Result<u8, Failure> {
 /// Returns the exit status: that of what could not be done where some of the run is not in it.
 fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8, Unwritten> {
     match args.format {
-        Format::Json => out.write_all(verdict::read(&args.run, None)?.json().as_bytes())?,
+        Format::Json => verdict::read(&args.run, None)?.write_json(out)?,
         Format::Csv => csv(run, &mut out)?,
         Format::Frames => {
             let missing = frames(run, &mut out)?.said();

@@ -232,6 +232,8 @@ impl Steps<'_, '_> {
             }
         }
         let outcome = self.runner.attend(doing, all);
+        // What comes next has the room of their rings, which are given back when they have been read to their end.
+        self.runner.session.recorder.settle();
         refused.and(outcome)
     }
 

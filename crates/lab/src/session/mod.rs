@@ -150,17 +150,17 @@ impl Session {
     /// # Errors
     /// As of [`Session::start`].
     pub fn explained_by(by: Explainer, spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
-        // Before memory is locked: what the audit takes is given back, and is no memory of the run. Before this process keeps to its own
-        // CPUs, too: those that it is given here are what the audit is to see.
+        // Before memory is locked: what the audit takes, and the kernel's types, are given back, and are no memory of the run. Before this
+        // process keeps to its own CPUs, too: those that it is given here are what the audit is to see.
         let inventory = inventory(&spec);
         let kept = keep_to(&spec.housekeeping);
-        sys::memory::give_back();
-        let locked = sys::memory::lock_all().map_err(|error| error.to_string());
         // A tracer that a killed run left behind would still take CPUs away.
         if let Ok(tracefs) = Tracefs::find() {
             tracefs.clear();
         }
         let (flight, no_flight) = by.explain(&spec);
+        sys::memory::give_back();
+        let locked = sys::memory::lock_all().map_err(|error| error.to_string());
         let explainer = flight.map(Shared::new);
         let pair = sys::clock::pair();
         let is_tracing = spec.run.command == TRACE;
@@ -246,7 +246,10 @@ impl Session {
     pub fn finish(self, state: RunState) -> Result<PathBuf, SessionError> {
         self.watch.stop();
         drop(self.dma_latency);
-        self.recorder.finish(state)?;
+        let written = self.recorder.finish(state);
+        // What reports on it has the room.
+        sys::memory::unlock_all();
+        written?;
         Ok(self.file)
     }
 }

@@ -239,12 +239,6 @@ impl Document {
             tables: report.tables().iter().map(Table::json).collect(),
         }
     }
-
-    /// The document as JSON text, indented, with a line end.
-    pub fn to_json(&self) -> String {
-        // No map with keys other than text and no value that JSON cannot hold: f64 infinities become null.
-        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
-    }
 }
 
 fn run_entry(report: &Report) -> Run {

@@ -6,7 +6,7 @@ use super::{FeedState, MOST_SPIKES, Work};
 use crate::feed::FeedItem;
 use crate::recorder::since;
 use crate::window::{Open, Sample};
-use model::{Event, EventKind, Question, QuestionKind};
+use model::{Event, EventKind, Question, QuestionKind, Spike};
 use std::sync::atomic::Ordering;
 
 impl Work {
@@ -87,8 +87,11 @@ impl Work {
         if of_all.iter().map(|series| series.spikes()).sum::<usize>() < MOST_SPIKES {
             return;
         }
-        for series in &mut of_all {
-            self.batch.spikes.append(&mut series.hand_over_spikes());
+        let handed_over: Vec<Vec<Spike>> = of_all.iter_mut().map(|series| series.hand_over_spikes()).collect();
+        // Not all at once: a stall may leave a thousand of each series.
+        for spikes in handed_over {
+            self.batch.spikes.extend(spikes);
+            self.relieve();
         }
     }
 

@@ -40,11 +40,11 @@ const CATCHING_UP: Duration = Duration::from_secs(1);
 
 /// Windows that are held at the most before they are written. A recorder that was held up for some seconds finds several of each
 /// series in the rings, and a window takes some 20 KB until it is written.
-const MOST_WINDOWS: usize = 256;
+const MOST_WINDOWS: usize = 64;
 
 /// Spikes, and events, that are held at the most before they are written, as far as they are explained: with its explanation one takes up to
 /// 1 KB.
-const MOST_SPIKES: usize = 4_096;
+const MOST_SPIKES: usize = 1_024;
 
 struct FeedState {
     source: Source,

@@ -88,6 +88,7 @@ fn kept_samples_are_written_before_their_window_ends_where_they_are_many() {
     assert_eq!(open(&work), each * usize::from(SERIES));
     work.hand_over_spikes();
     assert_eq!((open(&work), work.batch.windows.len()), (0, 0));
+    assert!(work.batch.spikes.len() < MOST_SPIKES, "written as they are handed over");
     work.write();
     drop(feed);
     work.close_windows(WINDOW_NS.unsigned_abs() + 1, true);

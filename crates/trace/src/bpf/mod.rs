@@ -26,6 +26,13 @@ pub(crate) use cost::{Runs, program_runs, read_runs};
 /// `bpf/flight.bpf.c`, built by `bpf/build.sh`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/flight.o"));
 
+/// The types of the running kernel, for programs that are attached to what it has.
+///
+/// They take some twenty megabytes, and each loader reads them for itself: read them when it is gone, so that there is room for one.
+pub(crate) fn kernel_types() -> Result<Btf, TraceError> {
+    Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))
+}
+
 /// Loaded and attached programs; detached when dropped.
 pub(crate) struct BpfEngine {
     // The links live in it.
@@ -49,9 +56,7 @@ impl BpfEngine {
         can_run()?;
         let cpus = possible_cpus();
         let megabytes = (cpus as usize * ring::RING_OCTETS) >> 20;
-        let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
         let mut ebpf = EbpfLoader::new()
-            .btf(Some(&btf))
             .map_max_entries("rings", cpus * EVENTS_PER_CPU as u32)
             .map_max_entries("heads", cpus)
             .load(OBJECT)
@@ -60,6 +65,7 @@ impl BpfEngine {
         let watched: Array<MapData, u64> = take(&mut ebpf, "watched")?
             .try_into()
             .map_err(|error| TraceError::Object(with_sources(&error)))?;
+        let btf = kernel_types()?;
         cost::load(&mut ebpf, &btf)?;
         let programs = load_all(&mut ebpf, &btf)?;
         let mut engine = Self {

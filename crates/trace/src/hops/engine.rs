@@ -6,13 +6,14 @@ use super::load::{check, kinds, load};
 use super::maps::{Maps, failed};
 use super::reading::{Duration, Progress, Reading, StreamInfo, Troubles};
 use super::{HopOptions, HopSeries, PointKind};
-use crate::bpf::{Runs, can_run, kernel_release, program_refused, program_runs};
+use crate::bpf::{Runs, can_run, kernel_release, kernel_types, program_refused, program_runs};
 use crate::error::{TraceError, with_sources};
 use aya::maps::MapError;
 use aya::programs::BtfTracePoint;
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::sys::{Stats, enable_stats};
 use aya::{Btf, Ebpf};
+use sys::memory::mapping_large_blocks;
 use units::Monotonic;
 
 /// A frame that was not seen at its next point this long after the first is lost when the tracer ends; a younger one may be
@@ -64,16 +65,16 @@ impl HopTracer {
         check(&options)?;
         can_run()?;
         let in_place = kernel_release().is_some_and(|release| release >= READS_IN_PLACE);
-        match Self::start_reading(options.clone(), in_place) {
+        // The kernel's types are large, and needed for the start alone.
+        mapping_large_blocks(|| match Self::start_reading(options.clone(), in_place) {
             Err(TraceError::Program { .. }) if in_place => Self::start_reading(options, false),
             started => started,
-        }
+        })
     }
 
     /// Loads and attaches programs that read frames in place, or copy them first.
     pub(super) fn start_reading(options: HopOptions, in_place: bool) -> Result<Self, TraceError> {
-        let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
-        let mut ebpf = load(&btf, &options, in_place)?;
+        let mut ebpf = load(&options, in_place)?;
         let maps = Maps::take(&mut ebpf)?;
         let mut tracer = Self {
             ebpf,
@@ -88,7 +89,7 @@ impl HopTracer {
             closed: None,
         };
         tracer.set()?;
-        tracer.attach(&btf)?;
+        tracer.attach(&kernel_types()?)?;
         Ok(tracer)
     }
 

@@ -6,7 +6,7 @@ use super::{Hook, HopOptions, Point, PointKind};
 use crate::bpf::{memory_hint, possible_cpus};
 use crate::error::{TraceError, with_sources};
 use crate::layout::Layout;
-use aya::{Btf, Ebpf, EbpfLoader};
+use aya::{Ebpf, EbpfLoader};
 use std::collections::BTreeSet;
 
 /// `bpf/hops.bpf.c`, built by `bpf/build.sh`.
@@ -49,7 +49,7 @@ pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
 }
 
 /// Loads the object with room for what is asked for, and with the points in it.
-pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Result<Ebpf, TraceError> {
+pub(super) fn load(options: &HopOptions, reads_in_place: bool) -> Result<Ebpf, TraceError> {
     let streams = options.max_streams;
     let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
     let globals = globals(options, reads_in_place);
@@ -58,7 +58,6 @@ pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Res
         loader.override_global(name, octets, true);
     }
     let loaded = loader
-        .btf(Some(btf))
         .map_max_entries("streams", streams)
         .map_max_entries("infos", streams)
         .map_max_entries("progresses", streams)

@@ -9,7 +9,7 @@ use super::load::load;
 use super::passages::{Names, Passage, Served, assemble};
 use super::select;
 use super::{FollowCounts, FollowOptions, Listening};
-use crate::bpf::{can_run, program_refused, program_runs};
+use crate::bpf::{can_run, kernel_types, program_refused, program_runs};
 use crate::error::{TraceError, with_sources};
 use crate::layout::words;
 use aya::maps::{Array, MapData, MapError, PerCpuArray, RingBuf};
@@ -64,13 +64,12 @@ impl Follower {
         can_run()?;
         let octets = btf::kernel().map_err(|error| TraceError::NoBtf(error.to_string()))?;
         let mut types = Types::parse(&octets).map_err(|why| TraceError::NoBtf(why.to_owned()))?;
-        let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
         let (served, mut left_out) = select::tracepoints(types.tracepoints(1));
         for (module, octets) in btf::modules().unwrap_or_default() {
             let found = types.with_module(&octets, Types::tracepoints);
             left_out.extend(select::of_modules(found.unwrap_or_default(), &module));
         }
-        let mut ebpf = load(&btf, &options, &served)?;
+        let mut ebpf = load(&options, &served)?;
         let maps = descriptors(&ebpf);
         let mut follower = Self {
             settings: map(&mut ebpf, "settings")?.try_into().map_err(|error| failed(&error))?,
@@ -89,6 +88,7 @@ impl Follower {
         };
         follower.choose_between(i64::MAX, i64::MAX)?;
         follower.listening.left_out = left_out;
+        let btf = kernel_types()?;
         follower.attach(&served, &btf)?;
         follower.functions = Functions::attach(&mut types, &btf, &mut follower.ebpf, &maps);
         follower.listening.functions = follower.functions.count;

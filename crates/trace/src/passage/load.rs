@@ -7,7 +7,7 @@ use super::layout::{ANY_SMP_CNT, Globals, SLOTS};
 use super::select::{NO_ARGUMENT, comes_once, frees};
 use crate::bpf::memory_hint;
 use crate::error::{TraceError, with_sources};
-use aya::{Btf, Ebpf, EbpfLoader};
+use aya::{Ebpf, EbpfLoader};
 
 /// `bpf/passage.bpf.c`, built by `bpf/build.sh`.
 pub(super) static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/passage.o"));
@@ -19,7 +19,7 @@ const LEAST_CARRIERS: u32 = 1 << 12;
 const MOST_CARRIERS: u32 = 1 << 16;
 
 /// Loads the object; the programs are not loaded yet.
-pub(super) fn load(btf: &Btf, options: &FollowOptions, served: &[Tracepoint]) -> Result<Ebpf, TraceError> {
+pub(super) fn load(options: &FollowOptions, served: &[Tracepoint]) -> Result<Ebpf, TraceError> {
     let globals = globals(options, served);
     let frames = options.max_streams.saturating_mul(options.per_stream).max(1);
     let mut loader = EbpfLoader::new();
@@ -27,7 +27,6 @@ pub(super) fn load(btf: &Btf, options: &FollowOptions, served: &[Tracepoint]) ->
         loader.override_global(name, octets, true);
     }
     let loaded = loader
-        .btf(Some(btf))
         .map_max_entries("streams", options.max_streams)
         .map_max_entries("follows", frames)
         .map_max_entries("chosen", frames)
@@ -89,12 +88,11 @@ fn positions(served: &[Tracepoint], position: impl Fn(&Tracepoint) -> Option<usi
 #[cfg(test)]
 mod tests {
     use super::{OBJECT, globals, load};
-    use crate::bpf::{can_run, program_runs};
+    use crate::bpf::{can_run, kernel_types, program_runs};
     use crate::layout::{Layout, assert_object_has, assert_variables};
     use crate::passage::functions::{descriptors, relocated};
     use crate::passage::layout::{Follow, POSITIONS, SLOTS, Settings, State};
     use crate::passage::{FollowOptions, RING_OCTETS};
-    use aya::Btf;
     use aya::programs::KProbe;
 
     const OPTIONS: FollowOptions = FollowOptions {
@@ -132,8 +130,7 @@ mod tests {
         if let Err(error) = can_run() {
             return testing::skip(test, &error.to_string());
         }
-        let btf = Btf::from_sys_fs().expect("types");
-        let mut ebpf = load(&btf, &OPTIONS, &[]).expect("an object");
+        let mut ebpf = load(&OPTIONS, &[]).expect("an object");
         let program = ebpf.program_mut("function_0").expect("a program");
         assert!(program_runs(program).expect("the kernel").is_none(), "it is not loaded");
         let kprobe: &mut KProbe = program.try_into().expect("for functions");
@@ -148,9 +145,8 @@ mod tests {
         if let Err(error) = can_run() {
             return testing::skip(test, &error.to_string());
         }
-        let btf = Btf::from_sys_fs().expect("types");
-        let ebpf = load(&btf, &OPTIONS, &[]).expect("an object");
-        let programs = relocated(&btf, &descriptors(&ebpf)).expect("all maps are there");
+        let ebpf = load(&OPTIONS, &[]).expect("an object");
+        let programs = relocated(&kernel_types().expect("types"), &descriptors(&ebpf)).expect("all maps are there");
         assert_eq!(programs.len(), POSITIONS);
         for instructions in &programs {
             sys::functions::load(instructions, c"Dual BSD/GPL").expect("the verifier takes it");

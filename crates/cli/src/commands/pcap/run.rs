@@ -1,6 +1,6 @@
 //! The analysis of a capture as a run: its file, its report, its verdict.
 
-use std::io::{IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -86,10 +86,9 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         writeln!(out, "{}", listing.text())?;
     }
     let colour = std::io::stdout().is_terminal();
-    let text = args
-        .face
-        .of(&report, colour, args.pages.page(&report.run.file).as_deref());
-    out.write_all(text.as_bytes())?;
+    let page = args.pages.page(&report.run.file);
+    let mut out = BufWriter::new(out);
+    args.face.write(&report, colour, page.as_deref(), &mut out)?;
     out.flush()?;
     let status = verdict::with_pages(&report, &args.pages)?;
     // Without limits, a capture that is not whole is what there is to say.
