@@ -8,6 +8,7 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
+use sys::memory::mapping_large_blocks;
 use sys::thread::Standing;
 use units::Monotonic;
 
@@ -248,7 +249,8 @@ impl Feed {
         after: Sender<AfterWord>,
         signal: SpikeSignal,
     ) -> (Self, Source) {
-        let (mut records, mut record_source) = RingBuffer::new(capacity);
+        // A large one is mapped for itself: in the heap, what was put into the room of the last step's would make the next take more.
+        let (mut records, mut record_source) = mapping_large_blocks(|| RingBuffer::new(capacity));
         touch(&mut records, &mut record_source);
         let (announcements, announcement_source) = RingBuffer::new(slots);
         let overruns: Arc<[AtomicU64]> = (0..slots).map(|_| AtomicU64::new(0)).collect();

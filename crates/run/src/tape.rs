@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use store::SealedSegment;
+use sys::memory::mapping_large_blocks;
 use units::{FreeNames, Realtime};
 
 /// A segment is sealed once it spans this much time.
@@ -127,7 +128,7 @@ pub struct Tape<const N: usize> {
 impl<const N: usize> Tape<N> {
     /// A tape of `capacity` records at `points`, and its other end.
     pub(crate) fn new(capacity: usize, points: &[&str], labels: LabelsAt) -> (Self, TapeSource<N>) {
-        let (mut records, mut source) = RingBuffer::new(capacity);
+        let (mut records, mut source) = mapping_large_blocks(|| RingBuffer::new(capacity));
         touch(&mut records, &mut source);
         let (streams, stream_source) = RingBuffer::new(ANNOUNCED);
         let overrun = Arc::new(AtomicU64::new(0));

@@ -73,9 +73,9 @@ static KEEPS: AtomicBool = AtomicBool::new(false);
 #[cfg(target_env = "gnu")]
 const LARGE: libc::c_int = 128 << 10;
 
-/// Does work that takes much memory for a moment, of which nothing is to stay with the process after [`lock_all`]: large blocks are
-/// mapped, and unmapped when they are freed. Each interrupts the CPUs that run threads of this process, so this is for work that
-/// interrupts all CPUs anyway, as attaching to the kernel does.
+/// Does work whose memory is not to stay with the process when it is freed, after [`lock_all`] as before: its large blocks are
+/// mapped, and unmapped when they are freed, whenever that is. Each interrupts the CPUs that run threads of this process, so this is
+/// for what interrupts them anyway: attaching to the kernel, the end of a step, whose packet ring is unmapped, too.
 pub fn mapping_large_blocks<T>(work: impl FnOnce() -> T) -> T {
     if !KEEPS.load(Ordering::Relaxed) {
         return work();
