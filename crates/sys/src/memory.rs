@@ -13,6 +13,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// what runs beside them (recorder, report): 8 MiB holds some four hundred windows of histograms without a new page.
 const HEAP_BYTES: usize = 8 << 20;
 
+/// Octets from which on a block is mapped for itself where that is allowed: the allocator's own first bound (mallopt(3)).
+#[cfg(target_env = "gnu")]
+const LARGE: libc::c_int = 128 << 10;
+
+/// As many blocks may be mapped where that is allowed (`DEFAULT_MMAP_MAX` of glibc).
+const MAPPINGS: i32 = 65_536;
+
+/// Whether freed heap is kept, and no block is mapped for itself.
+static KEEPS: AtomicBool = AtomicBool::new(false);
+
 /// Where the kernel takes requests against deep idle states (Documentation/power/pm_qos_interface.rst).
 const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
 
@@ -66,13 +76,6 @@ pub fn give_back() {
     }
 }
 
-/// Whether freed heap is kept.
-static KEEPS: AtomicBool = AtomicBool::new(false);
-
-/// Octets from which on a block is mapped for itself while [`mapping_large_blocks`]: the allocator's own first bound (mallopt(3)).
-#[cfg(target_env = "gnu")]
-const LARGE: libc::c_int = 128 << 10;
-
 /// Does work whose memory is not to stay with the process when it is freed, after [`lock_all`] as before: its large blocks are
 /// mapped, and unmapped when they are freed, whenever that is. Each interrupts the CPUs that run threads of this process, so this is
 /// for what interrupts them anyway: attaching to the kernel, the end of a step, whose packet ring is unmapped, too.
@@ -86,8 +89,17 @@ pub fn mapping_large_blocks<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// As many blocks may be mapped otherwise (`DEFAULT_MMAP_MAX` of glibc).
-const MAPPINGS: i32 = 65_536;
+/// Stops the allocator from giving memory back, and from mapping large blocks that would be unmapped on free, or lets it again: both
+/// interrupt every CPU that runs a thread of this process.
+fn keep_freed_heap(keep: bool) {
+    KEEPS.store(keep, Ordering::Relaxed);
+    map_at_most(if keep { 0 } else { MAPPINGS });
+    #[cfg(target_env = "gnu")]
+    // SAFETY: mallopt only stores a tuning value under the allocator's own lock; it is documented (mallopt(3)).
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, if keep { -1 } else { LARGE });
+    }
+}
 
 #[cfg(target_env = "gnu")]
 fn map_at_most(blocks: i32) {
@@ -100,18 +112,6 @@ fn map_at_most(blocks: i32) {
 
 #[cfg(not(target_env = "gnu"))]
 fn map_at_most(_: i32) {}
-
-/// Stops the allocator from giving memory back, and from mapping large blocks that would be unmapped on free, or lets it again: both
-/// interrupt every CPU that runs a thread of this process.
-fn keep_freed_heap(keep: bool) {
-    KEEPS.store(keep, Ordering::Relaxed);
-    map_at_most(if keep { 0 } else { MAPPINGS });
-    #[cfg(target_env = "gnu")]
-    // SAFETY: mallopt only stores a tuning value under the allocator's own lock; it is documented (mallopt(3)).
-    unsafe {
-        libc::mallopt(libc::M_TRIM_THRESHOLD, if keep { -1 } else { LARGE });
-    }
-}
 
 fn touch_heap() {
     let mut heap: Vec<u8> = Vec::with_capacity(HEAP_BYTES);
