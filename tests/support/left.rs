@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// As long as others, which test beside this one, may keep what they have made.
-const OTHERS: Duration = Duration::from_secs(60);
+/// How long the kernel may take to have gone what was of a process that has ended.
+const GONE_WITHIN: Duration = Duration::from_secs(5);
 
 /// Where this program and runtimes of containers make folders, and how those begin.
 const FOLDERS: [&str; 6] = [
@@ -28,16 +28,24 @@ impl Before {
         Self(all())
     }
 
-    /// Fails when there is something now that was not there before, and that stays: what others made in the meantime goes by itself.
+    /// Fails when there is something now that was not there before. What has the number of a process that runs is of a test beside
+    /// this one, and not left behind.
     pub fn nothing_is_left(&self) {
-        let until = Instant::now() + OTHERS;
-        let mut new: BTreeSet<String> = all().difference(&self.0).cloned().collect();
+        let until = Instant::now() + GONE_WITHIN;
+        let runs = |process: u32| Path::new(&format!("/proc/{process}")).exists();
+        let mut new = left(&self.0, &all(), runs);
         while !new.is_empty() {
             assert!(Instant::now() < until, "left behind: {new:#?}");
             std::thread::sleep(Duration::from_millis(100));
             new = new.intersection(&all()).cloned().collect();
         }
     }
+}
+
+/// What is new, and of no process that runs.
+fn left(before: &BTreeSet<String>, now: &BTreeSet<String>, runs: impl Fn(u32) -> bool) -> BTreeSet<String> {
+    let new = now.difference(before);
+    new.filter(|line| !owner(line).is_some_and(&runs)).cloned().collect()
 }
 
 fn all() -> BTreeSet<String> {
@@ -52,6 +60,12 @@ fn text(words: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// The process whose number is in the name of a folder or control group: the first of its numbers.
+fn owner(path: &str) -> Option<u32> {
+    let name = path.rsplit_once('/')?.1.strip_prefix("triptime-")?;
+    name.split('-').find_map(|part| part.parse().ok())
+}
+
 fn ours(folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(Path::new(folder)).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -59,4 +73,28 @@ fn ours(folder: &str) -> Vec<String> {
         .filter(|name| BEGINS.iter().any(|begin| name.starts_with(begin)))
         .map(|name| format!("{folder}/{name}"))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn what_nobody_holds_any_more_is_left() {
+        let set = |lines: &[&str]| -> BTreeSet<String> { lines.iter().map(|line| (*line).to_owned()).collect() };
+        let (before, gone) = (
+            set(&["lo UNKNOWN", "/tmp/triptime-guest-7-a"]),
+            "/sys/fs/cgroup/cpu/triptime-8-7",
+        );
+        let now = set(&[
+            "lo UNKNOWN",
+            "v0 UP",
+            "/run/triptime/labs/triptime-bed",
+            "/tmp/triptime-ovs-7-1",
+            gone,
+        ]);
+        let found = left(&before, &now, |process| process == 7);
+        assert_eq!(found, set(&["v0 UP", "/run/triptime/labs/triptime-bed", gone]));
+    }
 }
