@@ -3,10 +3,12 @@
 mod common;
 
 use common::vectors;
-use proptest::prelude::{any, prop};
+use proptest::prelude::{any, prop, prop_oneof};
 use proptest::proptest;
+use proptest::strategy::{Just, Strategy};
 use wire::ether::{EthernetView, VlanTag};
 use wire::goose::{self, Data};
+use wire::sequence::{Sample, Sequence};
 use wire::{FrameError, avtp, sv, test_frame};
 
 /// Everything this crate can do with a frame.
@@ -154,7 +156,41 @@ fn goose_with(all_data: &[u8]) -> Vec<u8> {
     frame
 }
 
+/// Counts that go on for a while, around at `turns_at`, a sample each `every_ns`, as `(count, time)`.
+fn counts_going_on() -> impl Strategy<Value = Vec<(u16, i64)>> {
+    let turns_at = prop_oneof![Just(4000_u32), Just(4800), 1_u32..100, 1_u32..=1 << 16];
+    let every_ns = prop_oneof![Just(0_i64), Just(250_000), Just(208_333), -1_000_000..2_000_000_000_i64];
+    (any::<u16>(), turns_at, every_ns, 1_u32..300).prop_map(|(first, turns_at, every_ns, count)| {
+        (0..count)
+            .map(|at| ((u32::from(first) + at) % turns_at, every_ns))
+            .map(|(count, every_ns)| (count as u16, every_ns))
+            .collect()
+    })
+}
+
 proptest! {
+    /// Counters that jump, turn where no counter turns, and come from several at once.
+    #[test]
+    fn no_counts_make_the_account_of_a_stream_panic(
+        rate in prop_oneof![Just(None), Just(Some(4000)), (1_u32..=1 << 16).prop_map(Some)],
+        parts in prop::collection::vec(counts_going_on(), 1..8),
+        turns in 1_usize..4,
+        stamped: bool,
+    ) {
+        let mut sequence = rate.map_or_else(Sequence::learning, Sequence::checking).comparing();
+        let mut now_ns = 0_i64;
+        for part in parts.chunks(turns) {
+            let longest = part.iter().map(Vec::len).max().unwrap_or(0);
+            for (count, every_ns) in (0..longest).flat_map(|at| part.iter().filter_map(move |counts| counts.get(at))) {
+                now_ns += every_ns;
+                sequence.accept(Sample { at_ns: stamped.then_some(now_ns), ..Sample::from(*count) });
+                while sequence.take_finding().is_some() {}
+            }
+            sequence.look(now_ns);
+        }
+        sequence.end(Some(now_ns));
+    }
+
     #[test]
     fn arbitrary_octets(frame in prop::collection::vec(any::<u8>(), 0..400)) {
         decode_all(&frame);

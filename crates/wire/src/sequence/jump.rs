@@ -84,6 +84,13 @@ pub(super) struct Strays {
     former: Option<(u32, Option<i64>)>,
 }
 
+impl Strays {
+    /// Forgets where the last one was, if no count of `rate` is there.
+    pub(super) fn within(&mut self, rate: u32) {
+        self.last = self.last.filter(|last| *last < rate);
+    }
+}
+
 impl Sequence {
     /// A count further away than samples that come late.
     #[cold]
@@ -232,11 +239,8 @@ impl Sequence {
 
     /// Strays whose counts follow each other are somebody's sequence.
     fn follow_stray(&mut self, count: u32) {
-        let ahead = self
-            .strays
-            .last
-            .replace(count)
-            .map(|last| (count + self.rate - last) % self.rate);
+        let last = self.strays.last.replace(count);
+        let ahead = last.map(|last| (count + self.rate - last) % self.rate);
         let follows = ahead.is_some_and(|ahead| (1..=WINDOW).contains(&ahead));
         self.strays.in_a_row = if follows { self.strays.in_a_row + 1 } else { 0 };
         if self.strays.in_a_row >= OWN_SEQUENCE {

@@ -61,6 +61,7 @@ impl Sequence {
         // Both are in counts of the rate before.
         self.skipped.fill(0);
         self.before = None;
+        self.strays.within(self.rate);
         self.line = self
             .newest_ns
             .map_or_else(Line::default, |at_ns| Line::from(self.index, at_ns));
