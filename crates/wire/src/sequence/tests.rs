@@ -299,6 +299,18 @@ fn a_sample_far_too_late_neither_hides_the_rate_nor_costs_others() {
 }
 
 #[test]
+fn a_stray_from_before_the_rate_was_known_is_no_neighbour_of_one_since() {
+    let mut sequence = Sequence::learning();
+    let counts = (3900..3950).chain([7000]).chain(3950..4000);
+    for count in counts.chain(0..100).chain([2000]).chain(100..200) {
+        sequence.accept(count);
+    }
+    let counters = sequence.counters();
+    assert_eq!(sequence.rate(), Some(4000));
+    assert_eq!((counters.lost, counters.restarts, counters.too_late), (0, 0, 2));
+}
+
+#[test]
 fn a_restart_is_certain_when_as_many_samples_follow_as_a_frame_has() {
     let mut sequence = after(4_800, 0..100);
     let certain: Vec<u64> = (3_000..3_012)
