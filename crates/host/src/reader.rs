@@ -235,12 +235,17 @@ impl Reader {
 
     /// The names in a directory that `wanted` picks, in natural order (`cpu2` before `cpu10`).
     pub(crate) fn names(&self, path: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
+        self.names_for(path, &wanted)
+    }
+
+    /// Compiled once, and not for each of the eighty callers.
+    fn names_for(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
         if let Some(known) = self.kept(path, |kept| kept.folders.get(path).cloned()) {
             return known.map(|names| names.into_iter().filter(|name| wanted(name)).collect());
         }
         // All names are kept where they are; what was of interest is remembered.
         let keeps = self.kept(path, |_| Some(())).is_some();
-        let names = self.names_now(path, |name| keeps || wanted(name));
+        let names = self.names_now(path, &|name| keeps || wanted(name));
         if !keeps {
             return names;
         }
@@ -248,7 +253,7 @@ impl Reader {
         names.map(|names| names.into_iter().filter(|name| wanted(name)).collect())
     }
 
-    fn names_now(&self, path: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
+    fn names_now(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
         let failed = |why| HostError::Unreadable {
             path: path.to_owned(),
             why,

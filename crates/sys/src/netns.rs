@@ -174,11 +174,20 @@ pub fn with_own_sys<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SysEr
 
 /// Runs `work` on a thread that ends with it, so that what it changes about its thread stays there.
 fn on_scratch_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SysError> {
+    let mut done = None;
+    run_there(Box::new(|| done = Some(work())))?;
+    // A panic of `work` went on in this thread.
+    Ok(done.expect("the thread has ended well"))
+}
+
+/// Compiled once, and not for each of the many callers.
+fn run_there(work: Box<dyn FnOnce() + Send + '_>) -> Result<(), SysError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .name("triptime-netns".to_owned())
             .spawn_scoped(scope, work)
             .map_err(|error| SysError::refused("start", "a thread", errno_of(&error)))?;
-        Ok::<_, SysError>(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        Ok(())
     })
 }
