@@ -71,13 +71,13 @@ impl Pcap {
         let Some(header) = header.first_chunk::<RECORD_HEADER>() else {
             return [0; 4];
         };
-        let (fields, _) = header.as_chunks::<4>();
-        std::array::from_fn(|field| {
-            if self.big_endian {
-                u32::from_be_bytes(fields[field])
-            } else {
-                u32::from_le_bytes(fields[field])
-            }
-        })
+        let number = |octets: &[u8; 4]| match self.big_endian {
+            true => u32::from_be_bytes(*octets),
+            false => u32::from_le_bytes(*octets),
+        };
+        match header.as_chunks().0 {
+            [seconds, part, captured, original] => [number(seconds), number(part), number(captured), number(original)],
+            _ => [0; 4],
+        }
     }
 }

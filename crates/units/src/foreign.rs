@@ -16,7 +16,13 @@ const FORMULA: [char; 5] = ['=', '+', '-', '@', '\''];
 
 /// Whether a character does something else than to be seen in its place: controls (C0, DEL, C1), line and paragraph separators, what
 /// turns the direction of writing, what has no width, what fills a line without being seen, noncharacters and private ones.
+#[inline]
 pub fn is_unfit(c: char) -> bool {
+    !matches!(c, ' '..='~') && is_unfit_beyond(c)
+}
+
+/// The same, of a character that ASCII does not show.
+fn is_unfit_beyond(c: char) -> bool {
     let code = u32::from(c);
     c.is_control()
         || matches!(
@@ -160,7 +166,7 @@ pub fn message(text: &str) -> String {
 /// A JSON text in which no unfit character stands for itself: within a JSON text they can only be in strings, where `\u` says the
 /// same. What reads it reads the very texts that were written.
 pub fn json(text: String) -> String {
-    if text.chars().all(is_of_json) {
+    if is_plain(text.as_bytes()) || text.chars().all(is_of_json) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -181,6 +187,11 @@ fn is_of_json(c: char) -> bool {
     matches!(c, '\n' | ' ') || !is_unfit(c) && !is_odd_space(c)
 }
 
+/// Whether there is nothing but what ASCII shows, and ends of lines: nearly all of a JSON text is that, and it is quickly seen.
+fn is_plain(octets: &[u8]) -> bool {
+    octets.iter().all(|octet| matches!(octet, b' '..=b'~' | b'\n'))
+}
+
 /// Where a JSON text is written piece by piece; what comes out is what [`json`] makes of the whole of it.
 ///
 /// Each piece is whole characters, as serializers write them; of octets that are not UTF-8 the writing fails (`InvalidData`).
@@ -188,11 +199,12 @@ pub struct JsonWriter<W>(pub W);
 
 impl<W: io::Write> io::Write for JsonWriter<W> {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let text = str::from_utf8(octets).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        match text.chars().all(is_of_json) {
-            true => self.0.write_all(octets)?,
-            false => self.0.write_all(json(text.to_owned()).as_bytes())?,
+        if is_plain(octets) {
+            self.0.write_all(octets)?;
+            return Ok(octets.len());
         }
+        let text = str::from_utf8(octets).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        self.0.write_all(json(text.to_owned()).as_bytes())?;
         Ok(octets.len())
     }
 

@@ -2,15 +2,36 @@
 
 use serde_json::Value;
 use std::f64::consts::{SQRT_2, TAU};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use waveform::comtrade::{Record, Values, open, parse};
 use waveform::replay::{Ending, Options, parse_assignments, table};
 use waveform::sample::Sampling;
 
-/// The records in `directory` and what Python says of them; `None` after leaving the test out.
-fn fetched(test: &str, directory: &Path) -> Option<Vec<Value>> {
+/// The records and where they are, and what Python says of them; or why not. Python takes long for them: once for all tests here.
+static FETCHED: OnceLock<(PathBuf, Result<Vec<Value>, String>)> = OnceLock::new();
+
+/// `None` after leaving the test out.
+fn fetched(test: &str) -> Option<(&'static Path, &'static [Value])> {
     let python = testing::python(test)?;
+    let (directory, answers) = FETCHED.get_or_init(|| {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("comtrade");
+        let answers = answers(&python, &directory);
+        (directory, answers)
+    });
+    match answers {
+        Ok(answers) => Some((directory, answers)),
+        Err(reason) => {
+            testing::skip(test, reason);
+            None
+        }
+    }
+}
+
+/// What Python says of the records, which it fetches into the directory; or why it cannot.
+fn answers(python: &Path, directory: &Path) -> Result<Vec<Value>, String> {
+    std::fs::create_dir_all(directory).expect("a directory");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle.py");
     let output = Command::new(python)
         .arg(script)
@@ -23,11 +44,10 @@ fn fetched(test: &str, directory: &Path) -> Option<Vec<Value>> {
         .lines()
         .map(|line| serde_json::from_str(line).expect("JSON"))
         .collect();
-    if let Some(reason) = answers.first().and_then(|answer| answer["skip"].as_str()) {
-        testing::skip(test, reason);
-        return None;
+    match answers.first().and_then(|answer| answer["skip"].as_str()) {
+        Some(reason) => Err(reason.to_owned()),
+        None => Ok(answers),
     }
-    Some(answers)
 }
 
 fn read(directory: &Path, answer: &Value) -> Record {
@@ -85,14 +105,13 @@ fn assert_same(directory: &Path, number: usize, answer: &Value, record: &Record)
 #[test]
 fn what_python_reads_is_what_we_read() {
     let test = "what_python_reads_is_what_we_read";
-    let directory = tempfile::tempdir().expect("a directory");
-    let Some(answers) = fetched(test, directory.path()) else {
+    let Some((directory, answers)) = fetched(test) else {
         return;
     };
     assert_eq!(answers.len(), 13);
     for (number, answer) in answers.iter().enumerate() {
-        let record = read(directory.path(), answer);
-        assert_same(directory.path(), number, answer, &record);
+        let record = read(directory, answer);
+        assert_same(directory, number, answer, &record);
         let config = &record.config;
         assert_eq!(answer["station"].as_str().map(str::trim), Some(config.station.as_str()));
         assert_eq!(
@@ -152,8 +171,7 @@ fn over(rms: &[f64], per_cycle: usize, limit: f64) -> (usize, usize) {
 #[test]
 fn a_real_fault_keeps_its_currents_through_the_replay() {
     let test = "a_real_fault_keeps_its_currents_through_the_replay";
-    let directory = tempfile::tempdir().expect("a directory");
-    let Some(answers) = fetched(test, directory.path()) else {
+    let Some((directory, answers)) = fetched(test) else {
         return;
     };
     let answer = answers.iter().find(|answer| {
@@ -161,7 +179,7 @@ fn a_real_fault_keeps_its_currents_through_the_replay() {
             .as_str()
             .is_some_and(|name| name.ends_with("test2.cfg"))
     });
-    let record = read(directory.path(), answer.expect("test2"));
+    let record = read(directory, answer.expect("test2"));
     let channel = |name: &str| {
         let index = record.config.analog.iter().position(|channel| channel.name == name);
         record.analog(index.expect("a channel"))

@@ -355,7 +355,8 @@ impl StreamTable {
                 }
                 None => false,
             };
-            stream.fast = fast;
+            // The one that is there meanwhile is empty, and owns nothing.
+            std::mem::forget(std::mem::replace(&mut stream.fast, fast));
             if recognised {
                 self.likely = (index + 1) % count;
                 return true;

@@ -37,14 +37,23 @@ impl Counts {
     }
 
     /// Adds to a bucket. The first time in its block, this allocates.
+    #[inline]
     pub(super) fn add(&mut self, index: usize, count: u64) {
         let (block, place) = (index / BLOCK, index % BLOCK);
+        let counts = match self.blocks.get_mut(block) {
+            Some(Some(counts)) => counts,
+            _ => self.begin(block),
+        };
+        counts[place] = counts[place].saturating_add(count);
+        self.total = self.total.saturating_add(count);
+    }
+
+    #[cold]
+    fn begin(&mut self, block: usize) -> &mut [u64; BLOCK] {
         if self.blocks.len() <= block {
             self.blocks.resize(block + 1, None);
         }
-        let counts = self.blocks[block].get_or_insert_with(|| Box::new([0; BLOCK]));
-        counts[place] = counts[place].saturating_add(count);
-        self.total = self.total.saturating_add(count);
+        self.blocks[block].get_or_insert_with(|| Box::new([0; BLOCK]))
     }
 
     /// Adds every count of another.

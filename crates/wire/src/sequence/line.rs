@@ -71,8 +71,13 @@ impl Line {
     }
 }
 
+#[inline]
 fn places_ns(places: u64, rate: u32) -> i64 {
-    let ns = u128::from(places) * SECOND_NS as u128 / u128::from(rate.max(1));
+    let rate = rate.max(1);
+    let ns = match places.checked_mul(SECOND_NS as u64) {
+        Some(scaled) => u128::from(scaled / u64::from(rate)),
+        None => u128::from(places) * SECOND_NS as u128 / u128::from(rate),
+    };
     i64::try_from(ns).unwrap_or(i64::MAX / 4)
 }
 
