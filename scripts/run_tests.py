@@ -28,8 +28,6 @@ AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * len(os.sched_getaf
 # The groups in their order, and how many programs of each run at once.
 GROUPS_AT_ONCE = {"beside": AT_ONCE, "pairs": 2, "alone": 1}
 ANY = "*"
-# What begins a block of code that rustdoc compiles.
-RUST = ("", "rust", "no_run", "should_panic", "compile_fail", "ignore", "edition2024")
 # The packages whose programs under `tests` measure in real time. Nothing else is run again, least of all what is randomised.
 IN_REAL_TIME = ("triptime-tests", "triptime-lab", "triptime-probes", "triptime-trace", "triptime-sys")
 # More failures than these are no accident: a machine that its neighbours slowed down to two thirds had five. A test that fails every
@@ -158,17 +156,6 @@ def job(entry, entries):
     return Job(name, [one.executable, *threads, *words], one.folder, environment, in_real_time)
 
 
-def with_examples():
-    """The packages whose documentation has code that can be tested, as arguments of cargo: reading the others takes a minute of CPU time."""
-    return [f"--package=triptime-{folder.name}" for folder in sorted(ROOT.glob("crates/*")) if any(map(has_example, folder.rglob("src/**/*.rs")))]
-
-
-def has_example(file):
-    """Whether a block of code in the documentation of this file is Rust: that of another language says so."""
-    fences = re.findall(r"^\s*//[/!]\s*```(.*)$", file.read_text(), re.MULTILINE)
-    return any(language.split(",")[0] in RUST for language in fences[::2])
-
-
 SHOWING = threading.Lock()
 
 
@@ -212,7 +199,7 @@ def unsteady(failures):
 
 def main():
     jobs = divide(build())
-    documentation = ["cargo", "test", "--locked", "--no-fail-fast", "--doc", *with_examples()]
+    documentation = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--doc"]
     jobs["beside"].append(Job("documentation", documentation, environment=compiler()))
     ended = []
     for group, at_once in GROUPS_AT_ONCE.items():

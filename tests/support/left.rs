@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// How long the kernel may take to have gone what was of a process that has ended.
-const GONE_WITHIN: Duration = Duration::from_secs(5);
+const GONE_WITHIN: Duration = Duration::from_secs(20);
 
 /// Where this program and runtimes of containers make folders, and how those begin.
 const FOLDERS: [&str; 6] = [
