@@ -39,16 +39,11 @@ const ROWS: [&[&str]; 5] = [
     &["store", "sys", "capture", "waveform"],
 ];
 
-/// What a block of code in the documentation begins with when rustdoc compiles it.
-const RUST: [&str; 6] = ["", "rust", "no_run", "should_panic", "compile_fail", "ignore"];
-
 struct Crate {
     name: String,
     folder: PathBuf,
     what: String,
     uses: Vec<String>,
-    /// Whether its documentation is looked through for examples.
-    is_read: bool,
 }
 
 impl Crate {
@@ -95,9 +90,6 @@ fn read(package: &Value) -> Option<Crate> {
         name: short(package),
         what: package["description"].as_str().unwrap_or_default().to_owned(),
         uses: dependencies.filter(|each| each["kind"] != "dev").map(short).collect(),
-        is_read: package["targets"]
-            .as_array()
-            .is_some_and(|targets| targets.iter().any(|target| target["doctest"] == true)),
         folder,
     })
 }
@@ -172,17 +164,6 @@ fn reached(crates: &[Crate], name: &str) -> Vec<String> {
 /// Where the code below a folder, its tests apart, names something of [`EDGE`].
 fn edges(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
-    for (path, text) in sources(folder) {
-        let code = text.split("mod tests {").next().unwrap_or_default();
-        let named = EDGE.iter().filter(|name| code.contains(**name));
-        found.extend(named.map(|name| format!("{name} in {}", path.display())));
-    }
-    found
-}
-
-/// The code below a folder, without that of tests.
-fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
     for entry in read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -190,46 +171,15 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
             continue;
         }
         if path.is_dir() {
-            found.extend(sources(&path));
+            found.extend(edges(&path));
         } else {
             let text = read_to_string(&path).expect("source code");
-            found.push((path, text));
+            let code = text.split("mod tests {").next().unwrap_or_default();
+            let named = EDGE.iter().filter(|name| code.contains(**name));
+            found.extend(named.map(|name| format!("{name} in {}", path.display())));
         }
     }
     found
-}
-
-/// Examples in the documentation are tests. Looking for them takes seconds for each crate, also where there are none.
-#[test]
-fn documentation_with_examples_is_looked_through_and_no_other() {
-    let crates = crates();
-    assert!(crates.iter().any(|each| each.is_read), "no crate has an example");
-    for each in &crates {
-        let has_example = sources(&each.folder.join("src"))
-            .iter()
-            .any(|(_, text)| has_example(text));
-        let wanted = if has_example {
-            "no `doctest = false`"
-        } else {
-            "`doctest = false`"
-        };
-        assert_eq!(
-            each.is_read, has_example,
-            "{}: its [lib] should have {wanted}",
-            each.name
-        );
-    }
-}
-
-fn has_example(text: &str) -> bool {
-    let lines = text.lines().map(str::trim_start);
-    let documentation = lines.filter_map(|line| line.strip_prefix("///").or_else(|| line.strip_prefix("//!")));
-    let fences = documentation.filter_map(|line| line.trim_start().strip_prefix("```"));
-    // Every other one ends a block.
-    fences.step_by(2).any(|begin| {
-        let language = begin.split(',').next().unwrap_or_default();
-        RUST.contains(&language.trim())
-    })
 }
 
 #[test]
