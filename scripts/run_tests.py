@@ -30,9 +30,8 @@ GROUPS_AT_ONCE = {"beside": AT_ONCE, "pairs": 2, "alone": 1}
 ANY = "*"
 # The packages whose programs under `tests` measure in real time. Nothing else is run again, least of all what is randomised.
 IN_REAL_TIME = ("triptime-tests", "triptime-lab", "triptime-probes", "triptime-trace", "triptime-sys")
-# More failures than these are no accident: a machine that its neighbours slowed down to two thirds had five. A test that fails every
-# other time rarely passes so often in a row.
-AT_MOST_AGAIN = 5
+# More failures than these are no accident; and a test that fails every other time rarely passes so often in a row.
+AT_MOST_AGAIN = 3
 PASSES_AGAIN = 2
 
 

@@ -12,16 +12,14 @@ const WINDOW_MS: u64 = 200;
 /// The run file is there this long after the command's start at the latest, on a machine that also runs other tests.
 const OPENED_AFTER_MS: u64 = 2_500;
 
-/// Windows are written this long after their end at the latest, except where the machine held the writer up: in few rounds.
+/// Windows are written this long after their end at the latest.
 const WRITTEN_AFTER_MS: u64 = 800;
-const HELD_UP: u64 = ROUNDS / 4;
 
 #[test]
 fn every_closed_window_is_there_and_the_report_works() {
     let directory = tempfile::tempdir().expect("tempdir");
     // A fixed seed: the instants are spread, and the same each time.
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut held_up = Vec::new();
     for round in 0..ROUNDS {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -80,13 +78,11 @@ fn every_closed_window_is_there_and_the_report_works() {
         // From the start of the measurement: getting ready takes longer at times.
         let measured_ms = u64::try_from((killed_ns - started_ns(out)) / 1_000_000).unwrap_or(0);
         let due_ms = measured_ms.saturating_sub(WRITTEN_AFTER_MS) / WINDOW_MS * WINDOW_MS;
-        if received < due_ms {
-            held_up.push(format!(
-                "round {round}: {received} cycles of 1 ms stored, killed {measured_ms} ms after the start"
-            ));
-        }
+        assert!(
+            received >= due_ms,
+            "round {round}: {received} cycles of 1 ms stored, killed {measured_ms} ms after the start"
+        );
     }
-    assert!(held_up.len() as u64 <= HELD_UP, "{held_up:?}");
 }
 
 /// Cycles in the closed windows of a run that is under way; 0 where it has no file yet.

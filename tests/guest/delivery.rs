@@ -68,9 +68,9 @@ fn bed() -> [NetNs; 2] {
 }
 
 fn until(mut condition: impl FnMut() -> bool, wanted: &str) {
-    let end = Instant::now() + Duration::from_secs(120);
+    let end = Instant::now() + Duration::from_secs(30);
     while !condition() {
-        assert!(Instant::now() < end, "{wanted} in two minutes");
+        assert!(Instant::now() < end, "{wanted} in 30 s");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -210,7 +210,7 @@ fn assert_every_frame(runs: &Runs, streams: u32) {
         let taken = taken + not_timed(&host, &stream, "taken");
         let (received, lost) = counts(&guest, &hop("nic-to-app"));
         assert_eq!(
-            received + lost,
+            received + lost + not_timed(&guest, &stream, "app"),
             taken,
             "what QEMU took comes to the guest's network card"
         );
@@ -253,5 +253,5 @@ fn every_frame_to_a_guest_is_traced_on_both_sides() {
 #[test]
 fn every_frame_to_a_guest_with_an_older_kernel_is_traced_on_both_sides() {
     let test = "every_frame_to_a_guest_with_an_older_kernel_is_traced_on_both_sides";
-    delivery(test, Kernel::Rt61, 4, "F250S1I4U4");
+    delivery(test, Kernel::Rt61, 4, "F1000S1I4U4");
 }

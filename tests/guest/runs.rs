@@ -42,3 +42,10 @@ pub(crate) fn not_timed(document: &Value, stream: &str, point: &str) -> u64 {
     });
     counts.sum()
 }
+
+/// Whether nothing came to a network card for half a second: this machine, or its guest, was held up.
+pub(crate) fn was_held_up(document: &Value) -> bool {
+    let events = document["events"].as_array().expect("events");
+    let mut texts = events.iter().filter_map(|event| event["text"].as_str());
+    texts.any(|text| text.contains(": nothing came to nic for ") || text.contains(": nothing has come to nic for "))
+}

@@ -17,7 +17,7 @@ nsenter --net=/run/netns/publisher triptime publish ts0 --streams 1 --rate 250 -
     >$folder/publish.txt 2>&1 &
 publisher=$!
 say "following"
-triptime trace p-ts --follow 2 --stream MU01 --json --duration 240s >$folder/passages.json 2>$folder/passages.txt
+triptime trace p-ts --follow 2 --stream MU01 --json --duration 60s >$folder/passages.json 2>$folder/passages.txt
 echo $? >$folder/passages.status
 say "followed"
 kill $publisher
