@@ -155,8 +155,7 @@ impl<S: Sink> Analysis<S> {
             stream.samples(samples, arrival, &mut notes(&mut self.sink, at, arrival));
         }
         if let Some(sv) = stream.sv() {
-            // The one that is there meanwhile is empty, and owns nothing.
-            std::mem::forget(std::mem::replace(&mut sv.fast, fast));
+            sv.fast.put_back(fast);
         }
         if taken {
             self.table.came(at);

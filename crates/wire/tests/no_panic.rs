@@ -162,8 +162,7 @@ fn counts_going_on() -> impl Strategy<Value = Vec<(u16, i64)>> {
     let every_ns = prop_oneof![Just(0_i64), Just(250_000), Just(208_333), -1_000_000..2_000_000_000_i64];
     (any::<u16>(), turns_at, every_ns, 1_u32..300).prop_map(|(first, turns_at, every_ns, count)| {
         (0..count)
-            .map(|at| ((u32::from(first) + at) % turns_at, every_ns))
-            .map(|(count, every_ns)| (count as u16, every_ns))
+            .map(|at| (((u32::from(first) + at) % turns_at) as u16, every_ns))
             .collect()
     })
 }
@@ -174,12 +173,12 @@ proptest! {
     fn no_counts_make_the_account_of_a_stream_panic(
         rate in prop_oneof![Just(None), Just(Some(4000)), (1_u32..=1 << 16).prop_map(Some)],
         parts in prop::collection::vec(counts_going_on(), 1..8),
-        turns in 1_usize..4,
+        at_once in 1_usize..4,
         stamped: bool,
     ) {
         let mut sequence = rate.map_or_else(Sequence::learning, Sequence::checking).comparing();
         let mut now_ns = 0_i64;
-        for part in parts.chunks(turns) {
+        for part in parts.chunks(at_once) {
             let longest = part.iter().map(Vec::len).max().unwrap_or(0);
             for (count, every_ns) in (0..longest).flat_map(|at| part.iter().filter_map(move |counts| counts.get(at))) {
                 now_ns += every_ns;

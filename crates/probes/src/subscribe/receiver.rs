@@ -355,8 +355,7 @@ impl StreamTable {
                 }
                 None => false,
             };
-            // The one that is there meanwhile is empty, and owns nothing.
-            std::mem::forget(std::mem::replace(&mut stream.fast, fast));
+            stream.fast.put_back(fast);
             if recognised {
                 self.likely = (index + 1) % count;
                 return true;

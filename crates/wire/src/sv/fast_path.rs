@@ -43,6 +43,14 @@ impl FastPath {
         Self::default()
     }
 
+    /// Puts back what [`std::mem::take`] took out of here for a moment: the one here is empty and owns nothing, so nothing of it is
+    /// dropped. This comes for every frame.
+    #[inline]
+    pub fn put_back(&mut self, taken: Self) {
+        debug_assert_eq!(self.words.capacity() + self.slots.capacity(), 0, "something was taken");
+        std::mem::forget(std::mem::replace(self, taken));
+    }
+
     /// Remembers a frame that the full parse accepted. Allocates the first time; later only for a longer frame.
     pub fn learn(&mut self, frame: &Frame<'_>) {
         let octets = frame.used();
