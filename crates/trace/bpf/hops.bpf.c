@@ -7,8 +7,6 @@
 #include "program.h"
 #include "kernel.h"
 #define PLACE u64
-// The last octet of the room is never used.
-#define SAME_PLACE(octets, at) ((at) ^ (octets)[SCRATCH - 1])
 #include "sv_frame.h"
 #include "hops_layout.h"
 #include "hops_maps.h"

@@ -2,14 +2,6 @@
 //
 // Which stream a frame is of, and its first smpCnt: recognised by how it begins, else taken apart.
 
-// A number that is checked and used in the same register: verifiers before Linux 6.13 do not know that it is small because the
-// same number less one is, or a copy of it.
-inline_always u64 one_register(u64 number)
-{
-	__asm__ volatile("" : "+r"(number));
-	return number;
-}
-
 // Octets of a frame's beginning that suffice for short names.
 #define SHORT 64
 // Beyond its prefix there must be a word.

@@ -9,8 +9,6 @@
 
 #include "program.h"
 #include "kernel.h"
-// The last octet of the room is never used.
-#define ZERO_OF(octets) octets[SCRATCH - 1]
 #include "sv_frame.h"
 #include "passage_layout.h"
 #include "passage_maps.h"
@@ -79,17 +77,18 @@ static __attribute__((noinline)) int at_sight(struct scratch *scratch)
 {
 	u64 now = ktime_get_ns();
 	u32 zero = 0;
-	const struct sight *sight = &scratch->sight;
+	struct sight *sight = &scratch->sight;
 	struct settings *set = map_lookup(&settings, &zero);
 	struct state *state = map_lookup(&states, &zero);
 	if (!set || !state)
 		return 0;
 	u32 is_here = sight->ifindex == look_ifindex && sight->netns == look_netns && now < set->closed_at;
-	u32 is_open = is_here && now >= set->opened_at;
 	if (!is_here && now >= state->active_until)
 		return 0;
+	sight->is_here = is_here;
+	sight->is_open = is_here && now >= set->opened_at;
 	u32 by_content = 0;
-	s64 found = number_of(scratch, sight, now, is_here, is_open, &by_content);
+	s64 found = number_of(scratch, sight, now, &by_content);
 	if (found < 0)
 		return 0;
 	u32 number = found;

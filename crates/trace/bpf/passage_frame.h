@@ -151,12 +151,12 @@ inline_always int is_first_time(const struct sought *sought, u64 now)
 }
 
 // Which of the chosen frames this is; negative: none. One that comes to the interface for the first time may become one.
-inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, u64 now, u32 is_here, u32 is_open, u32 *by_content)
+inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, u64 now, u32 *by_content)
 {
 	struct frame *frame = &scratch->frame;
 	int read = sight->is_whole ? read_frame(scratch, sight, frame) : 0;
 	if (read <= 0) {
-		if (read < 0 && is_open && sight->is_once)
+		if (read < 0 && sight->is_open && sight->is_once)
 			trouble(MALFORMED);
 		struct carrier *carrier = map_lookup(&carriers, &sight->skb);
 		return carrier && !carrier->is_freed && carrier->head == sight->head ? (s64)carrier->number : -1;
@@ -165,7 +165,7 @@ inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, 
 	u64 *word = count_word(frame->smp_cnt);
 	if (!word)
 		return -1;
-	if (!is_here && !(*word >> (frame->smp_cnt & 63) & 1))
+	if (!sight->is_here && !(*word >> (frame->smp_cnt & 63) & 1))
 		return -1;
 	if (!read_id(scratch, frame))
 		return -1;
@@ -181,7 +181,7 @@ inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, 
 			return number;
 	}
 	// Before choosing begins frames are noted only: those that are under way then are not chosen in the midst of their way.
-	if (!is_here || !is_first_time(sought, now) || !is_open)
+	if (!sight->is_here || !is_first_time(sought, now) || !sight->is_open)
 		return -1;
 	trouble(MET);
 	if (only_smp_cnt < ANY_SMP_CNT && only_smp_cnt != frame->smp_cnt)

@@ -11,6 +11,8 @@
 #define POSITIONS 5
 // No frame has this smpCnt: any is wanted.
 #define ANY_SMP_CNT 0x10000u
+// A frame that was chosen longer ago is another one with its smpCnt.
+#define EXPIRY_NS 500000000ull
 
 enum trouble {
 	MALFORMED = 0,

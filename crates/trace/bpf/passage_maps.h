@@ -4,8 +4,6 @@
 
 // Behind those of tracepoints.
 #define FUNCTIONS SLOTS
-// A frame that was chosen longer ago is another one with its smpCnt.
-#define EXPIRY_NS 500000000ull
 // So long after the last event of a chosen frame other frames are still looked at, as they may be copies of it.
 #define ACTIVE_NS 100000000ull
 
@@ -128,6 +126,8 @@ struct sight {
 	u32 reason;
 	u32 is_freed;
 	u32 is_once; // each frame comes there once
+	u32 is_here; // at the interface that is looked at, and frames that come to it are chosen or noted
+	u32 is_open; // chosen
 };
 
 // What is known of a frame. Not on the stack, where the verifier would follow each way on which it came about through all that

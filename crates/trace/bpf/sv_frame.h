@@ -34,28 +34,35 @@ inline_always u32 big_endian(const u8 *octets)
 
 #define AT_MOST (SCRATCH - 160)
 
-// Added to a place in the frame: 0. A program may give one that the verifier does not know to be 0, so that it forgets on which of
-// the many ways the frame was read up to there, and does not follow each of them through all that comes.
-#ifndef ZERO_OF
-#define ZERO_OF(octets) 0
-#endif
-
-// The place of the svID. A program may give the same place in a way that the verifier does not know to be the same: then it follows
-// what comes once, and not for each of the places that the lengths before it make.
-#ifndef SAME_PLACE
-#define SAME_PLACE(octets, at) (at)
-#endif
-
 // The type of a place in the frame. With 64 bits, verifiers before Linux 6.8 know more: they forget the bounds of a number whose
 // lower half is moved to another register.
 #ifndef PLACE
 #define PLACE u32
 #endif
 
+// A number that is checked and used in the same register: verifiers before Linux 6.13 do not know that it is small because the
+// same number less one is, or a copy of it.
+inline_always u64 one_register(u64 number)
+{
+	__asm__ volatile("" : "+r"(number));
+	return number;
+}
+
+// The same place, by way of memory, of which the verifier keeps no values: it forgets on which of the many ways the frame was read
+// up to there, and does not follow each of them through all that comes. The last octets of the room hold nothing else. A place that
+// is too far is still too far.
+inline_always PLACE forget(u8 *octets, PLACE at)
+{
+	volatile u32 *room = (volatile u32 *)(octets + SCRATCH - sizeof(*room));
+	*room = at;
+	u64 back = *room;
+	return one_register(back > AT_MOST ? AT_MOST + 1 : back);
+}
+
 // The length of a BER element whose tag was read; moves `at` behind it. Lengths of up to two octets.
 inline_always s64 ber_length(const u8 *octets, PLACE *at)
 {
-	PLACE here = *at + ZERO_OF(octets);
+	PLACE here = *at;
 	if (here > AT_MOST)
 		return -1;
 	u32 first = octets[here];
@@ -75,13 +82,15 @@ inline_always s64 ber_length(const u8 *octets, PLACE *at)
 }
 
 // Moves into an element with this tag; its length, or negative.
-inline_always s64 enter(const u8 *octets, PLACE *at, u8 tag)
+inline_always s64 enter(u8 *octets, PLACE *at, u8 tag)
 {
 	PLACE here = *at;
 	if (here > AT_MOST || octets[here] != tag)
 		return -1;
 	*at = here + 1;
-	return ber_length(octets, at);
+	s64 length = ber_length(octets, at);
+	*at = forget(octets, *at);
+	return length;
 }
 
 inline_always u64 fnv1a(const u8 *octets, PLACE at, u32 length)
@@ -97,7 +106,7 @@ inline_always u64 fnv1a(const u8 *octets, PLACE at, u32 length)
 }
 
 // Moves into an element with this tag that ends within the one around it, whose end becomes that of the inner one; 0, or negative.
-inline_always int enter_within(const u8 *octets, PLACE *at, PLACE *end, u8 tag)
+inline_always int enter_within(u8 *octets, PLACE *at, PLACE *end, u8 tag)
 {
 	s64 length = enter(octets, at, tag);
 	if (length < 0 || *at + length > *end)
@@ -108,7 +117,7 @@ inline_always int enter_within(const u8 *octets, PLACE *at, PLACE *end, u8 tag)
 
 // IEC 61850-9-2, clause 8: from APPID at `at`; `captured` is where the captured octets end. 0 when it is sound up to its first
 // smpCnt, each element within the one around it. Whether the frame is as long as it says, the caller knows.
-inline_always int parse_sv(const u8 *octets, PLACE at, u32 captured, struct frame *frame)
+inline_always int parse_sv(u8 *octets, PLACE at, u32 captured, struct frame *frame)
 {
 	frame->key.appid = big_endian(octets + at);
 	PLACE end = at + big_endian(octets + at + 2);
@@ -125,11 +134,10 @@ inline_always int parse_sv(const u8 *octets, PLACE at, u32 captured, struct fram
 		s64 length = enter(octets, &at, 0x81);
 		if (length < 0 || length > 255)
 			return -1;
-		at += length;
+		at = forget(octets, at + length);
 	}
 	if (enter_within(octets, &at, &end, 0xa2) || enter_within(octets, &at, &end, 0x30))
 		return -1;
-	at = SAME_PLACE(octets, at);
 	s64 length = enter(octets, &at, 0x80);
 	if (length < 1 || length > ID_OCTETS || at > AT_MOST)
 		return -1;
@@ -137,13 +145,13 @@ inline_always int parse_sv(const u8 *octets, PLACE at, u32 captured, struct fram
 	frame->id_octets = length;
 	if (at + length > captured || at + length > end)
 		return -1;
-	at += length;
+	at = forget(octets, at + length);
 	// datSet, optional.
 	if (at <= AT_MOST && octets[at] == 0x81) {
 		length = enter(octets, &at, 0x81);
 		if (length < 0 || length > 255)
 			return -1;
-		at += length;
+		at = forget(octets, at + length);
 	}
 	if (enter(octets, &at, 0x82) != 2 || at > AT_MOST || at + 2 > captured || at + 2 > end)
 		return -1;

@@ -4,7 +4,7 @@ use super::btf::{self, Tracepoint, Types};
 use super::event::{Event, Follow};
 use super::functions::{Functions, descriptors};
 use super::layout;
-use super::layout::{OF_TROUBLES, Settings, State, TROUBLES};
+use super::layout::{EXPIRY_NS, OF_TROUBLES, Settings, State, TROUBLES};
 use super::load::load;
 use super::passages::{Names, Passage, Served, assemble};
 use super::select;
@@ -27,8 +27,9 @@ const CONTEXT: [(&str, &str); 4] = [
     ("on_irq_exit", "irq_handler_exit"),
 ];
 
-/// Frames that were under way when the last program began to listen have passed the interface by then.
-const SETTLE_NS: i64 = 20_000_000;
+/// So long after the last program began to listen, frames are chosen. One that was under way then, and waited in the queue of the
+/// interface, has left it; after longer than this nobody can tell it from the next one with its smpCnt.
+const SETTLE_NS: i64 = EXPIRY_NS as i64;
 
 /// Sampled values being followed. Stops when dropped.
 pub struct Follower {
@@ -55,8 +56,8 @@ struct Known {
 }
 
 impl Follower {
-    /// Listens to every tracepoint of the kernel itself, and chooses frames from then on. Those that came to the interface
-    /// before, and may be under way there, are not chosen.
+    /// Listens to every tracepoint of the kernel itself, and chooses frames from half a second later on ([`Self::opened`]). Those that
+    /// came to the interface before, and may be under way there, are not chosen.
     ///
     /// # Errors
     /// What the kernel refused, and what to do.

@@ -65,8 +65,9 @@ pub(crate) fn set_up(test: &str, change: impl FnOnce(&mut FollowOptions)) -> Opt
     let mut options = options(&bed.switch, "p-ts");
     change(&mut options);
     let follower = follower(test, options)?;
-    // Frames are chosen some milliseconds later.
-    std::thread::sleep(Duration::from_millis(30));
+    while sys::clock::monotonic() <= follower.opened() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     Some((bed, follower))
 }
 
