@@ -1,0 +1,227 @@
+//! `triptime` answers one question: will the trip arrive in time?
+//!
+//! This page shows the way of one sample, from the thread that measures it to the page that a person reads. Each step
+//! links to the type that takes it.
+//!
+//! # The way of a sample
+//!
+//! ```text
+//!  measuring thread        recorder's thread           disk             report
+//! +----------------+      +------------------+      +----------+      +--------------------+
+//! | probe: 1 clock | ring | window, counters |batch | run file | read | view -> limits     |
+//! | reading, 1 push| ---> | worst samples    | ---> | (SQLite) | ---> | -> verdict -> page |
+//! +----------------+      +------------------+      +----------+      +--------------------+
+//! ```
+//!
+//! 1. **A probe measures.** Its thread waits for a due instant or a frame, reads the clock, and pushes one fixed-size
+//!    [record] into its [feed]. The feed is a ring for one writer and one reader, allocated before the first sample. A full
+//!    ring loses the record, never the thread's time, and the loss is counted.
+//! 2. **The recorder takes it.** One ordinary thread, the [recorder], empties all rings 10 to 20 times a second. A probe
+//!    has [described][describe] its series, so the record's slot becomes a series with a name, a clock and a threshold.
+//! 3. **The window counts it.** Each series has one open window: a [histogram], counters, smallest and largest sample. The
+//!    worst samples are kept one by one. The [flight recorder][flight] says what the kernel did around them, while its
+//!    events are still there.
+//! 4. **The window closes.** At the end of its span (`--window`) it becomes a row of a [batch]. The [writer] puts the batch
+//!    into the run file in one transaction. What is written stays after `kill -9`; only the open window is lost.
+//! 5. **A report reads it.** The [run file][file] gives the windows back, also those of a run that was killed. The
+//!    [view] holds the whole run as plain data. From here on nothing touches a file.
+//! 6. **Limits judge it.** A [profile] says which figure of which series may be how large. The [judgement] compares, and
+//!    turns a pass into `inconclusive` where something could hide a worse value: loss, overrun, a clock step.
+//! 7. **A person reads it.** The [report] lays judgement, [budget] and [statistics][insight] side by side. Terminal, HTML,
+//!    JSON and exports are made from it alone.
+//!
+//! A [session] ties steps 1 to 4 together. It creates the file, starts the recorder, and watches the machine meanwhile.
+//! Captures, imports and merges come in at step 4: they make windows from files.
+//!
+//! # Where the code is
+//!
+//! This crate has one file per subcommand in `commands/`. The files beside it hold what the subcommands share: output, run
+//! files, progress. CONTRIBUTING.md lists the crates.
+//!
+//! [record]: run::FeedItem
+//! [feed]: run::Feed
+//! [recorder]: run::Recorder
+//! [describe]: run::Describe
+//! [histogram]: model::Tally
+//! [flight]: trace::FlightRecorder
+//! [batch]: store::Batch
+//! [writer]: store::RunWriter
+//! [file]: store::RunFile
+//! [view]: model::RunView
+//! [profile]: report::limits::Profile
+//! [judgement]: report::verdict::Judgement
+//! [report]: report::Report
+//! [budget]: report::budget::Budget
+//! [insight]: report::insight::Insight
+//! [session]: lab::session
+
+#![forbid(unsafe_code)]
+
+mod about;
+mod arguments;
+mod commands;
+mod ending;
+mod face;
+mod failure;
+mod far;
+mod guest;
+mod help;
+mod judge;
+mod junit;
+mod keeper;
+mod matrix;
+mod named;
+mod page;
+mod progress;
+mod ready;
+mod run_file;
+mod streams;
+mod table;
+mod time_sync;
+mod timeline;
+mod verdict;
+mod version;
+mod window;
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use commands::cpus::CpuArgs;
+use failure::Failure;
+use lab::place::guest::agent;
+use probes::wakeup::{WakeupConfig, WakeupOptions};
+use std::process::ExitCode;
+
+/// Measures, explains and judges whether a Linux host, virtual machine or container is fit for protection relays.
+#[derive(Debug, Parser)]
+#[command(
+    name = "triptime",
+    version,
+    long_version = version::long(),
+    about = "Will the trip arrive in time? Measures whether a Linux host is fit for hard-real-time substation work, shows where the time \
+             goes, and gives a verdict",
+    long_about = None,
+    after_help = AFTER_HELP
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit status: 0 done, and no limit failed; 1 a limit failed; 2 wrong usage or configuration; 3 could not measure or decide.
+
+`triptime help output` lists the options that the measuring commands share.
+
+Example: triptime qualify";
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Qualify(commands::qualify::QualifyArgs),
+    Status(commands::status::StatusArgs),
+    Stop(commands::stop::StopArgs),
+    /// Timer wake-up latency: timer due -> thread running, one thread per CPU
+    #[command(after_help = "\
+Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits substation
+          triptime wakeup --cpus 2 --interval 4800/s --load scheduler@0 --duration 7d
+          triptime wakeup --break-above 100us --html why.html")]
+    Wakeup(CpuArgs<WakeupOptions>),
+    Noise(commands::noise::NoiseArgs),
+    Reflect(commands::reflect::ReflectArgs),
+    Talk(commands::talk::TalkArgs),
+    Listen(commands::listen::ListenArgs),
+    Publish(Box<commands::publish::PublishArgs>),
+    Subscribe(commands::subscribe::SubscribeArgs),
+    Trace(commands::trace::TraceArgs),
+    Relay(commands::relay::RelayArgs),
+    Trip(Box<commands::trip::TripArgs>),
+    Capacity(Box<commands::capacity::CapacityArgs>),
+    Audit(Box<commands::audit::AuditArgs>),
+    Tune(Box<commands::tune::TuneArgs>),
+    Emit(Box<commands::emit::EmitArgs>),
+    Checkup(commands::checkup::CheckupArgs),
+    Pcap(commands::pcap::PcapArgs),
+    Report(commands::report::ReportArgs),
+    Compare(commands::compare::CompareArgs),
+    Export(commands::export::ExportArgs),
+    Import(commands::import::ImportArgs),
+    Merge(commands::merge::MergeArgs),
+    Lab(commands::lab::LabArgs),
+    Far(commands::far::FarEndArgs),
+    Manual(commands::manual::ManualArgs),
+    #[command(hide = true)]
+    Device(commands::device::DeviceArgs),
+    #[command(hide = true)]
+    Output(help::TopicArgs),
+}
+
+/// The command line as it is read, shown and described.
+fn command_line() -> clap::Command {
+    let hide = |command: clap::Command| command.mut_arg("no_flight_recorder", |option| option.hide(true));
+    let command = ready::UNEXPLAINED
+        .iter()
+        .fold(Cli::command(), |cli, name| cli.mut_subcommand(name, hide));
+    command.mut_subcommand("trip", |trip| {
+        trip.mut_arg("duration", |option| {
+            option.help("Begin no shot after this long [default: all shots]")
+        })
+    })
+}
+
+fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
+    let matches = help::folded(command_line()).try_get_matches()?;
+    Ok((Cli::from_arg_matches(&matches)?, matches))
+}
+
+/// The whole program: reads its arguments and runs the command; the exit status that `triptime help` describes.
+#[must_use]
+pub fn main() -> ExitCode {
+    if agent::is_wanted() {
+        agent::run();
+    }
+    // Before any thread. A run locks what the heaps have, and keeps it to its end.
+    sys::memory::share_heap();
+    let (cli, matches) = match parse() {
+        Ok(parsed) => parsed,
+        Err(message) => return failure::show_usage(&message),
+    };
+    let status = junit::around(&matches, || run(cli.command));
+    ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
+}
+
+/// Runs the command; returns its exit status.
+fn run(command: Command) -> Result<u8, Failure> {
+    match command {
+        Command::Qualify(args) => commands::qualify::run(args),
+        Command::Status(args) => commands::status::run(&args),
+        Command::Stop(args) => commands::stop::run(&args),
+        Command::Wakeup(args) => commands::cpus::run::<WakeupConfig>(&args),
+        Command::Noise(args) => commands::noise::run(args),
+        Command::Reflect(args) => commands::reflect::run(args),
+        Command::Talk(args) => commands::talk::run(&args),
+        Command::Listen(args) => commands::listen::run(args),
+        Command::Publish(args) => commands::publish::run(*args),
+        Command::Subscribe(args) => commands::subscribe::run(args),
+        Command::Trace(args) => commands::trace::run(args),
+        Command::Relay(args) => commands::relay::run(args),
+        Command::Trip(args) => commands::trip::run(*args),
+        Command::Capacity(args) => commands::capacity::run(&args),
+        Command::Audit(args) => commands::audit::run(&args),
+        Command::Tune(args) => commands::tune::run(&args),
+        Command::Emit(args) => commands::emit::run(&args),
+        Command::Checkup(args) => commands::checkup::run(&args),
+        Command::Pcap(args) => Ok(commands::pcap::run(
+            &args,
+            &mut std::io::stdout().lock(),
+            &mut std::io::stderr().lock(),
+        )),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Import(args) => commands::import::run(&args),
+        Command::Merge(args) => commands::merge::run(&args),
+        Command::Lab(args) => commands::lab::run(&args),
+        Command::Far(args) => commands::far::run(&args),
+        Command::Manual(args) => commands::manual::run(&args, command_line()),
+        Command::Device(args) => commands::device::run(args),
+        Command::Output(_) => help::show_topic(command_line()),
+    }
+}
