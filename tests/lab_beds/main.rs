@@ -298,7 +298,8 @@ fn a_guest_stays_up_and_takes_one_command_after_another() {
     ];
     let measured = run(&[&["lab", "run", &bed.0], &publish[..]].concat());
     assert!(matches!(measured.status.code(), Some(0 | 3)), "{}", stderr(&measured));
-    assert!(Path::new(&kept).exists() && !Path::new(&lost).exists());
+    assert!(Path::new(&kept).exists(), "{}{}", out(&measured), stderr(&measured));
+    assert!(!Path::new(&lost).exists(), "the run that was killed has none");
     let frames = received(&bed.way(&out(&made), "test set"), "ts0");
     assert!(frames > 100, "{frames} of 2400");
 

@@ -6,21 +6,19 @@
 //! ```
 
 mod stream;
+mod visit;
 
-use super::away::Errand;
 use super::boot::{LOOK, describe, emulator_cpus};
-use super::channel::{Call, CallError, Channel, Incoming};
+use super::channel::CallError;
 use super::how::{self, How};
 use super::image;
-use super::message::{Answer, Greeting};
+use super::message::Greeting;
 use super::modules;
-use super::peer::Peer;
 use super::qemu::line::Ways;
 use super::qemu::machine::{InMemory, begin};
 use super::qemu::{self, threads};
 use super::{Cable, GuestSpec, PlaceError, accel, cable, spec};
 use crate::bed::DeviceEnd;
-use crate::place::{Away, ClockOffset, Job};
 use crate::processes;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -30,9 +28,9 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stream::FromGreeting;
+pub use visit::Visit;
+use visit::{hear, open};
 
 /// Files in its folder: the way to its agent, its console, what QEMU said, and what is known of it.
 const SOCKET: &str = "channel";
@@ -43,8 +41,6 @@ const KNOWN: &str = "guest.json";
 /// The kernel argument by which its agent stays when nobody is at the other end of its channel.
 pub(super) const STAYS: &str = "triptime.stays";
 
-/// How long the agent may take to greet who comes; an emulated one that is busy takes seconds.
-const GREETING_PATIENCE: Duration = Duration::from_secs(20);
 /// How long QEMU may take to make its socket.
 const SOCKET_PATIENCE: Duration = Duration::from_secs(10);
 /// Lines of the console that a message has.
@@ -255,14 +251,12 @@ impl Held {
     /// It does not answer, or another command is under way in it.
     pub fn visit(&self) -> Result<Visit, PlaceError> {
         let path = self.folder.join(SOCKET);
-        let stream = UnixStream::connect(&path).map_err(|error| io(&path, error))?;
-        let (channel, greeting) = open(stream).map_err(|error| io(&path, error))?;
-        hear(&greeting, GREETING_PATIENCE).map_err(|error| {
+        let came = visit::visit(&path).map_err(|error| io(&path, error))?;
+        came.map_err(|error| {
             self.refused(&format!(
                 "{error}: another command may be under way in it, and it takes one at a time"
             ))
-        })?;
-        Ok(Visit(Arc::new(Way { channel })))
+        })
     }
 }
 
@@ -288,65 +282,6 @@ fn check(spec: &GuestSpec) -> Result<(), PlaceError> {
         ));
     }
     spec.check()
-}
-
-/// One who is at a guest that is held up. The next one is let in when this is dropped.
-#[derive(Debug)]
-pub struct Visit(Arc<Way>);
-
-impl Visit {
-    /// How the guest's clock stands to this machine's now.
-    ///
-    /// # Errors
-    /// It does not answer.
-    pub fn clock(&self) -> Result<ClockOffset, PlaceError> {
-        self.0.clock()
-    }
-
-    /// Has a command run in it.
-    ///
-    /// # Errors
-    /// It cannot start it.
-    pub fn run(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
-        Ok(Box::new(Errand::start(self.0.clone(), job)?))
-    }
-}
-
-/// The way to the agent for one who comes.
-#[derive(Debug)]
-struct Way {
-    channel: Arc<Channel>,
-}
-
-impl Peer for Way {
-    fn channel(&self) -> &Arc<Channel> {
-        &self.channel
-    }
-
-    fn name(&self) -> &'static str {
-        "guest"
-    }
-}
-
-/// The channel over this stream, from the agent's greeting on. Its calls have numbers that no other process used lately: the agent may still
-/// say something of a call of who has gone.
-fn open(stream: UnixStream) -> io::Result<(Arc<Channel>, Call)> {
-    let reader = FromGreeting::new(stream.try_clone()?);
-    let (channel, greeting) = Channel::over(reader, Box::new(stream))?;
-    channel.count_from(std::process::id().wrapping_mul(1 << 10) | 1);
-    Ok((channel, greeting))
-}
-
-fn hear(greeting: &Call, patience: Duration) -> Result<Greeting, CallError> {
-    loop {
-        if let Incoming::Answer {
-            answer: Answer::Up(greeting),
-            ..
-        } = greeting.receive(patience)?
-        {
-            return Ok(greeting);
-        }
-    }
 }
 
 /// Waits until QEMU listens.
