@@ -130,8 +130,8 @@ inline_always int parse_sv(u8 *octets, PLACE at, u32 captured, struct frame *fra
 	frame->asdus = octets[at];
 	at += 1;
 	// Security, optional.
-	if (at <= AT_MOST && octets[at] == 0x81) {
-		s64 length = enter(octets, &at, 0x81);
+	if (at <= AT_MOST && octets[at] == 0xa1) {
+		s64 length = enter(octets, &at, 0xa1);
 		if (length < 0 || length > 255)
 			return -1;
 		at = forget(octets, at + length);

@@ -3,6 +3,7 @@
 #[path = "../hops/bed.rs"]
 mod bed;
 mod counts;
+mod forms;
 mod ways;
 
 use bed::Bed;

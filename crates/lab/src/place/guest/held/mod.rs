@@ -251,7 +251,7 @@ impl Held {
     /// It does not answer, or another command is under way in it.
     pub fn visit(&self) -> Result<Visit, PlaceError> {
         let path = self.folder.join(SOCKET);
-        let came = visit::visit(&path).map_err(|error| io(&path, error))?;
+        let came = visit::visit(&path, visit::GREETING_PATIENCE).map_err(|error| io(&path, error))?;
         came.map_err(|error| {
             self.refused(&format!(
                 "{error}: another command may be under way in it, and it takes one at a time"

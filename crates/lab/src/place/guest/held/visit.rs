@@ -7,6 +7,8 @@ use super::super::peer::Peer;
 use super::PlaceError;
 use super::stream::FromGreeting;
 use crate::place::{Away, ClockOffset, Job};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -15,11 +17,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long the agent may take to greet who comes; an emulated one that is busy takes seconds.
-const GREETING_PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const GREETING_PATIENCE: Duration = Duration::from_secs(20);
 /// How long it may take at first, before who comes goes for a while and comes again; twice as long each time.
 const FIRST_PATIENCE: Duration = Duration::from_secs(2);
 /// How long nobody is there then. A guest that has no CPU for this long does not see that somebody went.
 const GONE: Duration = Duration::from_secs(1);
+
 /// One who is at a guest that is held up. The next one is let in when this is dropped.
 #[derive(Debug)]
 pub struct Visit(Arc<Way>);
@@ -80,29 +83,32 @@ pub(super) fn hear(greeting: &Call, patience: Duration) -> Result<Greeting, Call
     }
 }
 
-/// Goes to the agent at this socket.
+/// Goes to the agent at this socket, and waits so long.
 ///
 /// # Errors
 /// There is nothing at the socket; or, inside, why the agent does not greet.
-pub(super) fn visit(socket: &Path) -> io::Result<Result<Visit, CallError>> {
-    let until = Instant::now() + GREETING_PATIENCE;
-    let mut patience = FIRST_PATIENCE;
+pub(super) fn visit(socket: &Path, patience: Duration) -> io::Result<Result<Visit, CallError>> {
+    let until = Instant::now() + patience;
+    let mut this_time = FIRST_PATIENCE;
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        match once(socket, patience.min(left))? {
+        match once(socket, this_time.min(left))? {
             // Where somebody went in the instant this one came, the agent has not seen it, and waits for more from him: Linux wakes who
             // reads from such a port, and lets him sleep on if somebody is there again.
-            Err(CallError::Silence(_)) if left > patience + GONE => std::thread::sleep(GONE),
-            Err(CallError::Silence(_)) => return Ok(Err(CallError::Silence(GREETING_PATIENCE))),
+            Err(CallError::Silence(_)) if left > this_time + GONE => std::thread::sleep(GONE),
+            Err(CallError::Silence(_)) => return Ok(Err(CallError::Silence(patience))),
             came => return Ok(came),
         }
-        patience *= 2;
+        this_time *= 2;
     }
 }
 
 /// The same; goes away when it is not greeted in time.
 fn once(socket: &Path, patience: Duration) -> io::Result<Result<Visit, CallError>> {
-    let stream = UnixStream::connect(socket)?;
+    let Some(stream) = connect(socket)? else {
+        std::thread::sleep(patience);
+        return Ok(Err(CallError::Silence(patience)));
+    };
     let end = stream.try_clone()?;
     let (channel, greeting) = open(stream)?;
     Ok(match hear(&greeting, patience) {
@@ -114,13 +120,30 @@ fn once(socket: &Path, patience: Duration) -> io::Result<Result<Visit, CallError
     })
 }
 
+/// `None`: as many wait there as QEMU lets wait, those who have gone meanwhile among them; whoever blocked would wait without end.
+fn connect(socket: &Path) -> io::Result<Option<UnixStream>> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&fd, &SocketAddrUnix::new(socket)?) {
+        Err(Errno::AGAIN) => Ok(None),
+        connected => {
+            connected?;
+            let stream = UnixStream::from(fd);
+            stream.set_nonblocking(false)?;
+            Ok(Some(stream))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::visit;
+    use super::{GREETING_PATIENCE, visit};
+    use crate::place::guest::channel::CallError;
     use crate::place::guest::frame;
     use crate::place::guest::message::{Answer, GREETING, Greeting, pack};
     use std::io::Read;
     use std::os::unix::net::UnixListener;
+    use std::time::{Duration, Instant};
 
     /// As the agent of a guest does that was asleep when the one before went.
     #[test]
@@ -144,7 +167,24 @@ mod tests {
             frame::write(&mut seen, &greeting).expect("sent");
             seen
         });
-        visit(&path).expect("a socket").expect("greeted");
+        visit(&path, GREETING_PATIENCE).expect("a socket").expect("greeted");
         agent.join().expect("both times as it should be");
+    }
+
+    /// One is there, and nobody else is let in: who comes then is told so in time, whatever number waits already.
+    #[test]
+    fn who_finds_somebody_there_does_not_wait_for_ever() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("channel");
+        let socket = UnixListener::bind(&path).expect("a socket");
+        // As QEMU does.
+        rustix::net::listen(&socket, 1).expect("it listens");
+        let patience = Duration::from_secs(4);
+        for _ in 0..2 {
+            let begun = Instant::now();
+            let error = visit(&path, patience).expect("a socket").expect_err("nobody greets");
+            assert_eq!(error, CallError::Silence(patience));
+            assert!(begun.elapsed() < patience * 2, "{:?}", begun.elapsed());
+        }
     }
 }
