@@ -26,7 +26,7 @@ rounds = 2
 probe = "reflect"
 duration = "500ms"
 interval = "1ms"
-policy = "fifo:60"
+policy = "other"
 "#;
 
 fn path(directory: &Path, name: &str) -> String {

@@ -17,7 +17,7 @@ measured = "rest"
 probe = "reflect"
 duration = "1s"
 interval = "1ms"
-policy = "fifo:60"
+policy = "other"
 "#;
 
 const LIMITS: &str = r#"

@@ -39,6 +39,16 @@ pub(super) enum PtpError {
         /// What the kernel said, and what to do.
         why: String,
     },
+    /// Nobody reads the socket any more.
+    #[error("{}: {why}: no ptp4l listens there any more{}", path.display(), .processes)]
+    Gone {
+        /// The daemon's socket.
+        path: PathBuf,
+        /// What the kernel said.
+        why: String,
+        /// Which processes run.
+        processes: String,
+    },
     /// Nothing came back.
     #[error("{}: no answer from ptp4l in {}", path.display(), .asked)]
     Silent {
@@ -292,22 +302,29 @@ impl Client {
             ..PortIdentity::default()
         };
         let question = wire::ptp::get(id, self.domain, self.transport_specific, source, number);
-        let refused = |error: &std::io::Error| PtpError::Refused {
-            path: self.peer.clone(),
-            why: match error.kind() {
-                ErrorKind::PermissionDenied => format!("{error}: only root may use ptp4l's socket: run as root"),
-                ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
-                    format!("{error}: no ptp4l listens there any more{}", running())
-                }
-                ErrorKind::WouldBlock => "ptp4l does not read its socket".to_owned(),
-                _ => error.to_string(),
-            },
-        };
         // The kernel keeps few datagrams for a reader that is slow, and makes a sender wait; not for ever.
         let set = self.own.socket.set_write_timeout(Some(PATIENCE));
         set.and_then(|()| self.own.socket.send_to(&question, &self.peer))
             .map(|_| number)
-            .map_err(|error| refused(&error))
+            .map_err(|error| self.unsent(&error))
+    }
+
+    /// Why a question could not be sent.
+    fn unsent(&self, error: &std::io::Error) -> PtpError {
+        let path = self.peer.clone();
+        let why = match error.kind() {
+            ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
+                return PtpError::Gone {
+                    path,
+                    why: error.to_string(),
+                    processes: running(),
+                };
+            }
+            ErrorKind::PermissionDenied => format!("{error}: only root may use ptp4l's socket: run as root"),
+            ErrorKind::WouldBlock => "ptp4l does not read its socket".to_owned(),
+            _ => error.to_string(),
+        };
+        PtpError::Refused { path, why }
     }
 
     /// Reads answers until `take` has what it wants, or nothing more comes in time.

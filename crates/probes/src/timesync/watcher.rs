@@ -1,6 +1,6 @@
 //! The watching thread: one look after the other.
 
-use super::client::{Client, Daemon, PtpError};
+use super::client::{Client, Daemon};
 use super::judge::{Judge, Look, Rules};
 use super::series::{CARD, Clocks, DELAY, OFFSET, SLOTS};
 use super::system::{self, CardClock, Chrony};
@@ -112,8 +112,7 @@ impl Watcher {
             ..Look::default()
         };
         if let Some((client, daemon)) = &mut self.ptp {
-            let answer = client.look(daemon.clock.ports);
-            look.ptp = Some(answer.map_err(|error: PtpError| error.to_string()));
+            look.ptp = Some(client.look(daemon.clock.ports));
         }
         look.card = self.look_at_card(at);
         self.look_at_kernel();

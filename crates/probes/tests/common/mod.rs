@@ -182,6 +182,11 @@ impl Run {
         }
     }
 
+    /// What the file holds by now.
+    pub fn so_far(&self) -> RunFile {
+        RunFile::open(&self.path).expect("the run file opens")
+    }
+
     /// Closes the file and opens it again as a reader.
     pub fn finish(self) -> Recorded {
         self.recorder

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::clock::monotonic;
 use sys::thread::Policy;
-use trace::{EngineChoice, EngineKind, TraceError};
+use trace::{Cost, EngineChoice, EngineKind, TraceError};
 
 #[test]
 fn the_engine_tells_what_it_sees() {
@@ -92,20 +92,20 @@ fn the_cost_is_the_kernels_own_figure() {
     let Some(recorder) = recorder("cost", EngineChoice::Ebpf) else {
         return;
     };
-    let cost = match recorder.cost(Duration::from_millis(500)) {
-        Ok(cost) => cost,
-        Err(error) => return testing::skip("cost", &error.to_string()),
-    };
-    assert!(cost.events_per_second > 10.0, "{cost:?}");
-    // A machine that stands still while a program runs counts against it; a program that does too much shows as more.
-    assert!((5.0..2_000.0).contains(&cost.ns_per_event), "{cost:?}");
-    assert!((5.0..2_000.0).contains(&cost.statistics_ns), "{cost:?}");
-    let share = cost.ns_per_event * cost.events_per_second / 1e9;
-    assert!((cost.share_of_a_cpu - share).abs() < 1e-9, "{cost:?}");
-    let again = recorder
-        .cost(Duration::from_millis(100))
-        .expect("it can be asked again");
-    assert!(again.events_per_second > 0.0);
+    let cost = || recorder.cost(Duration::from_millis(100));
+    if let Err(error) = cost() {
+        return testing::skip("cost", &error.to_string());
+    }
+    let costs: Vec<Cost> = (0..5).map(|_| cost().expect("it can be asked again")).collect();
+    for cost in &costs {
+        assert!(cost.events_per_second > 10.0, "{cost:?}");
+        let share = cost.ns_per_event * cost.events_per_second / 1e9;
+        assert!((cost.share_of_a_cpu - share).abs() < 1e-9, "{cost:?}");
+    }
+    // A machine that stands still while a program runs counts against it; a program that does too much shows each time.
+    let least = |figure: fn(&Cost) -> f64| costs.iter().map(figure).fold(f64::INFINITY, f64::min);
+    assert!((5.0..2_000.0).contains(&least(|cost| cost.ns_per_event)), "{costs:?}");
+    assert!((5.0..2_000.0).contains(&least(|cost| cost.statistics_ns)), "{costs:?}");
 }
 
 fn instances() -> PathBuf {

@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::client::DaemonState;
+use super::client::{DaemonState, PtpError};
 use model::EventKind;
 use units::{Monotonic, format_ns};
 use wire::ptp::{ClockIdentity, PortData, PortState};
@@ -32,7 +32,7 @@ pub(super) struct Rules {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Look {
     /// What `ptp4l` said, or why it said nothing; `None` when none is watched.
-    pub(super) ptp: Option<Result<DaemonState, String>>,
+    pub(super) ptp: Option<Result<DaemonState, PtpError>>,
     /// How far the wall clock jumped since the last look.
     pub(super) step_ns: Option<i64>,
     /// Distance of the system clock from the network card's clock in ns, where `ptp4l` steers that, or why it is not known.
@@ -71,6 +71,7 @@ enum Condition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     Silent,
+    Gone,
     NoMaster,
     Grandmaster,
     Servo,
@@ -111,10 +112,14 @@ impl Judge {
         let mut trouble = match &look.ptp {
             None => None,
             Some(Ok(answer)) => self.answered(at, answer, &mut found),
-            Some(Err(why)) => {
+            Some(Err(error)) => {
                 self.was_silent = true;
                 found.missing = true;
-                Some((Trouble::Silent, format!("ptp4l does not answer: {why}")))
+                let trouble = match error {
+                    PtpError::Gone { .. } => Trouble::Gone,
+                    _ => Trouble::Silent,
+                };
+                Some((trouble, format!("ptp4l does not answer: {error}")))
             }
         };
         if let (None, Some(why)) = (&trouble, &look.unsynchronised) {

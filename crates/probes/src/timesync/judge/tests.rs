@@ -1,4 +1,4 @@
-use super::super::client::DaemonState;
+use super::super::client::{DaemonState, PtpError};
 use super::{Found, Judge, Look, Rules};
 use model::EventKind;
 use units::Monotonic;
@@ -195,6 +195,32 @@ fn a_clock_that_rules_itself_is_good_only_where_that_is_meant() {
     assert_eq!((found.offset_ns, found.missing), (None, false));
 }
 
+fn silent() -> PtpError {
+    PtpError::Silent {
+        path: "/run/ptp".into(),
+        asked: "50 ms".into(),
+    }
+}
+
+#[test]
+fn a_silent_daemon_that_turns_out_to_be_gone_is_told_once_more() {
+    let gone = PtpError::Gone {
+        path: "/run/ptp".into(),
+        why: "refused".into(),
+        processes: String::new(),
+    };
+    let look = |error: &PtpError| Look {
+        ptp: Some(Err(error.clone())),
+        ..Look::default()
+    };
+    let mut story = Story::new(rules());
+    let told: Vec<usize> = [silent(), silent(), gone.clone(), gone]
+        .iter()
+        .map(|error| said(&story.see(&look(error))).len())
+        .collect();
+    assert_eq!(told, [1, 0, 1, 0]);
+}
+
 #[test]
 fn a_silent_daemon_a_step_and_the_cards_clock_are_doubts() {
     let good = || Look {
@@ -204,10 +230,10 @@ fn a_silent_daemon_a_step_and_the_cards_clock_are_doubts() {
     let cases: [(Look, &str); 4] = [
         (
             Look {
-                ptp: Some(Err("gone".into())),
+                ptp: Some(Err(silent())),
                 ..Look::default()
             },
-            "ptp4l does not answer: gone",
+            "ptp4l does not answer: /run/ptp: no answer from ptp4l in 50 ms",
         ),
         (
             Look {
