@@ -8,7 +8,7 @@ RUN ?= runs/$(shell date -u +%Y%m%dT%H%M%SZ)-qualify.triptime
 COMMIT = $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
 # No path of this machine is in the binary: where it is built makes no difference.
 REMAP := "--remap-path-prefix=$(CURDIR)=/triptime", "--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo"
-REMAPPED := --config 'target.$(TARGET).rustflags=[$(REMAP)]'
+REMAPPED := target.$(TARGET).rustflags=[$(REMAP)]
 
 .PHONY: help build package qualify test check bench simulate fuzz clean
 
@@ -18,7 +18,7 @@ help: ## This list
 build: ## The release binary, at target/triptime
 	@scripts/need.sh build
 	@echo "building $(BINARY): about 4 minutes, the first time"
-	@TRIPTIME_COMMIT=$(COMMIT) $(CARGO) build --quiet --release --locked -p triptime-cli $(REMAPPED)
+	@TRIPTIME_COMMIT=$(COMMIT) $(CARGO) build --quiet --release --locked -p triptime-cli --config '$(REMAPPED)'
 	@install -m 755 target/$(TARGET)/release/triptime $(BINARY)
 
 package: build ## A Debian package of the binary and its SHA-256, in target/package
@@ -37,14 +37,14 @@ qualify: build ## Install what is missing, build, run the main job, print verdic
 
 test: build ## Install what is missing, build, run every test, list the skipped ones
 	@scripts/need.sh test
-	@scripts/test.sh
+	@TRIPTIME_CARGO_CONFIG='$(REMAPPED)' scripts/test.sh
 
 check: ## Formatting and lints
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 bench: build ## Benchmarks, and side-by-side runs against peers
-	$(CARGO) bench -p triptime-bench $(REMAPPED)
+	$(CARGO) bench -p triptime-bench --config '$(REMAPPED)'
 	bench/peers/wakeup.py
 	bench/peers/pcap.py
 

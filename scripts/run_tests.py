@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Lint while compiling, and let no warning pass: as `make check` does, without another compilation of everything (`.ci/run`).
 LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
 GROUPS = ROOT / "tests/groups.toml"
+# What Cargo's profile for development has, and its profile for releases has not.
+IN_DEVELOPMENT = {"opt-level": 0, "debug-assertions": True, "overflow-checks": True, "strip": "none", "codegen-units": 4}
 # So many programs beside each other: most of them wait most of the time.
 AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * len(os.sched_getaffinity(0)))
 # The groups in their order, and how many programs of each run at once.
@@ -99,9 +101,22 @@ def compiler():
     return {"RUSTC_WORKSPACE_WRAPPER": f"{sysroot}/bin/clippy-driver", "CLIPPY_ARGS": arguments}
 
 
+def cargo_test(*arguments):
+    """What compiles the tests: as the release is compiled, so that they share its dependencies; our own crates as in development."""
+    command = ["cargo", "test", "--release", "--workspace", "--locked", *arguments]
+    settings = list(filter(None, [os.environ.get("TRIPTIME_CARGO_CONFIG")]))
+    metadata = ["cargo", "metadata", "--no-deps", "--locked", "--format-version=1"]
+    listed = json.loads(subprocess.run(metadata, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
+    optimised = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["dev"]["package"]
+    for name in (one["name"] for one in listed["packages"]):
+        profile = {**IN_DEVELOPMENT, **optimised.get(name, {})}
+        settings += [f"profile.release.package.{name}.{key}={json.dumps(value)}" for key, value in profile.items()]
+    return command + [word for setting in settings for word in ("--config", setting)]
+
+
 def build():
     """Compiles all tests at once, and what else is linted; the programs of the tests."""
-    command = ["cargo", "test", "--workspace", "--locked", "--no-run", "--message-format=json-render-diagnostics"]
+    command = cargo_test("--no-run", "--message-format=json-render-diagnostics")
     if LINTED:
         command.append("--all-targets")
     built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, **compiler()})
@@ -213,7 +228,7 @@ def unsteady(failures):
 
 def main():
     jobs = divide(build())
-    documentation = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--doc"]
+    documentation = cargo_test("--no-fail-fast", "--doc")
     jobs["beside"].append(Job("documentation", documentation, environment=compiler()))
     ended = []
     for group, at_once in GROUPS_AT_ONCE.items():

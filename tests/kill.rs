@@ -1,6 +1,6 @@
 //! `kill -9` at any instant loses at most the open window.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use store::RunFile;
@@ -20,43 +20,57 @@ fn every_closed_window_is_there_and_the_report_works() {
     let directory = tempfile::tempdir().expect("tempdir");
     // A fixed seed: the instants are spread, and the same each time.
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    for round in 0..ROUNDS {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        let instant = Duration::from_millis(400 + (state >> 33) % 2_800);
-        let out = directory.path().join(format!("{round}.triptime"));
-        let out = out.to_str().expect("UTF-8");
+    let rounds: Vec<Round> = (0..ROUNDS)
+        .map(|number| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            Round {
+                number,
+                killed_after: Duration::from_millis(400 + (state >> 33) % 2_800),
+                file: directory.path().join(format!("{number}.triptime")),
+            }
+        })
+        .collect();
+    let (left, again) = rounds.split_at(rounds.len() / 2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| left.iter().for_each(Round::kill));
+        again.iter().for_each(Round::kill);
+    });
+}
+
+/// A measurement that is killed at an instant of its own.
+struct Round {
+    number: u64,
+    killed_after: Duration,
+    file: PathBuf,
+}
+
+impl Round {
+    fn kill(&self) {
+        let out = self.file.to_str().expect("UTF-8");
+        let options = "wakeup --cpus 0 --policy other --interval 1ms --window 200ms --duration 60s --quiet --out";
         let mut child = triptime()
-            .args([
-                "wakeup",
-                "--cpus",
-                "0",
-                "--policy",
-                "other",
-                "--interval",
-                "1ms",
-                "--window",
-                "200ms",
-            ])
-            .args(["--duration", "60s", "--quiet", "--out", out])
+            .args(options.split(' '))
+            .arg(out)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("started");
         let started = Instant::now();
-        std::thread::sleep(instant);
-        let stored_before = stored(Path::new(out));
+        std::thread::sleep(self.killed_after);
+        let stored_before = stored(&self.file);
         let lived_ms = u64::try_from(started.elapsed().as_millis()).expect("short");
         child.kill().expect("SIGKILL");
         let killed_ns = sys::clock::realtime().as_ns();
         child.wait().expect("ended");
 
         let output = run(&["report", out, "--json"]);
-        if !Path::new(out).exists() {
+        if !self.file.exists() {
             assert!(lived_ms < OPENED_AFTER_MS, "no file after {lived_ms} ms");
-            continue;
+            return;
         }
+        let round = self.number;
         assert_eq!(
             output.status.code(),
             Some(0),
@@ -76,7 +90,7 @@ fn every_closed_window_is_there_and_the_report_works() {
             "round {round}: {received} cycles, {stored_before} were there before it was killed"
         );
         // From the start of the measurement: getting ready takes longer at times.
-        let measured_ms = u64::try_from((killed_ns - started_ns(out)) / 1_000_000).unwrap_or(0);
+        let measured_ms = u64::try_from((killed_ns - started_ns(&self.file)) / 1_000_000).unwrap_or(0);
         let due_ms = measured_ms.saturating_sub(WRITTEN_AFTER_MS) / WINDOW_MS * WINDOW_MS;
         assert!(
             received >= due_ms,
@@ -93,7 +107,7 @@ fn stored(file: &Path) -> u64 {
     totals.map(|totals| totals.counters.expected).sum()
 }
 
-fn started_ns(file: &str) -> i64 {
-    let run = RunFile::open(Path::new(file)).expect("a run file");
+fn started_ns(file: &Path) -> i64 {
+    let run = RunFile::open(file).expect("a run file");
     run.info().started.as_ns()
 }

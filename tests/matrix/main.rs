@@ -32,12 +32,12 @@ timers = [{ kind = "timers" }]
 
 [[step]]
 probe = "wakeup"
-duration = "1s"
+duration = "500ms"
 interval = "1ms"
 
 [[step]]
 probe = "reflect"
-duration = "1s"
+duration = "500ms"
 interval = "1ms"
 policy = "fifo:60"
 receive = "block"
