@@ -10,18 +10,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A report and its result document, made by the example of the report crate.
+/// A report of a run that was never measured, and its result document.
 fn make_report(directory: &Path, kind: &str) -> (PathBuf, Value) {
     let html = directory.join(format!("{kind}.html"));
-    // In the workspace and not in its package, whose dependencies alone would be compiled again, with fewer features.
-    let made = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--example", "synthetic_report", "--"])
-        .arg(&html)
-        .arg(kind)
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .status()
-        .expect("cargo");
-    assert!(made.success(), "the example could not be run");
+    let program = env!("CARGO_BIN_EXE_synthetic_report");
+    let made = Command::new(program).arg(&html).arg(kind).status().expect(program);
+    assert!(made.success(), "{program}: {made}");
     let document = std::fs::read_to_string(format!("{}.json", html.display())).expect("the result document");
     (html, serde_json::from_str(&document).expect("JSON"))
 }

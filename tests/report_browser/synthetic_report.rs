@@ -1,5 +1,5 @@
 //! Writes the report of a run that was never measured, for looking at the page without a lab:
-//! `cargo run -p triptime-report --example synthetic_report -- report.html [pass|fail|doubt|wakeup|many]`.
+//! `cargo run -p triptime-tests -- report.html [pass|fail|doubt|wakeup|many]`.
 
 use model::{Event, EventKind, RunState, RunView};
 use report::Report;
