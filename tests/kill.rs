@@ -32,10 +32,10 @@ fn every_closed_window_is_there_and_the_report_works() {
             }
         })
         .collect();
-    let (left, again) = rounds.split_at(rounds.len() / 2);
+    let (left, right) = rounds.split_at(rounds.len() / 2);
     std::thread::scope(|scope| {
         scope.spawn(|| left.iter().for_each(Round::kill));
-        again.iter().for_each(Round::kill);
+        right.iter().for_each(Round::kill);
     });
 }
 

@@ -62,11 +62,9 @@ impl Drop for Below {
 
 /// A group that a process can join: in version 1 only once it has CPUs and memory.
 fn is_made(group: &Path) -> bool {
-    let needed = |name: &str| match std::fs::read_to_string(group.join(name)) {
-        Ok(value) => !value.trim().is_empty() || !group.starts_with("/sys/fs/cgroup/cpuset"),
-        Err(_) => true,
-    };
-    group.exists() && ["cpuset.cpus", "cpuset.mems"].into_iter().all(needed)
+    let is_filled = |name: &str| std::fs::read_to_string(group.join(name)).is_ok_and(|value| !value.trim().is_empty());
+    let is_version_1 = group.starts_with("/sys/fs/cgroup/cpuset");
+    group.exists() && (!is_version_1 || ["cpuset.cpus", "cpuset.mems"].into_iter().all(is_filled))
 }
 
 #[test]
