@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every test program of the workspace: those that tests/groups.toml names under `beside` several at once, then
-those under `pairs` two at once, then those under `alone` one after the other. What a program says is shown in one piece, when it
-has ended.
+those under `pairs` two at once, then those under `singly` one after the other, and with the time of the CPUs that these leave over those
+under `computing`; those under `alone` when all others have ended. What a program says is shown in one piece, when it has ended.
 
 A test that measures in real time can fail on a shared machine through a stall that it did not plan. The few such tests that
 failed are run again, by themselves: who then passes as often as it is asked to is named as UNSTEADY, all others are FAILED."""
@@ -25,10 +25,13 @@ LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
 GROUPS = ROOT / "tests/groups.toml"
 # What Cargo's profile for development has, and its profile for releases has not.
 IN_DEVELOPMENT = {"opt-level": 0, "debug-assertions": True, "overflow-checks": True, "strip": "none", "codegen-units": 4}
+CPUS = len(os.sched_getaffinity(0))
 # So many programs beside each other: most of them wait most of the time.
-AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * len(os.sched_getaffinity(0)))
-# The groups in their order, and how many programs of each run at once.
-GROUPS_AT_ONCE = {"beside": AT_ONCE, "pairs": 2, "alone": 1}
+AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * CPUS)
+# How many programs of each group run at once.
+GROUPS_AT_ONCE = {"computing": CPUS, "beside": AT_ONCE, "pairs": 2, "singly": 1, "alone": 1}
+# The groups one after the other. What computes runs meanwhile, at idle priority.
+IN_TURN = ("beside", "pairs", "singly")
 ANY = "*"
 # The packages whose programs under `tests` measure in real time. Nothing else is run again, least of all what is randomised.
 IN_REAL_TIME = ("triptime-tests", "triptime-lab", "triptime-probes", "triptime-trace", "triptime-sys")
@@ -153,7 +156,7 @@ def divide(programs):
             wrong.append(f"{one} is in {'no group' if times == 0 else 'it twice'}")
     if wrong:
         sys.exit("\n".join(f"FAILED: tests/groups.toml: {text}" for text in wrong))
-    entries += [Entry("beside", one, "") for one in unit_tests]
+    entries += [Entry("beside" if one.package in IN_REAL_TIME else "computing", one, "") for one in unit_tests]
     return {group: [job(entry, entries) for entry in entries if entry.group == group] for group in GROUPS_AT_ONCE}
 
 
@@ -226,16 +229,28 @@ def unsteady(failures):
     return [f"{job.name}: {test}" for job, test in again] if passed else None
 
 
+def run_group(group, jobs, each_worker=None):
+    """Runs the jobs of a group, and waits for them."""
+    begin = time.monotonic()
+    with ThreadPoolExecutor(GROUPS_AT_ONCE[group], initializer=each_worker) as pool:
+        ended = list(pool.map(run, jobs[group]))
+    print(f"== {group}: {time.monotonic() - begin:.0f} s", flush=True)
+    return ended
+
+
+def idle():
+    """This thread, and the processes that it starts, have only the time that is left over."""
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
 def main():
     jobs = divide(build())
     documentation = cargo_test("--no-fail-fast", "--doc")
-    jobs["beside"].append(Job("documentation", documentation, environment=compiler()))
-    ended = []
-    for group, at_once in GROUPS_AT_ONCE.items():
-        begin = time.monotonic()
-        with ThreadPoolExecutor(at_once) as pool:
-            ended += pool.map(run, jobs[group])
-        print(f"== {group}: {time.monotonic() - begin:.0f} s", flush=True)
+    jobs["computing"].append(Job("documentation", documentation, environment=compiler()))
+    with ThreadPoolExecutor(1) as meanwhile:
+        computing = meanwhile.submit(run_group, "computing", jobs, idle)
+        ended = [one for group in IN_TURN for one in run_group(group, jobs)] + computing.result()
+    ended += run_group("alone", jobs)
     failures = [one for one in ended if not one.succeeded]
     passed = unsteady(failures)
     for name in passed or ():
