@@ -25,6 +25,20 @@ test) wanted=("${test[@]}") ;;
     ;;
 esac
 
+# The tests' oracles live in a Python environment of their own, made anew when the list of them changes.
+oracles() {
+    local list oracle
+    list=$(dirname "$0")/oracle.txt
+    oracle=$(dirname "$0")/../target/oracle
+    cmp -s "$list" "$oracle/installed.txt" && return
+    echo "installing into target/oracle: $(grep -v '^#' "$list" | paste -sd' ')" >&2
+    python3 -m venv "$oracle"
+    "$oracle/bin/python" -m pip install --quiet --disable-pip-version-check -r "$list"
+    cp "$list" "$oracle/installed.txt"
+}
+
+has_environments() { python3 -c "import ensurepip, venv" >/dev/null 2>&1; }
+
 found() {
     case "$1" in
     /*) [ -e "$1" ] ;;
@@ -41,8 +55,14 @@ if ! command -v cargo >/dev/null 2>&1; then
     echo "need.sh: cargo is missing: install Rust 1.95 or newer first (rustup)" >&2
     exit 2
 fi
-if ! python3 -c "import ensurepip, venv" >/dev/null 2>&1 && [ "${1:-build}" = test ]; then
-    missing+=(python3-venv)
+meanwhile=
+if [ "${1:-build}" = test ]; then
+    if has_environments; then
+        oracles &
+        meanwhile=$!
+    else
+        missing+=(python3-venv)
+    fi
 fi
 
 if [ ${#missing[@]} -gt 0 ]; then
@@ -56,16 +76,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-# The tests' oracles live in a Python environment of their own, made anew when the list of them changes.
 if [ "${1:-build}" = test ]; then
-    list=$(dirname "$0")/oracle.txt
-    oracle=$(dirname "$0")/../target/oracle
-    if ! cmp -s "$list" "$oracle/installed.txt"; then
-        echo "installing into target/oracle: $(grep -v '^#' "$list" | paste -sd' ')" >&2
-        python3 -m venv "$oracle"
-        "$oracle/bin/python" -m pip install --quiet --disable-pip-version-check -r "$list"
-        cp "$list" "$oracle/installed.txt"
-    fi
+    if [ -n "$meanwhile" ]; then wait "$meanwhile"; else oracles; fi
     # Without them one test says that it cannot run.
     "$(dirname "$0")/trees.sh" || true
 fi

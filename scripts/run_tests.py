@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs every test program of the workspace: those that tests/groups.toml names under `beside` several at once, then
-those under `pairs` two at once, then those under `singly` one after the other, and with the time of the CPUs that these leave over those
-under `computing`; those under `alone` when all others have ended. What a program says is shown in one piece, when it has ended.
+"""Compiles and runs every test program of the workspace: those that tests/groups.toml names under `singly` one after the other, then
+those under `beside` several at once, then those under `pairs` two at once. With the time of the CPUs that these leave over the compiler
+runs, and then those under `computing`. Those under `alone` run when all others have ended. What a program says is shown in one piece,
+when it has ended.
 
 A test that measures in real time can fail on a shared machine through a stall that it did not plan. The few such tests that
 failed are run again, by themselves: who then passes as often as it is asked to is named as UNSTEADY, all others are FAILED."""
 
-import json
 import os
 import re
 import subprocess
@@ -19,22 +19,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-# Lint while compiling, and let no warning pass: as `make check` does, without another compilation of everything (`.ci/run`).
-LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
+from compile_tests import END_TO_END, ROOT, Compilation, Program, cargo_test, compiler
+
 GROUPS = ROOT / "tests/groups.toml"
-# What Cargo's profile for development has, and its profile for releases has not.
-IN_DEVELOPMENT = {"opt-level": 0, "debug-assertions": True, "overflow-checks": True, "strip": "none", "codegen-units": 4}
 CPUS = len(os.sched_getaffinity(0))
 # So many programs beside each other: most of them wait most of the time.
 AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * CPUS)
 # How many programs of each group run at once.
-GROUPS_AT_ONCE = {"computing": CPUS, "beside": AT_ONCE, "pairs": 2, "singly": 1, "alone": 1}
-# The groups one after the other. What computes runs meanwhile, at idle priority.
-IN_TURN = ("beside", "pairs", "singly")
+GROUPS_AT_ONCE = {"computing": CPUS, "singly": 1, "beside": AT_ONCE, "pairs": 2, "alone": 1}
+# The groups one after the other; first the one that leaves most for the compiler.
+IN_TURN = ("singly", "beside", "pairs")
 ANY = "*"
 # The packages whose programs under `tests` measure in real time. Nothing else is run again, least of all what is randomised.
-IN_REAL_TIME = ("triptime-tests", "triptime-lab", "triptime-probes", "triptime-trace", "triptime-sys")
+IN_REAL_TIME = (END_TO_END, "triptime-lab", "triptime-probes", "triptime-trace", "triptime-sys")
 # More failures than these are no accident; and a test that fails every other time rarely passes so often in a row.
 AT_MOST_AGAIN = 3
 PASSES_AGAIN = 2
@@ -43,20 +40,6 @@ PASSES_AGAIN = 2
 IN_MEMORY = Path("/dev/shm")
 ON_DISK = (*IN_REAL_TIME, "triptime-store")
 ROOM_OCTETS = 2 << 30
-
-
-@dataclass(frozen=True)
-class Program:
-    """A test program as Cargo built it."""
-
-    package: str
-    target: str
-    executable: str
-    folder: Path
-    has_unit_tests: bool
-
-    def __str__(self):
-        return f"{self.package} {self.target}"
 
 
 @dataclass(frozen=True)
@@ -70,18 +53,19 @@ class Entry:
 
 @dataclass
 class Job:
-    """A command, the folder it runs in, and what it is called."""
+    """A command, the folder it runs in, and what it is called. With a program, this is put before the command's words."""
 
     name: str
     command: list
     folder: Path = ROOT
     environment: dict = field(default_factory=dict)
+    program: Program | None = None
+    is_part: bool = False
     in_real_time: bool = False
 
     def only(self, test):
         """The same program, of which only this test runs."""
-        command = [self.command[0], "--test-threads=1", "--exact", test]
-        return replace(self, name=f"{self.name}, again: {test}", command=command)
+        return replace(self, name=f"{self.name}, again: {test}", command=["--test-threads=1", "--exact", test])
 
 
 @dataclass(frozen=True)
@@ -91,50 +75,6 @@ class Ended:
     job: Job
     succeeded: bool
     failed: tuple
-
-
-def compiler():
-    """What cargo is told of the compiler, at each call alike: another one would compile everything again."""
-    if not LINTED:
-        return {}
-    sysroot = subprocess.run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    # clippy-driver compiles as rustc does, and lints. Its arguments are separated as cargo-clippy separates them.
-    separator = "__CLIPPY_HACKERY__"
-    arguments = separator.join(["-D", "warnings", ""])
-    return {"RUSTC_WORKSPACE_WRAPPER": f"{sysroot}/bin/clippy-driver", "CLIPPY_ARGS": arguments}
-
-
-def cargo_test(*arguments):
-    """What compiles the tests: as the release is compiled, so that they share its dependencies; our own crates as in development."""
-    command = ["cargo", "test", "--release", "--workspace", "--locked", *arguments]
-    settings = list(filter(None, [os.environ.get("TRIPTIME_CARGO_CONFIG")]))
-    metadata = ["cargo", "metadata", "--no-deps", "--locked", "--format-version=1"]
-    listed = json.loads(subprocess.run(metadata, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
-    optimised = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["dev"]["package"]
-    for name in (one["name"] for one in listed["packages"]):
-        profile = {**IN_DEVELOPMENT, **optimised.get(name, {})}
-        settings += [f"profile.release.package.{name}.{key}={json.dumps(value)}" for key, value in profile.items()]
-    return command + [word for setting in settings for word in ("--config", setting)]
-
-
-def build():
-    """Compiles all tests at once, and what else is linted; the programs of the tests."""
-    command = cargo_test("--no-run", "--message-format=json-render-diagnostics")
-    if LINTED:
-        command.append("--all-targets")
-    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, **compiler()})
-    if built.returncode != 0:
-        sys.exit("FAILED: the tests do not compile, or a lint is not kept")
-    messages = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
-    tests = [one for one in messages if one.get("executable") and one["profile"]["test"]]
-    return [program(one) for one in tests if "bench" not in one["target"]["kind"]]
-
-
-def program(message):
-    folder = Path(message["manifest_path"]).parent
-    package = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["name"]
-    has_unit_tests = "test" not in message["target"]["kind"]
-    return Program(package, message["target"]["name"], message["executable"], folder, has_unit_tests)
 
 
 def divide(programs):
@@ -148,7 +88,7 @@ def divide(programs):
                 target, _, part = name.partition("::")
                 found = [one for one in programs if one.package == package and target in (one.target, ANY)]
                 entries += [Entry(group, one, part) for one in found]
-                if not found or part and not has_test(found[0], part):
+                if not found:
                     wrong.append(f"{group}: there is no {package} {name}")
     for one in programs:
         times = len([entry for entry in entries if entry.program == one and not entry.part])
@@ -160,24 +100,19 @@ def divide(programs):
     return {group: [job(entry, entries) for entry in entries if entry.group == group] for group in GROUPS_AT_ONCE}
 
 
-def has_test(one, part):
-    listed = subprocess.run([one.executable, "--list", part], stdout=subprocess.PIPE, text=True, check=True)
-    return any(line.endswith(": test") for line in listed.stdout.splitlines())
-
-
 def job(entry, entries):
     """A part of a program; or the whole of it, without the parts that are jobs of their own."""
     one = entry.program
     others = [other.part for other in entries if other.program == one and other.part]
     words = [entry.part] if entry.part else [word for part in others for word in ("--skip", part)]
     # The end-to-end tests' processes have threads enough.
-    threads = ["--test-threads=1"] if one.package == "triptime-tests" else []
+    threads = ["--test-threads=1"] if one.package == END_TO_END else []
     environment = {"CARGO_MANIFEST_DIR": str(one.folder)}
     if one.package not in ON_DISK and has_memory():
         environment["TMPDIR"] = str(IN_MEMORY)
     name = f"{one}::{entry.part}" if entry.part else str(one)
     in_real_time = one.package in IN_REAL_TIME and not one.has_unit_tests
-    return Job(name, [one.executable, *threads, *words], one.folder, environment, in_real_time)
+    return Job(name, [*threads, *words], one.folder, environment, one, bool(entry.part), in_real_time)
 
 
 def has_memory():
@@ -191,13 +126,16 @@ def has_memory():
 SHOWING = threading.Lock()
 
 
-def run(job):
-    """Runs a job and shows what it said."""
+def run(job, compilation):
+    """Runs a job as soon as its program is compiled, and shows what it said."""
+    executable = compilation.executable(job.program) if job.program else ""
+    if executable is None:
+        return Ended(job, False, ())
     begin = time.monotonic()
     # Not a pipe: it would be waited for until a process that a test left behind has ended, too.
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
-            job.command,
+            [executable, *job.command] if executable else job.command,
             cwd=job.folder,
             env={**os.environ, **job.environment},
             stdin=subprocess.DEVNULL,
@@ -207,52 +145,60 @@ def run(job):
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
-        output = said.read()
+        output = said.read().decode(errors="replace")
     # Also of the processes that it waited for.
     cost = f"{time.monotonic() - begin:.1f} s, CPU time {used.ru_utime:.1f} s + {used.ru_stime:.1f} s in the kernel"
+    nothing = job.is_part and "\nrunning 0 tests\n" in output
     with SHOWING:
-        print(f"== {job.name}", flush=True)
-        sys.stdout.buffer.write(output)
-        print(f"== {job.name}: {cost}", flush=True)
-    failed = re.findall(r"^test (\S+) .*FAILED$", output.decode(errors="replace"), re.MULTILINE)
-    return Ended(job, process.returncode == 0, tuple(failed))
+        print(f"== {job.name}\n{output}== {job.name}: {cost}", flush=True)
+        if nothing:
+            print(f"tests/groups.toml: {job.name} fits no test", flush=True)
+    failed = re.findall(r"^test (\S+) .*FAILED$", output, re.MULTILINE)
+    return Ended(job, process.returncode == 0 and not nothing, tuple(failed))
 
 
-def unsteady(failures):
+def unsteady(failures, compilation):
     """The failed tests that pass when they are run again; `None`: more failed than chance explains, or one does not pass."""
     again = [(ended.job, test) for ended in failures for test in ended.failed]
     known = all(ended.failed and ended.job.in_real_time for ended in failures)
     if not known or len(again) > AT_MOST_AGAIN:
         return None
     print("== again", flush=True)
-    passed = all(run(job.only(test)).succeeded for job, test in again for _ in range(PASSES_AGAIN))
+    passed = all(run(job.only(test), compilation).succeeded for job, test in again for _ in range(PASSES_AGAIN))
     return [f"{job.name}: {test}" for job, test in again] if passed else None
 
 
-def run_group(group, jobs, each_worker=None):
+def run_group(group, jobs, compilation):
     """Runs the jobs of a group, and waits for them."""
     begin = time.monotonic()
-    with ThreadPoolExecutor(GROUPS_AT_ONCE[group], initializer=each_worker) as pool:
-        ended = list(pool.map(run, jobs[group]))
+    with ThreadPoolExecutor(GROUPS_AT_ONCE[group]) as pool:
+        ended = list(pool.map(lambda job: run(job, compilation), jobs[group]))
     print(f"== {group}: {time.monotonic() - begin:.0f} s", flush=True)
     return ended
 
 
-def idle():
-    """This thread, and the processes that it starts, have only the time that is left over."""
+def compute(jobs, compilation):
+    """Compiles, then runs what computes, all with the time that is left over: threads and processes inherit the policy."""
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    begin = time.monotonic()
+    compilation.run()
+    print(f"== compiling: {time.monotonic() - begin:.0f} s", flush=True)
+    return run_group("computing", jobs, compilation)
 
 
 def main():
-    jobs = divide(build())
+    compilation = Compilation()
+    jobs = divide(compilation.programs())
     documentation = cargo_test("--no-fail-fast", "--doc")
     jobs["computing"].append(Job("documentation", documentation, environment=compiler()))
     with ThreadPoolExecutor(1) as meanwhile:
-        computing = meanwhile.submit(run_group, "computing", jobs, idle)
-        ended = [one for group in IN_TURN for one in run_group(group, jobs)] + computing.result()
-    ended += run_group("alone", jobs)
+        computing = meanwhile.submit(compute, jobs, compilation)
+        ended = [one for group in IN_TURN for one in run_group(group, jobs, compilation)] + computing.result()
+    if not compilation.succeeded:
+        sys.exit("FAILED: the tests do not compile, or a lint is not kept")
+    ended += run_group("alone", jobs, compilation)
     failures = [one for one in ended if not one.succeeded]
-    passed = unsteady(failures)
+    passed = unsteady(failures, compilation)
     for name in passed or ():
         print(f"UNSTEADY {name}: failed, then passed {PASSES_AGAIN} times", flush=True)
     if passed is None:

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use store::RunFile;
-use support::{json, root_or_skip, run, series, stderr};
+use support::{json, root_or_skip, series, start, stderr, until_measuring, wait};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
 use units::Monotonic;
@@ -13,8 +13,6 @@ use units::Monotonic;
 const BLOCKS: i64 = 15;
 const BLOCK_NS: i64 = 3_000_000;
 const EVERY_NS: i64 = 190_700_000;
-/// Between the start of the program and its first sample: its flight recorder is loaded and its cost measured.
-const LEAD_NS: i64 = 3_500_000_000;
 
 fn last_cpu() -> u32 {
     sys::thread::allowed_cpus().iter().last().expect("a CPU")
@@ -46,12 +44,13 @@ fn plant(cpu: u32, first: Monotonic) -> JoinHandle<Vec<i64>> {
 fn measure(directory: &Path, arguments: &[&str]) -> (Value, PathBuf) {
     let file = directory.join("run.triptime");
     let cpu = last_cpu().to_string();
-    let blocker = plant(last_cpu(), sys::clock::monotonic() + LEAD_NS);
     let mut all = arguments.to_vec();
     let out = file.to_str().expect("text");
-    all.extend(["--cpus", &cpu, "--duration", "8s", "--json", "--quiet", "--out", out]);
-    let output = run(&all);
-    let blocks = blocker.join().expect("no panic");
+    all.extend(["--cpus", &cpu, "--duration", "4s", "--json", "--quiet", "--out", out]);
+    let mut child = start(&all);
+    until_measuring(&mut child, arguments[0]);
+    let blocks = plant(last_cpu(), sys::clock::monotonic()).join().expect("no panic");
+    let output = wait(child, &all);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(blocks.len(), usize::try_from(BLOCKS).expect("small"));
     (json(&output), file)

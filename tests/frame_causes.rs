@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::thread::JoinHandle;
 use store::RunFile;
-use support::{namespace, root_or_skip, start, stderr, wait};
+use support::{namespace, root_or_skip, start, stderr, until_measuring, wait};
 use sys::netns::NetNs;
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
@@ -14,12 +14,10 @@ const BLOCKS: i64 = 12;
 /// Longer than what else happens on a machine that has other work to do.
 const BLOCK_NS: i64 = 25_000_000;
 const EVERY_NS: i64 = 290_700_000;
-/// Between the start of the program and its first sample: its flight recorder is loaded and its cost measured.
-const LEAD_NS: i64 = 3_500_000_000;
 
 /// Blocks the last CPU from a real-time thread called `planted-stall`.
 fn plant(cpu: u32) -> JoinHandle<()> {
-    let first = sys::clock::monotonic() + LEAD_NS;
+    let first = sys::clock::monotonic();
     std::thread::spawn(move || {
         sys::thread::set_name("planted-stall");
         let blocker = RtThread {
@@ -46,14 +44,15 @@ fn begin(namespace: &NetNs, directory: &Path, words: &str) -> (Child, PathBuf) {
     (child, file)
 }
 
-/// Measures `near` on the last CPU beside `far`, which lasts longer, and beside the planted blocks; in how many of them a sample
+/// Measures `near`, whose thread has this name, on the last CPU beside `far`, which lasts longer, and beside the planted blocks; in how many of them a sample
 /// of the series was late and the blocker was named for most of its time.
-fn named(far: &str, near: &str, name: &str) -> usize {
+fn named(far: &str, near: &str, thread: &str, name: &str) -> usize {
     let namespace = namespace();
     let directory = tempfile::tempdir().expect("a directory");
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
     let (far_end, _) = begin(&namespace, directory.path(), far);
-    let (near_end, file) = begin(&namespace, directory.path(), &format!("{near} --cpu {cpu}"));
+    let (mut near_end, file) = begin(&namespace, directory.path(), &format!("{near} --cpu {cpu}"));
+    until_measuring(&mut near_end, thread);
     plant(cpu).join().expect("no panic");
     for (child, words) in [(near_end, near), (far_end, far)] {
         let output = wait(child, &[words]);
@@ -80,9 +79,9 @@ fn who_held_up_a_round_trip_is_named() {
     if !root_or_skip("who_held_up_a_round_trip_is_named") {
         return;
     }
-    let far = "reflect v0 --role reflector --engine block --policy fifo:70 --cpu 0 --duration 11s";
-    let near = "reflect v1 --role initiator --policy fifo:60 --interval 0 --duration 7s --disturb";
-    let named = named(far, near, "rtt/reflect");
+    let far = "reflect v0 --role reflector --engine block --policy fifo:70 --cpu 0 --duration 9s";
+    let near = "reflect v1 --role initiator --policy fifo:60 --interval 0 --duration 5s --disturb";
+    let named = named(far, near, "initiator", "rtt/reflect");
     // Back to back one is nearly always under way when a block begins.
     assert!(named >= 2, "{named} of {BLOCKS} blocks");
 }
@@ -92,8 +91,8 @@ fn who_held_up_a_sample_is_named() {
     if !root_or_skip("who_held_up_a_sample_is_named") {
         return;
     }
-    let far = "publish v0 --policy fifo:70 --cpu 0 --duration 11s";
-    let near = "subscribe v1 --policy fifo:60 --clock same-host --duration 7s";
-    let named = named(far, near, "age/MU01");
+    let far = "publish v0 --policy fifo:70 --cpu 0 --duration 9s";
+    let near = "subscribe v1 --policy fifo:60 --clock same-host --duration 5s";
+    let named = named(far, near, "subscribe", "age/MU01");
     assert!(named >= 4, "{named} of {BLOCKS} blocks");
 }

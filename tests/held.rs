@@ -3,10 +3,10 @@
 use model::{Cause, Explanation};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use store::RunFile;
-use support::{binary, root_or_skip, start, stderr, until_thread, wait};
+use support::{binary, root_or_skip, start, stderr, until_measuring, wait};
 
 fn last_cpu() -> String {
     sys::thread::allowed_cpus().iter().last().expect("a CPU").to_string()
@@ -73,12 +73,6 @@ impl Drop for Group {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir(&self.directory);
     }
-}
-
-/// Waits until a probe measures: its flight recorder is loaded, and its cost measured, before its thread starts.
-fn until_measuring(child: &mut Child, probe: &str) {
-    until_thread(child, probe);
-    std::thread::sleep(Duration::from_millis(300));
 }
 
 #[test]

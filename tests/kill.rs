@@ -68,7 +68,10 @@ impl Round {
         let output = run(&["report", out, "--json"]);
         let round = self.number;
         if std::fs::metadata(&self.file).map_or(0, |file| file.len()) == 0 {
-            assert!(lived_ms < OPENED_AFTER_MS, "round {round}: nothing in a file after {lived_ms} ms");
+            assert!(
+                lived_ms < OPENED_AFTER_MS,
+                "round {round}: nothing in a file after {lived_ms} ms"
+            );
             return;
         }
         assert_eq!(

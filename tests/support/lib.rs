@@ -103,6 +103,12 @@ pub fn until_thread(child: &mut Child, name: &str) -> u32 {
     }
 }
 
+/// Waits until a probe measures: its flight recorder is loaded, and its cost measured, before its thread starts.
+pub fn until_measuring(child: &mut Child, probe: &str) {
+    until_thread(child, probe);
+    std::thread::sleep(Duration::from_millis(300));
+}
+
 /// Waits until a started program has a packet socket in its network namespace, which nobody else may have there.
 ///
 /// # Panics

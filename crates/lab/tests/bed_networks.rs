@@ -42,8 +42,8 @@ fn frame(to: [u8; 6], from: [u8; 6], number: u8) -> Vec<u8> {
 }
 
 /// Waits up to five seconds: the first frame through Open vSwitch is looked at by its slow path.
-fn receive(port: &mut PacketPort) -> Vec<u8> {
-    assert!(port.wait(5_000_000_000).expect("poll"), "no frame came");
+fn receive(port: &mut PacketPort, network: &str) -> Vec<u8> {
+    assert!(port.wait(5_000_000_000).expect("poll"), "{network}: no frame came");
     port.next().expect("poll said there is a frame").data().to_vec()
 }
 
@@ -140,14 +140,14 @@ fn both_ways(bed: &Bed, network: Network) {
     for number in 1..=50 {
         let (there, back) = (frame(far, near, number), frame(near, far, number + 100));
         test_set.send(&there).expect("sent");
-        assert_eq!(receive(&mut device), there, "{}", network.name());
+        assert_eq!(receive(&mut device, network.name()), there);
         device.send(&back).expect("sent");
-        assert_eq!(receive(&mut test_set), back, "{}", network.name());
+        assert_eq!(receive(&mut test_set, network.name()), back);
     }
     // A group that sampled values go to, which nobody joined: flooded, or at least passed up by the port bound to it.
     let group = frame([0x01, 0x0c, 0xcd, 0x04, 0, 1], far, 99);
     device.send(&group).expect("sent");
-    assert_eq!(receive(&mut test_set), group, "{}", network.name());
+    assert_eq!(receive(&mut test_set, network.name()), group);
 }
 
 /// The points at which a frame to the device can be traced.
@@ -190,12 +190,12 @@ fn reaches_all(bed: &Bed, devices: usize) {
     let group = frame([0x01, 0x0c, 0xcd, 0x04, 0, 1], bed.mac(End::TestSet).expect("a MAC"), 9);
     test_set.send(&group).expect("sent");
     for port in &mut ports {
-        assert_eq!(receive(port), group);
+        assert_eq!(receive(port, bed.name()), group);
     }
     for port in &mut ports {
         let answer = frame(bed.mac(End::TestSet).expect("a MAC"), port.mac(), 7);
         port.send(&answer).expect("sent");
-        assert_eq!(receive(&mut test_set), answer);
+        assert_eq!(receive(&mut test_set, bed.name()), answer);
     }
     let refused = bed.port_of_device(devices, &options).expect_err("no such device");
     assert!(refused.to_string().contains("no number"), "{refused}");
@@ -284,9 +284,9 @@ fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
         let (mut near, mut far) = (open(&bed, End::TestSet), open(&bed, End::Device));
         let there = frame(bed.mac(End::Device)?, bed.mac(End::TestSet)?, 1);
         near.send(&there)?;
-        assert_eq!(receive(&mut far), there);
+        assert_eq!(receive(&mut far, "veth"), there);
         far.send(&frame(bed.mac(End::TestSet)?, bed.mac(End::Device)?, 2))?;
-        assert_eq!(receive(&mut near)[59], 2);
+        assert_eq!(receive(&mut near, "veth")[59], 2);
         drop((near, far, bed));
         assert_eq!(sys::link::list()?, before, "neither moved nor changed");
         let refused = |a: &str, b: &str| Bed::of_ports(a, b, 1).expect_err("refused").to_string();
@@ -371,7 +371,7 @@ fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
         let mut answer = vec![0; HEADER];
         answer.extend_from_slice(&frame(own, end.mac, 9));
         device.write_all(&answer).expect("taken");
-        assert_eq!(receive(&mut test_set), answer[HEADER..]);
+        assert_eq!(receive(&mut test_set, "macvtap"), answer[HEADER..]);
         drop((test_set, bed));
         // What is open keeps the namespace; the kernel takes it down in its own time.
         drop(device);

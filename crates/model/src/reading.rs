@@ -31,6 +31,11 @@ impl ReadingUnit {
             .find(|unit| unit.word() == word)
     }
 
+    /// Whether it is counted in a second, so that a long span says more than a short one.
+    fn is_rate(self) -> bool {
+        matches!(self, Self::OctetsPerSecond | Self::PerSecond)
+    }
+
     /// A value for a person: `3.0 MiB`, `12.5 MiB/s`, `250/s`.
     pub fn text(self, value: f64) -> String {
         match self {
@@ -49,7 +54,7 @@ pub struct Readings {
     pub samples: u64,
     /// Smallest value; `None` without one, as all of them.
     pub min: Option<f64>,
-    /// Mean of the values.
+    /// Mean of the values; of what is counted in a second that of the whole span, however uneven the looks at the counter came.
     pub mean: Option<f64>,
     /// Largest value.
     pub max: Option<f64>,
@@ -111,21 +116,36 @@ pub struct Reading {
 impl Reading {
     /// All windows by name, in the order in which the names first come; each with the sum of its windows.
     pub fn by_name(all: &[Self]) -> Vec<(Readings, Vec<&Self>)> {
-        let mut found: Vec<(Readings, Vec<&Self>)> = Vec::new();
+        let mut found: Vec<Vec<&Self>> = Vec::new();
         for one in all {
-            let (sum, windows) = match found.iter().position(|(_, of)| of[0].name == one.name) {
-                Some(place) => &mut found[place],
-                None => {
-                    found.push((Readings::default(), Vec::new()));
-                    let last = found.len() - 1;
-                    &mut found[last]
-                }
-            };
-            sum.add(&one.values);
-            windows.push(one);
+            match found.iter_mut().find(|of| of[0].name == one.name) {
+                Some(windows) => windows.push(one),
+                None => found.push(vec![one]),
+            }
         }
-        found
+        let sums = found.into_iter();
+        sums.map(|windows| (Self::sum(&windows), windows)).collect()
     }
+
+    /// The sum of windows of one name.
+    pub fn sum(windows: &[&Self]) -> Readings {
+        let mut sum = Readings::default();
+        windows.iter().for_each(|window| sum.add(&window.values));
+        if windows.first().is_some_and(|first| first.unit.is_rate()) {
+            sum.mean = mean_in_time(windows);
+        }
+        sum
+    }
+}
+
+/// The mean of windows, each weighed by its length.
+fn mean_in_time(windows: &[&Reading]) -> Option<f64> {
+    let weighed = windows.iter().filter_map(|one| {
+        let long = one.end_ns.saturating_sub(one.start_ns).max(1) as f64;
+        one.values.mean.map(|mean| (mean * long, long))
+    });
+    let (sum, long) = weighed.reduce(|a, b| (a.0 + b.0, a.1 + b.1))?;
+    Some(sum / long)
 }
 
 #[cfg(test)]
@@ -142,6 +162,16 @@ mod tests {
             end_ns: start_ns + 1,
             values: of,
         }
+    }
+
+    #[test]
+    fn a_rate_is_weighed_by_the_length_of_its_windows() {
+        let mut long = window("a", 0, &[1.0]);
+        let mut short = window("a", 9, &[11.0, 11.0, 11.0]);
+        (long.unit, long.end_ns) = (ReadingUnit::PerSecond, 9);
+        short.unit = ReadingUnit::PerSecond;
+        let windows = [long, short];
+        assert_eq!(Reading::by_name(&windows)[0].0.mean, Some(2.0));
     }
 
     #[test]

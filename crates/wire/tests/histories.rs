@@ -25,7 +25,7 @@ fn supervise(mut sequence: Sequence, stream: &[Sent], stamped: bool, end_ns: i64
             }
         }
     };
-    for sent in stream.iter().filter(|sent| sent.form == Form::Whole) {
+    for sent in stream {
         sequence.accept(Sample {
             smp_cnt: sent.count,
             contents: Contents::new(sent.contents),
@@ -56,7 +56,9 @@ proptest! {
 
     #[test]
     fn what_passes_was_whole(first in 0_u32..4_000, seconds in 2_u32..6, deeds in deeds(RATE), learns in any::<bool>()) {
-        let (stream, end_ns) = play(RATE, first, seconds * RATE, &deeds);
+        let (mut stream, end_ns) = play(RATE, first, seconds * RATE, &deeds);
+        // A sequence is not told of other frames: a copy may be broken where the sample itself came.
+        stream.retain(|sent| sent.form == Form::Whole);
         let said = supervise(sequence(learns), &stream, true, end_ns);
         prop_assume!(!ends_early(&stream, RATE, end_ns));
         let passes = said.lost == 0 && said.conflicting == 0 && said.doubts.is_empty();

@@ -10,6 +10,51 @@ use units::CpuList;
 struct Open {
     unit: ReadingUnit,
     values: Readings,
+    /// Of a counter that only grows.
+    moved: Moved,
+}
+
+impl Open {
+    fn new(unit: ReadingUnit) -> Self {
+        Self {
+            unit,
+            values: Readings::default(),
+            moved: Moved::default(),
+        }
+    }
+
+    /// What was read: the looks come at uneven times, so that the mean of a rate is not that of its values.
+    fn closed(self) -> Readings {
+        let mut values = self.values;
+        if let (Some(rate), Some(min), Some(max)) = (self.moved.rate(), values.min, values.max) {
+            values.mean = Some(rate.clamp(min, max));
+        }
+        values
+    }
+}
+
+/// How far a counter moved, and in what time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Moved {
+    by: u64,
+    in_ns: u64,
+}
+
+impl Moved {
+    /// How much a second; `None` without time.
+    fn rate(self) -> Option<f64> {
+        (self.in_ns > 0).then(|| self.by as f64 * 1e9 / self.in_ns as f64)
+    }
+}
+
+/// What a look at a counter told.
+enum Value {
+    /// What is there now.
+    Level(f64),
+    /// Since the last look.
+    Moved(Moved),
+    /// Nothing yet: the first look at a counter that only grows.
+    First,
 }
 
 /// The counters of one run.
@@ -72,7 +117,7 @@ impl CacheReadings {
             unit: open.unit,
             start_ns,
             end_ns: end_ns.max(start_ns),
-            values: open.values,
+            values: open.closed(),
         };
         open.map(reading).collect()
     }
@@ -88,7 +133,7 @@ impl CacheReadings {
         for counter in now.iter().chain(&gone) {
             let name = format!("exits/{}", counter.name);
             let value = match self.host.read_kvm_exits(counter) {
-                Ok(exits) => rate(self.last.insert(name.clone(), (at_ns, exits)), (at_ns, exits)),
+                Ok(exits) => moved(self.last.insert(name.clone(), (at_ns, exits)), (at_ns, exits)),
                 Err(why) => {
                     self.last.remove(&name);
                     Err(why)
@@ -99,76 +144,56 @@ impl CacheReadings {
     }
 
     /// Takes what was read into the open window.
-    fn take(&mut self, name: String, unit: ReadingUnit, value: Result<Option<f64>, String>) {
-        if value == Ok(None) {
-            return;
-        }
-        let open = self.open.entry(name).or_insert_with(|| Open {
-            unit,
-            values: Readings::default(),
-        });
+    fn take(&mut self, name: String, unit: ReadingUnit, value: Result<Value, String>) {
+        let open = self.open.entry(name).or_insert_with(|| Open::new(unit));
         match value {
-            Ok(Some(value)) => open.values.value(value),
-            Ok(None) => {}
+            Ok(Value::Level(level)) => open.values.value(level),
+            Ok(Value::Moved(moved)) => {
+                let Some(rate) = moved.rate() else { return };
+                open.values.value(rate);
+                open.moved.by = open.moved.by.saturating_add(moved.by);
+                open.moved.in_ns += moved.in_ns;
+            }
+            Ok(Value::First) => {}
             Err(why) => open.values.unknown(why),
         }
     }
 
     fn read(&mut self, at_ns: u64) {
         let monitors = match &self.monitors {
-            Ok(monitors) => monitors,
-            Err(why) => {
-                let open = self.open.entry("cache".to_owned()).or_insert_with(|| Open {
-                    unit: ReadingUnit::Octets,
-                    values: Readings::default(),
-                });
-                return open.values.unknown(why.clone());
-            }
+            Ok(monitors) => monitors.clone(),
+            Err(why) => return self.take("cache".to_owned(), ReadingUnit::Octets, Err(why.clone())),
         };
-        for monitor in monitors {
+        for monitor in &monitors {
             let (name, unit) = match monitor.counter {
                 CacheCounter::Occupancy => (format!("cache/{}", monitor.name), ReadingUnit::Octets),
                 CacheCounter::Total | CacheCounter::Local => {
                     (format!("memory/{}", monitor.name), ReadingUnit::OctetsPerSecond)
                 }
             };
-            let read = self.host.read_cache_monitor(monitor);
-            let value = match (unit, read) {
-                (ReadingUnit::Octets, read) => read.map(|octets| Some(octets as f64)),
-                (_, Ok(octets)) => rate(self.last.insert(name.clone(), (at_ns, octets)), (at_ns, octets)),
+            let value = match (unit, self.host.read_cache_monitor(monitor)) {
+                (ReadingUnit::Octets, read) => read.map(|octets| Value::Level(octets as f64)),
+                (_, Ok(octets)) => moved(self.last.insert(name.clone(), (at_ns, octets)), (at_ns, octets)),
                 (_, Err(why)) => {
                     self.last.remove(&name);
                     Err(why)
                 }
             };
-            let values = &mut self
-                .open
-                .entry(name)
-                .or_insert_with(|| Open {
-                    unit,
-                    values: Readings::default(),
-                })
-                .values;
-            match value {
-                Ok(Some(value)) => values.value(value),
-                Ok(None) => {}
-                Err(why) => values.unknown(why),
-            }
+            self.take(name, unit, value);
         }
     }
 }
 
-/// How much a second between two looks at a counter; `None` at the first, an error where it went back: it wrapped, or counts for another
-/// group now.
-fn rate(before: Option<(u64, u64)>, (at_ns, octets): (u64, u64)) -> Result<Option<f64>, String> {
+/// How far a counter moved between two looks; an error where it went back: it wrapped, or counts for another group now.
+fn moved(before: Option<(u64, u64)>, (at_ns, count): (u64, u64)) -> Result<Value, String> {
     let Some((before_ns, before)) = before else {
-        return Ok(None);
+        return Ok(Value::First);
     };
-    let moved = octets
+    let by = count
         .checked_sub(before)
-        .ok_or_else(|| format!("the counter went back from {before} to {octets}"))?;
-    let took_ns = at_ns.saturating_sub(before_ns);
-    Ok((took_ns > 0).then(|| moved as f64 * 1e9 / took_ns as f64))
+        .ok_or_else(|| format!("the counter went back from {before} to {count}"))?;
+    let in_ns = at_ns.saturating_sub(before_ns);
+    Ok(Value::Moved(Moved { by, in_ns }))
 }
 
 #[cfg(test)]

@@ -200,3 +200,20 @@ fn exits_of_guests_are_rates_and_one_that_goes_or_begins_again_is_unknown() {
             .any(|one| one.name.starts_with("exits"))
     );
 }
+
+#[test]
+fn a_look_that_comes_soon_after_a_late_one_does_not_weigh_as_much() {
+    let root = tempfile::tempdir().expect("tempdir");
+    tree(root.path());
+    let mut readings = readings(root.path());
+    readings.look(0);
+    // 8 s without a look, in which 8000 octets passed; 1000 more in the tenth of a second after it.
+    counters(root.path(), "1000", "13000");
+    readings.look(8 * SECOND);
+    counters(root.path(), "1000", "14000");
+    readings.look(8 * SECOND + SECOND / 10);
+    let closed = readings.close(10 * SECOND);
+    let total = &of(&closed, "memory/rt/L3:0/total").values;
+    assert_eq!((total.min, total.max), (Some(1000.0), Some(10_000.0)));
+    assert_eq!(total.mean, Some(9000.0 / 8.1), "not 5500");
+}

@@ -1,6 +1,7 @@
 use super::{Neighbours, Shared, process};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A process that is neither ours nor of ours: its parent has ended. Real-time, on one CPU, awake now and then.
 struct Stranger(u32);
@@ -21,6 +22,12 @@ impl Stranger {
 impl Drop for Stranger {
     fn drop(&mut self) {
         let _ = Command::new("kill").args(["-9", &self.0.to_string()]).status();
+        // It ends when it has its CPU: until then it is a real-time thread of somebody else to whoever measures there.
+        let process = format!("/proc/{}", self.0);
+        let until = Instant::now() + Duration::from_secs(10);
+        while Path::new(&process).exists() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 

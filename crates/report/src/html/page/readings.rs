@@ -61,8 +61,6 @@ fn drawing(name: &str, windows: &[&Reading], length_s: f64) -> String {
 
 /// Several windows as one point: its instant in seconds, and what was read.
 fn together(windows: &[&Reading]) -> (f64, Readings) {
-    let mut sum = Readings::default();
-    windows.iter().for_each(|window| sum.add(&window.values));
     let middle_ns = (windows[0].start_ns as f64 + windows[windows.len() - 1].end_ns as f64) / 2.0;
-    (middle_ns / 1e9, sum)
+    (middle_ns / 1e9, Reading::sum(windows))
 }

@@ -1,0 +1,108 @@
+"""Compiles the test programs of the workspace. Those that can run while others are compiled are compiled first."""
+
+import json
+import os
+import subprocess
+import threading
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Lint while compiling, and let no warning pass: as `make check` does, without another compilation of everything (`.ci/run`).
+LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
+# What Cargo's profile for development has, and its profile for releases has not.
+IN_DEVELOPMENT = {"opt-level": 0, "debug-assertions": True, "overflow-checks": True, "strip": "none", "codegen-units": 4}
+# The package whose tests drive the binary. They wait more than they compute: the rest is compiled meanwhile.
+END_TO_END = "triptime-tests"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A test program."""
+
+    package: str
+    target: str
+    folder: Path
+    has_unit_tests: bool
+
+    def __str__(self):
+        return f"{self.package} {self.target}"
+
+
+def compiler():
+    """What cargo is told of the compiler, at each call alike: another one would compile everything again."""
+    if not LINTED:
+        return {}
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    # clippy-driver compiles as rustc does, and lints. Its arguments are separated as cargo-clippy separates them.
+    separator = "__CLIPPY_HACKERY__"
+    arguments = separator.join(["-D", "warnings", ""])
+    return {"RUSTC_WORKSPACE_WRAPPER": f"{sysroot}/bin/clippy-driver", "CLIPPY_ARGS": arguments}
+
+
+def packages():
+    """The packages of the workspace, as Cargo describes them."""
+    command = ["cargo", "metadata", "--no-deps", "--locked", "--format-version=1"]
+    return json.loads(subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)["packages"]
+
+
+def cargo_test(*arguments):
+    """What compiles the tests: as the release is compiled, so that they share its dependencies; our own crates as in development."""
+    command = ["cargo", "test", "--release", "--workspace", "--locked", *arguments]
+    settings = list(filter(None, [os.environ.get("TRIPTIME_CARGO_CONFIG")]))
+    optimised = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["dev"]["package"]
+    for name in (one["name"] for one in packages()):
+        profile = {**IN_DEVELOPMENT, **optimised.get(name, {})}
+        settings += [f"profile.release.package.{name}.{key}={json.dumps(value)}" for key, value in profile.items()]
+    return command + [word for setting in settings for word in ("--config", setting)]
+
+
+def program(package, target):
+    return Program(package["name"], target["name"], Path(package["manifest_path"]).parent, "test" not in target["kind"])
+
+
+class Compilation:
+    """All test programs, each there as soon as it is compiled."""
+
+    def __init__(self):
+        self.packages = {one["id"]: one for one in packages()}
+        self.executables = {}
+        self.ended = False
+        self.succeeded = False
+        self.changed = threading.Condition()
+
+    def programs(self):
+        """Those that there will be."""
+        return [
+            program(package, target)
+            for package in self.packages.values()
+            for target in package["targets"]
+            if target["test"] and "bench" not in target["kind"]
+        ]
+
+    def executable(self, wanted):
+        """The file of a program, when it is there; `None`: not all compile, and nothing more is to run."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.ended or wanted in self.executables)
+            return None if self.ended and not self.succeeded else self.executables.get(wanted)
+
+    def run(self):
+        """Compiles, and says what is wrong. What is linted besides the tests comes last."""
+        first = [word for one in self.programs() if one.package == END_TO_END for word in ("--test", one.target) if not one.has_unit_tests]
+        rest = ["--all-targets"] if LINTED else []
+        succeeded = self.step(first) and self.step(rest)
+        with self.changed:
+            self.ended, self.succeeded = True, succeeded
+            self.changed.notify_all()
+
+    def step(self, arguments):
+        command = cargo_test("--no-run", "--message-format=json-render-diagnostics", *arguments)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, **compiler()})
+        for line in process.stdout:
+            message = json.loads(line) if line.startswith("{") else {}
+            if message.get("executable") and message["profile"]["test"]:
+                with self.changed:
+                    self.executables[program(self.packages[message["package_id"]], message["target"])] = message["executable"]
+                    self.changed.notify_all()
+        return process.wait() == 0
