@@ -187,6 +187,8 @@ def compute(jobs, compilation):
     begin = time.monotonic()
     compilation.run()
     print(f"== compiling: {time.monotonic() - begin:.0f} s", flush=True)
+    if not compilation.succeeded:
+        return []
     return run_group("computing", jobs, compilation)
 
 

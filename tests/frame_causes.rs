@@ -44,8 +44,8 @@ fn begin(namespace: &NetNs, directory: &Path, words: &str) -> (Child, PathBuf) {
     (child, file)
 }
 
-/// Measures `near`, whose thread has this name, on the last CPU beside `far`, which lasts longer, and beside the planted blocks; in how many of them a sample
-/// of the series was late and the blocker was named for most of its time.
+/// Measures `near`, whose thread has this name, on the last CPU beside `far`, which lasts longer, and beside the planted blocks; in how
+/// many of them a sample of the series was late and the blocker was named for most of its time.
 fn named(far: &str, near: &str, thread: &str, name: &str) -> usize {
     let namespace = namespace();
     let directory = tempfile::tempdir().expect("a directory");

@@ -72,6 +72,13 @@ impl Round {
                 lived_ms < OPENED_AFTER_MS,
                 "round {round}: nothing in a file after {lived_ms} ms"
             );
+            // Killed in the instant in which it makes its file, which is said.
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "round {round}: {said}");
+            assert!(
+                !self.file.exists() || said.contains("it is empty"),
+                "round {round}: {said}"
+            );
             return;
         }
         assert_eq!(

@@ -52,16 +52,14 @@ pub(super) fn side_by_side(devices: usize) -> String {
     }
 }
 
-/// Joins `end` to the bridge in `switch` by a veth pair. The carrier of the port is waited for too: a bridge drops what comes for a port
-/// of which it does not know yet that it has one.
+/// Joins `end` to the bridge in `switch` by a veth pair.
 pub(super) fn join(switch: &NetNs, end: &NetNs, name: &str, port: &str) -> Result<(), SysError> {
     switch.run(|| {
         add_veth(port, name, end)?;
         set_master(port, BRIDGE)?;
         set_up(port)
     })??;
-    end.run(|| set_up(name))??;
-    until_carrier(port, || switch.run(|| carrier(port))?)
+    end.run(|| set_up(name))?
 }
 
 /// A veth pair from the test set to the switch's namespace, where the macvlan of each device stands on it.
