@@ -35,7 +35,7 @@ qualify: build ## Install what is missing, build, run the main job, print verdic
 		exit $$status; \
 	fi
 
-test: build ## Install what is missing, build, run every test, list the skipped ones
+test: ## Install what is missing, build, run every test, list the skipped ones
 	@scripts/need.sh test
 	@TRIPTIME_CARGO_CONFIG='$(REMAPPED)' scripts/test.sh
 

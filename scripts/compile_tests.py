@@ -1,4 +1,4 @@
-"""Compiles the test programs of the workspace. Those that can run while others are compiled are compiled first."""
+"""Compiles the test programs of the workspace, and the binary. What can run while others are compiled is compiled first."""
 
 import json
 import os
@@ -13,8 +13,11 @@ ROOT = Path(__file__).resolve().parent.parent
 LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
 # What Cargo's profile for development has, and its profile for releases has not.
 IN_DEVELOPMENT = {"opt-level": 0, "debug-assertions": True, "overflow-checks": True, "strip": "none", "codegen-units": 4}
-# The package whose tests drive the binary. They wait more than they compute: the rest is compiled meanwhile.
+# The package whose tests drive the binary.
 END_TO_END = "triptime-tests"
+# The packages whose tests measure, and need no binary. As the end-to-end tests they wait more than they compute: all else is compiled
+# meanwhile.
+MEASURING = ("triptime-sys", "triptime-probes", "triptime-trace", "triptime-lab")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,15 @@ def cargo_test(*arguments):
     return command + [word for setting in settings for word in ("--config", setting)]
 
 
+def named(programs):
+    """How Cargo is asked for programs."""
+    return [word for one in sorted(programs, key=str) for word in ("--test", one.target)]
+
+
+def binary():
+    return subprocess.run(["make", "--no-print-directory", "build"], cwd=ROOT).returncode == 0
+
+
 def program(package, target):
     return Program(package["name"], target["name"], Path(package["manifest_path"]).parent, "test" not in target["kind"])
 
@@ -89,14 +101,22 @@ class Compilation:
 
     def run(self):
         """Compiles, and says what is wrong. What is linted besides the tests comes last."""
-        first = [word for one in self.programs() if one.package == END_TO_END for word in ("--test", one.target) if not one.has_unit_tests]
+        end_to_end = {one for one in self.programs() if one.package == END_TO_END and not one.has_unit_tests}
         rest = ["--all-targets"] if LINTED else []
-        succeeded = self.step(first) and self.step(rest)
+        succeeded = self.tests(*named(self.first())) and binary() and self.tests(*named(end_to_end)) and self.tests(*rest)
         with self.changed:
             self.ended, self.succeeded = True, succeeded
             self.changed.notify_all()
 
-    def step(self, arguments):
+    def first(self):
+        """Those in the `tests` folders of packages that measure, and need no binary."""
+        integration = [one for one in self.programs() if not one.has_unit_tests]
+        # Cargo takes a name, whatever the package: one of this name would be compiled, too. With packages named it would choose other
+        # features of dependencies, and compile these again.
+        others = {one.target for one in integration if one.package == END_TO_END}
+        return {one for one in integration if one.package in MEASURING and one.target not in others}
+
+    def tests(self, *arguments):
         command = cargo_test("--no-run", "--message-format=json-render-diagnostics", *arguments)
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, **compiler()})
         for line in process.stdout:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles and runs every test program of the workspace: those that tests/groups.toml names under `singly` one after the other, then
-those under `beside` several at once, then those under `pairs` two at once. With the time of the CPUs that these leave over the compiler
-runs, and then those under `computing`. Those under `alone` run when all others have ended. What a program says is shown in one piece,
-when it has ended.
+"""Compiles the binary and every test program of the workspace, and runs the programs: those that tests/groups.toml names under `singly`
+one after the other, then those under `beside` several at once, then those under `pairs` two at once; of each group first what needs no
+binary. With the time of the CPUs that these leave over the compiler runs, and then those under `computing`. Those under `alone` run when
+all others have ended. What a program says is shown in one piece, when it has ended.
 
 A test that measures in real time can fail on a shared machine through a stall that it did not plan. The few such tests that
 failed are run again, by themselves: who then passes as often as it is asked to is named as UNSTEADY, all others are FAILED."""
@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compile_tests import END_TO_END, ROOT, Compilation, Program, cargo_test, compiler
+from compile_tests import END_TO_END, MEASURING, ROOT, Compilation, Program, cargo_test, compiler
 
 GROUPS = ROOT / "tests/groups.toml"
 CPUS = len(os.sched_getaffinity(0))
@@ -31,7 +31,7 @@ GROUPS_AT_ONCE = {"computing": CPUS, "singly": 1, "beside": AT_ONCE, "pairs": 2,
 IN_TURN = ("singly", "beside", "pairs")
 ANY = "*"
 # The packages whose programs under `tests` measure in real time. Nothing else is run again, least of all what is randomised.
-IN_REAL_TIME = (END_TO_END, "triptime-lab", "triptime-probes", "triptime-trace", "triptime-sys")
+IN_REAL_TIME = (END_TO_END, *MEASURING)
 # More failures than these are no accident; and a test that fails every other time rarely passes so often in a row.
 AT_MOST_AGAIN = 3
 PASSES_AGAIN = 2
@@ -173,11 +173,21 @@ def unsteady(failures, compilation):
 
 
 def run_group(group, jobs, compilation):
-    """Runs the jobs of a group, and waits for them."""
+    """Runs jobs of a group, and waits for them."""
     begin = time.monotonic()
     with ThreadPoolExecutor(GROUPS_AT_ONCE[group]) as pool:
-        ended = list(pool.map(lambda job: run(job, compilation), jobs[group]))
-    print(f"== {group}: {time.monotonic() - begin:.0f} s", flush=True)
+        ended = list(pool.map(lambda job: run(job, compilation), jobs))
+    print(f"== {group}, {len(jobs)} programs: {time.monotonic() - begin:.0f} s", flush=True)
+    return ended
+
+
+def run_in_turn(jobs, compilation):
+    """Runs the groups that are one after the other: those of their programs first that are compiled first."""
+    first, ended = compilation.first(), []
+    for is_first in (True, False):
+        for group in IN_TURN:
+            chosen = [one for one in jobs[group] if (one.program in first) == is_first]
+            ended += run_group(group, chosen, compilation)
     return ended
 
 
@@ -189,7 +199,7 @@ def compute(jobs, compilation):
     print(f"== compiling: {time.monotonic() - begin:.0f} s", flush=True)
     if not compilation.succeeded:
         return []
-    return run_group("computing", jobs, compilation)
+    return run_group("computing", jobs["computing"], compilation)
 
 
 def main():
@@ -199,10 +209,10 @@ def main():
     jobs["computing"].append(Job("documentation", documentation, environment=compiler()))
     with ThreadPoolExecutor(1) as meanwhile:
         computing = meanwhile.submit(compute, jobs, compilation)
-        ended = [one for group in IN_TURN for one in run_group(group, jobs, compilation)] + computing.result()
+        ended = run_in_turn(jobs, compilation) + computing.result()
     if not compilation.succeeded:
-        sys.exit("FAILED: the tests do not compile, or a lint is not kept")
-    ended += run_group("alone", jobs, compilation)
+        sys.exit("FAILED: the binary or the tests do not compile, or a lint is not kept")
+    ended += run_group("alone", jobs["alone"], compilation)
     failures = [one for one in ended if not one.succeeded]
     passed = unsteady(failures, compilation)
     for name in passed or ():

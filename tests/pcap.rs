@@ -8,19 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-
-/// Layer-2 frames with what a decoder must return.
-fn vectors() -> Vec<Value> {
-    serde_json::from_str(include_str!("../crates/wire/tests/data/vectors.json")).unwrap()
-}
-
-fn frame_of(vector: &Value) -> Vec<u8> {
-    let text = vector["hex"].as_str().unwrap();
-    (0..text.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap())
-        .collect()
-}
+use testing::vectors::vectors;
 
 /// A capture of the vectors that a policy accepts, and their names by frame.
 fn capture_of(directory: &Path, policies: &[&str]) -> (PathBuf, Vec<String>) {
@@ -29,12 +17,12 @@ fn capture_of(directory: &Path, policies: &[&str]) -> (PathBuf, Vec<String>) {
     let mut names = Vec::new();
     for vector in vectors()
         .iter()
-        .filter(|v| policies.iter().any(|policy| v["policy"] == *policy))
+        .filter(|v| policies.iter().any(|policy| v.policy == *policy))
     {
         writer
-            .write(1_790_000_000_000_000_007 + names.len() as i64, &frame_of(vector))
+            .write(1_790_000_000_000_000_007 + names.len() as i64, &vector.frame)
             .unwrap();
-        names.push(vector["name"].as_str().unwrap().to_owned());
+        names.push(vector.name.clone());
     }
     writer.finish().unwrap();
     (path, names)
@@ -278,7 +266,7 @@ fn a_cut_capture_exits_with_2_after_the_whole_frames() {
 fn a_reader_that_leaves_early_is_no_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("long.pcap");
-    let frame = frame_of(&vectors()[0]);
+    let frame = vectors().remove(0).frame;
     let mut writer = capture::write::PcapWriter::new(BufWriter::new(File::create(&path).unwrap())).unwrap();
     for index in 0..20_000 {
         writer.write(index, &frame).unwrap();

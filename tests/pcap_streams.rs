@@ -12,6 +12,7 @@ use capture::write::PcapWriter;
 use pcap_captures::{SPACING_NS, START_NS, capture_of, have, pcap, template, text};
 use serde_json::Value;
 use support::{json, series, stderr};
+use testing::vectors;
 use wire::sv::Template;
 
 /// What one stream is, by either tool.
@@ -143,16 +144,11 @@ fn the_vectors_have_the_streams_of_tshark() {
     }
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("vectors.pcap");
-    let vectors: Vec<Value> = serde_json::from_str(include_str!("../crates/wire/tests/data/vectors.json")).unwrap();
     let mut writer = PcapWriter::new(BufWriter::new(File::create(&path).unwrap())).unwrap();
-    let accepted = vectors.iter().filter(|vector| vector["policy"] == "accept");
+    let vectors = vectors::vectors();
+    let accepted = vectors.iter().filter(|vector| vector.policy == "accept");
     for (at, vector) in accepted.enumerate() {
-        let hex = vector["hex"].as_str().unwrap();
-        let octets: Vec<u8> = (0..hex.len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap())
-            .collect();
-        writer.write(START_NS + at as i64 * 1_000_000, &octets).unwrap();
+        writer.write(START_NS + at as i64 * 1_000_000, &vector.frame).unwrap();
     }
     writer.finish().unwrap();
     let mut command = Command::new("tshark");

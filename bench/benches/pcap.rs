@@ -54,12 +54,13 @@ fn streams(octets: &[u8]) -> usize {
         rate: None,
         window_ns: None,
     };
-    let mut analysis = Analysis::new(config, ());
+    let mut nothing = ();
+    let mut analysis = Analysis::new(config, &mut nothing);
     let mut reader = Reader::new(octets).expect("a capture");
     while let Some(frame) = reader.next_frame().expect("whole") {
         analysis.frame(&frame);
     }
-    analysis.finish().0.streams.len()
+    analysis.finish().streams.len()
 }
 
 fn pcap(criterion: &mut Criterion) {

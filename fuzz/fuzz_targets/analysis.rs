@@ -28,11 +28,12 @@ fuzz_target!(|octets: &[u8]| {
         rate: None,
         window_ns: Some(1_000_000),
     };
-    let mut analysis = Analysis::new(config, Sums::default());
+    let mut sums = Sums::default();
+    let mut analysis = Analysis::new(config, &mut sums);
     while let Ok(Some(frame)) = reader.next_frame() {
         analysis.frame(&frame);
     }
-    let (summary, sums) = analysis.finish();
+    let summary = analysis.finish();
     assert!(summary.streams.len() <= 4);
     assert_eq!(sums.received, summary.streams.iter().map(|stream| stream.tally.counters.received).sum::<u64>());
     assert_eq!(sums.lost, summary.streams.iter().map(|stream| stream.tally.counters.lost).sum::<u64>());

@@ -30,10 +30,9 @@ pub struct Config {
 }
 
 /// An analysis under way.
-#[derive(Debug)]
-pub struct Analysis<S> {
+pub struct Analysis<'a> {
     config: Config,
-    sink: S,
+    sink: &'a mut dyn Sink,
     table: StreamTable,
     summary: Summary,
     begun: bool,
@@ -49,9 +48,9 @@ pub struct Analysis<S> {
     window_end_ns: u64,
 }
 
-impl<S: Sink> Analysis<S> {
+impl<'a> Analysis<'a> {
     /// Begins an analysis whose windows and events go to `sink`.
-    pub fn new(config: Config, sink: S) -> Self {
+    pub fn new(config: Config, sink: &'a mut dyn Sink) -> Self {
         Self {
             config,
             sink,
@@ -68,13 +67,12 @@ impl<S: Sink> Analysis<S> {
         }
     }
 
-    /// The sink, to ask how it fares.
-    pub fn sink(&self) -> &S {
-        &self.sink
+    /// Whether the sink takes nothing more.
+    pub fn is_refused(&self) -> bool {
+        self.sink.refuses()
     }
 
     /// Takes the next frame of the capture.
-    #[inline]
     pub fn frame(&mut self, frame: &Frame<'_>) {
         self.summary.frames += 1;
         let arrival = self.arrive(frame);
@@ -125,7 +123,7 @@ impl<S: Sink> Analysis<S> {
     fn close_windows(&mut self) {
         let (start_ns, end_ns) = (self.window_start_ns, self.window_end_ns);
         for (at, stream) in self.table.streams.iter_mut().enumerate() {
-            stream.close(at, start_ns, end_ns, &mut self.sink);
+            stream.close(at, start_ns, end_ns, self.sink);
         }
         let window_ns = self.config.window_ns.unwrap_or(u64::MAX).max(1);
         self.window_start_ns = self.newest_ns / window_ns * window_ns;
@@ -152,7 +150,7 @@ impl<S: Sink> Analysis<S> {
                 smp_synch: asdu.smp_synch,
                 contents: self.prints.of(asdu.seq_data, asdu.smp_synch),
             });
-            stream.samples(samples, arrival, &mut notes(&mut self.sink, at, arrival));
+            stream.samples(samples, arrival, &mut notes(self.sink, at, arrival));
         }
         if let Some(sv) = stream.sv() {
             sv.fast.put_back(fast);
@@ -210,7 +208,7 @@ impl<S: Sink> Analysis<S> {
             let Some(at) = self.sv_stream(frame, first.sv_id(), arrival) else {
                 return;
             };
-            let notes = &mut notes(&mut self.sink, at, arrival);
+            let notes = &mut notes(self.sink, at, arrival);
             let stream = &mut self.table.streams[at];
             let data = frame.ethernet().frame();
             if let Protocol::SampledValues(sv) = &mut stream.protocol {
@@ -226,7 +224,7 @@ impl<S: Sink> Analysis<S> {
         // ASDUs of several streams in one frame: each to its own.
         for asdu in frame.asdus() {
             if let Some(at) = self.sv_stream(frame, asdu.sv_id(), arrival) {
-                let notes = &mut notes(&mut self.sink, at, arrival);
+                let notes = &mut notes(self.sink, at, arrival);
                 self.table.streams[at].samples(std::iter::once(samples(asdu)), arrival, notes);
             }
         }
@@ -256,7 +254,7 @@ impl<S: Sink> Analysis<S> {
             new,
         );
         if let Some(at) = found {
-            let notes = &mut notes(&mut self.sink, at, arrival);
+            let notes = &mut notes(self.sink, at, arrival);
             self.table.streams[at].message(frame, arrival, notes);
             self.table.came(at);
         }
@@ -324,7 +322,7 @@ impl<S: Sink> Analysis<S> {
     ) {
         let new = || Protocol::Counted(Numbered::default());
         if let Some(at) = self.stream(kind, ethernet, None, name, arrival, new) {
-            let notes = &mut notes(&mut self.sink, at, arrival);
+            let notes = &mut notes(self.sink, at, arrival);
             let stream = &mut self.table.streams[at];
             stream.follow_source(ethernet.src(), notes);
             stream.counted(arrival, notes, number);
@@ -359,7 +357,7 @@ impl<S: Sink> Analysis<S> {
     }
 
     /// Ends the analysis, at the end of the capture or wherever it is given up.
-    pub fn finish(mut self) -> (Summary, S) {
+    pub fn finish(mut self) -> Summary {
         let (start_ns, end_ns) = (self.window_start_ns, self.newest_ns.max(self.window_start_ns + 1));
         let last = Arrival {
             frame: 0,
@@ -368,15 +366,15 @@ impl<S: Sink> Analysis<S> {
             quiet: self.quiet,
         };
         for (at, stream) in std::mem::take(&mut self.table.streams).into_iter().enumerate() {
-            let notes = &mut notes(&mut self.sink, at, last);
+            let notes = &mut notes(self.sink, at, last);
             let summary = stream.finish(start_ns, end_ns, self.summary.last_ns, notes);
             self.summary.streams.push(summary);
         }
-        (self.summary, self.sink)
+        self.summary
     }
 }
 
-fn notes<'a, S: Sink>(sink: &'a mut S, stream: usize, arrival: Arrival) -> Notes<'a> {
+fn notes<'a>(sink: &'a mut dyn Sink, stream: usize, arrival: Arrival) -> Notes<'a> {
     Notes {
         sink,
         stream,

@@ -69,6 +69,11 @@ pub trait Sink {
 
     /// Something happened.
     fn event(&mut self, _event: Event) {}
+
+    /// Whether nothing more is taken, because of what happened: to read on is of no use.
+    fn refuses(&self) -> bool {
+        false
+    }
 }
 
 impl Sink for () {}

@@ -7,16 +7,18 @@ use flate2::bufread::MultiGzDecoder;
 /// Packed octets asked from the operating system at a time.
 const PACKED: usize = 64 * 1024;
 
-type Gzip<R> = MultiGzDecoder<BufReader<Chain<Cursor<Vec<u8>>, R>>>;
+/// Octets as they come: what takes them apart is compiled here, once, whatever they come from.
+pub(crate) type Octets<'a> = Box<dyn Read + 'a>;
+
+type Gzip<'a> = MultiGzDecoder<BufReader<Chain<Cursor<Vec<u8>>, Octets<'a>>>>;
 
 /// A capture as it is stored.
-#[derive(Debug)]
-pub(crate) enum Input<R> {
-    Plain(R),
-    Gzip(Box<Gzip<R>>),
+pub(crate) enum Input<'a> {
+    Plain(Octets<'a>),
+    Gzip(Box<Gzip<'a>>),
 }
 
-impl<R: Read> Input<R> {
+impl Input<'_> {
     /// The same input as gzip, `begin` being its octets that were read already. Several members in a row are one file.
     pub(crate) fn unpack(self, begin: Vec<u8>) -> Self {
         match self {
@@ -29,7 +31,7 @@ impl<R: Read> Input<R> {
     }
 }
 
-impl<R: Read> Read for Input<R> {
+impl Read for Input<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(input) => input.read(buffer),

@@ -1,7 +1,5 @@
 //! The pcap format.
 
-use std::io::Read;
-
 use pcap_parser::parse_pcap_header;
 
 use crate::source::{MAX_BLOCK, Source};
@@ -20,7 +18,7 @@ pub(crate) struct Pcap {
 
 impl Pcap {
     /// Reads the file header.
-    pub(crate) fn read_header<R: Read>(source: &mut Source<R>) -> Result<Self, CaptureError> {
+    pub(crate) fn read_header(source: &mut Source<'_>) -> Result<Self, CaptureError> {
         source.extend_to(FILE_HEADER)?;
         let Ok((_, header)) = parse_pcap_header(source.block()) else {
             return Err(source.damaged("the file header cannot be read"));
@@ -43,7 +41,7 @@ impl Pcap {
     }
 
     #[inline]
-    pub(crate) fn next_frame<'a, R: Read>(&self, source: &'a mut Source<R>) -> Result<Option<Frame<'a>>, CaptureError> {
+    pub(crate) fn next_frame<'a>(&self, source: &'a mut Source<'_>) -> Result<Option<Frame<'a>>, CaptureError> {
         source.next_block();
         if !source.extend_to(RECORD_HEADER)? {
             return Ok(None);

@@ -1,7 +1,5 @@
 //! The pcapng format.
 
-use std::io::Read;
-
 use pcap_parser::{Block, InterfaceDescriptionBlock, OptionCode, parse_block_be, parse_block_le};
 
 use crate::source::{MAX_BLOCK, Source};
@@ -116,10 +114,7 @@ impl Pcapng {
     }
 
     #[inline]
-    pub(crate) fn next_frame<'a, R: Read>(
-        &mut self,
-        source: &'a mut Source<R>,
-    ) -> Result<Option<Frame<'a>>, CaptureError> {
+    pub(crate) fn next_frame<'a>(&mut self, source: &'a mut Source<'_>) -> Result<Option<Frame<'a>>, CaptureError> {
         let packet = loop {
             // The head of the first block was read to recognise the format.
             if self.started {
@@ -166,7 +161,7 @@ impl Pcapng {
     }
 
     /// Reads one whole block and returns its type.
-    fn read_block<R: Read>(&mut self, source: &mut Source<R>) -> Result<Option<u32>, CaptureError> {
+    fn read_block(&mut self, source: &mut Source<'_>) -> Result<Option<u32>, CaptureError> {
         if !source.extend_to(8)? {
             return Ok(None);
         }
@@ -193,7 +188,7 @@ impl Pcapng {
 
     /// Takes note of a section or interface; returns what a packet block says; passes over all others.
     #[inline]
-    fn take_block<R: Read>(&mut self, kind: u32, source: &Source<R>) -> Result<Option<Packet>, CaptureError> {
+    fn take_block(&mut self, kind: u32, source: &Source<'_>) -> Result<Option<Packet>, CaptureError> {
         match kind {
             ENHANCED_PACKET => self.packet(kind, source).map(Some),
             SECTION_HEADER => {
@@ -213,7 +208,7 @@ impl Pcapng {
         }
     }
 
-    fn interface<R: Read>(&mut self, source: &Source<R>) -> Result<(), CaptureError> {
+    fn interface(&mut self, source: &Source<'_>) -> Result<(), CaptureError> {
         let parse = if self.big_endian {
             parse_block_be
         } else {
@@ -238,7 +233,7 @@ impl Pcapng {
     /// An enhanced packet block, or the packet block of early pcapng files: interface and drop count of 16 bits each where
     /// the enhanced one has the interface.
     #[inline]
-    fn packet<R: Read>(&self, kind: u32, source: &Source<R>) -> Result<Packet, CaptureError> {
+    fn packet(&self, kind: u32, source: &Source<'_>) -> Result<Packet, CaptureError> {
         let block = source.block();
         if block.len() < PACKET_HEADER + 4 {
             return Err(unreadable(kind, source));
@@ -258,7 +253,7 @@ impl Pcapng {
         })
     }
 
-    fn simple_packet<R: Read>(&self, source: &Source<R>) -> Result<Packet, CaptureError> {
+    fn simple_packet(&self, source: &Source<'_>) -> Result<Packet, CaptureError> {
         let block = source.block();
         if block.len() < SIMPLE_PACKET_HEADER + 4 {
             return Err(unreadable(SIMPLE_PACKET, source));
@@ -344,7 +339,7 @@ impl Pcapng {
 }
 
 #[cold]
-fn unreadable<R: Read>(kind: u32, source: &Source<R>) -> CaptureError {
+fn unreadable(kind: u32, source: &Source<'_>) -> CaptureError {
     source.damaged(format!("a block of type {kind} that cannot be read"))
 }
 

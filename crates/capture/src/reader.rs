@@ -13,9 +13,8 @@ use crate::{CaptureError, Frame, Stamps};
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// The frames of a capture, in the order of the file.
-#[derive(Debug)]
-pub struct Reader<R> {
-    source: Source<R>,
+pub struct Reader<'a> {
+    source: Source<'a>,
     format: Format,
     ended: bool,
 }
@@ -26,7 +25,7 @@ enum Format {
     Pcapng(Pcapng),
 }
 
-impl Reader<File> {
+impl<'a> Reader<'a> {
     /// Opens a file, packed with gzip or not.
     ///
     /// # Errors
@@ -38,15 +37,16 @@ impl Reader<File> {
         };
         Self::new(File::open(path).map_err(error)?)
     }
-}
 
-impl<R: Read> Reader<R> {
     /// Reads the head of a capture, packed with gzip or not. The input needs no buffer of its own.
     ///
     /// # Errors
     /// The input cannot be read, or is not a capture.
-    pub fn new(input: R) -> Result<Self, CaptureError> {
-        let mut source = Source::new(input);
+    pub fn new(input: impl Read + 'a) -> Result<Self, CaptureError> {
+        Self::begin(Source::new(Box::new(input)))
+    }
+
+    fn begin(mut source: Source<'a>) -> Result<Self, CaptureError> {
         // 16 octets, if there are so many, to say what another kind of file begins with.
         let mut enough = source.try_extend_to(16)?;
         if source.block().starts_with(&GZIP) {
@@ -97,7 +97,6 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// The capture is cut or damaged, or reading failed. The frames before that place have been returned.
-    #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
         if self.ended {
             return Ok(None);

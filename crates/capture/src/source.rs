@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use crate::CaptureError;
-use crate::input::Input;
+use crate::input::{Input, Octets};
 
 /// Longest block that is read. Frames are far shorter; a longer block is damage, and must not fill the memory.
 pub(crate) const MAX_BLOCK: usize = 16 << 20;
@@ -13,9 +13,8 @@ pub(crate) const MAX_BLOCK: usize = 16 << 20;
 const BUFFER: usize = 256 * 1024;
 
 /// A capture and the block at its current place.
-#[derive(Debug)]
-pub(crate) struct Source<R> {
-    input: Input<R>,
+pub(crate) struct Source<'a> {
+    input: Input<'a>,
     /// Octets of the unpacked capture before the block.
     offset: u64,
     buffer: Vec<u8>,
@@ -29,8 +28,8 @@ pub(crate) struct Source<R> {
     pub(crate) frames: u64,
 }
 
-impl<R: Read> Source<R> {
-    pub(crate) fn new(input: R) -> Self {
+impl<'a> Source<'a> {
+    pub(crate) fn new(input: Octets<'a>) -> Self {
         Self {
             input: Input::Plain(input),
             offset: 0,

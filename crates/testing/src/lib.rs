@@ -1,10 +1,11 @@
-//! What the tests of all crates share: skips that are seen, the Python with the oracles, and made-up histories of
+//! What the tests of all crates share: skips that are seen, the Python with the oracles, test vectors, made-up histories of
 //! streams.
 
 #![forbid(unsafe_code)]
 
 pub mod histories;
 pub mod synthetic;
+pub mod vectors;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

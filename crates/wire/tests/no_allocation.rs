@@ -1,9 +1,7 @@
 //! Decoding allocates nothing, well-formed or not.
 
-mod common;
-
-use common::vectors;
 use sys::alloc::{CountingAllocator, counted, watch};
+use testing::vectors::vectors;
 use wire::avtp::{AafTemplate, Stream};
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{TestFrame, TestFrameKind};

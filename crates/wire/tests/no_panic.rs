@@ -1,11 +1,9 @@
 //! No input makes a decoder panic, hang, or disagree with itself.
 
-mod common;
-
-use common::vectors;
 use proptest::prelude::{any, prop, prop_oneof};
 use proptest::proptest;
 use proptest::strategy::{Just, Strategy};
+use testing::vectors::{vector, vectors};
 use wire::ether::{EthernetView, VlanTag};
 use wire::goose::{self, Data};
 use wire::sequence::{Sample, Sequence};
@@ -103,7 +101,7 @@ fn every_octet_of_a_vector_with_every_value() {
         "sv_unknown_extension_field",
         "goose_all_types",
     ] {
-        let mut frame = common::vector(name);
+        let mut frame = vector(name);
         for at in 12..frame.len() {
             let kept = frame[at];
             for octet in 0..=255 {

@@ -1,12 +1,11 @@
 //! Encode, decode, equal; and the two shortcuts against the full forms.
 
-mod common;
-
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop_oneof};
 use proptest::sample::Index;
 use proptest::{prop_assert, prop_assert_eq, proptest};
+use testing::vectors::{hex, vector, vectors};
 use wire::avtp::{self, AafTemplate, Stream};
 use wire::ether::{EthernetView, Mac, TPID_8021AD, VlanTag};
 use wire::goose::{self, Value};
@@ -140,13 +139,13 @@ fn goose_message() -> impl Strategy<Value = goose::Message> {
 
 fn parse_sv(frame: &[u8]) -> sv::Message {
     let ethernet = EthernetView::parse(frame).unwrap();
-    let frame = sv::Frame::parse(&ethernet).unwrap_or_else(|error| panic!("{error}: {}", common::hex(frame)));
+    let frame = sv::Frame::parse(&ethernet).unwrap_or_else(|error| panic!("{error}: {}", hex(frame)));
     sv::Message::from(&frame)
 }
 
 fn parse_goose(frame: &[u8]) -> goose::Message {
     let ethernet = EthernetView::parse(frame).unwrap();
-    let frame = goose::Frame::parse(&ethernet).unwrap_or_else(|error| panic!("{error}: {}", common::hex(frame)));
+    let frame = goose::Frame::parse(&ethernet).unwrap_or_else(|error| panic!("{error}: {}", hex(frame)));
     goose::Message::from(&frame)
 }
 
@@ -280,7 +279,7 @@ fn the_fast_path_compares_every_other_octet() {
         "sv_unknown_extension_field",
         "sv_no_smpsynch",
     ] {
-        let frame = common::vector(name);
+        let frame = vector(name);
         let message = parse_sv(&frame);
         let fast = learned(&frame);
         let free: usize = message
@@ -299,8 +298,8 @@ fn the_fast_path_compares_every_other_octet() {
         assert_eq!(free_found, free * 8, "{name}");
         assert!(fast.accept(&frame[..frame.len() - 1]).is_none());
     }
-    let fast = learned(&common::vector("sv_smpsynch_2"));
-    assert!(fast.accept(&common::vector("sv_smpsynch_254")).is_some());
+    let fast = learned(&vector("sv_smpsynch_2"));
+    assert!(fast.accept(&vector("sv_smpsynch_254")).is_some());
     assert!(fast.accept(&[]).is_none());
 }
 
@@ -326,10 +325,7 @@ fn a_new_stream_as_9_2le_publishes_it() {
         simulate: false,
         asdus: vec![OwnedAsdu::new("ABCDMU0101", 1, 2, &[members, last].concat())],
     };
-    assert_eq!(
-        message.encode().unwrap(),
-        common::vector("sv_9_2le_4000_1asdu_untagged")
-    );
+    assert_eq!(message.encode().unwrap(), vector("sv_9_2le_4000_1asdu_untagged"));
 }
 
 #[test]
@@ -340,7 +336,7 @@ fn encoding_a_decoded_vector_gives_it_back() {
         "goose_defaults_omitted",
         "goose_bool_true_01",
     ];
-    for vector in common::vectors()
+    for vector in vectors()
         .iter()
         .filter(|v| v.policy == "accept" && !skip.contains(&v.name.as_str()))
     {
@@ -354,7 +350,7 @@ fn encoding_a_decoded_vector_gives_it_back() {
 
 #[test]
 fn a_goose_template_is_patched_in_place() {
-    let mut message = parse_goose(&common::vector("goose_initial"));
+    let mut message = parse_goose(&vector("goose_initial"));
     let mut template = goose::Template::new(&message).unwrap();
     let octets = template.bytes().len();
     message.st_num = u32::MAX;
@@ -396,7 +392,7 @@ fn a_goose_template_is_patched_in_place() {
 #[test]
 fn numbers_and_texts_of_a_goose_template_keep_their_length() {
     let text = |text: &str| Value::VisibleString(text.as_bytes().to_vec());
-    let mut message = parse_goose(&common::vector("goose_initial"));
+    let mut message = parse_goose(&vector("goose_initial"));
     message.all_data = vec![
         Value::Integer(0),
         Value::Unsigned(0),
@@ -434,7 +430,7 @@ fn numbers_and_texts_of_a_goose_template_keep_their_length() {
 
 #[test]
 fn messages_that_cannot_be_sent_are_refused() {
-    let good = parse_sv(&common::vector("sv_9_2le_4000_1asdu_untagged"));
+    let good = parse_sv(&vector("sv_9_2le_4000_1asdu_untagged"));
     let with = |change: &dyn Fn(&mut OwnedAsdu)| {
         let mut message = good.clone();
         change(&mut message.asdus[0]);
@@ -462,7 +458,7 @@ fn messages_that_cannot_be_sent_are_refused() {
     assert_eq!(asdus(17), Err(EncodeError::Asdus(17)));
     let goose = goose::Message {
         simulate: true,
-        ..parse_goose(&common::vector("goose_initial"))
+        ..parse_goose(&vector("goose_initial"))
     };
     assert_eq!(goose.encode(), Err(EncodeError::SimulationMismatch));
     let nest = |depth| (0..depth).fold(Value::Boolean(true), |inner, _| Value::Structure(vec![inner]));

@@ -1,9 +1,7 @@
 //! Every vector, decoded or refused as its policy says.
 
-mod common;
-
-use common::{Vector, hex, vectors};
 use serde_json::{Value, json};
+use testing::vectors::{Vector, hex, vector, vectors};
 use wire::ether::EthernetView;
 use wire::goose::{self, Data};
 use wire::sequence::Sequence;
@@ -149,16 +147,16 @@ fn inspection_agrees_with_the_parse() {
 
 #[test]
 fn what_accept_flag_flags_can_be_seen() {
-    let frame = common::vector("sv_no_smpsynch");
+    let frame = vector("sv_no_smpsynch");
     let parsed = sv::Frame::parse(&EthernetView::parse(&frame).unwrap()).unwrap();
     assert_eq!(parsed.asdus().next().unwrap().smp_synch(), None);
-    let frame = common::vector("sv_unknown_extension_field");
+    let frame = vector("sv_unknown_extension_field");
     let parsed = sv::Frame::parse(&EthernetView::parse(&frame).unwrap()).unwrap();
     assert_eq!(
         (parsed.unknown_fields(), parsed.asdus().next().unwrap().unknown_fields()),
         (1, 1)
     );
-    let frame = common::vector("bad_goose_negative_stnum");
+    let frame = vector("bad_goose_negative_stnum");
     let parsed = goose::Frame::parse(&EthernetView::parse(&frame).unwrap()).unwrap();
     assert_eq!(parsed.st_num(), 1 << 31);
     assert_eq!(parsed.negative_numbers().collect::<Vec<_>>(), [wire::Field::StNum]);

@@ -114,11 +114,8 @@ proptest! {
 
 /// Frames of the test vectors, GOOSE among them.
 fn vectors() -> Vec<Vec<u8>> {
-    let vectors: &str = include_str!("../../../wire/tests/data/vectors.json");
-    let frames = vectors.split("\"hex\"").skip(1).map(|part| {
-        let hex = part.split('"').nth(1).unwrap();
-        let octet = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
-        (0..hex.len()).step_by(2).map(octet).collect()
-    });
-    frames.collect()
+    testing::vectors::vectors()
+        .into_iter()
+        .map(|vector| vector.frame)
+        .collect()
 }

@@ -58,8 +58,8 @@ impl Sink for Kept {
 /// Frames with their stamps, from the start of the capture.
 type Stamped = (Option<i64>, Vec<u8>);
 
-fn analyse_with(config: Config, sink: Kept, frames: &[Stamped]) -> (Summary, Kept) {
-    let mut analysis = Analysis::new(config, sink);
+fn analyse_with(config: Config, mut sink: Kept, frames: &[Stamped]) -> (Summary, Kept) {
+    let mut analysis = Analysis::new(config, &mut sink);
     for (number, (time_ns, data)) in (1..).zip(frames) {
         analysis.frame(&Frame {
             number,
@@ -69,7 +69,7 @@ fn analyse_with(config: Config, sink: Kept, frames: &[Stamped]) -> (Summary, Kep
             link_type: LinkType::ETHERNET,
         });
     }
-    analysis.finish()
+    (analysis.finish(), sink)
 }
 
 fn analyse(frames: &[Stamped]) -> (Summary, Kept) {
@@ -323,7 +323,8 @@ fn what_cannot_be_read_is_counted() {
     let mut arp = vec![0xff; 60];
     arp[12..14].copy_from_slice(&[8, 6]);
     let frames = [whole.clone(), malformed, arp, vec![1, 2]].map(|data| (Some(0), data));
-    let mut analysis = Analysis::new(CONFIG, ());
+    let mut nothing = ();
+    let mut analysis = Analysis::new(CONFIG, &mut nothing);
     for (number, (time_ns, data)) in (1..).zip(&frames) {
         let frame = Frame {
             number,
@@ -346,7 +347,7 @@ fn what_cannot_be_read_is_counted() {
         link_type: LinkType(113),
         ..cut
     });
-    let (summary, ()) = analysis.finish();
+    let summary = analysis.finish();
     assert_eq!((summary.frames, summary.malformed, summary.cut), (6, 1, 1));
     assert_eq!((summary.other, summary.not_ethernet), (2, 1));
     assert_eq!(summary.first_malformed.map(|first| first.frame), Some(2));

@@ -211,7 +211,8 @@ fn captured(frames: &[Stamped], rate: Option<u32>) -> Verdicts {
         max_streams: 4,
         window_ns: None,
     };
-    let mut analysis = Analysis::new(config, Doubts::default());
+    let mut doubts = Doubts::default();
+    let mut analysis = Analysis::new(config, &mut doubts);
     for (number, (at_ns, data)) in (1..).zip(frames) {
         analysis.frame(&Frame {
             number,
@@ -221,7 +222,7 @@ fn captured(frames: &[Stamped], rate: Option<u32>) -> Verdicts {
             link_type: LinkType::ETHERNET,
         });
     }
-    let (summary, doubts) = analysis.finish();
+    let summary = analysis.finish();
     let said = summary.streams.iter().enumerate().map(|(at, stream)| {
         let said = Said {
             lost: stream.tally.counters.lost,

@@ -10,7 +10,6 @@ use crate::intake::{self, Taken};
 use crate::pace::Pace;
 use capture::Reader;
 use std::collections::BTreeMap;
-use std::io::Read;
 use units::Realtime;
 use wire::ether::{self, EthernetView};
 use wire::sv::Frame;
@@ -25,11 +24,7 @@ const MOST_OTHERS: usize = 32;
 ///
 /// # Errors
 /// A capture that cannot be read, or that has none of the streams.
-pub fn capture<'a, R: Read>(
-    config: &'a Config,
-    reader: &mut Reader<R>,
-    records: Records<'a>,
-) -> Result<Replayed, ReplayError> {
+pub fn capture<'a>(config: &'a Config, reader: &mut Reader<'_>, records: Records<'a>) -> Result<Replayed, ReplayError> {
     let mut player = Player::new(config, records)?;
     while let Some(frame) = reader.next_frame()? {
         let at_ns = frame.time_ns.unwrap_or(player.now_ns);

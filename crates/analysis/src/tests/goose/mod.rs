@@ -88,14 +88,7 @@ fn a_jump_of_goose_numbers_that_the_time_does_not_explain_is_told_and_no_loss() 
 }
 
 fn goose_message() -> Message {
-    let vectors: &str = include_str!("../../../../wire/tests/data/vectors.json");
-    let at = vectors.find("\"goose_initial\"").unwrap();
-    let hex = &vectors[at..];
-    let hex = hex[hex.find("\"hex\"").unwrap() + 5..].split('"').nth(1).unwrap();
-    let octets: Vec<u8> = (0..hex.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap())
-        .collect();
+    let octets = testing::vectors::vector("goose_initial");
     let ethernet = wire::ether::EthernetView::parse(&octets).unwrap();
     Message::from(&Frame::parse(&ethernet).unwrap())
 }

@@ -9,14 +9,12 @@ use model::{StreamKind, kind};
 
 use super::first_events::FirstEvents;
 use super::listing::Listing;
-use super::{PcapArgs, PcapError, open};
+use super::{PcapArgs, PcapError, damaged, open};
 
 /// What was found, and what ended it.
-pub(super) struct Analysed<S> {
+pub(super) struct Analysed {
     /// The totals.
     pub(super) summary: Summary,
-    /// Where windows and events went.
-    pub(super) sink: S,
     /// Frames that the capturing side says it dropped.
     pub(super) dropped: Option<u64>,
     /// What it says of its stamps.
@@ -30,16 +28,16 @@ pub(super) struct Analysed<S> {
 /// Frames between two looks whether to stop.
 const LOOK: u64 = 4096;
 
-/// Reads the capture; `stop` says whether to give up.
+/// Reads the capture, until the sink refuses more; `stop` says whether to give up before.
 ///
 /// # Errors
 /// The capture cannot be opened, or is none.
-pub(super) fn analyse<S: Sink>(
+pub(super) fn analyse(
     args: &PcapArgs,
     window_ns: Option<u64>,
-    sink: S,
-    mut stop: impl FnMut(&S) -> bool,
-) -> Result<Analysed<S>, PcapError> {
+    sink: &mut dyn Sink,
+    stop: impl Fn() -> bool,
+) -> Result<Analysed, PcapError> {
     let mut reader = open(&args.file)?;
     let config = Config {
         max_streams: usize::from(args.max_streams),
@@ -52,7 +50,7 @@ pub(super) fn analyse<S: Sink>(
         match reader.next_frame() {
             Ok(Some(frame)) => {
                 analysis.frame(&frame);
-                if frame.number % LOOK == 0 && stop(analysis.sink()) {
+                if frame.number % LOOK == 0 && (stop() || analysis.is_refused()) {
                     stopped = true;
                     break;
                 }
@@ -64,10 +62,8 @@ pub(super) fn analyse<S: Sink>(
             }
         }
     }
-    let (summary, sink) = analysis.finish();
     Ok(Analysed {
-        summary,
-        sink,
+        summary: analysis.finish(),
         dropped: reader.dropped(),
         stamps: reader.stamps(),
         damage,
@@ -88,12 +84,13 @@ pub(super) fn series_kind(kind: StreamKind) -> &'static model::Kind {
 /// # Errors
 /// The capture cannot be read, or not to its end (what came before has been printed); the output is closed.
 pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError> {
-    let analysed = analyse(args, None, FirstEvents::default(), |_| false)?;
+    let mut events = FirstEvents::default();
+    let analysed = analyse(args, None, &mut events, || false)?;
     let listing = Listing {
         file: super::name(&args.file),
         summary: &analysed.summary,
         dropped: analysed.dropped,
-        events: Some(&analysed.sink),
+        events: Some(&events),
     };
     out.write_all(listing.text().as_bytes())?;
     out.flush()?;
@@ -101,9 +98,6 @@ pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError
         // As for a run: nothing could be measured.
         None if analysed.summary.streams.is_empty() => Ok(COULD_NOT_MEASURE),
         None => Ok(0),
-        Some(source) => Err(PcapError::Capture {
-            path: args.file.clone(),
-            source,
-        }),
+        Some(source) => Err(damaged(&args.file, source)),
     }
 }

@@ -11,24 +11,18 @@
 //! were asked for: then their verdict decides.
 
 mod analyse;
-mod counts;
-mod data;
-mod decode;
 mod first_events;
-mod goose;
-mod json;
 mod listing;
 mod run;
-mod sv;
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::arguments::{PageArgs, size, window};
 use crate::face::FaceArgs;
 use crate::failure::{Failure, USAGE};
 use capture::{CaptureError, Reader};
+use dissect::DecodeError;
 use units::foreign;
 
 /// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE, AVTP and test streams
@@ -111,7 +105,7 @@ pub(crate) enum PcapError {
 /// Runs the command and returns its exit status. An output that is closed early (`| head`) ends it quietly.
 pub(crate) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write) -> u8 {
     let done = if args.decode {
-        decode::decode(&args.file, out, messages).map(|_| 0)
+        decode(&args.file, out, messages)
     } else if args.wants_run() {
         run::run(args, out, messages)
     } else {
@@ -135,23 +129,38 @@ fn say(messages: &mut dyn Write, error: &PcapError) {
     let _ = writeln!(messages, "triptime pcap: {}", foreign::message(&error.to_string()));
 }
 
+/// `--decode`: lines of JSON to `out`, and the counts to `messages`.
+///
+/// # Errors
+/// The capture cannot be read to its end (what came before has been written), or the output is closed.
+fn decode(path: &Path, out: &mut dyn Write, messages: &mut dyn Write) -> Result<u8, PcapError> {
+    let counts = dissect::decode(&mut open(path)?, out).map_err(|error| match error {
+        DecodeError::Capture(source) => damaged(path, source),
+        DecodeError::Output(error) => PcapError::Output(error),
+    })?;
+    counts.report(messages)?;
+    Ok(0)
+}
+
 /// Opens the capture, or standard input.
-fn open(path: &Path) -> Result<Reader<Box<dyn Read>>, PcapError> {
-    let error = |source| PcapError::Capture {
+fn open(path: &Path) -> Result<Reader<'static>, PcapError> {
+    let opened = if path == Path::new("-") {
+        Reader::new(io::stdin())
+    } else {
+        Reader::open(path)
+    };
+    opened.map_err(|error| match error {
+        // It names the file.
+        CaptureError::Open { .. } => PcapError::Open(error),
+        error => damaged(path, error),
+    })
+}
+
+fn damaged(path: &Path, source: CaptureError) -> PcapError {
+    PcapError::Capture {
         path: path.to_owned(),
         source,
-    };
-    let input: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(path).map_err(|source| {
-            PcapError::Open(CaptureError::Open {
-                path: path.to_owned(),
-                source,
-            })
-        })?)
-    };
-    Reader::new(input).map_err(error)
+    }
 }
 
 /// The file as it is shown.

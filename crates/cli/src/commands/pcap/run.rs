@@ -14,7 +14,7 @@ use units::Realtime;
 
 use super::analyse::{Analysed, analyse, series_kind};
 use super::listing::{Listing, remarks};
-use super::{PcapArgs, PcapError, name, say};
+use super::{PcapArgs, PcapError, damaged, name, say};
 use crate::ending;
 use crate::failure::{Failure, USAGE};
 use crate::page;
@@ -41,14 +41,11 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     };
     let file = run.file.clone();
     let stop = stop_flag()?;
-    let sink = RunSink::new(args, run, profile);
-    let analysed = analyse(args, Some(args.window), sink, |sink| {
-        stop.load(Ordering::Relaxed) || sink.error.is_some()
-    })?;
+    let mut sink = RunSink::new(args, run, profile);
+    let analysed = analyse(args, Some(args.window), &mut sink, || stop.load(Ordering::Relaxed))?;
     let capture = name(&args.file);
     let Analysed {
         summary,
-        sink,
         dropped,
         stamps,
         damage,
@@ -62,8 +59,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     };
     let profile = sink.finish(&summary, &ended).map_err(Failure::from)?;
     if let Some(source) = damage {
-        let path = args.file.clone();
-        say(messages, &PcapError::Capture { path, source });
+        say(messages, &damaged(&args.file, source));
     }
     if summary.streams.is_empty() {
         remove(&file);
@@ -324,6 +320,10 @@ impl Sink for RunSink {
         if self.batch.windows.len() >= BATCH {
             self.flush();
         }
+    }
+
+    fn refuses(&self) -> bool {
+        self.error.is_some()
     }
 
     fn event(&mut self, event: Event) {

@@ -1,4 +1,4 @@
-//! Captures of the test vectors, decoded.
+//! Captures of the test vectors, listed and decoded.
 
 mod avb;
 
@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::arguments::PageArgs;
 use capture::write::PcapWriter;
-use serde_json::{Value, json};
-use wire::ether::{EthernetView, Mac, VlanTag};
-use wire::{goose, sv};
+use testing::vectors::vector;
+use wire::ether::{EthernetView, Mac};
+use wire::sv;
 
 use super::analyse::list;
-use super::counts::DecodeCounts;
-use super::decode::decode;
-use super::{PcapArgs, PcapError, run};
+use super::{PcapArgs, PcapError, decode, run};
 
 const START_NS: i64 = 1_790_000_000_000_000_000;
 
@@ -59,226 +57,9 @@ impl Drop for TestCapture {
     }
 }
 
-fn vectors() -> Vec<Value> {
-    serde_json::from_str(include_str!("../../../../../wire/tests/data/vectors.json")).unwrap()
-}
-
-fn frame_of(vector: &Value) -> Vec<u8> {
-    let text = vector["hex"].as_str().unwrap();
-    (0..text.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap())
-        .collect()
-}
-
-fn vector(name: &str) -> Vec<u8> {
-    frame_of(vectors().iter().find(|vector| vector["name"] == name).unwrap())
-}
-
-fn decoded(path: &Path) -> (Vec<Value>, DecodeCounts, String) {
-    let (mut out, mut messages) = (Vec::new(), Vec::new());
-    let counts = decode(path, &mut out, &mut messages).unwrap();
-    let lines = String::from_utf8(out).unwrap();
-    (
-        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
-        counts,
-        String::from_utf8(messages).unwrap(),
-    )
-}
-
-fn decode_one(name: &str) -> Value {
-    let capture = TestCapture::of_frames(name, [&vector(name)[..]]);
-    let mut lines = decoded(&capture.0).0;
-    assert_eq!(lines.len(), 1, "{name}");
-    lines.remove(0)
-}
-
-/// `line` has every field of `expect`, whatever else it has.
-fn assert_contains(line: &Value, expect: &Value, name: &str) {
-    for (key, value) in expect.as_object().unwrap() {
-        if key != "asdus" {
-            assert_eq!(without_notes(&line[key]), without_notes(value), "{name}: {key}");
-        }
-    }
-}
-
-fn without_notes(value: &Value) -> Value {
-    match value {
-        Value::Array(values) => values.iter().map(without_notes).collect(),
-        Value::Object(fields) => Value::Object(
-            fields
-                .iter()
-                .filter(|(k, _)| *k != "note")
-                .map(|(k, v)| (k.clone(), without_notes(v)))
-                .collect(),
-        ),
-        other => other.clone(),
-    }
-}
-
-#[test]
-fn every_vector_gives_its_lines() {
-    let vectors = vectors();
-    let frames: Vec<Vec<u8>> = vectors.iter().map(frame_of).collect();
-    let capture = TestCapture::of_frames("vectors", frames.iter().map(Vec::as_slice));
-    let (lines, counts, messages) = decoded(&capture.0);
-    for (index, vector) in vectors.iter().enumerate() {
-        let name = vector["name"].as_str().unwrap();
-        let of_frame: Vec<&Value> = lines.iter().filter(|line| line["frame"] == index + 1).collect();
-        assert!(!of_frame.is_empty(), "{name} has no line");
-        let dropped = vector["policy"] == "drop";
-        for line in &of_frame {
-            assert_eq!(line["kind"], vector["kind"], "{name}");
-            assert_eq!(line["time_ns"], START_NS + index as i64 * 1_000_000, "{name}");
-            assert_eq!(line.get("error").is_some(), dropped, "{name}");
-            assert_eq!(line["offset"].is_u64(), dropped, "{name}");
-        }
-        assert!(!dropped || of_frame.len() == 1, "{name}: one line for a broken frame");
-        if vector["expect"].is_object() {
-            let asdus = vector["expect"]["asdus"].as_array();
-            assert_eq!(of_frame.len(), asdus.map_or(1, Vec::len), "{name}");
-            for (at, line) in of_frame.iter().enumerate() {
-                assert_contains(line, &vector["expect"], name);
-                if let Some(asdus) = asdus {
-                    assert_contains(line, &asdus[at], name);
-                }
-            }
-        }
-    }
-    let expected = DecodeCounts {
-        frames: 61,
-        sv_frames: 41,
-        asdus: 33,
-        goose: 20,
-        errors: 31,
-        not_ethernet: 0,
-    };
-    assert_eq!(counts, expected);
-    assert_eq!(
-        messages,
-        "frames: 61, sampled-value frames: 41 (ASDUs: 33), GOOSE messages: 20, breaking a rule: 31\n"
-    );
-}
-
-#[test]
-fn a_broken_frame_shows_what_stands_before_the_violation() {
-    let line = decode_one("bad_sv_smpcnt_4_octets");
-    assert_eq!((&line["svID"], &line["appid"]), (&json!("ABCDMU0101"), &json!(0x4000)));
-    assert_eq!(
-        (&line["error"], &line["offset"]),
-        (&json!("smpCnt is 4 octets long; it must be 2"), &json!(43))
-    );
-    assert!(line.get("confRev").is_none() && line.get("seqData").is_none());
-
-    let line = decode_one("bad_sv_truncated_in_seqdata");
-    assert_eq!(
-        (&line["smpCnt"], &line["smpSynch"], &line["offset"]),
-        (&json!(100), &json!(2), &json!(16))
-    );
-
-    let line = decode_one("bad_goose_struct_overrun");
-    assert_eq!((&line["stNum"], &line["numDatSetEntries"]), (&json!(2), &json!(2)));
-    assert_eq!(line["allData"], json!([{"type": "boolean", "value": true}]));
-
-    let mut frame = vector("sv_61869_4800_2asdu_untagged");
-    let at = frame
-        .windows(4)
-        .rposition(|octets| octets == [0x82, 2, 0x12, 0xbf])
-        .unwrap();
-    frame[at] = 0x62;
-    let capture = TestCapture::of_frames("second-asdu", [&frame[..]]);
-    let line = decoded(&capture.0).0.remove(0);
-    assert_eq!((&line["asdu"], &line["svID"]), (&json!(1), &json!("MU01_SV1")));
-    assert_eq!(
-        (&line["asdusBefore"][0]["smpCnt"], &line["offset"]),
-        (&json!(4798), &json!(at))
-    );
-}
-
-#[test]
-fn deviations_that_a_subscriber_counts_are_flagged() {
-    let flags = |name: &str| decode_one(name)["flags"].clone();
-    assert_eq!(flags("sv_9_2le_4000_1asdu_vlan"), Value::Null);
-    assert_eq!(flags("sv_no_smpsynch"), json!(["smpSynch-absent"]));
-    assert_eq!(flags("sv_smpsynch_3"), json!(["smpSynch-reserved"]));
-    assert_eq!(flags("sv_unknown_extension_field"), json!(["unknown-fields"]));
-    assert_eq!(flags("bad_sv_appid_out_of_range"), json!(["appid-out-of-range"]));
-    assert_eq!(
-        flags("bad_goose_simulation_without_sbit"),
-        json!(["simulation-without-simulate-bit"])
-    );
-    assert_eq!(flags("bad_goose_stnum_zero"), json!(["stNum-zero"]));
-    assert_eq!(flags("bad_goose_tal_zero"), json!(["timeAllowedtoLive-zero"]));
-    assert_eq!(flags("bad_goose_negative_stnum"), json!(["stNum-negative"]));
-}
-
 fn parsed(name: &str) -> sv::Message {
     let frame = vector(name);
     sv::Message::from(&sv::Frame::parse(&EthernetView::parse(&frame).unwrap()).unwrap())
-}
-
-#[test]
-fn optional_fields_and_two_tags_are_shown() {
-    let mut message = parsed("sv_smpsynch_2");
-    message.tags = vec![
-        VlanTag {
-            tpid: 0x88a8,
-            tci: 0x7005,
-        },
-        VlanTag::new(4, false, 100),
-    ];
-    let asdu = &mut message.asdus[0];
-    asdu.dat_set = Some(b"MU01/LLN0$ds".to_vec());
-    asdu.refr_tm = Some(wire::time::UtcTime::from_bytes([
-        0x6a, 0xb1, 0x3b, 0x81, 6, 0x24, 0xdd, 10,
-    ]));
-    (asdu.smp_rate, asdu.smp_mod) = (Some(4800), Some(1));
-    asdu.gm_identity = Some([0, 1, 2, 3, 4, 5, 6, 0xff]);
-    asdu.seq_data = vec![0, 0, 1, 2];
-    let capture = TestCapture::of_frames("optional", [&message.encode().unwrap()[..]]);
-    let line = decoded(&capture.0).0.remove(0);
-    let expect = json!({
-        "vlan": {"pcp": 3, "dei": 1, "vid": 5}, "vlan2": {"pcp": 4, "dei": 0, "vid": 100}, "datSet": "MU01/LLN0$ds",
-        "refrTm": "6ab13b810624dd0a", "smpRate": 4800, "smpMod": 1, "gmIdentity": "00010203040506ff", "seqData": "00000102",
-    });
-    assert_contains(&line, &expect, "optional");
-    assert!(line.get("values").is_none(), "seqData is not INT32 and quality");
-}
-
-#[test]
-fn numbers_that_json_cannot_hold_show_their_octets() {
-    let frame = vector("goose_trip_retx1");
-    let mut message = goose::Message::from(&goose::Frame::parse(&EthernetView::parse(&frame).unwrap()).unwrap());
-    let nested = goose::Value::Array(vec![goose::Value::Float64(f64::INFINITY)]);
-    message.all_data = vec![goose::Value::Float32(f32::NAN), goose::Value::Float32(0.5), nested];
-    message.gocb_ref = b"\"\x01\xff".to_vec();
-    let capture = TestCapture::of_frames("numbers", [&message.encode().unwrap()[..]]);
-    let line = decoded(&capture.0).0.remove(0);
-    let expect = json!([
-        {"type": "float32", "value": null, "raw": "7fc00000"}, {"type": "float32", "value": 0.5},
-        {"type": "array", "value": [{"type": "float64", "value": null, "raw": "7ff0000000000000"}]},
-    ]);
-    assert_eq!(line["allData"], expect);
-    assert_eq!(line["gocbRef"], "\"\u{1}\u{fffd}");
-}
-
-#[test]
-fn other_traffic_is_passed_over() {
-    let mut arp = [0xff; 60];
-    arp[12..14].copy_from_slice(&[8, 6]);
-    let sv = vector("sv_smpsynch_1");
-    let capture = TestCapture::of_frames("others", [&arp[..], &arp[..5], &[], &sv]);
-    let (lines, counts, _) = decoded(&capture.0);
-    assert_eq!(lines.len(), 1);
-    assert_eq!(lines[0]["frame"], 4);
-    assert_eq!((counts.frames, counts.asdus, counts.errors), (4, 1, 0));
-
-    let mut cooked = std::fs::read(&capture.0).unwrap();
-    cooked[20] = 113;
-    let capture = TestCapture::new("cooked", &cooked);
-    let (lines, counts, messages) = decoded(&capture.0);
-    assert_eq!((lines.len(), counts.not_ethernet), (0, 4));
-    assert!(messages.contains("not Ethernet, so not decoded: 4"), "{messages}");
 }
 
 #[test]

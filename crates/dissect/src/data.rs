@@ -5,11 +5,11 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use wire::goose::Data;
 
-use super::json::{Hex, Sequence, Text};
+use crate::json::{Hex, Sequence, Text};
 
 /// One value, with its type.
 #[derive(Clone)]
-pub(super) struct Value<'a>(pub(super) Data<'a>);
+pub(crate) struct Value<'a>(pub(super) Data<'a>);
 
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -4,24 +4,27 @@ use std::io::{self, Write};
 
 /// What a capture held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct DecodeCounts {
+pub struct DecodeCounts {
     /// Frames of the capture.
-    pub(crate) frames: u64,
+    pub frames: u64,
     /// Frames with EtherType 88BA.
-    pub(crate) sv_frames: u64,
+    pub sv_frames: u64,
     /// ASDUs in those of them that keep every rule.
-    pub(crate) asdus: u64,
+    pub asdus: u64,
     /// Frames with EtherType 88B8.
-    pub(crate) goose: u64,
+    pub goose: u64,
     /// SV and GOOSE frames that break a rule.
-    pub(crate) errors: u64,
+    pub errors: u64,
     /// Frames that are not Ethernet, which are not decoded.
-    pub(crate) not_ethernet: u64,
+    pub not_ethernet: u64,
 }
 
 impl DecodeCounts {
-    /// The counts in words.
-    pub(super) fn report(&self, messages: &mut dyn Write) -> io::Result<()> {
+    /// Writes the counts in words, a line or two.
+    ///
+    /// # Errors
+    /// What `messages` says.
+    pub fn report(&self, messages: &mut dyn Write) -> io::Result<()> {
         let Self {
             frames,
             sv_frames,

@@ -10,7 +10,7 @@ use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::header::Header;
 
 /// Octets as lower-case hexadecimal text.
-pub(super) struct Hex<'a>(pub(super) &'a [u8]);
+pub(crate) struct Hex<'a>(pub(super) &'a [u8]);
 
 /// Octets that become text at a time.
 const HEX_CHUNK: usize = 32;
@@ -57,7 +57,7 @@ impl Serialize for MacText {
 }
 
 /// Text of a VisibleString; octets that are not UTF-8 become U+FFFD.
-pub(super) struct Text<'a>(pub(super) &'a [u8]);
+pub(crate) struct Text<'a>(pub(super) &'a [u8]);
 
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -78,7 +78,7 @@ impl Serialize for Vlan {
 }
 
 /// A sequence written from an iterator.
-pub(super) struct Sequence<I>(pub(super) I);
+pub(crate) struct Sequence<I>(pub(super) I);
 
 impl<I: Iterator<Item: Serialize> + Clone> Serialize for Sequence<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -91,7 +91,7 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for Sequence<I> {
 }
 
 /// Writes an entry if there is a value.
-pub(super) fn optional<M: SerializeMap>(
+pub(crate) fn optional<M: SerializeMap>(
     map: &mut M,
     key: &'static str,
     value: Option<impl Serialize>,
@@ -100,15 +100,15 @@ pub(super) fn optional<M: SerializeMap>(
 }
 
 /// The beginning of a line: which frame, from where to where, and the header behind the EtherType.
-pub(super) struct Head<'a> {
-    pub(super) kind: &'static str,
-    pub(super) frame: &'a Frame<'a>,
-    pub(super) ethernet: &'a EthernetView<'a>,
-    pub(super) header: Option<Header>,
+pub(crate) struct Head<'a> {
+    pub(crate) kind: &'static str,
+    pub(crate) frame: &'a Frame<'a>,
+    pub(crate) ethernet: &'a EthernetView<'a>,
+    pub(crate) header: Option<Header>,
 }
 
 impl Head<'_> {
-    pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("kind", self.kind)?;
         map.serialize_entry("frame", &self.frame.number)?;
         map.serialize_entry("time_ns", &self.frame.time_ns)?;
@@ -126,13 +126,13 @@ impl Head<'_> {
 }
 
 /// The end of a line: what to count, and what is wrong.
-pub(super) struct Judgement<'a> {
-    pub(super) flags: &'a [&'static str],
-    pub(super) error: Option<FrameError>,
+pub(crate) struct Judgement<'a> {
+    pub(crate) flags: &'a [&'static str],
+    pub(crate) error: Option<FrameError>,
 }
 
 impl Judgement<'_> {
-    pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         if !self.flags.is_empty() {
             map.serialize_entry("flags", self.flags)?;
         }
@@ -145,7 +145,7 @@ impl Judgement<'_> {
 }
 
 /// Appends one line.
-pub(super) fn write_line(lines: &mut Vec<u8>, line: &impl Serialize) -> std::io::Result<()> {
+pub(crate) fn write_line(lines: &mut Vec<u8>, line: &impl Serialize) -> std::io::Result<()> {
     serde_json::to_writer(&mut *lines, line)?;
     lines.push(b'\n');
     Ok(())

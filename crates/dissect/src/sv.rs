@@ -9,14 +9,14 @@ use wire::FrameError;
 use wire::ether::EthernetView;
 use wire::sv::{self, Members, PartialAsdu};
 
-use super::counts::DecodeCounts;
-use super::json::{Head, Hex, Judgement, Sequence, Text, optional, write_line};
+use crate::DecodeCounts;
+use crate::json::{Head, Hex, Judgement, Sequence, Text, optional, write_line};
 
 /// APPIDs of sampled values (IEC 61850-9-2).
 const APPIDS: std::ops::RangeInclusive<u16> = 0x4000..=0x7fff;
 
 /// Appends a line for each ASDU, or one for a frame that breaks a rule.
-pub(super) fn decode(
+pub(crate) fn decode(
     frame: &Frame<'_>,
     ethernet: &EthernetView<'_>,
     counts: &mut DecodeCounts,

@@ -9,12 +9,12 @@ use wire::ether::EthernetView;
 use wire::goose::{self, Fields, Inspection};
 use wire::{Field, FrameError};
 
-use super::counts::DecodeCounts;
-use super::data::Value;
-use super::json::{Head, Hex, Judgement, Sequence, Text, optional, write_line};
+use crate::DecodeCounts;
+use crate::data::Value;
+use crate::json::{Head, Hex, Judgement, Sequence, Text, optional, write_line};
 
 /// Appends the line of a message.
-pub(super) fn decode(
+pub(crate) fn decode(
     frame: &Frame<'_>,
     ethernet: &EthernetView<'_>,
     counts: &mut DecodeCounts,

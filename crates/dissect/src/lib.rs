@@ -1,0 +1,19 @@
+//! Frames of a capture as lines of JSON, one for each ASDU of sampled values and each GOOSE message, with fields named as
+//! on the wire. A frame that breaks a rule has one line: the rule, the octet at which it is broken, and what could be
+//! decoded before it. Other traffic is passed over.
+//!
+//! Give a [`capture::Reader`] to [`decode`]. Lines are written as they come, in bounded memory.
+#![forbid(unsafe_code)]
+
+mod counts;
+mod data;
+mod goose;
+mod json;
+mod lines;
+mod sv;
+
+pub use counts::DecodeCounts;
+pub use lines::{DecodeError, decode};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Reads the capture, and writes what each frame is.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use capture::{CaptureError, Frame, LinkType, Reader};
+use units::foreign;
+use wire::ether::{self, EthernetView};
+
+use crate::{DecodeCounts, goose, sv};
+
+/// Octets collected before they are written out.
+const CHUNK: usize = 256 * 1024;
+
+/// Why decoding ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// The capture cannot be read further.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// The output does not take it.
+    #[error(transparent)]
+    Output(#[from] io::Error),
+}
+
+/// Writes one line of JSON for each ASDU and GOOSE message to `out`, and says how many of what there were.
+///
+/// # Errors
+/// The capture cannot be read to its end (what came before has been written), or the output is closed.
+pub fn decode(reader: &mut Reader<'_>, out: &mut dyn Write) -> Result<DecodeCounts, DecodeError> {
+    let mut lines = Vec::with_capacity(CHUNK + 16 * 1024);
+    let mut counts = DecodeCounts::default();
+    let damage = loop {
+        match reader.next_frame() {
+            Ok(Some(frame)) => append(&frame, &mut counts, &mut lines)?,
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+        if lines.len() >= CHUNK {
+            out.write_all(&safe(&lines))?;
+            lines.clear();
+        }
+    };
+    out.write_all(&safe(&lines))?;
+    out.flush()?;
+    damage.map_or(Ok(counts), |error| Err(error.into()))
+}
+
+/// Appends the lines of a frame.
+fn append(frame: &Frame<'_>, counts: &mut DecodeCounts, lines: &mut Vec<u8>) -> io::Result<()> {
+    counts.frames += 1;
+    if frame.link_type != LinkType::ETHERNET {
+        counts.not_ethernet += 1;
+        return Ok(());
+    }
+    let Ok(ethernet) = EthernetView::parse(frame.data) else {
+        return Ok(());
+    };
+    match ethernet.ether_type() {
+        ether::SV => sv::decode(frame, &ethernet, counts, lines),
+        ether::GOOSE => goose::decode(frame, &ethernet, counts, lines),
+        _ => Ok(()),
+    }
+}
+
+/// Lines of JSON in which JSON's escapes stand for what is not to be shown: names come from the wire.
+fn safe(lines: &[u8]) -> Cow<'_, [u8]> {
+    if lines.iter().all(|octet| (b'\n'..0x7f).contains(octet)) {
+        return Cow::Borrowed(lines);
+    }
+    let text = String::from_utf8_lossy(lines).into_owned();
+    Cow::Owned(foreign::json(text).into_bytes())
+}

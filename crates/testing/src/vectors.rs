@@ -1,0 +1,64 @@
+//! Layer-2 frames of sampled values and GOOSE, with what a decoder has to return: our test vectors.
+
+use serde_json::Value;
+
+/// A frame, and what it is to a decoder.
+pub struct Vector {
+    /// What it is called.
+    pub name: String,
+    /// `sv` or `goose`.
+    pub kind: String,
+    /// `accept`, `accept_flag`, `drop` or `drop_count`: what a subscriber does with it.
+    pub policy: String,
+    /// The octets, from the destination address on.
+    pub frame: Vec<u8>,
+    /// What a decoder returns of it, by field; null where nothing is said.
+    pub expect: Value,
+}
+
+/// All of them.
+///
+/// # Panics
+/// When the file of the vectors is not what it was.
+pub fn vectors() -> Vec<Vector> {
+    let all = include_str!("../../wire/tests/data/vectors.json");
+    let all: Vec<Value> = serde_json::from_str(all).expect("the vectors are JSON");
+    assert_eq!(all.len(), 61);
+    all.iter().map(read).collect()
+}
+
+/// The frame of one.
+///
+/// # Panics
+/// When there is none of this name.
+pub fn vector(name: &str) -> Vec<u8> {
+    let found = vectors().into_iter().find(|vector| vector.name == name);
+    found.unwrap_or_else(|| panic!("no vector {name}")).frame
+}
+
+/// The octets that pairs of hexadecimal digits stand for.
+///
+/// # Panics
+/// When the text is something else.
+pub fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal digits"))
+        .collect()
+}
+
+/// Octets as pairs of hexadecimal digits.
+pub fn hex(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+fn read(vector: &Value) -> Vector {
+    let text = |key: &str| vector[key].as_str().expect("text").to_owned();
+    Vector {
+        name: text("name"),
+        kind: text("kind"),
+        policy: text("policy"),
+        frame: unhex(&text("hex")),
+        expect: vector["expect"].clone(),
+    }
+}
