@@ -235,7 +235,10 @@ fn other_files_are_named() {
         "not a capture: it begins with 53 51 4c 69 74 65 20 66 6f 72 6d 61 74 20 33 00 \"SQLite format 3.\", where a pcap or \
          pcapng file has its magic number"
     );
-    let missing = Reader::open("/nonexistent/file.pcap".as_ref()).err().unwrap().to_string();
+    let missing = Reader::open("/nonexistent/file.pcap".as_ref())
+        .err()
+        .unwrap()
+        .to_string();
     assert!(missing.starts_with("/nonexistent/file.pcap: No such file"), "{missing}");
 }
 

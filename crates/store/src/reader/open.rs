@@ -25,6 +25,9 @@ const WRITE_VERSION_AT: usize = 18;
 const PAGES_AT: usize = 28;
 const APPLICATION_ID_AT: usize = 68;
 
+/// Why a file of which nothing was written is none of ours. A program that is killed while it makes its file leaves such a one.
+const EMPTY: &str = "it is empty";
+
 /// Write version of a database whose last transactions may be in a log beside it.
 const WITH_LOG: u8 = 2;
 
@@ -68,10 +71,7 @@ pub(super) fn open(path: &Path) -> Result<RunFile, StoreError> {
 /// cannot make them wrong. Whether there is to be a log beside the file while nobody closed the run.
 fn check_header(path: &Path) -> Result<bool, StoreError> {
     let refused = |error| StoreError::from_io(path, "open the run file", error);
-    let not_ours = |why: &str| StoreError::NotARunFile {
-        path: path.to_owned(),
-        why: why.to_owned(),
-    };
+    let not_ours = |why: &str| not_ours(path, why);
     let metadata = fs::metadata(path).map_err(refused)?;
     if !metadata.is_file() {
         return Err(not_ours(if metadata.is_dir() {
@@ -87,7 +87,7 @@ fn check_header(path: &Path) -> Result<bool, StoreError> {
         .read_to_end(&mut header)
         .map_err(refused)?;
     if header.is_empty() {
-        return Err(not_ours("it is empty"));
+        return Err(not_ours(EMPTY));
     }
     if !header.starts_with(MAGIC) || header.len() < HEADER_BYTES as usize {
         return Err(not_ours("it is not an SQLite database"));
@@ -104,6 +104,13 @@ fn check_header(path: &Path) -> Result<bool, StoreError> {
         found => Err(not_ours(&format!(
             "its schema number is {found}, and there never was one"
         ))),
+    }
+}
+
+fn not_ours(path: &Path, why: &str) -> StoreError {
+    StoreError::NotARunFile {
+        path: path.to_owned(),
+        why: why.to_owned(),
     }
 }
 
@@ -146,7 +153,14 @@ fn connect(path: &Path) -> Result<(Connection, Run), StoreError> {
         let read_write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let doing = "open an interrupted run in a directory that cannot be written (copy the file, and the -wal or -journal \
                      file beside it, to one that can)";
-        return try_open(path, read_write).map_err(|fault| StoreError::from_fault(path, doing, fault));
+        return try_open(path, read_write).map_err(|fault| {
+            // Put right to what it was before its first transaction.
+            if fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+                not_ours(path, EMPTY)
+            } else {
+                StoreError::from_fault(path, doing, fault)
+            }
+        });
     }
     // A run in a directory that cannot be written, without a log: nothing can change it.
     let immutable = read_only | OpenFlags::SQLITE_OPEN_URI;

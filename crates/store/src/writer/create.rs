@@ -46,12 +46,13 @@ fn fill(path: &Path, info: &RunInfo) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
-    db.execute_batch(BEFORE_TABLES)?;
     db.pragma_update(None, "synchronous", "FULL")?;
     db.pragma_update(None, "foreign_keys", true)?;
     // Nothing of a transaction goes to /tmp, which may be the disk that is full.
     db.pragma_update(None, "temp_store", "MEMORY")?;
     commit(&mut db, |tx| {
+        // Setting how freed pages are reused writes the header: outside, who is killed leaves a database that says nothing of whose it is.
+        tx.execute_batch(BEFORE_TABLES)?;
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         tx.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         tx.execute_batch(TABLES)?;
@@ -61,6 +62,10 @@ fn fill(path: &Path, info: &RunInfo) -> Result<Connection, Fault> {
     // readers and the writer then wait for each other.
     db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     db.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
+    // A file without its log looks like a copy that lacks it: there is one from the beginning.
+    commit(&mut db, |tx| {
+        Ok(tx.pragma_update(None, "user_version", SCHEMA_VERSION)?)
+    })?;
     Ok(db)
 }
 

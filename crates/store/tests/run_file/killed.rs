@@ -5,9 +5,9 @@ use model::RunState;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
-use store::RunFile;
+use store::{RunFile, StoreError};
 
 const SERIES: u32 = 4;
 
@@ -70,4 +70,48 @@ fn every_acknowledged_window_survives_sigkill() {
         most = most.max(windows);
     }
     assert!(most >= 20, "the writer got nowhere: at most {most} windows");
+}
+
+/// Starts what makes a run file, and kills it as it enters the `at`-th system call of this name. `false`: there are not as many.
+fn kill_at(call: &str, at: u32, path: &Path) -> bool {
+    let maker = as_child(MADE, path);
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e"]);
+    traced.arg(format!("inject={call}:signal=KILL:when={at}"));
+    traced.arg(maker.get_program()).args(maker.get_args());
+    traced.envs(maker.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ended = traced.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    !ended.expect("strace").success()
+}
+
+const MADE: &str = "killed::a_file_that_was_being_made_is_empty_or_a_run";
+
+#[test]
+fn a_file_that_was_being_made_is_empty_or_a_run() {
+    if let Some(path) = child_path() {
+        drop(create(&path, SERIES, None));
+        return;
+    }
+    if Command::new("strace").arg("-V").output().is_err() {
+        return testing::skip("a_file_that_was_being_made_is_empty_or_a_run", "no strace");
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let (mut empty, mut runs) = (0, 0);
+    for call in ["pwrite64", "fsync", "unlink"] {
+        for at in 1.. {
+            let path = directory.path().join(format!("{call}-{at}.triptime"));
+            if !kill_at(call, at, &path) {
+                break;
+            }
+            match RunFile::open(&path) {
+                Ok(run) => {
+                    runs += 1;
+                    assert_eq!(run.state(), RunState::Interrupted);
+                }
+                Err(StoreError::NotARunFile { why, .. }) if why == "it is empty" => empty += 1,
+                Err(error) => panic!("killed at {call} {at}: {error}"),
+            }
+        }
+    }
+    assert!(empty > 0 && runs > 0, "{empty} empty, {runs} runs");
 }
