@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compiles the binary and every test program of the workspace, and runs the programs: those that tests/groups.toml names under `singly`
 one after the other, then those under `beside` several at once, then those under `pairs` two at once; of each group first what needs no
-binary. With the time of the CPUs that these leave over the compiler runs, and then those under `computing`. Those under `alone` run when
-all others have ended. What a program says is shown in one piece, when it has ended.
+binary. With the time of the CPUs that these leave over the compiler runs, and then those under `computing`. Those under `last` run when
+all others have ended, two at once. What a program says is shown in one piece, when it has ended.
 
 A test that measures in real time can fail on a shared machine through a stall that it did not plan. The few such tests that
 failed are run again, by themselves: who then passes as often as it is asked to is named as UNSTEADY, all others are FAILED."""
@@ -26,7 +26,7 @@ CPUS = len(os.sched_getaffinity(0))
 # So many programs beside each other: most of them wait most of the time.
 AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * CPUS)
 # How many programs of each group run at once.
-GROUPS_AT_ONCE = {"computing": CPUS, "singly": 1, "beside": AT_ONCE, "pairs": 2, "alone": 1}
+GROUPS_AT_ONCE = {"computing": CPUS, "singly": 1, "beside": AT_ONCE, "pairs": 2, "last": 2}
 # The groups one after the other; first the one that leaves most for the compiler.
 IN_TURN = ("singly", "beside", "pairs")
 ANY = "*"
@@ -212,7 +212,7 @@ def main():
         ended = run_in_turn(jobs, compilation) + computing.result()
     if not compilation.succeeded:
         sys.exit("FAILED: the binary or the tests do not compile, or a lint is not kept")
-    ended += run_group("alone", jobs["alone"], compilation)
+    ended += run_group("last", jobs["last"], compilation)
     failures = [one for one in ended if not one.succeeded]
     passed = unsteady(failures, compilation)
     for name in passed or ():

@@ -77,11 +77,7 @@ impl Round {
             assert_eq!(output.status.code(), Some(2), "round {round}: {said}");
             return;
         }
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "round {round}, {lived_ms} ms: {said}"
-        );
+        assert_eq!(output.status.code(), Some(0), "round {round}, {lived_ms} ms: {said}");
         let document = json(&output);
         assert_eq!(document["run"]["state"], "interrupted");
         let received: u64 = document["series"]

@@ -103,7 +103,8 @@ impl Machine {
             "-cpu",
             "max",
         ]);
-        command.args(["-smp", "2", "-m", "512", "-append", "console=ttyS0 quiet panic=-1"]);
+        command.args(["-smp", "2", "-m", "512"]);
+        command.args(["-append", "console=ttyS0 quiet panic=-1 cryptomgr.notests"]);
         command
             .arg("-kernel")
             .arg(kernel.join("vmlinux"))
