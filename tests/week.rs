@@ -24,27 +24,28 @@ fn minute() -> PathBuf {
 }
 
 /// The sixty windows of 20 s that begin at each second of the minute, per series.
-fn windows_of_20_s() -> Vec<Vec<Histogram>> {
+fn windows_of_20_s() -> Vec<Vec<Window>> {
     let run = RunFile::open(&minute()).expect("the recorded minute");
     let of_series = |id| {
         let seconds = run.histograms(SeriesId(id)).expect("histograms");
         let from = |begin: usize| {
             let mut sum = Histogram::new();
             (0..20).for_each(|second| sum.merge(&seconds[(begin + second) % 60].histogram));
-            sum
+            window(id, sum)
         };
         (0..60).map(from).collect()
     };
     (0..SERIES).map(of_series).collect()
 }
 
-fn window(series: u32, number: u64, histogram: &Histogram) -> Window {
+/// The first window of a series, with these samples.
+fn window(series: u32, histogram: Histogram) -> Window {
     let samples = histogram.count();
     let whole = |ns: Option<u64>| ns.map(|ns| i64::try_from(ns).expect("small"));
     Window {
         series: SeriesId(series),
-        start_ns: number * WINDOW_NS,
-        end_ns: (number + 1) * WINDOW_NS,
+        start_ns: 0,
+        end_ns: WINDOW_NS,
         counters: Counters {
             expected: samples,
             received: samples,
@@ -53,7 +54,7 @@ fn window(series: u32, number: u64, histogram: &Histogram) -> Window {
         sum_ns: (histogram.mean().expect("samples") * samples as f64) as i128,
         min_ns: whole(histogram.min()),
         max_ns: whole(histogram.max()),
-        histogram: histogram.clone(),
+        histogram,
     }
 }
 
@@ -86,7 +87,12 @@ fn write_week(path: &Path) {
         let mut batch = Batch::default();
         for number in first..(first + 20).min(WINDOWS) {
             for (cpu, windows) in (0..).zip(&stored) {
-                let window = window(cpu, number, &windows[usize::try_from(number % 60).expect("small")]);
+                let samples = &windows[usize::try_from(number % 60).expect("small")];
+                let window = Window {
+                    start_ns: number * WINDOW_NS,
+                    end_ns: (number + 1) * WINDOW_NS,
+                    ..samples.clone()
+                };
                 batch.spikes.push(Spike {
                     series: window.series,
                     at_ns: window.end_ns,

@@ -161,6 +161,28 @@ fn heartbeats_that_end_are_a_doubt_before_they_expire() {
 }
 
 #[test]
+fn what_a_message_that_was_overtaken_leaves_out_is_lost() {
+    let mut supervisor = supervisor();
+    let found = outcomes(
+        &mut supervisor,
+        &[
+            (0, message(4, 1, 0, 0)),
+            (100, message(5, 0, 100, 1)),
+            (101, message(4, 4, 0, 0)),
+        ],
+    );
+    assert_eq!(found[2], Outcome::HeldUp);
+    assert_eq!((supervisor.rules().lost(), supervisor.rules().gaps()), (2, 1));
+    // More than can have been sent in that time is of somebody else.
+    let found = outcomes(
+        &mut supervisor,
+        &[(200, message(6, 0, 200, 0)), (201, message(5, 4_000_000, 100, 1))],
+    );
+    assert_eq!(found[1], Outcome::Old);
+    assert_eq!(supervisor.rules().lost(), 2);
+}
+
+#[test]
 fn a_message_that_the_next_state_overtook_is_late_once() {
     let mut supervisor = supervisor();
     let found = outcomes(

@@ -34,20 +34,26 @@ fn slot(number: u64) -> usize {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Earlier {
     st_num: u32,
+    /// The last one taken of it.
+    sq_num: u32,
     t_ns: i64,
     /// When the next one began.
     over: Heard,
     /// A late one may still come.
     may_be_late: bool,
+    /// So many messages more may have been sent and lost between its last one and the next state's first.
+    most_missing: u64,
 }
 
 impl Earlier {
-    pub(super) fn of(last: Said, over: Heard) -> Self {
+    pub(super) fn of(last: Said, over: Heard, most_missing: u64) -> Self {
         Self {
             st_num: last.numbers.st_num,
+            sq_num: last.numbers.sq_num,
             t_ns: last.t_ns,
             over,
             may_be_late: true,
+            most_missing,
         }
     }
 
@@ -63,9 +69,11 @@ impl Earlier {
         }
     }
 
-    /// Whether one that comes now may have been overtaken on its way.
-    pub(super) fn is_just_over(&self, now: Heard) -> bool {
-        self.may_be_late && now.since(self.over).is_some_and(|ns| ns <= HELD_UP_NS)
+    /// Whether one that comes now may have been overtaken on its way: then, how many between it and the last one taken never came.
+    pub(super) fn overtaken(&self, said: &Said, now: Heard) -> Option<u64> {
+        let missing = u64::from(said.numbers.sq_num.saturating_sub(self.sq_num)).saturating_sub(1);
+        let is_just_over = now.since(self.over).is_some_and(|ns| ns <= HELD_UP_NS);
+        (self.may_be_late && is_just_over && missing <= self.most_missing).then_some(missing)
     }
 }
 

@@ -232,7 +232,7 @@ impl Rules {
         if !time.is_overdue
             && let Some(earlier) = self.earlier.filter(|earlier| earlier.is_of(&said))
         {
-            return self.of_the_state_before(earlier, at);
+            return self.of_the_state_before(earlier, &said, at);
         }
         // stNum goes from its highest value to 1: close to both ends, a lower one may be the next.
         let wrapped = message.st_num < last_numbers.st_num && ahead < 1 << 16;
@@ -249,7 +249,9 @@ impl Rules {
             if u64::from(message.sq_num) > most_missing && !goes_on {
                 return self.restart(message.sq_num);
             }
-            self.earlier = Some(Earlier::of(last, at));
+            let of_this_state = u64::from(message.sq_num);
+            let left = most_missing.checked_sub(of_this_state).unwrap_or(most_missing);
+            self.earlier = Some(Earlier::of(last, at, left));
             self.new_state(message.sq_num, most_missing);
             self.counts.states += 1;
             self.counts.missed_states += missed;
@@ -322,11 +324,13 @@ impl Rules {
     }
 
     /// A message of the state before, which was live when this one began.
-    fn of_the_state_before(&mut self, earlier: Earlier, at: Heard) -> Outcome {
-        if earlier.is_just_over(at) {
-            // One: a state that goes on is no late message.
+    fn of_the_state_before(&mut self, earlier: Earlier, said: &Said, at: Heard) -> Outcome {
+        if let Some(missing) = earlier.overtaken(said, at) {
+            // One: a state that goes on is no late message. What is missing before it would be another.
             self.earlier = Some(earlier.without_late());
             self.counts.held_up += 1;
+            self.order.lost += missing;
+            self.order.gaps += u64::from(missing > 0);
             return Outcome::HeldUp;
         }
         self.counts.old += 1;
@@ -356,7 +360,7 @@ impl Rules {
     }
 
     fn restart(&mut self, sq_num: u32) -> Outcome {
-        self.earlier = self.last.map(|last| Earlier::of(last.message, last.at));
+        self.earlier = self.last.map(|last| Earlier::of(last.message, last.at, 0));
         self.stamps = Stamps::OfTheState;
         self.begin(sq_num);
         self.counts.restarts += 1;
