@@ -61,7 +61,7 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
         "trace",
         "p-ts",
         "--duration",
-        "2s",
+        "4s",
         "--window",
         "1s",
         "--json",
@@ -82,7 +82,7 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
     for name in ["hop/nic-to-port/MU01", "hop/port-to-edge/MU01", "hop/nic-to-app/MU02"] {
         let series = support::series(&document, name);
         let exposure_s = series["exposure_s"].as_f64().expect("a number");
-        assert!((1.0..2.5).contains(&exposure_s), "{name}: {exposure_s} s of 2 s traced");
+        assert!((2.0..4.5).contains(&exposure_s), "{name}: {exposure_s} s of 4 s traced");
         assert!(series["received"].as_u64() > Some(500), "{name}: {series}");
         assert_eq!(series["lost"], 0, "{name}");
     }
