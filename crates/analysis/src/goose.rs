@@ -223,7 +223,10 @@ impl GooseStream {
                     format!("{missing} missing between sqNum {from} and {sq_num} of stNum {st_num} (frame {frame})")
                 });
             }
-            Outcome::Old | Outcome::Conflicting | Outcome::HeldUp | Outcome::Repetition(_) => {}
+            Outcome::HeldUp(missing @ 1..) => notes.write(budget, EventKind::Loss, || {
+                format!("{missing} missing before sqNum {sq_num} of stNum {st_num}, which the next state overtook (frame {frame})")
+            }),
+            Outcome::Old | Outcome::Conflicting | Outcome::HeldUp(_) | Outcome::Repetition(_) => {}
         }
     }
 

@@ -138,8 +138,8 @@ pub enum Outcome {
     Repetition(Place),
     /// From before the last message, while that is live: replayed, or of a second publisher.
     Old,
-    /// Of the state before, overtaken by this one on its way.
-    HeldUp,
+    /// Of the state before, overtaken by this one on its way; so many before it never came.
+    HeldUp(u64),
     /// With numbers that were seen, and other contents: of a second publisher.
     Conflicting,
 }
@@ -163,7 +163,7 @@ impl Outcome {
     pub fn is_measured(self) -> bool {
         !matches!(
             self,
-            Self::Old | Self::HeldUp | Self::Conflicting | Self::Repetition(Place::Duplicate)
+            Self::Old | Self::HeldUp(_) | Self::Conflicting | Self::Repetition(Place::Duplicate)
         )
     }
 }

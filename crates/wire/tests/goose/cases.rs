@@ -171,7 +171,7 @@ fn what_a_message_that_was_overtaken_leaves_out_is_lost() {
             (101, message(4, 4, 0, 0)),
         ],
     );
-    assert_eq!(found[2], Outcome::HeldUp);
+    assert_eq!(found[2], Outcome::HeldUp(2));
     assert_eq!((supervisor.rules().lost(), supervisor.rules().gaps()), (2, 1));
     // More than can have been sent in that time is of somebody else.
     let found = outcomes(
@@ -194,6 +194,6 @@ fn a_message_that_the_next_state_overtook_is_late_once() {
             (102, message(4, 3, 0, 0)),
         ],
     );
-    assert_eq!(found[2..], [Outcome::HeldUp, Outcome::Old]);
+    assert_eq!(found[2..], [Outcome::HeldUp(0), Outcome::Old]);
     assert_eq!((supervisor.rules().late(), supervisor.counts().held_up), (2, 1));
 }

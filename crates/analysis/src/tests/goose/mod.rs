@@ -61,6 +61,21 @@ fn goose_states_and_silence_become_events() {
 }
 
 #[test]
+fn what_is_missing_before_a_message_that_was_overtaken_is_told() {
+    let frames = [
+        (ms(0), message(4, 7)),
+        (ms(50), message(5, 0)),
+        (ms(51), message(4, 9)),
+        (ms(60), message(5, 1)),
+    ];
+    let (summary, kept) = analyse(&frames);
+    let tally = &summary.streams[0].tally.counters;
+    assert_eq!((tally.lost, tally.reordered), (1, 1));
+    let text = "1 missing before sqNum 9 of stNum 4, which the next state overtook (frame 3)";
+    assert!(kept.events.iter().any(|event| event.text == text), "{:?}", kept.events);
+}
+
+#[test]
 fn a_jump_of_goose_numbers_that_the_time_does_not_explain_is_told_and_no_loss() {
     let frames = [
         (ms(0), message(4, 7)),

@@ -202,7 +202,7 @@ impl Watched {
             Outcome::Restart => self.say(notice::RESTART, at, st_num, sq_num, feed),
             Outcome::Old if !self.was_foreign => self.say(notice::OLD, at, st_num, from, feed),
             Outcome::Conflicting if !self.was_foreign => self.say(notice::CONFLICTING, at, st_num, sq_num, feed),
-            Outcome::Old | Outcome::Conflicting | Outcome::HeldUp | Outcome::Repetition(_) => {}
+            Outcome::Old | Outcome::Conflicting | Outcome::HeldUp(_) | Outcome::Repetition(_) => {}
         }
         self.was_foreign = matches!(outcome, Outcome::Old | Outcome::Conflicting);
     }

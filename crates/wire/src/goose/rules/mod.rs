@@ -331,7 +331,7 @@ impl Rules {
             self.counts.held_up += 1;
             self.order.lost += missing;
             self.order.gaps += u64::from(missing > 0);
-            return Outcome::HeldUp;
+            return Outcome::HeldUp(missing);
         }
         self.counts.old += 1;
         Outcome::Old
