@@ -17,7 +17,7 @@ help: ## This list
 
 build: ## The release binary, at target/triptime
 	@scripts/need.sh build
-	@echo "building $(BINARY): about 4 minutes, the first time"
+	@echo "building $(BINARY): 3 to 4 minutes, the first time"
 	@TRIPTIME_COMMIT=$(COMMIT) $(CARGO) build --quiet --release --locked -p triptime-cli --config '$(REMAPPED)'
 	@install -m 755 target/$(TARGET)/release/triptime $(BINARY)
 
@@ -37,7 +37,7 @@ qualify: build ## Install what is missing, build, run the main job, print verdic
 
 test: ## Install what is missing, build, run every test, list the skipped ones
 	@scripts/need.sh test
-	@TRIPTIME_CARGO_CONFIG='$(REMAPPED)' scripts/test.sh
+	@TRIPTIME_CARGO_CONFIG='$(REMAPPED)' TRIPTIME_COMMIT=$(COMMIT) scripts/test.sh
 
 check: ## Formatting and lints
 	$(CARGO) fmt --all --check

@@ -11,8 +11,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Lint while compiling, and let no warning pass: as `make check` does, without another compilation of everything (`.ci/run`).
 LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
-# What Cargo's profile for development has, and its profile for releases has not.
-IN_DEVELOPMENT = {"opt-level": 0, "debug-assertions": True, "overflow-checks": True, "strip": "none", "codegen-units": 4}
 # The package whose tests drive the binary.
 END_TO_END = "triptime-tests"
 # The packages whose tests measure, and need no binary. As the end-to-end tests they wait more than they compute: all else is compiled
@@ -34,14 +32,17 @@ class Program:
 
 
 def compiler():
-    """What cargo is told of the compiler, at each call alike: another one would compile everything again."""
+    """What Cargo is told of the compiler: scripts/rustc_of_tests.sh has what follows from it."""
+    optimised = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["dev"]["package"]
+    levels = " ".join(f"{name}={profile['opt-level']}" for name, profile in optimised.items())
+    told = {"RUSTC_WRAPPER": str(ROOT / "scripts/rustc_of_tests.sh"), "TRIPTIME_OPTIMISED": f" {levels} "}
     if not LINTED:
-        return {}
+        return told
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     # clippy-driver compiles as rustc does, and lints. Its arguments are separated as cargo-clippy separates them.
     separator = "__CLIPPY_HACKERY__"
     arguments = separator.join(["-D", "warnings", ""])
-    return {"RUSTC_WORKSPACE_WRAPPER": f"{sysroot}/bin/clippy-driver", "CLIPPY_ARGS": arguments}
+    return {**told, "TRIPTIME_LINTER": f"{sysroot}/bin/clippy-driver", "CLIPPY_ARGS": arguments}
 
 
 def packages():
@@ -51,13 +52,9 @@ def packages():
 
 
 def cargo_test(*arguments):
-    """What compiles the tests: as the release is compiled, so that they share its dependencies; our own crates as in development."""
+    """What compiles the tests: with all settings of the release, so that they share its libraries."""
+    settings = filter(None, [os.environ.get("TRIPTIME_CARGO_CONFIG")])
     command = ["cargo", "test", "--release", "--workspace", "--locked", *arguments]
-    settings = list(filter(None, [os.environ.get("TRIPTIME_CARGO_CONFIG")]))
-    optimised = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["dev"]["package"]
-    for name in (one["name"] for one in packages()):
-        profile = {**IN_DEVELOPMENT, **optimised.get(name, {})}
-        settings += [f"profile.release.package.{name}.{key}={json.dumps(value)}" for key, value in profile.items()]
     return command + [word for setting in settings for word in ("--config", setting)]
 
 
@@ -67,7 +64,7 @@ def named(programs):
 
 
 def binary():
-    return subprocess.run(["make", "--no-print-directory", "build"], cwd=ROOT).returncode == 0
+    return subprocess.run(["make", "--no-print-directory", "build"], cwd=ROOT, env={**os.environ, **compiler()}).returncode == 0
 
 
 def program(package, target):

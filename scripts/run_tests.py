@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compiles the binary and every test program of the workspace, and runs the programs: those that tests/groups.toml names under `singly`
-one after the other, then those under `beside` several at once, then those under `pairs` two at once; of each group first what needs no
-binary. With the time of the CPUs that these leave over the compiler runs, and then those under `computing`. Those under `last` run when
-all others have ended, two at once. What a program says is shown in one piece, when it has ended.
+one after the other, then those under `beside` several at once, then those under `pairs` two at once. With the time of the CPUs that
+these leave over the compiler runs, and then those under `computing`. Those under `last` run when all others have ended, two at once.
+What a program says is shown in one piece, when it has ended.
 
 A test that measures in real time can fail on a shared machine through a stall that it did not plan. The few such tests that
 failed are run again, by themselves: who then passes as often as it is asked to is named as UNSTEADY, all others are FAILED."""
@@ -181,16 +181,6 @@ def run_group(group, jobs, compilation):
     return ended
 
 
-def run_in_turn(jobs, compilation):
-    """Runs the groups that are one after the other: those of their programs first that are compiled first."""
-    first, ended = compilation.first(), []
-    for is_first in (True, False):
-        for group in IN_TURN:
-            chosen = [one for one in jobs[group] if (one.program in first) == is_first]
-            ended += run_group(group, chosen, compilation)
-    return ended
-
-
 def compute(jobs, compilation):
     """Compiles, then runs what computes, all with the time that is left over: threads and processes inherit the policy."""
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
@@ -209,7 +199,8 @@ def main():
     jobs["computing"].append(Job("documentation", documentation, environment=compiler()))
     with ThreadPoolExecutor(1) as meanwhile:
         computing = meanwhile.submit(compute, jobs, compilation)
-        ended = run_in_turn(jobs, compilation) + computing.result()
+        ended = [one for group in IN_TURN for one in run_group(group, jobs[group], compilation)]
+        ended += computing.result()
     if not compilation.succeeded:
         sys.exit("FAILED: the binary or the tests do not compile, or a lint is not kept")
     ended += run_group("last", jobs["last"], compilation)

@@ -271,6 +271,6 @@ pub(super) fn ways(merge: &Merge, own: &Own, bases: &[usize], points: usize) -> 
     if points > 2 {
         ways.push(way(WayKind::Whole, (0, 0), (runs - 1, last_point(runs - 1))));
     }
-    debug_assert!(runs <= MOST_RUNS, "checked when they were opened");
+    assert!(runs <= MOST_RUNS, "checked when they were opened");
     ways
 }

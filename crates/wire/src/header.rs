@@ -95,7 +95,7 @@ impl Header {
 
     /// Appends the header; Length is computed from the octets of the APDU, which must be at most [`MAX_APDU`].
     pub(crate) fn write(out: &mut Vec<u8>, appid: u16, reserved1: u16, reserved2: u16, apdu: &[u8]) {
-        debug_assert!(apdu.len() <= MAX_APDU);
+        assert!(apdu.len() <= MAX_APDU);
         let length = (OCTETS + apdu.len()) as u16;
         for field in [appid, length, reserved1, reserved2] {
             out.extend_from_slice(&field.to_be_bytes());

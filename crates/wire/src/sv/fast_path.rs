@@ -47,7 +47,7 @@ impl FastPath {
     /// dropped. This comes for every frame.
     #[inline]
     pub fn put_back(&mut self, taken: Self) {
-        debug_assert_eq!(self.words.capacity() + self.slots.capacity(), 0, "something was taken");
+        assert_eq!(self.words.capacity() + self.slots.capacity(), 0, "something was taken");
         std::mem::forget(std::mem::replace(self, taken));
     }
 

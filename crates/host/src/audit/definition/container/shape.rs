@@ -120,7 +120,7 @@ impl Shape {
 
     /// Notes a fact.
     pub(in crate::audit) fn set(&mut self, name: &'static str, value: impl IntoKnown) {
-        debug_assert!(NAMES.contains(&name), "{name}");
+        assert!(NAMES.contains(&name), "{name}");
         self.part.set(name, value);
     }
 
