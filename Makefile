@@ -17,7 +17,7 @@ help: ## This list
 
 build: ## The release binary, at target/triptime
 	@scripts/need.sh build
-	@echo "building $(BINARY): 3 to 4 minutes, the first time"
+	@echo "building $(BINARY): about 3 minutes, the first time"
 	@TRIPTIME_COMMIT=$(COMMIT) $(CARGO) build --quiet --release --locked -p triptime-cli --config '$(REMAPPED)'
 	@install -m 755 target/$(TARGET)/release/triptime $(BINARY)
 

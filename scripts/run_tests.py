@@ -24,7 +24,7 @@ from compile_tests import END_TO_END, MEASURING, ROOT, Compilation, Program, car
 GROUPS = ROOT / "tests/groups.toml"
 CPUS = len(os.sched_getaffinity(0))
 # So many programs beside each other: most of them wait most of the time.
-AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * CPUS)
+AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * CPUS + 1)
 # How many programs of each group run at once.
 GROUPS_AT_ONCE = {"computing": CPUS, "singly": 1, "beside": AT_ONCE, "pairs": 2, "last": 2}
 # The groups one after the other; first the one that leaves most for the compiler.

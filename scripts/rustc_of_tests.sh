@@ -2,7 +2,8 @@
 # The compiler as scripts/compile_tests.py has Cargo call it (RUSTC_WRAPPER): libraries are compiled as in the release, so that tests link
 # what is shipped and nothing is compiled twice; test programs, with the unit tests among them, as in development.
 #
-# Cargo does not see that this file changed: what is compiled already stays as it is.
+# Cargo sees neither that this file changed nor these variables: what is compiled already stays as it is, and is not linted later. A
+# clean clone, as `.ci/run` has it, compiles everything; `make check` lints whatever is there.
 #
 # TRIPTIME_OPTIMISED: packages, and how far their unit tests are optimised: " triptime-stats=2 triptime-wire=1 ".
 # TRIPTIME_LINTER: what lints while it compiles, if it is to: all that is not shipped, a library by its unit tests. No warning passes.
