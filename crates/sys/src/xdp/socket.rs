@@ -57,7 +57,9 @@ impl Socket {
         };
         sockopt::set(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &umem.registration())
             .map_err(|errno| memory_refusal(name, errno))?;
-        set(libc::XDP_UMEM_FILL_RING, ring_frames)?;
+        // The kernel shows a received frame before it shows that it took the chunk from here: until then the chunk has two places.
+        let fill_places = 2 * ring_frames;
+        set(libc::XDP_UMEM_FILL_RING, fill_places)?;
         set(libc::XDP_UMEM_COMPLETION_RING, send_frames)?;
         set(libc::XDP_RX_RING, ring_frames)?;
         set(libc::XDP_TX_RING, send_frames)?;
@@ -67,7 +69,7 @@ impl Socket {
         let mut socket = Self {
             received: Ring::map(&fd, name, offsets.rx, libc::XDP_PGOFF_RX_RING as u64, ring_frames)?,
             to_send: Ring::map(&fd, name, offsets.tx, libc::XDP_PGOFF_TX_RING as u64, send_frames)?,
-            to_fill: Ring::map(&fd, name, offsets.fr, libc::XDP_UMEM_PGOFF_FILL_RING, ring_frames)?,
+            to_fill: Ring::map(&fd, name, offsets.fr, libc::XDP_UMEM_PGOFF_FILL_RING, fill_places)?,
             sent: Ring::map(&fd, name, offsets.cr, libc::XDP_UMEM_PGOFF_COMPLETION_RING, send_frames)?,
             free: (ring_frames..ring_frames + send_frames)
                 .map(|index| umem.address(index as usize))
