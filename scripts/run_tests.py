@@ -9,6 +9,7 @@ failed are run again, by themselves: who then passes as often as it is asked to 
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -130,6 +131,29 @@ def has_memory():
 SHOWING = threading.Lock()
 
 
+def in_group(group):
+    """The commands of the processes in this group, without its leader."""
+    commands = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            is_in = int((process / "stat").read_text().rpartition(") ")[2].split()[2]) == group
+            if is_in and process.name != str(group):
+                commands.append((process / "cmdline").read_text(errors="replace").replace("\0", " ").strip())
+        except OSError:
+            # It has ended meanwhile.
+            continue
+    return list(filter(None, commands))
+
+
+def end_what_is_left(leader):
+    """Waits until the leader of a process group has ended, ends the others of the group, and returns their commands: a test that failed
+    may leave a real-time thread that spins beneath all others. The leader is not reaped yet, so its number is nobody else's."""
+    os.waitid(os.P_PID, leader, os.WEXITED | os.WNOWAIT)
+    left = in_group(leader)
+    os.killpg(leader, signal.SIGKILL)
+    return left
+
+
 def run(job, compilation):
     """Runs a job as soon as its program is compiled, and shows what it said."""
     executable = compilation.executable(job.program) if job.program else ""
@@ -145,7 +169,9 @@ def run(job, compilation):
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
+        left = end_what_is_left(process.pid)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
@@ -155,6 +181,8 @@ def run(job, compilation):
     nothing = job.is_part and "\nrunning 0 tests\n" in output
     with SHOWING:
         print(f"== {job.name}\n{output}== {job.name}: {cost}", flush=True)
+        if left:
+            print(f"== {job.name} left running, and they are ended: {', '.join(left)}", flush=True)
         if nothing:
             print(f"tests/groups.toml: {job.name} fits no test", flush=True)
     failed = re.findall(r"^test (\S+) .*FAILED$", output, re.MULTILINE)
