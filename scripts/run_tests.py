@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compiles the binary and every test program of the workspace, and runs the programs: those that tests/groups.toml names under `singly`
-one after the other, then those under `beside` several at once, then those under `pairs` two at once. With the time of the CPUs that
-these leave over the compiler runs, and then those under `computing`. Those under `last` run when all others have ended, two at once.
-What a program says is shown in one piece, when it has ended.
+one after the other, then those under `beside` several at once, then those under `pairs` two at once; first, in these groups, what needs
+no binary, while that is compiled. With the time of the CPUs that these leave over the compiler runs, and then those under `computing`.
+Those under `last` run when all others have ended, two at once. What a program says is shown in one piece, when it has ended.
 
 A test that measures in real time can fail on a shared machine through a stall that it did not plan. The few such tests that
 failed are run again, by themselves: who then passes as often as it is asked to is named as UNSTEADY, all others are FAILED."""
@@ -22,6 +22,7 @@ from pathlib import Path
 
 from compile_tests import END_TO_END, MEASURING, ROOT, Compilation, Program, cargo_test, compiler
 
+BEGIN = time.monotonic()
 GROUPS = ROOT / "tests/groups.toml"
 CPUS = len(os.sched_getaffinity(0))
 # So many programs beside each other: most of them wait most of the time.
@@ -177,7 +178,8 @@ def run(job, compilation):
         said.seek(0)
         output = said.read().decode(errors="replace")
     # Also of the processes that it waited for.
-    cost = f"{time.monotonic() - begin:.1f} s, CPU time {used.ru_utime:.1f} s + {used.ru_stime:.1f} s in the kernel"
+    cpu = f"CPU time {used.ru_utime:.1f} s + {used.ru_stime:.1f} s in the kernel"
+    cost = f"{time.monotonic() - begin:.1f} s, from {begin - BEGIN:.0f} s on, {cpu}"
     nothing = job.is_part and "\nrunning 0 tests\n" in output
     with SHOWING:
         print(f"== {job.name}\n{output}== {job.name}: {cost}", flush=True)
@@ -205,16 +207,15 @@ def run_group(group, jobs, compilation):
     begin = time.monotonic()
     with ThreadPoolExecutor(GROUPS_AT_ONCE[group]) as pool:
         ended = list(pool.map(lambda job: run(job, compilation), jobs))
-    print(f"== {group}, {len(jobs)} programs: {time.monotonic() - begin:.0f} s", flush=True)
+    print(f"== {group}, {len(jobs)} programs: {time.monotonic() - begin:.0f} s, from {begin - BEGIN:.0f} s on", flush=True)
     return ended
 
 
 def compute(jobs, compilation):
     """Compiles, then runs what computes, all with the time that is left over: threads and processes inherit the policy."""
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    begin = time.monotonic()
     compilation.run()
-    print(f"== compiling: {time.monotonic() - begin:.0f} s", flush=True)
+    print(f"== compiling: {time.monotonic() - BEGIN:.0f} s", flush=True)
     if not compilation.succeeded:
         return []
     return run_group("computing", jobs["computing"], compilation)
@@ -225,9 +226,13 @@ def main():
     jobs = divide(compilation.programs())
     documentation = cargo_test("--no-fail-fast", "--doc")
     jobs["computing"].append(Job("documentation", documentation, environment=compiler()))
+    early = compilation.first()
     with ThreadPoolExecutor(1) as meanwhile:
         computing = meanwhile.submit(compute, jobs, compilation)
-        ended = [one for group in IN_TURN for one in run_group(group, jobs[group], compilation)]
+        ended = []
+        for is_early in (True, False):
+            for group in IN_TURN:
+                ended += run_group(group, [one for one in jobs[group] if (one.program in early) == is_early], compilation)
         ended += computing.result()
     if not compilation.succeeded:
         sys.exit("FAILED: the binary or the tests do not compile, or a lint is not kept")

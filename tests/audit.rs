@@ -315,7 +315,8 @@ fn nothing_secret_is_captured() {
     fs::write(&arguments, line).expect("a file");
     let script = "mount --bind \"$1\" /proc/cmdline && exec \"$2\" audit --observe 0s --summary --capture \"$3\"";
     let mut talker = std::process::Command::new("sh")
-        .args(["-c", "sleep 60; :", "--password=wort-im-argument"])
+        .args(["-c", "read -r _", "--password=wort-im-argument"])
+        .stdin(std::process::Stdio::piped())
         .spawn()
         .expect("sh");
     let output = std::process::Command::new("unshare")
