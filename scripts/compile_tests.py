@@ -118,7 +118,8 @@ class Compilation:
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, **compiler()})
         for line in process.stdout:
             message = json.loads(line) if line.startswith("{") else {}
-            if message.get("executable") and message["profile"]["test"]:
+            # `--all-targets` compiles the binary as a program of tests too, of which it has none, under the name of its library.
+            if message.get("executable") and message["profile"]["test"] and message["target"]["test"]:
                 with self.changed:
                     self.executables[program(self.packages[message["package_id"]], message["target"])] = message["executable"]
                     self.changed.notify_all()

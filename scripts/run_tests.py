@@ -180,13 +180,14 @@ def run(job, compilation):
     # Also of the processes that it waited for.
     cpu = f"CPU time {used.ru_utime:.1f} s + {used.ru_stime:.1f} s in the kernel"
     cost = f"{time.monotonic() - begin:.1f} s, from {begin - BEGIN:.0f} s on, {cpu}"
-    nothing = job.is_part and "\nrunning 0 tests\n" in output
+    nothing = job.program and "\nrunning 0 tests\n" in output
     with SHOWING:
         print(f"== {job.name}\n{output}== {job.name}: {cost}", flush=True)
         if left:
             print(f"== {job.name} left running, and they are ended: {', '.join(left)}", flush=True)
         if nothing:
-            print(f"tests/groups.toml: {job.name} fits no test", flush=True)
+            why = "tests/groups.toml names a part that fits none" if job.is_part else "its Cargo.toml wants `test = false`"
+            print(f"{job.name} has no test: {why}", flush=True)
     failed = re.findall(r"^test (\S+) .*FAILED$", output, re.MULTILINE)
     return Ended(job, process.returncode == 0 and not nothing, tuple(failed))
 

@@ -1,10 +1,7 @@
 //! How much memory a run takes, all of which is locked.
 
-use std::time::Duration;
-use support::{json, root_or_skip, start, stderr, wait};
-
-/// What docs/measured.md promises of a plan with twenty traced streams and a relay of twenty bays, beside the memory that its loads take.
-const MOST_KIB: u64 = 128 << 10;
+use support::memory::{MOST_KIB, run_with_peak};
+use support::{json, root_or_skip, stderr};
 
 /// The streams and the relay of the plan `substation` without its loads, in short windows: what grew with the number of windows would show.
 const PLAN: &str = r#"
@@ -41,23 +38,6 @@ scenario = ["overcurrent", "load"]
 policy = "other"
 "#;
 
-/// The most memory that a process had in its life, in KiB: looked at until it has ended.
-fn most_kib(process: u32) -> u64 {
-    let mut most = 0;
-    while let Some(kib) = peak_kib(process) {
-        most = kib;
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    most
-}
-
-/// The most memory that a process has had so far, in KiB; `None` when it has ended.
-fn peak_kib(process: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    peak.trim().trim_end_matches(" kB").parse().ok()
-}
-
 #[test]
 fn twenty_traced_streams_and_a_relay_in_forty_windows_each_take_what_is_promised() {
     if !root_or_skip("twenty_traced_streams_and_a_relay_in_forty_windows_each_take_what_is_promised") {
@@ -67,13 +47,8 @@ fn twenty_traced_streams_and_a_relay_in_forty_windows_each_take_what_is_promised
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
     let (plan, out) = (path("memory.toml"), path("run.triptime"));
     std::fs::write(&plan, PLAN).expect("writable");
-    let arguments = ["qualify", &plan, "--json", "--out", &out];
-    let child = start(&arguments);
-    let process = child.id();
-    let watching = std::thread::spawn(move || most_kib(process));
-    let output = wait(child, &arguments);
+    let (output, most) = run_with_peak(&["qualify", &plan, "--json", "--out", &out]);
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
-    let most = watching.join().expect("no panic");
     let all = json(&output)["series"].as_array().expect("series").len();
     assert!(all > 160, "{all} series: the hops or the relay are missing");
     assert!((40 << 10..=MOST_KIB).contains(&most), "{most} KiB for {all} series");

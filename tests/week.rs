@@ -1,13 +1,16 @@
 //! A week of wake-ups on two CPUs in windows of 20 s: how much memory writing it takes, how large the file gets, and how fast
-//! it is reported. The windows are those of a real minute (`data/minute.triptime`), over and over.
+//! it is reported. The windows are those of a real minute (`data/minute.triptime`), over and over. And what the report takes of a week on
+//! a host that stalls.
 
-use model::{Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
+use model::{Counters, Event, EventKind, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
 use stats::Histogram;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use store::{Batch, RunFile, RunWriter};
+use support::memory::{MOST_KIB, run_with_peak};
 use support::{json, run, series};
+use testing::synthetic;
 use units::Realtime;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -69,7 +72,8 @@ fn spec(cpu: u32) -> SeriesSpec {
     }
 }
 
-fn write_week(path: &Path) {
+/// A run file without windows, of one series for each CPU.
+fn begun(path: &Path, cpus: u32) -> RunWriter {
     let info = RunInfo {
         id: "week".into(),
         command: "wakeup".into(),
@@ -78,11 +82,16 @@ fn write_week(path: &Path) {
         started: Realtime::from_ns(1_780_000_000_000_000_000),
         window_ns: WINDOW_NS,
     };
-    let stored = windows_of_20_s();
     let mut writer = RunWriter::create(path, &info, None).expect("a run file");
-    for cpu in 0..SERIES {
+    for cpu in 0..cpus {
         writer.add_series(&spec(cpu)).expect("a series");
     }
+    writer
+}
+
+fn write_week(path: &Path) {
+    let stored = windows_of_20_s();
+    let mut writer = begun(path, SERIES);
     for first in (0..WINDOWS).step_by(20) {
         let mut batch = Batch::default();
         for number in first..(first + 20).min(WINDOWS) {
@@ -174,4 +183,58 @@ fn a_week_fits_into_little_memory_and_a_small_file_and_is_reported_at_once() {
     let figures =
         format!("{peak} KiB of memory, {size} octets of run file, reported in {took_ms} ms, {page} octets of HTML");
     let _ = writeln!(std::io::stdout(), "{figures}");
+}
+
+/// Of forty series, each with as many late samples as a run file keeps, each of which is explained, and a relay's decisions.
+fn write_bad_week(path: &Path) {
+    const CPUS: u32 = 40;
+    const SAMPLES: u64 = store::MOST_SPIKES;
+    let mut writer = begun(path, CPUS);
+    for cpu in 0..CPUS {
+        let of_series = |number: u64| Spike {
+            series: SeriesId(cpu),
+            at_ns: number * SECOND_NS,
+            value_ns: 200_000 + i64::try_from(number).expect("small"),
+            cpu: Some(cpu),
+            sequence: Some(number),
+            explanation: Some(synthetic::explanation()),
+        };
+        let decision = |number: u64| Event {
+            at_ns: number * SECOND_NS,
+            kind: EventKind::Relay,
+            series: Some(SeriesId(cpu)),
+            text: "bays20: bay01, LSVS: samples: good".into(),
+        };
+        let mut all = Histogram::new();
+        (0..SAMPLES).for_each(|number| assert!(all.record(200_000 + number)));
+        let batch = Batch {
+            windows: vec![window(cpu, all)],
+            spikes: (0..SAMPLES).map(of_series).collect(),
+            events: (0..SAMPLES / 2).map(decision).collect(),
+            ..Batch::default()
+        };
+        writer.write(&batch).expect("written");
+    }
+    let end = writer.finish(RunState::Complete, SAMPLES * SECOND_NS);
+    end.expect("finished");
+}
+
+#[test]
+fn the_report_of_a_bad_week_takes_what_is_promised() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("bad.triptime");
+    write_bad_week(&path);
+    let html = directory.path().join("bad.html").display().to_string();
+    let file = path.to_str().expect("text");
+    for face in ["--json", "--full"] {
+        let (output, most) = run_with_peak(&["report", file, face, "--html", &html]);
+        assert!(output.status.success(), "{}", support::stderr(&output));
+        assert!((30 << 10..=MOST_KIB).contains(&most), "{face}: {most} KiB");
+        let _ = writeln!(std::io::stdout(), "{face}: {most} KiB");
+    }
+    let page = std::fs::read_to_string(&html).expect("the page");
+    assert!(
+        page.contains("399 992 more in the run file"),
+        "what is not shown is told"
+    );
 }

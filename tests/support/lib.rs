@@ -4,6 +4,7 @@ pub mod bridge;
 pub mod feeder;
 pub mod guest;
 pub mod left;
+pub mod memory;
 pub mod places;
 
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,7 +1,7 @@
 //! Runs that were never measured, the same on every machine: for tests, and for looking at the report without a lab.
 
 use model::{
-    Cause, Counters, Event, EventKind, Explanation, Extent, Fact, Part, RunInfo, RunState, RunView, SeriesClock,
+    Cause, Counters, Event, EventKind, Explanation, Extent, Fact, Part, Rows, RunInfo, RunState, RunView, SeriesClock,
     SeriesId, SeriesSpec, SeriesView, Spike, WindowRow,
 };
 use stats::Histogram;
@@ -73,8 +73,9 @@ pub fn shaped(shape: &Shape) -> SeriesView {
         spikes_dropped: 0,
         causes: Vec::new(),
         histogram: Histogram::new(),
-        windows: Vec::new(),
-        spikes: Vec::new(),
+        windows: Rows::default(),
+        spikes: Rows::default(),
+        spikes_kept: 0,
     };
     for second in 0..shape.seconds {
         let share = shape.samples / shape.seconds + u64::from(second < shape.samples % shape.seconds);
@@ -87,6 +88,7 @@ pub fn shaped(shape: &Shape) -> SeriesView {
     }
     view.spikes.sort_by_key(|spike| -spike.value_ns);
     view.spikes.truncate(100);
+    view.spikes_kept = view.spikes.len() as u64;
     view.histogram = whole;
     view
 }
@@ -236,7 +238,7 @@ fn spec(name: &str) -> SeriesSpec {
 pub fn run(mut series: Vec<SeriesView>) -> RunView {
     for (number, one) in (0..).zip(series.iter_mut()) {
         one.id = SeriesId(number);
-        for spike in &mut one.spikes {
+        for spike in one.spikes.iter_mut() {
             spike.series = SeriesId(number);
         }
     }
@@ -259,7 +261,7 @@ pub fn run(mut series: Vec<SeriesView>) -> RunView {
         duration_ns,
         file: "runs/20261121T020000Z-qualify.triptime".into(),
         series,
-        events: Vec::new(),
+        events: Rows::default(),
         shots: Vec::new(),
         readings: Vec::new(),
         facts: Vec::new(),
@@ -323,7 +325,7 @@ pub fn qualify(streams: u64, seconds: u64) -> RunView {
         ));
     }
     let mut run = run(all);
-    run.events = events(&run, seconds * SECOND_NS);
+    run.events = events(&run, seconds * SECOND_NS).into();
     run.facts = facts();
     for spike in run.series[0].spikes.iter_mut().take(3) {
         spike.explanation = Some(explanation());

@@ -10,6 +10,7 @@ use crate::fact::Fact;
 use crate::figures::Figures;
 use crate::kind::{self, Kind, Samples};
 use crate::reading::Reading;
+use crate::rows::Rows;
 use crate::run::{RunInfo, RunState};
 use crate::series::{SeriesId, SeriesSpec};
 use crate::setting;
@@ -33,7 +34,7 @@ pub struct RunView {
     /// Its series, in the order they were measured.
     pub series: Vec<SeriesView>,
     /// What happened beside the measurement, in order of time.
-    pub events: Vec<Event>,
+    pub events: Rows<Event>,
     /// What a test set has played, in order of time.
     pub shots: Vec<Shot>,
     /// What was read beside it in other units than ns, in order of time.
@@ -66,9 +67,11 @@ pub struct SeriesView {
     /// Every sample.
     pub histogram: Histogram,
     /// Its windows, in order of time.
-    pub windows: Vec<WindowRow>,
+    pub windows: Rows<WindowRow>,
     /// The worst samples, worst first.
-    pub spikes: Vec<Spike>,
+    pub spikes: Rows<Spike>,
+    /// How many the run file has; of many, the least are not in `spikes`.
+    pub spikes_kept: u64,
     /// What held explained samples up, the cause that cost most first. Empty where no flight recorder ran.
     pub causes: Vec<CauseTotal>,
 }
@@ -123,6 +126,11 @@ impl SeriesView {
     /// What it measures; `None` where this version does not know it.
     pub fn kind(&self) -> Option<&'static Kind> {
         self.spec.kind
+    }
+
+    /// Spikes of the run file that are not in `spikes`.
+    pub fn spikes_not_read(&self) -> u64 {
+        self.spikes_kept.saturating_sub(self.spikes.len() as u64)
     }
 
     /// Whether it is of this kind.

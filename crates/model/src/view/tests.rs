@@ -1,5 +1,6 @@
 use super::SeriesView;
 use crate::counters::Counters;
+use crate::rows::Rows;
 use crate::series::{SeriesClock, SeriesId, SeriesSpec};
 use stats::Histogram;
 
@@ -27,8 +28,9 @@ fn series(name: &str, n: u64, value_ns: i64) -> SeriesView {
         max_ns: Some(value_ns),
         spikes_dropped: 0,
         histogram,
-        windows: Vec::new(),
-        spikes: Vec::new(),
+        windows: Rows::default(),
+        spikes: Rows::default(),
+        spikes_kept: 0,
         causes: Vec::new(),
     }
 }

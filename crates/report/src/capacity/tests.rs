@@ -1,7 +1,7 @@
 use super::{Attempt, Capacity, GaveWay, Part, Proof, Search, Tried, Wanted};
 use crate::Report;
 use crate::verdict::Verdict;
-use model::{Counters, Event, EventKind, RunView, SeriesView};
+use model::{Counters, Event, EventKind, Rows, RunView, SeriesView};
 use stats::Histogram;
 use testing::synthetic;
 
@@ -35,7 +35,7 @@ fn series(name: &str) -> SeriesView {
 fn clean() -> RunView {
     let all = ["publish/lateness", "delivery/subscribe", "age/MU01"].map(series);
     let mut run = synthetic::run(all.into());
-    run.events = Vec::new();
+    run.events = Rows::default();
     run
 }
 
@@ -84,10 +84,11 @@ fn each_thing_that_gives_way_is_named_for_what_it_is() {
         task.counters.late = 2;
         task.spikes = synthetic::qualify(1, 10)
             .series
-            .into_iter()
-            .flat_map(|series| series.spikes)
+            .iter()
+            .flat_map(|series| &series.spikes)
             .filter(|spike| spike.explanation.is_some())
             .take(1)
+            .cloned()
             .collect();
         run.series.push(task);
     };

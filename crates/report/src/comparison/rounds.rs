@@ -1,6 +1,6 @@
 //! Several runs of the same set-up as one: rounds of a measurement that took turns with another.
 
-use model::{RunView, SeriesView};
+use model::{RunView, SeriesView, WindowRow};
 
 /// The rounds as one run: windows behind each other, samples and counters together. Facts and events are those of the first. `None`
 /// without a round.
@@ -31,12 +31,13 @@ fn append(whole: &mut SeriesView, round: SeriesView, begin_ns: u64) {
     whole.max_ns = [whole.max_ns, round.max_ns].into_iter().flatten().max();
     whole.spikes_dropped += round.spikes_dropped;
     whole.histogram.merge(&round.histogram);
-    whole.windows.extend(round.windows.into_iter().map(|mut window| {
-        window.start_ns += begin_ns;
-        window.end_ns += begin_ns;
-        window
+    whole.windows.extend(round.windows.iter().map(|window| WindowRow {
+        start_ns: window.start_ns + begin_ns,
+        end_ns: window.end_ns + begin_ns,
+        ..*window
     }));
-    whole.spikes.extend(round.spikes);
+    whole.spikes.extend(round.spikes.iter().cloned());
+    whole.spikes_kept += round.spikes_kept;
     whole.spikes.sort_by_key(|spike| std::cmp::Reverse(spike.value_ns));
     for cause in round.causes {
         match whole.causes.iter_mut().find(|known| known.cause == cause.cause) {

@@ -20,7 +20,7 @@ fn run(name: &str, max_ns: i64, kernel: &str, idle: &str) -> RunView {
 }
 
 fn shifted(mut run: RunView, by_ns: i64) -> RunView {
-    for window in &mut run.series[0].windows {
+    for window in run.series[0].windows.iter_mut() {
         window.max_ns = window.max_ns.map(|ns| ns + by_ns);
         window.p50_ns = window.p50_ns.map(|ns| ns + by_ns.unsigned_abs());
     }
@@ -121,7 +121,7 @@ fn compared(a: RunView, b: RunView) -> Value {
 fn windows_without_a_quantile_keep_mean_and_maximum() {
     let quiet = |by: i64| {
         let mut run = shifted(run("wakeup/cpu1", 40_000, "6.1", "held off"), by);
-        for window in &mut run.series[0].windows {
+        for window in run.series[0].windows.iter_mut() {
             window.mean_ns = window.mean_ns.map(|ns| ns + by as f64);
             (window.p50_ns, window.p99_ns, window.p999_ns) = (None, None, None);
         }

@@ -7,6 +7,7 @@ mod capacity;
 mod clock;
 mod contradiction;
 mod coverage;
+mod events;
 mod nics;
 mod readings;
 mod recording;
@@ -29,6 +30,7 @@ use capacity::CapacityEntry;
 use clock::ClockEntry;
 use contradiction::{ContradictionEntry, contradictions};
 use coverage::{CoverageEntry, ProfileEntry, profiles};
+use events::Events;
 use model::{Counter, Fact, Figures, RunState, SeriesView};
 use nics::{NicEntry, nics};
 use readings::{ReadingEntry, readings};
@@ -38,7 +40,6 @@ use serde::Serialize;
 use stalls::StallsEntry;
 pub use type_test::type_test_json;
 use type_test::{TypeTestEntry, type_tests};
-use units::Realtime;
 use why::{CauseEntry, SpikeEntry, StatisticsEntry};
 
 /// Name and number of the document's shape.
@@ -53,7 +54,7 @@ pub struct Document {
     verdict: &'static str,
     series: Vec<Series>,
     checks: Vec<CheckEntry>,
-    events: Vec<EventEntry>,
+    events: Events,
     profiles: Vec<ProfileEntry>,
     not_measured: Vec<NotMeasuredEntry>,
     budget: BudgetEntry,
@@ -175,15 +176,6 @@ struct BoundEntry {
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct EventEntry {
-    at: String,
-    kind: &'static str,
-    text: String,
-    series: Option<String>,
-    at_s: f64,
-}
-
-#[derive(Debug, Clone, Serialize)]
 struct NotMeasuredEntry {
     limit: String,
     series: String,
@@ -222,7 +214,7 @@ impl Document {
             verdict: report.verdict().word(),
             series: run.series.iter().map(|series| series_entry(report, series)).collect(),
             checks: checks(report),
-            events: events(report),
+            events: Events::of(run),
             profiles: profiles(report),
             not_measured: not_measured(report),
             budget: budget(report),
@@ -355,31 +347,6 @@ fn check_entry(report: &Report, check: &Check) -> CheckEntry {
         class: check.class.clone(),
         view: view(report, check),
     }
-}
-
-fn events(report: &Report) -> Vec<EventEntry> {
-    let run = &report.run;
-    let name_of = |id| {
-        run.series
-            .iter()
-            .find(|series| series.id == id)
-            .map(|series| series.spec.name.clone())
-    };
-    run.events
-        .iter()
-        .map(|event| EventEntry {
-            at: rfc3339(Realtime::from_ns(
-                run.info
-                    .started
-                    .as_ns()
-                    .saturating_add(i64::try_from(event.at_ns).unwrap_or(i64::MAX)),
-            )),
-            kind: event.kind.word(),
-            text: event.text.clone(),
-            series: event.series.and_then(name_of),
-            at_s: seconds(event.at_ns),
-        })
-        .collect()
 }
 
 fn not_measured(report: &Report) -> Vec<NotMeasuredEntry> {

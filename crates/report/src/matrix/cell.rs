@@ -7,7 +7,7 @@ use crate::verdict::{Check, Judgement, Verdict};
 use model::fact::{
     BOUND, CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE, KERNEL_THREADS, UNBOUND,
 };
-use model::{EventKind, RunView, SeriesView};
+use model::{EventKind, Rows, RunView, SeriesView};
 use std::collections::BTreeSet;
 use units::foreign::Show;
 
@@ -312,9 +312,9 @@ fn excess(check: &Check) -> f64 {
 
 /// Late samples one by one are looked at in the report of their run.
 fn without_spikes(mut run: RunView) -> RunView {
-    let clear = |series: &mut SeriesView| series.spikes = Vec::new();
+    let clear = |series: &mut SeriesView| series.spikes = Rows::default();
     run.series.iter_mut().for_each(clear);
-    run.events = Vec::new();
+    run.events = Rows::default();
     run
 }
 

@@ -26,14 +26,12 @@ fn late(cause: Cause) -> RunView {
         synthetic::add_worst(&mut series, ns);
         let mut explanation = synthetic::explanation();
         explanation.cause = cause;
-        series.spikes.insert(
-            0,
-            Spike {
-                value_ns: ns,
-                explanation: Some(explanation),
-                ..series.spikes[0].clone()
-            },
-        );
+        let spike = Spike {
+            value_ns: ns,
+            explanation: Some(explanation),
+            ..series.spikes[0].clone()
+        };
+        series.spikes.insert(0, spike);
     }
     let mut run = synthetic::run(vec![series]);
     run.facts.push(fact("kernel", "release", "6.12.0-rt"));

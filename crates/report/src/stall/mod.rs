@@ -49,7 +49,7 @@ struct Late<'a> {
 }
 
 /// The stalls of a run, the longest first: samples over the limit of their series, or over its threshold, put together where the times
-/// they waited overlap. Samples that were not kept one by one are in none.
+/// they waited overlap. Samples that were not kept one by one, or not read, are in none.
 pub fn of_run(run: &RunView, judgement: &Judgement) -> Vec<Stall> {
     let mut late: Vec<Late<'_>> = run.series.iter().flat_map(|series| late(series, judgement)).collect();
     late.sort_by_key(|late| late.from_ns);
@@ -164,6 +164,7 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
     let stalls = &report.stalls;
     let samples: u64 = stalls.iter().map(|stall| stall.samples).sum();
     let dropped: u64 = report.run.series.iter().map(|series| series.spikes_dropped).sum();
+    let not_read: u64 = report.run.series.iter().map(SeriesView::spikes_not_read).sum();
     let more = match stalls.len().saturating_sub(LISTED) {
         0 => String::new(),
         _ => format!(" The {LISTED} longest are listed."),
@@ -175,9 +176,16 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
             plural(n, "sample")
         ),
     };
+    let not_read = match not_read {
+        0 => String::new(),
+        n => format!(
+            " {} more in the run file, the least of their series, are not looked at.",
+            count(n)
+        ),
+    };
     (!stalls.is_empty()).then(|| {
         format!(
-            "Samples over their limits that waited at the same time are one stall: {}, {}.{more}{not_kept}",
+            "Samples over their limits that waited at the same time are one stall: {}, {}.{more}{not_kept}{not_read}",
             plural(samples, "sample"),
             plural(stalls.len() as u64, "stall"),
         )

@@ -18,7 +18,8 @@ fn spike(at_ns: u64, value_ns: i64) -> Spike {
 
 fn series(name: &str, spikes: Vec<Spike>) -> SeriesView {
     let mut series = synthetic::series(name, 1000, 60_000, 10);
-    series.spikes = spikes;
+    series.spikes_kept = spikes.len() as u64;
+    series.spikes = spikes.into();
     series
 }
 
@@ -86,7 +87,8 @@ fn events_and_our_own_sender_are_named() {
         event(900_000_000, EventKind::Steal),
         event(1_500_000_000, EventKind::Steal),
         event(1_600_000_000, EventKind::Relay),
-    ];
+    ]
+    .into();
     let why = |run: &RunView| stalls(run)[0].why(run);
     assert_eq!(why(&run), "not explained; steal at 1.50 s");
     run.series[0].spikes[0].explanation = Some(synthetic::explanation());
@@ -117,7 +119,8 @@ fn many(samples: u64) -> Report {
         kind: EventKind::Steal,
         series: None,
         text: String::new(),
-    }];
+    }]
+    .into();
     Report::new(run, vec![Profile::find("substation").expect("embedded")])
 }
 
@@ -140,6 +143,11 @@ fn the_full_text_lists_the_longest_and_counts_the_rest() {
         "{part}"
     );
     assert!(!many(1).text(false, None).contains("longest are listed"));
+    let mut report = many(1);
+    report.run.series[0].spikes_kept = 1_235;
+    let text = report.text(false, None);
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("1 234 more in the run file"), "{text}");
     let explained = many(1).text(false, None);
     assert!(explained.contains("softirq; steal at 600 ms"), "{explained}");
     let none = Report::new(synthetic::run(vec![series("wakeup/cpu1", Vec::new())]), Vec::new());

@@ -213,7 +213,7 @@ impl RunFile {
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn spikes(&self, id: SeriesId) -> Result<Vec<Spike>, StoreError> {
-        self.read("read the spikes", |db| why::spikes(db, id))
+        self.read("read the spikes", |db| why::spikes(db, id, u64::MAX))
     }
 
     /// What held the samples of a series up, the cause that cost most first. Empty where no flight recorder ran.

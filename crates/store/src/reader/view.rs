@@ -1,27 +1,48 @@
 //! All of a run at once.
 
-use super::RunFile;
+use super::{RunFile, why};
 use crate::error::StoreError;
+use crate::spikes::WORST_SPIKES;
 use model::{RunView, SeriesId, SeriesSpec, SeriesView};
 
+/// Spikes that are read at the most, some 400 octets each: a run of a week on a host that stalls has ten thousand of each series.
+const MOST_SPIKES_READ: u64 = 32_768;
+
+/// How many of the worst spikes of each series are read, where their series have so many: all of them, or an even share, but the worst
+/// that every run file promises.
+fn spikes_of_each(mut counts: Vec<u64>) -> u64 {
+    counts.sort_unstable();
+    let mut left = MOST_SPIKES_READ;
+    for (at, count) in counts.iter().enumerate() {
+        let share = left / (counts.len() - at) as u64;
+        if *count > share {
+            return share.max(WORST_SPIKES);
+        }
+        left -= count;
+    }
+    MOST_SPIKES_READ
+}
+
 impl RunFile {
-    /// Reads all of the run but the windows' own histograms.
+    /// Reads all of the run but the windows' own histograms, and but the least of its spikes where there are more than 32 768.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn view(&self) -> Result<RunView, StoreError> {
-        let series = self
-            .series()?
-            .into_iter()
-            .map(|(id, spec)| self.view_of(id, spec))
-            .collect::<Result<_, _>>()?;
+        let series = self.series()?;
+        let counts = series.iter().map(|(id, _)| self.spike_count(*id));
+        let counts: Vec<u64> = counts.collect::<Result<_, _>>()?;
+        let most = spikes_of_each(counts.clone());
+        let of_each = series.into_iter().zip(counts);
+        let series = of_each.map(|((id, spec), kept)| self.view_of(id, spec, kept, most));
+        let series = series.collect::<Result<_, _>>()?;
         Ok(RunView {
             info: self.info().clone(),
             state: self.state(),
             duration_ns: self.duration_ns(),
             file: self.path().to_owned(),
             series,
-            events: self.events()?,
+            events: self.events()?.into(),
             shots: self.shots()?,
             readings: self.readings()?,
             facts: self.facts()?,
@@ -30,7 +51,12 @@ impl RunFile {
         })
     }
 
-    fn view_of(&self, id: SeriesId, spec: SeriesSpec) -> Result<SeriesView, StoreError> {
+    fn spike_count(&self, id: SeriesId) -> Result<u64, StoreError> {
+        self.read("count the spikes", |db| why::spike_count(db, id))
+    }
+
+    /// With `most` of the spikes that it has kept.
+    fn view_of(&self, id: SeriesId, spec: SeriesSpec, spikes_kept: u64, most: u64) -> Result<SeriesView, StoreError> {
         let totals = self.totals(id)?;
         Ok(SeriesView {
             id,
@@ -41,9 +67,38 @@ impl RunFile {
             max_ns: totals.max_ns,
             spikes_dropped: totals.spikes_dropped,
             histogram: self.histogram(id)?,
-            windows: self.windows(id)?,
-            spikes: self.spikes(id)?,
+            windows: self.windows(id)?.into(),
+            spikes: self.read("read the spikes", |db| why::spikes(db, id, most))?.into(),
+            spikes_kept,
             causes: self.causes(id)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_SPIKES_READ, spikes_of_each};
+    use crate::spikes::{MOST_SPIKES, WORST_SPIKES};
+
+    /// How many are read of series with so many spikes.
+    fn read(counts: &[u64]) -> u64 {
+        let most = spikes_of_each(counts.to_vec());
+        counts.iter().map(|count| (*count).min(most)).sum()
+    }
+
+    #[test]
+    fn spikes_are_all_read_or_shared_evenly() {
+        assert_eq!(read(&[]), 0);
+        assert_eq!(read(&[MOST_SPIKES, 0, MOST_SPIKES, MOST_SPIKES]), 3 * MOST_SPIKES);
+        // Who has few keeps them, and what they leave is for the others.
+        assert_eq!(
+            spikes_of_each(vec![MOST_SPIKES, 768, MOST_SPIKES, MOST_SPIKES, MOST_SPIKES]),
+            8_000
+        );
+        assert_eq!(
+            read(&[MOST_SPIKES, 768, MOST_SPIKES, MOST_SPIKES, MOST_SPIKES]),
+            MOST_SPIKES_READ
+        );
+        assert_eq!(spikes_of_each(vec![MOST_SPIKES; 1_000]), WORST_SPIKES);
     }
 }

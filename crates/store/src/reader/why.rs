@@ -7,7 +7,15 @@ use model::{Cause, CauseTotal, Explanation, Flight, SeriesId, Spike};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row};
 
-pub(super) fn spikes(db: &Connection, id: SeriesId) -> Result<Vec<Spike>, Fault> {
+pub(super) fn spike_count(db: &Connection, id: SeriesId) -> Result<u64, Fault> {
+    let counts = rows(db, "SELECT count(*) FROM spike WHERE series = ?1", [id.0], |row| {
+        unsigned(row, 0)
+    })?;
+    Ok(counts.into_iter().sum())
+}
+
+/// The worst first, so many at the most.
+pub(super) fn spikes(db: &Connection, id: SeriesId, most: u64) -> Result<Vec<Spike>, Fault> {
     let explanation = match has(
         db,
         "SELECT 1 FROM pragma_table_info('spike') WHERE name = 'explanation'",
@@ -16,9 +24,10 @@ pub(super) fn spikes(db: &Connection, id: SeriesId) -> Result<Vec<Spike>, Fault>
         false => "NULL",
     };
     let sql = format!(
-        "SELECT at_ns, value_ns, cpu, sequence, {explanation} FROM spike WHERE series = ?1 ORDER BY value_ns DESC, id"
+        "SELECT at_ns, value_ns, cpu, sequence, {explanation} FROM spike WHERE series = ?1 ORDER BY value_ns DESC, id \
+         LIMIT ?2"
     );
-    rows(db, &sql, [id.0], |row| {
+    rows(db, &sql, (id.0, i64::try_from(most).unwrap_or(i64::MAX)), |row| {
         Ok(Spike {
             series: id,
             at_ns: unsigned(row, 0)?,

@@ -85,10 +85,13 @@ fn all_of_a_run_file_is_in_its_view() {
     );
     assert_eq!(
         (&view.file, &view.events, &view.facts),
-        (&path, &vec![event], &vec![fact])
+        (&path, &vec![event].into(), &vec![fact])
     );
     let one = view.series_named("wakeup/cpu1").expect("the series");
-    assert_eq!((&one.spec, one.counters, &one.spikes), (&spec, counters, &vec![spike]));
+    assert_eq!(
+        (&one.spec, one.counters, &one.spikes),
+        (&spec, counters, &vec![spike].into())
+    );
     assert_eq!(
         (one.min_ns, one.max_ns, one.sum_ns),
         (Some(1_000), Some(61_234), 65_234)

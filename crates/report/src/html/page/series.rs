@@ -216,10 +216,10 @@ fn spikes(panel: &Panel<'_>) -> (Vec<SpikeRow>, String) {
     let mut worst: Vec<(i64, SpikeRow)> = panel.series.iter().flat_map(of).collect();
     worst.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
     worst.truncate(SPIKES_SHOWN);
-    let kept: usize = panel.series.iter().map(|series| series.spikes.len()).sum();
+    let kept: u64 = panel.series.iter().map(|series| series.spikes_kept).sum();
     let dropped: u64 = panel.series.iter().map(|series| series.spikes_dropped).sum();
     let more = [
-        ((kept - worst.len()) as u64, "more in the run file"),
+        (kept.saturating_sub(worst.len() as u64), "more in the run file"),
         (dropped, "over the threshold counted but not kept"),
     ];
     let more = more.into_iter().filter(|(n, _)| *n > 0);

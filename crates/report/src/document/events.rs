@@ -1,0 +1,54 @@
+//! What happened beside the measurement.
+
+use super::seconds;
+use crate::text::rfc3339;
+use model::{Event, Rows, RunView, SeriesId};
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+use units::Realtime;
+
+/// The events of a run. Each becomes an entry when it is written: a relay makes hundreds of thousands in a week.
+#[derive(Debug, Clone)]
+pub(super) struct Events {
+    started: Realtime,
+    names: BTreeMap<SeriesId, String>,
+    events: Rows<Event>,
+}
+
+#[derive(Debug, Serialize)]
+struct EventEntry<'a> {
+    at: String,
+    kind: &'static str,
+    text: &'a str,
+    series: Option<&'a str>,
+    at_s: f64,
+}
+
+impl Events {
+    pub(super) fn of(run: &RunView) -> Self {
+        let names = run.series.iter().map(|series| (series.id, series.spec.name.clone()));
+        Self {
+            started: run.info.started,
+            names: names.collect(),
+            events: run.events.clone(),
+        }
+    }
+
+    fn entry<'a>(&'a self, event: &'a Event) -> EventEntry<'a> {
+        let since_ns = i64::try_from(event.at_ns).unwrap_or(i64::MAX);
+        let name = event.series.and_then(|id| self.names.get(&id));
+        EventEntry {
+            at: rfc3339(Realtime::from_ns(self.started.as_ns().saturating_add(since_ns))),
+            kind: event.kind.word(),
+            text: &event.text,
+            series: name.map(String::as_str),
+            at_s: seconds(event.at_ns),
+        }
+    }
+}
+
+impl Serialize for Events {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.events.iter().map(|event| self.entry(event)))
+    }
+}
