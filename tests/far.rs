@@ -321,7 +321,7 @@ fn the_device_is_in_a_container_where_its_own_machine_says_so() {
     {
         return testing::skip(test, "runc is not installed");
     }
-    let _alone = alone();
+    let (_alone, _with_containers) = (alone(), support::places::alone());
     let before = Before::look();
     let directory = tempfile::tempdir().expect("a directory");
     let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));

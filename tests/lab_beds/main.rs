@@ -9,11 +9,10 @@ use named::{Named, at, directed, out, received, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::RunFile;
 use support::left::Before;
-use support::places::in_container;
+use support::places::{Alone, alone, in_container};
 use support::{json, root_or_skip, run, series, signal, start, stderr};
 
 const STEPS: &str = r#"
@@ -32,10 +31,7 @@ asdus = 1
 policy = "fifo:60"
 "#;
 
-/// One at a time: each looks at what is left behind, and containers share the real-time budget.
-static ALONE: Mutex<()> = Mutex::new(());
-
-pub(crate) fn can(test: &str, program: &str) -> Option<MutexGuard<'static, ()>> {
+pub(crate) fn can(test: &str, program: &str) -> Option<Alone> {
     if !root_or_skip(test) {
         return None;
     }
@@ -48,7 +44,7 @@ pub(crate) fn can(test: &str, program: &str) -> Option<MutexGuard<'static, ()>> 
         testing::skip(test, &format!("{program} is not installed"));
         return None;
     }
-    Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner))
+    Some(alone())
 }
 
 /// What a runtime says of itself, and what its settings are called in the run.

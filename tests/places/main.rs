@@ -7,12 +7,12 @@ use model::{Cause, SeriesId};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::left::Before;
-use support::places::{in_container, plan};
+use support::places::{Alone, alone, in_container, plan};
 use support::{json, root_or_skip, run, series, signal, start, stderr};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
@@ -84,10 +84,7 @@ policy = "fifo:60"
 receive = "block"
 "#;
 
-/// One at a time: containers side by side share the real-time budget, and each test looks at what is left behind.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn can(test: &str) -> Option<MutexGuard<'static, ()>> {
+fn can(test: &str) -> Option<Alone> {
     if !root_or_skip(test) {
         return None;
     }
@@ -95,9 +92,7 @@ fn can(test: &str) -> Option<MutexGuard<'static, ()>> {
     if runtime.is_err() {
         testing::skip(test, "runc is not installed");
     }
-    runtime
-        .ok()
-        .map(|_| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
+    runtime.ok().map(|_| alone())
 }
 
 fn setting<'a>(series: &'a Value, name: &str) -> Option<&'a str> {
@@ -223,7 +218,7 @@ fn stalled_guest(test: &str, place: &str, steps: &str) -> Option<(RunFile, TempD
             return None;
         }
     };
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let directory = tempfile::tempdir().expect("a directory");
     let before = Before::look();
     let out = directory.path().join("run.triptime").display().to_string();

@@ -1,6 +1,8 @@
 //! Steps of a plan in places.
 
 use super::{generous_limits, run};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::File;
 use std::path::Path;
 use std::process::Output;
 
@@ -14,6 +16,18 @@ window = "500ms"
 housekeeping = "first"
 measured = "rest"
 "#;
+
+/// Held by a test that starts containers or looks at what they leave behind: side by side, of whichever program, they would share the
+/// machine's budget for real-time threads.
+pub struct Alone(#[expect(dead_code, reason = "it is held")] File);
+
+/// Waits until no other test of this machine has containers.
+pub fn alone() -> Alone {
+    // Not a name that looks like something of a run ([`super::left`]).
+    let file = File::create(std::env::temp_dir().join(".containers-of-tests.lock")).expect("a file");
+    flock(&file, FlockOperation::LockExclusive).expect("a lock");
+    Alone(file)
+}
 
 /// The path of a plan of these steps in `directory`.
 pub fn plan(directory: &Path, steps: &str) -> String {
