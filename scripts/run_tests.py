@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles the binary and every test program of the workspace, and runs the programs: those that tests/groups.toml names under `singly`
-one after the other, then those under `beside` several at once, then those under `pairs` two at once; first, in these groups, what needs
-no binary, while that is compiled. With the time of the CPUs that these leave over the compiler runs, and then those under `computing`.
+one after the other, those under `beside` several at once, those under `pairs` two at once; first, of all these groups, what needs no
+binary, while that is compiled. With the time of the CPUs that these leave over the compiler runs, and then those under `computing`.
 Those under `last` run when all others have ended, two at once. What a program says is shown in one piece, when it has ended.
 
 A test that measures in real time can fail on a shared machine through a stall that it did not plan. The few such tests that
@@ -29,8 +29,9 @@ CPUS = len(os.sched_getaffinity(0))
 AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or 2 * CPUS + 1)
 # How many programs of each group run at once.
 GROUPS_AT_ONCE = {"computing": CPUS, "singly": 1, "beside": AT_ONCE, "pairs": 2, "last": 2}
-# The groups one after the other; first the one that leaves most for the compiler.
-IN_TURN = ("singly", "beside", "pairs")
+# The groups one after the other: of what needs no binary, and then of the rest, where those come first that leave most for the compiler.
+EARLY = ("singly", "beside", "pairs")
+LATER = ("pairs", "singly", "beside")
 ANY = "*"
 # The packages whose programs under `tests` measure in real time. Nothing else is run again, least of all what is randomised.
 IN_REAL_TIME = (END_TO_END, *MEASURING)
@@ -231,8 +232,8 @@ def main():
     with ThreadPoolExecutor(1) as meanwhile:
         computing = meanwhile.submit(compute, jobs, compilation)
         ended = []
-        for is_early in (True, False):
-            for group in IN_TURN:
+        for is_early, groups in ((True, EARLY), (False, LATER)):
+            for group in groups:
                 ended += run_group(group, [one for one in jobs[group] if (one.program in early) == is_early], compilation)
         ended += computing.result()
     if not compilation.succeeded:

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use support::{json, root_or_skip, run, stderr};
+use testing::Running;
 
 fn hosts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("hosts")
@@ -248,14 +249,11 @@ fn a_capture_keeps_how_daemons_of_time_were_started() {
     fs::write(&program, "#!/bin/sh\nread never\n").expect("a file");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&program, executable).expect("a mode");
-    let mut daemon = std::process::Command::new(&program)
-        .args(["-i", "lo", "-E", "--tx_timestamp_timeout=10", "--sa_secret=geheim7"])
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .expect("a shell");
+    let mut daemon = std::process::Command::new(&program);
+    daemon.args(["-i", "lo", "-E", "--tx_timestamp_timeout=10", "--sa_secret=geheim7"]);
+    let daemon = Running::start(daemon.stdin(std::process::Stdio::piped()));
     let live = run(&["audit", "--observe", "0s", "--json", "--capture", text(&tar)]);
-    daemon.kill().expect("our own child");
-    daemon.wait().expect("our own child");
+    drop(daemon);
     let told = json(&run(&["audit", "--root", text(&tar), "--json"]));
     let live = json(&live);
     for id in [
@@ -314,18 +312,15 @@ fn nothing_secret_is_captured() {
                 ifname=eth7:3c:ec:ef:0a:0b:0c rd.iscsi.password=geheim7 skew_tick=1\n";
     fs::write(&arguments, line).expect("a file");
     let script = "mount --bind \"$1\" /proc/cmdline && exec \"$2\" audit --observe 0s --summary --capture \"$3\"";
-    let mut talker = std::process::Command::new("sh")
-        .args(["-c", "read -r _", "--password=wort-im-argument"])
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .expect("sh");
+    let mut talker = std::process::Command::new("sh");
+    talker.args(["-c", "read -r _", "--password=wort-im-argument"]);
+    let talker = Running::start(talker.stdin(std::process::Stdio::piped()));
     let output = std::process::Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh"])
         .args([&arguments, &support::binary(), &tar])
         .output()
         .expect("unshare is installed");
-    talker.kill().expect("our own child");
-    talker.wait().expect("our own child");
+    drop(talker);
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
     let octets = fs::read(&tar).expect("the capture");
     let has = |word: &str| {

@@ -4,27 +4,12 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use support::{json, root_or_skip, series, stderr, triptime, wait};
 use sys::netns::NetNs;
 use tempfile::TempDir;
-
-/// A process that ends with the test.
-struct Process(Child);
-
-impl Process {
-    fn kill(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
+use testing::Running;
 
 /// A namespace with a master on `v0` and a slave on `v1`.
 struct Bed {
@@ -44,7 +29,7 @@ impl Bed {
         self.directory.path().join(name)
     }
 
-    fn ptp4l(&self, interface: &str, options: &str) -> Process {
+    fn ptp4l(&self, interface: &str, options: &str) -> Running {
         let (config, socket) = (self.path(&format!("{interface}.cfg")), self.path(interface));
         let text = format!(
             "[global]\ntime_stamping software\nnetwork_transport L2\nlogSyncInterval -3\nlogAnnounceInterval -2\n\
@@ -59,12 +44,12 @@ impl Bed {
             .arg(&config)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        Process(self.inside(&mut command))
+        self.inside(&mut command)
     }
 
-    fn inside(&self, command: &mut Command) -> Child {
-        let started = self.namespace.run(|| command.spawn());
-        started.expect("a thread in the namespace").expect("it starts")
+    fn inside(&self, command: &mut Command) -> Running {
+        let started = self.namespace.run(|| Running::start(command));
+        started.expect("a thread in the namespace")
     }
 
     /// Waits until the slave says that it is one.
@@ -86,7 +71,7 @@ impl Bed {
         }
     }
 
-    fn publish(&self, duration: &str) -> Process {
+    fn publish(&self, duration: &str) -> Running {
         let mut command = triptime();
         command
             .args([
@@ -102,11 +87,11 @@ impl Bed {
             .arg(self.path("publish.triptime"))
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        Process(self.inside(&mut command))
+        self.inside(&mut command)
     }
 
     /// Subscribes with these options and a profile that allows an age of `allowed`.
-    fn subscribe(&self, allowed: &str, options: &[&str]) -> (Child, Vec<String>) {
+    fn subscribe(&self, allowed: &str, options: &[&str]) -> (Running, Vec<String>) {
         let limits = self.path("limits.toml");
         let limit = |id: &str, series: &str, allowed: &str| {
             format!(
@@ -214,13 +199,13 @@ fn a_master_that_dies_leaves_its_windows_undecided_and_spacing_alone() {
         return;
     }
     let bed = Bed::build();
-    let (mut master, _slave) = (bed.ptp4l("v0", ""), bed.ptp4l("v1", "slaveOnly 1"));
+    let (master, _slave) = (bed.ptp4l("v0", ""), bed.ptp4l("v1", "slaveOnly 1"));
     bed.wait_for_slave();
     let _publisher = bed.publish("20s");
     let (mut child, arguments) = bed.subscribe("20s", &["--clock", "ptp:1ms", "--duration", "5s"]);
     support::until_thread(&mut child, "subscribe");
     std::thread::sleep(Duration::from_secs(2));
-    master.kill();
+    drop(master);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let output = wait(child, &arguments);
     let document = json(&output);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use store::{Batch, RunFile, RunWriter};
 use support::bridge::{bed, inside};
 use support::{end, json, root_or_skip, run, series, until_thread};
+use testing::Running;
 
 /// Nothing is ever lost by a thread that only wakes up.
 const LIMITS: &str = "name = \"site\"\nwhat = \"tests\"\n[[limit]]\nid = \"lost\"\nseries = \"wakeup/*\"\nquantity = \"lost\"\n\
@@ -138,7 +139,7 @@ fn streams_that_stop_and_come_again_agree_with_themselves() {
         "--out",
     ];
     let mut receiver = inside(&device, &[&arguments[..], &[&out_text]].concat());
-    let mut receiver = receiver.stdout(std::process::Stdio::null()).spawn().expect("it starts");
+    let mut receiver = Running::start(receiver.stdout(std::process::Stdio::null()));
     until_thread(&mut receiver, "subscribe");
     for number in 0..2 {
         let sent = directory.path().join(format!("publish{number}.triptime"));

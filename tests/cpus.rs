@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use support::{binary, end, generous_limits, json, namespace, root_or_skip, start, stderr, until_thread, wait};
+use testing::Running;
 
 const PLAN: &str = r#"
 name = "short"
@@ -51,7 +52,7 @@ fn verdict(document: &Value) -> &str {
 }
 
 /// `words` of the command line with an output file of this name.
-fn begin(directory: &Path, name: &str, words: &str) -> Child {
+fn begin(directory: &Path, name: &str, words: &str) -> Running {
     let out = directory.join(name);
     let mut all: Vec<&str> = words.split_whitespace().collect();
     let out = out.to_str().expect("UTF-8");
@@ -67,11 +68,11 @@ fn qualify_by(directory: &Path, before: &[&str], options: &[&str]) -> std::proce
     command.args(&before[1..]).arg(binary()).arg("qualify").arg(&plan);
     command.args(["--json", "--no-flight-recorder", "--out"]);
     command.arg(directory.join("run.triptime")).args(options);
-    command
+    let command = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    wait(command.spawn().expect("it starts"), before)
+    wait(Running::start(command), before)
 }
 
 #[test]

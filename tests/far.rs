@@ -7,13 +7,14 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::left::Before;
 use support::{generous_limits, json, root_or_skip, series, signal, stderr, triptime, until_sent, wait};
 use sys::netns::NetNs;
+use testing::Running;
 
 const HEAD: &str = r#"
 name = "short"
@@ -125,13 +126,13 @@ fn ip(machine: &NetNs, words: &[&str]) {
     assert!(output.status.success(), "{words:?}: {}", stderr(&output));
 }
 
-fn start_in(machine: &NetNs, words: &[&str]) -> Child {
+fn start_in(machine: &NetNs, words: &[&str]) -> Running {
     machine.run(|| support::start(words)).expect("a thread in it")
 }
 
 /// `triptime far` under way.
 struct FarEnd {
-    child: Option<Child>,
+    running: Running,
     said: Arc<Mutex<String>>,
 }
 
@@ -148,9 +149,9 @@ impl FarEnd {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        let child = machines.there.run(|| command.spawn());
-        let mut child = child.expect("a thread in it").expect("the binary starts");
-        let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+        let running = machines.there.run(|| Running::start(&mut command));
+        let mut running = running.expect("a thread in it");
+        let lines = BufReader::new(running.stderr.take().expect("piped")).lines();
         let said: Arc<Mutex<String>> = Arc::default();
         let told = Arc::clone(&said);
         std::thread::spawn(move || {
@@ -158,10 +159,7 @@ impl FarEnd {
                 *told.lock().expect("no panic") += &format!("{line}\n");
             }
         });
-        let this = Self {
-            child: Some(child),
-            said,
-        };
+        let this = Self { running, said };
         this.until_said("listening on 192.0.2.2:18850");
         this
     }
@@ -178,19 +176,9 @@ impl FarEnd {
         }
     }
 
-    fn end(mut self, by: Signal) -> Output {
-        let child = self.child.take().expect("once");
-        signal(&child, by);
-        wait(child, &["far"])
-    }
-}
-
-impl Drop for FarEnd {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+    fn end(self, by: Signal) -> Output {
+        signal(&self.running, by);
+        wait(self.running, &["far"])
     }
 }
 
@@ -357,7 +345,7 @@ fn wakeup(document: &Value) -> &str {
 }
 
 /// Starts a long run, and waits until its round trips are under way.
-fn long(machines: &Machines, far: &FarEnd, words: &[String]) -> Child {
+fn long(machines: &Machines, far: &FarEnd, words: &[String]) -> Running {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let child = start_in(&machines.here, &words);
     far.until_said("round trip of the plan short");

@@ -2,13 +2,13 @@
 
 use model::Cause;
 use std::path::{Path, PathBuf};
-use std::process::Child;
 use std::thread::JoinHandle;
 use store::RunFile;
 use support::{namespace, root_or_skip, start, stderr, until_measuring, wait};
 use sys::netns::NetNs;
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
+use testing::Running;
 
 const BLOCKS: i64 = 12;
 /// Longer than what else happens on a machine that has other work to do.
@@ -36,7 +36,7 @@ fn plant(cpu: u32) -> JoinHandle<()> {
     })
 }
 
-fn begin(namespace: &NetNs, directory: &Path, words: &str) -> (Child, PathBuf) {
+fn begin(namespace: &NetNs, directory: &Path, words: &str) -> (Running, PathBuf) {
     let file = directory.join(format!("{}.triptime", words.len()));
     let mut all: Vec<&str> = words.split_whitespace().collect();
     all.extend(["--quiet", "--out", file.to_str().expect("text")]);

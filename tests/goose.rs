@@ -1,9 +1,9 @@
 //! GOOSE end to end: `publish --goose` and `subscribe` over a veth pair, and files that cannot be used.
 
 use std::path::Path;
-use std::process::Child;
 use support::{end, json, namespace, root_or_skip, run, series, start, stderr, until_thread, wait};
 use sys::netns::NetNs;
+use testing::Running;
 
 const FILE: &str = r#"
 [[goose]]
@@ -25,7 +25,7 @@ fn in_directory(directory: &Path, name: &str) -> String {
     directory.join(name).to_str().expect("UTF-8").to_owned()
 }
 
-fn start_in(namespace: &NetNs, arguments: &[&str]) -> Child {
+fn start_in(namespace: &NetNs, arguments: &[&str]) -> Running {
     namespace.run(|| start(arguments)).expect("a thread in the namespace")
 }
 

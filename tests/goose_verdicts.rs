@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::Child;
 use std::time::{Duration, Instant};
+use testing::Running;
 
 use capture::write::PcapWriter;
 use rustix::process::Signal;
@@ -293,7 +293,7 @@ fn send(port: &PacketPort, frames: &[(i64, Vec<u8>)], mut meanwhile: impl FnMut(
 }
 
 /// What is said at an end three seconds after the first frame: a block that is not sent any more has expired by then.
-fn finished(child: Child, sent: Instant, arguments: &[&str]) -> Json {
+fn finished(child: Running, sent: Instant, arguments: &[&str]) -> Json {
     std::thread::sleep(Duration::from_secs(3).saturating_sub(sent.elapsed()));
     let output = end(child, arguments);
     assert!(!output.stdout.is_empty(), "{}", stderr(&output));

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use store::RunFile;
 use support::{binary, root_or_skip, start, stderr, until_measuring, wait};
+use testing::Running;
 
 fn last_cpu() -> String {
     sys::thread::allowed_cpus().iter().last().expect("a CPU").to_string()
@@ -98,7 +99,8 @@ fn a_used_up_quota_is_throttling_and_not_the_host() {
         "--quiet",
         "--out",
     ];
-    let mut child = Command::new("sh")
+    let mut command = Command::new("sh");
+    command
         .args(["-c", "echo $$ > \"$0\"/cgroup.procs && exec \"$@\""])
         .arg(&group.directory)
         .arg(binary())
@@ -106,9 +108,8 @@ fn a_used_up_quota_is_throttling_and_not_the_host() {
         .arg(&file)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("sh");
+        .stderr(Stdio::piped());
+    let mut child = Running::start(&mut command);
     until_measuring(&mut child, "noise");
     for _ in 0..10 {
         group.limit(group.hundredth);

@@ -3,9 +3,10 @@
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use support::{binary, namespace, root_or_skip, signal, start, stderr, until_sent, until_thread, wait};
 use sys::netns::NetNs;
+use testing::Running;
 
 /// One measuring thread, watched.
 struct Case {
@@ -316,7 +317,7 @@ fn options(out: &Path, words: &str) -> Vec<String> {
     all
 }
 
-fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Child {
+fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Running {
     let all = options(&directory.join("far.triptime"), &format!("{words} --duration 60s"));
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     namespace.run(|| start(&all)).expect("a thread in the namespace")

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::{json, run, stderr, triptime};
+use testing::Running;
 
 const ROUNDS: u64 = 20;
 const WINDOW_MS: u64 = 200;
@@ -50,13 +51,9 @@ impl Round {
     fn kill(&self) {
         let out = self.file.to_str().expect("UTF-8");
         let options = "wakeup --cpus 0 --policy other --interval 1ms --window 200ms --duration 60s --quiet --out";
-        let mut child = triptime()
-            .args(options.split(' '))
-            .arg(out)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("started");
+        let mut command = triptime();
+        command.args(options.split(' ')).arg(out);
+        let mut child = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
         let started = Instant::now();
         std::thread::sleep(self.killed_after);
         let stored_before = stored(&self.file);

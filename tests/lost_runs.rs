@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use support::{binary, json, namespace, root_or_skip, run, start, stderr, wait};
 use sys::packet::{PacketPort, PortOptions};
+use testing::Running;
 use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
@@ -150,7 +151,7 @@ fn namesakes_on_the_wire_lose_no_run() {
 }
 
 /// Starts a run of a minute in windows of 200 ms, and waits until it measures.
-fn measuring(out: &Path, more: &[&str]) -> std::process::Child {
+fn measuring(out: &Path, more: &[&str]) -> Running {
     // A terminal that is gone is one of the tests, which may themselves be run under nohup.
     let mut command = Command::new("env");
     command
@@ -173,7 +174,7 @@ fn measuring(out: &Path, more: &[&str]) -> std::process::Child {
         .args(more)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = command.spawn().expect("started");
+    let child = Running::start(&mut command);
     for _ in 0..1_000 {
         let windows = || {
             let run = store::RunFile::open(out).ok()?;
@@ -185,8 +186,6 @@ fn measuring(out: &Path, more: &[&str]) -> std::process::Child {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let _ = child.kill();
-    let _ = child.wait();
     panic!("no window in 20 s");
 }
 

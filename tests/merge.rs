@@ -2,30 +2,18 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use support::bridge::{bed, inside};
 use support::{json, root_or_skip, run, stderr, until_thread};
 use sys::netns::NetNs;
+use testing::Running;
 
 /// Name of the thread that reads what the kernel counts: it is there once all points are watched.
 const READER: &str = "triptime-hops";
 
-/// A program that does not outlive its test.
-struct Running(Option<Child>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
 fn running(mut command: Command) -> Running {
-    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
-    Running(Some(command.spawn().expect("started")))
+    Running::start(command.stdout(Stdio::null()).stderr(Stdio::piped()))
 }
 
 /// A trace that goes on until it is told to end; all points are watched when this returns.
@@ -34,12 +22,12 @@ fn trace(namespace: &NetNs, arguments: &str, out: &str) -> Running {
     words.extend(["--record", "-q", "--no-flight-recorder", "--out", out]);
     let mut traced = running(inside(namespace, &words));
     // nsenter becomes the program: its number stays.
-    until_thread(traced.0.as_mut().expect("a program"), READER);
+    until_thread(&mut traced, READER);
     traced
 }
 
-fn end(mut traced: Running) {
-    let output = support::end(traced.0.take().expect("a program"), &["trace"]);
+fn end(traced: Running) {
+    let output = support::end(traced, &["trace"]);
     assert!(output.status.success(), "{:?}: {}", output.status, stderr(&output));
 }
 

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use testing::Running;
 
 use serde_json::Value;
 use testing::vectors::vectors;
@@ -272,16 +273,12 @@ fn a_reader_that_leaves_early_is_no_error() {
         writer.write(index, &frame).unwrap();
     }
     writer.finish().unwrap();
-    let mut child = support::triptime()
-        .args(["pcap", "--decode"])
-        .arg(&path)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = support::triptime();
+    command.args(["pcap", "--decode"]).arg(&path);
+    let mut child = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let mut beginning = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut beginning).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = child.output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }

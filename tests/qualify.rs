@@ -3,10 +3,10 @@
 use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Child;
 use std::time::Duration;
 use support::left::Before;
 use support::{json, root_or_skip, run, series, start, stderr, until_thread, wait};
+use testing::Running;
 
 const PLAN: &str = r#"
 name = "short"
@@ -52,7 +52,7 @@ fn path(directory: &Path, name: &str) -> String {
     directory.join(name).to_str().expect("UTF-8").to_owned()
 }
 
-fn start_plan(directory: &Path) -> (Child, String) {
+fn start_plan(directory: &Path) -> (Running, String) {
     let plan = path(directory, "short.toml");
     std::fs::write(&plan, PLAN).expect("writable");
     let out = path(directory, "run.triptime");

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::Child;
 use support::{json, namespace, root_or_skip, run, start, stderr, until_thread, wait};
 use sys::netns::NetNs;
+use testing::Running;
 
-fn begin(namespace: &NetNs, directory: &Path, name: &str, arguments: &str) -> (Child, String) {
+fn begin(namespace: &NetNs, directory: &Path, name: &str, arguments: &str) -> (Running, String) {
     let out = directory.join(name).to_str().expect("UTF-8").to_owned();
     let mut words: Vec<&str> = arguments.split(' ').collect();
     words.extend(["--quiet", "--out", &out]);

@@ -7,9 +7,10 @@ use std::process::{Child, Command, Output};
 use std::time::Duration;
 use support::{end, json, namespace, root_or_skip, series, signal, start, stderr, until_file, wait};
 use sys::netns::NetNs;
+use testing::Running;
 
 /// One end under way on `interface`, its run file and capture in `directory`.
-fn begin(namespace: &NetNs, directory: &Path, interface: &str, more: &str) -> Child {
+fn begin(namespace: &NetNs, directory: &Path, interface: &str, more: &str) -> Running {
     let out = directory.join(format!("{interface}.triptime"));
     let mut words = vec![
         "reflect",

@@ -3,26 +3,26 @@
 use rustix::process::Signal;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Child;
 use std::time::Duration;
 use support::feeder::{BESIDE, FAULTS, RELAY};
 use support::{
     end, json, namespace, root_or_skip, run, signal, start, stderr, until_packet_socket, until_sent, until_thread, wait,
 };
 use sys::netns::NetNs;
+use testing::Running;
 use waveform::comtrade::{Record, open};
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-fn started(namespace: &NetNs, arguments: &[&str], out: &Path) -> Child {
+fn started(namespace: &NetNs, arguments: &[&str], out: &Path) -> Running {
     let arguments = [arguments, &BESIDE, &[text(out)]].concat();
     namespace.run(|| start(&arguments)).expect("a thread in the namespace")
 }
 
 /// A merging unit on `v0` that publishes this waveform, once it sends.
-fn publisher(namespace: &NetNs, directory: &Path, waveform: &str) -> Child {
+fn publisher(namespace: &NetNs, directory: &Path, waveform: &str) -> Running {
     let path = directory.join("waveform.toml");
     std::fs::write(&path, waveform).expect("a file");
     let arguments = [
@@ -162,7 +162,7 @@ fn killed_and_started(namespace: &NetNs, directory: &Path, lives: u32) {
             end(relay, &["relay"]);
         } else {
             signal(&relay, Signal::KILL);
-            relay.wait_with_output().expect("it ends");
+            relay.output().expect("it ends");
         }
     }
 }

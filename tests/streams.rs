@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Command;
 use support::{end, json, namespace, root_or_skip, run, series, start, stderr, until_sent, wait};
 use sys::netns::NetNs;
+use testing::Running;
 
 const SET: &str = r#"
 [defaults]
@@ -32,7 +33,7 @@ fn station() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/scl/tests/data/station.scd")
 }
 
-fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Child {
+fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Running {
     let command = words.split(' ').next().unwrap_or_default();
     let out = directory.join(format!("{command}.triptime"));
     let out = out.to_str().expect("UTF-8");

@@ -2,11 +2,12 @@
 //! at both ends of our relay.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use support::feeder::RELAY;
 use support::{end, json, namespace, root_or_skip, series, start, stderr, until_packet_socket, until_thread, wait};
 use sys::netns::NetNs;
+use testing::Running;
 
 /// The interpreter that has open61850; `None` after leaving the test out.
 fn open61850(test: &str) -> Option<PathBuf> {
@@ -21,18 +22,18 @@ fn open61850(test: &str) -> Option<PathBuf> {
     None
 }
 
-fn peer(namespace: &NetNs, python: &Path, module: &str, words: &str) -> Child {
+fn peer(namespace: &NetNs, python: &Path, module: &str, words: &str) -> Running {
     let mut command = Command::new(python);
     command.args(["-m", module]).args(words.split_whitespace());
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let started = namespace.run(move || command.spawn());
-    started.expect("a thread in the namespace").expect("it starts")
+    let started = namespace.run(move || Running::start(&mut command));
+    started.expect("a thread in the namespace")
 }
 
-fn ours(namespace: &NetNs, directory: &Path, words: &str) -> Child {
+fn ours(namespace: &NetNs, directory: &Path, words: &str) -> Running {
     let out = directory.join("run.triptime");
     let mut all: Vec<&str> = words.split_whitespace().collect();
     let options = [
@@ -85,7 +86,7 @@ fn subscribed(test: &str, engine: &str) {
         "v0 02:00:00:00:00:01 01:0c:cd:04:00:01 PEER --appid 0x4001 --conf-rev 1 --rate 4800 --asdus 2 --engine {engine} --duration 1"
     );
     let far = peer(&namespace, &python, "open61850.sv_publisher", &words);
-    let far = said(&far.wait_with_output().expect("it ends"));
+    let far = said(&far.output().expect("it ends"));
     // A stream has ended once it is silent for half a second.
     std::thread::sleep(Duration::from_secs(1));
     let near = end(near, &["subscribe"]);
@@ -139,7 +140,7 @@ fn open61850_supervises_what_we_publish() {
         "publish v0 --streams 2 --rate 4000 --duration 1s",
     );
     let published = wait(publisher, &["publish"]);
-    let supervised = said(&supervisor.wait_with_output().expect("it ends"));
+    let supervised = said(&supervisor.output().expect("it ends"));
     assert_eq!(published.status.code(), Some(0), "{}", stderr(&published));
 
     let document = json(&published);
@@ -185,9 +186,9 @@ fn its_faults_trip_our_relay_and_it_reads_the_trips() {
                  --layout 4I4U --i-peak 500 --v-peak 16000 --fault --fault-i-peak 8000 --fault-v-peak 3000 --fault-phase 75 \
                  --engine native --duration 5";
     let publisher = peer(&namespace, &python, "open61850.sv_publisher", words);
-    let sent = said(&publisher.wait_with_output().expect("it ends"));
+    let sent = said(&publisher.output().expect("it ends"));
     let relay = wait(relay, &["relay"]);
-    let supervised = said(&supervisor.wait_with_output().expect("it ends"));
+    let supervised = said(&supervisor.output().expect("it ends"));
     assert_eq!(relay.status.code(), Some(0), "{}", stderr(&relay));
 
     let document = json(&relay);

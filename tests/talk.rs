@@ -1,13 +1,14 @@
 //! Talker and listener, end to end, over a veth pair in a namespace of the test's own.
 
 use serde_json::Value;
-use std::process::{Child, Output};
+use std::process::Output;
 use std::time::Duration;
 use support::{end, json, namespace, root_or_skip, series, start, stderr, until_thread, wait};
 use sys::netns::NetNs;
+use testing::Running;
 
 /// A command under way in the namespace, its run file in `directory`.
-fn begin(namespace: &NetNs, directory: &tempfile::TempDir, arguments: &str) -> Child {
+fn begin(namespace: &NetNs, directory: &tempfile::TempDir, arguments: &str) -> Running {
     let out = directory.path().join("run.triptime");
     let mut words: Vec<&str> = arguments.split(' ').collect();
     words.extend(["--out", out.to_str().expect("UTF-8")]);
@@ -108,7 +109,7 @@ fn talker_and_listener_apart_and_each_ended_by_a_signal() {
     let mut talker = begin(&namespace, &near, "talk v0 --json --no-flight-recorder --framing avtp");
     until_thread(&mut talker, "talk");
     std::thread::sleep(Duration::from_secs(1));
-    let ended = |child: Child| {
+    let ended = |child: Running| {
         let output = end(child, &["talk and listen"]);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         json(&output)

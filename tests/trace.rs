@@ -17,6 +17,7 @@ use sys::clock::monotonic;
 use sys::netns::NetNs;
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
+use testing::Running;
 
 #[test]
 fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
@@ -46,13 +47,7 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
         &sent,
     ];
     let subscribe = ["subscribe", "dut0", "--duration", "60s", "-q", "--out", &received];
-    let quiet = |mut command: Command| {
-        command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("started")
-    };
+    let quiet = |mut command: Command| Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     let mut others = [quiet(inside(&publisher, &publish)), quiet(inside(&device, &subscribe))];
     for (other, thread) in others.iter_mut().zip(["publish", "subscribe"]) {
         until_thread(other, thread);
@@ -237,11 +232,7 @@ fn blocks_of_the_bridges_cpu_are_found_in_their_hop() {
             &publisher,
             &[&publish[..], &["--duration", "20s", "-q", "--out", &sent]].concat(),
         );
-        let mut publishing = publish
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("started");
+        let mut publishing = Running::start(publish.stdout(Stdio::null()).stderr(Stdio::null()));
         let before = format!("sent=ts0@{}:tx", publisher.path().display());
         let trace = [
             "trace",
@@ -262,10 +253,9 @@ fn blocks_of_the_bridges_cpu_are_found_in_their_hop() {
         let points: Vec<&str> = points.iter().map(String::as_str).collect();
         until_thread(&mut publishing, "publish");
         let mut trace = inside(&switch, &[&trace[..], &points, &["-q", "--out", &traced]].concat());
-        let mut tracing = trace.stdout(Stdio::null()).spawn().expect("started");
+        let mut tracing = Running::start(trace.stdout(Stdio::null()));
         block(last, &mut tracing);
-        let _ = publishing.kill();
-        let _ = publishing.wait();
+        drop(publishing);
         assert_eq!(tracing.wait().expect("a child").code(), Some(0));
         let traced = Path::new(&traced);
         let (spikes, ours) = late(traced, &format!("hop/{hop}/MU01"));

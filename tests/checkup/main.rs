@@ -5,14 +5,16 @@ mod api;
 use api::Api;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use support::{binary, generous_limits, root_or_skip, signal, stderr, wait};
 use tempfile::TempDir;
+use testing::Running;
 
 /// A checkup under way, in a folder of its own.
-fn start(api: &Api, folder: &TempDir) -> Child {
-    Command::new(binary())
+fn start(api: &Api, folder: &TempDir) -> Running {
+    let mut command = Command::new(binary());
+    let command = command
         .args([
             "checkup",
             "--config-map",
@@ -26,9 +28,8 @@ fn start(api: &Api, folder: &TempDir) -> Child {
         .current_dir(folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts")
+        .stderr(Stdio::piped());
+    Running::start(command)
 }
 
 fn checkup(api: &Api) -> Output {

@@ -7,7 +7,7 @@ mod told;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use support::{binary, json, stderr};
 
@@ -124,13 +124,4 @@ pub(crate) fn pid(process: &Value) -> Option<Pid> {
 pub(crate) fn is_triptime(pid: Pid) -> bool {
     let program = std::fs::read_link(format!("/proc/{}/exe", pid.as_raw_nonzero()));
     program.is_ok_and(|program| Some(program) == std::fs::canonicalize(binary()).ok())
-}
-
-/// A child that ends with its test.
-pub(crate) struct Ended(pub(crate) Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-    }
 }

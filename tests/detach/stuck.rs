@@ -1,6 +1,6 @@
 //! Runs that stand still, or whose disk gets full.
 
-use crate::{Desk, Ended};
+use crate::Desk;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::os::unix::net::UnixDatagram;
@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::{binary, root_or_skip, stderr};
+use testing::Running;
 
 /// A run in the foreground.
 const WAITED_FOR: [&str; 6] = [
@@ -29,13 +30,7 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     let mut command = desk.command(&binary(), &WAITED_FOR);
     // A third of it is how often it is told: at each look, which comes every two seconds.
     command.env("NOTIFY_SOCKET", &socket).env("WATCHDOG_USEC", "3000000");
-    let child = Ended(
-        command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("started"),
-    );
+    let child = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     let next = || {
         let mut said = [0; 500];
         let length = heard.recv(&mut said).ok()?;
@@ -48,7 +43,7 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
         said.extend(next());
     }
     assert!(said.iter().any(|text| text.starts_with("READY=1\nSTATUS=")), "{said:?}");
-    support::signal(&child.0, Signal::STOP);
+    support::signal(&child, Signal::STOP);
     while next().is_some() {}
     std::thread::sleep(Duration::from_secs(5));
     assert_eq!(next(), None, "nothing goes on");
@@ -70,10 +65,10 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     let waits = desk.triptime(&["stop", "two-steps", "--wait", "1s"]);
     assert_eq!(waits.status.code(), Some(3));
     assert!(stderr(&waits).contains("kill -9"), "{}", stderr(&waits));
-    support::signal(&child.0, Signal::CONT);
+    support::signal(&child, Signal::CONT);
     let until = Instant::now() + Duration::from_secs(60);
     let mut child = child;
-    while child.0.try_wait().expect("our own child").is_none() {
+    while child.try_wait().expect("our own child").is_none() {
         assert!(Instant::now() < until, "it was told to end");
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -92,24 +87,18 @@ fn a_measuring_thread_that_hangs_is_stuck_and_the_run_says_why_it_was_ended() {
     }
     let desk = Desk::new();
     let mut command = desk.command(&binary(), &WAITED_FOR);
-    let mut child = Ended(
-        command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("started"),
-    );
+    let mut child = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     support::until_file(&desk.told().join("two-steps.json"));
     desk.until("two-steps", |run| run["step"] == 2);
-    let thread = support::until_thread(&mut child.0, "wakeup").to_string();
+    let thread = support::until_thread(&mut child, "wakeup").to_string();
     let mut holder = Command::new("python3");
     holder
         .args(["-c", HOLD, &thread])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
-    let mut holder = Ended(holder.spawn().expect("Python is installed"));
+    let mut holder = Running::start(&mut holder);
     let mut said = [0; 4];
-    let mut out = holder.0.stdout.take().expect("piped");
+    let mut out = holder.stdout.take().expect("piped");
     if std::io::Read::read_exact(&mut out, &mut said).is_err() {
         testing::skip(test, "a thread cannot be held still with ptrace(2)");
         return;
@@ -118,7 +107,7 @@ fn a_measuring_thread_that_hangs_is_stuck_and_the_run_says_why_it_was_ended() {
     let why = stuck["why"].as_str().expect("words");
     assert!(why.starts_with("no window was closed for "), "{stuck}");
     // As a watchdog does. The run cannot be closed; it can say why it would be.
-    support::signal(&child.0, Signal::TERM);
+    support::signal(&child, Signal::TERM);
     let until = Instant::now() + Duration::from_secs(20);
     let told = || {
         let events = RunFile::open(&desk.path("run.triptime"))
@@ -139,13 +128,13 @@ fn a_measuring_thread_that_hangs_is_stuck_and_the_run_says_why_it_was_ended() {
         told()
     );
     assert_eq!(
-        child.0.try_wait().expect("our own child"),
+        child.try_wait().expect("our own child"),
         None,
         "its thread is held still"
     );
-    drop(holder.0.stdin.take());
-    holder.0.wait().expect("ended");
-    child.0.wait().expect("the run ends with its thread");
+    drop(holder.stdin.take());
+    holder.wait().expect("ended");
+    child.wait().expect("the run ends with its thread");
 }
 
 #[test]

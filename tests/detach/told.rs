@@ -1,6 +1,6 @@
 //! A run that goes on by itself is told of, and nothing else is.
 
-use crate::{Desk, Ended, PLAN, pid};
+use crate::{Desk, PLAN, pid};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::{binary, stderr};
+use testing::Running;
 
 #[test]
 fn a_detached_run_survives_its_session_and_is_shown_and_stopped() {
@@ -112,7 +113,7 @@ fn two_at_once_have_two_names_and_one_that_is_killed_says_nothing() {
 #[test]
 fn a_foreign_process_of_the_same_number_is_neither_shown_as_the_run_nor_stopped() {
     let desk = Desk::new();
-    let mut other = Command::new("sleep").arg("60").spawn().expect("started");
+    let mut other = Running::start(Command::new("sleep").arg("60"));
     let started = desk.detach("a.triptime");
     assert!(started.status.success(), "{}", stderr(&started));
     let path = desk.told().join("two-steps.json");
@@ -127,8 +128,6 @@ fn a_foreign_process_of_the_same_number_is_neither_shown_as_the_run_nor_stopped(
     let stopped = desk.triptime(&["stop", "two-steps"]);
     assert!(stopped.status.success(), "{}", stderr(&stopped));
     assert_eq!(other.try_wait().expect("our own child"), None, "it is not ours to end");
-    let _ = other.kill();
-    let _ = other.wait();
 }
 
 #[test]
@@ -148,11 +147,7 @@ fn a_run_that_is_waited_for_is_shown_and_leaves_nothing() {
         "w.triptime",
     ];
     let mut command = desk.command(&binary(), &arguments);
-    let child = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("started");
+    let mut child = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     support::until_file(&desk.told().join("wakeup.json"));
     let run = desk.until("wakeup", |run| run["state"] == "measuring");
     assert_eq!((&run["started_by"], &run["step"]), (&"foreground".into(), &Value::Null));
@@ -160,9 +155,8 @@ fn a_run_that_is_waited_for_is_shown_and_leaves_nothing() {
         run["left_s"].as_f64().is_some_and(|left| left > 1.0 && left <= 60.0),
         "{run}"
     );
-    let mut child = Ended(child);
-    support::signal(&child.0, Signal::INT);
-    child.0.wait().expect("ended");
+    support::signal(&child, Signal::INT);
+    child.wait().expect("ended");
     assert_eq!(desk.status()["runs"], serde_json::json!([]));
     let shown = desk.triptime(&["status"]);
     assert!(String::from_utf8_lossy(&shown.stdout).starts_with("No run of triptime on this machine"));

@@ -4,14 +4,15 @@ use crate::machine::{Kernel, Left, Machine, Setup};
 use crate::merged::assert_merged;
 use crate::runs::{counts, not_timed, published, report};
 use crate::ways::assert_followed_one_by_one;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use support::{binary, root_or_skip, stderr};
 use sys::link::{add_bridge, add_veth, find, set_master, set_up};
 use sys::netns::NetNs;
 use tempfile::TempDir;
+use testing::Running;
 
 /// The run files of one delivery.
 pub(crate) struct Runs {
@@ -76,43 +77,16 @@ fn until(mut condition: impl FnMut() -> bool, wanted: &str) {
 }
 
 /// The program inside a namespace, with its output kept.
-fn inside(namespace: &NetNs, arguments: &[&str]) -> Child {
+fn inside(namespace: &NetNs, arguments: &[&str]) -> Running {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net={}", namespace.path().display()));
     command.arg(binary()).args(arguments).stdin(Stdio::null());
-    command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("started")
-}
-
-/// A program that is under way. Killed when dropped.
-struct Running(Option<Child>);
-
-impl Running {
-    fn id(&self) -> Pid {
-        Pid::from_child(self.0.as_ref().expect("it is under way"))
-    }
-
-    /// Waits for it to end well.
-    fn ended(mut self, arguments: &[&str]) {
-        ended(self.0.take().expect("it is under way"), arguments);
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
+    Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
 /// Whether all points are watched: then the thread that reads their counts is started.
-fn is_tracing(process: Pid) -> bool {
-    let tasks = std::fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero()));
+fn is_tracing(process: u32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
     tasks.into_iter().flatten().flatten().any(|task| {
         let name = std::fs::read_to_string(task.path().join("comm"));
         name.is_ok_and(|name| name.trim() == "triptime-hops")
@@ -139,12 +113,11 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
     machine.wait_for("GUEST IS READY");
     let folder = tempfile::tempdir().expect("a directory");
     let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
-    let shown = inside(&host, &["trace", "p-ts", "--show-path"])
-        .wait_with_output()
-        .expect("its output");
+    let shown = inside(&host, &["trace", "p-ts", "--show-path"]);
+    let shown = shown.output().expect("its output");
     let (sent, traced) = (path("publish.triptime"), path("trace.triptime"));
     let trace = ["trace", "p-ts", "--record", "--window", "1s", "-q", "--out", &traced];
-    let tracer = Running(Some(inside(&host, &trace)));
+    let tracer = inside(&host, &trace);
     until(|| is_tracing(tracer.id()), "tracing on the host");
     let streams = streams.to_string();
     let publish = [
@@ -164,8 +137,8 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
     // The guest may be behind, and takes what its host hands over for as long.
     machine.go_on();
     machine.wait_for("GUEST IS QUIET");
-    kill_process(tracer.id(), Signal::INT).expect("interrupted");
-    tracer.ended(&["trace"]);
+    support::signal(&tracer, Signal::INT);
+    ended(tracer, &["trace"]);
     machine.go_on();
     Ok(Runs {
         guest: machine.finish(),
@@ -174,7 +147,7 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
     })
 }
 
-fn ended(child: Child, arguments: &[&str]) {
+fn ended(child: Running, arguments: &[&str]) {
     let output = support::wait(child, arguments);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
 }

@@ -5,6 +5,7 @@ use super::named::{Named, at, out};
 use std::process::{Command, Stdio};
 use support::left::Before;
 use support::{json, series, stderr};
+use testing::Running;
 
 /// Both ends on one macvlan parent, with a relay of the user's own.
 #[test]
@@ -26,7 +27,8 @@ fn a_relay_and_its_test_set_stand_in_containers() {
     ]);
     assert!(made.status.success(), "{}", stderr(&made));
     let (test_set, relay) = (bed.way(&out(&made), "device 0"), bed.way(&out(&made), "device 1"));
-    let mut running = Command::new(&relay[0])
+    let mut relaying = Command::new(&relay[0]);
+    relaying
         .args(&relay[1..])
         .args([
             "relay",
@@ -38,9 +40,8 @@ fn a_relay_and_its_test_set_stand_in_containers() {
             "/tmp/relay.triptime",
         ])
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("started");
+        .stderr(Stdio::null());
+    let mut running = Running::start(&mut relaying);
     let trip = [
         "trip",
         "dut0",

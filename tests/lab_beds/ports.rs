@@ -9,6 +9,7 @@ use support::left::Before;
 use support::{binary, signal, stderr};
 use sys::link::{LinkInfo, find, list, set_down};
 use sys::netns::NetNs;
+use testing::Running;
 
 /// A machine with two ports, `v0` and `v1`, that are joined.
 struct Machine(NetNs);
@@ -111,10 +112,7 @@ fn ports_are_the_ends_and_are_afterwards_as_they_were() {
 
     // Namespaces that were deleted by hand, one of them with a process in it.
     let way = bed.way(&out(&made), "device 0");
-    let mut inside = Command::new(&way[0])
-        .args([&way[1], "sleep", "100"])
-        .spawn()
-        .expect("started");
+    let inside = Running::start(Command::new(&way[0]).args([&way[1], "sleep", "100"]));
     std::thread::sleep(Duration::from_millis(200));
     for end in ["dut", "dut1"] {
         NetNs::unpin(format!("/run/netns/triptime-{}-{end}", bed.0).as_ref()).expect("deleted");
@@ -126,8 +124,7 @@ fn ports_are_the_ends_and_are_afterwards_as_they_were() {
     );
     assert!(bed_down(&machine, &bed));
     until(|| machine.ports() == ports);
-    inside.kill().expect("killed");
-    inside.wait().expect("its end");
+    drop(inside);
     before.nothing_is_left();
 }
 
@@ -167,7 +164,7 @@ fn a_bed_on_ports_that_was_killed_leaves_them_as_they_were() {
         let binary = binary().display().to_string();
         let mut command = machine.command(&binary);
         command.args(["lab", "up", &bed.0]).args(words).stdout(Stdio::null());
-        let mut child = command.spawn().expect("started");
+        let mut child = Running::start(&mut command);
         std::thread::sleep(Duration::from_millis(wait_ms));
         signal(&child, Signal::KILL);
         child.wait().expect("its end");

@@ -2,41 +2,30 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use support::guest::QEMU;
+use testing::Running;
 
 /// Longest life of such a machine, where the computer does much else.
 const LIFE: Duration = Duration::from_secs(300);
 
-/// Killed when dropped.
-pub(crate) struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// One that is emulated, with these devices and what it boots; its first serial port leads to the file `shown`.
 pub(crate) fn start(shown: &Path, devices: &[&str]) -> Running {
-    let child = Command::new(QEMU)
+    let mut command = Command::new(QEMU);
+    command
         .args(["-nodefaults", "-display", "none", "-no-reboot", "-serial", "stdio"])
         // Several threads would race where the kernel patches its own code while another CPU runs it.
         .args(["-M", "q35", "-accel", "tcg,thread=single", "-cpu", "max", "-m", "1024"])
         .args(devices)
         .stdin(Stdio::null())
-        .stdout(File::create(shown).expect("a file"))
-        .spawn();
-    Running(child.expect("QEMU"))
+        .stdout(File::create(shown).expect("a file"));
+    Running::start(&mut command)
 }
 
 /// What it has shown when it has powered off.
 pub(crate) fn until_off(mut running: Running, shown: &Path) -> String {
-    until(shown, "power off", |_| {
-        running.0.try_wait().expect("its state").is_some()
-    })
+    until(shown, "power off", |_| running.try_wait().expect("its state").is_some())
 }
 
 /// Waits until it shows this.

@@ -2,10 +2,11 @@
 
 use crate::{CPUS, path, plan};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Command;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 use support::{root_or_skip, start, stderr, wait};
+use testing::Running;
 
 /// A cell in a partition of control groups.
 const PARTED: &str = r#"
@@ -32,7 +33,7 @@ interval = "1ms"
 /// A group with a process of its own below another one; gone with this.
 struct Below {
     group: PathBuf,
-    process: Child,
+    process: Running,
 }
 
 impl Below {
@@ -45,7 +46,7 @@ impl Below {
                 let _ = std::fs::write(group.join(name), value);
             }
         }
-        let process = Command::new("sleep").arg("120").spawn().expect("sleep");
+        let process = Running::start(Command::new("sleep").arg("120"));
         std::fs::write(group.join("cgroup.procs"), process.id().to_string()).expect("a member");
         Self { group, process }
     }

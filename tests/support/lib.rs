@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
+use testing::Running;
 
 /// The binary under test: `TRIPTIME_BIN`, else what `make build` made.
 pub fn binary() -> PathBuf {
@@ -30,15 +31,14 @@ pub fn triptime() -> Command {
     Command::new(binary())
 }
 
-/// Starts the binary with its output kept.
-pub fn start(arguments: &[&str]) -> Child {
+/// Starts the binary with its output kept; it ends when it is dropped.
+pub fn start(arguments: &[&str]) -> Running {
     spawn(triptime(), arguments)
 }
 
-fn spawn(mut command: Command, arguments: &[&str]) -> Child {
+fn spawn(mut command: Command, arguments: &[&str]) -> Running {
     command.args(arguments).stdin(Stdio::null());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("the binary starts")
+    Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
 /// Runs the binary to its end.
@@ -64,11 +64,11 @@ pub fn run_in(directory: &Path, arguments: &[&str]) -> Output {
 ///
 /// # Panics
 /// When it has not ended after two minutes; it is killed then.
-pub fn wait(child: Child, arguments: &[&str]) -> Output {
+pub fn wait(child: Running, arguments: &[&str]) -> Output {
     let id = Pid::from_child(&child);
     let until = Instant::now() + Duration::from_secs(120);
     // A thread takes the output as it comes: a full pipe would hold the program up.
-    let reader = std::thread::spawn(move || child.wait_with_output());
+    let reader = std::thread::spawn(move || child.output());
     let mut timed_out = false;
     while !reader.is_finished() {
         if !timed_out && Instant::now() > until {
@@ -173,7 +173,7 @@ pub fn signal(child: &Child, signal: Signal) {
 ///
 /// # Panics
 /// As [`wait`].
-pub fn end(child: Child, arguments: &[&str]) -> Output {
+pub fn end(child: Running, arguments: &[&str]) -> Output {
     signal(&child, Signal::INT);
     wait(child, arguments)
 }

@@ -3,19 +3,20 @@
 
 use super::{bed, inside};
 use serde_json::Value;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use support::{generous_limits, json, root_or_skip, stderr};
 use sys::link::{delete, set_down, set_up};
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
+use testing::Running;
 use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
 
 /// Streams at `ts0`, which are ended when this is dropped.
 struct Publisher {
-    child: Child,
+    running: Running,
     _directory: tempfile::TempDir,
 }
 
@@ -35,18 +36,10 @@ impl Publisher {
         let mut command = inside(namespace, &words);
         let directory = tempfile::tempdir().expect("tempdir");
         command.arg("--out").arg(directory.path().join("sent.triptime"));
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         Self {
-            child: child.expect("started"),
+            running: Running::start(command.stdout(Stdio::null()).stderr(Stdio::null())),
             _directory: directory,
         }
-    }
-}
-
-impl Drop for Publisher {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -70,12 +63,11 @@ fn traced(beds: &[NetNs; 3], work: impl FnOnce()) -> (Output, Value) {
         "--point",
         &edge,
     ]);
-    let tracing = trace.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let tracing = tracing.expect("started");
+    let tracing = Running::start(trace.stdout(Stdio::piped()).stderr(Stdio::piped()));
     super::loss::until_traced(out, "hop/nic-to-edge/MU01");
     std::thread::sleep(Duration::from_millis(500));
     work();
-    let output = tracing.wait_with_output().expect("a child");
+    let output = tracing.output().expect("a child");
     let document = json(&output);
     (output, document)
 }
@@ -165,7 +157,7 @@ fn a_stream_that_stops_is_told_and_another_that_goes_on_is_not_touched() {
     let beds = bed();
     let mut ending = Publisher::start(&beds[0], "MU");
     let _going_on = Publisher::start(&beds[0], "MV");
-    let (_, document) = traced(&beds, || ending.child.kill().expect("killed"));
+    let (_, document) = traced(&beds, || ending.running.kill().expect("killed"));
     let at_s = assert_told(&document, "MU01: nothing has come to nic for", &ALL);
     let duration_s = document["run"]["duration_s"].as_f64().expect("a number");
     assert!(at_s < duration_s - 0.5, "at {at_s} s of {duration_s}");

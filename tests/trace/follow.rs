@@ -3,14 +3,15 @@
 use super::{bed, inside};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use support::{binary, json, root_or_skip};
 use sys::netns::NetNs;
+use testing::Running;
 
 /// Two streams over the bridge to an application, until it is dropped.
 struct Traffic {
     namespaces: [NetNs; 3],
-    others: [Child; 2],
+    _others: [Running; 2],
     _directory: tempfile::TempDir,
 }
 
@@ -35,30 +36,18 @@ impl Traffic {
             &sent,
         ];
         let subscribe = ["subscribe", "dut0", "-q", "--out", &received];
-        let quiet = |mut command: Command| {
-            let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-            started.expect("started")
-        };
+        let quiet = |mut command: Command| Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
         let others = [quiet(inside(&device, &subscribe)), quiet(inside(&publisher, &publish))];
         std::thread::sleep(std::time::Duration::from_secs(1));
         Self {
             namespaces: [publisher, switch, device],
-            others,
+            _others: others,
             _directory: directory,
         }
     }
 
     fn switch(&self) -> &NetNs {
         &self.namespaces[1]
-    }
-}
-
-impl Drop for Traffic {
-    fn drop(&mut self) {
-        for other in &mut self.others {
-            let _ = other.kill();
-            let _ = other.wait();
-        }
     }
 }
 

@@ -2,44 +2,34 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::bridge::{bed, inside};
 use support::{json, root_or_skip, series, stderr};
 use sys::link::{add_bridge, set_master};
 use sys::netns::NetNs;
+use testing::Running;
 
 const TRACE: [&str; 7] = ["trace", "p-ts", "--window", "1s", "--limits", "substation", "--json"];
 
 /// A stream at `ts0`, which is ended when this is dropped.
-struct Publisher(Child);
-
-impl Publisher {
-    fn start(namespace: &NetNs, out: &str) -> Self {
-        let words = [
-            "publish",
-            "ts0",
-            "--rate",
-            "1000",
-            "--duration",
-            "60s",
-            "-q",
-            "--out",
-            out,
-        ];
-        let mut command = inside(namespace, &words);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        std::thread::sleep(Duration::from_millis(500));
-        Self(child.expect("started"))
-    }
-}
-
-impl Drop for Publisher {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+fn publishing(namespace: &NetNs, out: &str) -> Running {
+    let words = [
+        "publish",
+        "ts0",
+        "--rate",
+        "1000",
+        "--duration",
+        "60s",
+        "-q",
+        "--out",
+        out,
+    ];
+    let mut command = inside(namespace, &words);
+    let running = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+    std::thread::sleep(Duration::from_millis(500));
+    running
 }
 
 /// Waits until the run has a series: the kernel's check of the programs takes its time.
@@ -72,17 +62,16 @@ fn what_is_lost_before_the_port_is_lost_to_the_whole_way() {
     let [publisher, switch, device] = bed();
     let directory = tempfile::tempdir().expect("tempdir");
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
-    let _publishing = Publisher::start(&publisher, &path("sent.triptime"));
+    let _publishing = publishing(&publisher, &path("sent.triptime"));
     let edge = format!("edge=dut0@{}:rx", device.path().display());
     let mut trace = inside(&switch, &TRACE);
     trace.args(["--duration", "4s", "--out", &path("traced.triptime")]);
     trace.args(["--point", "port=p-dut:tx", "--point", &edge]);
-    let tracing = trace.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let tracing = tracing.expect("started");
+    let tracing = Running::start(trace.stdout(Stdio::piped()).stderr(Stdio::piped()));
     until_traced(&path("traced.triptime"), "hop/nic-to-edge/MU01");
     let away = || add_bridge("br1").and_then(|()| set_master("p-dut", "br1"));
     switch.run(away).expect("entered").expect("moved");
-    let output = tracing.wait_with_output().expect("a child");
+    let output = tracing.output().expect("a child");
     let document = json(&output);
     let count = |hop: &str, name: &str| {
         let series = series(&document, &format!("hop/{hop}/MU01"));
@@ -113,7 +102,7 @@ fn a_point_that_a_stream_never_comes_to_is_undecided() {
     switch.run(away).expect("entered").expect("moved");
     let directory = tempfile::tempdir().expect("tempdir");
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
-    let _publishing = Publisher::start(&publisher, &path("sent.triptime"));
+    let _publishing = publishing(&publisher, &path("sent.triptime"));
     let edge = format!("edge=dut0@{}:rx", device.path().display());
     let mut trace: Command = inside(&switch, &TRACE);
     trace.args(["--duration", "500ms", "--out", &path("traced.triptime")]);

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use support::{root_or_skip, run, start, stderr, wait};
+use testing::Running;
 
 const MASK: &str = "/proc/irq/default_smp_affinity";
 const CHECK: &str = "irq-default-affinity";
@@ -117,14 +118,7 @@ fn what_is_applied_is_undone() {
 }
 
 /// A process of its own name, which ends with the test.
-struct Process(std::process::Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+struct Process(Running);
 
 impl Process {
     /// Its policy's number and priority, and its CPUs (proc_pid_stat(5), fields 40 and 41).
@@ -149,7 +143,7 @@ fn a_planned_task_becomes_what_is_planned_and_gets_back_what_it_was() {
     let directory = tempfile::tempdir().expect("a directory");
     let (journal, program) = (directory.path().join("journal"), directory.path().join("tt-planned"));
     fs::copy("/bin/sleep", &program).expect("sleep");
-    let task = Process(std::process::Command::new(&program).arg("60").spawn().expect("started"));
+    let task = Process(Running::start(std::process::Command::new(&program).arg("60")));
     let before = task.state();
     let online = fs::read_to_string("/sys/devices/system/cpu/online").expect("CPUs");
     let last = online.trim().rsplit(['-', ',']).next().expect("a CPU").to_owned();

@@ -1,12 +1,14 @@
-//! What the tests of all crates share: skips that are seen, the Python with the oracles, test vectors, made-up histories of
-//! streams.
+//! What the tests of all crates share: skips that are seen, the Python with the oracles, test vectors, programs that end with
+//! their test, made-up histories of streams.
 
 #![forbid(unsafe_code)]
 
 pub mod histories;
+mod running;
 pub mod synthetic;
 pub mod vectors;
 
+pub use running::Running;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -81,6 +81,9 @@ pub struct FlightRecorder {
     watched: Mutex<BTreeSet<u32>>,
     counters: Mutex<Counters>,
     kinship: Mutex<Kinship>,
+    /// Room for the events of snapshots, from one question to the next. Asked for anew each time, between explanations that stay, it
+    /// would leave the heap in pieces that the next one does not fit into.
+    rooms: Mutex<Vec<Vec<Event>>>,
 }
 
 impl FlightRecorder {
@@ -112,6 +115,7 @@ impl FlightRecorder {
             watched: Mutex::default(),
             counters: Mutex::new(Counters::new()),
             kinship: Mutex::default(),
+            rooms: Mutex::default(),
         };
         recorder.observe();
         Ok(recorder)
@@ -204,8 +208,9 @@ impl FlightRecorder {
     /// # Errors
     /// There is no such CPU, or the kernel refuses.
     pub fn snapshot(&self, cpu: u32, from: Monotonic, to: Monotonic) -> Result<Snapshot, TraceError> {
+        let room = lock(&self.rooms).pop().unwrap_or_default();
         match &self.engine {
-            Engine::Ebpf(engine) => engine.snapshot(cpu, from, to),
+            Engine::Ebpf(engine) => engine.snapshot(cpu, (from, to), room),
             Engine::Tracefs(engine) => engine.snapshot(cpu, from, to),
         }
     }
@@ -228,10 +233,9 @@ impl FlightRecorder {
         explanation.text = lock(&self.kinship).named(explanation.text, &on_cpu);
         let mut snapshots = others;
         snapshots.push(on_cpu);
-        Ok(Explained {
-            explanation,
-            events: flight::choose(question.cpu, &snapshots),
-        })
+        let events = flight::choose(question.cpu, &snapshots);
+        lock(&self.rooms).extend(snapshots.into_iter().map(|snapshot| snapshot.events));
+        Ok(Explained { explanation, events })
     }
 
     /// What the recorder costs, by the kernel's eBPF statistics, which are on for `span` only and which this call waits for.

@@ -36,15 +36,23 @@ impl Snapshot {
     /// Of events in order of time, which may begin before `from` and end after `to`; `whole`: they begin with the first
     /// event there ever was.
     pub fn of(cpu: u32, from: Monotonic, to: Monotonic, events: &[Event], whole: bool) -> Self {
+        Self::taking(cpu, from, to, events.to_vec(), whole)
+    }
+
+    /// The same, in the room that the events have.
+    pub fn taking(cpu: u32, from: Monotonic, to: Monotonic, mut events: Vec<Event>, whole: bool) -> Self {
         let begin = events.partition_point(|event| event.at < from);
         let end = events.partition_point(|event| event.at <= to).max(begin);
         let is_switch = |event: &&Event| matches!(event.what, What::Switch { .. });
+        let opening = events[..begin].iter().rev().find(is_switch).copied();
+        events.truncate(end);
+        events.drain(..begin);
         Self {
             cpu,
             from,
             to,
-            events: events[begin..end].to_vec(),
-            opening: events[..begin].iter().rev().find(is_switch).copied(),
+            events,
+            opening,
             complete: whole || begin > 0,
         }
     }

@@ -8,6 +8,7 @@ mod slot;
 
 use crate::attachment::{ATTACHMENTS, Attachment, Program};
 use crate::error::{TraceError, with_sources};
+use crate::event::Event;
 use crate::snapshot::Snapshot;
 use aya::maps::{Array, Map, MapData};
 use aya::programs::BtfTracePoint;
@@ -131,8 +132,14 @@ impl BpfEngine {
         self.rings.written()
     }
 
-    pub(crate) fn snapshot(&self, cpu: u32, from: Monotonic, to: Monotonic) -> Result<Snapshot, TraceError> {
-        self.rings.snapshot(cpu, from, to, self.started)
+    /// Of what happened from one instant to the other; its events are put into `room`, which is emptied first.
+    pub(crate) fn snapshot(
+        &self,
+        cpu: u32,
+        span: (Monotonic, Monotonic),
+        room: Vec<Event>,
+    ) -> Result<Snapshot, TraceError> {
+        self.rings.snapshot(cpu, span, self.started, room)
     }
 }
 

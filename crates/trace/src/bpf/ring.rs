@@ -48,23 +48,29 @@ impl Rings {
     /// The events of a CPU between two instants; `started`: when the recorder began, and what is older does not count.
     ///
     /// Goes back from the newest until it has what was asked for and the switch before it, which tells who had the CPU at
-    /// `from`. The programs go on writing meanwhile: a slot that they may have taken again is left out.
+    /// `from`. The programs go on writing meanwhile: a slot that they may have taken again is left out. The events are put into `room`,
+    /// which is emptied first.
     pub(super) fn snapshot(
         &self,
         cpu: u32,
-        from: Monotonic,
-        to: Monotonic,
+        (from, to): (Monotonic, Monotonic),
         started: Monotonic,
+        room: Vec<Event>,
     ) -> Result<Snapshot, TraceError> {
         let newest = self.head(cpu)?;
         let oldest = newest.saturating_sub(OF_CPU);
-        let mut kept: Vec<(u64, Event)> = Vec::new();
+        let mut events = room;
+        events.clear();
         let mut reached_start = false;
         let mut before = 0;
         for position in (oldest..newest).rev() {
             let Some(slot) = self.slot(cpu, position).filter(|slot| instant(slot) <= Some(to)) else {
                 continue;
             };
+            // It was loaded before the head is: nobody had taken it for the next lap.
+            if position < self.head(cpu)?.saturating_sub(OF_CPU) {
+                break;
+            }
             let Some(event) = decode(cpu, &slot) else { continue };
             reached_start = event.at < started;
             if reached_start {
@@ -73,19 +79,18 @@ impl Rings {
             let is_switch = matches!(event.what, What::Switch { .. });
             // Of what is older, one event tells that the ring reaches so far.
             if event.at >= from || is_switch || before == 0 {
-                kept.push((position, event));
+                events.push(event);
             }
             before += usize::from(event.at < from);
             if before > 0 && (is_switch || before >= FARTHEST_OPENING) {
                 break;
             }
         }
-        let safe_from = self.head(cpu)?.saturating_sub(OF_CPU);
-        let safe = kept.into_iter().filter(|(position, _)| *position >= safe_from);
-        let mut events: Vec<Event> = safe.map(|(_, event)| event).collect();
-        events.sort_by_key(|event| event.at);
-        let whole = (safe_from == 0 || reached_start) && started <= from;
-        Ok(Snapshot::of(cpu, from, to, &events, whole))
+        events.reverse();
+        put_in_order(&mut events);
+        let has_all = self.head(cpu)? <= OF_CPU;
+        let whole = (has_all || reached_start) && started <= from;
+        Ok(Snapshot::taking(cpu, from, to, events, whole))
     }
 
     /// The slot of this position; `None` when it holds an event of another lap: it is being written.
@@ -109,6 +114,18 @@ impl Rings {
         let first = cpu as usize * words::<Head>();
         let written = self.heads.load(first + offset_of!(Head, written) / size_of::<u64>());
         written.ok_or(TraceError::NoSuchCpu { cpu, count: self.cpus })
+    }
+}
+
+/// By their instants, which they nearly are: an interrupt between taking a slot and the time makes neighbours change places. In place;
+/// events of the same instant stay as they are.
+fn put_in_order(events: &mut [Event]) {
+    for next in 1..events.len() {
+        let mut at = next;
+        while at > 0 && events[at - 1].at > events[at].at {
+            events.swap(at - 1, at);
+            at -= 1;
+        }
     }
 }
 

@@ -7,13 +7,7 @@ use crate::snapshot::Snapshot;
 /// The events of these snapshots, in order of time, at most [`MOST_EVENTS`]: those of `cpu` first, of the others the latest.
 /// The switch before a snapshot is kept with it, at its own instant.
 pub fn choose(cpu: u32, snapshots: &[Snapshot]) -> Vec<Event> {
-    let of = |is_own: bool| {
-        let wanted = snapshots.iter().filter(move |snapshot| (snapshot.cpu == cpu) == is_own);
-        let events = wanted.flat_map(|snapshot| snapshot.opening.iter().chain(&snapshot.events));
-        let mut events: Vec<Event> = events.copied().collect();
-        events.sort_by_key(|event| event.at);
-        events
-    };
+    let of = |is_own: bool| snapshots.iter().filter(move |snapshot| (snapshot.cpu == cpu) == is_own);
     let mut kept = latest(of(true), MOST_EVENTS);
     let room = MOST_EVENTS - kept.len();
     kept.extend(latest(of(false), room));
@@ -21,8 +15,13 @@ pub fn choose(cpu: u32, snapshots: &[Snapshot]) -> Vec<Event> {
     kept
 }
 
-fn latest(mut events: Vec<Event>, most: usize) -> Vec<Event> {
-    let surplus = events.len().saturating_sub(most);
-    events.drain(..surplus);
+/// So many of all these snapshots, each of which can only give so many of its own.
+fn latest<'a>(snapshots: impl Iterator<Item = &'a Snapshot>, most: usize) -> Vec<Event> {
+    let newest_first = |snapshot: &'a Snapshot| snapshot.events.iter().rev().chain(&snapshot.opening).take(most);
+    let mut events: Vec<Event> = snapshots.flat_map(newest_first).copied().collect();
+    events.sort_by_key(|event| std::cmp::Reverse(event.at));
+    events.truncate(most);
+    // Those of the same instant stay as they came.
+    events.reverse();
     events
 }
