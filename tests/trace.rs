@@ -11,7 +11,7 @@ use model::Cause;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use store::RunFile;
-use support::bridge::{bed, inside};
+use support::bridge::{bed, inside, publishing};
 use support::{json, root_or_skip, until_thread};
 use sys::clock::monotonic;
 use sys::netns::NetNs;
@@ -33,25 +33,11 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
         path("traced.triptime"),
     );
     let html = path("hops.html");
-    let publish = [
-        "publish",
-        "ts0",
-        "--streams",
-        "2",
-        "--rate",
-        "1000",
-        "--duration",
-        "60s",
-        "-q",
-        "--out",
-        &sent,
-    ];
     let subscribe = ["subscribe", "dut0", "--duration", "60s", "-q", "--out", &received];
-    let quiet = |mut command: Command| Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
-    let mut others = [quiet(inside(&publisher, &publish)), quiet(inside(&device, &subscribe))];
-    for (other, thread) in others.iter_mut().zip(["publish", "subscribe"]) {
-        until_thread(other, thread);
-    }
+    let mut subscribe = inside(&device, &subscribe);
+    let mut subscribing = Running::start(subscribe.stdout(Stdio::null()).stderr(Stdio::null()));
+    let publishing = publishing(&publisher, &sent, &["--streams", "2"]);
+    until_thread(&mut subscribing, "subscribe");
     let trace = [
         "trace",
         "p-ts",
@@ -68,10 +54,7 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
         "--record",
     ];
     let output = inside(&switch, &trace).output().expect("started");
-    for other in &mut others {
-        let _ = other.kill();
-        let _ = other.wait();
-    }
+    drop((publishing, subscribing));
     assert_eq!(output.status.code(), Some(0), "{}", support::stderr(&output));
     let document = json(&output);
     for name in ["hop/nic-to-port/MU01", "hop/port-to-edge/MU01", "hop/nic-to-app/MU02"] {

@@ -1,10 +1,11 @@
 //! A publisher, a bridge, and an application, each in a network namespace of its own.
 
-use crate::binary;
+use crate::{binary, until_thread};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use sys::link::{add_bridge, add_veth, find, set_master, set_up};
 use sys::netns::NetNs;
+use testing::Running;
 
 /// The publisher's namespace (`ts0`), the bridge's (`p-ts`, `p-dut`) and the application's (`dut0`), joined.
 pub fn bed() -> [NetNs; 3] {
@@ -34,4 +35,24 @@ pub fn inside(namespace: &NetNs, arguments: &[&str]) -> Command {
     command.arg(format!("--net={}", namespace.path().display()));
     command.arg(binary()).args(arguments).stdin(Stdio::null());
     command
+}
+
+/// A stream of 1000 frames a second at `ts0`, with more words of `publish` behind; it has begun when this returns, and ends when this is
+/// dropped.
+pub fn publishing(namespace: &NetNs, out: &str, more: &[&str]) -> Running {
+    let words = [
+        "publish",
+        "ts0",
+        "--rate",
+        "1000",
+        "--duration",
+        "60s",
+        "-q",
+        "--out",
+        out,
+    ];
+    let mut command = inside(namespace, &[&words[..], more].concat());
+    let mut running = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+    until_thread(&mut running, "publish");
+    running
 }

@@ -1,7 +1,7 @@
 //! Interfaces and streams that go while they are traced, frames cut short, second publishers: told when it happens, to the hops it
 //! concerns, and no pass.
 
-use super::{bed, inside};
+use super::{bed, inside, publishing};
 use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -22,22 +22,10 @@ struct Publisher {
 
 impl Publisher {
     fn start(namespace: &NetNs, sv_id: &str) -> Self {
-        let words = [
-            "publish",
-            "ts0",
-            "--rate",
-            "1000",
-            "--sv-id",
-            sv_id,
-            "--duration",
-            "60s",
-            "-q",
-        ];
-        let mut command = inside(namespace, &words);
         let directory = tempfile::tempdir().expect("tempdir");
-        command.arg("--out").arg(directory.path().join("sent.triptime"));
+        let out = directory.path().join("sent.triptime");
         Self {
-            running: Running::start(command.stdout(Stdio::null()).stderr(Stdio::null())),
+            running: publishing(namespace, out.to_str().expect("UTF-8"), &["--sv-id", sv_id]),
             _directory: directory,
         }
     }

@@ -5,32 +5,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use store::RunFile;
-use support::bridge::{bed, inside};
+use support::bridge::{bed, inside, publishing};
 use support::{json, root_or_skip, series, stderr};
 use sys::link::{add_bridge, set_master};
-use sys::netns::NetNs;
 use testing::Running;
 
 const TRACE: [&str; 7] = ["trace", "p-ts", "--window", "1s", "--limits", "substation", "--json"];
-
-/// A stream at `ts0`, which is ended when this is dropped.
-fn publishing(namespace: &NetNs, out: &str) -> Running {
-    let words = [
-        "publish",
-        "ts0",
-        "--rate",
-        "1000",
-        "--duration",
-        "60s",
-        "-q",
-        "--out",
-        out,
-    ];
-    let mut command = inside(namespace, &words);
-    let running = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
-    std::thread::sleep(Duration::from_millis(500));
-    running
-}
 
 /// Waits until the run has a series: the kernel's check of the programs takes its time.
 pub(super) fn until_traced(run: &str, name: &str) {
@@ -62,7 +42,7 @@ fn what_is_lost_before_the_port_is_lost_to_the_whole_way() {
     let [publisher, switch, device] = bed();
     let directory = tempfile::tempdir().expect("tempdir");
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
-    let _publishing = publishing(&publisher, &path("sent.triptime"));
+    let _publishing = publishing(&publisher, &path("sent.triptime"), &[]);
     let edge = format!("edge=dut0@{}:rx", device.path().display());
     let mut trace = inside(&switch, &TRACE);
     trace.args(["--duration", "4s", "--out", &path("traced.triptime")]);
@@ -102,7 +82,7 @@ fn a_point_that_a_stream_never_comes_to_is_undecided() {
     switch.run(away).expect("entered").expect("moved");
     let directory = tempfile::tempdir().expect("tempdir");
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
-    let _publishing = publishing(&publisher, &path("sent.triptime"));
+    let _publishing = publishing(&publisher, &path("sent.triptime"), &[]);
     let edge = format!("edge=dut0@{}:rx", device.path().display());
     let mut trace: Command = inside(&switch, &TRACE);
     trace.args(["--duration", "500ms", "--out", &path("traced.triptime")]);

@@ -254,3 +254,46 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     // What they hold stays usable when a thread panicked while it had them.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{FlightRecorder, Options, lock};
+    use model::{Question, QuestionKind};
+    use sys::clock::monotonic;
+
+    #[test]
+    fn questions_are_answered_in_the_room_of_earlier_ones() {
+        let recorder = match FlightRecorder::start(Options::default()) {
+            Ok(recorder) => recorder,
+            Err(error) => {
+                return testing::skip("questions_are_answered_in_the_room_of_earlier_ones", &error.to_string());
+            }
+        };
+        let cpus: Vec<u32> = sys::thread::allowed_cpus().iter().collect();
+        for cpu in &cpus {
+            recorder.watch(*cpu, 1).expect("watched");
+        }
+        let from = monotonic();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let question = Question {
+            cpu: cpus[0],
+            thread: 1,
+            from,
+            to: monotonic(),
+            kind: QuestionKind::WakeUp,
+        };
+        let ask = || {
+            for _ in 0..20 {
+                recorder.explain(&question).expect("an answer");
+            }
+            let rooms = lock(&recorder.rooms);
+            let mut places: Vec<_> = rooms.iter().map(|room| (room.as_ptr(), room.capacity())).collect();
+            places.sort();
+            places
+        };
+        let first = ask();
+        assert_eq!(first.len(), cpus.len(), "one for each CPU that is looked at");
+        assert!(first.iter().any(|(_, capacity)| *capacity > 0), "nothing was recorded");
+        assert_eq!(ask(), first);
+    }
+}

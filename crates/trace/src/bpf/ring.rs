@@ -137,3 +137,26 @@ fn mapped(ebpf: &Ebpf, name: &str, words: usize) -> Result<Words, TraceError> {
     let mapped = Words::of(name, array.fd().as_fd(), words);
     mapped.map_err(|error| TraceError::Object(with_sources(&error)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::put_in_order;
+    use crate::event::{Event, What};
+    use units::Monotonic;
+
+    #[test]
+    fn neighbours_change_places_and_events_of_an_instant_stay_as_they_are() {
+        let event = |(at, what)| Event {
+            at: Monotonic::from_ns(at),
+            cpu: 0,
+            what,
+        };
+        let (entry, exit) = (What::IdleEntry(1), What::IdleExit);
+        let mut events = [(5, exit), (5, entry), (3, exit), (9, entry), (8, exit)].map(event);
+        put_in_order(&mut events);
+        assert_eq!(
+            events,
+            [(3, exit), (5, exit), (5, entry), (8, exit), (9, entry)].map(event)
+        );
+    }
+}

@@ -125,3 +125,14 @@ fn the_spikes_cpu_comes_first_and_the_latest_of_the_others() {
     assert_eq!(first_other.at.as_ns(), 4_000 - 3_096);
     assert!(chosen.is_sorted_by_key(|event| event.at));
 }
+
+#[test]
+fn chosen_events_of_one_instant_stay_as_they_came() {
+    let event = |kind: What| Event {
+        what: kind,
+        ..idle(7, 0)
+    };
+    let events = [event(What::IdleExit), event(What::IdleEntry(1)), event(What::TimerExit)];
+    let (from, to) = (Monotonic::from_ns(0), Monotonic::from_ns(9));
+    assert_eq!(choose(0, &[Snapshot::of(0, from, to, &events, true)]), events);
+}
