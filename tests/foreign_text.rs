@@ -133,6 +133,7 @@ fn run_file(path: &Path) {
     }
     let event = |kind, series| Event {
         at_ns: 1,
+        since_ns: None,
         kind,
         series,
         text: nasty("event"),

@@ -201,6 +201,7 @@ fn write_bad_week(path: &Path) {
         };
         let decision = |number: u64| Event {
             at_ns: number * SECOND_NS,
+            since_ns: None,
             kind: EventKind::Relay,
             series: Some(SeriesId(cpu)),
             text: "bays20: bay01, LSVS: samples: good".into(),

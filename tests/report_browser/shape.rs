@@ -171,6 +171,7 @@ impl Shape {
     fn events(&self) -> Vec<Event> {
         let event = |kind: EventKind, n: u64, of: u64, text: String| Event {
             at_ns: n * self.seconds * SECOND_NS / of,
+            since_ns: None,
             kind,
             series: None,
             text,

@@ -59,6 +59,7 @@ fn doubtful() -> RunView {
     }
     run.events.push(Event {
         at_ns: 31_500_000_000,
+        since_ns: None,
         kind: EventKind::SocketDrop,
         series: None,
         text: "24 frames dropped in the receive ring of dut0".to_owned(),

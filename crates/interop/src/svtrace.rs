@@ -74,6 +74,7 @@ pub fn import<R: Read>(
     open.close(1, &mut batch);
     batch.events.push(Event {
         at_ns: 0,
+        since_ns: None,
         kind: EventKind::Note,
         series: Some(series),
         text: format!(
@@ -84,6 +85,7 @@ pub fn import<R: Read>(
     });
     batch.events.push(Event {
         at_ns: 0,
+        since_ns: None,
         kind: EventKind::Incomplete,
         series: Some(series),
         text:

@@ -3,6 +3,7 @@
 use crate::load::{Load, LoadError, LoadSpec};
 use model::EventKind;
 use run::Events;
+use units::Monotonic;
 
 /// Loads that run.
 #[derive(Default)]
@@ -10,10 +11,12 @@ pub struct Loads(Vec<Entry>);
 
 struct Entry {
     load: Load,
+    /// When it began.
+    began: Monotonic,
     /// Whether its early end is an event already.
     reported: bool,
-    /// Whether it is an event already that it does nothing.
-    is_missed: bool,
+    /// Why it does nothing, as an event says already.
+    missed: Option<String>,
 }
 
 impl Loads {
@@ -24,12 +27,14 @@ impl Loads {
     pub fn start(specs: impl IntoIterator<Item = LoadSpec>, events: &Events) -> Result<Self, LoadError> {
         let mut loads = Self::default();
         for spec in specs {
+            let began = sys::clock::monotonic();
             let load = Load::start(&spec)?;
             events.write(EventKind::LoadStarted, load.describe());
             loads.0.push(Entry {
                 load,
+                began,
                 reported: false,
-                is_missed: false,
+                missed: None,
             });
         }
         Ok(loads)
@@ -48,11 +53,11 @@ impl Loads {
     /// Writes an event for each load that ended by itself, or that does nothing though the run is to be measured beside it.
     pub fn look(&mut self, events: &Events) {
         for entry in &mut self.0 {
-            if !entry.is_missed
+            if entry.missed.is_none()
                 && let Some(why) = entry.load.missed()
             {
-                entry.is_missed = true;
-                miss(&entry.load.describe(), why, events);
+                entry.missed = Some(why.to_owned());
+                miss((&entry.load.describe(), entry.began), why, events);
             }
             if !entry.reported
                 && let Some(why) = entry.load.failed()
@@ -67,8 +72,9 @@ impl Loads {
     pub fn stop(&mut self, events: &Events) {
         for Entry {
             load,
+            began,
             reported,
-            is_missed,
+            missed,
         } in self.0.drain(..)
         {
             let name = load.describe();
@@ -77,17 +83,19 @@ impl Loads {
             if !reported {
                 events.write(EventKind::LoadStopped, format!("{name}: {report}"));
             }
-            if report.is_missed && !is_missed {
-                miss(&name, &report.note, events);
+            // Said again where it was said before: what began since then is concerned, too.
+            let missed = missed.or_else(|| report.is_missed.then(|| report.note.clone()));
+            if let Some(why) = missed {
+                miss((&name, began), &why, events);
             }
         }
     }
 }
 
-/// A load that does not do what the run is to be measured beside: nothing that was measured is what it seems.
-fn miss(load: &str, why: &str, events: &Events) {
+/// A load that does not do what the run is to be measured beside: nothing that was measured since it began is what it seems.
+fn miss((load, began): (&str, Monotonic), why: &str, events: &Events) {
     let text = format!("{load}: {why}: the run was to be measured beside it");
-    events.write(EventKind::Incomplete, text);
+    events.write_since(began, EventKind::Incomplete, text);
 }
 
 /// Name of the setting that says what runs beside a measurement.

@@ -111,6 +111,7 @@ pub(super) fn words(
 ) -> Vec<Event> {
     let word = |at_ns, kind, text| Event {
         at_ns,
+        since_ns: None,
         kind,
         series: None,
         text,
@@ -124,7 +125,8 @@ pub(super) fn words(
         Relation::Offset(..) => {
             let mut words = vec![word(0, EventKind::ClockGood, relation.text())];
             if let Some((label, step)) = first_step(&of_runs) {
-                let since_ns = step.at_ns.saturating_sub(STEP_NOTICED_NS);
+                let noticed_ns = step.at_ns.saturating_sub(STEP_NOTICED_NS);
+                let since_ns = step.since_ns.unwrap_or(noticed_ns);
                 let text = format!("{label}: {}: the stated offset held only until then", step.text);
                 words.push(word(since_ns, EventKind::ClockDoubt, text));
             }
@@ -169,6 +171,7 @@ fn of_watches(of_runs: Vec<(String, Vec<Event>)>) -> Vec<Event> {
         if said.last().is_none_or(|last| last.kind != kind || last.text != text) {
             said.push(Event {
                 at_ns,
+                since_ns: None,
                 kind,
                 series: None,
                 text,
@@ -191,6 +194,7 @@ mod tests {
     fn event(at_ns: u64, kind: EventKind, text: &str) -> Event {
         Event {
             at_ns,
+            since_ns: None,
             kind,
             series: None,
             text: text.to_owned(),

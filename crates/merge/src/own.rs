@@ -167,6 +167,7 @@ pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<()
             };
             events.push(Event {
                 at_ns: event.at_ns.saturating_add(shift_ns),
+                since_ns: event.since_ns.map(|ns| ns.saturating_add(shift_ns)),
                 kind,
                 series,
                 text: format!("{}: {}", source.label, event.text),
@@ -247,6 +248,7 @@ pub(super) fn clock_words(merge: &Merge, contradiction: Option<String>) -> Resul
                 .filter(|event| event.series.is_none() && (is_word(event) || event.kind == EventKind::ClockStep))
                 .map(|event| Event {
                     at_ns: event.at_ns.saturating_add(shift_ns),
+                    since_ns: event.since_ns.map(|ns| ns.saturating_add(shift_ns)),
                     ..event
                 });
             of_runs.push((source.label.clone(), own.collect()));
@@ -262,6 +264,7 @@ fn is_word(event: &Event) -> bool {
 fn note(at_ns: u64, kind: EventKind, text: String) -> Event {
     Event {
         at_ns,
+        since_ns: None,
         kind,
         series: None,
         text,

@@ -134,6 +134,7 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
     let mut say = |kind: EventKind, series: Option<SeriesId>, text: String| {
         events.push(Event {
             at_ns: 0,
+            since_ns: None,
             kind,
             series,
             text,
@@ -160,6 +161,7 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
             let of_run = merged.between.iter().filter(|between| between.is_between(index));
             events.extend(of_run.map(|between| Event {
                 at_ns,
+                since_ns: None,
                 kind: EventKind::Incomplete,
                 series: Some(between.series),
                 text: text.clone(),
@@ -194,6 +196,7 @@ fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> 
                     at_ns: merge
                         .since_start(index, source.info().started.as_ns())
                         .saturating_add(event.at_ns),
+                    since_ns: None,
                     kind: event.kind,
                     series: Some(between.series),
                     text: format!("{}: {}", source.label, event.text),

@@ -2,8 +2,7 @@
 
 use crate::series::SeriesId;
 
-/// A step of the wall clock is noticed, and its [`EventKind::ClockStep`] dated, at most this long after it: the recorder looks ten times a
-/// second, and may be held up.
+/// A step of the wall clock whose [`EventKind::ClockStep`] does not say since when it may have been is dated at most this long after it.
 pub const STEP_NOTICED_NS: u64 = 200_000_000;
 
 /// What kind of thing happened beside the measurement. The text form is part of the run file and of the JSON.
@@ -27,6 +26,10 @@ pub enum EventKind {
     ClockGood,
     /// The kernel held real-time threads back.
     RtThrottled,
+    /// A real-time thread of ours was ready, and waited for a thread of higher priority.
+    HeldUp,
+    /// The run held idle states off that the host enters by itself: it is another host in service.
+    HeldByUs,
     /// The hypervisor ran something else on our CPU.
     Steal,
     /// Page faults in a measuring thread after its warm-up.
@@ -75,7 +78,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -85,6 +88,8 @@ impl EventKind {
         Self::ClockDoubt,
         Self::ClockGood,
         Self::RtThrottled,
+        Self::HeldUp,
+        Self::HeldByUs,
         Self::Steal,
         Self::PageFaults,
         Self::Migration,
@@ -121,6 +126,8 @@ impl EventKind {
             Self::ClockDoubt => "clock-doubt",
             Self::ClockGood => "clock-good",
             Self::RtThrottled => "rt-throttled",
+            Self::HeldUp => "held-up",
+            Self::HeldByUs => "held-by-us",
             Self::Steal => "steal",
             Self::PageFaults => "page-faults",
             Self::Migration => "migration",
@@ -146,6 +153,14 @@ impl EventKind {
         }
     }
 
+    /// Whether it may say something against samples; loads, steps, refused rights and notes do not.
+    pub fn touches_samples(self) -> bool {
+        !matches!(
+            self,
+            Self::LoadStarted | Self::LoadStopped | Self::StepStarted | Self::StepStopped | Self::Refused | Self::Note
+        )
+    }
+
     /// The kind a word stands for.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
@@ -155,12 +170,22 @@ impl EventKind {
 /// Something that happened during the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// When.
+    /// When it happened, was noticed, or was over: the end of its span.
     pub at_ns: u64,
+    /// Before this instant it had not happened: the begin of its span. `None`: nothing is known, and it may reach as far as the run does.
+    pub since_ns: Option<u64>,
     /// What kind of thing.
     pub kind: EventKind,
-    /// The series it touches; `None` means all of them.
+    /// The series it touches; `None`: those that its kind touches, see `docs/doubts.md`.
     pub series: Option<SeriesId>,
     /// For a person: what, where, how much.
     pub text: String,
+}
+
+impl Event {
+    /// Whether its span and this one have an instant in common. One whose begin is not known has one in common with every span.
+    pub fn overlaps(&self, start_ns: u64, end_ns: u64) -> bool {
+        self.since_ns
+            .is_none_or(|since_ns| since_ns <= end_ns && start_ns <= self.at_ns.max(since_ns))
+    }
 }

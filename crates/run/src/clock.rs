@@ -1,6 +1,7 @@
 //! Steps of the wall clock while a run records.
 
 use sys::clock::ClockPair;
+use units::Monotonic;
 
 /// Jumps of the wall clock beyond this, against the monotonic one and beyond what slewing explains, are steps. 10 us is far
 /// below any limit a one-way figure is judged by.
@@ -20,6 +21,11 @@ impl ClockWatch {
         Self {
             last: sys::clock::pair(),
         }
+    }
+
+    /// When it was last looked.
+    pub(crate) fn last(&self) -> Monotonic {
+        self.last.monotonic
     }
 
     /// How far the wall clock jumped since the last look, when it is more than slewing and the reading's uncertainty explain.

@@ -72,17 +72,25 @@ pub struct Counted {
     commands: SyncSender<Command>,
     start: Monotonic,
     settings: Vec<(String, String)>,
+    /// Number of the step that they are counted in.
+    step: usize,
     /// Series that were handed over before. Of these a name is enough: what else is known of them takes kilobytes, and spans of
     /// seconds wait for a recorder that is held up.
     known: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Counted {
-    pub(crate) fn new(commands: SyncSender<Command>, start: Monotonic, settings: Vec<(String, String)>) -> Self {
+    pub(crate) fn new(
+        commands: SyncSender<Command>,
+        start: Monotonic,
+        settings: Vec<(String, String)>,
+        step: usize,
+    ) -> Self {
         Self {
             commands,
             start,
             settings,
+            step,
             known: Arc::default(),
         }
     }
@@ -93,7 +101,7 @@ impl Counted {
             true => span.series = SeriesSpec::named(&span.series.name),
             false => self.share(&mut span.series),
         }
-        let _ = self.commands.send(Command::Counted(Box::new(span)));
+        let _ = self.commands.send(Command::Counted(Box::new(span), self.step));
     }
 
     /// Writes an event that touches this series alone, of now.
@@ -101,11 +109,14 @@ impl Counted {
         self.share(&mut series);
         let event = Event {
             at_ns: since(self.start, sys::clock::monotonic()),
+            since_ns: None,
             kind,
             series: None,
             text: text.to_owned(),
         };
-        let _ = self.commands.send(Command::CountedEvent(Box::new(series), event));
+        let _ = self
+            .commands
+            .send(Command::CountedEvent(Box::new(series), self.step, event));
     }
 
     /// Whether a span of this series was handed over before; from now on it was.

@@ -1,5 +1,6 @@
 //! The measuring thread's end: push and forget.
 
+use crate::delays::Turns;
 use crate::labels::{Labels, LabelsAt};
 use crate::signal::SpikeSignal;
 use crate::tape::Tape;
@@ -127,6 +128,8 @@ pub(crate) struct Described {
     pub(crate) settings: Vec<(String, String)>,
     /// What streams are called where they are measured.
     pub(crate) labels: LabelsAt,
+    /// Number of the step that they are measured in.
+    pub(crate) step: usize,
 }
 
 impl Described {
@@ -160,6 +163,8 @@ struct Known {
     both: AtomicU64,
     /// How it ran when it began.
     began_as: OnceLock<Standing>,
+    /// What it had had of its CPU when it began.
+    began_with: OnceLock<Turns>,
     /// It measures no more.
     over: AtomicBool,
 }
@@ -169,6 +174,9 @@ impl ThreadNumber {
         if let Some(standing) = sys::thread::standing(thread) {
             let _ = self.0.began_as.set(standing);
         }
+        if let Some(turns) = Turns::own() {
+            let _ = self.0.began_with.set(turns);
+        }
         let thread = u64::try_from(thread).unwrap_or(0);
         self.0.both.store((u64::from(cpu) << 32) | thread, Ordering::Release);
     }
@@ -176,6 +184,11 @@ impl ThreadNumber {
     /// How it ran when it began.
     pub(crate) fn began_as(&self) -> Option<&Standing> {
         self.0.began_as.get()
+    }
+
+    /// What it had had of its CPU when it began.
+    pub(crate) fn began_with(&self) -> Option<Turns> {
+        self.0.began_with.get().copied()
     }
 
     /// How it runs now; `None` where it does not measure.
@@ -204,6 +217,8 @@ pub(crate) enum AfterWord {
         wrong_cpu: Option<u32>,
         /// How it ran at its end.
         ended_as: Option<Standing>,
+        /// What it had had of its CPU then.
+        ended_with: Option<Turns>,
     },
 }
 
@@ -276,6 +291,11 @@ impl Feed {
             },
             source,
         )
+    }
+
+    /// Its number in the run.
+    pub(crate) fn number(&self) -> usize {
+        self.number
     }
 
     /// Names the CPU that the samples to come are measured on. Until it is called, each sample tells on which CPU it was pushed.
@@ -387,6 +407,7 @@ impl Feed {
             major_faults,
             wrong_cpu,
             ended_as: sys::thread::standing(0),
+            ended_with: Turns::own(),
         });
     }
 }
@@ -406,6 +427,7 @@ impl Heard {
                 describe,
                 settings,
                 labels: Labels::default().for_observer(),
+                step: 0,
             },
             0,
             after,

@@ -57,10 +57,11 @@ pub(crate) enum Command {
     Shot(Shot),
     Readings(Vec<Reading>),
     OnCpu { cpu: u32, event: Event },
+    OfFeed { feed: usize, event: Event },
     Facts(Vec<Fact>),
     Thresholds(Thresholds),
-    Counted(Box<CountedSpan>),
-    CountedEvent(Box<SeriesSpec>, Event),
+    Counted(Box<CountedSpan>, usize),
+    CountedEvent(Box<SeriesSpec>, usize, Event),
     Adopt(Box<Adopted>, Sender<Result<(), StoreError>>),
     Settle(Sender<()>),
     Finish(RunState, u64),
@@ -76,6 +77,7 @@ pub struct Recorder {
     signal: SpikeSignal,
     start: Monotonic,
     feeds: usize,
+    step: usize,
     thresholds: Thresholds,
     settings: Vec<(String, String)>,
     labels: Labels,
@@ -111,6 +113,7 @@ impl Recorder {
             signal,
             start,
             feeds: 0,
+            step: 0,
             thresholds: Thresholds::default(),
             settings: Vec::new(),
             labels: Labels::default(),
@@ -129,6 +132,7 @@ impl Recorder {
                 describe,
                 settings: self.settings.clone(),
                 labels: self.labels(),
+                step: self.step,
             },
             number,
             self.after.clone(),
@@ -153,7 +157,13 @@ impl Recorder {
 
     /// A way to hand over samples that are counted elsewhere, for any thread.
     pub fn counted(&self) -> Counted {
-        Counted::new(self.commands.clone(), self.start, self.settings.clone())
+        Counted::new(self.commands.clone(), self.start, self.settings.clone(), self.step)
+    }
+
+    /// Begins another step: what is measured from now on has nothing to do with the threads of the steps before, though it may be
+    /// measured at the same time.
+    pub fn begin_step(&mut self) {
+        self.step += 1;
     }
 
     /// A way to write events, for any thread.
@@ -161,6 +171,15 @@ impl Recorder {
         Events {
             commands: self.commands.clone(),
             start: self.start,
+            feed: None,
+        }
+    }
+
+    /// The same; those that may say something against samples touch the series of this feed, and no others.
+    pub fn events_of(&self, feed: &Feed) -> Events {
+        Events {
+            feed: Some(feed.number()),
+            ..self.events()
         }
     }
 
@@ -248,11 +267,13 @@ impl Recorder {
     }
 }
 
-/// Writes events that touch every series.
+/// Writes events.
 #[derive(Clone)]
 pub struct Events {
     commands: SyncSender<Command>,
     start: Monotonic,
+    /// Number of the feed whose series they touch; `None`: the series that their kind touches.
+    feed: Option<usize>,
 }
 
 impl Events {
@@ -261,11 +282,17 @@ impl Events {
         self.write_at(sys::clock::monotonic(), kind, text);
     }
 
-    /// Writes an event of the series whose measuring threads can run on this CPU only, and measure now. The same words are written
-    /// once for each series.
+    /// Writes an event of something that had not happened before `since`, and is over now.
+    pub fn write_since(&self, since: Monotonic, kind: EventKind, text: impl Into<String>) {
+        self.send(Some(since), sys::clock::monotonic(), kind, text.into());
+    }
+
+    /// Writes an event of the series whose measuring threads can run on this CPU only, and measure now, and of those whose frames pass
+    /// these threads in the same step. The same words are written once for each series.
     pub fn write_on_cpu(&self, cpu: u32, kind: EventKind, text: impl Into<String>) {
         let event = Event {
             at_ns: since(self.start, sys::clock::monotonic()),
+            since_ns: None,
             kind,
             series: None,
             text: text.into(),
@@ -288,13 +315,21 @@ impl Events {
 
     /// Writes an event of an instant that is over: of when something was last known to be otherwise.
     pub fn write_at(&self, at: Monotonic, kind: EventKind, text: impl Into<String>) {
-        let at_ns = since(self.start, at);
-        let _ = self.commands.send(Command::Event(Event {
-            at_ns,
+        self.send(None, at, kind, text.into());
+    }
+
+    fn send(&self, begin: Option<Monotonic>, at: Monotonic, kind: EventKind, text: String) {
+        let event = Event {
+            at_ns: since(self.start, at),
+            since_ns: begin.map(|begin| since(self.start, begin)),
             kind,
             series: None,
-            text: text.into(),
-        }));
+            text,
+        };
+        let _ = self.commands.send(match self.feed.filter(|_| kind.touches_samples()) {
+            Some(feed) => Command::OfFeed { feed, event },
+            None => Command::Event(event),
+        });
     }
 }
 

@@ -140,7 +140,8 @@ CREATE TABLE event (
   at_ns  INTEGER NOT NULL,
   kind   TEXT    NOT NULL,
   series INTEGER REFERENCES series (id),
-  text   TEXT    NOT NULL
+  text   TEXT    NOT NULL,
+  since_ns INTEGER
 ) STRICT;
 
 CREATE TABLE shot (

@@ -336,6 +336,7 @@ pub fn qualify(streams: u64, seconds: u64) -> RunView {
 fn events(run: &RunView, duration_ns: u64) -> Vec<Event> {
     let event = |share: f64, kind: EventKind, series: Option<SeriesId>, text: &str| Event {
         at_ns: (duration_ns as f64 * share) as u64,
+        since_ns: None,
         kind,
         series,
         text: text.to_owned(),

@@ -33,6 +33,7 @@ pub(super) fn of_file(source: &Source, threads: &[Rebuilt<'_>], at_ns: u64) -> E
     }
     Event {
         at_ns,
+        since_ns: None,
         kind: if measurement.stopped {
             EventKind::Interrupted
         } else {
@@ -50,6 +51,7 @@ pub(super) fn of_thread(source: &Source, rebuilt: &Rebuilt<'_>, series: SeriesId
         .flatten()
         .map(|text| Event {
             at_ns,
+            since_ns: None,
             kind: EventKind::Note,
             series: Some(series),
             text,
@@ -62,6 +64,7 @@ pub(super) fn untold(threshold_ns: u64, series: SeriesId, at_ns: u64) -> Event {
     let threshold = format_ns(threshold_ns as f64);
     Event {
         at_ns,
+        since_ns: None,
         kind: EventKind::Note,
         series: Some(series),
         text: format!(

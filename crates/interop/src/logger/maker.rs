@@ -160,6 +160,7 @@ impl<'a> Maker<'a> {
             let text = format!("{}: {finding} ({})", log.name(of), log.file);
             self.batch.events.push(Event {
                 at_ns: u64::try_from(at_ns.saturating_sub(self.options.started_ns)).unwrap_or(0),
+                since_ns: None,
                 kind,
                 series: self.series.get(stream).map(ReadSeries::series),
                 text,
@@ -239,6 +240,7 @@ impl<'a> Maker<'a> {
     pub(super) fn note(&mut self, kind: EventKind, text: String) {
         self.batch.events.push(Event {
             at_ns: 0,
+            since_ns: None,
             kind,
             series: None,
             text,

@@ -147,6 +147,7 @@ mod tests {
     fn steps_side_by_side_are_one_and_a_run_that_was_killed_ends_with_its_last_window() {
         let event = |at_ns, kind| Event {
             at_ns,
+            since_ns: None,
             kind,
             series: None,
             text: String::new(),

@@ -19,6 +19,7 @@ use run::{Events, Stop};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Instant;
+use units::Monotonic;
 
 /// What a plan is run with.
 pub struct PlanRun<'a> {
@@ -134,7 +135,9 @@ impl Steps<'_, '_> {
                 left_ns: plan.groups().skip(at).map(|group| plan.lasts_ns(group)).sum(),
                 since: Instant::now(),
             });
-            self.runner.session.leave_idle_alone(group[0].common.idle.is_system());
+            self.runner
+                .session
+                .leave_idle_alone(group[0].common.idle.is_system());
             let is_native = matches!(self.work.place, PlaceSpec::Native);
             let own = group.iter().flat_map(|step| &step.common.loads);
             let own = own.filter(|load| is_native || !load.there);
@@ -143,9 +146,10 @@ impl Steps<'_, '_> {
             self.runner.session.recorder.set_settings(settings.clone());
             let say = |kind: EventKind| group.iter().for_each(|step| events.write(kind, step.name()));
             say(EventKind::StepStarted);
+            let began = sys::clock::monotonic();
             let outcome = self.group(group, beds, &settings);
             if let Some(beds) = beds.filter(|_| group.iter().any(Step::needs_bed)) {
-                say_of_wire(beds, &events);
+                say_of_wire(beds, began, &events);
             }
             say(EventKind::StepStopped);
             own.stop(&events);
@@ -221,6 +225,7 @@ impl Steps<'_, '_> {
             context.until_prepared()?;
         }
         for (step, context) in &contexts {
+            self.runner.session.recorder.begin_step();
             match step.measure.start(context, self.runner.session) {
                 Ok(one) => all.push(one),
                 Err(error) => {
@@ -268,13 +273,13 @@ impl Steps<'_, '_> {
     }
 }
 
-/// What the wire of a plan with faults did, and whether it still does.
-fn say_of_wire(beds: &Beds, events: &Events) {
+/// What the wire of a plan with faults did in a step that began then, and whether it still does.
+fn say_of_wire(beds: &Beds, began: Monotonic, events: &Events) {
     for text in beds.faults_done() {
         events.write(EventKind::Note, text);
     }
     if let Some(text) = beds.broken_wire() {
-        events.write(EventKind::Incomplete, text);
+        events.write_since(began, EventKind::Incomplete, text);
     }
 }
 

@@ -4,11 +4,14 @@
 //! (`/proc/net/unix`), and they are gone with the process, however it ends.
 
 use super::neighbours::is_load_of_ours;
+use model::EventKind;
+use run::Events;
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use units::Monotonic;
 
 /// How the names begin.
 const PREFIX: &str = "triptime-interface/";
@@ -28,12 +31,15 @@ pub(super) struct Claims {
     interfaces: Vec<(String, u32)>,
     /// The names are held as long as these are open.
     _sockets: Vec<UnixDatagram>,
-    told: Vec<(u32, u32, u64)>,
+    /// Those that were told, and since when they may have been there.
+    told: Vec<(Claim, Monotonic)>,
+    /// When it was last looked.
+    looked: Monotonic,
 }
 
 impl Claims {
     /// Claims interfaces of the calling thread's network namespace. One that is not there is not claimed.
-    pub(super) fn new(interfaces: &[String]) -> Self {
+    pub(super) fn new(interfaces: &[String], start: Monotonic) -> Self {
         let numbered = interfaces.iter().filter_map(|name| {
             let index = sys::link::find(name).ok()?.index;
             Some((name.clone(), index))
@@ -44,29 +50,59 @@ impl Claims {
             interfaces,
             _sockets: sockets,
             told: Vec::new(),
+            looked: start,
         }
     }
 
-    /// Other sessions on these interfaces that were not there before.
-    pub(super) fn look(&mut self) -> Vec<String> {
+    /// Tells of other sessions on these interfaces that were not there before, and of those that are gone for all of the time that they
+    /// were there.
+    pub(super) fn look(&mut self, events: &Events) {
+        let before = std::mem::replace(&mut self.looked, sys::clock::monotonic());
+        let there = self.others();
+        for claim in &there {
+            if !self.told.iter().any(|(told, _)| told == claim) {
+                self.told.push((claim.clone(), before));
+                events.write_since(before, EventKind::SecondMeasurement, self.text(claim));
+            }
+        }
+        let (stay, gone) = std::mem::take(&mut self.told)
+            .into_iter()
+            .partition(|(told, _)| there.contains(told));
+        self.told = stay;
+        self.say_over(gone, events);
+    }
+
+    /// At the end of the run: those that are still there.
+    pub(super) fn close(&mut self, events: &Events) {
+        let told = std::mem::take(&mut self.told);
+        self.say_over(told, events);
+    }
+
+    fn say_over(&self, over: Vec<(Claim, Monotonic)>, events: &Events) {
+        for (claim, since) in over {
+            let text = format!("{}, up to now", self.text(&claim));
+            events.write_since(since, EventKind::SecondMeasurement, text);
+        }
+    }
+
+    fn text(&self, claim: &Claim) -> String {
+        let name = self.interfaces.iter().find(|(_, ours)| *ours == claim.index);
+        let name = name.map_or("?", |(name, _)| name.as_str());
+        let pid = claim.pid;
+        format!("another triptime (pid {pid}) measures on {name} at the same time")
+    }
+
+    /// Other sessions on these interfaces.
+    fn others(&self) -> Vec<Claim> {
         if self.interfaces.is_empty() {
             return Vec::new();
         }
         let table = fs::read_to_string("/proc/thread-self/net/unix").unwrap_or_default();
-        let mut found = Vec::new();
-        for Claim { index, pid, token } in table.lines().filter_map(claim) {
-            let interface = self.interfaces.iter().find(|(_, ours)| *ours == index);
-            let is_other = |_: &&(String, u32)| token != own_token() && !is_load_of_ours(pid);
-            if let Some((name, _)) = interface.filter(is_other)
-                && !self.told.contains(&(index, pid, token))
-            {
-                self.told.push((index, pid, token));
-                found.push(format!(
-                    "another triptime (pid {pid}) measures on {name} at the same time"
-                ));
-            }
-        }
-        found
+        let is_ours = |index: u32| self.interfaces.iter().any(|(_, ours)| *ours == index);
+        let claims = table.lines().filter_map(claim);
+        claims
+            .filter(|claim| is_ours(claim.index) && claim.token != own_token() && !is_load_of_ours(claim.pid))
+            .collect()
     }
 }
 
@@ -124,10 +160,11 @@ mod tests {
 
     #[test]
     fn our_own_claims_are_no_others_and_are_seen_by_all() {
-        let mut claims = Claims::new(&["lo".to_owned(), "no-such-interface".to_owned()]);
+        let now = sys::clock::monotonic();
+        let claims = Claims::new(&["lo".to_owned(), "no-such-interface".to_owned()], now);
         assert_eq!(claims.interfaces.len(), 1);
-        let mut again = Claims::new(&["lo".to_owned()]);
-        assert!(claims.look().is_empty() && again.look().is_empty());
+        let again = Claims::new(&["lo".to_owned()], now);
+        assert!(claims.others().is_empty() && again.others().is_empty());
         let table = std::fs::read_to_string("/proc/thread-self/net/unix").expect("the table");
         let own = table
             .lines()

@@ -4,25 +4,54 @@ use model::EventKind;
 use run::Events;
 use std::collections::BTreeMap;
 use sys::link::LinkInfo;
+use units::Monotonic;
 
 /// The links of some interfaces, of the calling thread's network namespace. A socket takes frames without a word where no carrier
 /// is, so whoever only sends does not notice.
-pub(super) struct Links(BTreeMap<String, Option<LinkInfo>>);
+pub(super) struct Links {
+    watched: BTreeMap<String, Watched>,
+    /// When they were last looked at.
+    looked: Monotonic,
+}
+
+/// An interface.
+#[derive(Default)]
+struct Watched {
+    before: Option<LinkInfo>,
+    /// It has no carrier, and may have had none since then.
+    down: Option<Monotonic>,
+}
 
 impl Links {
-    pub(super) fn new(interfaces: Vec<String>) -> Self {
-        Self(interfaces.into_iter().map(|name| (name, None)).collect())
+    pub(super) fn new(interfaces: Vec<String>, start: Monotonic) -> Self {
+        let watched = interfaces.into_iter().map(|name| (name, Watched::default()));
+        Self {
+            watched: watched.collect(),
+            looked: start,
+        }
     }
 
-    /// Tells what changed since the last look, also a loss that was over before this one.
+    /// Tells what changed since the last look, also a loss that was over before this one. A carrier that comes back is told for all of
+    /// the time that there was none.
     pub(super) fn look(&mut self, events: &Events) {
-        for (name, before) in &mut self.0 {
+        let before = std::mem::replace(&mut self.looked, sys::clock::monotonic());
+        for (name, link) in &mut self.watched {
             // One that was removed, the probe tells of.
             let Ok(now) = sys::link::find(name) else { continue };
-            if let Some(text) = change(name, before.as_ref(), &now) {
-                events.write(EventKind::Link, text);
+            if let Some(text) = change(name, link.before.as_ref(), &now) {
+                events.write_since(link.down.unwrap_or(before), EventKind::Link, text);
             }
-            *before = Some(now);
+            link.down = (!now.carrier).then(|| link.down.unwrap_or(before));
+            link.before = Some(now);
+        }
+    }
+
+    /// Tells at the end of the run of those that still have no carrier.
+    pub(super) fn close(&mut self, events: &Events) {
+        for (name, link) in &self.watched {
+            if let Some(since) = link.down {
+                events.write_since(since, EventKind::Link, format!("{name} had no carrier up to the end"));
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod cache;
 mod claims;
-mod delays;
 pub mod flight;
 mod links;
 mod neighbours;

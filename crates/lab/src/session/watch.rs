@@ -2,7 +2,6 @@
 
 use super::cache::CacheReadings;
 use super::claims::Claims;
-use super::delays::Delays;
 use super::links::Links;
 use super::neighbours::Neighbours;
 use host::Host;
@@ -19,6 +18,10 @@ use units::Monotonic;
 
 /// How often it is looked: cheap enough to go unnoticed, and close enough to say when.
 const EVERY: Duration = Duration::from_secs(1);
+
+/// Why real-time throttling goes unseen.
+const DELAYS_UNSEEN: &str =
+    "no /proc/self/schedstat (kernel option CONFIG_SCHED_INFO): real-time throttling of our threads would go unseen";
 
 /// Its stack, all of which is locked.
 const STACK_BYTES: usize = 512 << 10;
@@ -45,13 +48,12 @@ impl Watch {
             sys::thread::set_name("triptime-watch");
             let mut steal = Steal::default();
             let mut log = KernelLog::open(&events);
-            let mut delays = Delays::default();
-            if let Some(why) = Delays::unseen() {
-                events.write(EventKind::Refused, why);
+            if !run::are_delays_counted() {
+                events.write(EventKind::Refused, DELAYS_UNSEEN);
             }
-            let mut claims = Claims::new(&claimed);
+            let mut claims = Claims::new(&claimed, start);
             let mut neighbours = Neighbours::default();
-            let mut links = Links::new(interfaces);
+            let mut links = Links::new(interfaces, start);
             look_around(&mut claims, &mut neighbours, &events);
             steal.look(&events);
             links.look(&events);
@@ -63,13 +65,12 @@ impl Watch {
                 links.look(&events);
                 events.readings(cache.look(now_ns()));
                 look_around(&mut claims, &mut neighbours, &events);
-                for text in delays.look() {
-                    events.write(EventKind::RtThrottled, text);
-                }
                 if let Some(log) = &mut log {
                     log.look(&events);
                 }
             }
+            claims.close(&events);
+            links.close(&events);
             events.readings(cache.close(now_ns()));
         };
         let thread = builder.spawn(watch).expect("the system has a thread left");
@@ -85,9 +86,7 @@ impl Watch {
 
 /// Tells of others that measure on the same interfaces, or whose threads have to share a CPU with ours.
 fn look_around(claims: &mut Claims, neighbours: &mut Neighbours, events: &Events) {
-    for text in claims.look() {
-        events.write(EventKind::SecondMeasurement, text);
-    }
+    claims.look(events);
     for shared in neighbours.look() {
         events.write_on_cpu(shared.cpu, EventKind::SecondMeasurement, shared.text);
     }
@@ -115,18 +114,23 @@ impl Steal {
 }
 
 /// The kernel's log, from the run's start on.
-struct KernelLog(File);
+struct KernelLog {
+    file: File,
+    /// What it was not yet in at the last look was written since then.
+    looked: Monotonic,
+}
 
 impl KernelLog {
     /// Without the right to read it, throttling goes unseen; the run says so.
     fn open(events: &Events) -> Option<Self> {
+        let looked = sys::clock::monotonic();
         let opened = OpenOptions::new()
             .read(true)
             .custom_flags(i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0))
             .open("/dev/kmsg")
             .and_then(|mut file| file.seek(SeekFrom::End(0)).map(|_| file));
         match opened {
-            Ok(file) => Some(Self(file)),
+            Ok(file) => Some(Self { file, looked }),
             Err(error) => {
                 let text = format!(
                     "/dev/kmsg: {error}: the kernel's messages about real-time throttling go unseen (needs CAP_SYSLOG)"
@@ -138,14 +142,16 @@ impl KernelLog {
     }
 
     fn look(&mut self, events: &Events) {
+        let since = std::mem::replace(&mut self.looked, sys::clock::monotonic());
         let mut record = [0; 4096];
         loop {
-            match self.0.read(&mut record) {
+            match self.file.read(&mut record) {
                 Ok(0) => return,
                 Ok(length) => {
                     let text = String::from_utf8_lossy(&record[..length]);
                     if text.contains("RT throttling activated") {
-                        events.write(EventKind::RtThrottled, "the kernel throttled real-time threads");
+                        let text = "the kernel throttled real-time threads, on a CPU that it does not name";
+                        events.write_since(since, EventKind::RtThrottled, text);
                     }
                 }
                 // Records that were overwritten before we came: go on with the next.

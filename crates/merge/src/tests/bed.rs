@@ -266,6 +266,7 @@ pub(super) fn try_finish(merge: &Merge, directory: TempDir) -> Result<Merging, M
 pub(super) fn said(at_ns: u64, kind: EventKind, text: &str) -> Event {
     Event {
         at_ns,
+        since_ns: None,
         kind,
         series: None,
         text: text.to_owned(),

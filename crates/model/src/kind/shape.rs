@@ -105,6 +105,13 @@ impl Kind {
         }
     }
 
+    /// Whether its samples are made by frames on their way through several threads, so that what happens to any of these shows in them.
+    pub fn passes_threads(&self) -> bool {
+        let is_of_one = matches!(self.samples, Samples::OfThread | Samples::OfClocks | Samples::Sent);
+        // The reflector's own part, and that of the thread that receives.
+        !(is_of_one || *self == super::TURNAROUND || *self == super::DELIVERY)
+    }
+
     /// What one of its counters counts.
     pub fn says(&self, counter: Counter) -> &'static str {
         let own = self.counters.iter().find(|(own, _)| *own == counter);

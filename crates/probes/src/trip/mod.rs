@@ -178,14 +178,16 @@ impl Probe for TripConfig {
         let (exchange, prompter) = script::exchange(&shared.ended);
         let sampling = sampling(&self.stream)?;
         let (opening, wave) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
+        let feed = self.feed(recorder, stream.interface());
         let mut conductor = Conductor {
             config: self.clone(),
             stage: stage::Stage::new(self, sampling, wave, exchange),
             hearing: Hearing::new(heard, Arc::clone(&shared.names), self.relays.clone()),
             groups: self.groups().len(),
             shared: shared.clone(),
-            feed: self.feed(recorder, stream.interface()),
-            events: recorder.events(),
+            // What it writes is of the series of its shots, and of nothing else that is measured beside them.
+            events: recorder.events_of(&feed),
+            feed,
             stop: stop.clone(),
             start: Monotonic::from_ns(0),
             shots: 0,

@@ -38,7 +38,8 @@ pub struct Attempt {
 }
 
 /// Events that hide whether a host held.
-const HIDING: [EventKind; 4] = [
+const HIDING: [EventKind; 5] = [
+    EventKind::HeldByUs,
     EventKind::RecorderOverrun,
     EventKind::ClockStep,
     EventKind::Incomplete,

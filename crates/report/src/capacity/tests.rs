@@ -42,6 +42,7 @@ fn clean() -> RunView {
 fn event(run: &mut RunView, kind: EventKind, text: &str) {
     run.events.push(Event {
         at_ns: 1,
+        since_ns: None,
         kind,
         text: text.into(),
         series: None,

@@ -249,6 +249,7 @@ fn a_silence_that_is_told_is_no_gap() {
     let mut told = with_a_gap();
     let event = |kind, at_ns| Event {
         at_ns,
+        since_ns: None,
         kind,
         series: None,
         text: "the publisher began anew".into(),

@@ -22,6 +22,8 @@ struct EventEntry<'a> {
     text: &'a str,
     series: Option<&'a str>,
     at_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since_s: Option<f64>,
 }
 
 impl Events {
@@ -43,6 +45,7 @@ impl Events {
             text: &event.text,
             series: name.map(String::as_str),
             at_s: seconds(event.at_ns),
+            since_s: event.since_ns.map(seconds),
         }
     }
 }

@@ -111,6 +111,8 @@ pub(super) fn is_trouble(kind: EventKind) -> bool {
         kind,
         EventKind::ClockStep
             | EventKind::RtThrottled
+            | EventKind::HeldUp
+            | EventKind::HeldByUs
             | EventKind::Steal
             | EventKind::PageFaults
             | EventKind::Migration

@@ -82,6 +82,7 @@ fn names_from_the_network_are_text_not_markup() {
     run.info.arguments = vec!["<img src=x>".into()];
     run.events.push(Event {
         at_ns: 5,
+        since_ns: None,
         kind: EventKind::Note,
         series: None,
         text: "</script><script>alert(2)</script>".into(),

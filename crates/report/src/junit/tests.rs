@@ -118,6 +118,7 @@ fn a_limit_in_doubt_is_an_error_that_says_the_doubt() {
     let mut run = wakeups(40_000);
     run.events.push(Event {
         at_ns: 1,
+        since_ns: None,
         kind: EventKind::RtThrottled,
         text: "cpu1".into(),
         series: None,

@@ -216,6 +216,7 @@ fn what_an_emulated_processor_took_is_no_evidence() {
     let mut guest = run(&conditions("vm", "none"), 0, (90_000.0, 60));
     guest.events.push(model::Event {
         at_ns: 0,
+        since_ns: None,
         kind: model::EventKind::Emulated,
         series: None,
         text: "emulated".to_owned(),

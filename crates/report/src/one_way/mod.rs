@@ -286,7 +286,7 @@ fn doubts<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Doubtful> {
 
 fn step(event: &Event) -> Option<Doubtful> {
     (event.kind == EventKind::ClockStep).then(|| Doubtful {
-        from_ns: event.at_ns.saturating_sub(STEP_NOTICED_NS),
+        from_ns: event.since_ns.unwrap_or(event.at_ns.saturating_sub(STEP_NOTICED_NS)),
         to_ns: Some(event.at_ns),
         why: event.text.clone(),
     })

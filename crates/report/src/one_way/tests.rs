@@ -28,6 +28,7 @@ fn of_clock(name: &str, max_ns: i64, at: usize, bad_ns: i64) -> SeriesView {
 fn event(seconds: f64, kind: EventKind, text: &str) -> Event {
     Event {
         at_ns: (seconds * 1e9) as u64,
+        since_ns: None,
         kind,
         series: None,
         text: text.into(),

@@ -71,6 +71,7 @@ fn what_held_samples_up_is_named_counted_and_has_a_remedy() {
     let mut run = late(Cause::Hypervisor);
     let steal = Event {
         at_ns: 1,
+        since_ns: None,
         kind: EventKind::Steal,
         series: None,
         text: "10 ms on cpu1".into(),
@@ -99,6 +100,7 @@ fn that_a_processor_is_emulated_is_the_first_reason() {
     let mut run = late(Cause::Hypervisor);
     run.events.push(Event {
         at_ns: 0,
+        since_ns: None,
         kind: EventKind::Emulated,
         series: None,
         text: "the guest is emulated by QEMU".into(),
@@ -116,6 +118,7 @@ fn a_control_that_did_not_hold_is_the_first_reason() {
     let mut run = late(Cause::Thread);
     run.events.push(Event {
         at_ns: 1,
+        since_ns: None,
         kind: EventKind::ControlFailed,
         series: None,
         text: "path-cut: tripped although its path was cut".into(),

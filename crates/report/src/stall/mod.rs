@@ -150,6 +150,7 @@ fn is_of_a_stall(kind: EventKind) -> bool {
         kind,
         EventKind::Steal
             | EventKind::RtThrottled
+            | EventKind::HeldUp
             | EventKind::PageFaults
             | EventKind::Migration
             | EventKind::SocketDrop

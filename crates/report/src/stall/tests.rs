@@ -79,6 +79,7 @@ fn events_and_our_own_sender_are_named() {
     let mut run = run();
     let event = |at_ns: u64, kind: EventKind| Event {
         at_ns,
+        since_ns: None,
         kind,
         series: None,
         text: String::new(),
@@ -116,6 +117,7 @@ fn many(samples: u64) -> Report {
     let mut run = synthetic::run(vec![series("wakeup/cpu1", spikes)]);
     run.events = vec![Event {
         at_ns: 600_000_000,
+        since_ns: None,
         kind: EventKind::Steal,
         series: None,
         text: String::new(),

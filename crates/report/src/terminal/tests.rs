@@ -25,6 +25,7 @@ fn a_run_that_fails_with_loss_and_doubts() {
     run.series[2].counters.expected += 7;
     run.events.push(Event {
         at_ns: 4_200_000_000,
+        since_ns: None,
         kind: EventKind::ClockStep,
         series: None,
         text: "+3.1 ms".into(),
@@ -78,6 +79,7 @@ fn an_event_of_several_series_stands_once_and_each_time() {
     for at_ns in [1_000, 2_000] {
         measured.events.extend(ids.iter().map(|id| Event {
             at_ns,
+            since_ns: None,
             kind: EventKind::HopGap,
             series: Some(*id),
             text: "a0 is gone".into(),

@@ -1,10 +1,11 @@
 //! What could hide a worse figure than the one measured. One function per row of the table in `docs/formats/limits.md`.
 
+use super::reach;
 use crate::contradiction::Contradiction;
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
-use model::{Counters, Event, EventKind, IMPORTED, RunState, RunView, SeriesClock, SeriesView, WindowRow, kind};
+use model::{Counters, EventKind, IMPORTED, RunState, RunView, SeriesClock, SeriesView, WindowRow, kind};
 use units::format_ns;
 
 /// The largest value a histogram holds.
@@ -307,7 +308,9 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
     match kind {
         EventKind::ClockStep => (by_value && series.spec.clock == SeriesClock::Realtime).then_some(true),
-        EventKind::RtThrottled | EventKind::StreamDoubt | EventKind::NotCounted => Some(false),
+        EventKind::RtThrottled | EventKind::HeldUp | EventKind::StreamDoubt | EventKind::NotCounted => Some(false),
+        // Beyond its limit it would be in service, too.
+        EventKind::HeldByUs => of_a_thread.then_some(false),
         EventKind::Link => series.sends_frames().then_some(false),
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
         // The figures are not those of the thread that the settings name.
@@ -327,15 +330,6 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
     }
 }
 
-/// Whether an event of a series or of all of them concerns this one. One of every series that tells of a second measurement is of a
-/// shared interface, and reaches those whose samples are frames.
-fn concerns(event: &Event, series: &SeriesView) -> bool {
-    event.kind != EventKind::SecondMeasurement
-        || event.series.is_some()
-        || series.sends_frames()
-        || series.receives_frames()
-}
-
 fn events(
     run: &RunView,
     series: &SeriesView,
@@ -351,9 +345,7 @@ fn events(
         let Some(explains_excess) = effect(kind, series, nature, quantity) else {
             continue;
         };
-        let mut of_kind = run
-            .events_of(series)
-            .filter(|event| event.kind == kind && concerns(event, series));
+        let mut of_kind = reach::events(run, series, kind);
         let Some(first) = of_kind.next() else { continue };
         let more = of_kind.count() as u64;
         let more = if more > 0 {

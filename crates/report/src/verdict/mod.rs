@@ -10,6 +10,7 @@ mod doubt;
 mod gaps;
 mod measured;
 mod merged;
+mod reach;
 mod required;
 mod stamps;
 #[cfg(test)]

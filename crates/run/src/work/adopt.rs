@@ -7,16 +7,6 @@ use model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
 use std::collections::BTreeMap;
 use store::{Batch, RunFile, RunWriter, StoreError};
 
-/// What says nothing against the samples of a place.
-const OF_COURSE: [EventKind; 6] = [
-    EventKind::LoadStarted,
-    EventKind::LoadStopped,
-    EventKind::StepStarted,
-    EventKind::StepStopped,
-    EventKind::Refused,
-    EventKind::Note,
-];
-
 /// By their numbers there.
 type Series = BTreeMap<SeriesId, SeriesId>;
 
@@ -81,35 +71,41 @@ fn settings(own: &[(String, String)], of_place: &[(String, String)]) -> Vec<(Str
 /// Those that touch every series there touch the same series here, and no others.
 fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> Result<Vec<Event>, StoreError> {
     let mut events = Vec::new();
-    let mut say = |at_ns: u64, kind: EventKind, of: Option<SeriesId>, text: &str| {
+    let shifted = |at_ns: u64| at_ns.saturating_add_signed(shift_ns);
+    let mut say = |there: Event| {
         let event = |series: Option<SeriesId>| Event {
-            at_ns: at_ns.saturating_add_signed(shift_ns),
-            kind,
+            at_ns: shifted(there.at_ns),
+            since_ns: there.since_ns.map(shifted),
             series,
-            text: format!("{}: {text}", adopted.place),
+            text: format!("{}: {}", adopted.place, there.text),
+            ..there
         };
-        match of.and_then(|id| series.get(&id).copied()) {
+        match there.series.and_then(|id| series.get(&id).copied()) {
             Some(id) => events.push(event(Some(id))),
-            None if OF_COURSE.contains(&kind) || series.is_empty() => events.push(event(None)),
+            None if !there.kind.touches_samples() || series.is_empty() => events.push(event(None)),
             None => events.extend(series.values().map(|id| event(Some(*id)))),
         }
     };
-    for event in from.events()? {
-        say(event.at_ns, event.kind, event.series, &event.text);
-    }
+    from.events()?.into_iter().for_each(&mut say);
+    let of_all = |at_ns: u64, kind: EventKind, text: &str| Event {
+        at_ns,
+        since_ns: None,
+        kind,
+        series: None,
+        text: text.to_owned(),
+    };
     for (kind, text) in &adopted.doubts {
-        say(0, *kind, None, text);
+        say(of_all(0, *kind, text));
     }
     if from.state() == RunState::Interrupted {
-        say(
+        say(of_all(
             from.duration_ns(),
             EventKind::Incomplete,
-            None,
             "the run there ended early",
-        );
+        ));
     }
     if let Some(why) = from.lacks_log() {
-        say(0, EventKind::Incomplete, None, &why);
+        say(of_all(0, EventKind::Incomplete, &why));
     }
     Ok(events)
 }
@@ -164,6 +160,7 @@ mod tests {
         };
         let step = Event {
             at_ns: 5,
+            since_ns: None,
             kind: EventKind::ClockStep,
             series: None,
             text: "it jumped".into(),

@@ -1,12 +1,12 @@
 //! What the measuring threads say, taken from their rings.
 
-use super::threads::of_series;
+use super::threads::{Known, of_series};
 use super::windows::keep;
 use super::{FeedState, MOST_SPIKES, Work};
 use crate::feed::FeedItem;
 use crate::recorder::since;
 use crate::window::{Open, Sample};
-use model::{Event, EventKind, Question, QuestionKind, Spike};
+use model::{Event, EventKind, Kind, Question, QuestionKind, Spike};
 use std::sync::atomic::Ordering;
 
 impl Work {
@@ -47,6 +47,7 @@ impl Work {
                 let text = format!("{}: {n} records lost, the recorder fell behind", series.name());
                 self.batch.events.push(Event {
                     at_ns: since(self.start, sys::clock::monotonic()),
+                    since_ns: None,
                     kind: EventKind::RecorderOverrun,
                     series: Some(series.id()),
                     text,
@@ -105,10 +106,14 @@ impl Work {
             let Some(series) = self.take_up(&spec.name).or_else(|| self.add_series(&spec, 0)) else {
                 return;
             };
-            for doubt in &feed.doubts {
-                self.batch.events.push(of_series(doubt, series.id()));
-            }
-            feed.known.push(series.id());
+            let one = Known {
+                id: series.id(),
+                passes_threads: spec.kind.is_none_or(Kind::passes_threads),
+            };
+            let doubts = feed.doubts.iter().filter(|doubt| doubt.touches(&one));
+            let events = doubts.map(|doubt| of_series(&doubt.event, one.id));
+            self.batch.events.extend(events);
+            feed.known.push(one);
             if let Some(place) = feed.series.get_mut(usize::from(slot)) {
                 *place = Some(series);
             }
@@ -188,6 +193,7 @@ impl Work {
                 let (kind, text) = feed.source.described.describe.notice(code, series.name(), a, b);
                 self.batch.events.push(Event {
                     at_ns,
+                    since_ns: None,
                     kind,
                     series: Some(series.id()),
                     text,

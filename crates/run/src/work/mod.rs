@@ -10,6 +10,7 @@ mod threads;
 mod windows;
 
 use crate::clock::ClockWatch;
+use crate::delays::Turns;
 use crate::feed::{AfterWord, Source};
 use crate::pulse::Pulse;
 use crate::reasons::Reasons;
@@ -19,7 +20,7 @@ use crate::stop::Stop;
 use crate::tape::Reel;
 use crate::thresholds::Thresholds;
 use crate::window::Open;
-use model::{Event, EventKind, Fact, RunState, SeriesId};
+use model::{Event, EventKind, Fact, RunState};
 use quota::Quota;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
@@ -27,6 +28,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use store::{Batch, RunWriter, StoreError};
 use sys::thread::Standing;
+use threads::{Doubt, Known};
 use units::Monotonic;
 
 /// How often the rings are drained with an explainer: soon enough that the kernel's events around a late sample are still there.
@@ -50,11 +52,12 @@ struct FeedState {
     source: Source,
     series: Vec<Option<Open>>,
     /// Every series that is or was one of its own: they go on in later feeds.
-    known: Vec<SeriesId>,
+    known: Vec<Known>,
     /// Whether the explainer knows of its thread.
     watched: bool,
-    /// What puts every series of this feed in doubt, those too that are announced later.
-    doubts: Vec<Event>,
+    doubts: Vec<Doubt>,
+    /// What its thread had had of its CPU when it was last looked at.
+    turns: Option<Turns>,
     /// How its thread was last found to run, where that is not as it began.
     changed_to: Option<Standing>,
 }
@@ -78,6 +81,8 @@ pub(crate) struct Work {
     tapes: Vec<Box<dyn Reel>>,
     /// Series whose samples are counted elsewhere, by name.
     counted: BTreeMap<String, Open>,
+    /// Steps that they were last counted in.
+    counted_in: BTreeMap<String, usize>,
     batch: Batch,
     clock: ClockWatch,
     reasons: Reasons,
@@ -108,6 +113,7 @@ impl Work {
             feeds: BTreeMap::new(),
             tapes: Vec::new(),
             counted: BTreeMap::new(),
+            counted_in: BTreeMap::new(),
             batch: Batch::default(),
             clock: ClockWatch::start(),
             reasons: Reasons::new(options.explain),
@@ -145,7 +151,7 @@ impl Work {
             self.explain_kept();
             self.hand_over_spikes();
             self.drain_tapes(now_ns, finish.is_some());
-            self.watch_clock(now_ns);
+            self.watch_clock();
             self.watch_threads(now_ns);
             while let Ok(word) = afterwords.try_recv() {
                 self.after_word(&word, now_ns);
@@ -208,6 +214,7 @@ impl Work {
                         known: Vec::new(),
                         watched: false,
                         doubts: Vec::new(),
+                        turns: None,
                         changed_to: None,
                     };
                     self.feeds.insert(number, state);
@@ -217,10 +224,17 @@ impl Work {
                 Command::Shot(shot) => self.batch.shots.push(shot),
                 Command::Readings(closed) => self.batch.readings.extend(closed),
                 Command::OnCpu { cpu, event } => self.on_cpu(cpu, &event),
+                Command::OfFeed { feed, event } => self.of_feed(feed, &event),
                 Command::Thresholds(thresholds) => self.thresholds = thresholds,
                 Command::Facts(facts) => self.add_facts(&facts),
-                Command::Counted(span) => self.take_counted(&span),
-                Command::CountedEvent(series, event) => self.take_counted_event(&series, event),
+                Command::Counted(span, step) => {
+                    self.counted_in.insert(span.series.name.clone(), step);
+                    self.take_counted(&span);
+                }
+                Command::CountedEvent(series, step, event) => {
+                    self.counted_in.insert(series.name.clone(), step);
+                    self.take_counted_event(&series, event);
+                }
                 Command::Adopt(adopted, done) => {
                     let _ = done.send(self.adopt(&adopted));
                 }
@@ -282,6 +296,7 @@ impl Work {
         }
         self.batch.events.extend(said.into_iter().map(|(kind, text)| Event {
             at_ns: now_ns,
+            since_ns: None,
             kind,
             series: None,
             text,
@@ -330,14 +345,16 @@ impl Work {
         self.failure.get_or_insert(error);
     }
 
-    fn watch_clock(&mut self, now_ns: u64) {
+    fn watch_clock(&mut self) {
+        let before_ns = since(self.start, self.clock.last());
         if let Some(step_ns) = self.clock.step() {
             let text = format!(
                 "the wall clock stepped by {} against the monotonic one",
                 units::format_ns(step_ns as f64)
             );
             self.batch.events.push(Event {
-                at_ns: now_ns,
+                at_ns: since(self.start, self.clock.last()),
+                since_ns: Some(before_ns),
                 kind: EventKind::ClockStep,
                 series: None,
                 text,
@@ -353,20 +370,23 @@ impl Work {
             major_faults,
             wrong_cpu,
             ended_as,
+            ended_with,
         } = word;
         if let Some(standing) = ended_as {
             self.runs_as(*feed, standing, at_ns);
-        }
-        let ids: Vec<SeriesId> = self.feeds.get(feed).map(|feed| feed.known.clone()).unwrap_or_default();
-        let mut say = |kind: EventKind, text: String| {
-            for id in &ids {
-                self.batch.events.push(Event {
-                    at_ns,
-                    kind,
-                    series: Some(*id),
-                    text: text.clone(),
-                });
+            if let Some(turns) = ended_with.filter(|_| standing.is_real_time) {
+                self.has_had(*feed, turns, name);
             }
+        }
+        let mut say = |kind: EventKind, text: String| {
+            let event = Event {
+                at_ns,
+                since_ns: None,
+                kind,
+                series: None,
+                text,
+            };
+            self.of_thread(*feed, &event);
         };
         if minor_faults + major_faults > 0 {
             let text = format!("{name}: {minor_faults} minor and {major_faults} major page faults while measuring");

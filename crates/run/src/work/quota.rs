@@ -58,6 +58,7 @@ impl Kept {
         let left_out = std::mem::take(&mut self.left_out);
         (left_out > 0).then(|| Event {
             at_ns,
+            since_ns: None,
             kind: EventKind::Note,
             series,
             text: format!("{left_out} more decisions of the relay in one window are not listed: too many came"),
@@ -75,6 +76,7 @@ mod tests {
     fn events(n: u64, at_ns: u64, kind: EventKind) -> Vec<Event> {
         let event = Event {
             at_ns,
+            since_ns: None,
             kind,
             series: Some(SeriesId(3)),
             text: "bay01, LSVS: samples: good".into(),

@@ -8,8 +8,9 @@ use crate::recorder::Command;
 use crate::signal::SpikeSignal;
 use crate::stop::Stop;
 use crate::test_run::TestRun;
-use model::{RunState, SeriesId, SeriesSpec};
+use model::{Event, EventKind, RunState, SeriesId, SeriesSpec};
 use std::sync::mpsc;
+use sys::thread::{Policy, RtThread};
 use units::Monotonic;
 
 const WINDOW_NS: i64 = 1_000_000;
@@ -32,21 +33,29 @@ fn recorder(file: &TestRun) -> (Work, Feed, Monotonic) {
     let (writer, options) = file.begin(WINDOW_NS.unsigned_abs(), None);
     let start = options.start;
     let mut work = Work::new(writer, options, SpikeSignal::default(), Default::default(), Stop::new());
+    let labels: Vec<String> = (0..SERIES).map(|slot| format!("series{slot}")).collect();
+    let feed = one_feed(&mut work, (0, 0), &labels);
+    (work, feed, start)
+}
+
+/// The measuring end of a feed with this number, of this step, and its series.
+fn one_feed(work: &mut Work, (number, step): (usize, usize), labels: &[impl AsRef<str>]) -> Feed {
     let (after, _) = mpsc::channel();
     let described = Described {
         describe: Box::new(Late),
         settings: Vec::new(),
         labels: Labels::default().for_observer(),
+        step,
     };
     let signal = SpikeSignal::default();
-    let (mut feed, source) = Feed::new(1 << 16, usize::from(SERIES), described, 0, after, signal);
-    for slot in 0..SERIES {
-        feed.announce(slot, &format!("series{slot}"));
+    let (mut feed, source) = Feed::new(1 << 16, labels.len(), described, number, after, signal);
+    for (slot, label) in (0..).zip(labels) {
+        feed.announce(slot, label.as_ref());
     }
     let (commands, inbox) = mpsc::sync_channel(1);
-    commands.send(Command::Feed(0, source)).expect("the inbox");
+    commands.send(Command::Feed(number, source)).expect("the inbox");
     assert_eq!(work.take_commands(&inbox), None);
-    (work, feed, start)
+    feed
 }
 
 #[test]
@@ -112,4 +121,109 @@ fn the_ring_of_a_thread_that_has_ended_is_given_back() {
     assert_eq!(room(&work), 0);
     assert!(work.feeds[&0].source.is_over());
     assert_eq!(work.feeds[&0].series[0].as_ref().map(|series| series.spikes()), Some(2));
+}
+
+/// The feeds of a trip step beside a round trip, on a CPU each; the conductor has none.
+const BESIDE: [(usize, &[&str]); 5] = [
+    (0, &["publish/lateness"]),
+    (0, &[]),
+    (0, &["trip/F1", "phase/F1"]),
+    (0, &["task/relay", "use/MU01"]),
+    (1, &["rtt/reflect"]),
+];
+
+/// What a change to a recorder of these feeds writes of which series.
+fn told(change: impl FnOnce(&mut Work, &[Feed])) -> Vec<(EventKind, String)> {
+    let file = TestRun::new();
+    let (writer, options) = file.begin(WINDOW_NS.unsigned_abs(), None);
+    let mut work = Work::new(writer, options, SpikeSignal::default(), Default::default(), Stop::new());
+    let feeds = (0..).zip(BESIDE);
+    let feeds: Vec<Feed> = feeds
+        .map(|(number, (step, labels))| one_feed(&mut work, (number, step), labels))
+        .collect();
+    work.drain_all();
+    change(&mut work, &feeds);
+    work.write();
+    work.end(RunState::Complete, 1).expect("a whole file");
+    let run = file.read();
+    let names = run.series().expect("series");
+    let name = |id: SeriesId| names[id.0 as usize].1.name.clone();
+    let events = run.events().expect("events").into_iter();
+    events
+        .map(|event| (event.kind, event.series.map_or("all".to_owned(), name)))
+        .collect()
+}
+
+fn event(kind: EventKind) -> Event {
+    Event {
+        at_ns: 5,
+        since_ns: Some(3),
+        kind,
+        series: None,
+        text: "what happened".into(),
+    }
+}
+
+fn of(kind: EventKind, names: &[&str]) -> Vec<(EventKind, String)> {
+    names.iter().map(|name| (kind, (*name).to_owned())).collect()
+}
+
+#[test]
+fn what_happens_to_a_thread_touches_its_series_and_the_frames_that_pass_it_in_its_step() {
+    let frames = ["trip/F1", "phase/F1", "use/MU01"];
+    for (hit, own) in [(0, vec!["publish/lateness"]), (1, vec![]), (3, vec!["task/relay"])] {
+        for kind in [
+            EventKind::SecondMeasurement,
+            EventKind::RtThrottled,
+            EventKind::ThreadChanged,
+        ] {
+            let mut found = told(|work, _| work.tell(&[hit], &event(kind)));
+            let mut wanted = of(kind, &[own.as_slice(), &frames].concat());
+            found.sort_by(|one, other| one.1.cmp(&other.1));
+            wanted.sort_by(|one, other| one.1.cmp(&other.1));
+            assert_eq!(found, wanted, "{hit}");
+        }
+    }
+    // Told twice, as of two feeds of one thread, it is one event.
+    let kind = EventKind::HeldUp;
+    let found = told(|work, _| (0..2).for_each(|_| work.tell(&[4], &event(kind))));
+    assert_eq!(found, of(kind, &["rtt/reflect"]));
+}
+
+#[test]
+fn what_a_thread_suffers_by_itself_touches_the_series_that_it_measures() {
+    let kind = EventKind::PageFaults;
+    assert_eq!(
+        told(|work, _| work.of_thread(0, &event(kind))),
+        of(kind, &["publish/lateness"])
+    );
+    // One that listens for another has no series of its own.
+    let found = told(|work, _| work.of_thread(1, &event(kind)));
+    assert_eq!(found, of(kind, &["trip/F1", "phase/F1", "use/MU01"]));
+}
+
+#[test]
+fn a_stranger_on_the_cpu_of_a_thread_without_series_puts_those_in_doubt_that_it_listens_for() {
+    let kind = EventKind::SecondMeasurement;
+    let cpu = sys::thread::allowed_cpus().first().expect("a CPU");
+    let listener = RtThread {
+        policy: Policy::Other,
+        cpu: Some(cpu),
+        stack_bytes: 0,
+    };
+    let found = told(|work, feeds| {
+        listener.enter().expect("one of its CPUs");
+        feeds[1].set_thread(cpu);
+        // Looked at again and again, it is told once.
+        (0..3).for_each(|_| work.on_cpu(cpu, &event(kind)));
+        work.on_cpu(cpu + 1, &event(kind));
+    });
+    assert_eq!(found, of(kind, &["trip/F1", "phase/F1", "use/MU01"]));
+}
+
+#[test]
+fn an_event_of_a_feed_is_of_its_series_also_of_those_that_come_later() {
+    let kind = EventKind::ControlFailed;
+    let found = told(|work, _| work.of_feed(2, &event(kind)));
+    assert_eq!(found, of(kind, &["trip/F1", "phase/F1"]));
 }

@@ -1,11 +1,63 @@
-//! Whether the measuring threads run as they were set to, and who shares their CPUs.
+//! Whether the measuring threads run as they were set to and when they were to, and who shares their CPUs.
 
 use super::{FeedState, Work};
+use crate::delays::Turns;
+use crate::recorder::since;
 use model::{Event, EventKind, SeriesId};
+use std::collections::BTreeSet;
 use sys::thread::Standing;
 
 /// How often the threads are looked at: two system calls each, none of them in the measuring thread.
 const EVERY_NS: u64 = 1_000_000_000;
+
+/// A series of a feed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    pub(super) id: SeriesId,
+    /// What happens to any thread of its step shows in it.
+    pub(super) passes_threads: bool,
+}
+
+/// What puts series of a feed in doubt, those too that are announced later.
+pub(super) struct Doubt {
+    pub(super) event: Event,
+    /// Of the feed's own thread, and so of all of its series; else of another thread of its step.
+    is_own: bool,
+}
+
+impl Doubt {
+    pub(super) fn touches(&self, series: &Known) -> bool {
+        self.is_own || series.passes_threads
+    }
+}
+
+impl FeedState {
+    fn step(&self) -> usize {
+        self.source.described.step
+    }
+
+    /// Whether its own thread was told this before.
+    fn is_told(&self, event: &Event) -> bool {
+        let same = |told: &Doubt| told.event.kind == event.kind && told.event.text == event.text;
+        self.doubts.iter().any(|told| told.is_own && same(told))
+    }
+
+    /// The event for the series that it touches, now and when they are announced.
+    fn tell(&mut self, event: &Event, is_own: bool, events: &mut Vec<Event>) {
+        let doubt = Doubt {
+            event: event.clone(),
+            is_own,
+        };
+        // Two feeds may have the same thread.
+        let is_new = |series: &&Known| {
+            let mut same = self.doubts.iter().filter(|told| told.event == *event);
+            doubt.touches(series) && !same.any(|told| told.touches(series))
+        };
+        let touched = self.known.iter().filter(is_new);
+        events.extend(touched.map(|series| of_series(event, series.id)));
+        self.doubts.push(doubt);
+    }
+}
 
 impl Work {
     /// Looks now and then how the measuring threads run.
@@ -21,6 +73,7 @@ impl Work {
             .collect();
         for (number, standing) in standings {
             self.runs_as(number, &standing, now_ns);
+            self.waited(number, &standing);
         }
     }
 
@@ -40,40 +93,97 @@ impl Work {
         feed.changed_to = Some(standing.clone());
         let event = Event {
             at_ns,
+            since_ns: None,
             kind: EventKind::ThreadChanged,
             series: None,
             text,
         };
-        tell(feed, &event, &mut self.batch.events);
+        self.tell(&[number], &event);
     }
 
-    /// Something happens on a CPU: of concern to the series measured there and nowhere else, and to those counted in this kernel
-    /// beside them, whose frames end there.
+    /// Tells of a real-time thread that has waited long for its CPU since the last look.
+    fn waited(&mut self, number: usize, standing: &Standing) {
+        let thread = self.feeds.get(&number).and_then(|feed| feed.source.thread.load());
+        let Some((_, thread)) = thread.filter(|_| standing.is_real_time) else {
+            return;
+        };
+        if let Some(now) = Turns::of(thread) {
+            let name = std::fs::read_to_string(format!("/proc/self/task/{thread}/comm"));
+            self.has_had(number, now, name.unwrap_or_default().trim_end());
+        }
+    }
+
+    /// A real-time thread of this name has had so much of its CPU.
+    pub(super) fn has_had(&mut self, number: usize, now: Turns, name: &str) {
+        let Some(feed) = self.feeds.get_mut(&number) else {
+            return;
+        };
+        let before = feed.turns.replace(now).or_else(|| feed.source.thread.began_with());
+        let Some(delay) = before.and_then(|before| now.delay_since(before)) else {
+            return;
+        };
+        let is_shared = feed
+            .doubts
+            .iter()
+            .any(|told| told.event.kind == EventKind::SecondMeasurement);
+        let event = Event {
+            at_ns: since(self.start, now.at),
+            since_ns: Some(since(self.start, delay.since)),
+            kind: match delay.is_throttling() {
+                true => EventKind::RtThrottled,
+                false => EventKind::HeldUp,
+            },
+            series: None,
+            text: delay.text(name, is_shared),
+        };
+        self.tell(&[number], &event);
+    }
+
+    /// Something happens on a CPU: of concern to the threads that measure there and nowhere else.
     pub(super) fn on_cpu(&mut self, cpu: u32, event: &Event) {
-        let mut is_measured = false;
-        for feed in self.feeds.values_mut() {
+        let is_here = |feed: &FeedState| {
             let only = feed.source.thread.runs_as().map(|standing| standing.cpus);
-            let is_here = only.is_some_and(|cpus| cpus.len() == 1 && cpus.contains(cpu));
-            let is_told = feed
-                .doubts
-                .iter()
-                .any(|told| told.kind == event.kind && told.text == event.text);
-            if is_here && !is_told {
-                tell(feed, event, &mut self.batch.events);
-                is_measured = true;
+            only.is_some_and(|cpus| cpus.len() == 1 && cpus.contains(cpu))
+        };
+        let here = self
+            .feeds
+            .iter()
+            .filter(|(_, feed)| is_here(feed) && !feed.is_told(event));
+        let here: Vec<usize> = here.map(|(number, _)| *number).collect();
+        self.tell(&here, event);
+    }
+
+    /// What happened to the threads of these feeds touches their series, and those whose frames pass them in the same step.
+    pub(super) fn tell(&mut self, hit: &[usize], event: &Event) {
+        let steps = hit.iter().filter_map(|number| self.feeds.get(number));
+        let steps: BTreeSet<usize> = steps.map(FeedState::step).collect();
+        for (number, feed) in &mut self.feeds {
+            if steps.contains(&feed.step()) {
+                feed.tell(event, hit.contains(number), &mut self.batch.events);
             }
         }
-        if is_measured {
-            let counted = self.counted.values().map(|series| of_series(event, series.id()));
-            self.batch.events.extend(counted);
+        let in_step = |name: &String| self.counted_in.get(name).is_some_and(|step| steps.contains(step));
+        let counted = self.counted.iter().filter(|(name, _)| in_step(name));
+        let events = counted.map(|(_, series)| of_series(event, series.id()));
+        self.batch.events.extend(events);
+    }
+
+    /// What a thread suffered by itself touches the series that it measures: its feed's, and where this has none, those whose frames pass
+    /// it.
+    pub(super) fn of_thread(&mut self, number: usize, event: &Event) {
+        let has_own = self.feeds.get(&number).is_some_and(|feed| !feed.known.is_empty());
+        match has_own {
+            true => self.of_feed(number, event),
+            false => self.tell(&[number], event),
         }
     }
-}
 
-/// The event for every series of this feed, now and when it is announced.
-fn tell(feed: &mut FeedState, event: &Event, events: &mut Vec<Event>) {
-    events.extend(feed.known.iter().map(|id| of_series(event, *id)));
-    feed.doubts.push(event.clone());
+    /// An event of all series of a feed, of whatever thread.
+    pub(super) fn of_feed(&mut self, number: usize, event: &Event) {
+        if let Some(feed) = self.feeds.get_mut(&number) {
+            feed.tell(event, true, &mut self.batch.events);
+        }
+    }
 }
 
 /// The event, as one of this series.

@@ -237,10 +237,19 @@ impl RunFile {
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn events(&self) -> Result<Vec<Event>, StoreError> {
-        let sql = "SELECT at_ns, kind, series, text FROM event ORDER BY at_ns, id";
-        let mut events = self.read("read the events", |db| rows(db, sql, [], event_of))?;
+        let mut events = self.read("read the events", |db| {
+            // Files from before the column do not say when an event may have begun.
+            let since = if has_column(db, "event", "since_ns")? {
+                "since_ns"
+            } else {
+                "NULL"
+            };
+            let sql = format!("SELECT at_ns, kind, series, text, {since} FROM event ORDER BY at_ns, id");
+            rows(db, &sql, [], event_of)
+        })?;
         events.extend(self.lacks_log().map(|text| Event {
             at_ns: self.duration_ns,
+            since_ns: None,
             kind: EventKind::Interrupted,
             series: None,
             text,
@@ -319,10 +328,13 @@ fn counter_columns(db: &Connection) -> Result<String, Fault> {
 }
 
 fn has_counter(db: &Connection, counter: Counter) -> Result<bool, Fault> {
-    let column = counter.name();
+    has_column(db, "window", counter.name())
+}
+
+fn has_column(db: &Connection, table: &str, column: &str) -> Result<bool, Fault> {
     why::has(
         db,
-        &format!("SELECT 1 FROM pragma_table_info('window') WHERE name = '{column}'"),
+        &format!("SELECT 1 FROM pragma_table_info('{table}') WHERE name = '{column}'"),
     )
 }
 
@@ -358,6 +370,7 @@ fn event_of(row: &Row<'_>) -> Result<Event, rusqlite::Error> {
     let series = row.get::<_, Option<u32>>(2)?.map(SeriesId);
     Ok(Event {
         at_ns: unsigned(row, 0)?,
+        since_ns: optional_unsigned(row, 4)?,
         kind,
         series,
         text,

@@ -209,9 +209,11 @@ fn insert_event(tx: &Connection, kept: &Kept, event: &Event) -> Result<(), Fault
         index_of(kept, series, "an event")?;
     }
     let at_ns = integer(event.at_ns, "the instant of an event")?;
-    tx.prepare_cached("INSERT INTO event (at_ns, kind, series, text) VALUES (?1, ?2, ?3, ?4)")?
+    let since_ns = event.since_ns.map(|ns| integer(ns, "the begin of an event"));
+    tx.prepare_cached("INSERT INTO event (at_ns, since_ns, kind, series, text) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![
             at_ns,
+            since_ns.transpose()?,
             event.kind.word(),
             event.series.map(|series| series.0),
             event.text

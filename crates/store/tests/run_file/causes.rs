@@ -1,7 +1,7 @@
 //! Causes of samples and the events around them.
 
 use crate::support::{create, explanation};
-use model::{Cause, CauseTotal, Flight, RunState, SeriesId, Spike};
+use model::{Cause, CauseTotal, Event, EventKind, Flight, RunState, SeriesId, Spike};
 use store::{Batch, MOST_FLIGHTS, RunFile};
 
 const SERIES: SeriesId = SeriesId(0);
@@ -91,8 +91,16 @@ fn a_run_from_before_the_flight_recorder_is_read() {
         sequence: None,
         explanation: None,
     };
+    let event = Event {
+        at_ns: 9,
+        since_ns: Some(5),
+        kind: EventKind::RtThrottled,
+        series: None,
+        text: "held back".into(),
+    };
     let batch = Batch {
         spikes: vec![spike.clone()],
+        events: vec![event.clone()],
         ..Batch::default()
     };
     writer.write(&batch).expect("written");
@@ -100,12 +108,18 @@ fn a_run_from_before_the_flight_recorder_is_read() {
     let db = rusqlite::Connection::open(&path).expect("a database");
     db.execute_batch(
         "ALTER TABLE spike DROP COLUMN explanation; DROP TABLE cause; DROP TABLE flight;
-                      ALTER TABLE window DROP COLUMN watched_ns;",
+                      ALTER TABLE window DROP COLUMN watched_ns; ALTER TABLE event DROP COLUMN since_ns;",
     )
     .expect("made old");
     drop(db);
     let run = RunFile::open(&path).expect("a run");
     assert_eq!(run.spikes(SERIES).expect("spikes"), [spike]);
+    // When it may have begun is not known there.
+    let since_unknown = Event {
+        since_ns: None,
+        ..event
+    };
+    assert_eq!(run.events().expect("events"), [since_unknown]);
     assert_eq!(run.causes(SERIES).expect("causes"), []);
     assert_eq!(run.flights(SERIES).expect("flights"), []);
     assert_eq!(run.windows(SERIES).expect("windows"), []);

@@ -178,6 +178,7 @@ fn what_the_caller_got_wrong_leaves_the_run_as_it_was() {
     };
     let event = Event {
         at_ns: 0,
+        since_ns: None,
         kind: EventKind::Note,
         series: Some(SeriesId(9)),
         text: String::new(),

@@ -195,6 +195,7 @@ fn series_spikes_events_facts_and_documents_read_back() {
         .zip(EventKind::ALL)
         .map(|(at_ns, kind)| Event {
             at_ns,
+            since_ns: (at_ns % 3 == 0).then_some(at_ns / 2),
             kind,
             series: (at_ns % 2 == 0).then_some(SeriesId(1)),
             text: kind.word().into(),

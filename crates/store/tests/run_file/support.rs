@@ -148,6 +148,7 @@ pub(crate) fn batch(series: u32, number: u64) -> Batch {
         .collect();
     let event = Event {
         at_ns: number * WINDOW_NS,
+        since_ns: None,
         kind: EventKind::Note,
         series: None,
         text: format!("window {number}"),

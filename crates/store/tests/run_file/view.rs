@@ -65,6 +65,7 @@ fn all_of_a_run_file_is_in_its_view() {
     };
     let event = Event {
         at_ns: 9,
+        since_ns: None,
         kind: EventKind::Steal,
         series: Some(id),
         text: "10 ms".into(),

@@ -197,6 +197,7 @@ impl RunSink {
     fn event(&mut self, series: Option<usize>, at_ns: u64, kind: model::EventKind, text: String) {
         self.batch.events.push(model::Event {
             at_ns,
+            since_ns: None,
             kind,
             series: series.map(id),
             text,

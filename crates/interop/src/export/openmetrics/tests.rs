@@ -117,6 +117,7 @@ fn a_verdict_is_a_number_for_each_limit_that_was_measured() {
     let mut doubted = within.clone();
     doubted.events.push(Event {
         at_ns: 1,
+        since_ns: None,
         kind: EventKind::RtThrottled,
         text: String::new(),
         series: None,

@@ -100,6 +100,7 @@ mod tests {
         let mut run = synthetic::run(Vec::new());
         let event = |at_ns: u64, kind: EventKind| Event {
             at_ns,
+            since_ns: None,
             kind,
             series: None,
             text: format!("at {at_ns}"),

@@ -4,6 +4,7 @@ use model::{Event, EventKind, RunState, RunView, SeriesView};
 use testing::synthetic::{add_worst, run, series};
 
 mod doubtful;
+mod reach;
 mod second;
 
 const SAMPLES: u64 = 100_000;
@@ -41,6 +42,7 @@ fn the_check(run: &RunView, quantity: Quantity, allowed: u64) -> Check {
 fn event(kind: EventKind) -> Event {
     Event {
         at_ns: 3_000_000_000,
+        since_ns: None,
         kind,
         series: None,
         text: "what happened".into(),

@@ -1,0 +1,205 @@
+//! Which series, steps and times each kind of event touches. The words are those of the table in `docs/doubts.md`.
+
+use super::{Quantity, event};
+use crate::verdict::doubt;
+use model::{Event, EventKind, RunView, SeriesClock, SeriesView};
+use testing::synthetic::{run, series};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A run of five steps of 10 s, with a minute between two; of each what was measured in it.
+const STEPS: [&[&str]; 5] = [
+    &["wakeup/cpu1", "wakeup/cpu2"],
+    &["noise/cpu1", "send/a"],
+    &["rtt/reflect", "turnaround/reflect"],
+    &["publish/lateness", "spacing/MU01", "age/MU01", "hop/nic-to-app/MU01"],
+    &["trip/F1", "task/relay", "goose/gcb", "clock/ptp"],
+];
+
+/// The series that an event touches which names none and of which is not known when it was.
+const REACH: [(EventKind, &str); 33] = [
+    (EventKind::LoadStarted, NONE),
+    (EventKind::LoadStopped, NONE),
+    (EventKind::StepStarted, NONE),
+    (EventKind::StepStopped, NONE),
+    (EventKind::ClockStep, WALL_CLOCK),
+    (EventKind::TimeSync, NONE),
+    (EventKind::ClockDoubt, NONE),
+    (EventKind::ClockGood, NONE),
+    (EventKind::RtThrottled, ALL),
+    (EventKind::HeldUp, ALL),
+    (EventKind::HeldByUs, WAKING),
+    (EventKind::Steal, NONE),
+    (EventKind::PageFaults, ALL),
+    (EventKind::Migration, ALL),
+    (EventKind::ThreadChanged, ALL),
+    (EventKind::SecondMeasurement, FRAMES),
+    (EventKind::Emulated, ALL),
+    (EventKind::RecorderOverrun, ALL),
+    (EventKind::SocketDrop, RECEIVED),
+    (EventKind::NicDrop, NONE),
+    (EventKind::Incomplete, ALL),
+    (EventKind::HopGap, HOPS),
+    (EventKind::Link, SENT),
+    (EventKind::Relay, NONE),
+    (EventKind::Stream, NONE),
+    (EventKind::StreamDoubt, ALL),
+    (EventKind::NotCounted, ALL),
+    (EventKind::ControlFailed, ALL),
+    (EventKind::Refused, NONE),
+    (EventKind::Interrupted, NONE),
+    (EventKind::Break, NONE),
+    (EventKind::Smi, NONE),
+    (EventKind::Note, NONE),
+];
+
+const NONE: &str = "none";
+const ALL: &str = "all";
+const FRAMES: &str = "frames";
+const RECEIVED: &str = "received frames";
+const SENT: &str = "sent frames";
+const HOPS: &str = "hops";
+const WALL_CLOCK: &str = "wall clock";
+const WAKING: &str = "threads that wake";
+
+fn is_within(reach: &str, name: &str) -> bool {
+    let is_one_of = |kinds: &[&str]| kinds.contains(&name.split('/').next().unwrap_or_default());
+    let sent = ["publish", "send"];
+    match reach {
+        ALL => true,
+        FRAMES => !is_one_of(&["wakeup", "noise", "task", "clock"]),
+        RECEIVED => !is_one_of(&["wakeup", "noise", "task", "clock", "publish", "send"]),
+        SENT => is_one_of(&sent),
+        HOPS => is_one_of(&["hop"]),
+        WALL_CLOCK => is_one_of(&["age"]),
+        WAKING => !is_one_of(&["noise", "send", "clock"]),
+        _ => false,
+    }
+}
+
+fn starts_s(step: usize) -> u64 {
+    70 * step as u64
+}
+
+/// A series that was measured in a step: its windows are there, and nowhere else.
+fn measured(name: &str, step: usize) -> SeriesView {
+    let mut one = series(name, 1_000, 60_000, 10);
+    for window in one.windows.iter_mut() {
+        window.start_ns += starts_s(step) * SECOND_NS;
+        window.end_ns += starts_s(step) * SECOND_NS;
+    }
+    if name.starts_with("age/") {
+        one.spec.clock = SeriesClock::Realtime;
+    }
+    one
+}
+
+fn five_steps() -> RunView {
+    let steps = STEPS.iter().enumerate();
+    run(steps
+        .flat_map(|(step, names)| names.iter().map(move |name| measured(name, step)))
+        .collect())
+}
+
+/// Names of the series that this event puts in doubt.
+fn doubted(event: Event) -> Vec<String> {
+    let mut run = five_steps();
+    run.events = vec![event].into();
+    let is_doubted = |one: &&SeriesView| !doubt::of(&run, one, Quantity::Max, None).is_empty();
+    let found = run.series.iter().filter(is_doubted);
+    found.map(|one| one.spec.name.clone()).collect()
+}
+
+/// Those within a reach that were measured in one of these steps.
+fn expected(reach: &str, steps: &[usize]) -> Vec<String> {
+    let names = steps.iter().flat_map(|step| STEPS[*step]);
+    names
+        .filter(|name| is_within(reach, name))
+        .map(|name| (*name).to_owned())
+        .collect()
+}
+
+fn between(kind: EventKind, since_s: u64, at_s: u64) -> Event {
+    Event {
+        since_ns: Some(since_s * SECOND_NS),
+        at_ns: at_s * SECOND_NS,
+        ..event(kind)
+    }
+}
+
+#[test]
+fn the_table_has_every_kind_of_event() {
+    assert_eq!(REACH.map(|(kind, _)| kind), EventKind::ALL);
+}
+
+#[test]
+fn an_event_of_which_nothing_is_known_touches_all_that_its_kind_can() {
+    for (kind, reach) in REACH {
+        assert_eq!(doubted(event(kind)), expected(reach, &[0, 1, 2, 3, 4]), "{kind:?}");
+    }
+}
+
+#[test]
+fn an_event_with_a_time_touches_what_was_measured_then() {
+    for (kind, reach) in REACH {
+        for step in 0..STEPS.len() {
+            // Within the step, over its end, and noticed a minute after it.
+            for (since_s, at_s) in [(4, 5), (9, 20), (2, 69)] {
+                let found = doubted(between(kind, starts_s(step) + since_s, starts_s(step) + at_s));
+                assert_eq!(
+                    found,
+                    expected(reach, &[step]),
+                    "{kind:?} in step {step}, {since_s} to {at_s} s"
+                );
+            }
+        }
+        // Between two steps; over three of them.
+        assert_eq!(doubted(between(kind, 12, 69)), expected(reach, &[]), "{kind:?}");
+        assert_eq!(doubted(between(kind, 75, 215)), expected(reach, &[1, 2, 3]), "{kind:?}");
+    }
+}
+
+#[test]
+fn an_event_of_a_series_touches_that_one_alone() {
+    let series = five_steps().series;
+    for (kind, reach) in REACH {
+        for one in &series {
+            let of_one = Event {
+                series: Some(one.id),
+                ..event(kind)
+            };
+            let name = one.spec.name.clone();
+            // One that names a CPU's series says more than its kind, which then names an interface.
+            let reach = if kind == EventKind::SecondMeasurement {
+                ALL
+            } else {
+                reach
+            };
+            let reach = if kind == EventKind::HeldByUs { ALL } else { reach };
+            let wanted: Vec<String> = vec![name].into_iter().filter(|name| is_within(reach, name)).collect();
+            assert_eq!(doubted(of_one), wanted, "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn a_series_without_a_window_is_touched_whenever_it_was() {
+    let mut run = five_steps();
+    run.series[0].windows.clear();
+    run.events = vec![between(EventKind::RtThrottled, 100, 101)].into();
+    assert!(!doubt::of(&run, &run.series[0], Quantity::Max, None).is_empty());
+    assert!(doubt::of(&run, &run.series[1], Quantity::Max, None).is_empty());
+}
+
+/// The page has a row for each kind that puts anything in doubt, with the reach that it has here.
+#[test]
+fn the_page_of_doubts_says_the_same() {
+    let page = include_str!("../../../../../docs/doubts.md");
+    let row = |word: &str| page.lines().find(|line| line.starts_with(&format!("| `{word}`")));
+    for (kind, reach) in REACH {
+        match row(kind.word()) {
+            None => assert_eq!(reach, NONE, "{kind:?} has no row"),
+            Some(row) => assert!(row.contains(&format!("| {reach}")), "{kind:?}, {reach}: {row}"),
+        }
+    }
+}
