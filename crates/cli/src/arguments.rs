@@ -44,6 +44,10 @@ pub(crate) struct RunArgs {
     /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)
     #[arg(long)]
     pub(crate) no_flight_recorder: bool,
+    /// Hold all CPUs out of idle states meanwhile (/dev/cpu_dma_latency at 0), as cyclictest does. Where a judged CPU enters states deeper
+    /// than C1 by itself, it is another host in service: what could pass is inconclusive then
+    #[arg(long)]
+    pub(crate) hold_idle: bool,
     /// A load to run beside the measurement: scheduler, hackbench, memory, cache, timers, packets or disk, with its amounts
     /// and CPUs, such as scheduler:pairs=4@0; may be given again [default CPUs: those that are not measured]
     #[arg(long, value_name = "KIND[:KEY=VALUE,...][@CPUS]")]

@@ -24,6 +24,7 @@ mod error;
 mod fact;
 mod firmware;
 mod hypervisor;
+mod idle;
 mod installed;
 mod interrupt_counts;
 mod isolation;
@@ -57,6 +58,7 @@ pub use container::Container;
 pub use error::{HostError, Unreadable};
 pub use fact::to_text;
 pub use hypervisor::{Hypervisor, HypervisorKind};
+pub use idle::DeepIdle;
 pub use installed::{InstalledKernel, InstalledKernels};
 pub use kvm_exits::KvmExits;
 pub use nic::interface::{Interface, InterfaceKind};
@@ -187,6 +189,11 @@ impl Host {
     /// The file cannot be read or has no per-CPU lines with a steal column.
     pub fn steal_ticks(&self) -> Result<Vec<Steal>, HostError> {
         clock::steal(&self.reader)
+    }
+
+    /// The deepest idle state that these CPUs enter by themselves, where it is deeper than C1; `None`: none of them does.
+    pub fn deep_idle(&self, cpus: &CpuList) -> Option<DeepIdle> {
+        idle::deep(&self.reader, cpus)
     }
 
     /// Where the kernel counts how long CPU quotas of control groups held this process back. Valid until the process is moved

@@ -21,8 +21,8 @@ pub(crate) struct CpuArgs<O: clap::Args> {
     duration: Option<u64>,
     #[command(flatten)]
     options: O,
-    /// Leave idle states as the system has them, instead of holding /dev/cpu_dma_latency at 0
-    #[arg(long)]
+    /// As without it; cyclictest needs it to leave idle states as the system has them
+    #[arg(long, hide = true, conflicts_with = "hold_idle")]
     default_system: bool,
     #[command(flatten)]
     run: RunArgs,
@@ -50,7 +50,6 @@ fn probe<P: CpuProbe>(args: &CpuArgs<P::Options>, session: Option<&Session>) -> 
 pub(crate) fn run<P: CpuProbe>(args: &CpuArgs<P::Options>) -> Result<u8, Failure> {
     ready(&probe::<P>(args, None), &[], None, &args.run)?;
     let begin = Start {
-        default_system: args.default_system,
         flight_recorder: true,
         ..Start::probe(P::ABOUT.name, args.cpus(), args.duration)
     };

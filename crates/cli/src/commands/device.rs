@@ -32,7 +32,7 @@ pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
             Asks::Causes => Explainer::Other(Box::new(asking)),
             Asks::VirtualCpus => Explainer::OverHost(asking),
         },
-        default_system: task.leaves_idle_alone(),
+        hold_idle: task.holds_idle(),
         flight_recorder: true,
         // Told to end by the other end, it has come to its end.
         open_ended: true,

@@ -49,8 +49,8 @@ pub(crate) struct Start<'a> {
     pub(crate) profile: Option<&'a str>,
     /// Window when `--window` gives none.
     pub(crate) window_ns: u64,
-    /// Leave idle states alone.
-    pub(crate) default_system: bool,
+    /// Hold idle states off, though the command line does not ask for it.
+    pub(crate) hold_idle: bool,
     /// Have late samples explained, unless the command line says no.
     pub(crate) flight_recorder: bool,
     /// Use the kernel's osnoise tracer beside the flight recorder.
@@ -94,7 +94,7 @@ impl Start<'_> {
             command,
             profile: None,
             window_ns: window::of_duration(duration_ns),
-            default_system: false,
+            hold_idle: false,
             flight_recorder: false,
             osnoise: false,
             measured,
@@ -159,7 +159,7 @@ impl Run {
                 documents,
                 ..new_run(start.command, args.out.clone())
             },
-            default_system: start.default_system,
+            hold_idle: start.hold_idle || args.hold_idle,
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
             osnoise: start.osnoise,
             measured: start.measured.clone(),

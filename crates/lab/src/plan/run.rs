@@ -135,9 +135,7 @@ impl Steps<'_, '_> {
                 left_ns: plan.groups().skip(at).map(|group| plan.lasts_ns(group)).sum(),
                 since: Instant::now(),
             });
-            self.runner
-                .session
-                .leave_idle_alone(group[0].common.idle.is_system());
+            self.runner.session.hold_idle(!group[0].common.idle.is_system());
             let is_native = matches!(self.work.place, PlaceSpec::Native);
             let own = group.iter().flat_map(|step| &step.common.loads);
             let own = own.filter(|load| is_native || !load.there);

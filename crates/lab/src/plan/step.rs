@@ -96,9 +96,9 @@ fn plain(value: &toml::Value) -> String {
 #[serde(rename_all = "kebab-case")]
 pub enum Idle {
     /// `/dev/cpu_dma_latency` is held at 0.
-    #[default]
     Held,
-    /// As the system has them.
+    /// As the system has them, and so as they are in service.
+    #[default]
     System,
 }
 
@@ -206,6 +206,12 @@ impl Step {
             return Err(format!("test_set: a step \"{}\" has no test set", self.name()));
         }
         Ok(())
+    }
+
+    /// Holds idle states off, whatever it says, and in a place that does a part of it.
+    pub(super) fn hold_idle(&mut self) {
+        self.common.idle = Idle::Held;
+        self.written.insert("idle".to_owned(), "held".into());
     }
 
     /// The step's name in events and progress.

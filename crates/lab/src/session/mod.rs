@@ -3,6 +3,7 @@
 mod cache;
 mod claims;
 pub mod flight;
+mod idle;
 mod links;
 mod neighbours;
 mod watch;
@@ -12,14 +13,14 @@ use cache::CacheReadings;
 use flight::Flight;
 use host::audit::parameters::Parameters;
 use host::{Host, Hypervisor};
+use idle::Idle;
 use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
 use probes::ProbeError;
-use run::{Events, Explain, NewRun, Recorder, RecorderOptions, Shared, Stop};
+use run::{Explain, NewRun, Recorder, RecorderOptions, Shared, Stop};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::{Path, PathBuf};
 use store::StoreError;
-use sys::memory::DmaLatency;
 use trace::Tracefs;
 use units::CpuList;
 use watch::Watch;
@@ -44,8 +45,8 @@ pub enum Inventory {
 pub struct SessionSpec {
     /// The run file, and what is known of the run.
     pub run: NewRun,
-    /// Leave idle states as the system has them; else `/dev/cpu_dma_latency` is held at 0 during the run.
-    pub default_system: bool,
+    /// Hold `/dev/cpu_dma_latency` at 0 during the run; else idle states are as the system has them.
+    pub hold_idle: bool,
     /// Record what the kernel does, so that late samples can be explained.
     pub flight_recorder: bool,
     /// With the flight recorder, have the kernel's osnoise tracer account for what interrupts spinning threads, where it is
@@ -127,9 +128,10 @@ pub struct Session {
     window_ns: u64,
     documents: Vec<(String, String)>,
     explainer: Option<Shared>,
-    idle: String,
     watch: Watch,
-    dma_latency: Option<DmaLatency>,
+    /// CPUs that are judged.
+    judged: CpuList,
+    idle: Idle,
 }
 
 impl Session {
@@ -182,13 +184,13 @@ impl Session {
         if let Some(why) = emulated() {
             events.write_at(pair.monotonic, EventKind::Emulated, why);
         }
-        let (dma_latency, idle) = hold_idle(spec.default_system, &events);
+        let idle = Idle::of(spec.hold_idle, &spec.measured, &events);
         // Tracing sends and receives nothing: it stands beside what it traces.
         let claimed = match is_tracing {
             true => Vec::new(),
             false => [spec.interfaces.as_slice(), &spec.ports].concat(),
         };
-        let cache = CacheReadings::new(Host::live(), spec.measured, spec.run.window_ns);
+        let cache = CacheReadings::new(Host::live(), spec.measured.clone(), spec.run.window_ns);
         let watch = Watch::start((events, pair.monotonic), spec.interfaces, claimed, cache);
         Ok(Self {
             recorder,
@@ -197,23 +199,23 @@ impl Session {
             window_ns: spec.run.window_ns,
             documents: spec.run.documents,
             explainer,
-            idle,
             watch,
-            dma_latency,
+            judged: spec.measured,
+            idle,
         })
     }
 
     /// Whether idle states are held off, in words for the report.
     pub fn idle(&self) -> &str {
-        &self.idle
+        self.idle.words()
     }
 
     /// Holds idle states off, or leaves them as the system has them, from now on.
-    pub fn leave_idle_alone(&mut self, alone: bool) {
-        let held = self.dma_latency.is_some();
-        if held == alone {
-            drop(self.dma_latency.take());
-            (self.dma_latency, self.idle) = hold_idle(alone, &self.recorder.events());
+    pub fn hold_idle(&mut self, hold: bool) {
+        if self.idle.is_held() != hold {
+            let events = self.recorder.events();
+            self.idle.release(&events);
+            self.idle = Idle::of(hold, &self.judged, &events);
         }
     }
 
@@ -242,9 +244,9 @@ impl Session {
     ///
     /// # Errors
     /// What kept the file from being written; what was written before is in it.
-    pub fn finish(self, state: RunState) -> Result<PathBuf, SessionError> {
+    pub fn finish(mut self, state: RunState) -> Result<PathBuf, SessionError> {
         self.watch.stop();
-        drop(self.dma_latency);
+        self.idle.release(&self.recorder.events());
         let written = self.recorder.finish(state);
         // What reports on it has the room.
         sys::memory::unlock_all();
@@ -268,19 +270,6 @@ fn flight_recorder(spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<Stri
     match Flight::start(spec.measured.first(), spec.osnoise) {
         Ok(flight) => (Some(Box::new(flight)), None),
         Err(error) => (None, Some(format!("late samples stay unexplained: {error}"))),
-    }
-}
-
-fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, String) {
-    if default_system {
-        return (None, "as the system has them".into());
-    }
-    match sys::memory::hold_dma_latency(0) {
-        Ok(held) => (Some(held), "held off: /dev/cpu_dma_latency at 0".into()),
-        Err(error) => {
-            events.write(EventKind::Refused, error.to_string());
-            (None, "as the system has them: holding them off was refused".into())
-        }
     }
 }
 

@@ -64,6 +64,10 @@ impl Attempts {
             return Ok(None);
         }
         let plan = plan(wanted, duration_ns)?;
+        let plan = match self.args.hold_idle {
+            true => plan.holding_idle(),
+            false => plan,
+        };
         let roles = plan.roles(&self.cpus, &self.named)?;
         let begin = Start {
             flight_recorder: true,

@@ -37,8 +37,8 @@ pub(crate) struct NoiseArgs {
     /// these wait meanwhile
     #[arg(long)]
     disturb: bool,
-    /// Leave idle states as the system has them, instead of holding /dev/cpu_dma_latency at 0
-    #[arg(long)]
+    /// As without it; cyclictest needs it to leave idle states as the system has them
+    #[arg(long, hide = true, conflicts_with = "hold_idle")]
     default_system: bool,
     #[command(flatten)]
     run: RunArgs,
@@ -52,7 +52,6 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
         not_to_be_disturbed(&cpus, is_named)?;
     }
     let begin = Start {
-        default_system: args.default_system,
         flight_recorder: true,
         osnoise: true,
         ..Start::probe("noise", cpus.clone(), args.duration)

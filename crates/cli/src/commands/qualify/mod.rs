@@ -129,6 +129,10 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         Some(ns) => plan.lasting(ns),
         None => plan,
     };
+    let plan = match args.run.hold_idle {
+        true => plan.holding_idle(),
+        false => plan,
+    };
     // Before it is looked which CPUs there are: a killed measurement may have kept this process off some of them. What cannot be taken
     // back is said when something is to be measured.
     let _ = clean_up();
@@ -187,7 +191,8 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         command: "qualify",
         profile: Some(&plan.limits),
         window_ns: plan.window.0,
-        default_system: false,
+        // Each step says it.
+        hold_idle: false,
         flight_recorder: true,
         // Its cost would be part of the wake-ups, too.
         osnoise: false,

@@ -125,7 +125,6 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
     args.run.quiet |= args.live;
     let begin = Start {
         flight_recorder: true,
-        default_system: true,
         window_ns: window::of_duration(args.duration).max(SHORTEST_WINDOW_NS),
         ..Start::probe("trace", CpuList::default(), args.duration).on(&args.interface)
     };

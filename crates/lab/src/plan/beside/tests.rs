@@ -82,7 +82,7 @@ fn what_cannot_run_side_by_side_is_refused() {
     assert!(why.contains("the first step has none before it"), "{why}");
     let why = refusal(&[REFLECT, &WAKEUP.replace("2s", "3s")]);
     assert!(why.contains("one duration"), "{why}");
-    let why = refusal(&[REFLECT, &format!("{WAKEUP}idle = \"system\"\n")]);
+    let why = refusal(&[REFLECT, &format!("{WAKEUP}idle = \"held\"\n")]);
     assert!(why.contains("one idle"), "{why}");
     let deadline = format!("{WAKEUP}policy = \"deadline:100us/1ms/1ms\"\n");
     let why = refusal(&[REFLECT, &deadline]);

@@ -299,9 +299,9 @@ impl Task {
         self.there.asks
     }
 
-    /// Whether it leaves idle states alone.
-    pub fn leaves_idle_alone(&self) -> bool {
-        self.step.common.idle.is_system()
+    /// Whether it holds idle states off.
+    pub fn holds_idle(&self) -> bool {
+        !self.step.common.idle.is_system()
     }
 
     /// Its loads, on the CPUs that are not judged.

@@ -277,6 +277,13 @@ impl Plan {
         self
     }
 
+    /// The plan with idle states held off in every step.
+    #[must_use]
+    pub fn holding_idle(mut self) -> Self {
+        self.steps.iter_mut().for_each(Step::hold_idle);
+        self
+    }
+
     /// How many devices under test its bed has side by side: as many as the step with the most.
     pub fn devices(&self) -> usize {
         self.steps.iter().map(Step::devices).max().unwrap_or(1)

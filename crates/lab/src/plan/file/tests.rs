@@ -248,7 +248,11 @@ policy = "fifo:90"
         (wakeup.common.label.as_deref(), wakeup.common.loads.len()),
         (Some("hackbench"), 1)
     );
-    assert!(wakeup.common.idle.is_system() && !noise.common.idle.is_system());
+    // As they are in service, unless it says otherwise.
+    assert!(wakeup.common.idle.is_system() && noise.common.idle.is_system());
+    let held = Plan::parse("site.toml", text).expect("a plan").holding_idle();
+    let is_held = |step: &Step| !step.common.idle.is_system() && step.written["idle"].as_str() == Some("held");
+    assert!(held.steps.iter().all(is_held));
     let options = wakeup.measures::<CpuStep<WakeupConfig>>().expect("wake-ups");
     assert_eq!(options.options.interval.fraction(), (625_000, 3));
     assert_eq!(plan.duration_ns(), 10);

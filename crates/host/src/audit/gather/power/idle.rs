@@ -14,12 +14,16 @@ const CPUS: &str = "/sys/devices/system/cpu";
 
 /// Notes the limit that a process asks for while it holds `/dev/cpu_dma_latency` open.
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
+    facts.set("idle.held-limit-us", held_limit_us(reader).map(f64::from));
+}
+
+/// The limit now in force for all CPUs, in us.
+pub(crate) fn held_limit_us(reader: &Reader) -> Result<i32, HostError> {
     let answer = reader.answer("cpu-dma-latency-us", || held_limit().map(|us| us.to_string()));
-    let limit = answer.and_then(|text| {
+    answer.and_then(|text| {
         let us: Result<i32, _> = text.trim().parse();
         us.map_err(|_| HostError::unexpected("/.answers/cpu-dma-latency-us", "microseconds", &text))
-    });
-    facts.set("idle.held-limit-us", limit.map(f64::from));
+    })
 }
 
 /// Four bytes: the limit now in force for all CPUs (Linux: power/pm_qos_interface.rst).
@@ -70,7 +74,7 @@ fn without_driver(reader: &Reader, folder: &str) -> Result<f64, Unknown> {
 }
 
 /// `n/a` tolerates no latency at all, 0 sets no limit (Linux: ABI/testing/sysfs-devices-power).
-fn resume_limit_us(reader: &Reader, cpu: u32) -> Result<Option<f64>, Unknown> {
+pub(crate) fn resume_limit_us(reader: &Reader, cpu: u32) -> Result<Option<f64>, Unknown> {
     let path = format!("{CPUS}/cpu{cpu}/power/pm_qos_resume_latency_us");
     let value = match reader.line(&path) {
         Ok(value) => value,

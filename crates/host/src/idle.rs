@@ -1,0 +1,131 @@
+//! Idle states deeper than C1 that a CPU enters by itself.
+
+use crate::audit::{held_limit_us, resume_limit_us};
+use crate::reader::Reader;
+use units::CpuList;
+
+const CPUS: &str = "/sys/devices/system/cpu";
+
+/// The deepest idle state that CPUs enter by themselves, deeper than C1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeepIdle {
+    /// The CPUs.
+    pub cpus: CpuList,
+    /// Its name: `C6`.
+    pub state: String,
+    /// How long leaving it takes, in us; `None` where the kernel does not say.
+    pub exit_us: Option<u64>,
+}
+
+/// Which of these CPUs enter one. A machine without an idle driver has the processor's halt, and no more; a state of which something
+/// cannot be read counts as one that is entered.
+pub(crate) fn deep(reader: &Reader, cpus: &CpuList) -> Option<DeepIdle> {
+    let held_us = held_limit_us(reader).ok().map(f64::from);
+    let deepest = |cpu: u32| Some((cpu, deepest(reader, cpu, held_us)?));
+    let found: Vec<(u32, State)> = cpus.iter().filter_map(deepest).collect();
+    let slowest = found.iter().map(|(_, state)| state).max_by_key(|state| state.exit_us)?;
+    Some(DeepIdle {
+        cpus: found.iter().map(|(cpu, _)| *cpu).collect(),
+        state: slowest.name.clone(),
+        exit_us: slowest.exit_us,
+    })
+}
+
+struct State {
+    name: String,
+    exit_us: Option<u64>,
+}
+
+/// The deepest state that is neither switched off nor over a limit of this CPU or of all (`held_us`).
+fn deepest(reader: &Reader, cpu: u32, held_us: Option<f64>) -> Option<State> {
+    let folder = format!("{CPUS}/cpu{cpu}/cpuidle");
+    let names = reader.names(&folder, |name| name.starts_with("state")).ok()?;
+    let number = |name: &str| name.strip_prefix("state")?.parse::<u32>().ok();
+    let text = |number: u32, file: &str| reader.line(&format!("{folder}/state{number}/{file}"));
+    // C1 is the first that is no loop.
+    let is_loop = text(0, "name").is_ok_and(|name| name == "POLL");
+    let numbers = names.iter().filter_map(|name| number(name));
+    let deeper = numbers.filter(|number| *number > u32::from(is_loop));
+    let limit_us = resume_limit_us(reader, cpu).ok().flatten();
+    let limits_us = [limit_us, held_us];
+    let state = |number: u32| {
+        let is_off = text(number, "disable").is_ok_and(|value| value != "0");
+        let exit_us: Option<u64> = text(number, "latency").ok().and_then(|us| us.parse().ok());
+        let is_over_one = |exit_us: u64| limits_us.into_iter().flatten().any(|us| exit_us as f64 > us);
+        let is_over = exit_us.is_some_and(is_over_one);
+        (!is_off && !is_over).then(|| State {
+            name: text(number, "name").unwrap_or_else(|_| format!("state{number}")),
+            exit_us,
+        })
+    };
+    deeper.filter_map(state).max_by_key(|state| state.exit_us)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{DeepIdle, Host};
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    fn recorded(name: &str) -> PathBuf {
+        let hosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts");
+        hosts.join(name).join("root")
+    }
+
+    fn deep(root: &Path, cpus: &str) -> Option<DeepIdle> {
+        Host::at(root)
+            .expect("a tree")
+            .deep_idle(&cpus.parse().expect("a list"))
+    }
+
+    #[test]
+    fn the_deepest_state_of_recorded_hosts_is_found() {
+        let found = deep(&recorded("debian-untuned"), "0,2").expect("C10");
+        assert_eq!((found.state.as_str(), found.exit_us), ("C10", Some(890)));
+        assert_eq!(found.cpus, "0,2".parse().expect("a list"));
+        // Up to C1 by the boot argument; C1E switched off; a guest with haltpoll; one without any driver.
+        for tuned in ["seapath-tuned", "preempt-rt-bare-metal", "kvm-guest", "firecracker-vm"] {
+            assert_eq!(deep(&recorded(tuned), "0,2"), None, "{tuned}");
+        }
+    }
+
+    #[test]
+    fn switches_and_limits_decide_which_states_are_entered() {
+        let tree = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let path = tree.path().join(path.trim_start_matches('/'));
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        let cpu = "/sys/devices/system/cpu/cpu1";
+        let state = |number: u32, name: &str, us: u32, off: u32| {
+            let folder = format!("{cpu}/cpuidle/state{number}");
+            write(&format!("{folder}/name"), name);
+            write(&format!("{folder}/latency"), &us.to_string());
+            write(&format!("{folder}/disable"), &off.to_string());
+        };
+        let found = || deep(tree.path(), "1-2").map(|found| (found.state, found.exit_us));
+        // An Arm machine: the first state is its C1.
+        state(0, "WFI", 1, 0);
+        assert_eq!(found(), None);
+        state(1, "cpu-sleep-0", 300, 0);
+        assert_eq!(found(), Some(("cpu-sleep-0".into(), Some(300))));
+        state(1, "cpu-sleep-0", 300, 1);
+        assert_eq!(found(), None);
+        state(1, "C6", 133, 0);
+        for (limit, is_entered) in [("0", true), ("133", true), ("132", false), ("n/a", false)] {
+            write(&format!("{cpu}/power/pm_qos_resume_latency_us"), limit);
+            assert_eq!(found().is_some(), is_entered, "{limit}");
+        }
+        write(&format!("{cpu}/power/pm_qos_resume_latency_us"), "0");
+        // Somebody holds them off in service, too.
+        write("/.answers/cpu-dma-latency-us", "10");
+        assert_eq!(found(), None);
+        write("/.answers/cpu-dma-latency-us", "2000000000");
+        assert!(found().is_some());
+        // Not known to be switched off.
+        fs::remove_file(tree.path().join("sys/devices/system/cpu/cpu1/cpuidle/state1/disable")).expect("removed");
+        fs::remove_file(tree.path().join("sys/devices/system/cpu/cpu1/cpuidle/state1/latency")).expect("removed");
+        assert_eq!(found(), Some(("C6".into(), None)));
+    }
+}

@@ -1,0 +1,96 @@
+//! What a run does to idle states: it leaves them as the system has them, or holds them off and says so.
+
+use host::{DeepIdle, Host};
+use model::EventKind;
+use run::Events;
+use sys::memory::DmaLatency;
+use units::{CpuList, Monotonic};
+
+/// What becomes of idle states.
+pub(super) enum Idle {
+    /// They are as the system has them; in words for the report.
+    System(&'static str),
+    /// They are held off.
+    Held {
+        _limit: DmaLatency,
+        since: Monotonic,
+        /// What judged CPUs would enter by themselves.
+        deep: Option<DeepIdle>,
+    },
+}
+
+impl Idle {
+    /// Holds them off from now on, or leaves them alone. What the kernel refuses is an event of the run.
+    pub(super) fn of(hold: bool, judged: &CpuList, events: &Events) -> Self {
+        if !hold {
+            return Self::System("as the system has them");
+        }
+        let since = sys::clock::monotonic();
+        // Looked at before: afterwards our own limit is in force.
+        let deep = Host::live().deep_idle(judged);
+        match sys::memory::hold_dma_latency(0) {
+            Ok(limit) => Self::Held {
+                _limit: limit,
+                since,
+                deep,
+            },
+            Err(error) => {
+                events.write(EventKind::Refused, error.to_string());
+                Self::System("as the system has them: holding them off was refused")
+            }
+        }
+    }
+
+    /// Whether they are held off, in words for the report.
+    pub(super) fn words(&self) -> &str {
+        match self {
+            Self::System(words) => words,
+            Self::Held { .. } => "held off: /dev/cpu_dma_latency at 0",
+        }
+    }
+
+    pub(super) fn is_held(&self) -> bool {
+        matches!(self, Self::Held { .. })
+    }
+
+    /// Leaves them alone from now on. What was measured meanwhile was measured on another host than the one in service, where a judged
+    /// CPU enters deep states by itself.
+    pub(super) fn release(&mut self, events: &Events) {
+        let held = std::mem::replace(self, Self::System("as the system has them"));
+        if let Self::Held { since, deep, .. } = held
+            && let Some(deep) = deep
+        {
+            events.write_since(since, EventKind::HeldByUs, text(&deep));
+        }
+    }
+}
+
+fn text(deep: &DeepIdle) -> String {
+    let exit = match deep.exit_us {
+        Some(us) => format!("{us} us to leave"),
+        None => "the kernel does not say how long leaving it takes".to_owned(),
+    };
+    format!(
+        "this run held idle states off, and cpu {} enters {} by itself ({exit}): in service it wakes later; measure without --hold-idle \
+         (idle = \"system\" in a plan), or keep the CPU out of deep states for good (triptime tune)",
+        deep.cpus, deep.state
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+    use host::DeepIdle;
+
+    #[test]
+    fn the_doubt_names_the_state_and_what_to_do() {
+        let deep = DeepIdle {
+            cpus: "1-3".parse().expect("a list"),
+            state: "C6".into(),
+            exit_us: Some(133),
+        };
+        let text = text(&deep);
+        assert!(text.contains("cpu 1-3 enters C6 by itself (133 us to leave)"), "{text}");
+        assert!(text.contains("without --hold-idle"), "{text}");
+    }
+}
