@@ -3,6 +3,7 @@
 use super::can;
 use super::named::{Named, directed, out, until};
 use rustix::process::{Pid, Signal, kill_process};
+use std::process::Command;
 use std::time::Duration;
 use support::left::Before;
 use support::{signal, start, stderr};
@@ -55,12 +56,13 @@ fn a_thread_between_taps_stays_with_the_bed() {
     let frames = directed(&bed, &out(&made));
     // The most is sent within a second.
     assert!(frames > 1_000, "{frames}");
-    dies(
-        &bed,
-        &words,
-        &format!("--bed=triptime-{}-sw", bed.0),
-        "ended from outside",
-    );
+    let own = format!("--bed=triptime-{}-sw", bed.0);
+    let process = processes(&own)[0];
+    kill_process(process, Signal::STOP).expect("stopped");
+    until(|| bed.listed().is_some_and(|listed| listed.contains("is stopped")));
+    kill_process(process, Signal::CONT).expect("goes on");
+    until(|| bed.listed().is_some_and(|listed| listed.contains("is up")));
+    dies(&bed, &words, &own, "ended from outside");
     // A tap that is taken away ends it.
     let end = sys::netns::NetNs::open(format!("/run/netns/triptime-{}-dut", bed.0).as_ref()).expect("its end");
     end.run(|| sys::link::delete("dut0"))
@@ -97,6 +99,20 @@ fn open_vswitch_of_its_own_stays_with_the_bed() {
     assert_eq!(forwarders(&bed), [1, 2]);
     let frames = directed(&bed, &out(&made));
     assert!(frames > 1_000, "{frames}");
+    // A port that was taken off the switch by hand.
+    let files = format!("/run/triptime/labs/{}/ovs", bed.0);
+    let done = Command::new("ovs-vsctl")
+        .env("OVS_RUNDIR", &files)
+        .args(["del-port", "br0", "p-dut1"])
+        .status()
+        .expect("ovs-vsctl");
+    assert!(done.success());
+    let listed = bed.listed().expect("listed");
+    assert!(
+        listed.contains("STALE") && listed.contains("p-dut1 is no port"),
+        "{listed}"
+    );
+    assert!(out(&bed.up(&words)).contains("; made"));
     let switch = format!("unix:/run/triptime/labs/{}/ovs/db.sock", bed.0);
     let switch = format!("--disable-system\0{switch}");
     dies(&bed, &words, &switch, "ovs-vswitchd has ended");

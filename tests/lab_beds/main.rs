@@ -3,6 +3,7 @@
 mod both_ends;
 mod forwarders;
 mod named;
+mod parts;
 mod ports;
 
 use named::{Named, at, directed, out, received, until};
@@ -51,7 +52,7 @@ pub(crate) fn can(test: &str, program: &str) -> Option<Alone> {
 fn a_step_runs_by(runtime: &str, says: &str, settings: &str) {
     let directory = tempfile::tempdir().expect("a directory");
     let before = Before::look();
-    let (output, out) = in_container(directory.path(), STEPS, &["--runtime", runtime]);
+    let (output, out) = in_container(directory.path(), STEPS, &["--runtime", runtime, "--window", "200ms"]);
     // A stall of this machine fails a limit.
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
     before.nothing_is_left();
@@ -66,7 +67,14 @@ fn a_step_runs_by(runtime: &str, says: &str, settings: &str) {
             "{series}"
         );
     }
-    let facts = RunFile::open(Path::new(&out)).expect("a run").facts().expect("facts");
+    let run = RunFile::open(Path::new(&out)).expect("a run");
+    // Windows are as long as was asked for in every place: a longer one has a larger maximum, whatever was measured.
+    for (id, spec) in run.series().expect("series") {
+        let windows = run.windows(id).expect("windows");
+        let longest = windows.iter().map(|window| window.end_ns - window.start_ns).max();
+        assert!(longest.is_none_or(|ns| ns < 220_000_000), "{}: {longest:?}", spec.name);
+    }
+    let facts = run.facts().expect("facts");
     let fact = |group: &str, name: &str| {
         let found = facts.iter().find(|fact| fact.group == group && fact.name == name);
         found.unwrap_or_else(|| panic!("no {group}: {name}")).value.clone()

@@ -29,6 +29,13 @@ pub(crate) fn numbered(proc: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
     entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
 }
 
+/// Whether a process is held by a signal or a debugger, so that it does nothing while it is there.
+pub(crate) fn is_stopped(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+    state.is_some_and(|state| state.trim_start().to_lowercase().starts_with('t'))
+}
+
 /// Ends those with this word by force, and waits until they are gone. None is no error.
 pub(crate) fn end(word: &str) {
     for process in with_word(word) {
@@ -44,7 +51,23 @@ pub(crate) fn end(word: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::with_word_in;
+    use super::{is_stopped, with_word_in};
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+    use testing::Running;
+
+    #[test]
+    fn a_process_that_is_stopped_is_told_from_one_that_waits() {
+        let sleeper = Running::start(Command::new("sleep").arg("100"));
+        assert!(!is_stopped(sleeper.id()));
+        kill_process(Pid::from_child(&sleeper), Signal::STOP).expect("stopped");
+        let begun = Instant::now();
+        while !is_stopped(sleeper.id()) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "in time");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 
     #[test]
     fn a_process_is_known_by_a_whole_word() {

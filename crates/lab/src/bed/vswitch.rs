@@ -27,6 +27,9 @@ const MORE_PATHS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 /// Variables by which the programs find their files (ovs-vswitchd(8)); all of them the private directory.
 const DIRECTORIES: [&str; 4] = ["OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR", "OVS_SYSCONFDIR"];
 
+/// The switch, as its daemons know it.
+const BRIDGE: &str = "br0";
+
 /// Seconds a command may wait for the daemons.
 const TIMEOUT: &str = "--timeout=10";
 
@@ -155,21 +158,14 @@ impl Daemons {
         daemons.launch("ovsdb-server", &[&[database.as_str()], kept].concat())?;
         daemons.finish("ovs-vsctl", &["--retry", TIMEOUT, "--no-wait", "init"])?;
         daemons.launch("ovs-vswitchd", &[&["--disable-system", switch.as_str()], kept].concat())?;
-        let bridge = ["add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev"];
-        let ports: Vec<&str> = ports.iter().flat_map(|port| ["--", "add-port", "br0", port]).collect();
+        let bridge = ["add-br", BRIDGE, "--", "set", "bridge", BRIDGE, "datapath_type=netdev"];
+        let ports: Vec<&str> = ports.iter().flat_map(|port| ["--", "add-port", BRIDGE, port]).collect();
         daemons.finish("ovs-vsctl", &[&[TIMEOUT], &bridge[..], &ports].concat())?;
         Ok(daemons)
     }
 
     fn command(&self, program: &str, arguments: &[&str]) -> Result<Command, BedError> {
-        let mut command = Command::new(find(program)?);
-        command.args(["-vconsole:off", "-vsyslog:off"]).args(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        for variable in DIRECTORIES {
-            command.env(variable, &self.directory);
-        }
-        kill_children_with_us(&mut command);
-        Ok(command)
+        command(&self.directory, program, arguments)
     }
 
     /// Starts a daemon that stays in the foreground.
@@ -257,6 +253,37 @@ pub(crate) fn marks(directory: &Path) -> [String; 2] {
     let socket = directory.join("db.sock");
     let socket = socket.display();
     [format!("--remote=punix:{socket}"), format!("unix:{socket}")]
+}
+
+/// One of the programs, whose files are in this directory.
+fn command(directory: &Path, program: &str, arguments: &[&str]) -> Result<Command, BedError> {
+    let mut command = Command::new(find(program)?);
+    command.args(["-vconsole:off", "-vsyslog:off"]).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    for variable in DIRECTORIES {
+        command.env(variable, directory);
+    }
+    kill_children_with_us(&mut command);
+    Ok(command)
+}
+
+/// What a switch with so many devices, which has its files in this directory, does not forward to, in words; `None`: it has all its ports.
+pub(crate) fn missing(directory: &Path, devices: usize) -> Option<String> {
+    let ports = command(directory, "ovs-vsctl", &[TIMEOUT, "list-ports", BRIDGE])
+        .and_then(|mut command| {
+            let output = command.stdout(Stdio::piped()).output();
+            output.map_err(|error| failed("ovs-vsctl", &error.to_string()))
+        })
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let ports = match ports {
+        Ok(ports) => ports,
+        Err(error) => return Some(error.to_string()),
+    };
+    let wanted = std::iter::once(TEST_SET_PORT.to_owned()).chain((0..devices).map(device_port));
+    let mut lacking = wanted.filter(|wanted| !ports.lines().any(|port| port == wanted));
+    lacking
+        .next()
+        .map(|port| format!("{port} is no port of {BRIDGE} of Open vSwitch"))
 }
 
 /// Where a program is.

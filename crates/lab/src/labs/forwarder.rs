@@ -9,10 +9,10 @@
 //! Until it has said so, the kernel ends it with `lab up`.
 
 use super::names::{LabName, lab_of, name_of};
-use super::record::Record;
+use super::record::{Asked, Record};
 use super::{FOLDER, LabError, PROGRAM, failed, no_lab, pin};
-use crate::bed::vswitch::marks;
-use crate::bed::{Bed, BedError};
+use crate::bed::vswitch::{self, marks};
+use crate::bed::{Bed, BedError, Network};
 use crate::place::Kind;
 use crate::processes;
 use rustix::process::set_parent_process_death_signal;
@@ -90,9 +90,24 @@ impl Forwarder {
     }
 
     /// What is missing of it, if something is.
-    pub(super) fn missing(&self) -> Option<String> {
-        let gone = self.process().is_none();
-        gone.then(|| format!("what forwards does not run ({}): {}", self.id, self.last_words()))
+    pub(super) fn missing(&self, asked: &Asked) -> Option<String> {
+        let not_running = |why: &str| Some(format!("what forwards does not run ({}): {why}", self.id));
+        let Some(process) = self.process() else {
+            return not_running(&self.last_words());
+        };
+        if let Some(stopped) = self.processes(process).find(|process| processes::is_stopped(*process)) {
+            return not_running(&format!("process {stopped} is stopped"));
+        }
+        let is_switch = asked.network == Network::OpenVswitch;
+        is_switch.then(|| vswitch::missing(&self.files(), asked.devices))?
+    }
+
+    /// Itself, and the daemons that it may have.
+    fn processes(&self, own: u32) -> impl Iterator<Item = u32> {
+        let daemons = marks(&self.files())
+            .into_iter()
+            .flat_map(|mark| processes::with_word(&mark));
+        std::iter::once(own).chain(daemons)
     }
 
     /// Where Open vSwitch has its files.
@@ -146,6 +161,9 @@ pub fn forward(middle: &str, stop: &AtomicBool) -> Result<(), LabError> {
 #[cfg(test)]
 mod tests {
     use super::{Forwarder, LabName, SAID, forward};
+    use crate::bed::Network;
+    use crate::labs::Asked;
+    use crate::labs::record::tests::asked;
     use std::sync::atomic::AtomicBool;
 
     #[test]
@@ -153,11 +171,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let name = LabName::parse("unit-test-of-forwarders").expect("a name");
         let forwarder = Forwarder::of(&name, folder.path());
-        let missing = forwarder.missing().expect("none runs");
+        let tap = Asked {
+            network: Network::Tap,
+            ..asked()
+        };
+        let missing = forwarder.missing(&tap).expect("none runs");
         assert!(missing.contains("triptime-unit-test-of-forwarders-sw"), "{missing}");
         assert!(missing.ends_with("ended from outside"), "{missing}");
         std::fs::write(folder.path().join(SAID), "triptime: ovs-vswitchd has ended\n\n").expect("written");
-        let missing = forwarder.missing().expect("none runs");
+        let missing = forwarder.missing(&tap).expect("none runs");
         assert!(missing.ends_with("): ovs-vswitchd has ended"), "{missing}");
         // Nothing is to be ended.
         forwarder.end();

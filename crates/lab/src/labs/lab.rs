@@ -2,7 +2,7 @@
 
 use super::forwarder::Forwarder;
 use super::names::{LabName, name_of, path_of};
-use super::record::Asked;
+use super::record::{Asked, Record};
 use super::{LabError, PROGRAM, ports};
 use crate::bed::names::device_end as device;
 use crate::bed::{Network, TEST_SET_IF};
@@ -126,7 +126,8 @@ impl Lab {
 }
 
 /// What is not there of a lab that was made since this machine was started.
-pub(super) fn missing(lab: &Lab, asked: &Asked) -> Option<String> {
+pub(super) fn missing(lab: &Lab, record: &Record) -> Option<String> {
+    let asked = &record.asked;
     let is_named = |end: &String| NetNs::is_pinned(&path_of(&lab.name, end));
     if let Some(end) = asked.named_ends().iter().find(|end| !is_named(end)) {
         return Some(format!("{} is no network namespace", path_of(&lab.name, end).display()));
@@ -135,10 +136,18 @@ pub(super) fn missing(lab: &Lab, asked: &Asked) -> Option<String> {
         return Some(why);
     }
     if asked.takes_forwarder()
-        && let Some(why) = Forwarder::of(&lab.name, &lab.folder).missing()
+        && let Some(why) = Forwarder::of(&lab.name, &lab.folder).missing(asked)
     {
         return Some(why);
     }
+    not_running(lab, asked).or_else(|| match &record.parts {
+        Some(parts) => parts.missing(&lab.name, asked),
+        None => Some("it was not made to its end".to_owned()),
+    })
+}
+
+/// A container or guest that does not run.
+fn not_running(lab: &Lab, asked: &Asked) -> Option<String> {
     let runs = |number: usize| match asked.place {
         Kind::Container => lab.held(&device(number), asked).is_ok_and(|held| held.is_up()),
         Kind::Vm => lab.guest(number).is_up(),

@@ -6,6 +6,7 @@
 mod forwarder;
 mod lab;
 mod names;
+mod parts;
 mod ports;
 mod record;
 
@@ -22,6 +23,7 @@ use crate::place::{Kind, PlaceError};
 
 use forwarder::Forwarder;
 use names::{name_of, namespaces_of, path_of};
+use parts::Parts;
 use record::Record;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, create_dir_all, read_dir, remove_dir_all};
@@ -108,12 +110,21 @@ impl Labs {
             }
         }
         check_ports(asked, &others)?;
-        let made = self.make(name, asked, program);
+        let made = self.make(name, asked, program).and_then(|()| self.made(name));
         if made.is_err() {
             // The first error says why; what cannot be taken away is listed as stale.
             let _ = self.down(name);
         }
-        made.map(|()| (self.look(name), false))
+        made.map(|lab| (lab, false))
+    }
+
+    /// The lab of this name, which was just made.
+    fn made(&self, name: &LabName) -> Result<Lab, LabError> {
+        let lab = self.look(name);
+        match &lab.stale {
+            Some(why) => Err(BedError::NotAvailable(format!("{name} was made, and does not stand: {why}")).into()),
+            None => Ok(lab),
+        }
     }
 
     fn make(&self, name: &LabName, asked: &Asked, program: Option<PathBuf>) -> Result<(), LabError> {
@@ -124,10 +135,11 @@ impl Labs {
         create_dir_all(namespaces).map_err(|error| failed(namespaces, error))?;
         let devices = join(name, asked, &folder)?;
         match (asked.place, &asked.guest) {
-            (Kind::Vm, Some(guest)) => self.boot(name, guest, &devices),
-            (Kind::Container, _) => self.contain(name, asked, program),
-            _ => Ok(()),
+            (Kind::Vm, Some(guest)) => self.boot(name, guest, &devices)?,
+            (Kind::Container, _) => self.contain(name, asked, program)?,
+            _ => {}
         }
+        Record::now(asked).with(Parts::of(name, asked)?).write(&folder)
     }
 
     /// A guest at each device, one after another.
@@ -195,7 +207,7 @@ impl Labs {
         lab.stale = match &record {
             None => Some("its record is gone, its namespaces are there".to_owned()),
             Some(record) if !record.is_of_this_boot() => Some("the machine was started again since".to_owned()),
-            Some(record) => lab::missing(&lab, &record.asked),
+            Some(record) => lab::missing(&lab, record),
         };
         lab
     }

@@ -61,6 +61,12 @@ pub(super) fn lab_of(namespace: &str) -> Option<LabName> {
     LabName::parse(lab).ok().filter(|_| is_end(end))
 }
 
+/// Which end of a lab the namespace of this file is: `ts`, `sw`, `dut` and so on.
+pub(super) fn end_of(lab: &LabName, path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_prefix(&name_of(lab, "")).unwrap_or(&name).to_owned()
+}
+
 /// The names in a folder, none if it is not there.
 fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -82,7 +88,7 @@ pub(super) fn namespaces_of(folder: &Path, lab: &LabName) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LabName, lab_of, name_of, namespaces_of};
+    use super::{LabName, end_of, lab_of, name_of, namespaces_of, path_of};
 
     #[test]
     fn a_namespace_belongs_to_one_lab() {
@@ -100,6 +106,7 @@ mod tests {
             assert_eq!(of(other), None, "{other}");
         }
         let lab = LabName::parse("bay").expect("a name");
+        assert_eq!(end_of(&lab, &path_of(&lab, "dut1")), "dut1");
         assert_eq!(lab_of(&name_of(&lab, "sw")), Some(lab));
     }
 

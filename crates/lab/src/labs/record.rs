@@ -1,5 +1,6 @@
 //! What was asked for, as it is written down.
 
+use super::parts::Parts;
 use super::{LabError, failed};
 use crate::bed::Network;
 use crate::bed::names::{device_end, device_if};
@@ -155,6 +156,9 @@ impl Asked {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) asked: Asked,
+    /// Its interfaces when it was made; `None`: it never was to its end.
+    #[serde(default)]
+    pub(super) parts: Option<Parts>,
     /// Which boot of the machine it was made in.
     boot: String,
 }
@@ -164,7 +168,14 @@ impl Record {
         Self {
             asked: asked.clone(),
             boot: boot(),
+            parts: None,
         }
+    }
+
+    /// The same of a lab that is made.
+    pub(super) fn with(self, parts: Parts) -> Self {
+        let parts = Some(parts);
+        Self { parts, ..self }
     }
 
     pub(super) fn is_of_this_boot(&self) -> bool {
@@ -190,10 +201,10 @@ fn boot() -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::{Asked, CpuList, GuestSpec, Kind, Network, Record};
 
-    fn asked() -> Asked {
+    pub(in crate::labs) fn asked() -> Asked {
         Asked {
             network: Network::Bridge,
             nic: Vec::new(),

@@ -174,7 +174,10 @@ pub(crate) fn hold(args: &HoldArgs) -> Result<u8, Failure> {
 fn described(lab: &Lab, was_up: bool) -> String {
     let asked = lab.asked.as_ref().map(|asked| format!(": {asked}")).unwrap_or_default();
     let state = match (&lab.stale, was_up) {
-        (Some(why), _) => format!("STALE, {why}: triptime lab down {}", lab.name),
+        (Some(why), _) => format!(
+            "STALE, {why}: triptime lab down {name}; triptime lab up {name}",
+            name = lab.name
+        ),
         (None, true) => "is up".to_owned(),
         (None, false) => "made".to_owned(),
     };

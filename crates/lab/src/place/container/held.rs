@@ -2,6 +2,7 @@
 
 use super::runtime::{Handle, Runtime, RuntimeName};
 use super::{Containers, Network, PlaceError, io};
+use crate::processes;
 use deploy::PROGRAM;
 use std::path::Path;
 use std::process::Stdio;
@@ -42,10 +43,10 @@ impl Held {
         Ok(Self(runtime.known(folder, &folder.join("state"), id)))
     }
 
-    /// Whether it runs.
+    /// Whether it runs, and is neither paused nor stopped.
     pub fn is_up(&self) -> bool {
-        let first = self.0.first_process();
-        first.is_some_and(|process| process > 0 && Path::new(&format!("/proc/{process}")).exists())
+        let first = self.0.first_process().and_then(|process| u32::try_from(process).ok());
+        first.is_some_and(|process| Path::new(&format!("/proc/{process}")).exists() && !processes::is_stopped(process))
     }
 
     /// Ends it by force; one that is not there is none.

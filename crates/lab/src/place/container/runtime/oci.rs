@@ -53,6 +53,10 @@ pub(super) fn end(name: RuntimeName, state: &Path, id: &str) -> Command {
 pub(super) fn first_process(name: RuntimeName, state: &Path, id: &str) -> Option<i32> {
     let output = command(name, state).args(["state", id]).output().ok()?;
     let state: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    // One that is paused has a process, which does nothing.
+    if state.get("status")? == "paused" {
+        return None;
+    }
     i32::try_from(state.get("pid")?.as_i64()?).ok()
 }
 

@@ -225,9 +225,10 @@ impl Held {
         serde_json::from_str(&self.text(KNOWN)).ok()
     }
 
-    /// Whether it runs, and has come up.
+    /// Whether it has come up, and runs.
     pub fn is_up(&self) -> bool {
-        self.known().is_some() && !self.processes().is_empty()
+        let processes = self.processes();
+        self.known().is_some() && !processes.is_empty() && !processes.into_iter().any(processes::is_stopped)
     }
 
     /// QEMU's processes, by the name that they were started with: a start that was killed left no other trace.
