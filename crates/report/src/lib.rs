@@ -25,6 +25,7 @@ mod readings;
 pub mod recording;
 pub mod screen;
 mod shown;
+mod spans;
 pub mod stall;
 pub mod tables;
 mod terminal;

@@ -2,8 +2,8 @@
 
 use super::answer::Answer;
 use super::{Compared, Comparison};
-use crate::html::{boxes, overlay};
-use crate::insight::window_maxima;
+use crate::html::overlay;
+use crate::spans;
 use crate::text::{count, ns_or_dash};
 use askama::Template;
 use units::foreign::Show;
@@ -28,6 +28,7 @@ struct SeriesPart {
     unfair: Vec<String>,
     overlay_svg: String,
     box_svg: String,
+    box_caption: String,
 }
 
 impl Comparison {
@@ -76,10 +77,8 @@ impl Comparison {
             .enumerate()
             .filter_map(|(index, (name, _))| Some((name.as_str(), self.view(index, compared)?)))
             .collect();
-        let maxima: Vec<(String, Vec<f64>)> = of_runs
-            .iter()
-            .map(|(name, series)| ((*name).to_owned(), window_maxima(series)))
-            .collect();
+        let named = of_runs.iter().map(|(name, series)| ((*name).to_owned(), *series));
+        let (box_svg, box_caption) = spans::boxes_of(&named.collect::<Vec<_>>());
         let histograms: Vec<(&str, &stats::Histogram)> = of_runs
             .iter()
             .map(|(name, series)| (*name, &series.histogram))
@@ -91,7 +90,8 @@ impl Comparison {
             words: words.into_iter().filter(|line| !line.starts_with("NOT LIKE")).collect(),
             unfair: compared.unfair.clone(),
             overlay_svg: overlay::histograms(&compared.name, &histograms, None),
-            box_svg: boxes::plot(&maxima),
+            box_svg,
+            box_caption,
         }
     }
 }

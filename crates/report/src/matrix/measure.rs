@@ -1,7 +1,8 @@
 //! What a cell measured: all series of a kind as one.
 
+use super::cell::Cell;
 use crate::comparison::as_one;
-use crate::insight::{whole_windows, window_maxima};
+use crate::spans;
 use model::kind::{self, Kind};
 use model::{RunView, SeriesSpec, SeriesView, WindowRow};
 
@@ -28,13 +29,15 @@ pub(super) struct Measure {
     pub(super) maxima: Maxima,
 }
 
-/// The largest sample of each of some spans of time.
-#[derive(Debug, Clone, PartialEq)]
+/// The largest sample of each of some spans of time, which have one length in all cells.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Maxima {
     /// Length of a span, in ns; 0 without one.
     pub(super) span_ns: u64,
     /// The largest sample of each, in ns.
     pub(super) ns: Vec<f64>,
+    /// Length of the windows in ns, if these make up no such spans: nothing of them stands beside the others.
+    pub(super) other_ns: Option<u64>,
 }
 
 impl Measure {
@@ -45,44 +48,50 @@ impl Measure {
 
     fn of(run: &RunView, kind: &'static Kind) -> Option<Self> {
         let series = pooled(run.series.iter().filter(|series| series.is(kind)), kind)?;
-        let maxima = Maxima::of(&series);
-        Some(Self { kind, series, maxima })
+        Some(Self {
+            kind,
+            series,
+            maxima: Maxima::default(),
+        })
+    }
+}
+
+/// Gives each kind of series its largest samples in spans of one length over all cells.
+pub(super) fn in_one_length(cells: &mut [Cell]) {
+    for kind in SHOWN {
+        let measures = cells.iter_mut().flat_map(|cell| &mut cell.measures);
+        let mut measures: Vec<&mut Measure> = measures.filter(|measure| measure.kind == kind).collect();
+        let series: Vec<&SeriesView> = measures.iter().map(|measure| &measure.series).collect();
+        let span_ns = common_ns(&series);
+        for measure in &mut measures {
+            measure.maxima = Maxima::of(&measure.series, span_ns);
+        }
+    }
+}
+
+/// The length of all spans: 20 s where these are enough for every box, else that of the longest windows.
+fn common_ns(series: &[&SeriesView]) -> u64 {
+    let longest_ns = spans::longest_ns(series.iter().copied());
+    let has_box = |series: &SeriesView, span_ns: u64| {
+        let maxima = spans::maxima(series, span_ns);
+        maxima.is_some_and(|maxima| maxima.len() >= super::boxes::LEAST)
+    };
+    let boxes = series.iter().filter(|series| has_box(series, longest_ns));
+    match longest_ns < SPAN_NS && boxes.clone().all(|series| has_box(series, SPAN_NS)) {
+        true => SPAN_NS,
+        false => longest_ns,
     }
 }
 
 impl Maxima {
-    /// Of spans of 20 s where enough windows make up enough of them for a box, else of the windows.
-    fn of(series: &SeriesView) -> Self {
-        let rows: Vec<&WindowRow> = whole_windows(series).collect();
-        let span_ns = rows
-            .iter()
-            .map(|row| row.end_ns.saturating_sub(row.start_ns))
-            .max()
-            .unwrap_or(0);
-        let of_windows = || Self {
+    fn of(series: &SeriesView, span_ns: u64) -> Self {
+        let ns = spans::maxima(series, span_ns);
+        Self {
             span_ns,
-            ns: window_maxima(series),
-        };
-        if span_ns == 0 || span_ns >= SPAN_NS || !SPAN_NS.is_multiple_of(span_ns) {
-            return of_windows();
-        }
-        let spans = spans(&rows, (SPAN_NS / span_ns) as usize);
-        match spans.len() < super::boxes::LEAST {
-            true => of_windows(),
-            false => Self {
-                span_ns: SPAN_NS,
-                ns: spans,
-            },
+            other_ns: ns.is_none().then(|| spans::window_ns(series)).flatten(),
+            ns: ns.unwrap_or_default(),
         }
     }
-}
-
-/// The largest sample of every so many windows that follow each other without a gap.
-fn spans(rows: &[&WindowRow], windows: usize) -> Vec<f64> {
-    let without_gap = rows.chunk_by(|one, next| one.end_ns == next.start_ns);
-    let spans = without_gap.flat_map(|rows| rows.chunks_exact(windows));
-    let largest = |rows: &[&WindowRow]| rows.iter().filter_map(|row| row.max_ns).max();
-    spans.filter_map(largest).map(|ns| ns as f64).collect()
 }
 
 /// Several series as one: samples and counters together, and windows of the same time as one. `None` without a series.

@@ -62,6 +62,7 @@ impl Matrix {
     /// The name of a run that is no cell of a matrix.
     pub fn of(name: &str, order: &[Conditions], runs: Vec<Measurement>, absent: &[Absent]) -> Result<Self, String> {
         let mut cells = cell::gather(order, runs)?;
+        measure::in_one_length(&mut cells);
         for one in absent {
             cell::miss(&mut cells, one);
         }

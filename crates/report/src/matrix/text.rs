@@ -175,37 +175,42 @@ fn set(cells: &[&Conditions]) -> String {
 
 /// Of which spans the maxima are.
 pub(super) fn caption(cells: &[(&Cell, &Measure)]) -> String {
-    let with_box = cells
+    let mut with_box = cells
         .iter()
         .filter(|(_, measure)| measure.maxima.ns.len() >= boxes::LEAST);
-    let mut spans: Vec<u64> = with_box.map(|(_, measure)| measure.maxima.span_ns).collect();
-    spans.sort_unstable();
-    spans.dedup();
-    let spans: Vec<String> = spans.iter().map(|ns| format_ns(*ns as f64)).collect();
-    match spans.is_empty() {
-        true => "too few windows for a box".to_owned(),
-        false => format!(
+    // All of them have spans of one length.
+    match with_box.next().map(|(_, measure)| measure.maxima.span_ns) {
+        None => "too few windows for a box".to_owned(),
+        Some(ns) => format!(
             "largest sample of each {}; box: quartiles and median, whiskers to 1.5 box lengths",
-            spans.join(" or ")
+            format_ns(ns as f64)
         ),
     }
 }
 
-/// Cells that are too short for a box.
+/// Cells that have no box, and why.
 pub(super) fn without_box(cells: &[(&Cell, &Measure)]) -> Vec<String> {
     let few = cells
         .iter()
         .filter(|(_, measure)| measure.maxima.ns.len() < boxes::LEAST);
-    let text = |(cell, measure): &(&Cell, &Measure)| {
-        let Maxima { ns, .. } = &measure.maxima;
-        let windows = plural(ns.len() as u64, "window");
-        format!(
-            "{}: too short for a box: {windows} of the {} it takes",
-            cell.conditions.words(),
-            boxes::LEAST
-        )
-    };
+    let text =
+        |(cell, measure): &(&Cell, &Measure)| format!("{}: {}", cell.conditions.words(), no_box(&measure.maxima));
     few.map(text).collect()
+}
+
+fn no_box(maxima: &Maxima) -> String {
+    let span = format_ns(maxima.span_ns as f64);
+    match maxima.other_ns {
+        Some(ns) => format!(
+            "not comparable: its windows of {} make up no {span}; measure all cells with one --window",
+            format_ns(ns as f64)
+        ),
+        None => format!(
+            "too short for a box: {} of {span}, of the {} it takes",
+            plural(maxima.ns.len() as u64, "window"),
+            boxes::LEAST
+        ),
+    }
 }
 
 impl Cell {

@@ -3,7 +3,7 @@
 
 use super::columns::Columns;
 use super::{Run, Table, us};
-use crate::insight::window_maxima;
+use crate::spans;
 use crate::text::count;
 use model::kind::Kind;
 use model::{RunView, SeriesView, kind, setting, task};
@@ -24,26 +24,28 @@ const FIGURES: [&str; 8] = [
 /// The figures of each relay.
 pub(super) fn table(runs: &[Run]) -> Table {
     let mut columns = Columns::of(runs);
+    let span_ns = spans::longest_ns(runs.iter().flat_map(working));
     for run in runs {
-        let tasks = run.view.series.iter().filter(|series| series.is(&kind::TASK));
-        for task in tasks.filter(|task| works(task)) {
+        for task in working(run) {
             let relay = task::of_label(task.spec.label()).0;
-            for (figure, value) in FIGURES.iter().zip(figures(&run.view, task)) {
+            for (figure, value) in FIGURES.iter().zip(figures(&run.view, task, span_ns)) {
                 columns.put(run, &[relay, figure], value);
             }
         }
     }
-    let windows: Vec<String> = runs
-        .iter()
-        .map(|run| format_ns(run.view.info.window_ns as f64))
-        .collect();
     let note = format!(
-        "Times in µs; latencies max (mean) over all samples of all streams. Windows: {}. Trips: those that came, of shots, and the \
-         longest in ms.",
-        windows.join(", ")
+        "Times in µs; latencies max (mean) over all samples of all streams. Windows: {} in every column; \"other windows\" make up none \
+         of these. Trips: those that came, of shots, and the longest in ms.",
+        format_ns(span_ns as f64)
     );
     let columns = columns.with_environments::<2>(runs);
     columns.table("Virtual relays", ["Relay", "Figure"], vec![note])
+}
+
+/// The tasks of a run that have the functions.
+fn working(run: &Run) -> impl Iterator<Item = &SeriesView> {
+    let tasks = run.view.series.iter().filter(|series| series.is(&kind::TASK));
+    tasks.filter(|task| works(task))
 }
 
 /// Whether it is the task that has the functions: of a relay in several threads, or in one.
@@ -66,7 +68,7 @@ fn failures(tasks: &[&SeriesView]) -> String {
     format!("{} + {}", count(late), count(missed))
 }
 
-fn figures(run: &RunView, task: &SeriesView) -> [String; 8] {
+fn figures(run: &RunView, task: &SeriesView, span_ns: u64) -> [String; 8] {
     let name = task::of_label(task.spec.label()).0;
     let tasks = tasks(run, name);
     let of = |wanted: &'static Kind| of_relay(run, wanted, name);
@@ -78,7 +80,7 @@ fn figures(run: &RunView, task: &SeriesView) -> [String; 8] {
     [
         count(used.len() as u64),
         cpus(&tasks),
-        maxima(task),
+        maxima(task, span_ns),
         failures(&tasks),
         latency(&of(&kind::ARRIVAL)),
         latency(&delivered.collect::<Vec<_>>()),
@@ -130,9 +132,11 @@ fn cpus(tasks: &[&SeriesView]) -> String {
     }
 }
 
-/// What a box plot of the windows' longest tasks is drawn of.
-fn maxima(task: &SeriesView) -> String {
-    let mut maxima = window_maxima(task);
+/// What a box plot of the longest tasks of spans of this length is drawn of.
+fn maxima(task: &SeriesView, span_ns: u64) -> String {
+    let Some(mut maxima) = spans::maxima(task, span_ns) else {
+        return "other windows".to_owned();
+    };
     maxima.sort_by(f64::total_cmp);
     let at = |place: usize| us(maxima.get(place).map(|ns| *ns as i64));
     match maxima.len() {

@@ -4,9 +4,9 @@ use super::why::{self, SpikeRow};
 use crate::Report;
 use crate::html::panels::{self, Panel, limit_of};
 use crate::html::svg::Scale;
-use crate::html::{boxes, charts, lines, overlay};
-use crate::insight::window_maxima;
+use crate::html::{charts, lines, overlay};
 use crate::one_way::OneWay;
+use crate::spans;
 use crate::text::{capitalised, count, ns_or_dash};
 use crate::verdict::Verdict;
 use model::{Counter, Event, Figure, FigureValue, Figures, Kind, SeriesView};
@@ -34,6 +34,7 @@ pub(crate) struct FamilyPart {
     pub(crate) time_svg: String,
     pub(crate) bars_svg: String,
     pub(crate) box_svg: String,
+    pub(crate) box_caption: String,
     /// The heads of its counters, and what each counts.
     pub(crate) counters: Vec<(String, &'static str)>,
     pub(crate) counted: String,
@@ -85,9 +86,8 @@ fn part(report: &Report, panel: &Panel<'_>) -> FamilyPart {
     let drawn = lines::of(series, charts::STATIC_POINTS);
     let title = known.map_or_else(|| panel.family.to_owned(), |kind| kind.title.to_owned());
     let boxed = series.iter().take(BOXES_SHOWN);
-    let boxed: Vec<(String, Vec<f64>)> = boxed
-        .map(|one| (one.spec.label().to_owned(), window_maxima(one)))
-        .collect();
+    let boxed = boxed.map(|one| (one.spec.label().to_owned(), *one));
+    let (box_svg, box_caption) = spans::boxes_of(&boxed.collect::<Vec<_>>());
     let (spikes, spikes_more) = spikes(panel);
     FamilyPart {
         id: panel.family.to_owned(),
@@ -99,7 +99,8 @@ fn part(report: &Report, panel: &Panel<'_>) -> FamilyPart {
             .collect(),
         time_svg: charts::timeline(&title, &drawn, &events(report, panel), limit, lines::span_s(series)),
         bars_svg: overlay::histograms(&title, &panel.histograms(), limit),
-        box_svg: boxes::plot(&boxed),
+        box_svg,
+        box_caption,
         counters: counter_heads(panel),
         counted: counted(panel),
         spikes,

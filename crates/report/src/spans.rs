@@ -1,0 +1,124 @@
+//! The largest sample of each span of time. Of series that stand beside each other the spans have one length: the longer a span, the larger
+//! its largest sample, whatever was measured.
+
+use crate::html::boxes;
+use crate::insight::whole_windows;
+use model::{SeriesView, WindowRow};
+use units::format_ns;
+
+/// Lengths within this share of each other are the same.
+const SAME: f64 = 0.01;
+
+/// Length of the whole windows of a series, in ns; `None` without any.
+pub(crate) fn window_ns(series: &SeriesView) -> Option<u64> {
+    let lengths = whole_windows(series).map(|row| row.end_ns.saturating_sub(row.start_ns));
+    lengths.max().filter(|ns| *ns > 0)
+}
+
+/// The longest windows that any of these has, in ns; 0 without any: no shorter spans are common to all of them.
+pub(crate) fn longest_ns<'a>(all: impl IntoIterator<Item = &'a SeriesView>) -> u64 {
+    all.into_iter().filter_map(window_ns).max().unwrap_or(0)
+}
+
+/// Largest sample of each span of this length, in ns; `None`: the windows of the series make up no such spans.
+pub(crate) fn maxima(series: &SeriesView, span_ns: u64) -> Option<Vec<f64>> {
+    let Some(window_ns) = window_ns(series) else {
+        return Some(Vec::new());
+    };
+    let times = (span_ns as f64 / window_ns as f64).round();
+    if times < 1.0 || (span_ns as f64 - times * window_ns as f64).abs() > SAME * span_ns as f64 {
+        return None;
+    }
+    let rows: Vec<&WindowRow> = whole_windows(series).collect();
+    let spans: Vec<&[&WindowRow]> = match times as usize {
+        // Between windows that stand for themselves there may be anything.
+        1 => rows.chunks(1).collect(),
+        several => rows
+            .chunk_by(|one, next| one.end_ns == next.start_ns)
+            .flat_map(|rows| rows.chunks_exact(several))
+            .collect(),
+    };
+    let largest = |rows: &[&WindowRow]| rows.iter().filter_map(|row| row.max_ns).max();
+    Some(spans.into_iter().filter_map(largest).map(|ns| ns as f64).collect())
+}
+
+/// A box for each of these series, all of spans of one length, and what stands above them; no box at all is an empty text.
+pub(crate) fn boxes_of(all: &[(String, &SeriesView)]) -> (String, String) {
+    let span_ns = longest_ns(all.iter().map(|(_, series)| *series));
+    let mut caption = format!(
+        "Largest sample of each {}: quartiles, median, whiskers to 1.5 box lengths, outliers",
+        format_ns(span_ns as f64)
+    );
+    let mut rows = Vec::new();
+    for (name, series) in all {
+        match maxima(series, span_ns) {
+            Some(maxima) => rows.push((name.clone(), maxima)),
+            None => caption += &format!("; {name} is not here: its windows make up no such spans"),
+        }
+    }
+    (boxes::plot(&rows), caption)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{boxes_of, longest_ns, maxima, window_ns};
+    use model::{SeriesView, WindowRow};
+    use testing::synthetic;
+
+    const S: u64 = 1_000_000_000;
+
+    /// So many windows of a length, behind each other; the largest sample of each is its number.
+    fn series(windows: u64, length_ns: u64) -> SeriesView {
+        let mut series = synthetic::series("wakeup/cpu1", 1_000, 9_000, 1);
+        let row = series.windows[0].clone();
+        series.windows = (0..windows)
+            .map(|number| WindowRow {
+                start_ns: number * length_ns,
+                end_ns: (number + 1) * length_ns,
+                max_ns: i64::try_from(number).ok(),
+                ..row.clone()
+            })
+            .collect();
+        series
+    }
+
+    #[test]
+    fn windows_are_taken_together_to_spans_of_one_length_or_not_at_all() {
+        let (short, long) = (series(10, S / 2), series(3, 2 * S));
+        assert_eq!(longest_ns([&short, &long]), 2 * S);
+        assert_eq!(maxima(&short, 2 * S), Some(vec![3.0, 7.0]), "the rest is no whole span");
+        assert_eq!(maxima(&long, 2 * S), Some(vec![0.0, 1.0, 2.0]));
+        assert_eq!(maxima(&long, S / 2), None, "nothing is known of parts of a window");
+        assert_eq!(maxima(&series(10, 3 * S / 10), 2 * S), None);
+        let empty = series(0, S);
+        assert_eq!((window_ns(&empty), maxima(&empty, S)), (None, Some(Vec::new())));
+    }
+
+    #[test]
+    fn boxes_beside_each_other_are_of_one_length_and_what_has_another_is_named() {
+        let (short, long, odd) = (series(60, S / 10), series(6, S), series(60, 3 * S / 10));
+        let named = |all: &[(&str, &SeriesView)]| {
+            let all: Vec<_> = all.iter().map(|(name, series)| ((*name).to_owned(), *series)).collect();
+            boxes_of(&all)
+        };
+        let (svg, caption) = named(&[("short", &short), ("long", &long), ("odd", &odd)]);
+        assert!(caption.starts_with("Largest sample of each 1.00 s: "), "{caption}");
+        assert!(
+            caption.ends_with("; odd is not here: its windows make up no such spans"),
+            "{caption}"
+        );
+        assert!(
+            svg.contains(">short<") && svg.contains(">long<") && !svg.contains(">odd<"),
+            "{svg}"
+        );
+        assert_eq!(named(&[]).0, "");
+    }
+
+    #[test]
+    fn no_span_reaches_over_a_gap() {
+        let mut gap = series(8, S);
+        gap.windows.remove(3);
+        assert_eq!(maxima(&gap, 2 * S), Some(vec![1.0, 5.0, 7.0]));
+        assert_eq!(maxima(&gap, S).map(|all| all.len()), Some(7));
+    }
+}
