@@ -93,6 +93,18 @@ impl PageArgs {
         let beside = || self.about.is_some().then(|| run.with_extension("html"));
         self.html.clone().or_else(beside)
     }
+
+    /// What was to stand in the folder of the run file `was` stands in that of `is`, where the run file is now.
+    pub(crate) fn follow(&mut self, was: &Path, is: &Path) {
+        let Some(folder) = is.parent().filter(|folder| Some(*folder) != was.parent()) else {
+            return;
+        };
+        for file in [&mut self.html, &mut self.junit].into_iter().flatten() {
+            if let Some(name) = file.file_name().filter(|_| file.parent() == was.parent()) {
+                *file = folder.join(name);
+            }
+        }
+    }
 }
 
 /// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.
@@ -170,7 +182,21 @@ pub(crate) fn size(text: &str) -> Result<u64, units::SizeError> {
 
 #[cfg(test)]
 mod tests {
-    use super::window;
+    use super::{PageArgs, window};
+    use std::path::Path;
+
+    #[test]
+    fn pages_beside_a_run_follow_it_and_others_stay() {
+        let mut pages = PageArgs {
+            html: Some("runs/one.html".into()),
+            junit: Some("elsewhere/one.xml".into()),
+            about: None,
+        };
+        pages.follow(Path::new("runs/one.triptime"), Path::new("/old/one.triptime"));
+        assert_eq!(pages.html.as_deref(), Some(Path::new("/old/one.html")));
+        assert_eq!(pages.junit.as_deref(), Some(Path::new("elsewhere/one.xml")));
+    }
+
     use probes::options::positive_duration;
 
     #[test]

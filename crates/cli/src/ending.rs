@@ -1,7 +1,7 @@
 //! What ends a run early.
 
 use crate::failure::Failure;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -37,6 +37,12 @@ pub(crate) fn on_signals_but(flag: &Arc<AtomicBool>, hangup: Hangup) -> Result<(
             .map_err(|error| Failure::CouldNotMeasure(format!("cannot handle signals: {error}")))?;
     }
     Ok(())
+}
+
+/// Has a file that may not grow any more (`ulimit -f`) refuse what is written, as a full disk does: by itself the kernel ends the process.
+pub(crate) fn outlive_the_file_size_limit() {
+    // A handler, not `SIG_IGN`: programs that are started from here begin as usual. Without one it is as the kernel has it.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// Leaves the session of the terminal, whose end is nothing to this process from now on.

@@ -179,6 +179,7 @@ pub fn main() -> ExitCode {
     }
     // Before any thread. A run locks what the heaps have, and keeps it to its end.
     sys::memory::share_heap();
+    ending::outlive_the_file_size_limit();
     let (cli, matches) = match parse() {
         Ok(parsed) => parsed,
         Err(message) => return failure::show_usage(&message),

@@ -180,9 +180,56 @@ pub(crate) fn rt_budget_left_us(reader: &Reader) -> Option<u64> {
     Some(of(root)?.saturating_sub(taken))
 }
 
+/// The memory of a control group that has a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupMemory {
+    /// Its directory.
+    pub directory: String,
+    /// Octets that its processes may have: beyond, the kernel ends or holds up one of them.
+    pub limit: u64,
+    /// Octets that they have now and that are not of files, which the kernel takes away where there is need.
+    pub held: u64,
+}
+
+impl GroupMemory {
+    /// Octets that are left.
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.held)
+    }
+}
+
+/// The group of this process or above it that has the least memory left; `None`: none has a limit that can be read.
+pub(crate) fn memory(reader: &Reader) -> Option<GroupMemory> {
+    let group = Hierarchy::read(reader).ok()?.own_group(reader, "memory").ok()?;
+    let (limits, used, files): (&[&str], _, _) = match group.version {
+        1 => (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_cache"),
+        _ => (&["memory.max", "memory.high"], "memory.current", "file"),
+    };
+    let of = |directory: &String| {
+        let text = |name: &str| reader.text(&format!("{directory}/{name}")).ok();
+        // `max` is no number, and none is a limit beyond what any machine has (version 1 has one always).
+        let limit = limits.iter().filter_map(|name| text(name)?.trim().parse().ok()).min();
+        let limit = limit.filter(|limit| *limit < NO_LIMIT)?;
+        let used: u64 = text(used)?.trim().parse().ok()?;
+        let stat = text("memory.stat").unwrap_or_default();
+        let in_files = stat
+            .lines()
+            .find_map(|line| line.strip_prefix(files)?.trim().parse().ok());
+        Some(GroupMemory {
+            directory: directory.clone(),
+            limit,
+            held: used.saturating_sub(in_files.unwrap_or(0)),
+        })
+    };
+    group.directories.iter().filter_map(of).min_by_key(GroupMemory::left)
+}
+
+/// From here on a limit is none: version 1 writes almost 2^63.
+const NO_LIMIT: u64 = 1 << 60;
+
 #[cfg(test)]
 mod tests {
-    use super::{rt_budget_left_us, rt_runtime};
+    use super::{memory, rt_budget_left_us, rt_runtime};
     use crate::reader::Reader;
     use crate::scheduler::RtRuntime;
     use std::fs;
@@ -195,6 +242,36 @@ mod tests {
             fs::write(path, text).expect("written");
         }
         root
+    }
+
+    #[test]
+    fn the_group_with_the_least_memory_left_counts() {
+        let root = tree(&[
+            (
+                "proc/self/mountinfo",
+                "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+            ),
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/b/memory.high", "104857600\n"),
+            ("sys/fs/cgroup/a/b/memory.current", "5000000\n"),
+            (
+                "sys/fs/cgroup/a/b/memory.stat",
+                "anon 1000000\nfile_mapped 3\nfile 4000000\n",
+            ),
+            ("sys/fs/cgroup/a/memory.max", "67108864\n"),
+            ("sys/fs/cgroup/a/memory.current", "9000000\n"),
+        ]);
+        let found = memory(&Reader::new(root.path())).expect("a limit");
+        assert_eq!((found.directory.as_str(), found.limit), ("/sys/fs/cgroup/a", 64 << 20));
+        assert_eq!((found.held, found.left()), (9_000_000, (64 << 20) - 9_000_000));
+        fs::write(root.path().join("sys/fs/cgroup/a/memory.max"), "max\n").expect("written");
+        let found = memory(&Reader::new(root.path())).expect("a limit");
+        assert_eq!(
+            (found.limit, found.held),
+            (100 << 20, 1_000_000),
+            "what can be given back is not held"
+        );
     }
 
     #[test]

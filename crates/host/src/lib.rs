@@ -52,6 +52,7 @@ use model::Fact;
 use units::CpuList;
 
 pub use cache_monitor::{CacheCounter, CacheMonitor};
+pub use cgroup::GroupMemory;
 pub use clock::{Steal, USER_HZ};
 pub use connection::ssh_client;
 pub use container::Container;
@@ -174,6 +175,12 @@ impl Host {
     /// The group cannot be told.
     pub fn group_rt_runtime(&self) -> Result<Option<RtRuntime>, HostError> {
         cgroup::rt_runtime(&self.reader)
+    }
+
+    /// The memory of the control group of this process, or of one above it, that has the least left; `None`: there is no limit, or none
+    /// that can be read.
+    pub fn group_memory(&self) -> Option<GroupMemory> {
+        cgroup::memory(&self.reader)
     }
 
     /// What new control groups may be given of each second of real-time threads, in us, with what others have taken off; `None`: groups

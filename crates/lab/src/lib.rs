@@ -12,6 +12,7 @@ pub mod labs;
 pub mod load;
 pub mod loads;
 pub mod matrix;
+pub mod memory;
 pub mod partition;
 pub mod place;
 pub mod plan;

@@ -115,7 +115,9 @@ impl Disk {
     /// # Errors
     /// The kernel does not tell.
     pub fn room(&self) -> io::Result<Room> {
-        let has = rustix::fs::statvfs(&self.folder)?;
+        // A folder that was renamed or removed meanwhile was below one that is there.
+        let mut folders = self.folder.ancestors().filter(|folder| folder.is_dir());
+        let has = rustix::fs::statvfs(folders.next().unwrap_or(&self.folder))?;
         Ok(Room {
             free: has.f_bavail.saturating_mul(has.f_frsize),
             size: has.f_blocks.saturating_mul(has.f_frsize),

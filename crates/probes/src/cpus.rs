@@ -63,7 +63,8 @@ mod tests {
 
     fn recorder(file: &Path) -> Recorder {
         let start = sys::clock::pair();
-        let run = NewRun {
+        let mut run = NewRun {
+            may_be_numbered: false,
             file: file.to_owned(),
             command: "turn".to_owned(),
             arguments: Vec::new(),

@@ -5,11 +5,16 @@ use std::path::{Path, PathBuf};
 use store::{RunWriter, StoreError};
 use units::Realtime;
 
+/// Runs of one name, which is that of a second, beside each other.
+const MOST_OF_A_NAME: u32 = 1_000;
+
 /// A run that is to be made.
 #[derive(Debug, Clone)]
 pub struct NewRun {
     /// The run file.
     pub file: PathBuf,
+    /// Whether a number behind its name does as well, where a run of that name is there already.
+    pub may_be_numbered: bool,
     /// The subcommand.
     pub command: String,
     /// The command line as it was given.
@@ -25,11 +30,11 @@ pub struct NewRun {
 }
 
 impl NewRun {
-    /// Creates the file of a run that began at `started`, with its documents in it.
+    /// Creates the file of a run that began at `started`, with its documents in it. The name that it has then is `file`.
     ///
     /// # Errors
     /// The file cannot be made.
-    pub fn create(&self, started: Realtime) -> Result<RunWriter, StoreError> {
+    pub fn create(&mut self, started: Realtime) -> Result<RunWriter, StoreError> {
         let now = sys::clock::realtime();
         let info = RunInfo {
             id: format!("{:x}-{:x}", now.as_ns(), std::process::id()),
@@ -39,11 +44,25 @@ impl NewRun {
             started,
             window_ns: self.window_ns,
         };
-        let mut writer = RunWriter::create(&self.file, &info, self.file_budget)?;
+        let mut writer = self.create_file(&info)?;
         for (name, text) in &self.documents {
             writer.put_document(name, text)?;
         }
         Ok(writer)
+    }
+
+    /// The first name that nobody takes at the same time.
+    fn create_file(&mut self, info: &RunInfo) -> Result<RunWriter, StoreError> {
+        let first = self.file.clone();
+        for number in 2..MOST_OF_A_NAME {
+            match RunWriter::create(&self.file, info, self.file_budget) {
+                Err(StoreError::Exists { .. }) if self.may_be_numbered => {
+                    self.file = first.with_extension(format!("{number}.triptime"));
+                }
+                made => return made,
+            }
+        }
+        RunWriter::create(&self.file, info, self.file_budget)
     }
 
     /// Creates the file of a run that began at `started`, has `fill` fill it and say how it ended and how long it was in ns, and closes
@@ -52,7 +71,7 @@ impl NewRun {
     /// # Errors
     /// What `fill` says; the file cannot be made or closed.
     pub fn make<E: From<StoreError>>(
-        &self,
+        &mut self,
         started: Realtime,
         fill: impl FnOnce(&mut RunWriter) -> Result<(RunState, u64), E>,
     ) -> Result<(), E> {
@@ -71,5 +90,43 @@ pub fn remove(file: &Path) {
         let mut name = file.as_os_str().to_owned();
         name.push(suffix);
         let _ = std::fs::remove_file(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NewRun;
+    use store::StoreError;
+    use units::Realtime;
+
+    #[test]
+    fn of_those_that_take_one_name_at_once_each_has_a_run() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let new = |may_be_numbered| NewRun {
+            file: folder.path().join("now-wakeup.triptime"),
+            may_be_numbered,
+            command: "wakeup".into(),
+            arguments: Vec::new(),
+            tool_version: "0".into(),
+            window_ns: 1_000_000_000,
+            file_budget: None,
+            documents: Vec::new(),
+        };
+        let names: Vec<String> = (0..3)
+            .map(|_| {
+                let mut run = new(true);
+                run.create(Realtime::from_ns(0)).expect("made");
+                run.file.file_name().expect("a name").to_string_lossy().into_owned()
+            })
+            .collect();
+        assert_eq!(
+            names,
+            ["now-wakeup.triptime", "now-wakeup.2.triptime", "now-wakeup.3.triptime"]
+        );
+        let refused = new(false).create(Realtime::from_ns(0));
+        assert!(
+            matches!(refused, Err(StoreError::Exists { .. })),
+            "a name that was given"
+        );
     }
 }

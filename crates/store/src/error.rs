@@ -124,7 +124,7 @@ impl StoreError {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound => Self::NotFound { path },
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Self::DiskFull {
                 path,
                 detail: source.to_string(),
             },

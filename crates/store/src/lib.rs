@@ -9,6 +9,7 @@
 mod columns;
 mod error;
 mod merge;
+mod place;
 mod reader;
 mod readings;
 mod schema;
@@ -18,6 +19,7 @@ mod spikes;
 mod writer;
 
 pub use error::StoreError;
+pub use place::Place;
 pub use reader::{HistogramSpan, RunFile, SeriesTotals};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use segments::{SealedSegment, SegmentPlace, SegmentTotals};

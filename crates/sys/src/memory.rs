@@ -35,7 +35,7 @@ const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
 /// [`SysError::MemoryLockLimit`] when `CAP_IPC_LOCK` is missing and `RLIMIT_MEMLOCK` is not unlimited. With any limit, the first
 /// allocation beyond it would fail, and so end the process in the middle of a run.
 pub fn lock_all() -> Result<(), SysError> {
-    if let (false, Some(limit)) = (has_on_host(Capability::IpcLock), getrlimit(Resource::Memlock).current) {
+    if let Some(limit) = lock_limit() {
         return Err(SysError::MemoryLockLimit {
             limit_kib: limit / 1024,
         });
@@ -45,6 +45,18 @@ pub fn lock_all() -> Result<(), SysError> {
     keep_freed_heap(true);
     touch_heap();
     Ok(())
+}
+
+/// Whether [`lock_all`] is allowed.
+pub fn can_lock() -> bool {
+    lock_limit().is_none()
+}
+
+/// Octets beyond which nothing can be locked, where that is so.
+fn lock_limit() -> Option<u64> {
+    getrlimit(Resource::Memlock)
+        .current
+        .filter(|_| !has_on_host(Capability::IpcLock))
 }
 
 /// Undoes [`lock_all`], and gives freed heap back: nothing is measured any more.

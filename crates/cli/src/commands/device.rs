@@ -41,9 +41,8 @@ pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
         interfaces: task.interface().map(str::to_owned).into_iter().collect(),
         ..Start::probe("device", task.judged(), None)
     };
-    let window_ns = args.run.window.unwrap_or(begin.window_ns);
     let mut run = Run::start(begin, args.run)?;
-    let outcome = task.run(run.runner(), window_ns, answers);
+    let outcome = task.run(run.runner(), answers);
     run.close(outcome)?;
     Ok(0)
 }

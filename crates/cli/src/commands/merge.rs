@@ -55,7 +55,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
     let merge = Merge::open(&inputs, args.clock)
         .map_err(failure)?
         .with_thresholds(thresholds(profile.as_ref()));
-    let run = NewRun {
+    let mut run = NewRun {
         window_ns: merge.window_ns(),
         ..args.judge.new_run("merge", args.out.clone())?
     };

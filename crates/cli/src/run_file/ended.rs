@@ -10,8 +10,8 @@ use probes::ProbeError;
 use report::limits::Profile;
 use report::tables::Layout;
 use run::remove;
-use std::path::Path;
-use store::RunFile;
+use std::path::{Path, PathBuf};
+use store::{Place, RunFile};
 use sys::SysError;
 
 /// A run that has been measured, and is to be closed and shown.
@@ -27,12 +27,14 @@ pub(super) struct Ending {
 
 impl Ending {
     /// Closes the file and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
-    pub(super) fn report(self, outcome: Result<(), SessionError>, state: RunState) -> Result<u8, Failure> {
+    pub(super) fn report(mut self, outcome: Result<(), SessionError>, state: RunState) -> Result<u8, Failure> {
         let told_to_end = self.session.stop.requested();
-        let file = self.session.file().to_path_buf();
+        let place = self.session.place();
         let closed = self.session.finish(state);
+        let file = found(&place);
+        self.args.pages.follow(place.made(), &file);
         match (outcome, closed) {
-            (Err(error), Ok(file)) if (told_to_end || is_of_the_interface(&error)) && has_something(&file) => {
+            (Err(error), Ok(())) if (told_to_end || is_of_the_interface(&error)) && has_something(&file) => {
                 // It was measured until then: that is shown, and the status says why it is not all. A step that was told to end while it
                 // got ready has seen nothing.
                 let status = verdict::show(&file, self.profile, &self.args)?;
@@ -52,7 +54,7 @@ impl Ending {
                 let status = verdict::show(&file, self.profile, &self.args)?;
                 ended_early(status, error.into())
             }
-            (Ok(()), Ok(_)) if !has_something(&file) => {
+            (Ok(()), Ok(())) if !has_something(&file) => {
                 remove(&file);
                 say_doubts(&self.doubts);
                 if let Some(why) = self.used_up {
@@ -65,7 +67,7 @@ impl Ending {
                 };
                 Err(Failure::CouldNotMeasure(why.to_owned()))
             }
-            (Ok(()), Ok(file)) => {
+            (Ok(()), Ok(())) => {
                 table::before_the_answer(&file, self.table, &self.args)?;
                 let status = verdict::show(&file, self.profile, &self.args)?;
                 match self.used_up {
@@ -75,6 +77,28 @@ impl Ending {
             }
         }
     }
+}
+
+/// Where the file of a run is that was closed; one that was moved or removed meanwhile is told.
+pub(super) fn found(place: &Place) -> PathBuf {
+    let was = place.made();
+    let (now, what) = match place.now() {
+        Some(now) if now == was => return now,
+        Some(now) => (now, "moved while it was measured, and is"),
+        None => match place.restore() {
+            Ok(restored) => (restored, "removed while it was measured, and is written again:"),
+            Err(error) => {
+                say(&format_args!(
+                    "{} was removed while it was measured, and cannot be written again: {error}",
+                    was.display()
+                ));
+                return was.to_owned();
+            }
+        },
+    };
+    say(&format_args!("{} was {what} {}", was.display(), now.display()));
+    Place::settle(&now);
+    now
 }
 
 /// The status of a run that ended before its time and was shown: a limit that failed has failed, however much was measured.

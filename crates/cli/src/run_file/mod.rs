@@ -11,6 +11,7 @@ use crate::progress::{Limits, Progress};
 use crate::window;
 use ended::Ending;
 use lab::loads::Loads;
+use lab::memory::OF_A_PROBE;
 use lab::preflight::{self, Intent};
 use lab::room::{Disk, Need};
 use lab::runner::{Runner, Underway};
@@ -81,6 +82,8 @@ pub(crate) struct Start<'a> {
     pub(crate) lasts_ns: Option<u64>,
     /// What it is expected to write, as far as that is known.
     pub(crate) need: Option<Need>,
+    /// Octets of memory that it takes beyond what the process has when it begins.
+    pub(crate) memory: u64,
     /// How it was started, unless by somebody who waits for it.
     pub(crate) detached: Option<Detached>,
     /// Whether windows are due by the clock: what is measured in another process comes at its end.
@@ -110,6 +113,7 @@ impl Start<'_> {
             plan: None,
             lasts_ns: duration_ns,
             need: None,
+            memory: OF_A_PROBE,
             detached: None,
             is_paced: KeeperSpec::is_paced(command),
         }
@@ -167,17 +171,21 @@ impl Run {
             housekeeping: start.recorder.clone().unwrap_or_else(|| beside(&start.measured)),
             interfaces: start.interfaces,
             ports: start.ports,
+            memory: start.memory,
         };
         let disk = Disk::of(&spec.run.file);
         let need = start.need.or_else(|| need_of(&spec, start.lasts_ns));
         if let Some(need) = need.filter(|_| !args.force) {
             disk.refuse(&need).map_err(Failure::CouldNotMeasure)?;
         }
+        let specs = args.loads(&beside(&start.measured));
+        let mut session = Session::explained_by(start.explain, spec, stop)?;
+        let place = session.place();
         let keeper = KeeperSpec {
             command: start.command,
             plan: start.plan,
-            file: &spec.run.file.clone(),
-            window_ns: spec.run.window_ns,
+            file: place.made(),
+            window_ns: session.window_ns(),
             lasts_ns: start.lasts_ns,
             need,
             limits: Limits::of_profile(profile.as_ref()),
@@ -185,8 +193,6 @@ impl Run {
             force: args.force,
             is_paced: start.is_paced,
         };
-        let specs = args.loads(&beside(&start.measured));
-        let mut session = Session::explained_by(start.explain, spec, stop)?;
         session.recorder.set_thresholds(thresholds(profile.as_ref()));
         let loads = match Loads::start(specs, &session.recorder.events()) {
             Ok(loads) => loads,
@@ -286,13 +292,14 @@ impl Run {
     /// Closes the run without a report; its file. When something was refused, no file is left.
     pub(crate) fn close(mut self, outcome: Result<(), SessionError>) -> Result<PathBuf, SessionError> {
         let state = self.end(&outcome);
-        let file = self.session.file().to_path_buf();
+        let place = self.session.place();
         let closed = outcome.and(self.session.finish(state));
+        let file = ended::found(&place);
         if closed.is_err() {
             remove(&file);
         }
         self.beside.keeper.ended(0, state == RunState::Complete, None);
-        closed
+        closed.map(|()| file)
     }
 
     /// Ends what runs beside the measurement; says in the run whether it came to its end.
@@ -370,7 +377,8 @@ fn limits_text(name: &str) -> Result<String, Failure> {
 /// The run of a command, in `out` or a file named after the time.
 pub(crate) fn new_run(command: &str, out: Option<PathBuf>) -> NewRun {
     NewRun {
-        file: out.unwrap_or_else(|| default_file(command)),
+        may_be_numbered: out.is_none(),
+        file: out.unwrap_or_else(|| named_after_the_time(command)),
         command: command.to_owned(),
         arguments: std::env::args().skip(1).collect(),
         tool_version: env!("CARGO_PKG_VERSION").into(),
@@ -400,11 +408,14 @@ pub(crate) fn limits_document(name: Option<&str>) -> Result<Vec<(String, String)
     Ok(text.map(|text| ("limits".to_owned(), text)).into_iter().collect())
 }
 
-/// A run file named after the time. What is made from files may be done within a second, which is the unit of the name: then it is
-/// numbered.
-pub(crate) fn default_file(command: &str) -> PathBuf {
+fn named_after_the_time(command: &str) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let first = PathBuf::from("runs").join(format!("{now}-{command}.triptime"));
+    PathBuf::from("runs").join(format!("{now}-{command}.triptime"))
+}
+
+/// A file named after the time that is not there yet. Within a second, which is the unit of the name, it is numbered.
+pub(crate) fn default_file(command: &str) -> PathBuf {
+    let first = named_after_the_time(command);
     let numbered = (2..100).map(|n| first.with_extension(format!("{n}.triptime")));
     let mut names = std::iter::once(first.clone()).chain(numbered);
     names.find(|name| !name.exists()).unwrap_or(first)

@@ -261,7 +261,7 @@ impl Steps<'_, '_> {
             duration: step.common.duration,
             label: step.common.label.clone(),
             bed,
-            window_ns: work.plan.window.0,
+            window_ns: self.runner.session.window_ns(),
             plan: work.plan.name.clone(),
             stop: stop.clone(),
             places: bed.map_or(&self.alone, |(way, _)| &way.places).clone(),

@@ -19,11 +19,15 @@ use model::{EventKind, Fact, RunState};
 use probes::ProbeError;
 use run::{Explain, NewRun, Recorder, RecorderOptions, Shared, Stop};
 use rustix::thread::{CpuSet, sched_setaffinity};
-use std::path::{Path, PathBuf};
-use store::StoreError;
+use std::path::Path;
+use std::sync::Arc;
+use store::{Place, StoreError};
 use trace::Tracefs;
 use units::CpuList;
 use watch::Watch;
+
+/// The option by which nothing explains late samples.
+pub(crate) const NO_RECORDER: &str = "--no-flight-recorder";
 
 /// The command that only looks on.
 const TRACE: &str = "trace";
@@ -62,6 +66,8 @@ pub struct SessionSpec {
     pub interfaces: Vec<String>,
     /// More interfaces of the calling thread's namespace that are measured on, for other sessions to know of.
     pub ports: Vec<String>,
+    /// Octets that it takes beyond what the process has when it begins.
+    pub memory: u64,
 }
 
 /// Why a run could not be made.
@@ -76,6 +82,9 @@ pub enum SessionError {
     /// The kernel.
     #[error(transparent)]
     Sys(#[from] sys::SysError),
+    /// There is too little memory to lock.
+    #[error("{0}")]
+    Memory(String),
     /// The test bed.
     #[error(transparent)]
     Bed(#[from] crate::bed::BedError),
@@ -124,8 +133,10 @@ pub struct Session {
     pub recorder: Recorder,
     /// Ends the run early.
     pub stop: Stop,
-    file: PathBuf,
+    place: Arc<Place>,
     window_ns: u64,
+    file_budget: Option<u64>,
+    flight_recorder: bool,
     documents: Vec<(String, String)>,
     explainer: Option<Shared>,
     watch: Watch,
@@ -150,7 +161,7 @@ impl Session {
     ///
     /// # Errors
     /// As of [`Session::start`].
-    pub fn explained_by(by: Explainer, spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
+    pub fn explained_by(by: Explainer, mut spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
         // Before memory is locked: what the audit takes, and the kernel's types, are given back, and are no memory of the run. Before this
         // process keeps to its own CPUs, too: those that it is given here are what the audit is to see.
         let inventory = inventory(&spec);
@@ -161,11 +172,15 @@ impl Session {
         }
         let (flight, no_flight) = by.explain(&spec);
         sys::memory::give_back();
+        if let Some(why) = crate::memory::lacking(spec.memory).filter(|_| sys::memory::can_lock()) {
+            return Err(SessionError::Memory(why));
+        }
         let locked = sys::memory::lock_all().map_err(|error| error.to_string());
         let explainer = flight.map(Shared::new);
         let pair = sys::clock::pair();
         let is_tracing = spec.run.command == TRACE;
         let mut writer = spec.run.create(pair.realtime)?;
+        let place = writer.place();
         writer.add_facts(&inventory)?;
         writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
         if explainer.is_some() {
@@ -195,8 +210,10 @@ impl Session {
         Ok(Self {
             recorder,
             stop,
-            file: spec.run.file,
+            place,
             window_ns: spec.run.window_ns,
+            file_budget: spec.run.file_budget,
+            flight_recorder: spec.flight_recorder,
             documents: spec.run.documents,
             explainer,
             watch,
@@ -224,6 +241,15 @@ impl Session {
         self.window_ns
     }
 
+    /// Options of the command line by which a run of another place is made as this one is.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let budget = self.file_budget.map(|octets| ("--file-budget", format!("{octets}B")));
+        let valued = std::iter::once(("--window", format!("{}ns", self.window_ns))).chain(budget);
+        let mut words: Vec<String> = valued.flat_map(|(name, value)| [name.to_owned(), value]).collect();
+        words.extend((!self.flight_recorder).then(|| NO_RECORDER.to_owned()));
+        words
+    }
+
     /// A text that is kept in the run: `plan`, `limits`.
     pub(crate) fn document(&self, name: &str) -> Option<&str> {
         let found = self.documents.iter().find(|(known, _)| known == name);
@@ -235,23 +261,27 @@ impl Session {
         self.explainer.clone()
     }
 
-    /// The run file.
+    /// The run file, by the name that it was made by.
     pub fn file(&self) -> &Path {
-        &self.file
+        self.place.made()
+    }
+
+    /// Where the run file is, wherever it is moved.
+    pub fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.place)
     }
 
     /// Stops watching, and closes the file.
     ///
     /// # Errors
     /// What kept the file from being written; what was written before is in it.
-    pub fn finish(mut self, state: RunState) -> Result<PathBuf, SessionError> {
+    pub fn finish(mut self, state: RunState) -> Result<(), SessionError> {
         self.watch.stop();
         self.idle.release(&self.recorder.events());
         let written = self.recorder.finish(state);
         // What reports on it has the room.
         sys::memory::unlock_all();
-        written?;
-        Ok(self.file)
+        Ok(written?)
     }
 }
 

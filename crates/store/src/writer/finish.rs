@@ -4,6 +4,7 @@ use super::{RunWriter, commit};
 use crate::columns::{RUNNING, integer, state_word};
 use crate::error::{Fault, StoreError};
 use model::RunState;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, params};
 
 /// Trims, notes the end, and leaves one file.
@@ -20,7 +21,10 @@ pub(super) fn finish(mut writer: RunWriter, state: RunState, duration_ns: u64) -
         Err(StoreError::DiskFull { .. }) => note_end_on_full_disk(&mut writer, state, duration_ns)?,
         Err(error) => return Err(error),
     }
-    leave_one_file(&writer.db);
+    match writer.place.now().is_some_and(|now| now == writer.path) {
+        true => leave_one_file(&writer.db),
+        false => leave_names_alone(&writer.db),
+    }
     Ok(())
 }
 
@@ -54,6 +58,12 @@ fn leave_one_file(db: &Connection) {
         // Without a log there is nothing to create when reading: the file can be read on read-only media.
         let _ = db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
     }
+}
+
+/// Moves the log into the database, and removes nothing: SQLite knows the file by the name that it had, where another run may be by now.
+fn leave_names_alone(db: &Connection) {
+    let _ = checkpoint(db, "TRUNCATE");
+    let _ = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
 }
 
 /// Moves the log into the database as far as readers let it. What stays is safe in the log, and goes with the next.

@@ -7,12 +7,14 @@ mod insert;
 use crate::columns::{clock_word, integer};
 use crate::error::{Fault, StoreError};
 use crate::merge::Spans;
+use crate::place::Place;
 use crate::spikes::SpikeKeeper;
 use model::{
     CauseTotal, Event, Fact, Flight, Reading, RunInfo, RunState, SeriesId, SeriesSpec, Shot, Spike, Window, setting,
 };
 use rusqlite::{Connection, Transaction, params};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use units::FreeNames;
 
 /// Bytes of the file that histograms may take when nothing else is asked for: 32 MiB, about two hours of 20 series in
@@ -66,6 +68,7 @@ pub(crate) struct Kept {
 #[derive(Debug)]
 pub struct RunWriter {
     path: PathBuf,
+    place: Arc<Place>,
     db: Connection,
     kept: Kept,
     names: FreeNames,
@@ -80,9 +83,11 @@ impl RunWriter {
     /// [`StoreError::Exists`] when there is a file; [`StoreError::DiskFull`] or [`StoreError::Io`] when there can be none.
     pub fn create(path: &Path, info: &RunInfo, file_budget: Option<u64>) -> Result<Self, StoreError> {
         let db = create::create(path, info)?;
+        let place = Place::of(path).map_err(|error| StoreError::from_io(path, "look at the run file", error))?;
         let spans = Spans::new(file_budget.unwrap_or(DEFAULT_FILE_BUDGET));
         Ok(Self {
             path: path.to_owned(),
+            place: Arc::new(place),
             db,
             kept: Kept {
                 spikes: Vec::new(),
@@ -95,6 +100,11 @@ impl RunWriter {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where the file is while it is written, and afterwards.
+    pub fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.place)
     }
 
     /// Adds a series; samples of it may follow. Series are numbered from 0 in the order they are added.

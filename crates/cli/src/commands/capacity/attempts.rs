@@ -4,6 +4,7 @@ use crate::arguments::{PageArgs, RunArgs};
 use crate::failure::{Failure, say};
 use crate::run_file::{Run, Start};
 use host::CpuFacts;
+use lab::memory::OF_A_BED;
 use lab::place::PlaceSpec;
 use lab::plan::{Named, Plan, PlanRun};
 use lab::session::SessionError;
@@ -74,6 +75,7 @@ impl Attempts {
             recorder: Some(roles.recorder.clone()),
             documents,
             window_ns: plan.window.0,
+            memory: OF_A_BED,
             ..Start::probe("capacity", roles.measured.clone(), Some(duration_ns))
         };
         let args = RunArgs {

@@ -84,11 +84,11 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
     let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
     let import = Import::of(&sources, args.interval, &thresholds(profile.as_ref()))
         .map_err(|error| Failure::Usage(error.to_string()))?;
-    let run = NewRun {
+    let mut run = NewRun {
         window_ns: import.window_ns,
         ..args.judge.new_run("import", args.out.clone())?
     };
-    write(&run, &import)?;
+    write(&mut run, &import)?;
     args.judge.show(&run.file, profile)
 }
 
@@ -106,7 +106,7 @@ fn source(file: &Path, bucket: Option<BucketArg>) -> Result<Source, Failure> {
 }
 
 /// Writes the run.
-fn write(run: &NewRun, import: &Import) -> Result<(), StoreError> {
+fn write(run: &mut NewRun, import: &Import) -> Result<(), StoreError> {
     let started = import.started.unwrap_or_else(sys::clock::realtime);
     run.make(started, |writer| {
         writer.add_facts(&import.facts)?;

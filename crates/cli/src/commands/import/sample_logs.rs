@@ -53,7 +53,7 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
         LogFormat::Logger(first_ns) => Realtime::from_ns(first_ns),
         LogFormat::Svtrace => now,
     };
-    let run = NewRun {
+    let mut run = NewRun {
         window_ns: WINDOW_NS,
         ..args.judge.new_run("import", args.out.clone())?
     };

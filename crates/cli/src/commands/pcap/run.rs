@@ -1,6 +1,7 @@
 //! The analysis of a capture as a run: its file, its report, its verdict.
 
 use std::io::{BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +40,6 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         documents,
         ..new_run("pcap", args.out.clone())
     };
-    let file = run.file.clone();
     let stop = stop_flag()?;
     let mut sink = RunSink::new(args, run, profile);
     let analysed = analyse(args, Some(args.window), &mut sink, || stop.load(Ordering::Relaxed))?;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         damage: damage.as_ref().map(ToString::to_string),
         stopped,
     };
-    let profile = sink.finish(&summary, &ended).map_err(Failure::from)?;
+    let (file, profile) = sink.finish(&summary, &ended).map_err(Failure::from)?;
     if let Some(source) = damage {
         say(messages, &damaged(&args.file, source));
     }
@@ -204,8 +204,8 @@ impl RunSink {
         });
     }
 
-    /// Closes the run; gives the profile back that judges it.
-    fn finish(mut self, summary: &Summary, ended: &Ended) -> Result<Option<Profile>, StoreError> {
+    /// Closes the run; gives its file, and the profile back that judges it.
+    fn finish(mut self, summary: &Summary, ended: &Ended) -> Result<(PathBuf, Option<Profile>), StoreError> {
         if self.writer.is_none() && self.error.is_none() {
             self.begin(None);
         }
@@ -222,7 +222,7 @@ impl RunSink {
         if closed.is_err() && made {
             remove(&self.run.file);
         }
-        closed.map(|()| self.profile)
+        closed.map(|()| (self.run.file, self.profile))
     }
 
     fn close(&mut self, ended: &Ended, duration_ns: u64) -> Result<(), StoreError> {

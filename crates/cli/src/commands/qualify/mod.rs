@@ -20,6 +20,7 @@ use crate::verdict::write;
 use host::CpuFacts;
 use lab::bed::Bed;
 use lab::detach::Left;
+use lab::memory::{OF_A_BED, OF_A_PROBE};
 use lab::partition::{Partition, clean_up};
 use lab::place::container::{Containers, RuntimeName};
 use lab::place::guest::{GuestSpec, runtime_for_guest};
@@ -133,6 +134,10 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         true => plan.holding_idle(),
         false => plan,
     };
+    let plan = match args.run.window {
+        Some(ns) => plan.in_windows(ns),
+        None => plan,
+    };
     // Before it is looked which CPUs there are: a killed measurement may have kept this process off some of them. What cannot be taken
     // back is said when something is to be measured.
     let _ = clean_up();
@@ -176,8 +181,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     }
     explained(&args.run);
     Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
-    let window_ns = args.run.window.unwrap_or(plan.window.0);
-    let need = plan.room(&cpus, &roles, window_ns, args.run.file_budget)?;
+    let need = plan.room(&cpus, &roles, plan.window.0, args.run.file_budget)?;
     if args.detach {
         return detach::start(&args, &plan, Some(&need));
     }
@@ -209,6 +213,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         plan: Some(&plan.name),
         lasts_ns: None,
         need: Some(need),
+        memory: if plan.needs_bed() { OF_A_BED } else { OF_A_PROBE },
         detached: args.detached.clone(),
         // What is measured in another place comes at the end of its step.
         is_paced: matches!(place, PlaceSpec::Native),

@@ -18,13 +18,16 @@ pub use runtime::{RuntimeName, latency_device};
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
 use crate::bed::DeviceEnd;
 use away::Contained;
+use folder::Folder;
 use host::Host;
 use model::Fact;
 use runtime::{Runtime, group_name, sweep_groups};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use tempfile::TempDir;
 use units::CpuList;
+
+/// What its folders for temporary files are called after.
+const KIND: &str = "container";
 
 /// What is left to the machine of the real-time budget, in us of each second.
 const LEFT_US: u64 = 50_000;
@@ -92,7 +95,7 @@ pub struct Container {
     interface: String,
     mac: [u8; 6],
     text: String,
-    folder: TempDir,
+    folder: Folder,
     started: AtomicU32,
 }
 
@@ -104,7 +107,7 @@ impl Container {
     pub fn up(containers: &Containers, end: Option<DeviceEnd<'_>>) -> Result<Self, PlaceError> {
         let runtime = Runtime::find(containers.runtime)?;
         sweep_groups();
-        let folder = folder::make("container").map_err(|error| io(&std::env::temp_dir(), error))?;
+        let folder = folder::make(KIND).map_err(|error| io(&std::env::temp_dir(), error))?;
         let namespace = end.map(|end| match end.namespace {
             Some(namespace) => Network::Joined(namespace.path()),
             None => Network::Host,

@@ -1,6 +1,7 @@
 //! What a far end does for who is connected: the device's end of a step, on its own interface, and nothing else.
 
 use crate::plan::{DEVICE_WORDS, LIMITS, TASK, Task};
+use crate::session::NO_RECORDER;
 use std::path::{Component, Path};
 use toml::Value;
 
@@ -36,12 +37,14 @@ pub(super) fn check(words: &[String], files: &[(String, String)], interface: &st
 fn check_words(words: &[String]) -> Result<(), String> {
     let refused = || Err(format!("not done here: triptime {}", words.join(" ")));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let Some((window, rest)) = words.strip_prefix(&DEVICE_WORDS).and_then(<[&str]>::split_first) else {
+    let Some(["--window", window, "--file-budget", budget, rest @ ..]) = words.strip_prefix(&DEVICE_WORDS) else {
         return refused();
     };
-    let is_window = units::parse_ns(window).is_ok() && window.starts_with(|c: char| c.is_ascii_digit());
-    match rest {
-        [] | ["--limits", LIMITS] if is_window => Ok(()),
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let is_window = is_number(window) && units::parse_ns(window).is_ok();
+    let is_budget = is_number(budget) && units::parse_bytes(budget).is_ok();
+    match rest.strip_prefix(&[NO_RECORDER]).unwrap_or(rest) {
+        [] | ["--limits", LIMITS] if is_window && is_budget => Ok(()),
         _ => refused(),
     }
 }
@@ -108,13 +111,15 @@ policy = "fifo:80"
         check(&words(line), &files, "eth1")
     }
 
-    const LINE: &str = "device device.toml --quiet --window 1000000ns";
+    const LINE: &str = "device device.toml --quiet --window 1000000ns --file-budget 33554432B";
 
     #[test]
     fn a_devices_end_is_done() {
         let what = "wake-up of the plan quick, for 1.00 s";
         assert_eq!(said(LINE, &[("device.toml", TASK)]).as_deref(), Ok(what));
-        let line = format!("{LINE} --limits limits.toml");
+        let without_causes = format!("{LINE} --no-flight-recorder");
+        assert_eq!(said(&without_causes, &[("device.toml", TASK)]).as_deref(), Ok(what));
+        let line = format!("{without_causes} --limits limits.toml");
         let files = [
             ("device.toml", TASK),
             ("limits.toml", "what = \"https://a.b/c ... d\""),
@@ -139,9 +144,12 @@ policy = "fifo:80"
             "device",
             "device device.toml",
             "device device.toml --quiet --window --html",
-            "device other.toml --quiet --window 1s",
-            "device device.toml --quiet --window 1s --limits /etc/limits.toml",
-            "device device.toml --quiet --window 1s --html /etc/passwd",
+            "device device.toml --quiet --window 1s",
+            "device device.toml --quiet --window 1s --file-budget --html",
+            "device other.toml --quiet --window 1s --file-budget 1MiB",
+            "device device.toml --quiet --window 1s --file-budget 1MiB --limits /etc/limits.toml",
+            "device device.toml --quiet --window 1s --file-budget 1MiB --html /etc/passwd",
+            "device device.toml --quiet --window 1s --file-budget 1MiB --force",
             "tune --apply",
         ] {
             assert!(

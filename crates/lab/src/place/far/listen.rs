@@ -5,7 +5,8 @@ use super::secret::Secret;
 use super::socket::prepare;
 use super::{Address, NAME, allow};
 use crate::place::PlaceError;
-use crate::place::container::{RuntimeName, folder};
+use crate::place::container::RuntimeName;
+use crate::place::container::folder::{self, Folder};
 use crate::place::guest::agent::serve::{Files, Served, attend};
 use crate::place::guest::frame::FrameError;
 use crate::place::guest::message::{Greeting, MessageError};
@@ -18,7 +19,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use sys::link::LinkInfo;
-use tempfile::TempDir;
 use units::{CpuList, foreign};
 
 /// How often it is looked whether this end is to go.
@@ -46,7 +46,7 @@ pub struct FarEnd {
     address: SocketAddr,
     offer: Arc<Offer>,
     seat: Arc<Mutex<Option<(SocketAddr, TcpStream)>>>,
-    home: TempDir,
+    home: Folder,
 }
 
 /// Says to a person what happens.

@@ -50,13 +50,7 @@ impl Underway for Contained {
 ///
 /// # Errors
 /// There is no runtime, or what the container ended with.
-pub(super) fn run(
-    task: &Task,
-    inside: &Inside,
-    runner: &mut Runner<'_>,
-    window_ns: u64,
-    answers: Answers,
-) -> Result<(), SessionError> {
+pub(super) fn run(task: &Task, inside: &Inside, runner: &mut Runner<'_>, answers: Answers) -> Result<(), SessionError> {
     let place = up(task, inside, runner.session)?;
     let listening = Arc::new(Mutex::new(Weak::<AwayEnd>::new()));
     let heard = Arc::clone(&listening);
@@ -67,7 +61,7 @@ pub(super) fn run(
         }
     };
     let begin = listen(tell_end, runner.session.stop.clone(), answers);
-    let job = job(task, inside, place.as_ref(), window_ns, runner.session)?;
+    let job = job(task, inside, place.as_ref(), runner.session)?;
     let stop = runner.session.stop.clone();
     let mut launched = Launched::start(&place, &job, runner.session, &stop)?;
     launched.until_prepared()?;
@@ -108,13 +102,7 @@ fn up(task: &Task, inside: &Inside, session: &Session) -> Result<Arc<dyn Place>,
 }
 
 /// The same task for the container, which asks here why a sample was late.
-fn job(
-    task: &Task,
-    inside: &Inside,
-    place: &dyn Place,
-    window_ns: u64,
-    session: &Session,
-) -> Result<Job, SessionError> {
+fn job(task: &Task, inside: &Inside, place: &dyn Place, session: &Session) -> Result<Job, SessionError> {
     let there = There {
         interface: place.interface().to_owned(),
         asks: match session.explainer() {
@@ -132,5 +120,5 @@ fn job(
         })?;
         files.push((name.clone(), text));
     }
-    Ok(words_of_device(files, window_ns, session))
+    Ok(words_of_device(files, session))
 }

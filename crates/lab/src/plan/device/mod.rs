@@ -30,8 +30,8 @@ pub(crate) const TASK: &str = "device.toml";
 /// Name of the file with the limits that the run is judged by: from when on a sample is over depends on them.
 pub(crate) const LIMITS: &str = "limits.toml";
 
-/// What it is started with, before the length of its windows.
-pub(crate) const WORDS: [&str; 4] = ["device", TASK, "--quiet", "--window"];
+/// What it is started with, before the options of the run that it becomes a part of.
+pub(crate) const WORDS: [&str; 3] = ["device", TASK, "--quiet"];
 
 /// What the device's end is told, beside the step itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -172,7 +172,7 @@ pub(super) fn job(
     keys.insert("cpus".to_owned(), judged.to_string().into());
     keys.insert("duration".to_owned(), format!("{}ns", context.duration.0).into());
     files.push(in_text(&there, &keys)?);
-    Ok(words_of_device(files, context.window_ns, session))
+    Ok(words_of_device(files, session))
 }
 
 /// The task's file: its name and its text.
@@ -184,13 +184,13 @@ fn in_text(there: &There, step: &toml::Table) -> Result<(String, String), PlanEr
     Ok((TASK.to_owned(), text))
 }
 
-/// The command that does the task in these files, by the limits of the session.
-fn words_of_device(files: Vec<(String, String)>, window_ns: u64, session: &Session) -> Job {
+/// The command that does the task in these files, by the options and the limits of the session.
+fn words_of_device(files: Vec<(String, String)>, session: &Session) -> Job {
     let mut job = Job {
         words: WORDS.map(str::to_owned).to_vec(),
         files,
     };
-    job.words.push(format!("{window_ns}ns"));
+    job.words.extend(session.options());
     if let Some(limits) = session.document("limits") {
         job.files.push((LIMITS.to_owned(), limits.to_owned()));
         job.words.extend(["--limits", LIMITS].map(str::to_owned));
@@ -330,15 +330,15 @@ impl Task {
     ///
     /// # Errors
     /// What was refused, or what the measurement ended with.
-    pub fn run(&self, mut runner: Runner<'_>, window_ns: u64, answers: Answers) -> Result<(), SessionError> {
+    pub fn run(&self, mut runner: Runner<'_>, answers: Answers) -> Result<(), SessionError> {
         match &self.there.container {
-            None => self.run_here(&mut runner, window_ns, answers),
-            Some(inside) => contained::run(self, inside, &mut runner, window_ns, answers),
+            None => self.run_here(&mut runner, answers),
+            Some(inside) => contained::run(self, inside, &mut runner, answers),
         }
     }
 
     /// The same in the place itself.
-    fn run_here(&self, runner: &mut Runner<'_>, window_ns: u64, answers: Answers) -> Result<(), SessionError> {
+    fn run_here(&self, runner: &mut Runner<'_>, answers: Answers) -> Result<(), SessionError> {
         let context = StepContext {
             judged: self.judged(),
             inside: None,
@@ -350,7 +350,7 @@ impl Task {
             duration: Duration(self.step.common.duration.0),
             label: self.step.common.label.clone(),
             bed: None,
-            window_ns,
+            window_ns: runner.session.window_ns(),
             plan: self.there.plan.clone(),
             stop: runner.session.stop.clone(),
             places: Vec::new(),

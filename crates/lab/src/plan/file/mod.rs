@@ -284,6 +284,13 @@ impl Plan {
         self
     }
 
+    /// The same plan in windows of another length.
+    #[must_use]
+    pub fn in_windows(mut self, window_ns: u64) -> Self {
+        self.window.0 = window_ns;
+        self
+    }
+
     /// How many devices under test its bed has side by side: as many as the step with the most.
     pub fn devices(&self) -> usize {
         self.steps.iter().map(Step::devices).max().unwrap_or(1)

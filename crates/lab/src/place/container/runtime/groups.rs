@@ -1,5 +1,7 @@
 //! Control groups of containers.
 
+use super::super::KIND;
+use super::super::folder;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -36,10 +38,11 @@ pub(super) fn end(name: &str) {
     }
 }
 
-/// Takes away the empty control groups of processes that are gone: what is left of their real-time budget is nobody's else.
+/// Takes away the empty control groups of processes that are gone: what is left of their real-time budget is nobody's else. A process of
+/// another PID namespace is known by the folder of its containers.
 pub(in crate::place::container) fn sweep() {
     sweep_below(Path::new(GROUPS), |process| {
-        Path::new(&format!("/proc/{process}")).exists()
+        Path::new(&format!("/proc/{process}")).exists() || folder::is_held_by(KIND, process)
     });
 }
 
