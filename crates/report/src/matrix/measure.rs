@@ -76,8 +76,9 @@ fn common_ns(series: &[&SeriesView]) -> u64 {
         let maxima = spans::maxima(series, span_ns);
         maxima.is_some_and(|maxima| maxima.len() >= super::boxes::LEAST)
     };
-    let boxes = series.iter().filter(|series| has_box(series, longest_ns));
-    match longest_ns < SPAN_NS && boxes.clone().all(|series| has_box(series, SPAN_NS)) {
+    let boxes: Vec<_> = series.iter().filter(|series| has_box(series, longest_ns)).collect();
+    let is_enough = !boxes.is_empty() && boxes.iter().all(|series| has_box(series, SPAN_NS));
+    match longest_ns < SPAN_NS && is_enough {
         true => SPAN_NS,
         false => longest_ns,
     }
