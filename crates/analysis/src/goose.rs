@@ -91,8 +91,10 @@ impl GooseStream {
                 let is_other =
                     outcome == Outcome::Restart && before.is_some_and(|before| is_of_another(&before, frame));
                 self.say(outcome, Numbers::of(frame), last.filter(|_| !is_other), budget, notes);
-                if let Some(oddity) = oddity {
+                if let Some(oddity) = oddity.filter(|oddity| oddity.is_doubt()) {
                     self.odd(oddity, notes);
+                } else if oddity.is_some() {
+                    notes.write(budget, EventKind::Change, || to_zero(number));
                 }
                 if let Some(before) = before {
                     self.changes(&before, &Marks::of(frame), budget, notes);
@@ -184,6 +186,14 @@ impl GooseStream {
                      publisher breaks the rules"
                 )
             }
+            Oddity::NotReset => format!(
+                "a new state goes on with the sqNum of the one before (frame {number}): whether its first messages were lost, or the \
+                 publisher does not reset sqNum, is not known"
+            ),
+            Oddity::Regrouped => {
+                format!("the dataset changed and confRev did not (frame {number}): which value means what is not known")
+            }
+            Oddity::ToZero => to_zero(number),
         });
     }
 
@@ -239,6 +249,12 @@ impl GooseStream {
             });
         }
     }
+}
+
+fn to_zero(frame: u64) -> String {
+    format!(
+        "sqNum went from its highest value to 0, and not to 1 (frame {frame}): the publisher breaks the rules; nothing was lost there"
+    )
 }
 
 fn new_state(message: Numbers, from: u32, missed: u64, frame: u64) -> String {

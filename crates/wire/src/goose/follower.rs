@@ -36,7 +36,7 @@ pub struct Change {
 }
 
 /// Everything that can be wrong with what was followed, in the order of [`Follower::doubts`], in words behind a count.
-pub const FOLLOWER_DOUBTS: [&str; 9] = [
+pub const FOLLOWER_DOUBTS: [&str; 10] = [
     "messages are of a test, or need commissioning: not used",
     "messages are without the member, or it is no boolean: not used",
     "messages were refused: simulated, or from a second source address",
@@ -46,6 +46,7 @@ pub const FOLLOWER_DOUBTS: [&str; 9] = [
     "messages never came, by their numbers",
     "changes came with a later message than the first one of their state",
     "silences were longer than the message before allowed",
+    "messages have another dataset under the same confRev: the member may be another one",
 ];
 
 impl Follower {
@@ -131,6 +132,7 @@ impl Follower {
             rules.lost(),
             self.changed_late,
             counts.expired,
+            self.supervisor.regrouped(),
         ]
     }
 }

@@ -15,6 +15,9 @@ pub struct Counts {
     /// States that did not begin with sqNum 0: their first messages were lost, or, where the time does not allow that, the publisher
     /// does not reset it.
     pub begun_late: u64,
+    /// Of these, states whose sqNum goes on from that of the state before, further than the time allows messages to be lost: whether any
+    /// were is not known.
+    pub not_reset: u64,
     /// Messages from before the last one, too far back to be late, while that was live: replayed, or of a second publisher.
     pub old: u64,
     /// Messages of the state before that came, one each, within 2 ms of this one's beginning: overtaken on their way.
@@ -144,13 +147,26 @@ pub enum Outcome {
     Conflicting,
 }
 
-/// What was odd about a repetition that was taken.
+/// What was odd about a message that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oddity {
     /// `t` moved on in the state, once: the publisher had begun again.
     BeganAgain,
     /// Its values are not those of its state.
     Altered,
+    /// A new state whose sqNum goes on from that of the state before: [`Counts::not_reset`].
+    NotReset,
+    /// The dataset has other entries, or is another one, under the same confRev.
+    Regrouped,
+    /// sqNum went from its highest value to 0, which is the first of a state's: the next one is 1.
+    ToZero,
+}
+
+impl Oddity {
+    /// Whether it puts what was counted in doubt. A number that everybody understands does not.
+    pub fn is_doubt(self) -> bool {
+        self != Self::ToZero
+    }
 }
 
 impl Outcome {

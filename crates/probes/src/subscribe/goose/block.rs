@@ -211,6 +211,9 @@ impl Watched {
         match oddity {
             Some(Oddity::BeganAgain) => self.say(notice::BEGAN_AGAIN, at, 0, 0, feed),
             Some(Oddity::Altered) => self.say(notice::ALTERED, at, sq_num, 0, feed),
+            Some(Oddity::NotReset) => self.say(notice::NOT_RESET, at, sq_num, 0, feed),
+            Some(Oddity::Regrouped) => self.say(notice::REGROUPED, at, sq_num, 0, feed),
+            Some(Oddity::ToZero) => self.say(notice::TO_ZERO, at, 0, 0, feed),
             None => {}
         }
     }

@@ -61,6 +61,9 @@ pub(super) mod notice {
     pub(super) const TAKEN_OVER: u16 = FIRST_CODE + 34;
     pub(super) const NONE_READ: u16 = FIRST_CODE + 35;
     pub(super) const UNREADABLE: u16 = FIRST_CODE + 36;
+    pub(super) const NOT_RESET: u16 = FIRST_CODE + 37;
+    pub(super) const REGROUPED: u16 = FIRST_CODE + 38;
+    pub(super) const TO_ZERO: u16 = FIRST_CODE + 39;
     /// And the number of the refusal: the first of them.
     pub(super) const REFUSED: u16 = FIRST_CODE + 100;
     /// And the number of the refusal: how many there were.
@@ -71,7 +74,7 @@ pub(super) mod notice {
         match code {
             RESTART | TAKEN_OVER | BEGAN_AGAIN | RESTARTS_TOTAL => true,
             OLD | OLD_TOTAL | CONFLICTING | CONFLICTING_TOTAL | ALTERED | SOURCE | SECOND_SOURCE => true,
-            UNREAD | NONE_READ | UNREADABLE | UNPLACED => true,
+            UNREAD | NONE_READ | UNREADABLE | UNPLACED | NOT_RESET | REGROUPED => true,
             WITHOUT_LIFE | WITHOUT_LIFE_FIRST | SINGLE | FELL_SILENT | NEVER_CAME => true,
             REFUSED_TOTAL.. => super::refusal(code - REFUSED_TOTAL).is_some_and(Refusal::is_doubt),
             REFUSED.. => super::refusal(code - REFUSED).is_some_and(Refusal::is_doubt),

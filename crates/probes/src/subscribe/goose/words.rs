@@ -93,6 +93,16 @@ impl Words {
                      publisher breaks the rules"
                 )
             }
+            notice::NOT_RESET => format!(
+                "a new state goes on with sqNum {a} of the one before: whether its first messages were lost, or the publisher does not \
+                 reset sqNum, is not known"
+            ),
+            notice::REGROUPED => {
+                format!("the dataset changed and confRev did not (sqNum {a}): which value means what is not known")
+            }
+            notice::TO_ZERO => "sqNum went from its highest value to 0, and not to 1: the publisher breaks the rules; nothing was lost \
+                                there"
+                .into(),
             notice::CONFLICTING => {
                 format!(
                     "a second message with stNum {a}, sqNum {b} has other contents: a second publisher sent it; it is \

@@ -31,6 +31,8 @@ pub struct Rules {
     order: Order,
     /// Added to sqNum, which goes from its highest value to 1.
     base: u64,
+    /// What was added before that.
+    base_before: u64,
     bodies: Bodies,
     /// The state before, which the last one took the place of while it was live.
     earlier: Option<Earlier>,
@@ -68,6 +70,7 @@ impl Rules {
             is_expired: false,
             order: Order::default(),
             base: 0,
+            base_before: 0,
             bodies: Bodies::default(),
             earlier: None,
             stamps: Stamps::OfTheState,
@@ -253,6 +256,10 @@ impl Rules {
             let left = most_missing.checked_sub(of_this_state).unwrap_or(most_missing);
             self.earlier = Some(Earlier::of(last, at, left));
             self.new_state(message.sq_num, most_missing);
+            if of_this_state > most_missing {
+                self.counts.not_reset += 1;
+                self.oddity = Some(Oddity::NotReset);
+            }
             self.counts.states += 1;
             self.counts.missed_states += missed;
             return Outcome::NewState(missed);
@@ -262,13 +269,7 @@ impl Rules {
 
     fn repetition(&mut self, said: Said, last: Said, time: Time) -> Outcome {
         let (sq_num, last_sq_num) = (said.numbers.sq_num, last.numbers.sq_num);
-        // sqNum goes from its highest value to 1; one from before that may come late.
-        let round = u64::from(u32::MAX);
-        let base = match sq_num.abs_diff(last_sq_num) > u32::MAX / 2 {
-            true if sq_num < last_sq_num => self.base + round,
-            true => self.base.saturating_sub(round),
-            false => self.base,
-        };
+        let base = self.base_of(sq_num, last_sq_num);
         let number = number(base, sq_num);
         let place = self.order.place(number);
         let is_beyond = matches!(place, Place::Gap(missing) if missing > time.most_missing);
@@ -289,10 +290,23 @@ impl Rules {
         if is_ahead {
             self.look_at_contents(said, last, time);
         }
-        self.base = self.base.max(base);
+        if base > self.base {
+            self.base_before = std::mem::replace(&mut self.base, base);
+            self.oddity = self.oddity.or((sq_num == 0).then_some(Oddity::ToZero));
+        }
         self.counts.repetitions += 1;
         self.keep(base, said);
         Outcome::Repetition(self.order.accept(number))
+    }
+
+    /// What is added to a sqNum that comes after this one: it goes from its highest value to 1, or, of a publisher that breaks the rule, to
+    /// 0; one from before that may come late.
+    fn base_of(&self, sq_num: u32, last_sq_num: u32) -> u64 {
+        match sq_num.abs_diff(last_sq_num) > u32::MAX / 2 {
+            true if sq_num < last_sq_num => self.base + u64::from(u32::MAX) + u64::from(sq_num == 0),
+            true => self.base_before,
+            false => self.base,
+        }
     }
 
     /// A repetition says what the message before it said.
@@ -380,7 +394,7 @@ impl Rules {
     /// Goes on from `sq_num`; what is missing before it is settled.
     fn begin(&mut self, sq_num: u32) {
         self.order.settle();
-        self.base = 0;
+        (self.base, self.base_before) = (0, 0);
         self.order.begin(number(0, sq_num));
     }
 }

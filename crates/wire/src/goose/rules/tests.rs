@@ -1,7 +1,7 @@
 //! The rules on short sequences: (ms, stNum, sqNum, timeAllowedtoLive).
 
 use super::{Rules, SHORTEST_INTERVAL_NS};
-use crate::goose::{Counts, Heard, Numbers, Outcome};
+use crate::goose::{Counts, Heard, Numbers, Oddity, Outcome};
 use crate::order::Place;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_oneof};
@@ -139,6 +139,59 @@ fn one_from_before_the_highest_sq_num_may_come_late() {
     let expected = [Place::Gap(1), Place::Late, Place::Next].map(Outcome::Repetition);
     assert_eq!(outcomes[1..], expected);
     assert_eq!((rules.late(), lost(rules)), (1, 0));
+}
+
+#[test]
+fn a_publisher_that_goes_on_from_zero_is_followed_and_found_out() {
+    let high = u32::MAX - 2;
+    let numbers = [high, high + 1, u32::MAX, 0, 1, 2];
+    let follow = |left_out: &[u32], again: &[u32]| {
+        let mut rules = Rules::default();
+        let mut odd = 0;
+        let kept = numbers.iter().filter(|number| !left_out.contains(number)).chain(again);
+        for (second, sq_num) in kept.enumerate() {
+            let message = Numbers {
+                st_num: 5,
+                sq_num: *sq_num,
+                tal_ms: 2_000,
+            };
+            rules.accept(message, at(1_000.0 * second as f64));
+            odd += u64::from(rules.oddity() == Some(Oddity::ToZero));
+        }
+        let counts = rules.counts();
+        assert_eq!((counts.restarts, counts.old, counts.expired), (0, 0, 0), "{left_out:?}");
+        (odd, rules.duplicates(), rules.late(), lost(rules))
+    };
+    assert_eq!(follow(&[], &[]), (1, 0, 0, 0));
+    assert_eq!(follow(&[u32::MAX], &[]), (1, 0, 0, 1));
+    assert_eq!(follow(&[1], &[]), (1, 0, 0, 1));
+    assert_eq!(follow(&[u32::MAX], &[u32::MAX]), (1, 0, 1, 0), "it comes late");
+    assert_eq!(follow(&[], &[0]), (1, 1, 0, 0), "it comes again");
+    // Where 0 is lost, the rule is kept as far as anybody can tell.
+    assert_eq!(follow(&[0], &[]), (0, 0, 0, 0));
+}
+
+#[test]
+fn a_state_that_goes_on_near_the_wrap_is_in_doubt() {
+    let end = u32::MAX - 1;
+    for (last, next, then) in [(end, u32::MAX, 1), (900_000, 900_001, 900_002)] {
+        let mut rules = Rules::default();
+        let messages = [(0.0, 5, last), (300.0, 6, next), (600.0, 6, then)];
+        let odd = messages.map(|(ms, st_num, sq_num)| {
+            let message = Numbers {
+                st_num,
+                sq_num,
+                tal_ms: 1_000,
+            };
+            rules.accept(message, at(ms));
+            rules.oddity()
+        });
+        assert_eq!(odd, [None, Some(Oddity::NotReset), None]);
+        assert_eq!((rules.counts.not_reset, lost(rules)), (1, 0));
+    }
+    // Near enough that all could have been lost, they are.
+    let (_, rules) = run(&[(0.0, 5, 6, 1_000), (300.0, 6, 7, 1_000)]);
+    assert_eq!((rules.counts.not_reset, lost(rules)), (0, 7));
 }
 
 #[test]

@@ -167,6 +167,11 @@ impl Marks {
         }
     }
 
+    /// Whether the dataset is another one than it was, or has other entries, though confRev says that it is the same.
+    fn is_regrouped(&self, before: &Self) -> bool {
+        self.conf_rev == before.conf_rev && (self.entries, self.dat_set) != (before.entries, before.dat_set)
+    }
+
     /// Dataset reference.
     pub fn dat_set(&self) -> &[u8] {
         &self.dat_set.1[..usize::from(self.dat_set.0)]
@@ -219,6 +224,8 @@ pub struct Supervisor {
     /// A simulated message was taken while Sim is TRUE.
     is_simulated: bool,
     refused: Refused,
+    /// Messages whose dataset is another one under the same confRev.
+    regrouped: u64,
     /// Bit n: the refusal n has been told of, and nothing came since that ends it.
     told: u8,
     messages: u64,
@@ -234,6 +241,7 @@ impl Supervisor {
             marks: None,
             is_simulated: false,
             refused: Refused::default(),
+            regrouped: 0,
             told: 0,
             messages: 0,
         }
@@ -261,11 +269,13 @@ impl Supervisor {
         if before.is_some_and(|before| before.source != marks.source) {
             self.told = 0;
         }
+        let is_regrouped = before.is_some_and(|before| marks.is_regrouped(&before));
+        self.regrouped += u64::from(is_regrouped);
         Verdict::Judged {
             outcome,
             overdue_ns,
             before,
-            oddity: self.rules.oddity(),
+            oddity: is_regrouped.then_some(Oddity::Regrouped).or(self.rules.oddity()),
         }
     }
 
@@ -288,11 +298,13 @@ impl Supervisor {
     }
 
     /// Whether something came that puts in doubt what was counted: a publisher that began again or another one that took its place, a
-    /// second one beside it, messages that were refused, contradict others or forbid to judge a silence, or no second message.
+    /// second one beside it, messages that were refused, contradict others or forbid to judge a silence, a state of which nobody knows how
+    /// it began, a dataset that became another one, or no second message.
     pub fn is_in_doubt(&self) -> bool {
         let counts = self.rules.counts();
         let of_another = counts.old + counts.conflicting + counts.altered + self.refused.doubtful();
-        of_another + counts.restarts + counts.without_life + counts.fell_silent > 0 || self.rules.is_single()
+        let unknown = counts.without_life + counts.fell_silent + counts.not_reset + self.regrouped;
+        of_another + counts.restarts + unknown > 0 || self.rules.is_single()
     }
 
     /// The rules of the numbers.
@@ -308,6 +320,11 @@ impl Supervisor {
     /// Messages refused, by reason.
     pub fn refused(&self) -> Refused {
         self.refused
+    }
+
+    /// Messages whose dataset was another one than before, or had other entries, under the same confRev.
+    pub fn regrouped(&self) -> u64 {
+        self.regrouped
     }
 
     /// All messages.

@@ -2,7 +2,7 @@
 
 use super::{Expectation, REFUSALS, Refusal, Settings, Simulation, Supervisor, Verdict};
 use crate::ether::{EthernetView, Mac};
-use crate::goose::{Frame, Heard, Message, Oddity, Outcome};
+use crate::goose::{Frame, Heard, Message, Oddity, Outcome, Value};
 use crate::order::Place;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
@@ -322,6 +322,38 @@ fn a_second_source_is_refused_until_the_first_has_expired() {
     };
     assert_eq!((outcome, overdue_ns), (Outcome::Restart, Some(80_000_000)));
     assert_eq!(before.source, message().src);
+}
+
+#[test]
+fn a_dataset_that_changes_under_the_same_conf_rev_is_a_doubt() {
+    let first = numbered(1, 1);
+    let grown = |conf_rev: u32| Message {
+        conf_rev,
+        all_data: vec![Value::Boolean(false); 7],
+        ..numbered(2, 0)
+    };
+    let renamed = Message {
+        dat_set: b"another".to_vec(),
+        ..numbered(2, 0)
+    };
+    for (second, is_doubt) in [
+        (grown(first.conf_rev), true),
+        (renamed, true),
+        (grown(first.conf_rev + 1), false),
+        (numbered(2, 0), false),
+    ] {
+        let mut supervisor = with(Settings::default());
+        give(&mut supervisor, &first, 0.0);
+        let Verdict::Judged { oddity, .. } = give(&mut supervisor, &second, 1.0) else {
+            panic!("refused");
+        };
+        give(&mut supervisor, &Message { sq_num: 1, ..second }, 2.0);
+        assert_eq!(oddity == Some(Oddity::Regrouped), is_doubt);
+        assert_eq!(
+            (supervisor.is_in_doubt(), supervisor.regrouped() == 1),
+            (is_doubt, is_doubt)
+        );
+    }
 }
 
 #[test]
