@@ -64,6 +64,8 @@ pub enum EventKind {
     NotCounted,
     /// A negative control of a test set did not hold: what it measured may have another cause than what it published.
     ControlFailed,
+    /// Nothing shows that a device which did nothing could have done something.
+    Unproven,
     /// A right or a feature was refused, and the run went on without it.
     Refused,
     /// The run was ended early.
@@ -78,7 +80,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -107,6 +109,7 @@ impl EventKind {
         Self::StreamDoubt,
         Self::NotCounted,
         Self::ControlFailed,
+        Self::Unproven,
         Self::Refused,
         Self::Interrupted,
         Self::Break,
@@ -145,6 +148,7 @@ impl EventKind {
             Self::StreamDoubt => "stream-doubt",
             Self::NotCounted => "not-counted",
             Self::ControlFailed => "control-failed",
+            Self::Unproven => "unproven",
             Self::Refused => "refused",
             Self::Interrupted => "interrupted",
             Self::Break => "break",

@@ -23,11 +23,14 @@ impl Conductor {
         let (outcome, trip) = match ask.scenario.expect {
             Expect::Trip { soonest_ns, .. } => {
                 let start = has_start.then(|| start_slot(place));
-                let did = self.faulted(trip_slot(place), start, over, soonest_ns);
+                let did = self.fault_taken(trip_slot(place), start, over, soonest_ns);
                 self.selected(ask, relay, over, did);
+                if did.0 != Outcome::NotCounted {
+                    self.proven(relay, did.0 == Outcome::Tripped, over.watch.span.fault);
+                }
                 did
             }
-            Expect::NoTrip => self.quiet(place, over),
+            Expect::NoTrip => self.quiet(relay, place, over),
             Expect::Either => self.either(place, over),
         };
         let fault = over.watch.span.fault;
@@ -44,7 +47,7 @@ impl Conductor {
     }
 
     /// A shot in which the relay has to trip, and not before `soonest_ns`; `start` is the slot of its starts, if they are looked at.
-    fn faulted(&mut self, slot: u16, start: Option<u16>, over: &Over, soonest_ns: Option<u64>) -> Did {
+    fn fault_taken(&mut self, slot: u16, start: Option<u16>, over: &Over, soonest_ns: Option<u64>) -> Did {
         let due = over.watch.span.fault;
         let act = match self.believed(slot, over) {
             Some(act) => act,
@@ -54,14 +57,10 @@ impl Conductor {
             Act::Early(at) => return self.early(slot, at, due),
             Act::Tripped(at) => self.tripped(slot, at, due, soonest_ns),
             Act::Late(at) => self.failure(slot, notice::LATE, due, Some(at)),
-            _ if over.is_deaf => {
-                self.say(slot, notice::NOT_HEARD, due, 0);
-                UNKNOWN
-            }
             _ => self.failure(slot, notice::FAILED, due, None),
         };
         if let Some(start) = start {
-            self.started(start, &over.watch, over.is_deaf);
+            self.started(start, &over.watch);
         }
         did
     }
@@ -80,7 +79,7 @@ impl Conductor {
         let function = under_test.function_judged(selection, marks);
         let (place, due) = (self.place(ask, relay), over.watch.span.fault);
         for (slot, judged) in [(phase_slot(place), phases), (zone_slot(place), function)] {
-            match judged.map(|judged| judged.heard(over.is_deaf)) {
+            match judged {
                 None => {}
                 Some(Judged::Right) => self.feed.sample(slot, trip, trip - due, self.shots),
                 Some(Judged::Wrong { set, wanted }) => {
@@ -97,30 +96,42 @@ impl Conductor {
         }
     }
 
-    /// What the relay did, where it could be seen and the test set sent what it should up to there; else that is said.
+    /// What the relay did, where it can be told; else that is said.
     fn believed(&mut self, slot: u16, over: &Over) -> Option<Act> {
-        let [fault, end] = over.samples;
-        let due = over.watch.span.fault;
-        let act = over.watch.act();
-        let why_not = match act {
-            Act::WasSet => Some(notice::WAS_SET),
-            Act::Unknown => Some(notice::UNKNOWN),
-            _ => None,
-        };
-        if let Some(code) = why_not {
-            self.say(slot, code, due, 0);
-            return None;
+        let seen = self.seen(over);
+        if let Err(code) = seen {
+            self.say(slot, code, over.watch.span.fault, 0);
         }
+        seen.ok()
+    }
+
+    /// What the relay did, where it could be seen, and the test set sent what it should up to there; else the notice that says why not.
+    /// A trip before the fault is one whatever came of the rest.
+    pub(super) fn seen(&mut self, over: &Over) -> Result<Act, u16> {
+        let [fault, end] = over.samples;
+        let act = over.watch.act();
         let until = match act {
+            Act::Early(_) => return Ok(act),
+            Act::WasSet => return Err(notice::WAS_SET),
+            Act::Unknown => return Err(notice::UNKNOWN),
             Act::Tripped(at) => self.stage.first_at(at),
-            _ => end,
+            Act::Late(_) | Act::Quiet => end,
         };
         let from = fault.saturating_sub(self.stage.cycle());
-        if self.stage.trouble(from, until) {
-            self.say(slot, notice::NOT_SENT, due, 0);
-            return None;
+        match self.our_own(over, [from, until]) {
+            Some(code) => Err(code),
+            None => Ok(act),
         }
-        Some(act)
+    }
+
+    /// What the test set itself missed of a shot, or did not send of these samples.
+    fn our_own(&mut self, over: &Over, [from, until]: [u64; 2]) -> Option<u16> {
+        match () {
+            () if over.is_cut => Some(notice::NO_LINK),
+            () if over.is_deaf => Some(notice::NOT_HEARD),
+            () if self.stage.trouble(from, until) => Some(notice::NOT_SENT),
+            () => None,
+        }
     }
 
     fn tripped(&mut self, slot: u16, at: Monotonic, due: Monotonic, soonest_ns: Option<u64>) -> Did {
@@ -145,42 +156,40 @@ impl Conductor {
         (outcome, trip)
     }
 
-    fn started(&mut self, slot: u16, watch: &Watch, is_deaf: bool) {
+    fn started(&mut self, slot: u16, watch: &Watch) {
         let due = watch.span.fault;
         match watch.started() {
             Some(at) => self.feed.sample(slot, at, at - due, self.shots),
-            None if is_deaf => self.say(slot, notice::NOT_HEARD, due, 0),
             None => self.feed.count(slot, Counter::Lost, due, 1),
         }
     }
 
     /// A shot in which there must be no trip. A trip is a false one whatever the test set did not send: a healthy relay does not trip
     /// for samples that are lost.
-    fn quiet(&mut self, place: usize, over: &Over) -> Did {
+    fn quiet(&mut self, relay: usize, place: usize, over: &Over) -> Did {
         let Span {
             fault: due, deadline, ..
         } = over.watch.span;
-        let [fault, end] = over.samples;
         let slot = security_slot(place);
-        let was_sent = !self.stage.trouble(fault, end);
-        let why_not = match over.watch.act() {
-            Act::Early(at) | Act::Tripped(at) | Act::Late(at) => {
+        let (why_not, which) = match (over.watch.act(), self.our_own(over, over.samples), over.unsure) {
+            (Act::Early(at) | Act::Tripped(at) | Act::Late(at), ..) => {
                 self.feed.sample(slot, deadline, deadline - due, self.shots);
                 self.feed.count(slot, Counter::Unwanted, at, 1);
                 self.say(slot, notice::FALSE, at, at - due);
                 let outcome = if at > deadline { Outcome::Late } else { Outcome::False };
                 return (outcome, Some(at));
             }
-            Act::WasSet => notice::WAS_SET,
-            Act::Unknown => notice::UNKNOWN,
-            Act::Quiet if over.is_deaf => notice::NOT_HEARD,
-            Act::Quiet if !was_sent => notice::NOT_SENT,
-            Act::Quiet => {
+            (Act::WasSet, ..) => (notice::WAS_SET, 0),
+            (Act::Unknown, ..) => (notice::UNKNOWN, 0),
+            (Act::Quiet, Some(code), _) => (code, 0),
+            (Act::Quiet, None, Some(which)) => (notice::UNSURE, which),
+            (Act::Quiet, None, None) => {
                 self.feed.sample(slot, deadline, deadline - due, self.shots);
+                self.proofs[relay].stayed_quiet(slot);
                 return (Outcome::Quiet, None);
             }
         };
-        self.say(slot, why_not, due, 0);
+        self.feed.notice(slot, why_not, due, self.shots, which as u64);
         UNKNOWN
     }
 
@@ -192,11 +201,7 @@ impl Conductor {
             Some(Act::Early(at)) => self.early(slot, at, due),
             Some(Act::Tripped(at)) => (Outcome::Tripped, Some(at)),
             Some(Act::Late(at)) => (Outcome::Late, Some(at)),
-            Some(_) if !over.is_deaf => (Outcome::Quiet, None),
-            Some(_) => {
-                self.say(slot, notice::NOT_HEARD, due, 0);
-                UNKNOWN
-            }
+            Some(_) => (Outcome::Quiet, None),
             None => UNKNOWN,
         }
     }

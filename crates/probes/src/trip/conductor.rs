@@ -1,17 +1,18 @@
 //! The thread that conducts: it lays out shots, listens to what the relay says, and decides what each shot was. It is not hot.
 
-use super::control::Control;
 use super::ears::Hearing;
 use super::program::Ask;
+use super::proof::Proof;
 use super::script::Manner;
 use super::stage::{Planned, Stage};
-use super::watch::{Act, Relay, Span, Watch};
-use super::{Shared, TripConfig, UnderTest};
+use super::watch::{Relay, Span, Watch};
+use super::{Shared, TripConfig};
 use model::EventKind;
 use run::{Events, Feed, Stop};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use units::{Monotonic, format_ns};
+use sys::link::{LinkCounters, LinkInfo};
+use units::Monotonic;
 use waveform::WaveformError;
 use waveform::scenario::{Expect, Scenario};
 use waveform::type_test::{Point, TypeTest};
@@ -55,6 +56,12 @@ pub(super) struct Conductor {
     pub(super) shots: u64,
     /// Groups of shots that have series of their own, of each relay.
     pub(super) groups: usize,
+    /// What is shown of each relay.
+    pub(super) proofs: Vec<Proof>,
+    /// The test set's own link; `None` where its port cannot tell.
+    pub(super) link: Option<LinkCounters>,
+    /// Up to here the relays were watched.
+    pub(super) watched: Monotonic,
 }
 
 /// A shot that is over, as one relay took it.
@@ -66,6 +73,10 @@ pub(super) struct Over {
     pub(super) point_deg: f64,
     /// Whether the test set may have missed something of the relay.
     pub(super) is_deaf: bool,
+    /// Whether its own link was down at any time.
+    pub(super) is_cut: bool,
+    /// Why the relay's silence says nothing, if it does not: a number of [`super::watch::UNSURE`].
+    pub(super) unsure: Option<usize>,
 }
 
 impl Conductor {
@@ -74,6 +85,7 @@ impl Conductor {
         self.stage.begin(self.start);
         self.say_notes();
         let ended = self.conduct();
+        (0..self.proofs.len()).for_each(|relay| self.proven(relay, false, sys::clock::monotonic()));
         if let Err(End::Cannot(why)) = ended {
             let _ = self.shared.failure.set(why);
         }
@@ -97,12 +109,14 @@ impl Conductor {
 
     fn conduct(&mut self) -> Result<(), End> {
         self.meet()?;
+        self.positive_control()?;
         self.controls()?;
         match self.config.type_test.clone() {
             Some(test) => self.type_test(&test)?,
             None => self.rounds()?,
         }
-        self.controls()
+        self.controls()?;
+        self.positive_control()
     }
 
     /// All shots of a type test, each made when its turn has come.
@@ -132,12 +146,12 @@ impl Conductor {
     /// One shot of each scenario and of each disturbance of the samples; tells whether there was time for all.
     fn round(&mut self) -> Result<bool, End> {
         let scenarios = self.config.scenarios.clone();
-        let faulted = self.tripping();
+        let faulted = self.faulted();
         let cases = self.config.security.clone().into_iter();
         let behind = scenarios.len()..;
         let made = behind
             .zip(cases)
-            .filter_map(|(group, case)| Some(Ask::disturbed(group, case, faulted.as_ref()?)));
+            .map(|(group, case)| Ask::disturbed(group, case, &faulted));
         let plain = scenarios
             .iter()
             .enumerate()
@@ -159,11 +173,7 @@ impl Conductor {
     /// Waits until the relay's control block is known: the one that was named, or the one that trips in a shot that does not count.
     fn meet(&mut self) -> Result<(), End> {
         if self.hearing.is_learning() {
-            let scenario = self.tripping().ok_or_else(|| {
-                End::Cannot(
-                    "trip: no scenario has a trip by which the relay's GOOSE could be found: name it (--goose)".into(),
-                )
-            })?;
+            let scenario = self.faulted();
             let planned = self
                 .stage
                 .plan(&scenario, Point::anywhere(scenario.wave.voltage_deg()))?;
@@ -180,16 +190,15 @@ impl Conductor {
                 return Err(End::Cannot(self.hearing.silence()));
             }
         }
+        self.watched = sys::clock::monotonic();
         Ok(())
     }
 
-    /// The first scenario with a trip.
-    fn tripping(&self) -> Option<Scenario> {
-        self.config
-            .scenarios
-            .iter()
-            .find(|scenario| scenario.wants_trip())
-            .cloned()
+    /// The first scenario with a trip; where there is none, a plain fault out of the first one's steady state.
+    pub(super) fn faulted(&self) -> Scenario {
+        let scenarios = &self.config.scenarios;
+        let tripping = scenarios.iter().find(|scenario| scenario.wants_trip());
+        tripping.map_or_else(|| Scenario::plain_fault(&scenarios[0].wave), Scenario::clone)
     }
 
     /// Lets time pass, unless the test set has ended.
@@ -200,48 +209,6 @@ impl Conductor {
         }
         std::thread::sleep(LOOK);
         Ok(())
-    }
-
-    /// The negative controls, one shot each.
-    fn controls(&mut self) -> Result<(), End> {
-        let Some(scenario) = self.tripping() else { return Ok(()) };
-        for control in self.config.controls.clone() {
-            self.control(control, &scenario)?;
-        }
-        Ok(())
-    }
-
-    fn control(&mut self, control: Control, scenario: &Scenario) -> Result<(), End> {
-        let point = Point::anywhere(scenario.wave.voltage_deg());
-        let planned = self.stage.plan(scenario, point)?;
-        let all = self.watch(planned, control.manner(), false)?;
-        for (over, relay) in all.iter().zip(&self.config.relays) {
-            self.held(control, over, relay);
-        }
-        Ok(())
-    }
-
-    /// Whether a relay did nothing in a control, as it has to.
-    fn held(&self, control: Control, over: &Over, relay: &UnderTest) {
-        let at = over.watch.span.fault;
-        let held = match over.watch.act() {
-            Act::Quiet if over.is_deaf => Err("the test set may have missed a trip".to_owned()),
-            Act::Quiet => Ok(()),
-            Act::WasSet => Err("the trip bit was set already".to_owned()),
-            Act::Unknown => Err("no GOOSE message of the relay had come before".to_owned()),
-            Act::Early(trip) | Act::Tripped(trip) | Act::Late(trip) => Err(format!(
-                "the relay tripped, {} from where the fault would begin",
-                format_ns((trip - at) as f64)
-            )),
-        };
-        let (kind, text) = match held {
-            Ok(()) => (EventKind::Note, format!("control {control}: no trip, as it has to be")),
-            Err(why) => (
-                EventKind::ControlFailed,
-                format!("control {control} did not hold: {why}"),
-            ),
-        };
-        self.events.write_at(at, kind, relay.prefix() + &text);
     }
 
     /// One shot that counts.
@@ -257,41 +224,58 @@ impl Conductor {
 
     /// Publishes a shot in this manner, or nothing, and watches the relays meanwhile; how each took it. With `breaks` the breaker opens,
     /// if there is one, when all have tripped.
-    fn watch(&mut self, planned: Planned, manner: Option<Manner>, breaks: bool) -> Result<Vec<Over>, End> {
+    pub(super) fn watch(&mut self, planned: Planned, manner: Option<Manner>, breaks: bool) -> Result<Vec<Over>, End> {
         let samples = [planned.fault, planned.end];
         let point_deg = planned.point_deg;
         let span = Span {
-            begin: sys::clock::monotonic(),
+            begin: self.watched,
             fault: self.stage.due(planned.fault),
             deadline: self.stage.due(planned.end),
+            until: self.stage.due(planned.end) + AFTER_NS,
         };
-        let losses = self.losses();
+        let (losses, link) = (self.losses(), self.link());
         match manner {
             Some(manner) => self.stage.play(planned, manner)?,
             None => self.stage.pass(&planned),
         }
         let mut watches: Vec<Watch> = self.hearing.relays().map(|relay| Watch::new(span, relay)).collect();
         let mut breaker = self.config.breaker_ns.filter(|_| breaks);
-        while !self.is_watched(samples[1], span.deadline + AFTER_NS) {
+        self.watched = span.until;
+        while !self.is_watched(samples[1], span.until) {
             self.pause()?;
-            self.hearing.listen(&mut watches);
+            self.listen(&mut watches);
             if let (Some(trip), Some(ns)) = (last_trip(&watches), breaker) {
                 self.stage.open(trip + i64::try_from(ns).unwrap_or(i64::MAX / 2))?;
                 breaker = None;
             }
         }
-        self.hearing.listen(&mut watches);
+        self.listen(&mut watches);
         if breaks && breaker.is_none() && self.config.breaker_ns.is_some() {
             self.stage.reclose();
         }
         let is_deaf = self.losses() != losses;
-        let over = |watch| Over {
+        let is_cut = is_cut(link, self.link());
+        let over = |(watch, relay): (Watch, &Relay)| Over {
+            unsure: watch.unsure(relay),
             watch,
             samples,
             point_deg,
             is_deaf,
+            is_cut,
         };
-        Ok(watches.into_iter().map(over).collect())
+        Ok(watches.into_iter().zip(self.hearing.relays()).map(over).collect())
+    }
+
+    /// Takes what came, and how long nothing did.
+    fn listen(&mut self, watches: &mut [Watch]) {
+        let looked = self.shared.tallies.looked_ns.load(Ordering::Acquire);
+        self.hearing.listen(watches);
+        self.hearing.look(watches, Monotonic::from_ns(looked));
+    }
+
+    /// The test set's own link as it is now.
+    fn link(&mut self) -> Option<LinkInfo> {
+        self.link.as_mut().and_then(LinkCounters::link)
     }
 
     /// Whether all samples before `sample` are sent, and all frames taken that came before `at`.
@@ -306,6 +290,15 @@ impl Conductor {
         let tallies = &self.shared.tallies;
         [&tallies.unheard, &tallies.link_downs].map(|count| count.load(Ordering::Acquire))
     }
+}
+
+/// Whether a link was down at any time between two looks at it. One that cannot be asked is taken to have been up: a socket says itself
+/// when its interface goes.
+fn is_cut(before: Option<LinkInfo>, now: Option<LinkInfo>) -> bool {
+    let Some((before, now)) = before.zip(now) else {
+        return false;
+    };
+    !before.carrier || now.carrier_change(&before).is_some()
 }
 
 /// When the last of the relays tripped, once all have.

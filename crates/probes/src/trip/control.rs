@@ -1,8 +1,17 @@
-//! Negative controls: shots after which there must be no trip, whatever the relay is.
+//! Controls. Negative ones are shots after which there must be no trip, whatever the relay is. The positive one is a fault for which it
+//! has to trip: without that, its silence in other shots proves nothing.
 
+use super::UnderTest;
+use super::conductor::{Conductor, End, Over};
 use super::script::Manner;
+use super::series::notice;
+use super::watch::Act;
+use model::EventKind;
 use serde::Deserialize;
 use std::fmt;
+use units::{Monotonic, format_ns};
+use waveform::scenario::Scenario;
+use waveform::type_test::Point;
 
 /// A shot at which the relay must not trip: if it does, its trips are not those of what is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
@@ -18,7 +27,7 @@ pub enum Control {
 
 impl Control {
     /// How its fault is sent; `None` where there is none.
-    pub(super) fn manner(self) -> Option<Manner> {
+    fn manner(self) -> Option<Manner> {
         match self {
             Self::NoFault => None,
             Self::OtherSvId => Some(Manner::OtherSvId),
@@ -34,5 +43,109 @@ impl fmt::Display for Control {
             Self::OtherSvId => "other-sv-id",
             Self::Unsynchronised => "unsynchronised",
         })
+    }
+}
+
+/// How often the positive control is tried, where the test set itself was held up.
+const TRIES: u32 = 5;
+
+/// The fault of the positive control begins at any instant of this long, in ns: a device that knows when shots come, and looks at no
+/// sample, seldom meets it.
+const SPREAD_NS: u64 = 1_000_000_000;
+
+impl Conductor {
+    /// The negative controls, one shot each.
+    pub(super) fn controls(&mut self) -> Result<(), End> {
+        let scenario = self.faulted();
+        for control in self.config.controls.clone() {
+            self.control(control, &scenario)?;
+        }
+        Ok(())
+    }
+
+    fn control(&mut self, control: Control, scenario: &Scenario) -> Result<(), End> {
+        let all = self.control_shot(scenario, control.manner(), false)?;
+        for (over, relay) in all.iter().zip(&self.config.relays) {
+            self.held(control, over, relay);
+        }
+        Ok(())
+    }
+
+    fn control_shot(&mut self, scenario: &Scenario, manner: Option<Manner>, breaks: bool) -> Result<Vec<Over>, End> {
+        let point = Point::anywhere(scenario.wave.voltage_deg());
+        let planned = self.stage.plan(scenario, point)?;
+        self.watch(planned, manner, breaks)
+    }
+
+    /// Whether a relay did nothing in a negative control, as it has to.
+    fn held(&self, control: Control, over: &Over, relay: &UnderTest) {
+        let at = over.watch.span.fault;
+        let held = match over.watch.act() {
+            Act::Quiet if over.is_cut => Err("the test set had no link".to_owned()),
+            Act::Quiet if over.is_deaf => Err("the test set may have missed a trip".to_owned()),
+            Act::Quiet => Ok(()),
+            Act::WasSet => Err("the trip bit was set already".to_owned()),
+            Act::Unknown => Err("no GOOSE message of the relay had come before".to_owned()),
+            Act::Early(trip) | Act::Tripped(trip) | Act::Late(trip) => Err(format!(
+                "the relay tripped, {} from where the fault would begin",
+                format_ns((trip - at) as f64)
+            )),
+        };
+        let (kind, text) = match held {
+            Ok(()) => (EventKind::Note, format!("control {control}: no trip, as it has to be")),
+            Err(why) => (
+                EventKind::ControlFailed,
+                format!("control {control} did not hold: {why}"),
+            ),
+        };
+        self.events.write_at(at, kind, relay.prefix() + &text);
+    }
+
+    /// The positive control, in a run with shots in which the relays must not trip.
+    pub(super) fn positive_control(&mut self) -> Result<(), End> {
+        if !self.config.groups().iter().any(|group| group.stays) {
+            return Ok(());
+        }
+        let scenario = self.faulted();
+        for _ in 0..TRIES {
+            self.stage.linger(SPREAD_NS);
+            let all = self.control_shot(&scenario, Some(Manner::Plain), true)?;
+            let acts: Vec<Result<Act, u16>> = all.iter().map(|over| self.seen(over)).collect();
+            if acts
+                .iter()
+                .all(|act| !matches!(act, Err(code) if notice::is_our_own(*code)))
+            {
+                for (relay, act) in acts.into_iter().enumerate() {
+                    self.shown(relay, act, all[relay].watch.span.fault);
+                }
+                return Ok(());
+            }
+        }
+        let text =
+            format!("control fault: not made, since the test set did not send or hear all of it in {TRIES} tries");
+        self.events.write(EventKind::Note, text);
+        Ok(())
+    }
+
+    /// Takes down whether relay number `relay` tripped in the positive control.
+    fn shown(&mut self, relay: usize, act: Result<Act, u16>, fault: Monotonic) {
+        let what = match act {
+            Ok(Act::Tripped(at)) => format!("trip after {}, as it has to be", format_ns((at - fault) as f64)),
+            Ok(Act::Early(_)) => "trip before the fault".to_owned(),
+            Ok(Act::Late(_)) => "no trip while the fault lasted, but later".to_owned(),
+            Err(notice::WAS_SET) => "the trip bit was set already".to_owned(),
+            _ => "no trip".to_owned(),
+        };
+        let text = format!("control fault: {what}");
+        let prefix = self.config.relays[relay].prefix();
+        self.events.write_at(fault, EventKind::Note, prefix + &text);
+        self.proven(relay, matches!(act, Ok(Act::Tripped(_))), fault);
+    }
+
+    /// Relay number `relay` had to trip: what its silence before was worth.
+    pub(super) fn proven(&mut self, relay: usize, tripped: bool, at: Monotonic) {
+        for slot in self.proofs[relay].had_to_trip(tripped) {
+            self.feed.notice(slot, notice::UNPROVEN, at, self.shots, 0);
+        }
     }
 }

@@ -7,6 +7,7 @@ use model::EventKind;
 use run::Events;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
+use units::Monotonic;
 
 /// Control blocks that are told apart while the relay's is looked for.
 const MOST: usize = 256;
@@ -64,6 +65,14 @@ impl Hearing {
             if let Some(watch) = watches.get_mut(number) {
                 watch.look(relay, heard.at);
             }
+        }
+    }
+
+    /// Every message was taken that came before `now`: who has been silent for too long.
+    pub(super) fn look(&mut self, watches: &mut [Watch], now: Monotonic) {
+        for ((_, relay), watch) in self.relays.iter_mut().zip(watches) {
+            relay.look(now);
+            watch.look_at_silence(relay, now);
         }
     }
 
@@ -196,12 +205,32 @@ fn say_doubts_of(under_test: &UnderTest, relay: &Relay, events: &Events) {
             "GOOSE messages were old, or contradict others: not taken",
         ),
         (
+            relay.counts().altered,
+            EventKind::StreamDoubt,
+            "GOOSE messages changed values without a new stNum: taken",
+        ),
+        (
+            relay.regrouped,
+            EventKind::StreamDoubt,
+            "GOOSE messages came with another confRev, or another number of entries: their members may be others",
+        ),
+        (
+            relay.counts().restarts,
+            EventKind::Note,
+            "times the relay's GOOSE began again",
+        ),
+        (
+            relay.counts().expired,
+            EventKind::Note,
+            "times the relay's GOOSE was silent for longer than timeAllowedtoLive",
+        ),
+        (
             relay.lost(),
             EventKind::Note,
             "GOOSE messages of the relay never came, by their numbers",
         ),
         (
-            relay.begun_late(),
+            relay.counts().begun_late,
             EventKind::Note,
             "states of the relay began with another message than their first: a trip among them came earlier",
         ),
@@ -245,6 +274,7 @@ mod tests {
             begin: ms(100),
             fault: ms(200),
             deadline: ms(300),
+            until: ms(400),
         };
         let unknown = TripOptions::default().config().expect("a scenario").relays;
         let mut hearing = Hearing::new(receiver, Arc::new(OnceLock::new()), unknown);

@@ -57,6 +57,8 @@ pub(super) struct Heard {
     pub(super) start: Option<bool>,
     /// The members for phases and functions.
     pub(super) marks: Marks,
+    /// confRev and entries of its dataset: the members are where they were while these stay.
+    pub(super) dataset: [u32; 2],
     /// It is of a test set, of a relay that is tested, or of one that is not commissioned: its values are not to be used.
     pub(super) is_unusable: bool,
 }
@@ -165,6 +167,7 @@ impl Ears {
             trip: members.trip.tripped(frame.all_data()),
             start: members.start.and_then(|member| member.of(frame.all_data())),
             marks: Marks::of(&members.marked, frame.all_data()),
+            dataset: [frame.conf_rev(), frame.num_dat_set_entries()],
             is_unusable: frame.simulate() || frame.simulation() || frame.nds_com() || frame.is_test(),
         };
         if self.heard.push(heard).is_err() {

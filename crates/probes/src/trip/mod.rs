@@ -20,6 +20,7 @@ mod listener;
 mod members;
 mod options;
 mod program;
+mod proof;
 mod publisher;
 mod script;
 mod security;
@@ -54,7 +55,7 @@ use run::{Recorder, Stop};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use streamset::StreamSpec;
-use sys::packet::PortOptions;
+use sys::packet::{PacketPort, PortOptions};
 use sys::thread::Policy;
 use under_test::Place;
 use units::Monotonic;
@@ -181,6 +182,8 @@ impl Probe for TripConfig {
         let feed = self.feed(recorder, stream.interface());
         let mut conductor = Conductor {
             config: self.clone(),
+            proofs: self.relays.iter().map(|_| proof::Proof::default()).collect(),
+            link: stream.packet().map(PacketPort::link),
             stage: stage::Stage::new(self, sampling, wave, exchange),
             hearing: Hearing::new(heard, Arc::clone(&shared.names), self.relays.clone()),
             groups: self.groups().len(),
@@ -190,6 +193,7 @@ impl Probe for TripConfig {
             feed,
             stop: stop.clone(),
             start: Monotonic::from_ns(0),
+            watched: sys::clock::monotonic(),
             shots: 0,
         };
         let publisher = self.publisher(stream, opening, prompter, &shared, recorder)?;

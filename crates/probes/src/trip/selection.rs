@@ -56,16 +56,6 @@ pub(super) enum Judged {
     NotTold,
 }
 
-impl Judged {
-    /// With what a test set can tell that may have missed messages: they may have told what is missing.
-    pub(super) fn heard(self, is_deaf: bool) -> Self {
-        match self {
-            Self::Wrong { set, wanted } if is_deaf && set & !wanted == 0 => Self::NotTold,
-            judged => judged,
-        }
-    }
-}
-
 impl UnderTest {
     /// The members for phases and functions, in the order of the bits of [`Marks`].
     pub(super) fn marked(&self) -> Vec<Option<Member>> {
@@ -184,9 +174,6 @@ mod tests {
             wrong(0b010, 1),
             "and a wrong one is wrong whatever else is told"
         );
-        let lacks = wrong(0, 1);
-        assert_eq!((lacks.heard(true), lacks.heard(false)), (Judged::NotTold, lacks));
-        assert_eq!(wrong(2, 1).heard(true), wrong(2, 1));
         assert_eq!(relay.marks_text(0b01011), "A, B, zone1");
     }
 

@@ -1,6 +1,7 @@
 //! What the series of a test set are called and mean.
 
 use super::under_test::Place;
+use super::watch::UNSURE;
 use super::{TripConfig, UnderTest};
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
@@ -57,7 +58,19 @@ pub(super) mod notice {
     pub(in crate::trip) const TOO_SOON: u16 = 8;
     pub(in crate::trip) const WRONG: u16 = 9;
     pub(in crate::trip) const NOT_TOLD: u16 = 10;
+    pub(in crate::trip) const NO_LINK: u16 = 11;
+    pub(in crate::trip) const UNSURE: u16 = 12;
+    pub(in crate::trip) const UNPROVEN: u16 = 13;
+
+    /// Whether it tells of what the test set itself did not send or hear: the same shot may count another time.
+    pub(in crate::trip) fn is_our_own(code: u16) -> bool {
+        matches!(code, NOT_SENT | NOT_HEARD | NO_LINK)
+    }
 }
+
+/// Behind the shot up to which that is so.
+const UNPROVEN: &str = "and those before it prove nothing: in the nearest shots in which it has to trip, before and after, the relay did not. \
+                        Give a scenario with a fault for which it trips (--scenario), and see that it takes this stream";
 
 /// Names and settings of the series.
 pub(super) struct Trip {
@@ -162,8 +175,17 @@ impl Describe for Trip {
             ),
             notice::NOT_HEARD => (
                 EventKind::NotCounted,
-                "not counted: the test set did not take all GOOSE messages, or its link was down".into(),
+                "not counted: the test set did not take all GOOSE messages".into(),
             ),
+            notice::NO_LINK => (
+                EventKind::NotCounted,
+                format!("not counted: the link of the test set ({}) was down", self.interface),
+            ),
+            notice::UNSURE => {
+                let why = UNSURE.get(ns as usize).copied().unwrap_or_default();
+                (EventKind::NotCounted, format!("not counted: {why}"))
+            }
+            notice::UNPROVEN => (EventKind::Unproven, UNPROVEN.into()),
             notice::WAS_SET => (
                 EventKind::NotCounted,
                 "not measured: the trip bit was set already; give the relay more time to reset (--settle)".into(),

@@ -4,6 +4,7 @@ use super::TripConfig;
 use super::script::{Exchange, Manner, Script, Trouble};
 use crate::error::ProbeError;
 use stats::random::Random;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use streamset::StreamSpec;
 use units::{Grid, Monotonic};
@@ -58,7 +59,7 @@ pub(super) struct Stage {
     /// Since this sample the signal is the steady state.
     steady: u64,
     shots: u64,
-    /// What was not sent as it was to be, since the last shot that was asked about.
+    /// What was not sent as it was to be, since the last shot was laid out.
     troubles: Vec<Trouble>,
 }
 
@@ -129,6 +130,8 @@ impl Stage {
     /// Lays out a shot. The steady state before its fault lasts as long as it has to settle, a part of a second by chance, and then to
     /// the point on the wave.
     pub(super) fn plan(&mut self, scenario: &Scenario, point: Point) -> Result<Planned, WaveformError> {
+        self.listen();
+        self.troubles.clear();
         let ahead = self.first_at(sys::clock::monotonic() + AHEAD_NS);
         let base = ahead.max(self.free).next_multiple_of(self.asdus);
         let spread = u64::from((self.sampling.rate / SPREAD_PARTS).max(1));
@@ -188,6 +191,14 @@ impl Stage {
         Ok(())
     }
 
+    /// Has the steady state before the next shot last longer, by any time up to this long, in ns, whatever the seed.
+    pub(super) fn linger(&mut self, ns: u64) {
+        let most = u128::from(ns) * u128::from(self.sampling.rate) / 1_000_000_000;
+        let chance = RandomState::new().build_hasher().finish();
+        let samples = u64::try_from(u128::from(chance) % most.max(1)).unwrap_or(0);
+        self.steady = self.free.max(self.first_at(sys::clock::monotonic())) + samples;
+    }
+
     /// Lets nothing but the time of a shot pass.
     pub(super) fn pass(&mut self, planned: &Planned) {
         self.free = planned.end;
@@ -236,10 +247,10 @@ impl Stage {
         }
     }
 
-    /// Whether anything between these samples was not sent as it was to be. All troubles so far are forgotten.
+    /// Whether anything between these samples of the last shot was not sent as it was to be.
     pub(super) fn trouble(&mut self, from: u64, until: u64) -> bool {
         self.listen();
-        let mut troubles = self.troubles.drain(..);
+        let mut troubles = self.troubles.iter();
         troubles.any(|trouble| trouble.from < until && trouble.until > from)
     }
 

@@ -3,7 +3,7 @@
 use super::listener::{Heard, Source};
 use super::selection::Marks;
 use units::Monotonic;
-use wire::goose::{Heard as At, Rules};
+use wire::goose::{Counts, Heard as At, Rules};
 
 /// What is known of the relay's control block.
 #[derive(Default)]
@@ -22,7 +22,28 @@ pub(super) struct Relay {
     pub(super) without_trip: u64,
     /// Messages that are old, or contradict another.
     pub(super) refused: u64,
+    /// confRev and entries of its dataset, as the first message had them.
+    dataset: Option<[u32; 2]>,
+    /// Messages with others.
+    pub(super) regrouped: u64,
 }
+
+/// Why the silence of a relay in a shot says nothing, in words behind "not counted: ".
+pub(super) const UNSURE: [&str; 7] = [
+    "the relay's GOOSE had expired",
+    "a state of the relay never came, and may have been a trip",
+    "the relay's GOOSE began again",
+    "messages under the relay's name came from another source",
+    "messages of the relay were of a test or a simulation, or need commissioning",
+    "messages of the relay were old, or contradict others",
+    "messages of the relay were without the trip member",
+];
+
+/// The first of [`UNSURE`].
+const EXPIRED: usize = 0;
+
+/// How often each of [`UNSURE`] was so.
+type Unsure = [u64; UNSURE.len()];
 
 /// A bit of the dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,6 +60,10 @@ impl Bit {
             self.rose = Some(at);
         }
         self.is_set = value.or(self.is_set);
+    }
+
+    fn rose_after(self, at: Monotonic) -> Option<Monotonic> {
+        self.rose.filter(|rose| *rose > at)
     }
 }
 
@@ -58,10 +83,29 @@ impl Relay {
             self.refused += u64::from(!matches!(outcome, wire::goose::Outcome::Repetition(_)));
             return;
         }
+        self.regrouped += u64::from(*self.dataset.get_or_insert(heard.dataset) != heard.dataset);
         self.without_trip += u64::from(heard.trip.is_none());
         self.trip.take(heard.trip, heard.at);
         self.start.take(heard.start, heard.at);
         self.marks = heard.marks;
+    }
+
+    /// Every message was taken that came before `now`.
+    pub(super) fn look(&mut self, now: Monotonic) {
+        self.rules.expire(At::at(Some(now.as_ns())));
+    }
+
+    fn unsure(&self) -> Unsure {
+        let counts = self.counts();
+        [
+            counts.expired,
+            counts.missed_states,
+            counts.restarts,
+            self.of_others,
+            self.unusable,
+            self.refused + counts.altered,
+            self.without_trip,
+        ]
     }
 
     /// Whether a message has come whose trip bit could be read.
@@ -74,9 +118,9 @@ impl Relay {
         self.rules.lost()
     }
 
-    /// States whose first message never came: their trip is that of a later one.
-    pub(super) fn begun_late(&self) -> u64 {
-        self.rules.counts().begun_late
+    /// What its messages were.
+    pub(super) fn counts(&self) -> Counts {
+        self.rules.counts()
     }
 
     pub(super) fn trip(&self) -> Bit {
@@ -91,12 +135,14 @@ impl Relay {
 /// The instants of a shot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
-    /// From here on nothing of the shot before is awaited.
+    /// Up to here the shot before was watched.
     pub(super) begin: Monotonic,
     /// The first faulted sample is due, or the first of the disturbance.
     pub(super) fault: Monotonic,
     /// The disturbance is over.
     pub(super) deadline: Monotonic,
+    /// The shot is over: what comes later is of the next one.
+    pub(super) until: Monotonic,
 }
 
 /// What a relay did in a shot.
@@ -128,6 +174,10 @@ pub(super) struct Watch {
     was_set: Option<bool>,
     /// What was told of phases and functions while the disturbance lasted, and what it found.
     marks: Marks,
+    /// What was so before the shot began; of silence, before the disturbance.
+    unsure: Unsure,
+    /// The relay had expired while the disturbance lasted.
+    was_silent: bool,
 }
 
 impl Watch {
@@ -135,25 +185,47 @@ impl Watch {
     pub(super) fn new(span: Span, relay: &Relay) -> Self {
         Self {
             span,
-            trip: None,
+            trip: relay.trip().rose_after(span.begin),
             start: None,
             was_set: relay.trip().is_set,
             marks: relay.marks,
+            unsure: relay.unsure(),
+            was_silent: false,
         }
     }
 
     /// Takes what a message changed that came at `at`.
     pub(super) fn look(&mut self, relay: &Relay, at: Monotonic) {
+        if at > self.span.until {
+            return;
+        }
         let (trip, start) = (relay.trip(), relay.start());
-        let since = |bit: Bit, from: Monotonic| bit.rose.filter(|rose| *rose >= from);
-        self.trip = self.trip.or(since(trip, self.span.begin));
-        self.start = self.start.or(since(start, self.span.fault));
+        self.trip = self.trip.or(trip.rose_after(self.span.begin));
+        self.start = self.start.or(start.rose_after(self.span.fault + -1));
         if at < self.span.fault {
             self.was_set = trip.is_set;
             self.marks = relay.marks;
+            self.unsure[EXPIRED] = relay.unsure()[EXPIRED];
         } else if at <= self.span.deadline {
             self.marks = self.marks.and(relay.marks);
         }
+    }
+
+    /// Looks at a silence that lasts until `now`.
+    pub(super) fn look_at_silence(&mut self, relay: &Relay, now: Monotonic) {
+        if now < self.span.fault {
+            self.unsure[EXPIRED] = relay.unsure()[EXPIRED];
+        } else {
+            self.was_silent |= !relay.rules.is_live();
+        }
+    }
+
+    /// Why the relay's silence in this shot says nothing, if it does not: a number of [`UNSURE`].
+    pub(super) fn unsure(&self, relay: &Relay) -> Option<usize> {
+        let now = relay.unsure();
+        let was_so = |number: &usize| now[*number] != self.unsure[*number];
+        let silent = self.was_silent.then_some(EXPIRED);
+        silent.or_else(|| (0..UNSURE.len()).find(was_so))
     }
 
     /// When the relay tripped while the fault lasted, as far as is known.
@@ -190,7 +262,7 @@ impl Watch {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{Act, Marks, Relay, Span, Watch};
+    use super::{Act, EXPIRED, Marks, Relay, Span, UNSURE, Watch};
     use crate::trip::listener::{Heard, Name, Source};
     use units::Monotonic;
     use wire::ether::Mac;
@@ -223,6 +295,7 @@ pub(super) mod tests {
             trip: Some(trip),
             start: Some(start),
             marks: Marks::default(),
+            dataset: [1, 2],
             is_unusable: false,
         }
     }
@@ -234,6 +307,7 @@ pub(super) mod tests {
             begin: ms(100),
             fault: ms(200),
             deadline: ms(300),
+            until: ms(400),
         };
         let mut watch = Watch::new(span, &relay);
         for message in messages {
@@ -314,7 +388,76 @@ pub(super) mod tests {
         let said = [heard(110, [1, 1], NO), heard(226, [2, 1], TRIPPED)];
         let (watch, relay) = watched(&said);
         assert_eq!(watch.act(), Act::Tripped(ms(226)));
-        assert_eq!(relay.begun_late(), 1, "and that is known");
+        assert_eq!(relay.counts().begun_late, 1, "and that is known");
+    }
+
+    #[test]
+    fn what_makes_silence_worthless_is_known() {
+        let unsure = |messages: &[Heard]| {
+            let (watch, relay) = watched(messages);
+            assert_eq!(watch.act(), Act::Quiet, "{messages:?}");
+            watch.unsure(&relay).map(|number| UNSURE[number])
+        };
+        let [quiet, next] = [heard(110, [5, 1], NO), heard(210, [5, 2], NO)];
+        assert_eq!(unsure(&[quiet, next]), None);
+        assert_eq!(
+            unsure(&[quiet, heard(210, [7, 0], NO)]),
+            Some(UNSURE[1]),
+            "state 6 may have been a trip"
+        );
+        let mut again = heard(210, [1, 1], NO);
+        again.said.t_ns = 9;
+        assert_eq!(unsure(&[quiet, again]), Some(UNSURE[2]));
+        let mut of_another = next;
+        of_another.source.src = Mac([3; 6]);
+        assert_eq!(unsure(&[quiet, of_another]), Some(UNSURE[3]));
+        let mut simulated = next;
+        simulated.is_unusable = true;
+        assert_eq!(unsure(&[quiet, simulated]), Some(UNSURE[4]));
+        assert_eq!(unsure(&[quiet, heard(210, [4, 0], NO)]), Some(UNSURE[5]));
+    }
+
+    #[test]
+    fn a_relay_that_expired_while_the_disturbance_lasted_was_silent() {
+        let silent = |last_ms: i64, look_ms: i64, again_ms: Option<i64>| {
+            let mut message = heard(last_ms, [1, 1], NO);
+            message.said.numbers.tal_ms = 50;
+            let (mut watch, mut relay) = watched(&[message]);
+            relay.look(ms(look_ms));
+            watch.look_at_silence(&relay, ms(look_ms));
+            if let Some(at) = again_ms {
+                let again = heard(at, [1, 2], NO);
+                relay.take(&again);
+                watch.look(&relay, again.at);
+            }
+            watch.unsure(&relay) == Some(EXPIRED)
+        };
+        assert!(!silent(190, 230, None));
+        assert!(silent(190, 250, None), "and nobody heard of it any more");
+        assert!(silent(190, 210, Some(250)), "it came back");
+        assert!(!silent(110, 180, Some(190)), "it was back before the disturbance");
+    }
+
+    #[test]
+    fn a_trip_between_two_shots_is_early_in_the_next_one() {
+        let mut relay = Relay::default();
+        let span = |from: i64| Span {
+            begin: ms(from),
+            fault: ms(from + 100),
+            deadline: ms(from + 200),
+            until: ms(from + 300),
+        };
+        let mut first = Watch::new(span(100), &relay);
+        for message in [
+            heard(110, [1, 1], NO),
+            heard(410, [2, 0], TRIPPED),
+            heard(420, [3, 0], NO),
+        ] {
+            relay.take(&message);
+            first.look(&relay, message.at);
+        }
+        let second = Watch::new(span(400), &relay);
+        assert_eq!((first.act(), second.act()), (Act::Quiet, Act::Early(ms(410))));
     }
 
     #[test]

@@ -95,6 +95,17 @@ impl Pair {
         }
     }
 
+    /// The interface of the second namespace goes down or up, and the carrier of the first with it.
+    pub fn set_b(&self, is_up: bool) {
+        inside(&self.b, || {
+            if is_up {
+                link::set_up("b0")
+            } else {
+                link::set_down("b0")
+            }
+        });
+    }
+
     /// Removes the pair, both ends of it.
     pub fn remove(&self) {
         inside(&self.a, || link::delete("a0"));

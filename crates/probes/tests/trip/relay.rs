@@ -32,6 +32,19 @@ pub(crate) struct Kind {
     pub(crate) latches: bool,
     /// It looks at no quality, no simulation bit and no smpSynch.
     pub(crate) trusts: bool,
+    /// It looks at no sample at all: this says when it trips.
+    pub(crate) blind: Option<fn(Moment) -> bool>,
+    /// It dies so long after its stream began, in ns, and goes on with its messages.
+    pub(crate) dies_ns: Option<i64>,
+}
+
+/// What a device knows that looks at no sample.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    /// Of the wall clock, in ns.
+    pub(crate) wall_ns: i64,
+    /// Since the first frame of any stream, in ns; below 0 before it.
+    pub(crate) since_first_ns: i64,
 }
 
 impl Default for Kind {
@@ -45,6 +58,8 @@ impl Default for Kind {
             name: "IED1LD0/LLN0$GO$gcbTrip",
             latches: false,
             trusts: false,
+            blind: None,
+            dies_ns: None,
         }
     }
 }
@@ -114,6 +129,7 @@ struct State {
     /// When the current first was, and last was, over the threshold.
     over: Option<(Monotonic, Monotonic)>,
     repeat: Monotonic,
+    first: Option<Monotonic>,
     longest_ns: Arc<AtomicI64>,
 }
 
@@ -134,6 +150,7 @@ impl State {
             message,
             over: None,
             repeat: Monotonic::from_ns(0),
+            first: None,
             longest_ns,
         }
     }
@@ -142,6 +159,7 @@ impl State {
         let _ = self.port.wait(500_000);
         let now = sys::clock::monotonic();
         while let Some(frame) = self.port.next() {
+            self.first.get_or_insert(now);
             let tag = frame.vlan().map(|tag| VlanTag {
                 tpid: tag.tpid,
                 tci: tag.tci,
@@ -158,7 +176,16 @@ impl State {
         }
         let since = |delay: i64| self.over.is_some_and(|(first, _)| now - first >= delay);
         let was = self.message.all_data[0] == Value::Boolean(true);
-        let trip = self.kind.delay_ns.is_some_and(since) || was && self.kind.latches;
+        let since_first_ns = self.first.map_or(-1, |first| now - first);
+        let is_dead = self.kind.dies_ns.is_some_and(|ns| since_first_ns > ns);
+        let moment = Moment {
+            wall_ns: sys::clock::realtime().as_ns(),
+            since_first_ns,
+        };
+        let trip = match self.kind.blind {
+            Some(trips) => trips(moment),
+            None => !is_dead && self.kind.delay_ns.is_some_and(since) || was && self.kind.latches,
+        };
         self.say([trip, since(self.kind.start_ns)], now);
     }
 

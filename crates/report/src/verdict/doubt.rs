@@ -308,7 +308,8 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
     match kind {
         EventKind::ClockStep => (by_value && series.spec.clock == SeriesClock::Realtime).then_some(true),
-        EventKind::RtThrottled | EventKind::HeldUp | EventKind::StreamDoubt | EventKind::NotCounted => Some(false),
+        EventKind::RtThrottled | EventKind::HeldUp => Some(false),
+        EventKind::StreamDoubt | EventKind::NotCounted | EventKind::Unproven => Some(false),
         // Beyond its limit it would be in service, too.
         EventKind::HeldByUs => of_a_thread.then_some(false),
         EventKind::Link => series.sends_frames().then_some(false),

@@ -1,7 +1,8 @@
 //! What an interface counts: frames, and where lost frames were lost.
 
+use super::LinkInfo;
 use super::backlog::Backlog;
-use super::parse::HEADER_OCTETS;
+use super::parse::{self, HEADER_OCTETS};
 use super::request::{open_route, request, take};
 use crate::error::{SysError, errno_of};
 use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST, NlasIterator};
@@ -51,7 +52,7 @@ impl LinkStatistics {
 
 /// The counters of one interface, also for a thread in another network namespace.
 pub struct LinkCounters {
-    socket: Socket,
+    socket: Arc<Socket>,
     /// The question, and room for the answer: reading allocates nothing.
     request: Vec<u8>,
     answer: Box<[u8]>,
@@ -78,7 +79,7 @@ impl LinkCounters {
         let mut message = LinkMessage::default();
         message.header.index = index;
         Ok(Self {
-            socket,
+            socket: Arc::new(socket),
             request: request(RouteNetlinkMessage::GetLink(message), NLM_F_REQUEST | NLM_F_ACK),
             answer: vec![0; ANSWER_OCTETS].into(),
             backlog: Backlog::open(),
@@ -93,15 +94,31 @@ impl LinkCounters {
     pub fn read(&mut self) -> Result<LinkStatistics, SysError> {
         let name = Arc::clone(&self.name);
         let counted = self
-            .ask()
+            .ask(statistics)
             .map_err(|errno| SysError::refused("read the counters of", name, errno))?;
         Ok(LinkStatistics {
             no_room: self.backlog.read(&mut self.answer),
-            ..counted
+            ..counted.unwrap_or_default()
         })
     }
 
-    fn ask(&mut self) -> Result<LinkStatistics, Errno> {
+    /// The interface as it is now; `None` when it is gone, or the kernel does not tell.
+    pub fn link(&mut self) -> Option<LinkInfo> {
+        self.ask(parse::link).ok().flatten()
+    }
+
+    /// The same for another thread, which may ask as long as nobody asks these.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            socket: Arc::clone(&self.socket),
+            request: self.request.clone(),
+            answer: vec![0; ANSWER_OCTETS].into(),
+            backlog: Backlog::open(),
+            name: Arc::clone(&self.name),
+        }
+    }
+
+    fn ask<T>(&mut self, of: impl Fn(&[u8]) -> Option<T>) -> Result<Option<T>, Errno> {
         self.socket.send(&self.request, 0).map_err(|error| errno_of(&error))?;
         let mut read = None;
         let mut consistent = true;
@@ -112,9 +129,13 @@ impl LinkCounters {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(errno_of(&error)),
             };
-            let mut each = |payload: &[u8]| read = read.or_else(|| statistics(payload));
+            let mut each = |payload: &[u8]| {
+                if read.is_none() {
+                    read = of(payload);
+                }
+            };
             if take(&self.answer[..octets], &mut consistent, &mut each)? {
-                return Ok(read.unwrap_or_default());
+                return Ok(read);
             }
         }
     }

@@ -115,6 +115,11 @@ impl PacketPort {
         self.counters.read()
     }
 
+    /// What tells another thread of the interface's link, as long as nobody asks [`PacketPort::link_statistics`].
+    pub fn link(&self) -> LinkCounters {
+        self.counters.again()
+    }
+
     /// How many frames the receive ring holds: at least as many as asked for.
     pub fn ring_frames(&self) -> usize {
         self.ring.as_ref().map_or(0, Ring::slots)

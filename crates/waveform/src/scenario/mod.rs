@@ -2,6 +2,7 @@
 
 mod file;
 mod library;
+mod plain;
 mod record;
 #[cfg(test)]
 mod tests;

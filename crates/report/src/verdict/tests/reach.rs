@@ -46,6 +46,7 @@ const REACH: [(EventKind, &str); 33] = [
     (EventKind::StreamDoubt, ALL),
     (EventKind::NotCounted, ALL),
     (EventKind::ControlFailed, ALL),
+    (EventKind::Unproven, ALL),
     (EventKind::Refused, NONE),
     (EventKind::Interrupted, NONE),
     (EventKind::Break, NONE),

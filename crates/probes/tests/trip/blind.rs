@@ -1,0 +1,128 @@
+//! Devices that never look at a sample, and relays that die: none of them gets a pass.
+
+use super::relay::{Kind, Moment};
+use super::{Recorded, TripConfig, can_run, few, heard_of, tested, texts};
+use model::EventKind;
+
+const MS: i64 = 1_000_000;
+const SECOND: i64 = 1_000 * MS;
+
+/// Devices that know when, and not what.
+const BLIND: [(&str, fn(Moment) -> bool); 7] = [
+    ("it never trips", |_| false),
+    ("it has tripped", |_| true),
+    ("every quarter of a second", |now| now.wall_ns % (SECOND / 4) < 50 * MS),
+    ("every 700 ms", |now| now.wall_ns % (700 * MS) < 60 * MS),
+    ("at each top of a second", |now| now.wall_ns % SECOND < 100 * MS),
+    ("every 3 s", |now| now.wall_ns % (3 * SECOND) < 200 * MS),
+    ("once, soon after the stream begins", |now| {
+        (650 * MS..750 * MS).contains(&now.since_first_ns)
+    }),
+];
+
+/// What puts a series in doubt.
+const DOUBTS: [EventKind; 5] = [
+    EventKind::NotCounted,
+    EventKind::ControlFailed,
+    EventKind::Unproven,
+    EventKind::StreamDoubt,
+    EventKind::SocketDrop,
+];
+
+/// Whether the limits of a test set, no failure and no false trip, pass on this series.
+fn passes(recorded: &Recorded, series: &str) -> bool {
+    let counters = recorded.counters(series);
+    let id = recorded.id(series);
+    let events = recorded.file.events().expect("events");
+    let mut concerning = events
+        .iter()
+        .filter(|event| event.series.is_none_or(|of| of == id) && DOUBTS.contains(&event.kind));
+    counters.received > 0 && (counters.lost, counters.unwanted) == (0, 0) && concerning.next().is_none()
+}
+
+fn of(kind: &Kind, shots: u32, scenarios: &[&str]) -> TripConfig {
+    TripConfig {
+        relays: vec![heard_of(kind, None)],
+        ..few(shots, scenarios)
+    }
+}
+
+fn blind(trips: fn(Moment) -> bool) -> Kind {
+    Kind {
+        blind: Some(trips),
+        ..Kind::default()
+    }
+}
+
+#[test]
+fn a_device_that_looks_at_no_sample_passes_nothing() {
+    if !can_run("a_device_that_looks_at_no_sample_passes_nothing") {
+        return;
+    }
+    let check = |(what, trips): (&str, fn(Moment) -> bool), scenarios: &[&str], series: &str| {
+        let kind = blind(trips);
+        let (recorded, ended) = tested(&of(&kind, 2, scenarios), &[kind]);
+        ended.expect("it ends well");
+        assert!(!passes(&recorded, series), "{what}: {series}");
+    };
+    std::thread::scope(|scope| {
+        for device in BLIND {
+            scope.spawn(move || {
+                check(device, &["load"], "security/load");
+                check(device, &["overcurrent", "load"], "trip/overcurrent");
+            });
+        }
+    });
+}
+
+#[test]
+fn the_silence_of_a_relay_that_never_trips_proves_nothing() {
+    if !can_run("the_silence_of_a_relay_that_never_trips_proves_nothing") {
+        return;
+    }
+    let unproven = |kind: Kind, scenarios: &[&str]| {
+        let (recorded, ended) = tested(&of(&kind, 2, scenarios), &[kind]);
+        ended.expect("it ends well");
+        let counted = recorded.counters("security/load");
+        assert_eq!(counted.unwanted, 0);
+        // A test set that was held up in both of its shots has nothing to prove.
+        counted.received == 0 || !texts(&recorded, EventKind::Unproven).is_empty()
+    };
+    assert!(unproven(blind(|_| false), &["load"]));
+    let other_stream = Kind {
+        sv_id: Some("MU02"),
+        ..Kind::default()
+    };
+    assert!(unproven(other_stream, &["overcurrent", "load"]));
+    let dies = Kind {
+        dies_ns: Some(4 * SECOND),
+        ..Kind::default()
+    };
+    assert!(unproven(dies, &["load"]));
+}
+
+#[test]
+fn the_silence_of_a_relay_that_trips_for_a_fault_counts() {
+    if !can_run("the_silence_of_a_relay_that_trips_for_a_fault_counts") {
+        return;
+    }
+    let kind = Kind::default();
+    // Also one whose control block nobody named: the positive control finds it.
+    let learned = TripConfig {
+        controls: Vec::new(),
+        ..few(2, &["load"])
+    };
+    for config in [of(&kind, 2, &["load"]), learned] {
+        let (recorded, ended) = tested(&config, std::slice::from_ref(&kind));
+        ended.expect("it ends well");
+        let notes = texts(&recorded, EventKind::Note);
+        let of_controls: Vec<&String> = notes.iter().filter(|text| text.starts_with("control fault")).collect();
+        assert_eq!(of_controls.len(), 2, "{notes:?}");
+        // A test set that was held up says so, five times at the most.
+        if of_controls.iter().all(|text| text.contains("trip after")) {
+            assert_eq!(texts(&recorded, EventKind::Unproven), Vec::<String>::new());
+        }
+        let left_out = texts(&recorded, EventKind::NotCounted).len() as u64;
+        assert_eq!(recorded.counters("security/load").received + left_out, 2, "{notes:?}");
+    }
+}
