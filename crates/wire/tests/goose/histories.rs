@@ -29,6 +29,17 @@ fn steps(fate: impl Strategy<Value = Fate>) -> impl Strategy<Value = Vec<(Step, 
     whole.prop_map(|(first, rest)| std::iter::once(first).chain(rest).collect())
 }
 
+/// stNum and sqNum of a publisher that has just begun, or of one whose sqNum is about to go round.
+fn numbers() -> impl Strategy<Value = [u32; 2]> {
+    prop_oneof![2 => Just([1, 1]), 1 => (u32::MAX - 12..=u32::MAX).prop_map(|sq_num| [5, sq_num])]
+}
+
+/// Of one whose states are, too.
+fn any_numbers() -> impl Strategy<Value = [u32; 2]> {
+    let high = (u32::MAX - 3..=u32::MAX, u32::MAX - 12..=u32::MAX).prop_map(|(st_num, sq_num)| [st_num, sq_num]);
+    prop_oneof![1 => numbers(), 1 => high]
+}
+
 fn any_fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         20 => Just(Fate::Arrives),
@@ -64,8 +75,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn what_went_wrong_is_never_passed_over(steps in steps(any_fate()), fault in any_fault(), at in 0..12_usize) {
-        let history = History::of(&steps, fault, at);
+    fn what_went_wrong_is_never_passed_over(
+        begin in numbers(),
+        steps in steps(any_fate()),
+        fault in any_fault(),
+        at in 0..12_usize,
+    ) {
+        let history = History::of(begin, &steps, fault, at);
         let supervisor = supervised(&history, 1.0);
         let wrong = [history.has_lost(), history.has_expired(), history.has_restarted(), history.has_foreign()];
         if wrong.contains(&true) {
@@ -79,12 +95,12 @@ proptest! {
     }
 
     #[test]
-    fn a_publisher_without_fault_is_clean(steps in steps(harmless_fate())) {
+    fn a_publisher_without_fault_is_clean(begin in any_numbers(), steps in steps(harmless_fate())) {
         // A whole state that the next one overtakes is one that never came in time.
         let in_order = |(step, fate)| (step, if step == Step::Change { Fate::Arrives } else { fate });
         let steps: Vec<_> = steps.into_iter().map(in_order).collect();
         // What is overtaken makes the time between those taken longer than one interval.
-        let history = History::of(&steps, Fault::None, 0);
+        let history = History::of(begin, &steps, Fault::None, 0);
         let supervisor = supervised(&history, 8.0);
         prop_assert!(is_clean(&supervisor), "lost {}; {:?}", supervisor.rules().lost(), supervisor.counts());
     }

@@ -73,9 +73,9 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Runs a publisher through `steps`; `fault` happens before step `at`.
-    pub(crate) fn of(steps: &[(Step, Fate)], fault: Fault, at: usize) -> Self {
-        let mut run = Run::new();
+    /// Runs a publisher through `steps` from this stNum and sqNum on; `fault` happens before step `at`.
+    pub(crate) fn of([st_num, sq_num]: [u32; 2], steps: &[(Step, Fate)], fault: Fault, at: usize) -> Self {
+        let mut run = Run::new(Progress::at(st_num, sq_num));
         for (number, (step, fate)) in steps.iter().enumerate() {
             if number == at {
                 run.fault(fault);
@@ -152,11 +152,11 @@ struct Run {
 }
 
 impl Run {
-    fn new() -> Self {
+    fn new(progress: Progress) -> Self {
         Self {
             history: History::default(),
             curve: Curve::default(),
-            progress: Progress::at(1, 1),
+            progress,
             now_ns: 0,
             t_ms: 0,
             life: 0,
