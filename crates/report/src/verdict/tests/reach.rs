@@ -17,7 +17,7 @@ const STEPS: [&[&str]; 5] = [
 ];
 
 /// The series that an event touches which names none and of which is not known when it was.
-const REACH: [(EventKind, &str); 33] = [
+const REACH: [(EventKind, &str); 34] = [
     (EventKind::LoadStarted, NONE),
     (EventKind::LoadStopped, NONE),
     (EventKind::StepStarted, NONE),
