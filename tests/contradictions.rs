@@ -8,9 +8,9 @@ use support::bridge::{bed, inside};
 use support::{end, json, root_or_skip, run, series, until_thread};
 use testing::Running;
 
-/// Nothing is ever lost by a thread that only wakes up.
-const LIMITS: &str = "name = \"site\"\nwhat = \"tests\"\n[[limit]]\nid = \"lost\"\nseries = \"wakeup/*\"\nquantity = \"lost\"\n\
-    allowed = 0\nsource = \"tests\"\n";
+/// The recorded thread woke up.
+const LIMITS: &str = "name = \"site\"\nwhat = \"tests\"\n[[limit]]\nid = \"received\"\nseries = \"wakeup/*\"\nquantity = \"received\"\n\
+    at_least = 1\nsource = \"tests\"\n";
 
 fn minute() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/minute.triptime")
@@ -94,6 +94,33 @@ fn a_second_that_is_gone_and_a_maximum_that_cannot_be_are_told_and_decide_nothin
         assert!(texts.iter().any(|text| text.starts_with(words)), "{texts:?}");
         assert_eq!(texts.len(), found.len(), "the other CPU's series agrees: {found:?}");
     }
+}
+
+/// Without its limits, a run that was started with some would read as one that nobody was to judge.
+#[test]
+fn a_run_whose_limits_are_gone_is_damaged_and_can_be_judged_again() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let gone = directory.path().join("gone.triptime");
+    let file = RunFile::open(&minute()).expect("a run");
+    let mut info = file.info().clone();
+    info.arguments = ["wakeup", "--limits", "substation"].map(str::to_owned).to_vec();
+    let mut writer = RunWriter::create(&gone, &info, None).expect("a run");
+    for (_, spec) in file.series().expect("series") {
+        writer.add_series(&spec).expect("added");
+    }
+    writer.finish(file.state(), file.duration_ns()).expect("closed");
+    let path = gone.display().to_string();
+    for face in [&[][..], &["--json"], &["--summary"], &["--full"]] {
+        let output = run(&[&["report", path.as_str()], face].concat());
+        assert_eq!(output.status.code(), Some(2), "{face:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            said.contains("gone.triptime") && said.contains("the limits that it kept are gone"),
+            "{said}"
+        );
+    }
+    let judged = run(&["report", &path, "--limits", "substation"]);
+    assert_eq!(judged.status.code(), Some(3));
 }
 
 #[test]

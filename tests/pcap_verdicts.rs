@@ -189,6 +189,36 @@ fn the_profiles_of_the_program_judge_a_capture() {
     assert_eq!(judged_by("avb", &path, &[]), ("fail".to_owned(), gap));
 }
 
+/// Nobody counts how late the frames of a capture were: 0 would be no evidence.
+#[test]
+fn a_limit_on_what_a_capture_does_not_count_is_refused_or_undecided() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("held.pcap");
+    // One frame is held back by 400 ms.
+    capture_of(&path, 1, 8_000, |_, sample| {
+        (1, if sample == 4_000 { 400_000_000 } else { 0 })
+    });
+    let out = directory.path().join("run.triptime");
+    let late = profile(directory.path(), "late", "0");
+    let output = pcap(&[text(&path), "--limits", text(&late), "--out", text(&out)]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    for part in [
+        "late.toml, line 6",
+        "spacing/* has no \"late\"",
+        "spacing/* has max",
+        "\"late\" is of rtt/*",
+    ] {
+        assert!(stderr(&output).contains(part), "{part} in {}", stderr(&output));
+    }
+    assert!(!out.exists(), "refused before anything was read");
+
+    let all = std::fs::read_to_string(&late).unwrap().replace("spacing/*", "*");
+    std::fs::write(&late, all).unwrap();
+    let (verdict, why, status) = judged(&path, &late, &[]);
+    assert_eq!((verdict.as_str(), status), ("inconclusive", Some(3)), "{why}");
+    assert!(why.starts_with("spacing/* does not count \"late\""), "{why}");
+}
+
 #[test]
 fn worst_gaps_carry_frame_numbers_into_the_report() {
     let directory = tempfile::tempdir().unwrap();

@@ -360,6 +360,13 @@ fn limits_are_judged_at_the_end_that_measures() {
     let far = wait(far, &["far"]);
     let profiles = |output: &Output| json(output)["profiles"].as_array().expect("profiles").len();
     assert_eq!(profiles(&near), 1, "{}", stderr(&near));
-    assert_eq!(far.status.code(), Some(0), "{}", stderr(&far));
-    assert_eq!(profiles(&far), 0);
+    // What was asked for there, too, was not judged there: that is no success.
+    assert_eq!(far.status.code(), Some(3), "{}", stderr(&far));
+    assert!(stderr(&far).contains("nothing was judged here"), "{}", stderr(&far));
+    let document = json(&far);
+    assert_eq!(
+        (&document["verdict"], &document["coverage"]),
+        (&"inconclusive".into(), &"none".into())
+    );
+    assert_eq!(profiles(&far), 1);
 }

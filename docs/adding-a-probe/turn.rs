@@ -27,7 +27,8 @@ static TURN: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: true,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// What can be said about it. In a plan each option is a key of the step.

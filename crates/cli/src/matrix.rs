@@ -92,7 +92,7 @@ fn measured(file: &Path, for_causes: bool) -> Result<Option<Measurement>, Failur
 
 fn judged(run: &RunFile, for_causes: bool) -> Result<Measurement, Failure> {
     let view = run.view()?;
-    let profile = verdict::profile_of(run, &view, None)?;
+    let profile = verdict::profile_of(run, None)?;
     Ok(Measurement {
         judgement: Judgement::of(&view, profile.as_slice()),
         view,

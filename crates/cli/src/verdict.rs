@@ -25,7 +25,10 @@ pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Res
     let report = read(file, profile)?;
     let status = present(&report, &args.face, &args.pages);
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
-        say(&"this end returned the frames: the other end measured the round trips, and judges the limits");
+        say(
+            &"this end returned the frames, and nothing was judged here: the other end measured the round trips, and judges them by the \
+              limits that it is given",
+        );
     }
     status
 }
@@ -58,7 +61,7 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     let run = RunFile::open(file)?;
     let recording = run::survey(&run)?;
     let view = run.view()?;
-    let profile = profile_of(&run, &view, profile)?;
+    let profile = profile_of(&run, profile)?;
     let search = search(&run)?;
     let table = table::of_plan(&run)?;
     let report = Report::new(view, profile.into_iter().collect()).with_recording(recording);
@@ -67,15 +70,26 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
 }
 
 /// What judges a run: the profile that is given, or the limits that are kept in it.
-pub(crate) fn profile_of(run: &RunFile, view: &RunView, given: Option<Profile>) -> Result<Option<Profile>, Failure> {
-    let profile = match given {
-        Some(profile) => Some(profile),
-        None => run
-            .document("limits")?
-            .map(|text| Profile::parse(&text, "limits kept in the run"))
-            .transpose()?,
-    };
-    Ok(profile.filter(|_| !only_reflected(view)))
+pub(crate) fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option<Profile>, Failure> {
+    if given.is_some() {
+        return Ok(given);
+    }
+    let kept = run.document("limits")?;
+    if kept.is_none() && was_given_limits(run) {
+        return Err(Failure::Usage(format!(
+            "{}: it was started with --limits, and the limits that it kept are gone: the file is damaged; to judge what is left of it, \
+             give --limits again",
+            run.path().display()
+        )));
+    }
+    let profile = kept.map(|text| Profile::parse(&text, "limits kept in the run"));
+    Ok(profile.transpose()?)
+}
+
+/// Whether the command that made a run was given limits, which it then keeps.
+fn was_given_limits(run: &RunFile) -> bool {
+    let mut words = run.info().arguments.iter();
+    words.any(|word| word == "--limits" || word.starts_with("--limits="))
 }
 
 /// What the run is the answer to, if it is of a search.

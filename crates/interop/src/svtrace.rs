@@ -3,7 +3,7 @@
 //! window.
 
 use crate::logger::lines::Lines;
-use model::{Event, EventKind, SeriesSpec, kind};
+use model::{Counter, Event, EventKind, SeriesSpec, kind};
 use run::{ReadSeries, Thresholds};
 use std::io::Read;
 use store::{Batch, RunWriter, StoreError};
@@ -97,7 +97,7 @@ pub fn import<R: Read>(
 }
 
 fn spec(file: &str) -> SeriesSpec {
-    SeriesSpec {
+    let spec = SeriesSpec {
         settings: vec![
             ("tool".into(), "svtrace --record".into()),
             ("file".into(), file.into()),
@@ -108,7 +108,8 @@ fn spec(file: &str) -> SeriesSpec {
             "svtrace",
             "tpacket_rcv -> consume_skb of the thread that hands over, measured by svtrace",
         )
-    }
+    };
+    spec.not_counting(&[Counter::Lost, Counter::Duplicate, Counter::Reordered])
 }
 
 fn microseconds(line: &[u8]) -> Option<i64> {

@@ -7,7 +7,7 @@ use super::pairing::{Found, MOST_RUNS, Records, Seen, WITHIN_NS};
 use super::summary::Between;
 use super::tally::{Outcome, Tally};
 use super::{Merge, MergeError};
-use model::{SeriesClock, SeriesSpec, hop::HopName, setting};
+use model::{Counter, SeriesClock, SeriesSpec, hop::HopName, setting};
 use run::ReadSeries;
 use store::RunWriter;
 
@@ -219,6 +219,8 @@ impl Maker<'_> {
             settings,
             ..HopName { from, to, stream: name }.series(what)
         };
+        // Frames are paired, whatever came first.
+        let spec = spec.not_counting(&[Counter::Reordered]);
         let start_ns = since_ns.max(self.window_end_ns - merge.window_ns().max(1));
         let open = ReadSeries::open(run, spec, &merge.thresholds, start_ns)?;
         if !is_own {

@@ -1,6 +1,8 @@
 //! A series: a named stream of samples in ns.
 
+use crate::counters::Counter;
 use crate::kind::Kind;
+use crate::setting;
 
 /// Which clock a series' values are differences of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +70,21 @@ impl SeriesSpec {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// Whether it counts this: its kind does, and what made it could see it. Of a kind that is not known nobody can tell.
+    pub fn counts(&self, counter: Counter) -> bool {
+        let left_out = self.setting(setting::NOT_COUNTED).unwrap_or_default();
+        let is_left_out = left_out.split(", ").any(|name| name == counter.name());
+        !is_left_out && self.kind.is_some_and(|kind| kind.counts(counter))
+    }
+
+    /// The same, but for these counters of its kind, which what makes it cannot see.
+    #[must_use]
+    pub fn not_counting(mut self, counters: &[Counter]) -> Self {
+        let names: Vec<&str> = counters.iter().map(|counter| counter.name()).collect();
+        self.settings.push((setting::NOT_COUNTED.into(), names.join(", ")));
+        self
+    }
+
     /// The name of its kind; of one that is not known, the first part of its own name.
     pub fn family(&self) -> &str {
         let unknown = || self.name.split('/').next().unwrap_or_default();
@@ -83,4 +100,21 @@ impl SeriesSpec {
 /// The label of a series under another name, such as that of a load: `hackbench/cpu1`.
 pub fn under(above: Option<&str>, label: &str) -> String {
     above.map_or_else(|| label.to_owned(), |above| format!("{above}/{label}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SeriesSpec;
+    use crate::counters::Counter;
+
+    #[test]
+    fn a_series_counts_what_its_kind_does_unless_it_says_otherwise() {
+        let spacing = SeriesSpec::named("spacing/MU01");
+        assert!(spacing.counts(Counter::Lost) && spacing.counts(Counter::Conflicting));
+        assert!(!spacing.counts(Counter::Late));
+        let of_a_log = spacing.not_counting(&[Counter::Conflicting, Counter::Lost]);
+        assert!(!of_a_log.counts(Counter::Conflicting) && !of_a_log.counts(Counter::Lost));
+        assert!(of_a_log.counts(Counter::Duplicate));
+        assert!(!SeriesSpec::named("of-another-version/MU01").counts(Counter::Lost));
+    }
 }

@@ -33,3 +33,5 @@ pub const STAMP_STEP_NS: &str = "stamps in steps of (ns)";
 pub const STAMPS: &str = "time stamps";
 /// How far stamps of the NIC's clock may be off on the system clock, in ns.
 pub const NIC_UNCERTAINTY_NS: &str = "NIC clock uncertainty (ns)";
+/// Counters of its kind that a series does not count, by name: what made it could not see them.
+pub const NOT_COUNTED: &str = "not counted";

@@ -150,6 +150,7 @@ impl Report {
     fn words(&self) -> &'static str {
         match self.verdict() {
             _ if self.is_answer() => "answer",
+            _ if !self.is_judged() => "not judged",
             verdict if verdict == self.judgement.verdict => self.judgement.words(),
             verdict => verdict.word(),
         }

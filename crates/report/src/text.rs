@@ -1,5 +1,6 @@
 //! Small things every form of the report writes the same way.
 
+use model::{Counter, SeriesView};
 use units::Realtime;
 
 /// A count with its digits in groups of three: `600 000`.
@@ -13,6 +14,14 @@ pub(crate) fn count(n: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A counter of a series, or a dash where nothing counts it.
+pub(crate) fn counted_text(series: &SeriesView, counter: Counter) -> String {
+    match series.lists(counter) {
+        true => count(series.counters.get(counter)),
+        false => "–".to_owned(),
+    }
 }
 
 /// With a capital letter at its beginning.

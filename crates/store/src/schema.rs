@@ -23,7 +23,8 @@ CREATE TABLE run (
   started_ns   INTEGER NOT NULL,
   window_ns    INTEGER NOT NULL,
   state        TEXT    NOT NULL CHECK (state IN ('running', 'complete', 'interrupted')),
-  duration_ns  INTEGER
+  duration_ns  INTEGER,
+  documents    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE argument (

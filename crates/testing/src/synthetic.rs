@@ -128,9 +128,11 @@ fn one_window(
     }
     let start_ns = second * SECOND_NS;
     let received = part.count();
+    let is_watched = view.spec.family() == "noise";
     let counters = Counters {
         expected: received,
         received,
+        watched_ns: if is_watched { SECOND_NS } else { 0 },
         ..Counters::default()
     };
     view.counters.add(&counters);
@@ -265,7 +267,7 @@ pub fn run(mut series: Vec<SeriesView>) -> RunView {
         shots: Vec::new(),
         readings: Vec::new(),
         facts: Vec::new(),
-        counts_conflicts: true,
+        lacks: Vec::new(),
         lacks_log: None,
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     let (mut runs, mut profiles) = (Vec::new(), Vec::new());
     for text in &args.runs {
         let run = named::open(text)?;
-        profiles.push(verdict::profile_of(&run.file, &run.view, None)?);
+        profiles.push(verdict::profile_of(&run.file, None)?);
         runs.push((run.shown_by(), run.view));
     }
     let lacking = runs.iter().any(|(_, run)| run.lacks_log.is_some());

@@ -3,7 +3,7 @@
 use super::log::{Log, Logged};
 use super::pair::Publisher;
 use super::{Imported, LoggerError, LoggerOptions, Relation};
-use model::{Event, EventKind, Kind, SeriesClock, SeriesSpec, kind};
+use model::{Counter, Event, EventKind, Kind, SeriesClock, SeriesSpec, kind};
 use recording::{Record, SegmentWriter, StreamInfo, flag};
 use run::ReadSeries;
 use run::sealing;
@@ -204,7 +204,7 @@ impl<'a> Maker<'a> {
             true => "publisher's stamp -> subscriber's stamp",
             false => "application's stamp of one sample -> that of the next",
         };
-        SeriesSpec {
+        let spec = SeriesSpec {
             clock: SeriesClock::Realtime,
             settings: vec![
                 ("tool".into(), "sv_timestamp_logger".into()),
@@ -217,6 +217,11 @@ impl<'a> Maker<'a> {
                 ),
             ],
             ..SeriesSpec::of(kind, name, what)
+        };
+        match self.is_of_a_pair() {
+            true => spec,
+            // A log has numbers and stamps, and no contents.
+            false => spec.not_counting(&[Counter::Conflicting]),
         }
     }
 

@@ -15,6 +15,14 @@ const NOT_SENT: (Counter, &str) = (
     "Instants that were slept through: nothing was sent for them",
 );
 
+/// What the numbers and contents of sampled values tell.
+const OF_SAMPLES: &[Counter] = &[
+    Counter::Lost,
+    Counter::Duplicate,
+    Counter::Conflicting,
+    Counter::Reordered,
+];
+
 /// `wakeup/*`
 pub static WAKEUP: Kind = Kind {
     name: "wakeup",
@@ -25,7 +33,8 @@ pub static WAKEUP: Kind = Kind {
     line: Some(BudgetLine::WakeUp),
     accounts: Accounts::Periods,
     is_repeated: true,
-    counters: &[],
+    counts: &[Counter::Missed],
+    words: &[],
 };
 
 /// `noise/*`
@@ -38,7 +47,8 @@ pub static NOISE: Kind = Kind {
     line: None,
     accounts: Accounts::Watched,
     is_repeated: true,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// `rtt/*`
@@ -51,7 +61,14 @@ pub static RTT: Kind = Kind {
     line: Some(BudgetLine::RoundTrip),
     accounts: Accounts::Periods,
     is_repeated: true,
-    counters: &[],
+    counts: &[
+        Counter::Lost,
+        Counter::Late,
+        Counter::Duplicate,
+        Counter::Reordered,
+        Counter::Missed,
+    ],
+    words: &[],
 };
 
 /// `stage/*`
@@ -63,7 +80,8 @@ pub static STAGE: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// `turnaround/*`
@@ -75,7 +93,8 @@ pub static TURNAROUND: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// `publish/*`
@@ -88,7 +107,8 @@ pub static PUBLISH: Kind = Kind {
     line: Some(BudgetLine::Publish),
     accounts: Accounts::Periods,
     is_repeated: false,
-    counters: &[REFUSED, NOT_SENT],
+    counts: &[Counter::Lost, Counter::Late, Counter::Missed],
+    words: &[REFUSED, NOT_SENT],
 };
 
 /// `talk/*`
@@ -101,7 +121,8 @@ pub static TALK: Kind = Kind {
     line: None,
     accounts: Accounts::Periods,
     is_repeated: false,
-    counters: &[REFUSED, NOT_SENT],
+    counts: &[Counter::Lost, Counter::Late, Counter::Missed],
+    words: &[REFUSED, NOT_SENT],
 };
 
 /// `send/*`
@@ -113,7 +134,8 @@ pub static SEND: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// `departure/*`
@@ -125,7 +147,8 @@ pub static DEPARTURE: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// `listen/*`
@@ -138,7 +161,9 @@ pub static LISTEN: Kind = Kind {
     line: None,
     accounts: Accounts::Periods,
     is_repeated: false,
-    counters: &[],
+    // Contents are compared of some of its streams only: subscribe does it of all.
+    counts: &[Counter::Lost, Counter::Late, Counter::Duplicate, Counter::Reordered],
+    words: &[],
 };
 
 /// `arrival/*`
@@ -150,7 +175,8 @@ pub static ARRIVAL: Kind = Kind {
     line: Some(BudgetLine::ToHostEdge),
     accounts: Accounts::Periods,
     is_repeated: false,
-    counters: &[],
+    counts: OF_SAMPLES,
+    words: &[],
 };
 
 /// `hop/*`
@@ -162,7 +188,8 @@ pub static HOP: Kind = Kind {
     line: Some(BudgetLine::HostTransit),
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[Counter::Lost, Counter::Duplicate, Counter::Reordered],
+    words: &[],
 };
 
 /// `delivery/*`
@@ -174,7 +201,8 @@ pub static DELIVERY: Kind = Kind {
     line: Some(BudgetLine::GuestDelivery),
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// `age/*`
@@ -186,7 +214,8 @@ pub static AGE: Kind = Kind {
     line: Some(BudgetLine::Age),
     accounts: Accounts::Periods,
     is_repeated: false,
-    counters: &[],
+    counts: OF_SAMPLES,
+    words: &[],
 };
 
 /// `use/*`
@@ -199,7 +228,8 @@ pub static USE: Kind = Kind {
     line: None,
     accounts: Accounts::Periods,
     is_repeated: false,
-    counters: &[],
+    counts: OF_SAMPLES,
+    words: &[],
 };
 
 /// `spacing/*`
@@ -211,7 +241,8 @@ pub static SPACING: Kind = Kind {
     line: None,
     accounts: Accounts::Periods,
     is_repeated: false,
-    counters: &[],
+    counts: OF_SAMPLES,
+    words: &[],
 };
 
 /// `latency/*`
@@ -223,7 +254,8 @@ pub static LATENCY: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[Counter::Lost, Counter::Reordered],
+    words: &[],
 };
 
 /// `goose/*`
@@ -236,7 +268,14 @@ pub static GOOSE: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[(
+    counts: &[
+        Counter::Lost,
+        Counter::Late,
+        Counter::Duplicate,
+        Counter::Conflicting,
+        Counter::Reordered,
+    ],
+    words: &[(
         Counter::Late,
         "How often no message came in the time that the one before allowed",
     )],
@@ -252,7 +291,8 @@ pub static CLOCK: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[Counter::Lost],
+    words: &[],
 };
 
 /// `goose-transfer/*`
@@ -265,7 +305,8 @@ pub static GOOSE_TRANSFER: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// `task/*`
@@ -277,7 +318,8 @@ pub static TASK: Kind = Kind {
     line: Some(BudgetLine::Task),
     accounts: Accounts::Periods,
     is_repeated: true,
-    counters: &[
+    counts: &[Counter::Late, Counter::Missed],
+    words: &[
         (Counter::Late, "Overruns: tasks that took longer than their cycle"),
         (Counter::Missed, "Cycles that were slept through: no task ran for them"),
     ],
@@ -293,7 +335,8 @@ pub static TASK_STAGE: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// `trip/*`
@@ -305,7 +348,8 @@ pub static TRIP: Kind = Kind {
     line: Some(BudgetLine::Trip),
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[
+    counts: &[Counter::Lost, Counter::Unwanted],
+    words: &[
         (Counter::Expected, "Shots with a fault"),
         (Counter::Received, "Trips"),
         (
@@ -325,7 +369,8 @@ pub static START: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[
+    counts: &[Counter::Lost],
+    words: &[
         (Counter::Expected, "Shots with a fault"),
         (Counter::Received, "Starts"),
         (Counter::Lost, "Shots with a fault, and no start while it lasted"),
@@ -341,7 +386,8 @@ pub static SECURITY: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[
+    counts: &[Counter::Unwanted],
+    words: &[
         (Counter::Expected, "Shots without a fault"),
         (Counter::Received, "Shots that were watched to their end"),
         (Counter::Unwanted, "False trips"),
@@ -357,7 +403,8 @@ pub static PHASE: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[
+    counts: &[Counter::Lost, Counter::Wrong],
+    words: &[
         (Counter::Expected, "Trips whose phases are expected to be some"),
         (Counter::Received, "Trips whose phases were told"),
         (Counter::Lost, "Trips whose phases were not told"),
@@ -374,7 +421,8 @@ pub static ZONE: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[
+    counts: &[Counter::Lost, Counter::Wrong],
+    words: &[
         (Counter::Expected, "Trips of which one zone or function is expected"),
         (Counter::Received, "Trips whose zone or function was told"),
         (Counter::Lost, "Trips whose zone or function was not told"),
@@ -392,7 +440,8 @@ pub static PONG: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: true,
-    counters: &[
+    counts: &[Counter::Lost, Counter::Late, Counter::Unwanted],
+    words: &[
         (Counter::Expected, "Pings"),
         (Counter::Received, "Answers"),
         (Counter::Lost, "Pings without an answer within the deadline"),
@@ -411,7 +460,8 @@ pub static PING: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[(Counter::Lost, "Pings that the driver did not stamp")],
+    counts: &[Counter::Lost],
+    words: &[(Counter::Lost, "Pings that the driver did not stamp")],
 };
 
 /// `decision/*`
@@ -424,7 +474,8 @@ pub static DECISION: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[
+    counts: &[Counter::Lost],
+    words: &[
         (Counter::Expected, "Decisions"),
         (Counter::Received, "Decisions that both relays took"),
         (Counter::Lost, "Decisions that only one relay took"),
@@ -440,7 +491,8 @@ pub static LEAD: Kind = Kind {
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counts: &[],
+    words: &[],
 };
 
 /// All of them.

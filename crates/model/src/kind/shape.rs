@@ -20,8 +20,10 @@ pub struct Kind {
     pub accounts: Accounts,
     /// Whether its samples are taken again and again under one condition, so that statistics of extremes apply.
     pub is_repeated: bool,
+    /// What its series count beside what every series counts: any other counter is 0 because nobody looked.
+    pub counts: &'static [Counter],
     /// Counters that mean more than [`Counter::what`] says.
-    pub counters: &'static [(Counter, &'static str)],
+    pub words: &'static [(Counter, &'static str)],
 }
 
 /// What the samples of a kind are.
@@ -95,13 +97,13 @@ impl Kind {
         ALL.into_iter().position(|kind| kind == self).unwrap_or(ALL.len())
     }
 
-    /// Whether reports list this counter for its series: time watched is said in words, and trips without a fault, or wrong
-    /// ones, are counted of relays only.
-    pub fn lists(&self, counter: Counter) -> bool {
+    /// Whether its series count this. Samples, those out of range or over the threshold, and records lost on the way to the file
+    /// are counted of all.
+    pub fn counts(&self, counter: Counter) -> bool {
         match counter {
-            Counter::WatchedNs => false,
-            Counter::Unwanted | Counter::Wrong => self.counters.iter().any(|(own, _)| *own == counter),
-            _ => true,
+            Counter::Expected | Counter::Received | Counter::Clipped | Counter::Overflow | Counter::Overrun => true,
+            Counter::WatchedNs => self.accounts == Accounts::Watched,
+            _ => self.counts.contains(&counter),
         }
     }
 
@@ -114,7 +116,7 @@ impl Kind {
 
     /// What one of its counters counts.
     pub fn says(&self, counter: Counter) -> &'static str {
-        let own = self.counters.iter().find(|(own, _)| *own == counter);
+        let own = self.words.iter().find(|(own, _)| *own == counter);
         own.map_or(counter.what(), |(_, what)| what)
     }
 }
@@ -147,7 +149,7 @@ impl Samples {
 mod tests {
     use super::{ALL, Kind, in_order};
     use crate::counters::Counter;
-    use crate::kind::{PUBLISH, TRIP, WAKEUP};
+    use crate::kind::{NOISE, PUBLISH, TRIP, WAKEUP};
 
     #[test]
     fn every_kind_is_found_by_its_name_and_has_its_place() {
@@ -173,7 +175,16 @@ mod tests {
     fn a_counter_means_what_its_kind_says() {
         assert_eq!(WAKEUP.says(Counter::Expected), Counter::Expected.what());
         assert_ne!(PUBLISH.says(Counter::Lost), Counter::Lost.what());
-        assert!(TRIP.lists(Counter::Unwanted) && TRIP.lists(Counter::Lost));
-        assert!(!PUBLISH.lists(Counter::Unwanted) && !TRIP.lists(Counter::WatchedNs));
+    }
+
+    #[test]
+    fn a_counter_with_words_of_its_own_is_counted() {
+        for kind in ALL {
+            for (counter, _) in kind.words {
+                assert!(kind.counts(*counter), "{}: {}", kind.name, counter.name());
+            }
+        }
+        assert!(NOISE.counts(Counter::WatchedNs) && !TRIP.counts(Counter::WatchedNs));
+        assert!(TRIP.counts(Counter::Received) && !TRIP.counts(Counter::Late));
     }
 }

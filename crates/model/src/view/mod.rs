@@ -41,8 +41,8 @@ pub struct RunView {
     pub readings: Vec<Reading>,
     /// The inventory.
     pub facts: Vec<Fact>,
-    /// Whether its windows count conflicting samples; in files from before that counter it is unknown.
-    pub counts_conflicts: bool,
+    /// Counters that its file is older than: they are unknown, not 0.
+    pub lacks: Vec<Counter>,
     /// Of a run that nobody closed and whose log is not beside it: that windows may be missing, in words.
     pub lacks_log: Option<String>,
 }
@@ -138,9 +138,14 @@ impl SeriesView {
         self.spec.kind == Some(kind)
     }
 
-    /// Whether reports list this counter for it: as [`Kind::lists`], and of a kind that is not known as for most.
+    /// Whether reports list this counter for it: where it is counted, or not 0. Time watched is said in words.
     pub fn lists(&self, counter: Counter) -> bool {
-        self.spec.kind.unwrap_or(&kind::WAKEUP).lists(counter)
+        let is_counted = match counter {
+            Counter::WatchedNs => return false,
+            Counter::Overflow => self.spec.threshold_ns.is_some(),
+            _ => self.spec.counts(counter),
+        };
+        is_counted || self.counters.get(counter) > 0
     }
 
     /// What its samples are; `None` where that is not known.

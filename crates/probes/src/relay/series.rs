@@ -4,7 +4,7 @@ use super::{RelayConfig, words};
 use crate::port::Port;
 use crate::subscribe::{SubscribeConfig, Uses};
 use ::relay::config::Cpus;
-use model::{EventKind, QuestionKind, SeriesSpec, kind, setting, task};
+use model::{Counter, EventKind, QuestionKind, SeriesSpec, kind, setting, task};
 use run::{Describe, Feed};
 use units::{Monotonic, format_ns};
 
@@ -218,7 +218,9 @@ impl Words {
 impl Describe for Words {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         if let Some(stream) = slot.checked_sub(SLOTS) {
-            return self.uses.series(stream, label);
+            // They number what they are given, and see nothing else of the stream.
+            let unseen = [Counter::Duplicate, Counter::Conflicting, Counter::Reordered];
+            return self.uses.series(stream, label).not_counting(&unseen);
         }
         let stage = Stage::ALL.into_iter().find(|stage| *stage as u16 == slot);
         let (kind, what) = match (slot, self.part, stage) {

@@ -1,6 +1,6 @@
 //! The series of the clock.
 
-use model::{SeriesSpec, kind};
+use model::{Counter, SeriesSpec, kind};
 use run::Describe;
 
 /// Slot of the distance from the master.
@@ -24,10 +24,14 @@ impl Describe for Clocks {
             DELAY => "mean path delay to the PTP master, or to the neighbour with the peer-to-peer mechanism",
             _ => "distance of the system clock from the network card's clock, beyond whole seconds, without its sign",
         };
-        SeriesSpec {
+        let spec = SeriesSpec {
             settings: self.settings.clone(),
             // What another clock says, not a difference of ours: a step of it is what the series is about.
             ..SeriesSpec::of(&kind::CLOCK, label, what)
+        };
+        match slot {
+            DELAY => spec.not_counting(&[Counter::Lost]),
+            _ => spec,
         }
     }
 }

@@ -79,6 +79,7 @@ fn profile(limits: &[(Quantity, u64)]) -> Profile {
         source: "tests".into(),
         why: String::new(),
         classes: Vec::new(),
+        samples: None,
         needs_known_stamps: false,
     };
     Profile {

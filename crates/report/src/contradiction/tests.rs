@@ -42,6 +42,7 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
             source: "tests".into(),
             why: String::new(),
             classes: Vec::new(),
+            samples: None,
             needs_known_stamps: false,
         }],
         requirements: Vec::new(),
@@ -167,7 +168,7 @@ fn every_contradiction_is_told_and_leaves_every_limit_of_the_series_undecided() 
         change(&mut run);
         let texts = texts(&run);
         assert!(texts.iter().any(|text| text.contains(words)), "{name}: {texts:?}");
-        for (quantity, allowed) in [(Quantity::Max, 120_000), (Quantity::Late, 0), (Quantity::Received, 1)] {
+        for (quantity, allowed) in [(Quantity::Max, 120_000), (Quantity::Missed, 0), (Quantity::Received, 1)] {
             let judgement = Judgement::of(&run, &[profile(quantity, allowed)]);
             let check = &judgement.checks[0];
             assert_eq!(check.verdict, Verdict::Inconclusive, "{name} {quantity:?}");

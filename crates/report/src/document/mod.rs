@@ -147,6 +147,7 @@ struct CheckEntry {
     profile: String,
     quantity: String,
     bound: Option<BoundEntry>,
+    samples: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     uncertainty: Option<u64>,
     class: Option<String>,
@@ -283,7 +284,7 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
 
 /// A counter by its name; null where the run is from before it.
 fn count(report: &Report, series: &SeriesView, counter: Counter) -> (String, serde_json::Value) {
-    let is_known = counter != Counter::Conflicting || report.run.counts_conflicts;
+    let is_known = !report.run.lacks.contains(&counter);
     let value = is_known.then_some(series.counters.get(counter));
     (counter.name().to_owned(), value.into())
 }
@@ -329,6 +330,7 @@ fn check_entry(report: &Report, check: &Check) -> CheckEntry {
         source: check.limit.source.clone(),
         profile: check.profile.clone(),
         quantity: check.limit.quantity.word().to_owned(),
+        samples: Some(check.samples),
         bound: check.bound.map(|bound| BoundEntry {
             over: if bound.is_counted() {
                 bound.over

@@ -30,6 +30,7 @@ pub(super) fn entry(check: &RequirementCheck) -> CheckEntry {
         profile: check.profile.clone(),
         quantity: requirement.fact.clone(),
         bound: None,
+        samples: None,
         uncertainty: None,
         class: None,
         view: None,

@@ -2,6 +2,7 @@
 
 use crate::Report;
 use crate::limits::Sense;
+use crate::text::count;
 use crate::verdict::{Check, RequirementCheck, Verdict};
 
 /// How a test case ended; with its message, where there is one.
@@ -98,6 +99,7 @@ fn of_limit(class: &str, check: &Check) -> Case {
     let allowed = format!("{most} {}", limit.allowed_text());
     let measured = check.measured_text();
     let mut lines = figures(&measured, &allowed, &limit.source, &check.why);
+    lines.push(format!("samples: {}", count(check.samples)));
     lines.extend(check.bound.as_ref().map(|bound| format!("bound: {}", bound.text())));
     let outcome = outcome(check.verdict, &check.why, [&measured, &allowed, &limit.source]);
     Case::new(class, &named(&limit.id, &check.series), outcome, lines.join("\n"))

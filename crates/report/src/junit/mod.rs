@@ -77,13 +77,9 @@ impl Junit {
 /// What is known of the whole run.
 fn properties(report: &Report) -> Vec<(&'static str, String)> {
     let info = &report.run.info;
-    let verdict = if report.is_judged() {
-        report.words()
-    } else {
-        "not judged"
-    };
     vec![
-        ("verdict", verdict.to_owned()),
+        ("verdict", report.words().to_owned()),
+        ("coverage", report.judgement.coverage.word().to_owned()),
         ("summary", report.sentence()),
         ("run", info.id.clone()),
         ("file", report.run.file.display().to_string()),

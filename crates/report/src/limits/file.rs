@@ -1,5 +1,6 @@
 //! The TOML form of a profile.
 
+use super::counted::refusal;
 use super::{Class, Limit, LimitsError, Pattern, Profile, Quantity, Requirement, Sense, Unit, Until, Wanted};
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -45,6 +46,7 @@ struct LimitFile {
     why: String,
     #[serde(default)]
     classes: Vec<Spanned<ClassFile>>,
+    samples: Option<u64>,
     stamps: Option<Spanned<String>>,
 }
 
@@ -67,6 +69,8 @@ enum Amount {
 struct LimitsText<'a> {
     text: &'a str,
     origin: &'a str,
+    /// Whether it is given, and not read from a run.
+    is_given: bool,
 }
 
 impl LimitsText<'_> {
@@ -88,8 +92,8 @@ impl LimitsText<'_> {
     }
 }
 
-pub(super) fn parse(text: &str, origin: &str) -> Result<Profile, LimitsError> {
-    let place = LimitsText { text, origin };
+pub(super) fn parse(text: &str, origin: &str, is_given: bool) -> Result<Profile, LimitsError> {
+    let place = LimitsText { text, origin, is_given };
     let file: ProfileFile = toml::from_str(text).map_err(|error| LimitsError::Toml {
         origin: origin.to_owned(),
         message: error.to_string().trim_end().to_owned(),
@@ -160,14 +164,19 @@ fn one(limit: &LimitFile, place: &LimitsText<'_>) -> Result<Limit, LimitsError> 
             format!("\"{word}\" is not known; write one of {}", known.join(", ")),
         )
     })?;
+    let series = Pattern::new(place.not_empty(&limit.series, "series")?);
+    if let Some(problem) = refusal(&series, quantity).filter(|_| place.is_given) {
+        return Err(place.error(&limit.quantity, "quantity", problem));
+    }
     Ok(Limit {
         id: limit.id.get_ref().clone(),
-        series: Pattern::new(place.not_empty(&limit.series, "series")?),
+        series,
         quantity,
         allowed: amount(limit, quantity, place)?,
         source: place.not_empty(&limit.source, "source")?,
         why: limit.why.clone(),
         classes: classes(limit, quantity, place)?,
+        samples: limit.samples,
         needs_known_stamps: known_stamps(limit, place)?,
     })
 }

@@ -4,6 +4,7 @@
 //! format is described in `docs/formats/limits.md`.
 
 mod class;
+mod counted;
 mod file;
 mod requirement;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 mod unmatched;
 
 pub use class::{Class, Until};
+pub(crate) use counted::quantities;
 use model::{Counter, Figure};
 pub(crate) use requirement::word_of;
 pub use requirement::{Compared, Requirement, Wanted};
@@ -53,6 +55,8 @@ pub struct Limit {
     pub why: String,
     /// What the source calls a host by this figure, in ascending order; empty where it does not.
     pub classes: Vec<Class>,
+    /// The fewest samples of a series with which it passes; `None` where any number does.
+    pub samples: Option<u64>,
     /// Whether stamps of a capture must be known to come from where they are made well enough for this limit.
     pub needs_known_stamps: bool,
 }
@@ -334,7 +338,7 @@ impl Profile {
     /// Says what is wrong with the name or the file, with line and key.
     pub fn find(name_or_path: &str) -> Result<Self, LimitsError> {
         if let Some(text) = Self::embedded_text(name_or_path) {
-            return Self::parse(text, name_or_path);
+            return Self::parse_given(text, name_or_path);
         }
         let path = Path::new(name_or_path);
         if !path.exists() {
@@ -344,7 +348,7 @@ impl Profile {
             path: path.to_owned(),
             error,
         })?;
-        Self::parse(&text, name_or_path)
+        Self::parse_given(&text, name_or_path)
     }
 
     /// The value above which samples of the series `name` are counted as overflow and kept as spikes, in ns: the lowest limit on its
@@ -360,6 +364,15 @@ impl Profile {
     /// # Errors
     /// The first thing wrong, with line and key.
     pub fn parse(text: &str, origin: &str) -> Result<Self, LimitsError> {
-        file::parse(text, origin)
+        file::parse(text, origin, false)
+    }
+
+    /// The same of one that is given to judge what is measured: it may have no limit that could judge nothing, whatever happens. One
+    /// that a run keeps may, and is undecided.
+    ///
+    /// # Errors
+    /// As [`Profile::parse`]; and a limit on a quantity that no kind of series that it names has.
+    pub fn parse_given(text: &str, origin: &str) -> Result<Self, LimitsError> {
+        file::parse(text, origin, true)
     }
 }

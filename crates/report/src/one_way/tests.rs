@@ -63,6 +63,7 @@ fn check(run: &RunView, quantity: Quantity, allowed: u64) -> Check {
             source: "tests".into(),
             why: String::new(),
             classes: Vec::new(),
+            samples: None,
             needs_known_stamps: false,
         }],
         requirements: Vec::new(),

@@ -59,7 +59,14 @@ impl Screen {
             run: run(report),
             tally: match &report.capacity {
                 Some(capacity) => capacity.sentence(),
-                None => tally(&rows),
+                None if !report.is_judged() => report.sentence(),
+                None => {
+                    tally(&rows)
+                        + &report
+                            .judgement
+                            .few()
+                            .map_or_else(String::new, |few| format!("; {few}"))
+                }
             },
             trip: report
                 .budget

@@ -38,7 +38,9 @@ impl Report {
             .collect();
         format!(
             "triptime: {}: {}{worst}{trip}; {}\n",
-            screen.word, screen.tally, screen.run
+            screen.word,
+            screen.tally.trim_end_matches('.'),
+            screen.run
         )
     }
 }

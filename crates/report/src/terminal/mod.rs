@@ -105,7 +105,7 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     } else if report.is_judged() {
         paint.over(verdict, report.is_partial_pass(), &report.words().to_uppercase())
     } else {
-        "NOT JUDGED".to_owned()
+        report.words().to_uppercase()
     };
     let mut out = format!("{word}  {}\n", report.sentence());
     for profile in report

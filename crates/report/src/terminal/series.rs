@@ -3,7 +3,7 @@
 use super::table::{Align, Table};
 use super::{Paint, section};
 use crate::Report;
-use crate::text::{capitalised, count, ns_or_dash};
+use crate::text::{capitalised, count, counted_text, ns_or_dash};
 use model::{Counter, Figure, FigureValue, Figures, SeriesView, kind};
 use units::format_ns;
 
@@ -97,7 +97,7 @@ fn counters(all: &[SeriesView]) -> String {
         .filter(|series| series.counters.has_trouble() || series.unaccounted() > 0)
     {
         let mut row = vec![series.spec.name.clone()];
-        row.extend(counted().map(|counter| count(series.counters.get(counter))));
+        row.extend(counted().map(|counter| counted_text(series, counter)));
         table.row(row);
     }
     if all.is_empty() {

@@ -57,6 +57,7 @@ mod tests {
             source: "tests".into(),
             why: String::new(),
             classes: Vec::new(),
+            samples: None,
             needs_known_stamps: false,
         };
         let profile = Profile {

@@ -31,9 +31,13 @@ impl Coverage {
         self.measured == self.limits
     }
 
-    /// The word for it in files: `whole` or `partial`.
+    /// The word for it in files: `whole`, `partial`, or `none`, also where there is no limit.
     pub fn word(&self) -> &'static str {
-        if self.is_whole() { "whole" } else { "partial" }
+        match self.measured {
+            0 => "none",
+            _ if self.is_whole() => "whole",
+            _ => "partial",
+        }
     }
 
     /// `3 of 8 limits measured`.

@@ -1,6 +1,6 @@
 //! What could hide a worse figure than the one measured. One function per row of the table in `docs/formats/limits.md`.
 
-use super::reach;
+use super::{reach, uncounted};
 use crate::contradiction::Contradiction;
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
@@ -72,6 +72,7 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
     let mut doubts = Vec::new();
     if by_value {
+        doubts.extend(uncounted::watch(series).map(plain));
         hidden(series, &mut doubts);
         skipped(series, quantity, &mut doubts);
     }
@@ -99,11 +100,6 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     }
     if series.counters.received == 0 && !by_value && nature != Nature::Received {
         doubts.push(plain("nothing was received".to_owned()));
-    }
-    if quantity == Quantity::Conflicting && !run.counts_conflicts {
-        doubts.push(plain(
-            "the run is from before conflicting samples were counted".to_owned(),
-        ));
     }
     if quantity == Quantity::Wrong {
         unaccounted(series, "they may be wrong too", &mut doubts);

@@ -1,5 +1,6 @@
 //! The figure that is compared with a limit, or why there is none.
 
+use super::uncounted;
 use crate::limits::Quantity;
 use crate::pacing::Pacing;
 use crate::text::{count, plural};
@@ -26,8 +27,8 @@ impl Measured {
         if c.received == 0 && c.expected == 0 && !is_counted {
             return Err(nothing_measured(run, series));
         }
-        if quantity == Quantity::Overflow && series.spec.threshold_ns.is_none() {
-            return Err("no threshold was set for it".to_owned());
+        if let Some(why) = uncounted::why(run, series, quantity) {
+            return Err(why);
         }
         if let Some(counter) = quantity.counter() {
             return counted(c.get(counter));

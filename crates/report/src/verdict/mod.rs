@@ -7,6 +7,7 @@ mod between_clocks;
 mod bounded;
 mod coverage;
 mod doubt;
+mod few;
 mod gaps;
 mod measured;
 mod merged;
@@ -15,12 +16,13 @@ mod required;
 mod stamps;
 #[cfg(test)]
 mod tests;
+mod uncounted;
 
 use crate::bound::Bound;
 use crate::contradiction::{self, Contradiction};
 use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::one_way::OneWay;
-use crate::text::{count, plural};
+use crate::text::{capitalised, count, plural};
 pub use coverage::Coverage;
 use doubt::Doubt;
 pub use measured::Measured;
@@ -89,6 +91,8 @@ pub struct Check {
     pub uncertainty_ns: Option<u64>,
     /// What the source of the limit calls a host with this figure; `None` where it has no classes, or the figure is in doubt.
     pub class: Option<String>,
+    /// Samples that it rests on.
+    pub samples: u64,
 }
 
 impl Check {
@@ -216,6 +220,13 @@ impl Judgement {
 
     /// The judgement in one sentence: `12 checks: 1 over the limit, 11 within.`
     pub fn sentence(&self) -> String {
+        let few = self
+            .few()
+            .map_or_else(String::new, |few| format!(" {}.", capitalised(&few)));
+        self.of_checks() + &few
+    }
+
+    fn of_checks(&self) -> String {
         let total = self.verdicts().count() as u64;
         let (pass, fail, open) = (
             self.count(Verdict::Pass) as u64,
@@ -274,6 +285,7 @@ fn check(
 ) -> Check {
     let clocks = OneWay::of(run, series);
     let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
+    doubts.extend(few::doubt(series, limit));
     doubts.extend(doubt::of_the_file(series, contradictions));
     let (measured, verdict, why) = match Measured::of(run, series, limit.quantity) {
         Err(reason) => (None, Verdict::Inconclusive, with_clocks(reason, clocks.as_ref())),
@@ -307,6 +319,7 @@ fn check(
         bound,
         uncertainty_ns: clocks.and_then(|clocks| clocks.uncertainty.ok()).map(|known| known.ns),
         class,
+        samples: series.counters.received,
     }
 }
 

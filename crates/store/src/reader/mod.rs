@@ -150,13 +150,16 @@ impl RunFile {
         })
     }
 
-    /// Whether the run's windows count conflicting samples. In files from before that counter it is unknown, not 0.
+    /// Counters that the file is older than: of its windows they are unknown, not 0.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.
-    pub fn counts_conflicts(&self) -> Result<bool, StoreError> {
+    pub fn lacks(&self) -> Result<Vec<Counter>, StoreError> {
         self.read("read the columns of the windows", |db| {
-            has_counter(db, Counter::Conflicting)
+            let is_there = Counter::ADDED.map(|counter| Ok((counter, has_counter(db, counter)?)));
+            let is_there = is_there.into_iter().collect::<Result<Vec<_>, Fault>>()?;
+            let lacking = is_there.into_iter().filter(|(_, is_there)| !is_there);
+            Ok(lacking.map(|(counter, _)| counter).collect())
         })
     }
 
@@ -269,9 +272,11 @@ impl RunFile {
     /// A text kept in the run; `None` when there is none of that name.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] when the file cannot be read, or when any of its texts is gone: a run that lost its limits is not one
+    /// that was to be judged by none.
     pub fn document(&self, name: &str) -> Result<Option<String>, StoreError> {
         self.read("read a document", |db| {
+            check_documents(db)?;
             Ok(db
                 .query_row("SELECT text FROM document WHERE name = ?1", [name], |row| row.get(0))
                 .optional()?)
@@ -315,6 +320,23 @@ fn series_of(row: &Row<'_>, says_kind: bool) -> Result<(SeriesId, SeriesSpec), r
         ..spec
     };
     Ok((SeriesId(row.get(0)?), spec))
+}
+
+/// Whether as many texts are there as were kept. Run files from before they were counted do not say.
+fn check_documents(db: &Connection) -> Result<(), Fault> {
+    let is_counted = why::has(db, "SELECT 1 FROM pragma_table_info('run') WHERE name = 'documents'")?;
+    if !is_counted {
+        return Ok(());
+    }
+    let count = |sql: &str| db.query_row(sql, [], |row| unsigned(row, 0));
+    let kept = count("SELECT documents FROM run")?;
+    let found = count("SELECT count(*) FROM document")?;
+    match found == kept {
+        true => Ok(()),
+        false => Err(Fault::Damaged(format!(
+            "{kept} texts were kept in it (plan, limits and the like), and {found} are there"
+        ))),
+    }
 }
 
 /// The counters as they are read: those that run files from before them have no column for are 0.

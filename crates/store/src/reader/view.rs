@@ -46,7 +46,7 @@ impl RunFile {
             shots: self.shots()?,
             readings: self.readings()?,
             facts: self.facts()?,
-            counts_conflicts: self.counts_conflicts()?,
+            lacks: self.lacks()?,
             lacks_log: self.lacks_log(),
         })
     }

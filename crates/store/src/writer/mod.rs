@@ -171,6 +171,7 @@ impl RunWriter {
                 "INSERT OR REPLACE INTO document (name, text) VALUES (?1, ?2)",
                 params![name, text],
             )?;
+            tx.execute("UPDATE run SET documents = (SELECT count(*) FROM document)", [])?;
             Ok(())
         })
     }

@@ -110,3 +110,29 @@ fn noise_beside_the_file_is_not_taken_for_its_log() {
     let run = RunFile::open(&path).expect("opens");
     crate::support::assert_holds(&run, 2, 60);
 }
+
+#[test]
+fn a_text_that_was_kept_and_is_gone_is_damage() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("gone.triptime");
+    let mut writer = create(&path, 1, None);
+    for name in ["plan", "limits", "limits"] {
+        writer.put_document(name, "name = \"site\"\n").expect("kept");
+    }
+    writer.finish(RunState::Complete, 1).expect("finished");
+    let kept = RunFile::open(&path).expect("a run");
+    assert!(kept.document("limits").expect("read").is_some() && kept.document("other").expect("read").is_none());
+    drop(kept);
+    let db = rusqlite::Connection::open(&path).expect("a database");
+    db.execute("DELETE FROM document WHERE name = 'limits'", [])
+        .expect("gone");
+    drop(db);
+    let run = RunFile::open(&path).expect("a run");
+    for name in ["limits", "plan"] {
+        let error = run.document(name).expect_err("damaged").to_string();
+        assert!(
+            error.contains("2 texts were kept in it") && error.contains("1 are there"),
+            "{error}"
+        );
+    }
+}

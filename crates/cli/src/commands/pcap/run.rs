@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::{Event, EventKind, Sink, StreamSummary, Summary, Window};
 use capture::Stamps;
-use model::{RunState, SeriesClock, SeriesId, SeriesSpec, Spike, StreamId, StreamKind, setting};
+use model::{Counter, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, StreamId, StreamKind, setting};
 use report::limits::Profile;
 use run::{NewRun, remove};
 use store::{Batch, RunWriter, StoreError};
@@ -297,6 +297,10 @@ impl Sink for RunSink {
             settings: self.settings(identity),
             ..SeriesSpec::of(series_kind(identity.kind), label, what)
         };
+        if !matches!(identity.kind, StreamKind::SampledValues | StreamKind::Goose) {
+            // Of these the number alone is looked at.
+            spec = spec.not_counting(&[Counter::Conflicting]);
+        }
         let threshold_ns = self.threshold_ns(&spec.name);
         spec.threshold_ns = threshold_ns;
         self.with_writer(|writer| writer.add_series(&spec));

@@ -80,6 +80,11 @@ impl Judged {
 
 impl Collector for Judged {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        let help =
+            "How many limits of the profiles were measured: whole, partial or none, also where there is no limit";
+        let mut family = encoder.encode_descriptor("run_coverage", help, None, MetricType::Gauge)?;
+        let coverage = [("command", self.command.as_str()), ("coverage", self.coverage.word())];
+        family.encode_family(&coverage)?.encode_gauge(&1i64)?;
         let Some(verdict) = self.verdict else {
             return Ok(());
         };

@@ -7,7 +7,7 @@ use crate::html::svg::Scale;
 use crate::html::{charts, lines, overlay};
 use crate::one_way::OneWay;
 use crate::spans;
-use crate::text::{capitalised, count, ns_or_dash};
+use crate::text::{capitalised, count, counted_text, ns_or_dash};
 use crate::verdict::Verdict;
 use model::{Counter, Event, Figure, FigureValue, Figures, Kind, SeriesView};
 
@@ -123,11 +123,17 @@ fn rows(report: &Report, panel: &Panel<'_>) -> Vec<SeriesRow> {
     let figures: Vec<(Figures, Option<u64>)> = with_limits.collect();
     let scale = charts::range_scale(figures.iter().map(|(figures, limit)| (figures, *limit)));
     let rows = panel.series.iter().zip(&figures);
-    rows.map(|(series, (figures, limit))| row(report, series, figures, *limit, &scale))
+    rows.map(|(series, (figures, limit))| row((report, panel), series, figures, *limit, &scale))
         .collect()
 }
 
-fn row(report: &Report, series: &SeriesView, figures: &Figures, limit: Option<u64>, scale: &Scale) -> SeriesRow {
+fn row(
+    (report, panel): (&Report, &Panel<'_>),
+    series: &SeriesView,
+    figures: &Figures,
+    limit: Option<u64>,
+    scale: &Scale,
+) -> SeriesRow {
     let checks = report
         .judgement
         .checks
@@ -154,7 +160,7 @@ fn row(report: &Report, series: &SeriesView, figures: &Figures, limit: Option<u6
         figures: shown,
         scheduled: scheduled.unwrap_or_default(),
         range_svg: charts::range(figures, limit, scale),
-        counters: counters(series),
+        counters: counters(panel, series),
     }
 }
 
@@ -175,22 +181,27 @@ fn events<'a>(report: &'a Report, panel: &Panel<'_>) -> Vec<&'a Event> {
 
 fn counter_heads(panel: &Panel<'_>) -> Vec<(String, &'static str)> {
     let known = Kind::named(panel.family);
-    let listed = Counter::ALL
-        .into_iter()
-        .filter(|counter| panel.series.iter().any(|series| series.lists(*counter)));
     let head = |counter: Counter| {
         let says = known.map_or(counter.what(), |kind| kind.says(counter));
         (capitalised(counter.name()), says)
     };
-    listed.map(head).collect()
+    listed(panel).map(head).collect()
 }
 
 /// Each counter, and whether it tells of trouble; then what is in none of them.
-fn counters(series: &SeriesView) -> Vec<(String, bool)> {
-    let cell = |n: u64, is_trouble: bool| (count(n), is_trouble && n > 0);
-    let listed = Counter::ALL.into_iter().filter(|counter| series.lists(*counter));
-    let counters = listed.map(|counter| cell(series.counters.get(counter), counter.is_trouble()));
-    counters.chain([cell(series.unaccounted(), true)]).collect()
+fn counters(panel: &Panel<'_>, series: &SeriesView) -> Vec<(String, bool)> {
+    let counters = listed(panel).map(|counter| {
+        let is_bad = counter.is_trouble() && series.counters.get(counter) > 0;
+        (counted_text(series, counter), is_bad)
+    });
+    let unaccounted = series.unaccounted();
+    counters.chain([(count(unaccounted), unaccounted > 0)]).collect()
+}
+
+/// Counters of any of its series.
+fn listed(panel: &Panel<'_>) -> impl Iterator<Item = Counter> {
+    let is_listed = |counter: &Counter| panel.series.iter().any(|series| series.lists(*counter));
+    Counter::ALL.into_iter().filter(is_listed)
 }
 
 /// `359 missed, 126 overflow`: what is in counters of trouble, over all series of the kind; empty where nothing is.

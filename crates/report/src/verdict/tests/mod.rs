@@ -3,6 +3,7 @@ use crate::limits::{Limit, Pattern, Profile, Quantity};
 use model::{Event, EventKind, RunState, RunView, SeriesView};
 use testing::synthetic::{add_worst, run, series};
 
+mod counted;
 mod doubtful;
 mod reach;
 mod second;
@@ -21,6 +22,7 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
             source: "tests".into(),
             why: String::new(),
             classes: Vec::new(),
+            samples: None,
             needs_known_stamps: false,
         }],
         requirements: Vec::new(),

@@ -1,0 +1,85 @@
+//! Verdicts that rest on few samples.
+
+use super::doubt::Doubt;
+use super::{Check, Judgement, Verdict};
+use crate::limits::Limit;
+use crate::text::{count, plural};
+use model::SeriesView;
+
+/// The fewest samples, none of them over a limit, with which no more than 5 % of all can be over it (95 %): 0.95^59 < 0.05.
+const FEWEST: u64 = 59;
+
+impl Judgement {
+    /// That passes rest on so few samples that they prove little; `None` where none does. It changes no verdict: a relay is shot
+    /// at ten times, not a thousand.
+    pub fn few(&self) -> Option<String> {
+        let passes = self.checks.iter().filter(|check| check.verdict == Verdict::Pass);
+        let few: Vec<&Check> = passes.filter(|check| check.samples < FEWEST).collect();
+        let least = few.iter().min_by_key(|check| check.samples)?;
+        let samples = plural(least.samples, "sample");
+        Some(match few.len() {
+            1 => format!("only {samples} behind {}", least.limit.id),
+            n => format!(
+                "{} checks have fewer than {FEWEST} samples behind them, {} only {samples}",
+                count(n as u64),
+                least.limit.id
+            ),
+        })
+    }
+}
+
+/// Fewer samples than a limit asks for are no pass. One over the limit is over it all the same.
+pub(super) fn doubt(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
+    let wanted = limit.samples?;
+    let received = series.counters.received;
+    (received < wanted).then(|| Doubt {
+        text: format!(
+            "{} of at least {} that the limit asks for",
+            plural(received, "sample"),
+            count(wanted)
+        ),
+        explains_excess: false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::limits::{Pattern, Profile};
+    use crate::verdict::{Judgement, Verdict};
+    use testing::synthetic::{add_worst, run, series};
+
+    fn judged(samples: u64, wanted: Option<u64>, worst_ns: Option<i64>) -> Judgement {
+        let mut profile = Profile::find("substation").expect("embedded");
+        profile.limits.retain(|limit| limit.id == "wakeup.max");
+        profile.limits[0].samples = wanted;
+        profile.limits[0].series = Pattern::new("wakeup/*");
+        let mut one = series("wakeup/cpu1", samples, 60_000, 1);
+        if let Some(ns) = worst_ns {
+            add_worst(&mut one, ns);
+        }
+        Judgement::of(&run(vec![one]), &[profile])
+    }
+
+    #[test]
+    fn a_pass_of_few_samples_says_so_and_stays_a_pass() {
+        let one = judged(1, None, None);
+        assert_eq!(one.verdict, Verdict::Pass);
+        assert_eq!(one.few().as_deref(), Some("only 1 sample behind wakeup.max"));
+        assert!(
+            one.sentence().ends_with("limit. Only 1 sample behind wakeup.max."),
+            "{}",
+            one.sentence()
+        );
+        assert!(judged(58, None, None).few().is_some() && judged(59, None, None).few().is_none());
+        assert!(judged(58, None, Some(900_000)).few().is_none(), "a fail needs no more");
+    }
+
+    #[test]
+    fn fewer_samples_than_a_limit_asks_for_are_undecided() {
+        let few = judged(99, Some(100), None);
+        assert_eq!(few.checks[0].verdict, Verdict::Inconclusive);
+        assert_eq!(few.checks[0].why, "99 samples of at least 100 that the limit asks for");
+        assert_eq!(judged(100, Some(100), None).verdict, Verdict::Pass);
+        assert_eq!(judged(50, Some(100), Some(900_000)).verdict, Verdict::Fail);
+    }
+}
