@@ -239,7 +239,7 @@ pub(crate) fn window_maxima(series: &SeriesView) -> Vec<f64> {
 /// Maxima of whole windows, to be drawn: with the largest sample of the run, which may lie in a shorter one.
 pub(crate) fn with_largest(mut maxima: Vec<f64>, series: &SeriesView) -> Vec<f64> {
     let largest = series.max_ns.map(|ns| ns as f64);
-    let is_hidden = |largest: &f64| maxima.iter().all(|max| max < largest);
+    let is_hidden = |largest: &f64| !maxima.is_empty() && maxima.iter().all(|max| max < largest);
     let hidden = largest.filter(is_hidden);
     maxima.extend(hidden);
     maxima

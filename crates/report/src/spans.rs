@@ -2,7 +2,7 @@
 //! its largest sample, whatever was measured.
 
 use crate::html::boxes;
-use crate::insight::whole_windows;
+use crate::insight::{whole_windows, with_largest};
 use model::{SeriesView, WindowRow};
 use units::format_ns;
 
@@ -52,7 +52,7 @@ pub(crate) fn boxes_of(all: &[(String, &SeriesView)]) -> (String, String) {
     let mut rows = Vec::new();
     for (name, series) in all {
         match maxima(series, span_ns) {
-            Some(maxima) => rows.push((name.clone(), maxima)),
+            Some(maxima) => rows.push((name.clone(), with_largest(maxima, series))),
             None => caption += &format!("; {name} is not here: its windows make up no such spans"),
         }
     }

@@ -1,7 +1,7 @@
 //! One series of two runs, prepared. The comparison follows once the number of figures is known.
 
 use crate::insight::whole_windows;
-use model::{Counters, SeriesView, WindowRow};
+use model::{Counter, Counters, SeriesView, WindowRow};
 use stats::comparison::{
     BySamples, Difference, Happened, Pair, Rare, RareDifference, RarePair, SampledPair, WindowFigures, by_samples,
     highest, pairs,
@@ -26,11 +26,11 @@ impl Prepared {
     pub(super) fn of(a: &SeriesView, b: &SeriesView) -> Self {
         match windows(a, b) {
             Ok((of_a, of_b)) => {
-                let (figures_a, figures_b) = (figures(&of_a), figures(&of_b));
+                let (figures_a, figures_b) = (figures(&of_a.whole), figures(&of_b.whole));
                 Self {
                     figures: pairs(&figures_a, &figures_b),
                     by_samples: by_samples((&a.histogram, &figures_a), (&b.histogram, &figures_b)),
-                    rare: rare((a, &of_a), (b, &of_b)),
+                    rare: rare((a, &of_a.all), (b, &of_b.all)),
                     refused: None,
                 }
             }
@@ -67,8 +67,34 @@ impl Prepared {
     }
 }
 
-/// The whole windows of both, of one length: the shorter ones joined where some of them make up a longer one.
-fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Vec<WindowRow>, Vec<WindowRow>), String> {
+/// The windows of a series, of one length.
+struct Windows {
+    /// Those of that length: what is typical of one is compared over them.
+    whole: Vec<WindowRow>,
+    /// The shorter ones at begin and end, too: what was counted in them, and the largest sample, are the run's as well.
+    all: Vec<WindowRow>,
+}
+
+impl Windows {
+    /// Every so many neighbours as one.
+    fn joined(series: &SeriesView, times: usize) -> Self {
+        let whole = whole(series);
+        Self {
+            whole: whole.chunks_exact(times).map(as_one).collect(),
+            all: series.windows.chunks(times).map(as_one).collect(),
+        }
+    }
+
+    fn of(series: &SeriesView) -> Self {
+        Self {
+            whole: whole(series),
+            all: series.windows.to_vec(),
+        }
+    }
+}
+
+/// The windows of both, of one length: the shorter ones joined where some of them make up a longer one.
+fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Windows, Windows), String> {
     if let (Some(one), Some(other)) = (a.spec.interval_ns, b.spec.interval_ns)
         && (one - other).abs() > SAME * one.max(other)
     {
@@ -79,7 +105,7 @@ fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Vec<WindowRow>, Vec<Window
     }
     let (of_a, of_b) = (whole(a), whole(b));
     let (Some(length_a), Some(length_b)) = (length(&of_a), length(&of_b)) else {
-        return Ok((of_a, of_b));
+        return Ok((Windows::of(a), Windows::of(b)));
     };
     let (short, long) = (length_a.min(length_b) as f64, length_a.max(length_b) as f64);
     let times = (long / short).round();
@@ -89,11 +115,12 @@ fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Vec<WindowRow>, Vec<Window
             "windows of {one} and of {other} cannot be brought to one length; measure both with the same --window"
         ));
     }
-    let joined = |rows: Vec<WindowRow>, length: u64| match (length as f64) < long * (1.0 - SAME) {
-        true => join(&rows, times as usize),
-        false => rows,
+    // Means and maxima of parts make up those of the whole; quantiles do not.
+    let joined = |series: &SeriesView, length: u64| match (length as f64) < long * (1.0 - SAME) {
+        true => Windows::joined(series, (times as usize).max(1)),
+        false => Windows::of(series),
     };
-    Ok((joined(of_a, length_a), joined(of_b, length_b)))
+    Ok((joined(a, length_a), joined(b, length_b)))
 }
 
 fn whole(series: &SeriesView) -> Vec<WindowRow> {
@@ -105,11 +132,6 @@ fn length(rows: &[WindowRow]) -> Option<u64> {
         .map(|row| row.end_ns.saturating_sub(row.start_ns))
         .max()
         .filter(|ns| *ns > 0)
-}
-
-/// Every so many neighbours as one window. Means and maxima of parts make up those of the whole; quantiles do not.
-fn join(rows: &[WindowRow], times: usize) -> Vec<WindowRow> {
-    rows.chunks_exact(times.max(1)).map(as_one).collect()
 }
 
 /// Windows as one, from the begin of the first to the end of the last.
@@ -158,8 +180,13 @@ fn rare((a, of_a): (&SeriesView, &[WindowRow]), (b, of_b): (&SeriesView, &[Windo
     if let (Some(limit), true) = (a.spec.threshold_ns, a.spec.threshold_ns == b.spec.threshold_ns) {
         counted(Happened::Over(limit), |counters| counters.overflow);
     }
-    counted(Happened::Missed, |counters| counters.missed);
-    counted(Happened::Lost, |counters| counters.lost);
+    let both_count = |counter| a.lists(counter) && b.lists(counter);
+    if both_count(Counter::Missed) {
+        counted(Happened::Missed, |counters| counters.missed);
+    }
+    if both_count(Counter::Lost) {
+        counted(Happened::Lost, |counters| counters.lost);
+    }
     all
 }
 

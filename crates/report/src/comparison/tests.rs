@@ -185,5 +185,39 @@ fn the_run_maximum_and_what_was_missed_are_compared_too() {
     let json = compared(a, b);
     assert_eq!(outcome(&json, "rare", "what", "run-max"), "higher", "{json:#}");
     assert_eq!(outcome(&json, "rare", "what", "missed"), "higher");
-    assert_eq!(outcome(&json, "rare", "what", "lost"), "in-neither");
+}
+
+/// What happened in the last window, which is shorter, happened in the run.
+#[test]
+fn a_stall_in_the_last_partial_window_is_in_the_answer() {
+    let a = run("wakeup/cpu1", 40_000, "6.1", "held off");
+    let mut b = a.clone();
+    let one = &mut b.series[0];
+    one.counters.missed += 39;
+    one.max_ns = Some(39_300_000);
+    let last = one.windows.last_mut().expect("windows");
+    last.end_ns = last.start_ns + 800_000_000;
+    last.counters.missed = 39;
+    last.max_ns = Some(39_300_000);
+    for windows in [600, 60] {
+        // B's windows as they are, and each of A's as long as ten of B's.
+        let mut a = a.clone();
+        let rows = a.series[0].windows.to_vec();
+        let joined = rows.chunks(600 / windows).map(super::prepared::as_one);
+        a.series[0].windows = joined.collect();
+        let comparison = Comparison::of(vec![("A".into(), a), ("B".into(), b.clone())]);
+        let json: Value = serde_json::from_str(&comparison.json()).expect("JSON");
+        let rare = json["series"][0]["rare"].as_array().expect("a list");
+        let of = |what: &str| rare.iter().find(|entry| entry["what"] == what);
+        let missed = of("missed").expect("missed");
+        assert_eq!(
+            (&missed["a"], &missed["b"], &missed["b_windows_with"]),
+            (&0.0.into(), &39.0.into(), &1.into())
+        );
+        assert_eq!(of("run-max").expect("maxima")["b"], 39_300_000.0);
+        assert!(of("lost").is_none(), "a thread that wakes up counts no losses");
+        let text = comparison.text();
+        assert!(!text.contains("missed periods: none in A and none in B"), "{text}");
+        assert!(text.contains("39.3 ms"), "{text}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::cell::Cell;
 use crate::comparison::as_one;
+use crate::insight::with_largest;
 use crate::spans;
 use model::kind::{self, Kind};
 use model::{RunView, SeriesSpec, SeriesView, WindowRow};
@@ -65,6 +66,7 @@ pub(super) fn in_one_length(cells: &mut [Cell]) {
         let span_ns = common_ns(&series);
         for measure in &mut measures {
             measure.maxima = Maxima::of(&measure.series, span_ns);
+            measure.maxima.ns = with_largest(std::mem::take(&mut measure.maxima.ns), &measure.series);
         }
     }
 }

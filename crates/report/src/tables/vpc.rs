@@ -3,6 +3,7 @@
 
 use super::columns::Columns;
 use super::{Run, Table, us};
+use crate::insight::with_largest;
 use crate::spans;
 use crate::text::count;
 use model::kind::Kind;
@@ -137,6 +138,7 @@ fn maxima(task: &SeriesView, span_ns: u64) -> String {
     let Some(mut maxima) = spans::maxima(task, span_ns) else {
         return "other windows".to_owned();
     };
+    maxima = with_largest(maxima, task);
     maxima.sort_by(f64::total_cmp);
     let at = |place: usize| us(maxima.get(place).map(|ns| *ns as i64));
     match maxima.len() {
