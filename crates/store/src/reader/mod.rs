@@ -334,7 +334,7 @@ fn check_documents(db: &Connection) -> Result<(), Fault> {
     match found == kept {
         true => Ok(()),
         false => Err(Fault::Damaged(format!(
-            "{kept} texts were kept in it (plan, limits and the like), and {found} are there"
+            "its texts (plan, limits and the like) are not all there: {kept} were kept, {found} can be read"
         ))),
     }
 }

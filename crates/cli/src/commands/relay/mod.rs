@@ -82,10 +82,10 @@ struct LiveArgs {
 #[command(next_help_heading = "Through a recorded fault")]
 struct ReplayArgs {
     /// What to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "junit"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "junit", "limits"])]
     replay: Option<PathBuf>,
     /// Play a type test instead, one of the program or a TOML file, in pure time: what the functions do, without a network
-    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "replay", "junit"])]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "replay", "junit", "limits"])]
     type_test: Option<String>,
     /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign; a stream before a
     /// colon where the relay has several (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]

@@ -114,12 +114,14 @@ impl Snapshot {
         let (name, unit) = time.map_or((counter.name(), None), |name| (name, Some(&Unit::Seconds)));
         let mut family = encoder.encode_descriptor(name, counter.what(), unit, MetricType::Counter)?;
         for series in &self.series {
+            let Some((_, value)) = series.counted.iter().find(|(counted, _)| *counted == counter) else {
+                continue;
+            };
             let labels = self.labels(series);
             let mut metric = family.encode_family(&labels)?;
-            let value = series.counters.get(counter);
             match unit {
-                None => metric.encode_counter::<NoLabelSet, u64, u64>(&value, None)?,
-                Some(_) => metric.encode_counter::<NoLabelSet, f64, u64>(&(value as f64 / 1e9), None)?,
+                None => metric.encode_counter::<NoLabelSet, u64, u64>(value, None)?,
+                Some(_) => metric.encode_counter::<NoLabelSet, f64, u64>(&(*value as f64 / 1e9), None)?,
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The figures of a run in OpenMetrics' units.
 
 use model::fact::HOST_NAME;
-use model::{Counters, Figure, IMPORTED, RunState, RunView, SeriesView};
+use model::{Counter, Figure, IMPORTED, RunState, RunView, SeriesView};
 use stats::Histogram;
 
 /// Upper ends of the histogram's buckets: 1, 2 and 5 in each decade from a microsecond on. Those that were clipped at 60 s are
@@ -55,8 +55,8 @@ pub(super) struct Snapshot {
 pub(super) struct Series {
     /// Its name.
     pub(super) name: String,
-    /// What happened to the samples that were due.
-    pub(super) counters: Counters,
+    /// What happened to the samples that were due, as far as it was counted: 0 where nobody looked would say that nothing happened.
+    pub(super) counted: Vec<(Counter, u64)>,
     /// Smallest sample.
     pub(super) min_s: Option<f64>,
     /// Largest sample.
@@ -106,7 +106,7 @@ impl Series {
         let quantile = |figure: Figure| Some((figure.quantile()?.to_string(), seconds(figures.get(figure)?.ns())));
         Self {
             name: series.spec.name.clone(),
-            counters: series.counters,
+            counted: counted(series),
             min_s: figures.min.map(|ns| seconds(ns as f64)),
             max_s: figures.max.map(|ns| seconds(ns as f64)),
             mean_s: figures.mean.filter(|_| is_exact).map(seconds),
@@ -137,4 +137,10 @@ fn buckets(histogram: &Histogram) -> Vec<(f64, u64)> {
         .into_iter()
         .chain([f64::INFINITY]);
     ends.zip(counts).collect()
+}
+
+fn counted(series: &SeriesView) -> Vec<(Counter, u64)> {
+    let all = Counter::ALL.map(|counter| (counter, series.counters.get(counter)));
+    let is_counted = |(counter, value): &(Counter, u64)| *value > 0 || series.spec.counts(*counter);
+    all.into_iter().filter(is_counted).collect()
 }

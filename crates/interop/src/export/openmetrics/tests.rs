@@ -18,7 +18,7 @@ fn names_units_and_values() {
     let text = exposed();
     for line in [
         "# TYPE triptime_lost counter",
-        "triptime_lost_total{command=\"wakeup\",series=\"wakeup/cpu1\"} 0",
+        "triptime_missed_total{command=\"wakeup\",series=\"wakeup/cpu1\"} 0",
         "triptime_received_total{command=\"wakeup\",series=\"wakeup/cpu1\"} 80",
         "triptime_clipped_total{command=\"wakeup\",series=\"wakeup/cpu1\"} 0",
         "triptime_run{run=\"test\",command=\"wakeup\",host=\"\",version=\"0.1.0\"} 1",
