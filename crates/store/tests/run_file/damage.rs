@@ -130,9 +130,6 @@ fn a_text_that_was_kept_and_is_gone_is_damage() {
     let run = RunFile::open(&path).expect("a run");
     for name in ["limits", "plan"] {
         let error = run.document(name).expect_err("damaged").to_string();
-        assert!(
-            error.contains("2 were kept, 1 can be read"),
-            "{error}"
-        );
+        assert!(error.contains("2 were kept, 1 can be read"), "{error}");
     }
 }
