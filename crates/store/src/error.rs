@@ -115,6 +115,10 @@ impl StoreError {
                 path,
                 what: format!("cannot {doing}: {source}"),
             },
+            SqliteFault::Endless => Self::Damaged {
+                path,
+                what: format!("cannot {doing}: it takes more steps than a good file of its size"),
+            },
             SqliteFault::Other => Self::Sql { path, doing, source },
         }
     }
@@ -163,6 +167,8 @@ impl From<rusqlite::Error> for Fault {
 enum SqliteFault {
     Full,
     Damaged,
+    /// Reading was given up.
+    Endless,
     Other,
 }
 
@@ -186,7 +192,8 @@ impl SqliteFault {
             (ErrorCode::DiskFull, _) => Self::Full,
             // EDQUOT and the like arrive as a failed write; a shared-memory file that cannot grow as a failed size.
             (ErrorCode::SystemIoFailure, ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE) => Self::Full,
-            (ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase, _) => Self::Damaged,
+            (ErrorCode::OperationInterrupted, _) => Self::Endless,
+            (ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TooBig, _) => Self::Damaged,
             // A table or a column that the schema number promises is not there.
             (ErrorCode::Unknown, _) => Self::Damaged,
             (ErrorCode::SystemIoFailure, ffi::SQLITE_IOERR_SHORT_READ) => Self::Damaged,

@@ -1,5 +1,6 @@
 //! Reading a run.
 
+mod guard;
 mod open;
 mod view;
 mod why;
@@ -7,6 +8,7 @@ mod why;
 use crate::columns::{clock_from_word, counters, optional_unsigned, unsigned};
 use crate::error::{Fault, StoreError};
 use crate::merge::decode;
+pub(crate) use guard::LONGEST_DOCUMENT;
 use model::{
     CauseTotal, Counter, Counters, Event, EventKind, Fact, Flight, Kind, RunInfo, RunState, SeriesId, SeriesSpec,
     Spike, WindowRow,
@@ -277,9 +279,11 @@ impl RunFile {
     pub fn document(&self, name: &str) -> Result<Option<String>, StoreError> {
         self.read("read a document", |db| {
             check_documents(db)?;
-            Ok(db
-                .query_row("SELECT text FROM document WHERE name = ?1", [name], |row| row.get(0))
-                .optional()?)
+            let mut statement = db.prepare("SELECT text FROM document WHERE name = ?1")?;
+            let mut found = statement.query([name])?;
+            let Some(row) = found.next()? else { return Ok(None) };
+            guard::check_length(row.get_ref(0)?.as_str().map_or(0, str::len), LONGEST_DOCUMENT, name)?;
+            Ok(Some(row.get(0)?))
         })
     }
 
@@ -297,10 +301,15 @@ pub(crate) fn rows<T>(
     db: &Connection,
     sql: &str,
     parameters: impl rusqlite::Params,
-    read: impl FnMut(&Row<'_>) -> Result<T, rusqlite::Error>,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, rusqlite::Error>,
 ) -> Result<Vec<T>, Fault> {
     let mut statement = db.prepare(sql)?;
-    let rows = statement.query_map(parameters, read)?.collect::<Result<_, _>>()?;
+    let mut found = statement.query(parameters)?;
+    let (mut rows, mut text) = (Vec::new(), guard::Text::default());
+    while let Some(row) = found.next()? {
+        text.take(row)?;
+        rows.push(read(row)?);
+    }
     Ok(rows)
 }
 

@@ -1,6 +1,6 @@
 //! Finding out what a file is, and opening it without changing it.
 
-use super::{RunFile, rows};
+use super::{RunFile, guard, rows};
 use crate::columns::{RUNNING, state_from_word, unsigned};
 use crate::error::{Fault, StoreError};
 use crate::schema::{APPLICATION_ID, SCHEMA_VERSION};
@@ -140,8 +140,9 @@ fn number_at(header: &[u8], at: usize) -> i64 {
 /// Read-only works for a closed run anywhere, and for one with a log beside it where the directory can be written (SQLite
 /// needs its shared-memory file there to read a log).
 fn connect(path: &Path) -> Result<(Connection, Run), StoreError> {
+    let octets = length(path, "") + length(path, "-wal");
     let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let fault = match try_open(path, read_only) {
+    let fault = match try_open(path, octets, read_only) {
         Ok(opened) => return Ok(opened),
         Err(fault) => fault,
     };
@@ -153,7 +154,7 @@ fn connect(path: &Path) -> Result<(Connection, Run), StoreError> {
         let read_write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let doing = "open an interrupted run in a directory that cannot be written (copy the file, and the -wal or -journal \
                      file beside it, to one that can)";
-        return try_open(path, read_write).map_err(|fault| {
+        return try_open(path, octets, read_write).map_err(|fault| {
             // Put right to what it was before its first transaction.
             if fs::metadata(path).is_ok_and(|file| file.len() == 0) {
                 not_ours(path, EMPTY)
@@ -164,17 +165,20 @@ fn connect(path: &Path) -> Result<(Connection, Run), StoreError> {
     }
     // A run in a directory that cannot be written, without a log: nothing can change it.
     let immutable = read_only | OpenFlags::SQLITE_OPEN_URI;
-    try_open(&immutable_uri(path), immutable).map_err(|fault| StoreError::from_fault(path, "open the run file", fault))
+    try_open(&immutable_uri(path), octets, immutable)
+        .map_err(|fault| StoreError::from_fault(path, "open the run file", fault))
 }
 
 /// Opens the database with `flags` and reads the run's row.
-fn try_open(path: &Path, flags: OpenFlags) -> Result<(Connection, Run), Fault> {
-    let db = Connection::open_with_flags(path, flags)?;
+fn try_open(path: &Path, octets: u64, flags: OpenFlags) -> Result<(Connection, Run), Fault> {
+    let mut db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
+    guard::bound(&mut db, octets)?;
     // A damaged or forged file must not make SQLite run anything of its own.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update(None, "cell_size_check", true)?;
     db.pragma_update(None, "query_only", true)?;
+    guard::check_tables(&db)?;
     let run = read_run(&db)?;
     Ok((db, run))
 }
@@ -190,9 +194,14 @@ fn needs_another_way(fault: &Fault) -> bool {
 
 /// Whether the file that SQLite keeps beside `path` under `suffix` is there and not empty.
 fn has_content(path: &Path, suffix: &str) -> bool {
+    length(path, suffix) > 0
+}
+
+/// Octets of the file that is called so; 0 where there is none.
+fn length(path: &Path, suffix: &str) -> u64 {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
-    fs::metadata(name).is_ok_and(|metadata| metadata.len() > 0)
+    fs::metadata(name).map_or(0, |metadata| metadata.len())
 }
 
 /// The path as an SQLite URI that promises the file will not change.
@@ -211,18 +220,17 @@ fn immutable_uri(path: &Path) -> PathBuf {
 }
 
 fn read_run(db: &Connection) -> Result<Run, Fault> {
-    let arguments = rows(db, "SELECT text FROM argument ORDER BY position", [], |row| row.get(0))?;
     // Windows of a series do not overlap, so its last one ends last: asked for by index, also after months.
     let sql = "SELECT id, command, tool_version, started_ns, window_ns, state,
                       coalesce(duration_ns, (SELECT max((SELECT end_ns FROM window WHERE window.series = series.id
                                                          ORDER BY start_ns DESC LIMIT 1)) FROM series), 0)
                FROM run";
-    let run = db.query_row(sql, [], |row| {
+    let mut runs = rows(db, sql, [], |row| {
         let state: String = row.get(5)?;
         let info = RunInfo {
             id: row.get(0)?,
             command: row.get(1)?,
-            arguments,
+            arguments: Vec::new(),
             tool_version: row.get(2)?,
             started: Realtime::from_ns(row.get(3)?),
             window_ns: unsigned(row, 4)?,
@@ -234,5 +242,8 @@ fn read_run(db: &Connection) -> Result<Run, Fault> {
             duration_ns: unsigned(row, 6)?,
         })
     })?;
+    let none = || Fault::Damaged("its table \"run\" is empty".to_owned());
+    let mut run = runs.pop().ok_or_else(none)?;
+    run.info.arguments = rows(db, "SELECT text FROM argument ORDER BY position", [], |row| row.get(0))?;
     Ok(run)
 }

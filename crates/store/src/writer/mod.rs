@@ -8,6 +8,7 @@ use crate::columns::{clock_word, integer};
 use crate::error::{Fault, StoreError};
 use crate::merge::Spans;
 use crate::place::Place;
+use crate::reader::LONGEST_DOCUMENT;
 use crate::spikes::SpikeKeeper;
 use model::{
     CauseTotal, Event, Fact, Flight, Reading, RunInfo, RunState, SeriesId, SeriesSpec, Shot, Spike, Window, setting,
@@ -164,8 +165,18 @@ impl RunWriter {
     /// Keeps a text in the run under a name, such as the `plan` or the `limits` that applied. Replaces one of that name.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// When the file cannot be written; [`StoreError::Refused`] for a text that no reader takes for one.
     pub fn put_document(&mut self, name: &str, text: &str) -> Result<(), StoreError> {
+        if text.len() > LONGEST_DOCUMENT {
+            let what = format!(
+                "the document \"{name}\" of {} octets: at most {LONGEST_DOCUMENT}",
+                text.len()
+            );
+            return Err(StoreError::Refused {
+                path: self.path.clone(),
+                what,
+            });
+        }
         self.transaction("keep a document", |tx, _| {
             tx.execute(
                 "INSERT OR REPLACE INTO document (name, text) VALUES (?1, ?2)",

@@ -6,6 +6,7 @@ mod budget;
 mod causes;
 mod damage;
 mod full_disk;
+mod hostile;
 mod killed;
 mod live;
 mod lone_copy;
