@@ -90,6 +90,12 @@ fn order(window: &WindowRow, found: &mut Findings) {
     let (Some(min), Some(max)) = (window.min_ns, window.max_ns) else {
         return;
     };
+    if min > max {
+        found.add("extremes", || {
+            format!("{} the smallest is {min} ns, and the largest {max} ns", at(window))
+        });
+        return;
+    }
     // What is below zero stands in the histogram as the least it can hold.
     let quantiles = [window.p50_ns, window.p99_ns, window.p999_ns];
     let quantiles: Vec<f64> = quantiles.into_iter().flatten().map(|ns| ns as f64).collect();

@@ -134,10 +134,10 @@ impl Histogram {
     }
 
     /// Puts back the smallest and largest sample that the serialised form lost. A value that does not lie in the first or
-    /// last bucket cannot be the extreme of these samples: the bucket's edge stays.
+    /// last bucket cannot be the extreme of these samples: the bucket's edge stays. Nor can a smallest above the largest: then both stay.
     #[must_use]
     pub fn with_extremes(mut self, min_ns: u64, max_ns: u64) -> Self {
-        if self.is_empty() {
+        if self.is_empty() || min_ns > max_ns {
             return self;
         }
         let min_ns = min_ns.clamp(Self::LOWEST_NS, Self::HIGHEST_NS);

@@ -141,6 +141,9 @@ fn extremes_come_back_only_where_they_fit() {
     let written = of(&[119_950, 240_010]);
     let read = Histogram::from_bytes(&written.to_bytes()).expect("own bytes");
     assert_eq!((read.min(), read.max()), (Some(119_936), Some(240_127)));
+    let turned = read.clone().with_extremes(240_010, 119_950);
+    assert_eq!((turned.min(), turned.max()), (read.min(), read.max()));
+    assert_eq!(turned.mean(), read.mean());
     let restored = read.clone().with_extremes(119_950, 240_010);
     assert_eq!((restored.min(), restored.max()), (Some(119_950), Some(240_010)));
     let foreign = read.clone().with_extremes(5, 900_000);
