@@ -19,6 +19,10 @@ pub const MEASURED: &str = "measured";
 pub const PUBLISHER_UNCERTAINTY_NS: &str = "publisher's clock uncertainty (ns)";
 /// CPU of the measuring thread, or `any`.
 pub const CPU: &str = "cpu";
+/// How long a probe that sleeps now and then, so as not to be throttled, is silent for it at the most, in ns.
+pub const PAUSES_NS: &str = "silent in pauses, at most (ns)";
+/// Of files from before [`PAUSES_NS`]: the length of a rest, and when there are some, in words.
+pub const REST: &str = "rest";
 /// Others of the same step that have the same CPU, where there are some.
 pub const SHARES_CPU: &str = "shares its cpu with";
 /// Of an imported series: the tool that measured it.

@@ -1,7 +1,7 @@
 //! What the series of this probe are called and mean.
 
 use super::NoiseConfig;
-use model::{QuestionKind, SeriesSpec, kind, under};
+use model::{QuestionKind, SeriesSpec, kind, setting, under};
 use run::Describe;
 use units::format_ns;
 
@@ -31,13 +31,15 @@ impl Describe for Noise {
                 format_ns((config.rest().every_ns + config.rest().length_ns) as f64)
             ),
         };
-        let settings = vec![
+        let pauses = (setting::PAUSES_NS.to_owned(), config.rest().length_ns.to_string());
+        let mut settings = vec![
             ("policy".into(), config.options.policy.to_string()),
             ("gaps above".into(), format_ns(config.options.gaps_above as f64)),
             ("watched".into(), watched),
             ("cycle counter".into(), self.counter.clone()),
             ("idle states".into(), config.on.idle.clone()),
         ];
+        settings.extend(config.rest().is_on().then_some(pauses));
         SeriesSpec {
             threshold_ns: config.options.threshold,
             settings,

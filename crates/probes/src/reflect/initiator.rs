@@ -20,9 +20,16 @@ const GREETING_NS: i64 = 10_000_000;
 /// Greetings after a rest, which only make sure that the reflector is up again, and farewells.
 const ATTEMPTS: usize = 5;
 
+/// How long nothing is sent for a rest of `length_ns`: answers that are under way are waited for before it, and the far end is greeted
+/// after it.
+pub(super) fn longest_silence_ns(length_ns: u64) -> u64 {
+    let around_ns = GIVE_UP_NS + GREETING_NS * ATTEMPTS as i64;
+    length_ns.saturating_add(around_ns.unsigned_abs())
+}
+
 /// A rest that was taken.
 struct Rested {
-    /// When it was to be over.
+    /// When it was to be over, with the time that the last answers may take.
     planned: Monotonic,
     /// When frames are sent again.
     over: Monotonic,
@@ -165,18 +172,20 @@ impl Initiator {
 
     /// Announces a rest when every answer is there, sleeps through it, and makes sure that the reflector is up again.
     fn rest(&mut self, feed: &mut Feed) -> Result<Rested, ProbeError> {
+        let answered_by = sys::clock::monotonic() + GIVE_UP_NS;
         self.exchange.await_room(1, feed);
         let length_ns = self.exchange.config.rest.length_ns;
         self.exchange.send(TestFrameKind::Rest, length_ns, feed)?;
-        let planned = sys::clock::monotonic() + i64::try_from(length_ns).unwrap_or(0);
-        sleep_until(planned);
+        let rest_ns = i64::try_from(length_ns).unwrap_or(0);
+        let sent = sys::clock::monotonic();
+        sleep_until(sent + rest_ns);
         for _ in 0..ATTEMPTS {
             if self.exchange.stop.requested() || self.exchange.greet(GREETING_NS, feed)? {
                 break;
             }
         }
         Ok(Rested {
-            planned,
+            planned: sent.min(answered_by) + rest_ns,
             over: sys::clock::monotonic(),
         })
     }

@@ -6,6 +6,8 @@
 //! itself; where a command cannot know a figure for certain, the rule on it leaves that command's files alone and says so.
 
 #[cfg(test)]
+mod healthy;
+#[cfg(test)]
 mod property;
 mod samples;
 #[cfg(test)]

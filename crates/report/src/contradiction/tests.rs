@@ -1,7 +1,7 @@
 use super::of;
 use crate::limits::{Limit, Pattern, Profile, Quantity};
 use crate::verdict::{Judgement, Verdict};
-use model::{Event, EventKind, Kind, RunView, SeriesView, WindowRow};
+use model::{Event, EventKind, Kind, RunView, SeriesView, WindowRow, setting};
 use stats::Histogram;
 use testing::synthetic::{run, series};
 
@@ -69,6 +69,14 @@ const CASES: &[Case] = &[
         "minimum below the histogram",
         |run| only(run).min_ns = Some(2),
         "its smallest sample is 2 ns, and its histogram holds none under",
+    ),
+    (
+        "a smallest above the largest",
+        |run| {
+            let window = window(run);
+            window.min_ns = window.max_ns.map(|max| max + 1);
+        },
+        "in the window at 4.00 s the smallest is ",
     ),
     (
         "more in the histogram",
@@ -234,6 +242,24 @@ fn a_stall_over_whole_windows_is_no_gap() {
     let after = &mut only(&mut skipped).windows[5].counters;
     (after.expected, after.missed) = (8_000, 4_000);
     assert!(!says_gap(&skipped), "periods counted behind it");
+}
+
+#[test]
+fn a_gap_that_pauses_or_losses_behind_it_explain_is_none() {
+    let with = |name: &str, value: &str| {
+        let mut paused = with_a_gap();
+        only(&mut paused).spec.settings.push((name.into(), value.into()));
+        says_gap(&paused)
+    };
+    assert!(!with(setting::PAUSES_NS, "1000000000"));
+    assert!(with(setting::PAUSES_NS, "400000000"), "it is longer than the pauses");
+    assert!(!with(setting::REST, "900 ms after each 855 ms, below the throttling"));
+    assert!(with(setting::REST, "60.0 ms after each 855 ms, below the throttling"));
+    assert!(with(setting::REST, "none"));
+    let mut lost = with_a_gap();
+    let last = &mut only(&mut lost).windows[8].counters;
+    (last.expected, last.lost) = (last.expected + 4_000, 4_000);
+    assert!(!says_gap(&lost), "frames of which no answer came any more");
 }
 
 #[test]

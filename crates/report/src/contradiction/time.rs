@@ -1,7 +1,7 @@
 //! Windows in time: no window overlaps another, and none is missing.
 
 use super::{Findings, IMPORTED};
-use model::{EventKind, RunView, SeriesView, WindowRow, kind::Accounts};
+use model::{EventKind, RunView, SeriesView, WindowRow, kind::Accounts, setting};
 use units::format_ns;
 
 /// Command whose samples are times between two stamps: after a silence one is as long as that.
@@ -66,6 +66,20 @@ fn accounts(series: &SeriesView) -> Accounts {
     series.kind().map_or(Accounts::None, |kind| kind.accounts)
 }
 
+/// What a reflecting probe of before [`setting::PAUSES_NS`] waits for answers and greetings around a rest.
+const AROUND_A_REST_NS: f64 = 150e6;
+
+/// How long the series is silent at a time because its probe sleeps, so as not to be throttled by the kernel.
+fn pauses_ns(series: &SeriesView) -> f64 {
+    let setting = |name| series.spec.setting(name);
+    if let Some(stated) = setting(setting::PAUSES_NS).and_then(|text| text.parse().ok()) {
+        return stated;
+    }
+    let rest = setting(setting::REST).and_then(|words| words.split(" after ").next());
+    let length_ns = rest.and_then(|length| units::parse_ns(&length.replace(' ', "")).ok());
+    length_ns.map_or(0.0, |ns| ns as f64 + AROUND_A_REST_NS)
+}
+
 /// Time between two windows of a series.
 struct Gap {
     from_ns: u64,
@@ -84,14 +98,20 @@ impl Gap {
         (self.to_ns - self.from_ns) as f64
     }
 
-    /// Whether the windows behind it know of it: by a sample that took as long, or by more than their own time holds. A stall that is
-    /// caught up with is spread over a few of them.
+    /// Whether the windows behind it know of what no pause explains: by a sample that took as long, by losses that are counted when
+    /// nobody waits for them any more, or by more than their own time holds. A stall that is caught up with is spread over a few of them.
     fn is_accounted(&self, series: &SeriesView, after: &[WindowRow]) -> bool {
-        let is_as_long = |window: &WindowRow| window.max_ns.is_some_and(|max| max as f64 >= 0.9 * self.length_ns());
-        if after.iter().take(2).any(is_as_long) {
+        let silent_ns = self.length_ns() - pauses_ns(series);
+        let is_as_long = |window: &WindowRow| window.max_ns.is_some_and(|max| max as f64 >= 0.9 * silent_ns);
+        if silent_ns <= 0.0 || after.iter().take(2).any(is_as_long) {
             return true;
         }
         let interval_ns = series.spec.interval_ns.unwrap_or(0.0);
+        let lost: f64 = after.iter().map(|window| window.counters.lost as f64).sum();
+        // A long silence has several rests in it, in which nothing is sent that could be lost.
+        if lost * interval_ns >= silent_ns / 4.0 {
+            return true;
+        }
         let mut ahead_ns = 0.0;
         after.iter().any(|window| {
             let counted_ns = match accounts(series) {
@@ -99,7 +119,7 @@ impl Gap {
                 _ => window.counters.expected as f64 * interval_ns,
             };
             ahead_ns += counted_ns - window.end_ns.saturating_sub(window.start_ns) as f64;
-            ahead_ns >= self.length_ns() / 2.0
+            ahead_ns >= silent_ns / 2.0
         })
     }
 
