@@ -13,8 +13,10 @@ pub(crate) struct Named {
     pub(crate) name: Option<String>,
     /// Its file, open.
     pub(crate) file: RunFile,
-    /// What is in it.
+    /// What is in it, but for the series of which nothing is certain.
     pub(crate) view: RunView,
+    /// Whether windows, or such series, are missing.
+    pub(crate) is_whole: bool,
 }
 
 /// Opens a run under the name it was given.
@@ -24,8 +26,16 @@ pub(crate) fn open(text: &str) -> Result<Named, Failure> {
         _ => (None, text),
     };
     let file = verdict::open(Path::new(path))?;
-    let view = file.view()?;
-    Ok(Named { name, file, view })
+    let mut view = file.view()?;
+    let uncertain = verdict::say_contradictions(&view);
+    view.series.retain(|series| !uncertain.contains(&series.id));
+    let is_whole = uncertain.is_empty() && view.lacks_log.is_none();
+    Ok(Named {
+        name,
+        file,
+        view,
+        is_whole,
+    })
 }
 
 impl Named {

@@ -91,7 +91,7 @@ fn in_columns(layout: Layout, runs: &[String], form: Form, html: Option<&Path>) 
         .iter()
         .map(|text| named::open(text))
         .collect::<Result<Vec<_>, _>>()?;
-    let lacking = runs.iter().any(|run| run.view.lacks_log.is_some());
+    let lacking = runs.iter().any(|run| !run.is_whole);
     let tables = Tables::of(layout, runs.into_iter().map(|run| (run.name, run.view)).collect());
     let printed = verdict::write(&match form {
         Form::Text => tables.text(),

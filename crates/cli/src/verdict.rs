@@ -8,9 +8,10 @@ use crate::junit;
 use crate::page;
 use crate::table;
 use crate::timeline;
-use model::{RunView, kind};
+use model::{RunView, SeriesId, kind};
 use report::Report;
 use report::capacity::{self, Search};
+use report::contradiction;
 use report::limits::Profile;
 use report::verdict::Verdict;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -82,7 +83,7 @@ pub(crate) fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option
             run.path().display()
         )));
     }
-    let profile = kept.map(|text| Profile::parse(&text, "limits kept in the run"));
+    let profile = kept.map(|text| Profile::parse(&text, &format!("kept in {}", run.path().display())));
     Ok(profile.transpose()?)
 }
 
@@ -138,6 +139,20 @@ fn say_not_judged(report: &Report) {
     }
 }
 
+/// Says on standard error where a run contradicts itself, for what shows it without a verdict; the series of which nothing is certain.
+pub(crate) fn say_contradictions(view: &RunView) -> Vec<SeriesId> {
+    let found = contradiction::of(view);
+    for one in &found {
+        say(&format_args!(
+            "{}: the run file contradicts itself in {}: {}",
+            view.file.display(),
+            one.series,
+            one.text
+        ));
+    }
+    found.into_iter().map(|one| one.id).collect()
+}
+
 /// Opens a run that is not judged; says when its log is missing.
 pub(crate) fn open(path: &Path) -> Result<RunFile, Failure> {
     let run = RunFile::open(path)?;
@@ -170,7 +185,8 @@ fn written(by: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Fail
 /// all of it.
 fn status(report: &Report) -> u8 {
     if !report.is_judged() {
-        return report.run.lacks_log.as_ref().map_or(0, |_| COULD_NOT_MEASURE);
+        let is_whole = report.run.lacks_log.is_none() && report.judgement.contradictions.is_empty();
+        return if is_whole { 0 } else { COULD_NOT_MEASURE };
     }
     match report.verdict() {
         Verdict::Pass => 0,

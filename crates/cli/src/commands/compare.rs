@@ -42,12 +42,13 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
         return table::show(layout, &args.runs, Form::Text, args.html.as_deref());
     }
     let (mut runs, mut profiles) = (Vec::new(), Vec::new());
+    let mut lacking = false;
     for text in &args.runs {
         let run = named::open(text)?;
+        lacking |= !run.is_whole;
         profiles.push(verdict::profile_of(&run.file, None)?);
         runs.push((run.shown_by(), run.view));
     }
-    let lacking = runs.iter().any(|(_, run)| run.lacks_log.is_some());
     let comparison = Comparison::of(distinct(runs)).judged(&profiles);
     let written = verdict::write(&match (args.json, args.full) {
         (true, _) => comparison.json(),

@@ -68,7 +68,8 @@ enum Unwritten {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ExportArgs) -> Result<u8, Failure> {
     let run = verdict::open(&args.run)?;
-    let whole = if run.lacks_log().is_some() {
+    let contradicts = !verdict::say_contradictions(&run.view()?).is_empty();
+    let whole = if contradicts || run.lacks_log().is_some() {
         COULD_NOT_MEASURE
     } else {
         0

@@ -1,11 +1,13 @@
 //! `triptime merge`: recordings of several runs as one.
 
-use crate::failure::Failure;
+use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::judge::JudgeArgs;
 use crate::run_file::thresholds;
+use crate::verdict;
 use merge::{Input, Merge, MergeError, Relation};
 use run::NewRun;
 use std::path::PathBuf;
+use store::RunFile;
 
 /// Merges recordings that saw the same frames into one run: a host's and a guest's, or a publisher's and a subscriber's
 #[derive(Debug, Clone, clap::Args)]
@@ -43,6 +45,10 @@ pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
             args.runs.len()
         )));
     }
+    let mut contradicts = false;
+    for path in &args.runs {
+        contradicts |= !verdict::say_contradictions(&RunFile::open(path)?.view()?).is_empty();
+    }
     let inputs: Vec<Input> = args
         .runs
         .iter()
@@ -63,7 +69,12 @@ pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
         merge.write(writer).map_err(failure)?;
         Ok::<_, Failure>((merge.state(), merge.duration_ns()))
     })?;
-    args.judge.show(&run.file, profile)
+    let status = args.judge.show(&run.file, profile)?;
+    Ok(if contradicts && status == 0 {
+        COULD_NOT_MEASURE
+    } else {
+        status
+    })
 }
 
 fn failure(error: MergeError) -> Failure {
