@@ -90,6 +90,17 @@ impl LimitsText<'_> {
         }
         Ok(value.get_ref().clone())
     }
+
+    /// A pattern each of whose alternatives is some name.
+    fn pattern(&self, value: &Spanned<String>, key: &'static str) -> Result<Pattern, LimitsError> {
+        let pattern = Pattern::new(self.not_empty(value, key)?);
+        if pattern.alternatives().any(str::is_empty) {
+            let problem =
+                "there is nothing on one side of a \"|\", which matches nothing: write a name there, or leave it out";
+            return Err(self.error(value, key, problem.into()));
+        }
+        Ok(pattern)
+    }
 }
 
 pub(super) fn parse(text: &str, origin: &str, is_given: bool) -> Result<Profile, LimitsError> {
@@ -145,7 +156,7 @@ fn requirement(require: &RequireFile, place: &LimitsText<'_>) -> Result<Requirem
     };
     Ok(Requirement {
         id: require.id.get_ref().clone(),
-        group: Pattern::new(place.not_empty(&require.group, "group")?),
+        group: place.pattern(&require.group, "group")?,
         fact: place.not_empty(&require.fact, "fact")?,
         wanted,
         unit: require.unit.clone(),
@@ -164,7 +175,7 @@ fn one(limit: &LimitFile, place: &LimitsText<'_>) -> Result<Limit, LimitsError> 
             format!("\"{word}\" is not known; write one of {}", known.join(", ")),
         )
     })?;
-    let series = Pattern::new(place.not_empty(&limit.series, "series")?);
+    let series = place.pattern(&limit.series, "series")?;
     if let Some(problem) = refusal(&series, quantity).filter(|_| place.is_given) {
         return Err(place.error(&limit.quantity, "quantity", problem));
     }

@@ -76,7 +76,8 @@ impl Limit {
     }
 }
 
-/// Series names in which `*` stands for any text, and `|` stands between alternatives: `wakeup/*`, `rtt/*|age/*`.
+/// Series names in which `*` stands for any text, and `|` stands between alternatives: `wakeup/*`, `rtt/*|age/*`. Blanks around an
+/// alternative are none of the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(String);
 
@@ -94,14 +95,14 @@ impl Pattern {
     /// The first of the alternatives, for where there is little room: `rtt/* …`.
     pub fn shortened(&self) -> String {
         match self.0.split_once('|') {
-            Some((first, _)) => format!("{first} …"),
+            Some((first, _)) => format!("{} …", first.trim()),
             None => self.0.clone(),
         }
     }
 
     /// The patterns one by one.
     pub fn alternatives(&self) -> impl Iterator<Item = &str> {
-        self.0.split('|')
+        self.0.split('|').map(str::trim)
     }
 
     /// Whether a series' name fits.

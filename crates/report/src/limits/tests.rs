@@ -96,6 +96,11 @@ fn refusals_name_file_line_and_key() {
             "line 12: key \"id\": \"wakeup.max\" is used twice",
         ),
         (
+            "series = \"age/MU01\"",
+            "series = \"age/MU01 | \"",
+            "line 13: key \"series\": there is nothing on one side of a \"|\"",
+        ),
+        (
             "source = \"site standard 8\"",
             "source = \" \"",
             "line 16: key \"source\": must not be empty",
@@ -165,6 +170,8 @@ fn patterns() {
         ("ab*ba", "aba", false),
         ("a*|b*c", "bxc", true),
         ("a*|b*c", "bxd", false),
+        (" a* | b*c ", "bxc", true),
+        (" a* | b*c ", "axd", true),
     ] {
         assert_eq!(Pattern::new(pattern).matches(name), fits, "{pattern} {name}");
     }
