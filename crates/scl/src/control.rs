@@ -26,6 +26,24 @@ impl<'a> Control<'_, 'a, '_> {
         format!("{} {name} of IED {}", self.block.name(), self.reading.ied.name)
     }
 
+    /// What its messages are called by: the svID that it states, else its reference.
+    pub(crate) fn called(&self) -> String {
+        match (self.kind, self.block.text_of("smvID")) {
+            (BlockKind::SampledValues, id) if !id.is_empty() => id.to_owned(),
+            _ => self.reference(),
+        }
+    }
+
+    /// Its reference on the wire.
+    fn reference(&self) -> String {
+        let place = self.place();
+        let word = match self.kind {
+            BlockKind::SampledValues => "MS",
+            BlockKind::Goose => "GO",
+        };
+        format!("{}/{}${word}${}", place.ld_name, place.node, place.name)
+    }
+
     /// Reads a sampled-value control block.
     ///
     /// # Errors
@@ -49,7 +67,7 @@ impl<'a> Control<'_, 'a, '_> {
         let place = self.place();
         let sv_id = match self.block.text_of("smvID") {
             "" => {
-                let reference = format!("{}/{}$MS${}", place.ld_name, place.node, place.name);
+                let reference = self.reference();
                 self.warn(
                     warnings,
                     format!("it has no smvID: its reference {reference} is the svID"),
@@ -88,7 +106,7 @@ impl<'a> Control<'_, 'a, '_> {
         }
         let (address, data_set) = self.whereto_and_what(warnings)?;
         let place = self.place();
-        let gocb_ref = format!("{}/{}$GO${}", place.ld_name, place.node, place.name);
+        let gocb_ref = self.reference();
         let go_id = match self.block.text_of("appID") {
             "" => {
                 self.warn(
@@ -147,7 +165,8 @@ impl<'a> Control<'_, 'a, '_> {
         let found = self.all_communication();
         let (access_point, element) = found.first().ok_or_else(|| {
             format!(
-                "it has no address: no <{} ldInst=\"{}\" cbName=\"{}\"> in a <ConnectedAP iedName=\"{}\">",
+                "it has no address: no <{} ldInst=\"{}\" cbName=\"{}\"> in a <ConnectedAP iedName=\"{}\">; write one, or take the \
+                 control block out if nothing is sent by it",
                 self.kind.element(),
                 self.device.text_of("inst"),
                 self.block.text_of("name"),
@@ -166,7 +185,10 @@ impl<'a> Control<'_, 'a, '_> {
         let address = address::read(*element, self.kind, self.reading.lines, warnings)?;
         let name = self.block.text_of("datSet");
         if name.is_empty() {
-            return Err("it has no datSet: name the dataset it sends".into());
+            return Err(
+                "it has no datSet: name the dataset it sends, or take the control block out if nothing is sent by it"
+                    .into(),
+            );
         }
         let element = self
             .node

@@ -90,6 +90,7 @@ impl Document {
             self.left_out.push(LeftOut {
                 ied: control.reading.ied.name.to_owned(),
                 is_sampled_values: control.kind == BlockKind::SampledValues,
+                name: control.called(),
                 problem: control.reading.lines.problem(control.block, control.describe(), why),
             });
         }

@@ -24,5 +24,5 @@ pub use error::SetError;
 pub use file::{Keys, parse};
 pub use name::expand;
 pub use scl_streams::{Selection, from_scl, stream as scl_stream};
-pub use set::{SclChoice, StreamSet};
+pub use set::{LeftOut, SclChoice, StreamSet};
 pub use spec::{Content, StreamSpec};

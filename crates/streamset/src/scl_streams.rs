@@ -1,6 +1,7 @@
 //! Streams of an SCL file.
 
 use crate::error::SetError;
+use crate::set::{LeftOut, SclChoice};
 use crate::spec::{Content, Seen, StreamSpec};
 use scl::{Document, Layout, Quantity, SampledValues, SmpMod};
 
@@ -15,72 +16,93 @@ const USUAL_HZ: f64 = 50.0;
 pub struct Selection {
     /// The streams.
     pub streams: Vec<StreamSpec>,
-    /// What was assumed, left out, or is odd; one line each.
+    /// What was assumed, or is odd; one line each.
     pub notes: Vec<String>,
+    /// Control blocks that cannot be used, of sampled values and of GOOSE.
+    pub left_out: Vec<LeftOut>,
 }
 
-/// The sampled values of `document`, read from the file `name`: of all IEDs, or of those named in `ieds`. Samples in a period
-/// are counted in periods of `frequency_hz`, or of what the file states, or of 50 Hz.
+/// The sampled values of `document`, read from the file `name`. Samples in a period are counted in periods of the frequency that is
+/// chosen, or of what the file states, or of 50 Hz.
 ///
 /// # Errors
 /// No such IED, or none of its control blocks can be used, with the reason of the first.
-pub fn from_scl(
-    document: &Document,
-    name: &str,
-    ieds: &[String],
-    frequency_hz: Option<f64>,
-) -> Result<Selection, SetError> {
-    if let Some(unknown) = ieds.iter().find(|ied| !document.ieds.contains(ied)) {
+pub fn from_scl(document: &Document, name: &str, choice: SclChoice<'_>) -> Result<Selection, SetError> {
+    if let Some(unknown) = choice.ieds.iter().find(|ied| !document.ieds.contains(ied)) {
         let have = document.ieds.join(", ");
         return Err(SetError::Nothing(format!("{name}: no IED {unknown} (have: {have})")));
     }
-    let is_meant = |ied: &String| ieds.is_empty() || ieds.contains(ied);
-    let mut notes: Vec<String> = document
-        .warnings
-        .iter()
-        .map(|warning| format!("{name}: {warning}"))
-        .collect();
-    let left_out = document
-        .left_out
-        .iter()
-        .filter(|left| left.is_sampled_values && is_meant(&left.ied));
-    let mut refused: Vec<String> = left_out.map(|left| format!("{name}: {}", left.problem)).collect();
-    let hz = frequency_hz.or(document.nominal_hz);
-    let mut streams = Vec::new();
-    let mut is_assumed = false;
-    for block in document
-        .sampled_values
-        .iter()
-        .filter(|block| is_meant(&block.place.ied))
-    {
-        is_assumed |= block.smp_mod == SmpMod::PerPeriod && hz.is_none();
-        match stream(block, name, hz.unwrap_or(USUAL_HZ), &mut notes) {
-            Ok(stream) => streams.push(stream),
-            Err(problem) => refused.push(format!("{name}: line {}: {problem}", block.place.line)),
-        }
+    let notes = document.warnings.iter().map(|warning| format!("{name}: {warning}"));
+    let mut selection = Selection {
+        streams: Vec::new(),
+        notes: notes.collect(),
+        left_out: unread(document, name, choice),
+    };
+    let hz = choice.frequency_hz.or(document.nominal_hz);
+    let blocks = document.sampled_values.iter();
+    let meant: Vec<&SampledValues> = blocks.filter(|block| choice.is_wanted(&block.place.ied)).collect();
+    for block in &meant {
+        selection.take(block, name, hz.unwrap_or(USUAL_HZ));
     }
-    if streams.is_empty() {
-        let why = refused
-            .first()
-            .cloned()
-            .unwrap_or_else(|| format!("{name}: {}", without_block(document, ieds)));
-        return Err(SetError::Nothing(format!("{why}: nothing to publish or to expect")));
+    if selection.streams.is_empty() && !choice.has_goose(document) {
+        return Err(nothing(&selection, document, name, choice));
     }
-    if is_assumed {
-        notes.push(format!(
+    if hz.is_none() && meant.iter().any(|block| block.smp_mod == SmpMod::PerPeriod) {
+        selection.notes.push(format!(
             "{name}: samples in a period are taken at {USUAL_HZ} Hz: the file states no nominal frequency"
         ));
     }
-    notes.extend(refused.into_iter().map(|why| format!("{why}: left out")));
-    let mut seen = Seen::default();
-    streams.retain(|stream| match seen.add(stream) {
-        Ok(()) => true,
-        Err(error) => {
-            notes.push(format!("{error}: left out"));
-            false
-        }
+    selection.without_twins();
+    Ok(selection)
+}
+
+/// The control blocks of both kinds that could not be read.
+fn unread(document: &Document, name: &str, choice: SclChoice<'_>) -> Vec<LeftOut> {
+    let meant = document.left_out.iter().filter(|left| choice.is_wanted(&left.ied));
+    let left_out = meant.map(|left| LeftOut {
+        is_sampled_values: left.is_sampled_values,
+        name: left.name.clone(),
+        why: format!("{name}: {}", left.problem),
     });
-    Ok(Selection { streams, notes })
+    left_out.collect()
+}
+
+/// Why there is nothing: a block that would be wanted and cannot be used, or none.
+fn nothing(selection: &Selection, document: &Document, name: &str, choice: SclChoice<'_>) -> SetError {
+    let is_wanted = |left: &&LeftOut| left.is_sampled_values || choice.goose_alone;
+    let first = selection.left_out.iter().find(is_wanted);
+    let why = first.map_or_else(
+        || format!("{name}: {}", without_block(document, choice.ieds)),
+        |left| left.why.clone(),
+    );
+    SetError::Nothing(format!("{why}: nothing to publish or to expect"))
+}
+
+impl Selection {
+    /// Takes the stream of a control block, or says why not.
+    fn take(&mut self, block: &SampledValues, name: &str, hz: f64) {
+        match stream(block, name, hz, &mut self.notes) {
+            Ok(stream) => self.streams.push(stream),
+            Err(problem) => self.left_out.push(LeftOut {
+                is_sampled_values: true,
+                name: block.sv_id.clone(),
+                why: format!("{name}: line {}: {problem}", block.place.line),
+            }),
+        }
+    }
+
+    /// Of streams that cannot be told apart, the first stays.
+    fn without_twins(&mut self) {
+        let mut seen = Seen::default();
+        let notes = &mut self.notes;
+        self.streams.retain(|stream| match seen.add(stream) {
+            Ok(()) => true,
+            Err(error) => {
+                notes.push(format!("{error}: left out"));
+                false
+            }
+        });
+    }
 }
 
 /// That nothing that is meant has a control block, and what has one.
@@ -113,8 +135,14 @@ pub fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String
         .samples_per_second(hz)
         .filter(|rate| *rate <= 65_536)
         .ok_or_else(|| {
+            let of_period = match block.smp_mod {
+                SmpMod::PerPeriod => {
+                    ", as its smpMod is SmpPerPeriod or not stated: if it is samples a second, write smpMod=\"SmpPerSec\""
+                }
+                SmpMod::PerSecond | SmpMod::SecondsPerSample => "",
+            };
             format!(
-                "{who}: smpRate {} at {hz} Hz is not a whole number of 1 to 65536 samples a second",
+                "{who}: smpRate {} at {hz} Hz is not a whole number of 1 to 65536 samples a second{of_period}",
                 block.smp_rate
             )
         })?;

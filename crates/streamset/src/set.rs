@@ -16,6 +16,17 @@ pub struct StreamSet {
     pub gooses: Vec<Goose>,
 }
 
+/// A control block of an SCL file that can be neither published nor expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Whether it is one of sampled values.
+    pub is_sampled_values: bool,
+    /// svID, or reference of the GOOSE control block.
+    pub name: String,
+    /// File, line, and why.
+    pub why: String,
+}
+
 /// What is taken of an SCL file.
 #[derive(Debug, Clone, Copy)]
 pub struct SclChoice<'a> {
@@ -28,15 +39,13 @@ pub struct SclChoice<'a> {
 }
 
 impl SclChoice<'_> {
-    fn is_wanted(&self, ied: &String) -> bool {
+    pub(crate) fn is_wanted(&self, ied: &String) -> bool {
         self.ieds.is_empty() || self.ieds.contains(ied)
     }
 
-    fn has_goose_alone(&self, document: &Document) -> bool {
-        let mut sampled_values = document.sampled_values.iter().map(|block| &block.place.ied);
-        let mut left_out = document.left_out.iter().filter(|left| left.is_sampled_values);
-        let has_any = sampled_values.any(|ied| self.is_wanted(ied)) || left_out.any(|left| self.is_wanted(&left.ied));
-        !has_any && document.gooses.iter().any(|goose| self.is_wanted(&goose.place.ied))
+    /// Whether the file has GOOSE that will do.
+    pub(crate) fn has_goose(&self, document: &Document) -> bool {
+        self.goose_alone && document.gooses.iter().any(|goose| self.is_wanted(&goose.place.ied))
     }
 }
 
@@ -52,7 +61,7 @@ impl StreamSet {
         })?;
         let selection = Selection {
             streams: crate::parse(&text, &file)?,
-            notes: Vec::new(),
+            ..Selection::default()
         };
         Ok(Self {
             selection,
@@ -70,10 +79,7 @@ impl StreamSet {
             file: file.clone(),
             problem: error.to_string(),
         })?;
-        let selection = match choice.goose_alone && choice.has_goose_alone(&document) {
-            true => Selection::default(),
-            false => from_scl(&document, &file, choice.ieds, choice.frequency_hz)?,
-        };
+        let selection = from_scl(&document, &file, choice)?;
         let mut gooses = document.gooses;
         gooses.retain(|goose| choice.is_wanted(&goose.place.ied));
         Ok(Self {
@@ -91,7 +97,9 @@ impl StreamSet {
     /// The GOOSE control blocks that can be published, with the simulation bit where `simulate` says so, and why others are
     /// left out.
     pub fn published_blocks(&self, simulate: bool) -> (Vec<ControlBlock>, Vec<String>) {
-        let (mut blocks, mut notes) = (Vec::new(), Vec::new());
+        let unread = self.selection.left_out.iter().filter(|left| !left.is_sampled_values);
+        let mut notes: Vec<String> = unread.map(|left| format!("{}: left out", left.why)).collect();
+        let mut blocks = Vec::new();
         for goose in &self.gooses {
             match goose::control_block(goose, simulate) {
                 Ok(block) => blocks.push(block),

@@ -1,11 +1,22 @@
 //! Stream sets from each source.
 
 use proptest::prelude::{ProptestConfig, proptest};
-use streamset::{Content, StreamSpec, counted, from_scl, parse};
+use scl::Document;
+use streamset::{Content, SclChoice, Selection, SetError, StreamSet, StreamSpec, counted, parse};
 use wire::ether::VlanTag;
 use wire::quality::SvQuality;
 
 const STATION: &str = include_str!("../../scl/tests/data/station.scd");
+
+/// What these IEDs send, where there have to be sampled values.
+fn of_ieds(document: &Document, ieds: &[String], frequency_hz: Option<f64>) -> Result<Selection, SetError> {
+    let choice = SclChoice {
+        ieds,
+        frequency_hz,
+        goose_alone: false,
+    };
+    streamset::from_scl(document, "station.scd", choice)
+}
 
 fn set(text: &str) -> Vec<StreamSpec> {
     parse(text, "set.toml").expect("a set")
@@ -154,7 +165,7 @@ fn so_many_streams() {
 #[test]
 fn the_streams_of_a_station() {
     let document = scl::parse(STATION).expect("a file");
-    let all = from_scl(&document, "station.scd", &[], None).expect("streams");
+    let all = of_ieds(&document, &[], None).expect("streams");
     let names: Vec<&str> = all.streams.iter().map(|stream| stream.sv_id.as_str()).collect();
     assert_eq!(names, ["MU01_A", "MU01_B", "MU02_A"]);
     let first = &all.streams[0];
@@ -168,35 +179,31 @@ fn the_streams_of_a_station() {
     );
     assert_eq!(all.streams[2].dat_set, None);
     assert!(
-        all.notes
+        all.left_out
             .iter()
-            .any(|note| note.contains("MSVCB03") && note.ends_with("left out")),
+            .any(|left| left.is_sampled_values && left.why.contains("MSVCB03")),
         "{:?}",
-        all.notes
+        all.left_out
     );
     assert!(all.notes.iter().any(|note| note.contains("refrTm")), "{:?}", all.notes);
 
-    let one = from_scl(&document, "station.scd", &["MU02".into()], None).expect("streams");
+    let one = of_ieds(&document, &["MU02".into()], None).expect("streams");
     assert_eq!(one.streams.len(), 1);
-    let at_50 = from_scl(&document, "station.scd", &[], Some(50.0)).expect("streams");
+    let at_50 = of_ieds(&document, &[], Some(50.0)).expect("streams");
     assert_eq!(at_50.streams[1].rate, 4_000);
 }
 
 #[test]
 fn ieds_that_are_not_there_or_publish_nothing() {
     let document = scl::parse(STATION).expect("a file");
-    let refusal = |ied: &str| {
-        from_scl(&document, "station.scd", &[ied.to_owned()], None)
-            .expect_err(ied)
-            .to_string()
-    };
+    let refusal = |ied: &str| of_ieds(&document, &[ied.to_owned()], None).expect_err(ied).to_string();
     assert_eq!(refusal("MU9"), "station.scd: no IED MU9 (have: MU01, MU02, RELAY1)");
     assert_eq!(
         refusal("RELAY1"),
         "station.scd: no SampledValueControl in IED RELAY1 (others have: MU01, MU02): nothing to publish or to expect"
     );
     let broken = scl::parse(&STATION.replace(">4021<", "><")).expect("a file");
-    let error = from_scl(&broken, "station.scd", &["MU02".into()], None)
+    let error = of_ieds(&broken, &["MU02".into()], None)
         .expect_err("no address")
         .to_string();
     assert!(
@@ -209,7 +216,7 @@ fn ieds_that_are_not_there_or_publish_nothing() {
 fn a_dataset_that_cannot_be_published_can_be_expected() {
     let document =
         scl::parse(&STATION.replace("name=\"i\" bType=\"INT32\"", "name=\"f\" bType=\"FLOAT32\"")).expect("a file");
-    let all = from_scl(&document, "station.scd", &["MU02".into()], None).expect("streams");
+    let all = of_ieds(&document, &["MU02".into()], None).expect("streams");
     let Content::Other { octets, why } = &all.streams[0].content else {
         panic!("no INT32");
     };
@@ -225,7 +232,7 @@ fn a_dataset_that_cannot_be_published_can_be_expected() {
 #[test]
 fn the_frequency_that_was_assumed_is_said() {
     let document = scl::parse(&STATION.replace("nomFreq=\"60\"", "")).expect("a file");
-    let all = from_scl(&document, "station.scd", &[], None).expect("streams");
+    let all = of_ieds(&document, &[], None).expect("streams");
     assert_eq!(all.streams[1].rate, 4_000);
     assert!(
         all.notes.iter().any(|note| note.contains("taken at 50 Hz")),
@@ -241,4 +248,93 @@ proptest! {
     fn no_text_makes_it_panic(text in "(\\[\\[stream\\]\\]\n|svID = \"[A-C{}.0-9]{0,9}\"\n|appid = -?[0-9]{1,7}\n|quality = \"[a-z, ]{0,9}\"\n|pcp = [0-9]\n|.{0,9}\n){0,8}") {
         let _ = parse(&text, "set.toml");
     }
+}
+
+/// One control block of each kind, and the addresses of both.
+const BOTH: &str = r#"<SCL xmlns="http://www.iec.ch/61850/2003/SCL" version="2007" revision="B">
+<Communication><SubNetwork name="W1"><ConnectedAP iedName="MU7" apName="P1">
+<GSE ldInst="LD0" cbName="gcb1"><Address><P type="MAC-Address">01-0C-CD-01-00-07</P><P type="APPID">0007</P></Address></GSE>
+<SMV ldInst="LD0" cbName="svcb1"><Address><P type="MAC-Address">01-0C-CD-04-00-07</P><P type="APPID">4007</P></Address></SMV>
+</ConnectedAP></SubNetwork></Communication>
+<IED name="MU7"><AccessPoint name="P1"><Server><LDevice inst="LD0"><LN0 lnClass="LLN0" inst="" lnType="X">
+<DataSet name="sv"><FCDA ldInst="LD0" prefix="I01A" lnClass="TCTR" lnInst="1" doName="AmpSv" daName="instMag.i" fc="MX"/></DataSet>
+<DataSet name="go"><FCDA ldInst="LD0" lnClass="XCBR" lnInst="1" doName="Pos" daName="stVal" fc="ST"/></DataSet>
+<GSEControl name="gcb1" datSet="go" appID="MU7_trip" confRev="1"/>
+<SampledValueControl name="svcb1" datSet="sv" smvID="MU7_SV" smpRate="4800" smpMod="SmpPerSec" nofASDU="1" confRev="1"><SmvOpts/></SampledValueControl>
+</LN0></LDevice></Server></AccessPoint></IED></SCL>"#;
+
+/// The file with `from` replaced, read as `subscribe` reads it.
+fn both(from: &str, to: &str) -> Result<StreamSet, SetError> {
+    assert!(from.is_empty() || BOTH.contains(from), "{from}");
+    let choice = SclChoice {
+        ieds: &[],
+        frequency_hz: None,
+        goose_alone: true,
+    };
+    StreamSet::of_scl(BOTH.replace(from, to).as_bytes(), "both.scd".to_owned(), choice)
+}
+
+#[test]
+fn a_control_block_of_either_kind_that_cannot_be_used_is_left_out_by_name_and_takes_no_other_along() {
+    let whole = both("LD0", "LD0").expect("both");
+    assert_eq!((whole.selection.left_out.len(), whole.gooses.len()), (0, 1));
+    for (from, to, why) in [
+        ("<GSE ldInst=\"LD0\"", "<GSE ldInst=\"LD9\"", "it has no address"),
+        (
+            "<GSEControl name=\"gcb1\" datSet=\"go\"",
+            "<GSEControl name=\"gcb1\"",
+            "it has no datSet",
+        ),
+        ("datSet=\"go\"", "datSet=\"none\"", "has no DataSet `none`"),
+    ] {
+        let set = both(from, to).expect("the sampled values");
+        let [left] = &set.selection.left_out[..] else {
+            panic!("{why}: {:?}", set.selection.left_out)
+        };
+        assert!(
+            !left.is_sampled_values && left.name == "MU7LD0/LLN0$GO$gcb1",
+            "{left:?}"
+        );
+        assert!(
+            left.why.starts_with("both.scd: line ") && left.why.contains(why),
+            "{left:?}"
+        );
+        assert_eq!((set.selection.streams.len(), set.gooses.len()), (1, 0));
+        assert!(set.published_blocks(false).1[0].contains(why));
+    }
+    for (from, to, why) in [
+        ("<SMV ldInst=\"LD0\"", "<SMV ldInst=\"LD9\"", "it has no address"),
+        ("datSet=\"sv\" smvID", "smvID", "it has no datSet"),
+        (" smpMod=\"SmpPerSec\"", "", "write smpMod=\"SmpPerSec\""),
+    ] {
+        let set = both(from, to).expect("the GOOSE");
+        let [left] = &set.selection.left_out[..] else {
+            panic!("{why}: {:?}", set.selection.left_out)
+        };
+        assert!(
+            left.is_sampled_values && left.name == "MU7_SV" && left.why.contains(why),
+            "{left:?}"
+        );
+        assert_eq!((set.selection.streams.len(), set.gooses.len()), (0, 1));
+    }
+}
+
+#[test]
+fn a_file_of_which_nothing_can_be_used_says_why_of_the_first() {
+    let text = BOTH
+        .replace("<SampledValueControl", "<Other")
+        .replace("</SampledValueControl", "</Other");
+    let text = text.replace("datSet=\"go\"", "");
+    let choice = SclChoice {
+        ieds: &[],
+        frequency_hz: None,
+        goose_alone: true,
+    };
+    let error = StreamSet::of_scl(text.as_bytes(), "both.scd".to_owned(), choice).expect_err("nothing");
+    assert!(
+        error
+            .to_string()
+            .contains("GSEControl gcb1 of IED MU7: it has no datSet"),
+        "{error}"
+    );
 }

@@ -10,7 +10,7 @@ use crate::time_sync::{TimeSyncArgs, relation};
 use lab::session::SessionError;
 use model::EventKind;
 use probes::options::duration;
-use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, port_options};
+use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, port_options, say_unread};
 use probes::{Port, Probe, Receive, ReceiveStamps, SenderEnd};
 use streamset::Selection;
 
@@ -61,7 +61,11 @@ pub(crate) struct SubscribeArgs {
 pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let set = args.set.read(true)?.unwrap_or_default();
     let control_blocks = set.expected_blocks();
-    let Selection { streams, notes } = set.selection;
+    let Selection {
+        streams,
+        notes,
+        left_out,
+    } = set.selection;
     let clock = match args.clock {
         ClockRelation::Ptp { stated_ns, .. } => ClockRelation::Ptp {
             stated_ns,
@@ -116,5 +120,6 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         drop(watch);
         outcome
     });
+    say_unread(&left_out, clock, &run.session.recorder.counted());
     run.finish(outcome)
 }

@@ -23,6 +23,7 @@ mod series;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod unread;
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
@@ -43,6 +44,7 @@ use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
 use units::format_ns;
+pub use unread::say_unread;
 
 /// How the publisher's clock relates to this machine's `CLOCK_REALTIME`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,11 +18,14 @@ impl NamedMembers {
     /// No SCL file, or one without GOOSE.
     pub fn of_scl(octets: &[u8], file: &str) -> Result<Self, SetError> {
         let of_file = |problem: String| SetError::of_file(file, problem);
-        let Document { gooses, .. } = scl::parse_bytes(octets).map_err(|error| of_file(error.to_string()))?;
+        let document = scl::parse_bytes(octets).map_err(|error| of_file(error.to_string()))?;
+        let Document { gooses, left_out, .. } = document;
         if gooses.is_empty() {
-            return Err(of_file(
-                "no GOOSE control block is in it: give the file of the relay".into(),
-            ));
+            let unread = left_out.iter().find(|left| !left.is_sampled_values);
+            return Err(of_file(unread.map_or_else(
+                || "no GOOSE control block is in it: give the file of the relay".into(),
+                |left| left.problem.to_string(),
+            )));
         }
         Ok(Self {
             file: file.to_owned(),

@@ -164,7 +164,13 @@ fn to_publish(args: &PublishArgs, set: Option<&StreamSet>) -> Result<(Vec<Stream
     if let Some(capture) = args.replay.replay.as_deref().filter(|_| args.replay.on_grid) {
         return Ok((replay::streams(capture, args.options.rate)?, Vec::new()));
     }
-    let Selection { streams, notes } = streams(args, set);
+    let Selection {
+        streams,
+        mut notes,
+        left_out,
+    } = streams(args, set);
+    let left_out = left_out.into_iter().filter(|left| left.is_sampled_values);
+    notes.extend(left_out.map(|left| format!("{}: left out", left.why)));
     let streams = args.waveform.read(args.run.quiet)?.given_to(streams)?;
     Ok((streams, notes))
 }
@@ -174,7 +180,7 @@ fn streams(args: &PublishArgs, set: Option<&StreamSet>) -> Selection {
     let Some(set) = set else {
         return Selection {
             streams: args.options.specs(u16::from(args.goose.goose.is_none())),
-            notes: Vec::new(),
+            ..Selection::default()
         };
     };
     let mut selection = set.selection.clone();
