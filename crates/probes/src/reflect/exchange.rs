@@ -400,7 +400,10 @@ impl Exchange {
                     stages.answered(sequence, answer, &self.port, feed);
                 }
             }
-            Arrival::Duplicate => self.round_trips.duplicate(at, feed),
+            Arrival::Duplicate => {
+                self.strange.again(sequence);
+                self.round_trips.duplicate(at, feed);
+            }
             Arrival::Stale => {}
         }
     }

@@ -1,9 +1,9 @@
 //! What the series of this probe are called and mean.
 
-use super::{ReflectConfig, Role};
+use super::{ReflectConfig, Role, initiator};
 use crate::nic::{NicClock, Stamps};
 use crate::port::Port;
-use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind};
+use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, setting};
 use run::{Describe, FRAME_WORTH_ASKING_NS};
 use units::format_ns;
 
@@ -41,6 +41,8 @@ pub(super) const TOO_LONG: u16 = 10;
 pub(super) const OTHERS: u16 = 11;
 /// Notice: answers with other contents than were sent.
 pub(super) const CHANGED: u16 = 12;
+/// Notice: so many frames were answered twice, so many of them in a row.
+pub(super) const DOUBLE: u16 = 13;
 /// Notice: which engine runs.
 pub(super) const ENGINE: u16 = 7;
 /// Notice: frames that arrived at the reflector, and how often one was doubled or out of order.
@@ -95,7 +97,11 @@ impl Reflect {
             ),
             false => "none".to_owned(),
         };
-        vec![
+        let pauses = config.rest.is_on().then(|| {
+            let most_ns = initiator::longest_silence_ns(config.rest.length_ns);
+            (setting::PAUSES_NS.to_owned(), most_ns.to_string())
+        });
+        let mut settings = vec![
             ("kind".into(), "immediate-reflect round trip, not halved".into()),
             ("interface".into(), self.interface.clone()),
             ("engine".into(), self.engine.clone()),
@@ -108,8 +114,10 @@ impl Reflect {
                 config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
             ),
             ("late after".into(), format_ns(config.late_after_ns as f64)),
-            ("rest".into(), rest),
-        ]
+            (setting::REST.into(), rest),
+        ];
+        settings.extend(pauses);
+        settings
     }
 }
 
@@ -185,6 +193,13 @@ impl Describe for Reflect {
                 format!(
                     "{name}: {a} answers came from a station other than the far end: two stations answer, and the \
                      right one is not certain"
+                ),
+            ),
+            DOUBLE => (
+                EventKind::Incomplete,
+                format!(
+                    "{name}: {a} frames were answered twice, up to {b} of them in a row: two stations answer with one address, or \
+                     frames go two ways; the faster answer counts, so round trips may be longer than these"
                 ),
             ),
             CHANGED => (

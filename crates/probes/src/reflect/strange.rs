@@ -1,4 +1,4 @@
-//! Strange answers: from a station other than the far end, or with contents that were not sent.
+//! Strange answers: from a station other than the far end, with contents that were not sent, or twice each.
 
 use super::series;
 use run::Feed;
@@ -6,12 +6,20 @@ use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{HEADER, TestFrameKind};
 
+/// So many frames in a row do not come twice by chance.
+const DOUBLED: u64 = 16;
+
 /// Who the far end is, and what came that is not from it, or not what it was given.
 #[derive(Debug)]
 pub(super) struct Strange {
     far: Option<Mac>,
     others: u64,
     changed: u64,
+    /// Frames that were answered again, the last of them, how many in a row it ends, and most in a row.
+    again: u64,
+    last_again: u64,
+    row: u64,
+    longest_row: u64,
 }
 
 impl Strange {
@@ -21,6 +29,10 @@ impl Strange {
             far: (!peer.is_multicast()).then_some(peer),
             others: 0,
             changed: 0,
+            again: 0,
+            last_again: 0,
+            row: 0,
+            longest_row: 0,
         }
     }
 
@@ -42,8 +54,22 @@ impl Strange {
         is_same
     }
 
+    /// Frame number `sequence` was answered again. A row of such frames is of two stations that answer, or of two ways.
+    pub(super) fn again(&mut self, sequence: u64) {
+        self.again += 1;
+        self.row = match self.last_again.checked_add(1) {
+            Some(next) if next == sequence => self.row + 1,
+            _ => 1,
+        };
+        self.last_again = sequence;
+        self.longest_row = self.longest_row.max(self.row);
+    }
+
     /// Says what came.
     pub(super) fn say(&self, now: Monotonic, feed: &mut Feed) {
+        if self.longest_row >= DOUBLED {
+            feed.notice(series::RTT, series::DOUBLE, now, self.again, self.longest_row);
+        }
         for (code, count) in [(series::OTHERS, self.others), (series::CHANGED, self.changed)] {
             if count > 0 {
                 feed.notice(series::RTT, code, now, count, 0);
@@ -107,5 +133,16 @@ mod tests {
         assert!(!is_taken(&mut strange, FAR, |answer| answer.truncate(50)));
         assert_eq!((strange.others, strange.changed), (1, 2));
         assert!(!is_taken(&mut Strange::new(FAR), OTHER, |_| ()), "told who it is");
+    }
+
+    #[test]
+    fn a_row_of_frames_that_are_answered_twice_is_no_chance() {
+        let mut strange = Strange::new(FAR);
+        (0..1_000)
+            .filter(|number| number % 8 < 3)
+            .for_each(|number| strange.again(number));
+        assert_eq!((strange.again, strange.longest_row), (375, 3));
+        (2_000..2_020).for_each(|number| strange.again(number));
+        assert_eq!(strange.longest_row, 20);
     }
 }
