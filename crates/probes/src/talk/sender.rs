@@ -15,8 +15,11 @@ use sys::packet::TxEvent;
 use sys::wait::{Wait, WakeClock};
 use units::{Grid, Monotonic, Tai};
 
-/// Cycles before the first recorded one: they bring code and data of the loop into memory and caches.
+/// Most cycles before the first recorded one: they bring code and data of the loop into memory and caches.
 const WARM_UP_CYCLES: u64 = 16;
+
+/// Longest time for them: of a long interval there are fewer, for they must not outlast what is measured.
+const WARM_UP_NS: u64 = 200_000_000;
 
 /// The frames behind the last one say that it was sent, in cycles without a hole: a counter that runs on each second shows none as
 /// lost then. They go on for so long that one which is overtaken on its way still comes before the last of them.
@@ -137,16 +140,18 @@ impl Sender {
 
     /// Sends marked frames until the loop is warm; returns the first cycle to count.
     fn warm_up(&mut self, grid: &Grid, feed: &mut Feed) -> Result<u64, ProbeError> {
+        let fitting = WARM_UP_NS / self.config.period.whole_ns();
+        let cycles = fitting.clamp(1, WARM_UP_CYCLES);
         let mut cycle = 0;
-        while cycle < WARM_UP_CYCLES && !self.stop.requested() {
+        while cycle < cycles && !self.stop.requested() {
             let due = grid.due(cycle);
             let launch = self.make(cycle, mark::BEGIN, due);
             self.wait.until(due - self.lead_ns);
             self.send(launch)?;
             cycle = next_cycle(grid, cycle, sys::clock::monotonic() + self.lead_ns);
         }
-        if cycle > WARM_UP_CYCLES {
-            feed.notice(TALK, LATE_START, grid.due(cycle), cycle - WARM_UP_CYCLES, 0);
+        if cycle > cycles {
+            feed.notice(TALK, LATE_START, grid.due(cycle), cycle - cycles, 0);
         }
         Ok(cycle)
     }

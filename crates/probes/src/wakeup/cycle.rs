@@ -6,8 +6,11 @@ use run::{Feed, Stop};
 use sys::wait::Wait;
 use units::{Grid, Monotonic, Period};
 
-/// Cycles run before the first recorded one: they bring code and data of the loop into memory and caches.
+/// Most cycles run before the first recorded one: they bring code and data of the loop into memory and caches.
 const WARM_UP_CYCLES: u64 = 16;
+
+/// Longest time for them: of a long interval there are fewer, for they must not outlast what is measured.
+const WARM_UP_NS: u64 = 200_000_000;
 
 /// What one thread needs to know.
 pub(super) struct Cycle {
@@ -59,13 +62,14 @@ impl Cycle {
     }
 
     fn warm_up(&self, grid: &Grid, feed: &mut Feed) -> u64 {
+        let cycles = (WARM_UP_NS / self.period.whole_ns()).min(WARM_UP_CYCLES);
         let mut cycle = 0;
-        while cycle < WARM_UP_CYCLES && !self.stop.requested() {
+        while cycle < cycles && !self.stop.requested() {
             let now = self.wait.until(grid.due(cycle));
             cycle = grid.first_after(now).max(cycle + 1);
         }
-        if cycle > WARM_UP_CYCLES {
-            feed.notice(0, LATE_START, grid.due(cycle), cycle - WARM_UP_CYCLES, 0);
+        if cycle > cycles {
+            feed.notice(0, LATE_START, grid.due(cycle), cycle - cycles, 0);
         }
         cycle
     }
