@@ -9,7 +9,7 @@ pub enum DurationError {
     NotANumber(String),
     /// A number without a unit, or with one that is not known.
     UnknownUnit(String),
-    /// More than 292 years, or less than a nanosecond but not zero.
+    /// More than [`LONGEST_NS`], or less than a nanosecond but not zero.
     OutOfRange(String),
 }
 
@@ -20,7 +20,7 @@ impl std::fmt::Display for DurationError {
             Self::Empty => write!(f, "a duration is missing: {UNITS}"),
             Self::NotANumber(text) => write!(f, "\"{text}\" is not a duration: {UNITS}"),
             Self::UnknownUnit(text) => write!(f, "\"{text}\" has no unit that is known: {UNITS}"),
-            Self::OutOfRange(text) => write!(f, "\"{text}\" is below 1ns or above 292 years"),
+            Self::OutOfRange(text) => write!(f, "\"{text}\" is below 1ns or above 3650d"),
         }
     }
 }
@@ -37,6 +37,9 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
     ("d", 86_400_000_000_000),
 ];
+
+/// The longest duration that is read, ten years: what people write is shorter, and sums and multiples of it stay in range.
+pub const LONGEST_NS: u64 = 3_650 * 86_400_000_000_000;
 
 /// Nanoseconds of a duration such as `250us`, `208.3333us`, `1ms`, `20s`, `7d`. A plain `0` needs no unit.
 pub fn parse_ns(text: &str) -> Result<u64, DurationError> {

@@ -16,7 +16,7 @@ mod period;
 mod size;
 
 pub use cpus::{CpuList, CpuListError};
-pub use duration::{DurationError, format_ns, parse_ns};
+pub use duration::{DurationError, LONGEST_NS, format_ns, parse_ns};
 pub use grid::Grid;
 pub use instant::{Monotonic, Ptp, Realtime, Tai};
 pub use names::FreeNames;

@@ -18,7 +18,7 @@ pub struct Chosen {
 /// `repetitions`. Where not even one fits, those that differ least from the plan's first combination come first.
 pub fn choose(cells: &[(Cell, u64)], budget_ns: Option<u64>, repetitions: u32) -> Chosen {
     let all = || cells.iter().map(|(cell, _)| cell.clone()).collect::<Vec<_>>();
-    let round_ns: u64 = cells.iter().map(|(_, ns)| ns).sum();
+    let round_ns: u64 = cells.iter().map(|(_, ns)| *ns).fold(0, u64::saturating_add);
     let fit = match budget_ns {
         Some(budget) if round_ns > 0 => u32::try_from(budget / round_ns).unwrap_or(u32::MAX),
         _ => repetitions,

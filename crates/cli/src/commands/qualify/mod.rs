@@ -130,6 +130,9 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         Some(ns) => plan.lasting(ns),
         None => plan,
     };
+    // As the plan's file has it, this was checked when it was read.
+    let too_long = |error| Failure::Usage(format!("--duration: {error}"));
+    plan.check_length().map_err(too_long)?;
     let plan = match args.run.hold_idle {
         true => plan.holding_idle(),
         false => plan,

@@ -11,7 +11,7 @@ use super::step::{Load, Step};
 use crate::place::Kind;
 use serde::Deserialize;
 use std::path::Path;
-use units::CpuList;
+use units::{CpuList, LONGEST_NS, format_ns};
 
 /// Why a plan cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -241,6 +241,7 @@ impl Plan {
         plan.check_devices().map_err(invalid)?;
         faults::check(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(invalid)?;
         text.clone_into(&mut plan.text);
+        plan.check_length()?;
         if let Some(matrix) = &plan.matrix {
             matrix.check(&plan).map_err(invalid)?;
         }
@@ -338,13 +339,41 @@ impl Plan {
 
     /// How long all steps together measure; steps side by side take the time of one.
     pub fn duration_ns(&self) -> u64 {
-        self.groups().map(|group| self.lasts_ns(group)).sum()
+        let lengths = self.groups().map(|group| self.lasts_ns(group));
+        lengths.fold(0, u64::saturating_add)
+    }
+
+    /// Refuses a plan that nobody would see the end of; so every sum of its durations is in range.
+    ///
+    /// # Errors
+    /// It takes longer than any duration may be; the longest step is named.
+    pub fn check_length(&self) -> Result<(), PlanError> {
+        let total_ns = self.duration_ns();
+        if total_ns <= LONGEST_NS {
+            return Ok(());
+        }
+        let longest = |(_, step): &(usize, &Step)| self.lasts_ns(std::slice::from_ref(*step));
+        let (at, name) = self
+            .steps
+            .iter()
+            .enumerate()
+            .max_by_key(longest)
+            .map_or((0, ""), |(at, step)| (at, step.name()));
+        Err(PlanError::Invalid {
+            name: self.name.clone(),
+            problem: format!(
+                "line {}: duration of step \"{name}\": all steps together, over each network and round, take {}: at most {}",
+                wrong::line_of_duration(&self.text, at),
+                format_ns(total_ns as f64),
+                format_ns(LONGEST_NS as f64)
+            ),
+        })
     }
 
     /// How long steps side by side measure, over every network of the plan where they compare these.
     pub(crate) fn lasts_ns(&self, group: &[Step]) -> u64 {
         match &self.bed {
-            Some(bed) if group[0].measure.compares_networks() => group[0].common.duration.0 * bed.times(),
+            Some(bed) if group[0].measure.compares_networks() => group[0].common.duration.0.saturating_mul(bed.times()),
             _ => group[0].common.duration.0,
         }
     }

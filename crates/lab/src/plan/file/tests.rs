@@ -29,6 +29,29 @@ fn networks_takes_a_minute_or_a_bit_more() {
 }
 
 #[test]
+fn a_plan_that_nobody_would_see_the_end_of_is_refused_with_its_line() {
+    let text = Plan::load("networks").expect("embedded").text;
+    let line = 1 + text
+        .lines()
+        .position(|line| line.starts_with("duration"))
+        .expect("a step");
+    let refusal = |duration: &str| {
+        let text = text.replace("duration = \"4s\"", &format!("duration = \"{duration}\""));
+        assert!(text.contains(duration), "the embedded plan has steps of 4 s");
+        Plan::parse("site.toml", &text).expect_err("too long").to_string()
+    };
+    let message = refusal("3000d");
+    assert!(
+        message.contains(&format!("line {line}: duration of step \"reflect\"")),
+        "{message}"
+    );
+    assert!(message.contains("at most 3650 d"), "{message}");
+    assert!(refusal("4000d").contains("above 3650d"));
+    let plan = Plan::load("networks").expect("embedded");
+    assert!(plan.lasting(units::LONGEST_NS).check_length().is_err());
+}
+
+#[test]
 fn networks_that_cannot_be_compared_are_refused() {
     let text = Plan::load("networks").expect("embedded").text;
     let refusal = |from: &str, to: &str| {

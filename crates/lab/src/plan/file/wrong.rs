@@ -43,6 +43,15 @@ fn own_line<'a>(text: &'a str, error: &toml::de::Error) -> Option<(usize, &'a st
     Some((at, lines[at]))
 }
 
+/// The line, from 1, on which step number `at` of a plan says how long it lasts, or on which it begins.
+pub(super) fn line_of_duration(text: &str, at: usize) -> usize {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut begins = (0..lines.len()).filter(|number| lines[*number].trim() == "[[step]]");
+    let begin = begins.nth(at).unwrap_or(0);
+    let mut own = begin..end(&lines, begin);
+    1 + own.find(|number| key(lines[*number]) == "duration").unwrap_or(begin)
+}
+
 fn is_header(line: &str) -> bool {
     line.trim_start().starts_with('[')
 }

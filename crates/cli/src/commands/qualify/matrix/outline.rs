@@ -17,7 +17,8 @@ pub(super) fn show(course: &Course, roles: &Roles, kernel: Option<&str>) -> Resu
 fn text(course: &Course, roles: &Roles, kernel: Option<&str>) -> String {
     let (plan, chosen) = (&course.plan, &course.chosen);
     let mut out = format!("{}: {}\n", plan.name, plan.what);
-    let round_ns: u64 = chosen.cells.iter().map(|cell| expected_ns(plan, cell)).sum();
+    let needed = chosen.cells.iter().map(|cell| expected_ns(plan, cell));
+    let round_ns = needed.fold(0, u64::saturating_add);
     let budget = course.budget_ns.map(|ns| format!(" (budget {})", format_ns(ns as f64)));
     let _ = writeln!(
         out,

@@ -163,7 +163,7 @@ impl Rounds<'_> {
             let took = self.took_ns.iter().find(|(known, _)| known == cell).map(|(_, ns)| *ns);
             took.unwrap_or_else(|| expected_ns(self.plan, cell))
         };
-        cells.iter().map(one).sum()
+        cells.iter().map(one).fold(0, u64::saturating_add)
     }
 
     fn fits(&self, ns: u64) -> bool {
