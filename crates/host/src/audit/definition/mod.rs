@@ -33,6 +33,10 @@ pub fn check_definitions(parameters: &Parameters) -> Result<(), String> {
     for named in parameters.domains.iter().filter(|named| is_file(named)) {
         Domain::parse(&text(Path::new(named))?).map_err(|error| format!("{named}: {error}"))?;
     }
+    for named in parameters.containers.iter().filter(|named| is_container_file(named)) {
+        let problem = |error| format!("{named}: {error}");
+        container::read(named, &text(Path::new(named))?).map_err(problem)?;
+    }
     for path in &parameters.vmx {
         Vmx::read(path)?;
     }
@@ -45,6 +49,11 @@ pub fn check_definitions(parameters: &Parameters) -> Result<(), String> {
 /// Whether what stands for a domain is a file, and no domain's name. A name has no slash (libvirt refuses it).
 pub fn is_file(named: &str) -> bool {
     named.contains('/') || named.ends_with(".xml")
+}
+
+/// Whether what stands for a container is a file, and no id or name: these have no slash.
+fn is_container_file(named: &str) -> bool {
+    named.contains('/') || Path::new(named).is_file()
 }
 
 /// The text of a file that the user named: of this machine, also when a recorded tree is audited.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::tree::{finding, outcome, tree};
+use crate::audit::check_definitions;
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 
@@ -395,4 +396,40 @@ fn containers_of_one_name_are_two() {
         .map(|part| (part.part.as_str(), part.outcome))
         .collect();
     assert_eq!(parts, [("vpc", Pass), ("vpc (2)", Fail)]);
+}
+
+#[test]
+fn files_that_are_no_definitions_are_refused_with_the_place() {
+    let folder = tempfile::tempdir().expect("a directory");
+    for (name, text, place) in [
+        ("pod.yaml", "kind: Pod\nspec: [unclosed\n", "line 3"),
+        ("compose.yaml", "services:\n  relay:\n\tcpus: 2\n", "line 3"),
+        ("inspect.json", "[\n {\"HostConfig\": }]\n", "line 2"),
+        ("relay.container", "[Container]\nImage=a\nCpus 3\n", "line 3"),
+        ("other.yaml", "a: 1\n", "neither an OCI bundle"),
+        ("empty.yaml", "", "defines no container"),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("a file");
+        let path = path.to_str().expect("a path");
+        let error = check_definitions(&naming(&[path])).expect_err(name);
+        assert!(error.starts_with(path) && error.contains(place), "{error}");
+    }
+    assert!(check_definitions(&naming(&["./no-such.yaml"])).is_err());
+    assert_eq!(check_definitions(&naming(&["0123456789ab"])), Ok(()), "an id");
+    for good in [
+        "abb-after.yaml",
+        "config.json",
+        "docker-inspect.json",
+        "pod.yaml",
+        "relay.container",
+        "vmi.yaml",
+    ] {
+        let path = file(good);
+        assert_eq!(
+            check_definitions(&naming(&[path.to_str().expect("a path")])),
+            Ok(()),
+            "{good}"
+        );
+    }
 }

@@ -35,7 +35,7 @@ pub(in crate::audit) fn read(name: &str, text: &str) -> Result<Vec<Shape>, Strin
         return Err(format!("longer than {MOST_OCTETS} octets"));
     }
     if quadlet::is_one(text) {
-        return Ok(vec![quadlet::read(name, text)]);
+        return Ok(vec![quadlet::read(name, text)?]);
     }
     let begins = text.trim_start();
     let documents = match begins.starts_with('{') || begins.starts_with('[') {

@@ -13,18 +13,34 @@ pub(super) fn is_one(text: &str) -> bool {
 struct Unit(Vec<(String, String, String)>);
 
 impl Unit {
-    fn parse(text: &str) -> Self {
+    /// # Errors
+    /// A line that is none of a unit file.
+    fn parse(text: &str) -> Result<Self, String> {
         let mut section = String::new();
         let mut lines = Vec::new();
-        // A backslash at the end joins the next line.
-        for line in text.replace("\\\n", " ").lines().map(str::trim) {
+        let mut joined = String::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            // A backslash at the end joins the next line.
+            let is_comment = joined.is_empty() && line.trim_start().starts_with(['#', ';']);
+            if let Some(begin) = line.strip_suffix('\\').filter(|_| !is_comment) {
+                joined.push_str(begin);
+                joined.push(' ');
+                continue;
+            }
+            let whole = std::mem::take(&mut joined) + line;
+            let line = whole.trim();
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 section = name.to_owned();
-            } else if let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with(['#', ';'])) {
+            } else if line.is_empty() || line.starts_with(['#', ';']) {
+            } else if let Some((key, value)) = line.split_once('=') {
                 lines.push((section.clone(), key.trim().to_owned(), value.trim().to_owned()));
+            } else {
+                return Err(format!(
+                    "line {number}: \"{line}\" is neither [SECTION], KEY=VALUE nor a comment"
+                ));
             }
         }
-        Self(lines)
+        Ok(Self(lines))
     }
 
     fn all(&self, section: &str, key: &str) -> Vec<String> {
@@ -63,8 +79,10 @@ impl Unit {
     }
 }
 
-pub(super) fn read(name: &str, text: &str) -> Shape {
-    let unit = Unit::parse(text);
+/// # Errors
+/// It is no unit file; with the line.
+pub(super) fn read(name: &str, text: &str) -> Result<Shape, String> {
+    let unit = Unit::parse(text)?;
     let called = unit
         .last("Container", "ContainerName")
         .unwrap_or_else(|| name.to_owned());
@@ -109,7 +127,7 @@ pub(super) fn read(name: &str, text: &str) -> Shape {
     shape.set("ctr.cache-class", "");
     let words = [unit.all("Container", "Exec"), unit.all("Container", "Entrypoint")].concat();
     shape.set("ctr.time-daemons", time_daemons(&words));
-    shape
+    Ok(shape)
 }
 
 fn limits(unit: &Unit, shape: &mut Shape) {

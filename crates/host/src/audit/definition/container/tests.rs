@@ -42,4 +42,7 @@ fn what_is_no_definition_says_so() {
         assert!(read("x", text).is_err(), "{text:?}");
     }
     assert!(read("x", &" ".repeat(5 << 20)).is_err());
+    let error =
+        read("x", "[Container]\nImage=relay\n# a comment \\\nExec=a \\\n b\nstray\n").expect_err("a stray line");
+    assert!(error.starts_with("line 6: \"stray\" is neither"), "{error}");
 }
