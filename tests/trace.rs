@@ -4,6 +4,8 @@
 mod doubts;
 #[path = "trace/follow.rs"]
 mod follow;
+#[path = "trace/held_up.rs"]
+mod held_up;
 #[path = "trace/loss.rs"]
 mod loss;
 

@@ -98,47 +98,89 @@ fn a_loss_is_measured_time_too() {
     assert_eq!(windows(&run.finish()), [(40_000, 90_000)]);
 }
 
-#[test]
-fn what_is_counted_elsewhere_begins_with_its_first_sample_and_ends_with_its_last_span() {
-    let run = Run::start();
-    let span = |at_ms: i64, received: u64, spikes: &[i64]| CountedSpan {
-        series: Series(None).series(0, "series/one"),
-        at: at(run.start, at_ms),
+/// What was counted up to this ms of the run, and single samples of it.
+fn span(start: Monotonic, end_ms: i64, received: u64, spikes_ms: &[i64]) -> CountedSpan {
+    let spike = |spike_ms: &i64| CountedSpike {
+        at: at(start, *spike_ms),
+        value_ns: 1_000,
+        cpu: 0,
+        thread: 1,
+        sequence: 0,
+    };
+    CountedSpan {
         counters: Counters {
             expected: received,
             received,
             ..Counters::default()
         },
-        sum_ns: 0,
-        min_ns: None,
-        max_ns: None,
         samples: vec![(1_000, received)],
-        spikes: spikes
-            .iter()
-            .map(|spike_ms| CountedSpike {
-                at: at(run.start, *spike_ms),
-                value_ns: 1_000,
-                cpu: 0,
-                thread: 1,
-                sequence: 0,
-            })
-            .collect(),
-    };
-    let spans = [
-        // Single samples are told before the span that they are counted in ends.
-        span(70, 0, &[50, 70]),
-        span(199, 10, &[]),
-        span(399, 20, &[]),
-        span(480, 5, &[]),
-    ];
+        spikes: spikes_ms.iter().map(spike).collect(),
+        ..CountedSpan::empty(Series(None).series(0, "series/one"), at(start, end_ms) - 1)
+    }
+}
+
+/// Start and end of windows in ms, and how many samples each has.
+fn counted_windows(recorded: &Recorded) -> Vec<(u64, u64, u64)> {
+    let rows = recorded.file.windows(recorded.id("series/one")).expect("windows");
+    let ms = |ns: u64| ns / MS as u64;
+    rows.iter()
+        .map(|row| (ms(row.start_ns), ms(row.end_ns), row.counters.received))
+        .collect()
+}
+
+#[test]
+fn what_is_counted_elsewhere_begins_with_its_first_sample_and_ends_with_its_last_span() {
+    let run = Run::start();
+    let start = run.start;
     let counted = run.recorder.counted();
-    spans.into_iter().for_each(|span| counted.add(span));
+    // Single samples are told before the span that they are counted in ends.
+    counted.add(span(start, 70, 0, &[50, 70]));
+    for (end_ms, received) in [(200, 10), (400, 20), (480, 5)] {
+        counted.add(span(start, end_ms, received, &[end_ms - 1]));
+        counted.handed_over(at(start, end_ms));
+        // Of the next span, and told before this one is over.
+        counted.add(span(start, end_ms + 2, 0, &[end_ms + 1]));
+    }
     run.recorder.settle();
-    let recorded = run.finish();
-    assert_eq!(
-        windows(&recorded),
-        [(50_000, 200_000), (200_000, 400_000), (400_000, 480_000)]
-    );
+    let windows = counted_windows(&run.finish());
+    assert_eq!(windows, [(50, 200, 10), (200, 400, 20), (400, 480, 5)]);
+}
+
+#[test]
+fn a_window_of_what_was_read_late_is_as_long_as_what_was_counted() {
+    let run = Run::start();
+    let start = run.start;
+    let counted = run.recorder.counted();
+    let hand_over = |end_ms, received, until_ms| {
+        counted.add(span(start, end_ms, received, &[]));
+        counted.handed_over(at(start, until_ms));
+        run.recorder.settle();
+    };
+    counted.add(span(start, 60, 0, &[50]));
+    hand_over(200, 15, 200);
+    // Held up before it read, and after it had said what it would read.
+    hand_over(1_000, 80, 1_000);
+    hand_over(1_730, 73, 1_200);
+    hand_over(1_800, 7, 1_800);
+    hand_over(2_000, 20, 2_000);
+    let windows = counted_windows(&run.finish());
+    let wanted = [(50, 200, 15), (200, 1_000, 80), (1_000, 1_800, 80), (1_800, 2_000, 20)];
+    assert_eq!(windows, wanted);
+}
+
+#[test]
+fn a_silence_of_what_is_counted_elsewhere_is_in_no_window() {
+    let run = Run::start();
+    let start = run.start;
+    let counted = run.recorder.counted();
+    counted.add(span(start, 60, 0, &[50]));
+    counted.add(span(start, 200, 15, &[]));
+    for end_ms in [200, 400, 600] {
+        counted.handed_over(at(start, end_ms));
+    }
+    counted.add(span(start, 800, 20, &[]));
+    let windows = counted_windows(&run.finish());
+    assert_eq!(windows, [(50, 200, 15), (600, 800, 20)]);
 }
 
 #[test]

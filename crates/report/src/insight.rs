@@ -8,6 +8,7 @@ use model::{RunView, SCHEDULED, SeriesView, WindowRow};
 use stats::claims::{Claim, YEAR_NS, claim};
 use stats::extreme::{Refusal, ReturnLevel, return_level_of_maxima};
 use stats::stationarity::{Stationarity, check};
+use std::collections::BTreeMap;
 use units::format_ns;
 
 /// Series that are looked at in one run: fitting tails takes a moment each.
@@ -218,14 +219,27 @@ fn blocks(series: &SeriesView) -> Vec<f64> {
         .collect()
 }
 
-/// The windows that are not much shorter than the longest of their series, as the first and the last may be.
+/// The windows that are about as long as most of their series, and of two such lengths the longer one. The first and the last may be
+/// shorter, and one is longer where who read what the kernel counts was held up.
 pub(crate) fn whole_windows(series: &SeriesView) -> impl Iterator<Item = &WindowRow> {
-    let length = |window: &WindowRow| window.end_ns.saturating_sub(window.start_ns);
-    let longest = series.windows.iter().map(length).max().unwrap_or(0);
-    series
-        .windows
-        .iter()
-        .filter(move |window| length(window) * 10 >= longest * 9)
+    let usual = usual_length_ns(&series.windows);
+    series.windows.iter().filter(move |window| {
+        let length = length_ns(window);
+        length * 10 >= usual * 9 && length * 9 <= usual * 10
+    })
+}
+
+fn length_ns(window: &WindowRow) -> u64 {
+    window.end_ns.saturating_sub(window.start_ns)
+}
+
+fn usual_length_ns(windows: &[WindowRow]) -> u64 {
+    let mut lengths: BTreeMap<u64, usize> = BTreeMap::new();
+    for window in windows {
+        *lengths.entry(length_ns(window)).or_default() += 1;
+    }
+    let usual = lengths.into_iter().max_by_key(|(length, times)| (*times, *length));
+    usual.map_or(0, |(length, _)| length)
 }
 
 /// Largest sample of each whole window.
@@ -247,9 +261,10 @@ pub(crate) fn with_largest(mut maxima: Vec<f64>, series: &SeriesView) -> Vec<f64
 
 #[cfg(test)]
 mod tests {
-    use super::{Stolen, of_run};
+    use super::{Stolen, of_run, whole_windows};
     use crate::limits::Profile;
     use crate::verdict::Judgement;
+    use model::WindowRow;
     use testing::synthetic;
 
     #[test]
@@ -269,6 +284,26 @@ mod tests {
             "{claim}"
         );
         assert!(!insight.steadiness.text().is_empty() && !insight.rare_text().is_empty());
+    }
+
+    #[test]
+    fn a_window_that_was_read_late_is_not_whole_and_makes_the_others_no_part() {
+        let whole = |lengths_ms: &[u64]| -> Vec<u64> {
+            let mut series = synthetic::series("hop/nic-to-app/MU01", lengths_ms.len() as u64, 1_000, 600);
+            let row = series.windows[0].clone();
+            series.windows = lengths_ms
+                .iter()
+                .map(|ms| WindowRow {
+                    start_ns: 0,
+                    end_ns: *ms,
+                    ..row.clone()
+                })
+                .collect();
+            whole_windows(&series).map(|window| window.end_ns).collect()
+        };
+        assert_eq!(whole(&[300, 1_000, 1_000, 14_000, 995, 400]), [1_000, 1_000, 995]);
+        assert_eq!(whole(&[300, 1_000, 500]), [1_000]);
+        assert_eq!(whole(&[300]), [300]);
     }
 
     #[test]

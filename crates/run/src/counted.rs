@@ -12,7 +12,8 @@ use units::Monotonic;
 pub struct CountedSpan {
     /// The series. Spans of the same name belong to the same series.
     pub series: SeriesSpec,
-    /// An instant within the span, which decides which window it belongs to.
+    /// When it ended. It began where the one before it of this series ended, or when all before was last said to be handed over
+    /// ([`Counted::handed_over`]). One that lies in several windows makes one of them.
     pub at: Monotonic,
     /// What happened.
     pub counters: Counters,
@@ -95,13 +96,18 @@ impl Counted {
         }
     }
 
-    /// Hands over a span. Its window must not have ended more than a tenth of a second ago, or it counts for the next.
+    /// Hands over a span.
     pub fn add(&self, mut span: CountedSpan) {
         match self.is_known(&span.series.name) {
             true => span.series = SeriesSpec::named(&span.series.name),
             false => self.share(&mut span.series),
         }
         let _ = self.commands.send(Command::Counted(Box::new(span), self.step));
+    }
+
+    /// Everything that was counted before this instant has been handed over: windows that end before it are closed.
+    pub fn handed_over(&self, until: Monotonic) {
+        let _ = self.commands.send(Command::CountedUntil(until));
     }
 
     /// Writes an event that touches this series alone, of now.

@@ -61,6 +61,7 @@ pub(crate) enum Command {
     Facts(Vec<Fact>),
     Thresholds(Thresholds),
     Counted(Box<CountedSpan>, usize),
+    CountedUntil(Monotonic),
     CountedEvent(Box<SeriesSpec>, usize, Event),
     Adopt(Box<Adopted>, Sender<Result<(), StoreError>>),
     Settle(Sender<()>),

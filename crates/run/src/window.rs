@@ -24,6 +24,8 @@ pub(crate) struct Open {
     threshold_ns: Option<i64>,
     interval_ns: u64,
     start_ns: u64,
+    /// What was counted elsewhere reaches up to here: the window does not end before.
+    reach_ns: u64,
     /// Whether measuring has begun, so that windows follow each other without a gap.
     has_begun: bool,
     /// When the newest record was made.
@@ -69,6 +71,7 @@ impl Open {
             threshold_ns: spec.threshold_ns.and_then(|ns| i64::try_from(ns).ok()),
             interval_ns: spec.interval_ns.map_or(0, |ns| ns.max(0.0) as u64),
             start_ns,
+            reach_ns: 0,
             has_begun: false,
             newest_ns: start_ns,
             tally: Tally::default(),
@@ -100,6 +103,23 @@ impl Open {
 
     pub(crate) fn start_ns(&self) -> u64 {
         self.start_ns
+    }
+
+    /// Where the open window ends: on the run's grid, also if it began late.
+    pub(crate) fn end_on_grid(&self, window_ns: u64) -> u64 {
+        (self.start_ns.max(self.reach_ns) / window_ns + 1) * window_ns
+    }
+
+    /// Begins with what came first, if it has not begun.
+    pub(crate) fn begin(&mut self, first_ns: u64) {
+        if !self.has_begun {
+            self.measured(first_ns, 0);
+        }
+    }
+
+    /// From when on nothing was handed over yet.
+    pub(crate) fn open_since_ns(&self) -> u64 {
+        self.newest_ns + 1
     }
 
     /// Notes that something of `at_ns` is measured, which took `took_ns`. The first window begins with that, not where the
@@ -154,8 +174,10 @@ impl Open {
         self.keep_if_bad(sample)
     }
 
-    /// Takes samples that were counted elsewhere.
-    pub(crate) fn counted(&mut self, span: &CountedSpan) {
+    /// Takes samples that were counted elsewhere, up to `at_ns`.
+    pub(crate) fn counted(&mut self, span: &CountedSpan, at_ns: u64) {
+        self.newest_ns = self.newest_ns.max(at_ns);
+        self.reach_ns = self.reach_ns.max(at_ns);
         self.tally.counters.add(&span.counters);
         self.tally.sum_ns += i128::from(span.sum_ns);
         self.tally.extremes(span.min_ns, span.max_ns);
@@ -220,6 +242,8 @@ impl Open {
         if !self.is_waiting() {
             return;
         }
+        // However long the round took for others.
+        self.ask_worst(reasons);
         while reasons.has_room() && self.ask_worst(reasons) {}
         self.pass_over_lesser(reasons);
         while reasons.has_time_at_an_end() && self.ask_worst(reasons) {}

@@ -67,6 +67,7 @@ inline_always void at_first_point(u16 smp_cnt, u32 stream, struct cell *cell, st
 		return;
 	note_time(progress, now);
 	cell->paired++;
+	cell->last_at = now;
 	u32 old = entry->state;
 	if (old & SEEN) {
 		if ((u16)old == smp_cnt && now - entry->first_at < EXPIRY_NS) {
@@ -237,6 +238,7 @@ inline_always void at_later_point(u16 smp_cnt, u32 stream, u32 cpu, struct cell 
 	}
 	if (!cell->paired++)
 		note_reached(stream, number);
+	cell->last_at = now;
 	cell->sum_ns += ns;
 	if (ns > threshold_ns)
 		cell->over++;

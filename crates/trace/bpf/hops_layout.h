@@ -212,6 +212,7 @@ struct cell {
 	u64 paired; // at the first point: seen
 	u64 sum_ns;
 	u64 total_sum_ns;
+	u64 last_at; // when the newest of them came
 	struct extreme extremes[2]; // of this span and the one before
 	u64 words[PREFIX / 8]; // of the prefix
 	u64 over;
@@ -224,7 +225,7 @@ struct cell {
 	u64 skipped;   // not seen at the point before
 	u64 reordered; // came to the first point behind a later one
 	u64 cut;       // shorter than it says: not timed
-	u64 unused[5]; // up to a cache line
+	u64 unused[4]; // up to a cache line
 };
 OCTETS(cell, 320);
 FIELD(cell, prefix, 0, 4);
@@ -232,19 +233,20 @@ FIELD(cell, next, 4, 4);
 FIELD(cell, paired, 8, 8);
 FIELD(cell, sum_ns, 16, 8);
 FIELD(cell, total_sum_ns, 24, 8);
-FIELD(cell, extremes, 32, 40);
-FIELD(cell, words, 72, 128);
-FIELD(cell, over, 200, 8);
-FIELD(cell, lost, 208, 8);
-FIELD(cell, duplicate, 216, 8);
-FIELD(cell, doubtful, 224, 8);
-FIELD(cell, again, 232, 8);
-FIELD(cell, stale, 240, 8);
-FIELD(cell, early, 248, 8);
-FIELD(cell, skipped, 256, 8);
-FIELD(cell, reordered, 264, 8);
-FIELD(cell, cut, 272, 8);
-FIELD(cell, unused, 280, 40);
+FIELD(cell, last_at, 32, 8);
+FIELD(cell, extremes, 40, 40);
+FIELD(cell, words, 80, 128);
+FIELD(cell, over, 208, 8);
+FIELD(cell, lost, 216, 8);
+FIELD(cell, duplicate, 224, 8);
+FIELD(cell, doubtful, 232, 8);
+FIELD(cell, again, 240, 8);
+FIELD(cell, stale, 248, 8);
+FIELD(cell, early, 256, 8);
+FIELD(cell, skipped, 264, 8);
+FIELD(cell, reordered, 272, 8);
+FIELD(cell, cut, 280, 8);
+FIELD(cell, unused, 288, 32);
 
 // The counts come round; user space takes differences. Each CPU has its own, unless that takes too much memory.
 struct histogram {

@@ -10,8 +10,9 @@ const WRAPS_MORE: i64 = 1;
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// What was told of each stream so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Quiet {
+    since: Monotonic,
     streams: HashMap<u32, Told>,
 }
 
@@ -20,6 +21,8 @@ struct Told {
     is_silent: bool,
     silences: u32,
     turned: u32,
+    /// The newest frame that was looked at for it.
+    turned_until: Option<Monotonic>,
     is_two: bool,
 }
 
@@ -35,6 +38,14 @@ pub(super) enum News {
 }
 
 impl Quiet {
+    /// Nothing came before this instant.
+    pub(super) fn since(since: Monotonic) -> Self {
+        Self {
+            since,
+            streams: HashMap::new(),
+        }
+    }
+
     /// Looks at a stream; `progress` is of `until` or later, and what did not come after `until` is not missed.
     pub(super) fn look(&mut self, stream: u32, progress: &Progress, until: Monotonic) -> Option<News> {
         let last = progress.last?;
@@ -55,18 +66,21 @@ impl Quiet {
         Some(News::Silent(silent_ns))
     }
 
-    /// How often smpCnt went back in the last `elapsed_ns`, when that is more often than the wraps of one sequence; told once.
-    pub(super) fn is_two(&mut self, stream: u32, progress: &Progress, elapsed_ns: i64) -> Option<u32> {
+    /// How often smpCnt went back since the last look, and in how many ns, when that is more often than the wraps of one sequence; told
+    /// once. By the frames' own instants: who looks may have been held up.
+    pub(super) fn is_two(&mut self, stream: u32, progress: &Progress) -> Option<(u32, i64)> {
+        let last = progress.last?;
         let told = self.streams.entry(stream).or_default();
         let turned = progress
             .turned
             .wrapping_sub(std::mem::replace(&mut told.turned, progress.turned));
+        let elapsed_ns = last - told.turned_until.replace(last).unwrap_or(self.since);
         let wraps = (elapsed_ns + SECOND_NS - 1) / SECOND_NS + WRAPS_MORE;
         if told.is_two || i64::from(turned) <= wraps {
             return None;
         }
         told.is_two = true;
-        Some(turned)
+        Some((turned, elapsed_ns))
     }
 }
 
@@ -93,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_silence_is_told_once_while_it_lasts_and_when_it_ends() {
-        let mut quiet = Quiet::default();
+        let mut quiet = Quiet::since(at(0));
         assert_eq!(quiet.look(0, &Progress::default(), at(SECOND_NS)), None, "never came");
         assert_eq!(quiet.look(0, &came(10, 0), at(10 + SILENCE - 1)), None);
         assert_eq!(
@@ -114,14 +128,26 @@ mod tests {
 
     #[test]
     fn wraps_are_one_sequence_and_more_turns_are_two() {
-        let mut quiet = Quiet::default();
-        let turned = |turned| Progress {
+        let mut quiet = Quiet::since(at(0));
+        let turned = |seconds: i64, turned| Progress {
             turned,
-            ..Progress::default()
+            ..came(seconds * SECOND_NS, 0)
         };
-        assert_eq!(quiet.is_two(0, &turned(2), SECOND_NS), None, "a wrap at each end");
-        assert_eq!(quiet.is_two(0, &turned(3), SECOND_NS), None);
-        assert_eq!(quiet.is_two(0, &turned(6), SECOND_NS), Some(3));
-        assert_eq!(quiet.is_two(0, &turned(100), SECOND_NS), None, "told");
+        assert_eq!(quiet.is_two(0, &turned(1, 2)), None, "a wrap at each end");
+        assert_eq!(quiet.is_two(0, &turned(2, 3)), None);
+        assert_eq!(quiet.is_two(0, &turned(3, 6)), Some((3, SECOND_NS)));
+        assert_eq!(quiet.is_two(0, &turned(4, 100)), None, "told");
+    }
+
+    #[test]
+    fn frames_of_forty_seconds_are_one_sequence_whenever_they_are_looked_at() {
+        let mut quiet = Quiet::since(at(0));
+        let wraps = |seconds: u32| Progress {
+            turned: seconds,
+            ..came(i64::from(seconds) * SECOND_NS, 0)
+        };
+        for seconds in [1, 41, 42, 43] {
+            assert_eq!(quiet.is_two(0, &wraps(seconds)), None, "{seconds} s");
+        }
     }
 }

@@ -21,12 +21,13 @@ impl Work {
         else {
             return;
         };
-        series.measured(first_ns, 0);
+        series.begin(first_ns);
+        // Single samples come before the span that they are counted in, and open no window.
         if span.counters != Counters::default() {
-            series.measured(at_ns, 0);
+            let from_ns = series.open_since_ns().max(self.counted_until_ns);
+            self.open_window_of(&mut series, from_ns.min(at_ns));
+            series.counted(span, at_ns);
         }
-        self.open_window_of(&mut series, at_ns);
-        series.counted(span);
         if span.counters.lost > 0 {
             self.signal.set(span.at);
         }

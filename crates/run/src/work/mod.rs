@@ -83,6 +83,8 @@ pub(crate) struct Work {
     counted: BTreeMap<String, Open>,
     /// Steps that they were last counted in.
     counted_in: BTreeMap<String, usize>,
+    /// What was counted elsewhere before was handed over.
+    counted_until_ns: u64,
     batch: Batch,
     clock: ClockWatch,
     reasons: Reasons,
@@ -114,6 +116,7 @@ impl Work {
             tapes: Vec::new(),
             counted: BTreeMap::new(),
             counted_in: BTreeMap::new(),
+            counted_until_ns: 0,
             batch: Batch::default(),
             clock: ClockWatch::start(),
             reasons: Reasons::new(options.explain),
@@ -227,6 +230,7 @@ impl Work {
                 Command::OfFeed { feed, event } => self.of_feed(feed, &event),
                 Command::Thresholds(thresholds) => self.thresholds = thresholds,
                 Command::Facts(facts) => self.add_facts(&facts),
+                Command::CountedUntil(at) => self.counted_until_ns = since(self.start, at),
                 Command::Counted(span, step) => {
                     self.counted_in.insert(span.series.name.clone(), step);
                     self.take_counted(&span);

@@ -12,7 +12,7 @@ const GRACE_NS: u64 = 100_000_000;
 impl Work {
     /// Closes the series' window if this instant lies behind it, and opens the one it lies in.
     pub(super) fn open_window_of(&mut self, series: &mut Open, at_ns: u64) {
-        let end_ns = window_end(series.start_ns(), self.window_ns);
+        let end_ns = series.end_on_grid(self.window_ns);
         if at_ns >= end_ns {
             push_window(&mut self.batch, &mut self.reasons, series, end_ns);
             self.skip_to(series, at_ns);
@@ -45,11 +45,17 @@ impl Work {
         let window_ns = self.window_ns;
         let measured = self.feeds.values_mut().flat_map(|feed| {
             let is_over = feed.source.is_over();
-            feed.series.iter_mut().flatten().map(move |series| (series, is_over))
+            let series = feed.series.iter_mut().flatten();
+            series.map(move |series| (series, is_over, now_ns.saturating_sub(GRACE_NS)))
         });
-        for (series, is_over) in measured.chain(self.counted.values_mut().map(|series| (series, all))) {
-            let end_ns = window_end(series.start_ns(), window_ns);
-            if now_ns < end_ns + GRACE_NS && !all {
+        // Who reads what is counted elsewhere may be held up: its own word counts, not the time.
+        let counted = self
+            .counted
+            .values_mut()
+            .map(|series| (series, all, self.counted_until_ns));
+        for (series, is_over, until_ns) in measured.chain(counted) {
+            let end_ns = series.end_on_grid(window_ns);
+            if until_ns < end_ns && !all {
                 continue;
             }
             let end_ns = match is_over {
@@ -60,11 +66,6 @@ impl Work {
             push_window(&mut self.batch, &mut self.reasons, series, end_ns);
         }
     }
-}
-
-/// Where a window ends that begins at `start_ns`: on the run's grid, also if it began late.
-fn window_end(start_ns: u64, window_ns: u64) -> u64 {
-    (start_ns / window_ns + 1) * window_ns
 }
 
 fn push_window(batch: &mut Batch, reasons: &mut Reasons, series: &mut Open, end_ns: u64) {

@@ -112,6 +112,7 @@ impl Counted {
         Ok((!is_empty).then_some(Reading {
             stream: number,
             point,
+            until: cells.iter().filter_map(Cell::last).max(),
             counts,
             hop,
             total,

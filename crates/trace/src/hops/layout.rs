@@ -3,6 +3,7 @@
 use super::PointKind;
 use crate::layout::in_order;
 use crate::stream::{ID_WORDS, StreamKey};
+use units::Monotonic;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 include!(concat!(env!("OUT_DIR"), "/hops_layout.rs"));
@@ -143,6 +144,7 @@ pub(super) struct Cell {
     pub(super) paired: u64,
     pub(super) sum_ns: u64,
     pub(super) total_sum_ns: u64,
+    last_at: u64,
     extremes: [Extreme; 2],
     words: [u64; PREFIX / 8],
     pub(super) over: u64,
@@ -155,10 +157,16 @@ pub(super) struct Cell {
     pub(super) skipped: u64,
     pub(super) reordered: u64,
     pub(super) cut: u64,
-    unused: [u64; 5],
+    unused: [u64; 4],
 }
 
 impl Cell {
+    /// When the newest of what is counted came; `None`: nothing did.
+    pub(super) fn last(&self) -> Option<Monotonic> {
+        let at = i64::try_from(self.last_at).ok();
+        at.filter(|at| *at > 0).map(Monotonic::from_ns)
+    }
+
     /// Longest and shortest of a span, since the point before and since the first, as far as there are any.
     pub(super) fn extremes(&self, span: u64) -> Option<Extremes> {
         let of = self.extremes[(span % 2) as usize];

@@ -240,6 +240,9 @@ pub struct Reading {
     pub stream: u32,
     /// Number of the point.
     pub point: usize,
+    /// When the newest of what was counted came to the point, by the clock of the programs: who reads may have been held up. `None`:
+    /// nothing ever did.
+    pub until: Option<Monotonic>,
     /// Counters. `over` is never more than the durations of `hop`.
     pub counts: HopCounts,
     /// Since the point before; empty at the first point.

@@ -46,10 +46,10 @@ impl Reader {
         }
     }
 
-    /// Streams of which smpCnt went back more often in the last `elapsed_ns` than one sequence does.
-    pub(super) fn say_two_sequences(&mut self, elapsed_ns: i64) {
+    /// Streams of which smpCnt went back more often since the last look than one sequence does.
+    pub(super) fn say_two_sequences(&mut self) {
         for stream in self.tracer.streams().to_vec() {
-            let Some(times) = self.quiet.is_two(stream.number, &stream.progress, elapsed_ns) else {
+            let Some((times, elapsed_ns)) = self.quiet.is_two(stream.number, &stream.progress) else {
                 continue;
             };
             let label = self.names.label(stream.number).unwrap_or("?");

@@ -23,7 +23,7 @@ use model::{Counters, EventKind};
 use run::{Counted, CountedSpan, CountedSpike, Events, Recorder, Stop};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use units::{Monotonic, Realtime};
+use units::{Monotonic, Realtime, format_ns};
 
 /// How often single durations are taken: soon enough that the flight recorder still has what happened around them.
 const POLL: Duration = Duration::from_millis(20);
@@ -33,6 +33,12 @@ const LOOK_EACH: u32 = 5;
 
 /// Longest span between two readings.
 const LONGEST_SPAN_NS: u64 = 1_000_000_000;
+
+/// A reading that is later than this part of a window, and than [`LATE_LEAST_NS`], is not that of its window alone.
+const LATE_PART: u64 = 20;
+
+/// A reading is always this late: [`SETTLE`], and what an ordinary thread waits for its CPU.
+const LATE_LEAST_NS: u64 = 10_000_000;
 
 /// How long programs that had begun before the end of a span may take to end.
 const SETTLE: Duration = Duration::from_millis(5);
@@ -52,6 +58,7 @@ pub(super) struct Reader {
     opened: Realtime,
     closed: Realtime,
     span_ns: u64,
+    window_ns: u64,
     totals: BTreeMap<(u32, usize), HopCounts>,
     told: Troubles,
     counting: Option<Result<(Counting, HopCost), String>>,
@@ -61,8 +68,8 @@ pub(super) struct Reader {
     sender: SenderEnd,
     /// Streams whose sources were compared.
     compared: usize,
-    /// When what was counted was last read.
-    read_at: Monotonic,
+    /// What was counted before was handed over.
+    handed_over: Monotonic,
     /// The NIC whose stamps are the first point.
     nic: Option<NicStamps>,
 }
@@ -77,6 +84,7 @@ impl Reader {
     ) -> Result<Self, ProbeError> {
         // The tracer has opened its first point by now.
         let opened = sys::clock::realtime();
+        let handed_over = sys::clock::monotonic();
         let spans = config.window_ns.div_ceil(LONGEST_SPAN_NS).max(1);
         let clock = nic.as_ref().map(|nic| nic.clock().clone());
         let mut reader = Self {
@@ -91,17 +99,20 @@ impl Reader {
             opened,
             closed: opened,
             span_ns: (config.window_ns / spans).max(1),
+            window_ns: config.window_ns.max(1),
             totals: BTreeMap::new(),
             told: Troubles::default(),
             counting: None,
             summary: TraceSummary::default(),
             links,
-            quiet: Quiet::default(),
+            quiet: Quiet::since(handed_over),
             sender: config.sender.clone(),
             compared: 0,
-            read_at: sys::clock::monotonic(),
+            handed_over,
             nic,
         };
+        // Of the time before, nothing is counted.
+        reader.counted.handed_over(handed_over);
         reader.set_nic_clock()?;
         Ok(reader)
     }
@@ -118,7 +129,7 @@ impl Reader {
     /// Reads until told to stop, and once more when all frames have come.
     pub(super) fn run(&mut self, stop: &Stop) -> Result<TraceSummary, ProbeError> {
         let mut span = self.span_of(sys::clock::monotonic());
-        let mut running_at = self.read_at;
+        let mut running_at = self.handed_over;
         let mut looks = 0;
         loop {
             let at = sys::clock::monotonic();
@@ -127,7 +138,7 @@ impl Reader {
             }
             // What is missing after it was stopped is nobody's silence.
             running_at = at;
-            std::thread::sleep(POLL);
+            std::thread::sleep(self.until_next(at, span));
             self.set_nic_clock()?;
             self.take_durations()?;
             looks += 1;
@@ -138,7 +149,7 @@ impl Reader {
             let current = self.span_of(now);
             if current != span {
                 // What was counted until now is of the span that has just ended.
-                self.close_span(self.end_of(current - 1) - 1)?;
+                self.close_span(self.end_of(current - 1))?;
                 span = current;
             }
         }
@@ -153,6 +164,12 @@ impl Reader {
 
     fn end_of(&self, span: i64) -> Monotonic {
         self.start + (span + 1).saturating_mul(i64::try_from(self.span_ns).unwrap_or(i64::MAX))
+    }
+
+    /// How long to wait for single durations, but not beyond the end of the span.
+    fn until_next(&self, now: Monotonic, span: i64) -> Duration {
+        let left_ns = u64::try_from(self.end_of(span) - now).unwrap_or(0);
+        POLL.min(Duration::from_nanos(left_ns))
     }
 
     fn take_durations(&mut self) -> Result<(), ProbeError> {
@@ -208,16 +225,15 @@ impl Reader {
         });
     }
 
-    fn close_span(&mut self, at: Monotonic) -> Result<(), ProbeError> {
+    /// Reads what was counted in the span that ends at `end`.
+    fn close_span(&mut self, end: Monotonic) -> Result<(), ProbeError> {
         self.tracer.next_span()?;
         std::thread::sleep(SETTLE);
         let readings = self.tracer.read()?;
         self.names.learn(self.tracer.streams());
         // What was counted was told, too, as far as there was room.
         self.take_durations()?;
-        let now = sys::clock::monotonic();
-        let elapsed_ns = now - std::mem::replace(&mut self.read_at, now);
-        self.say_two_sequences(elapsed_ns);
+        self.say_two_sequences();
         self.take_cost(&readings);
         for reading in &readings {
             self.totals
@@ -228,7 +244,10 @@ impl Reader {
         let not_told = self.told.not_told;
         self.say_troubles()?;
         self.floors.set_untold(self.told.not_told > not_told);
-        self.hand_over(&readings, at);
+        self.say_held_up(&readings, end);
+        self.hand_over(&readings, end);
+        self.handed_over = end;
+        self.counted.handed_over(end);
         self.floors.next_span();
         self.move_floors()
     }
@@ -262,7 +281,28 @@ impl Reader {
         }
     }
 
-    fn hand_over(&self, readings: &[Reading], at: Monotonic) {
+    /// When what was read ended: with the span, unless the reader was held up and has read what came long after it.
+    fn ended(&self, reading: Option<&Reading>, end: Monotonic) -> Monotonic {
+        let newest = reading.and_then(|reading| reading.until);
+        let late_ns = (self.window_ns / LATE_PART).max(LATE_LEAST_NS).cast_signed();
+        newest.filter(|newest| *newest - end > late_ns).unwrap_or(end - 1)
+    }
+
+    /// Says that windows have become one.
+    fn say_held_up(&self, readings: &[Reading], end: Monotonic) {
+        let ends = readings.iter().map(|reading| self.ended(Some(reading), end));
+        let last = ends.max().unwrap_or(end - 1);
+        let window = |at: Monotonic| (at - self.start).div_euclid(self.window_ns.cast_signed());
+        if !readings.is_empty() && window(self.handed_over) < window(last) {
+            let text = format!(
+                "who reads the hops was held up: of the last {}, what the kernel counted is in one window",
+                format_ns((last - self.handed_over) as f64)
+            );
+            self.events.write(EventKind::Note, text);
+        }
+    }
+
+    fn hand_over(&self, readings: &[Reading], end: Monotonic) {
         let points = &self.tracer.options().points;
         for stream in self.tracer.streams() {
             let of_stream = of_points(readings, stream.number, points.len());
@@ -273,24 +313,24 @@ impl Reader {
                     total: false,
                 };
                 if let Some(reading) = of_stream[number] {
-                    self.hand_over_hop(hop, reading, of_stream[0], at);
+                    self.hand_over_hop(hop, reading, of_stream[0], end);
                 }
                 if point.parent > 0 && stream.has_reached(number) {
-                    self.hand_over_total(hop, &of_stream, at);
+                    self.hand_over_total(hop, &of_stream, end);
                 }
             }
         }
     }
 
-    fn hand_over_hop(&self, series: HopSeries, reading: &Reading, first: Option<&Reading>, at: Monotonic) {
+    fn hand_over_hop(&self, series: HopSeries, reading: &Reading, first: Option<&Reading>, end: Monotonic) {
         let counts = &reading.counts;
         self.live
             .add(&self.names.hop(series), &reading.hop, counts.sum_ns, counts.lost);
-        self.add(series, &reading.hop, counts, first, at);
+        self.add(series, &reading.hop, counts, first, self.ended(Some(reading), end));
     }
 
     /// From the first point on. What was lost anywhere on the way is lost to it, also in a span in which nothing came.
-    fn hand_over_total(&self, hop: HopSeries, of_stream: &[Option<&Reading>], at: Monotonic) {
+    fn hand_over_total(&self, hop: HopSeries, of_stream: &[Option<&Reading>], end: Monotonic) {
         let points = &self.tracer.options().points;
         let before = |at: &usize| Some(points[*at].parent).filter(|parent| *parent > 0);
         let lost_at = |at: usize| of_stream[at].map_or(0, |reading| reading.counts.lost);
@@ -303,6 +343,7 @@ impl Reader {
             ..HopCounts::default()
         };
         let total = HopSeries { total: true, ..hop };
+        let at = self.ended(of_stream[hop.point], end);
         self.add(total, found, &counts, of_stream[0], at);
     }
 
@@ -408,6 +449,7 @@ impl Reader {
         let readings = lost.map(|(stream, point, lost)| Reading {
             stream,
             point,
+            until: None,
             counts: HopCounts {
                 lost,
                 ..HopCounts::default()
