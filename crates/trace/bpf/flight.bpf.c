@@ -103,7 +103,8 @@ SEC("tp_btf/sched_switch") int on_switch(u64 *ctx)
 	u64 *comm = (u64 *)next->comm;
 	u16 argument = (next->prio & 0xff) | could_run << COULD_RUN_BIT | (number & PREVIOUS_MASK) >> 8 << PREVIOUS_BIT;
 	u64 name1 = (comm[1] & ((1ull << NAME_END_BIT) - 1)) | (u64)number << NAME_END_BIT;
-	return emit(SWITCH, argument, next->pid | stopped, comm[0], name1);
+	u32 left_with = (previous->prio & 0xff) << LEFT_WITH_BIT;
+	return emit(SWITCH, argument, next->pid | left_with | stopped, comm[0], name1);
 }
 
 // Priorities below 100 are real-time.

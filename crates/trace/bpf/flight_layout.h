@@ -52,7 +52,9 @@ FIELD(event, name, 16, 16);
 #define PREVIOUS_BIT 9
 #define PREVIOUS_MASK 0x7fffu
 #define NAME_END_BIT 56
-// In the identifier, whose number of a thread has 22 bits at most: the thread before was stopped.
+// In the identifier, whose number of a thread has 22 bits at most: the priority with which the thread before left, and whether it was
+// stopped.
+#define LEFT_WITH_BIT 22
 #define STOPPED (1u << 31)
 
 // Events written on a CPU since the start. A cache line of its own each.

@@ -26,6 +26,8 @@ pub enum What {
         next: Thread,
         /// In what state the thread that had it left it.
         left: Left,
+        /// Its priority then, which it may have changed since it got the CPU; `None` where that was not kept.
+        left_with: Option<i16>,
         /// [`Thread::tag`] of the thread that had it. Another than the last switch went to shows that switches are missing:
         /// a kernel may be built to keep some threads from being traced.
         previous: u16,

@@ -2,15 +2,15 @@
 
 use crate::around::Counters;
 use crate::attachment::Program;
-use crate::bpf::{BpfEngine, Cost};
+use crate::bpf::{BpfEngine, Cost, possible_cpus};
 use crate::error::TraceError;
 use crate::event::Event;
-use crate::explain::explain;
+use crate::explain::{explain, explain_far_end};
 use crate::flight;
 use crate::kin::Kinship;
 use crate::snapshot::Snapshot;
 use crate::tracefs::TracefsEngine;
-use model::{Explanation, Question};
+use model::{Cause, Explanation, Question, QuestionKind};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -230,12 +230,26 @@ impl FlightRecorder {
             .collect::<Result<_, _>>()?;
         let around = lock(&self.counters).around(question.cpu, question.from, question.to);
         let mut explanation = explain(&on_cpu, &others, question, &around);
-        explanation.text = lock(&self.kinship).named(explanation.text, &on_cpu);
         let mut snapshots = others;
         snapshots.push(on_cpu);
+        if question.kind == QuestionKind::Frame && explanation.cause == Cause::Path {
+            self.add_other_cpus(&mut snapshots, (from, to));
+            explanation = explain_far_end(&snapshots, question, &around).unwrap_or(explanation);
+        }
+        lock(&self.kinship).name_in(&mut explanation, &snapshots);
         let events = flight::choose(question.cpu, &snapshots);
         lock(&self.rooms).extend(snapshots.into_iter().map(|snapshot| snapshot.events));
         Ok(Explained { explanation, events })
+    }
+
+    /// What the CPUs did that are in none of these: the far end of a round trip may be another process on any of them.
+    fn add_other_cpus(&self, snapshots: &mut Vec<Snapshot>, (from, to): (Monotonic, Monotonic)) {
+        for cpu in 0..possible_cpus() {
+            if !snapshots.iter().any(|known| known.cpu == cpu) {
+                // One that is not there has done nothing.
+                snapshots.extend(self.snapshot(cpu, from, to));
+            }
+        }
     }
 
     /// What the recorder costs, by the kernel's eBPF statistics, which are on for `span` only and which this call waits for.

@@ -2,6 +2,7 @@
 
 use crate::event::Thread;
 use crate::snapshot::Snapshot;
+use model::Explanation;
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -27,13 +28,22 @@ enum Kin {
 pub(crate) struct Kinship(BTreeMap<Thread, Kin>);
 
 impl Kinship {
-    /// The text with the threads in it, of those on this CPU, called after whose they are.
-    pub(crate) fn named(&mut self, text: String, on_cpu: &Snapshot) -> String {
-        self.named_by(text, on_cpu, kin_of)
+    /// Calls the threads in an explanation, of those on these CPUs, after whose they are.
+    pub(crate) fn name_in(&mut self, explanation: &mut Explanation, cpus: &[Snapshot]) {
+        let occupants = explanation.occupants.iter_mut().map(|part| &mut part.what);
+        for text in std::iter::once(&mut explanation.text).chain(occupants) {
+            let named = self.named_by(std::mem::take(text), cpus, kin_of);
+            *text = named.trim_end_matches(',').to_owned();
+        }
     }
 
-    fn named_by(&mut self, text: String, on_cpu: &Snapshot, kin_of: impl Fn(i32) -> Kin) -> String {
-        let mut threads: Vec<Thread> = on_cpu.turns().into_iter().map(|turn| turn.thread).collect();
+    fn named_by(&mut self, text: String, cpus: &[Snapshot], kin_of: impl Fn(i32) -> Kin) -> String {
+        // Most of what a CPU did names no thread at all.
+        if !text.contains("thread ") {
+            return text;
+        }
+        let turns = cpus.iter().flat_map(Snapshot::turns);
+        let mut threads: Vec<Thread> = turns.map(|turn| turn.thread).collect();
         threads.sort_unstable();
         threads.dedup();
         let mut text = text;
@@ -46,6 +56,7 @@ impl Kinship {
                 self.0.clear();
             }
             let named = match self.0.entry(thread).or_insert_with(|| kin_of(thread.pid)) {
+                Kin::Own if is_main(&thread) => format!("own main {plain}"),
                 Kin::Own => format!("own {plain}"),
                 Kin::Triptime(pid) => format!("another triptime (pid {pid}), its {plain},"),
                 Kin::Stranger => continue,
@@ -54,6 +65,11 @@ impl Kinship {
         }
         text
     }
+}
+
+/// Whether it is the thread that a process begins with: of this program the one that waits for the others.
+fn is_main(thread: &Thread) -> bool {
+    u32::try_from(thread.pid).is_ok_and(|pid| pid == std::process::id())
 }
 
 /// By `/proc`, which anybody may read.
@@ -82,6 +98,7 @@ mod tests {
     use super::{Kin, Kinship, kin_of};
     use crate::event::{Event, Left, Thread, What};
     use crate::snapshot::Snapshot;
+    use model::{Cause, Explanation, Extent, Part};
     use units::Monotonic;
 
     fn thread(pid: i32, name: &str) -> Thread {
@@ -100,6 +117,7 @@ mod tests {
             what: What::Switch {
                 previous: 0,
                 left: Left::CouldRun,
+                left_with: None,
                 next: *next,
             },
         });
@@ -119,7 +137,7 @@ mod tests {
         let mut kinship = Kinship::default();
         let mut named = |at: usize| {
             let text = format!("thread {} had the CPU for 2 ms", threads[at]);
-            kinship.named_by(text, &on_cpu(&threads), |pid| match pid {
+            kinship.named_by(text, &[on_cpu(&threads)], |pid| match pid {
                 7 => Kin::Own,
                 8 => Kin::Triptime(4),
                 _ => Kin::Stranger,
@@ -132,7 +150,32 @@ mod tests {
         assert_eq!(named(1), other);
         assert_eq!(named(2), format!("{} had the CPU for 2 ms", shown(9)));
         let untouched = "nothing else had the CPU for long".to_owned();
-        assert_eq!(kinship.named(untouched.clone(), &on_cpu(&threads)), untouched);
+        let cpus = [on_cpu(&threads)];
+        assert_eq!(kinship.named_by(untouched.clone(), &cpus, kin_of), untouched);
+    }
+
+    #[test]
+    fn the_text_and_who_had_the_cpu_name_the_main_thread_alike() {
+        let main = thread(std::process::id().cast_signed(), "triptime");
+        let part = |what: String| Part { what, ns: 2_000_000 };
+        let mut explanation = Explanation {
+            cause: Cause::Thread,
+            text: format!("thread {main} had the CPU for 2 ms"),
+            extent: Extent::OneCpu,
+            stages: Vec::new(),
+            occupants: vec![part(format!("thread {main}")), part("leaving idle".to_owned())],
+            unexplained_ns: 0,
+            around: Vec::new(),
+        };
+        Kinship::default().name_in(&mut explanation, &[on_cpu(&[main])]);
+        assert!(
+            explanation.text.starts_with("own main thread triptime (pid "),
+            "{}",
+            explanation.text
+        );
+        let named: Vec<&str> = explanation.occupants.iter().map(|part| part.what.as_str()).collect();
+        assert!(named[0].starts_with("own main thread triptime (pid "), "{named:?}");
+        assert_eq!(named[1], "leaving idle");
     }
 
     #[test]

@@ -25,11 +25,18 @@ pub struct Snapshot {
 pub struct Turn {
     /// Since when.
     pub from: Monotonic,
-    /// Who.
+    /// Who, with the higher of the priorities with which it got the CPU and left it.
     pub thread: Thread,
     /// Whether it had the CPU until the next recorded switch; if not, that switch was away from another thread, and switches
     /// in between are missing.
     pub is_certain: bool,
+}
+
+impl Turn {
+    /// It may have raised its own priority while it ran, or lowered it.
+    fn left_with(&mut self, priority: Option<i16>) {
+        self.thread.priority = priority.map_or(self.thread.priority, |left| left.min(self.thread.priority));
+    }
 }
 
 impl Snapshot {
@@ -61,11 +68,18 @@ impl Snapshot {
     pub fn turns(&self) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         for event in self.opening.iter().chain(&self.events) {
-            let What::Switch { next, previous, .. } = event.what else {
+            let What::Switch {
+                next,
+                previous,
+                left_with,
+                ..
+            } = event.what
+            else {
                 continue;
             };
             if let Some(last) = turns.last_mut() {
                 last.is_certain = last.thread.tag() == previous;
+                last.left_with(left_with.filter(|_| last.is_certain));
             }
             turns.push(Turn {
                 from: event.at.max(self.from),

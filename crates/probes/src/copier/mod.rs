@@ -146,6 +146,7 @@ pub fn start(spec: &CaptureSpec) -> Result<(FrameCopier, Capture), CaptureError>
     let mut keeper = Keeper::new(sources, writer, spec.extent, spec.signal.clone(), most_held);
     let (over, lost) = (Arc::clone(&is_over), Arc::clone(&missed));
     let thread = std::thread::spawn(move || {
+        sys::thread::set_name("triptime-copy");
         while !over.load(Ordering::Acquire) {
             keeper.take()?;
             std::thread::sleep(keeper::LOOK);

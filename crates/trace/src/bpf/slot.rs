@@ -2,8 +2,9 @@
 
 use super::layout;
 use super::layout::{
-    ARGUMENT_BIT, COULD_RUN_BIT, IDENTIFIER_BIT, IDLE, IRQ_ENTRY, IRQ_EXIT, LAP_BIT, NAME_END_BIT, NMI, PREVIOUS_BIT,
-    SOFTIRQ_ENTRY, SOFTIRQ_EXIT, STOPPED, SWITCH, TIMER_ENTRY, TIMER_EXIT, VECTOR_ENTRY, VECTOR_EXIT, WAKING,
+    ARGUMENT_BIT, COULD_RUN_BIT, IDENTIFIER_BIT, IDLE, IRQ_ENTRY, IRQ_EXIT, LAP_BIT, LEFT_WITH_BIT, NAME_END_BIT, NMI,
+    PREVIOUS_BIT, SOFTIRQ_ENTRY, SOFTIRQ_EXIT, STOPPED, SWITCH, TIMER_ENTRY, TIMER_EXIT, VECTOR_ENTRY, VECTOR_EXIT,
+    WAKING,
 };
 use crate::event::{Event, Left, Name, Thread, Vector, What};
 use units::Monotonic;
@@ -36,11 +37,12 @@ pub(super) fn decode(cpu: u32, slot: &layout::Event) -> Option<Event> {
     let what = match u32::from(word as u8) {
         SWITCH => What::Switch {
             next: Thread {
-                pid: (id & !STOPPED).cast_signed(),
+                pid: (id & ((1 << LEFT_WITH_BIT) - 1)).cast_signed(),
                 name: Name::from_octets(octets(name0, name1 & ((1 << NAME_END_BIT) - 1))),
                 ..thread()
             },
             left: left(argument, id),
+            left_with: Some(priority((id >> LEFT_WITH_BIT) as u8)),
             previous: argument >> PREVIOUS_BIT << 8 | (name1 >> NAME_END_BIT) as u16,
         },
         WAKING => What::Waking(thread()),
@@ -115,22 +117,24 @@ mod tests {
             name: "a name of sixtee".into(),
         };
         assert_eq!(
-            what(1, 0xfeff, 42, b"fifteen octets.\x34"),
+            what(1, 0xfeff, 98 << 22 | 42, b"fifteen octets.\x34"),
             Some(What::Switch {
                 next: Thread {
                     name: "fifteen octets.".into(),
                     ..thread(-1)
                 },
                 left: Left::Waits,
+                left_with: Some(98),
                 previous: 0x7f34,
             })
         );
         assert_eq!(what(2, 139, 42, &name), Some(What::Waking(thread(139))));
         assert!(matches!(
-            what(1, 0, 1 << 31 | 42, &[0; 16]),
+            what(1, 0, 1 << 31 | 0xff << 22 | 42, &[0; 16]),
             Some(What::Switch {
                 next: Thread { pid: 42, .. },
                 left: Left::Stopped,
+                left_with: Some(-1),
                 ..
             })
         ));

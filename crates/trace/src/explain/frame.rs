@@ -40,6 +40,39 @@ pub fn explain_frame(on_cpu: &Snapshot, others: &[Snapshot], question: &Question
     explanation
 }
 
+/// The name of the thread that returns the frames of a round trip, in every triptime.
+const FAR_END: &str = "reflector";
+
+/// Explains why a frame came back late by what kept it from the thread that returns it, where that runs on one of these CPUs of this
+/// machine; `None` where nothing there took most of the time.
+pub(crate) fn explain_far_end(cpus: &[Snapshot], question: &Question, around: &Around) -> Option<Explanation> {
+    // The counters are those of the question's own CPU.
+    let around = Around {
+        steal_ns: None,
+        smis: None,
+        ..*around
+    };
+    let far = |on_cpu: &Snapshot| {
+        let turns = on_cpu.turns().into_iter();
+        let mut threads = turns.map(|turn| turn.thread);
+        threads.find(|thread| thread.name == FAR_END.into() && thread.pid != question.thread)
+    };
+    cpus.iter().find_map(|on_cpu| {
+        let there = Question {
+            cpu: on_cpu.cpu,
+            thread: far(on_cpu)?.pid,
+            ..*question
+        };
+        let found = explain_frame(on_cpu, cpus, &there, &around);
+        let is_foreign = !matches!(found.cause, Cause::Path | Cause::Unexplained);
+        let longest_ns = found.occupants.first().map_or(0, |part| part.ns);
+        (is_foreign && longest_ns * 2 > question.ns()).then(|| Explanation {
+            text: format!("at the far end, on CPU {}: {}", on_cpu.cpu, found.text),
+            ..found
+        })
+    })
+}
+
 /// The parts of a piece, cut where the thread was being woken.
 fn between(piece: &Segment, wakings: &[Monotonic]) -> Vec<Segment> {
     let first = wakings.partition_point(|waking| *waking <= piece.from);

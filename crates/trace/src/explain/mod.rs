@@ -13,6 +13,7 @@ use crate::around::Around;
 use crate::event::{Thread, What};
 use crate::occupancy::{Segment, Who, segments};
 use crate::snapshot::Snapshot;
+pub(crate) use frame::explain_far_end;
 pub use frame::explain_frame;
 
 use model::{Explanation, Extent, Question, QuestionKind};
@@ -174,7 +175,7 @@ fn longest_silence(on_cpu: &Snapshot, from: Monotonic, to: Monotonic) -> u64 {
     u64::try_from(longest).unwrap_or(0)
 }
 
-/// The measuring thread as the events show it.
+/// The measuring thread as the newest of the events that show it does: it may have had another priority before.
 fn own_thread(on_cpu: &Snapshot, number: i32) -> Option<Thread> {
     let seen = on_cpu.opening.iter().chain(&on_cpu.events);
     let threads = seen.filter_map(|event| match event.what {
@@ -182,7 +183,7 @@ fn own_thread(on_cpu: &Snapshot, number: i32) -> Option<Thread> {
         What::Waking(thread) => Some(thread),
         _ => None,
     });
-    threads.into_iter().find(|thread| thread.pid == number)
+    threads.filter(|thread| thread.pid == number).last()
 }
 
 #[cfg(test)]

@@ -56,7 +56,9 @@ fn put_signed(octets: &mut Vec<u8>, value: i64) {
 
 fn put_what(octets: &mut Vec<u8>, what: &What) {
     match *what {
-        What::Switch { next, left, previous } => {
+        What::Switch {
+            next, left, previous, ..
+        } => {
             octets.push(match left {
                 Left::CouldRun => 1,
                 Left::Waits => 2,
@@ -173,6 +175,7 @@ impl Reader<'_> {
                     2 => Left::Waits,
                     _ => Left::Stopped,
                 },
+                left_with: None,
                 previous: u16::try_from(self.number()?).map_err(|_| TOO_LARGE)?,
             },
             3 => What::Waking(self.thread()?),

@@ -17,7 +17,12 @@ pub(crate) fn any_event() -> impl Strategy<Value = Event> {
     let vector = (0_usize..Vector::ALL.len()).prop_map(|index| Vector::ALL[index]);
     let left = prop_oneof![Just(Left::CouldRun), Just(Left::Waits), Just(Left::Stopped)];
     let what = prop_oneof![
-        (thread.clone(), left, any::<u16>()).prop_map(|(next, left, previous)| What::Switch { next, left, previous }),
+        (thread.clone(), left, any::<u16>()).prop_map(|(next, left, previous)| What::Switch {
+            next,
+            left,
+            left_with: None,
+            previous
+        }),
         thread.prop_map(What::Waking),
         (any::<u32>(), name).prop_map(|(number, name)| What::InterruptEntry { number, name }),
         any::<u32>().prop_map(|number| What::InterruptExit { number }),
@@ -84,6 +89,7 @@ fn the_widest_events_fit() {
                 name: "sixteen octets!!".into(),
             },
             left: Left::CouldRun,
+            left_with: None,
             previous: u16::MAX,
         },
     };

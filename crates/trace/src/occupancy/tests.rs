@@ -22,6 +22,7 @@ fn switch(pid: i32) -> What {
     What::Switch {
         next: thread(pid),
         left: Left::CouldRun,
+        left_with: None,
         previous: CHAINED,
     }
 }
@@ -126,6 +127,7 @@ fn a_missing_switch_makes_the_turn_before_it_nobodys() {
     let from_another = What::Switch {
         next: thread(3),
         left: Left::CouldRun,
+        left_with: None,
         previous: 9,
     };
     let events = [

@@ -155,6 +155,7 @@ fn switch(previous: u16, pid: i32, name: &str) -> What {
             name: Name::from(name),
         },
         left: Left::CouldRun,
+        left_with: None,
         previous,
     }
 }

@@ -145,7 +145,7 @@ fn blocks_are_found(bed: Bed, tracer: &mut HopTracer, (first, last): (u32, u32),
         met += i64::from(of_block.peek().is_some());
         found += i64::from(of_block.any(|(duration, explanation)| {
             let parts = explanation.occupants.iter();
-            let blockers = parts.filter(|part| part.what.starts_with("thread blocker (pid "));
+            let blockers = parts.filter(|part| part.what.contains("thread blocker (pid "));
             let blocker_ns: u64 = blockers.map(|part| part.ns).sum();
             let is_named = explanation.cause == model::Cause::Thread && explanation.text.contains("blocker");
             is_named && blocker_ns * 10 >= duration.ns * 8

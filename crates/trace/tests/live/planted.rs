@@ -109,7 +109,7 @@ fn stage(answer: &Explained, name: &str) -> u64 {
 
 fn blocker_ns(answer: &Explained) -> u64 {
     let parts = answer.explanation.occupants.iter();
-    let blockers = parts.filter(|part| part.what.starts_with("thread blocker (pid "));
+    let blockers = parts.filter(|part| part.what.contains("thread blocker (pid "));
     blockers.map(|part| part.ns).sum()
 }
 
@@ -124,7 +124,7 @@ fn check(block: &Block, question: &Question, answer: &Explained, resolution_ns: 
     let interrupts = explanation
         .occupants
         .iter()
-        .filter(|part| !part.what.starts_with("thread "));
+        .filter(|part| !part.what.contains("thread "));
     let elsewhere_ns = stage(answer, "timer interrupt") + interrupts.map(|part| part.ns).sum::<u64>();
     let at_least = (blocked_ns - blocked_ns / 10).saturating_sub(elsewhere_ns);
     assert!(

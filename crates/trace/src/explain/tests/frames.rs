@@ -2,9 +2,10 @@
 
 use super::{BARE, OWN, VIRTUAL, checked, cpu, idle, own, part, question, switch, thread};
 use crate::around::Around;
-use crate::event::{Left, What};
-use crate::explain::explain;
+use crate::event::{Event, Left, What};
+use crate::explain::{explain, explain_far_end};
 use model::{Cause, Explanation, QuestionKind};
+use units::Monotonic;
 
 fn frame(events: &[(i64, What)], latency_us: i64, around: &Around) -> Explanation {
     let question = question(QuestionKind::Frame, latency_us);
@@ -74,6 +75,46 @@ fn who_kept_the_thread_off_its_cpu_is_named() {
 }
 
 #[test]
+fn a_round_trip_is_held_up_at_the_far_end_of_this_machine() {
+    let (far, blocker) = (thread("reflector", 55, 9), thread("blocker", 77, 4));
+    let here = cpu(
+        1,
+        &[
+            (-50, switch(own())),
+            (5, idle()),
+            (2_990, What::Waking(own())),
+            (2_995, switch(own())),
+        ],
+    );
+    let question = question(QuestionKind::Frame, 3_000);
+    assert_eq!(explain(&here, &[], &question, &BARE).cause, Cause::Path);
+    // The frame wakes it from the CPU that sent it, or it spins and is pre-empted.
+    let there = [
+        vec![(-50, switch(blocker)), (2_900, switch(far)), (2_950, idle())],
+        vec![(-50, switch(far)), (10, switch(blocker)), (2_900, switch(far))],
+    ];
+    for (events, wakes) in there.into_iter().zip([true, false]) {
+        let mut near = here.clone();
+        if wakes {
+            let waking = Event {
+                at: Monotonic::from_ns(4_000),
+                cpu: 1,
+                what: What::Waking(far),
+            };
+            near.events.insert(1, waking);
+            near.events.sort_by_key(|event| event.at);
+        }
+        let cpus = [near, cpu(3, &events)];
+        let found = explain_far_end(&cpus, &question, &BARE).expect("the blocker");
+        assert_eq!(found.cause, Cause::Thread);
+        let named = "at the far end, on CPU 3: thread blocker (pid 77, real-time priority 95) had the CPU for ";
+        assert!(found.text.starts_with(named), "{}", found.text);
+    }
+    let quiet = [here, cpu(3, &[(-50, switch(far)), (10, idle()), (2_990, switch(far))])];
+    assert_eq!(explain_far_end(&quiet, &question, &BARE), None);
+}
+
+#[test]
 fn a_softirq_and_a_stopped_thread() {
     let softirq = [
         (-50, switch(own())),
@@ -84,6 +125,7 @@ fn a_softirq_and_a_stopped_thread() {
     let stopped = What::Switch {
         next: thread("swapper/1", 0, 120),
         left: Left::Stopped,
+        left_with: None,
         previous: super::CHAINED,
     };
     let stopped = [

@@ -24,6 +24,7 @@ fn idle_from(left: Left) -> What {
     What::Switch {
         next: thread("swapper/1", 0, 120),
         left,
+        left_with: None,
         previous: CHAINED,
     }
 }
@@ -127,6 +128,7 @@ fn a_stopped_thread_is_said_to_be_stopped() {
     let stop = |next: Thread| What::Switch {
         next,
         left: Left::Stopped,
+        left_with: None,
         previous: CHAINED,
     };
     let other = thread("make", 5, 120);

@@ -48,6 +48,7 @@ fn switch(next: Thread) -> What {
     What::Switch {
         next,
         left: Left::CouldRun,
+        left_with: None,
         previous: CHAINED,
     }
 }
@@ -56,6 +57,7 @@ fn idle() -> What {
     What::Switch {
         next: thread("swapper/1", 0, 120),
         left: Left::Waits,
+        left_with: None,
         previous: CHAINED,
     }
 }
@@ -171,6 +173,25 @@ fn a_thread_of_lower_priority_that_could_not_be_pre_empted() {
     let explanation = wake(&events, 501, &VIRTUAL);
     assert_eq!(explanation.cause, Cause::Thread);
     assert!(explanation.text.ends_with("the kernel could not pre-empt it there"));
+}
+
+#[test]
+fn a_thread_that_changed_its_own_priority_is_taken_at_the_higher_one() {
+    // Normal when it got the CPU, and real-time when it left it; and the other way round.
+    for (came_with, left_with) in [(120, 9), (9, 120)] {
+        let back = What::Switch {
+            next: own(),
+            left: Left::Waits,
+            left_with: Some(left_with),
+            previous: CHAINED,
+        };
+        let raised = thread("raised", 7, came_with);
+        let events = join(&[vec![(-50, switch(raised))], timer(2), vec![(500, back)]]);
+        let explanation = wake(&events, 501, &VIRTUAL);
+        assert_eq!(explanation.cause, Cause::Thread);
+        let wanted = "thread raised (pid 7, real-time priority 90) had the CPU for 494 µs of 501 µs";
+        assert_eq!(explanation.text, wanted);
+    }
 }
 
 #[test]
@@ -365,6 +386,7 @@ fn what_was_not_recorded_is_blamed_on_nobody() {
     let from_another = What::Switch {
         next: own(),
         left: Left::CouldRun,
+        left_with: None,
         previous: 5,
     };
     let secret = thread("secret", 75, 110);

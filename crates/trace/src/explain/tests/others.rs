@@ -53,6 +53,7 @@ fn gaps_of_a_spinning_thread() {
         let other = What::Switch {
             next: thread("other", 5, priority),
             left: if could_run { Left::CouldRun } else { Left::Waits },
+            left_with: None,
             previous: CHAINED,
         };
         gap(

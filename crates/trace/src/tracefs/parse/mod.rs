@@ -105,10 +105,12 @@ fn parse_switch(fields: &str) -> Option<What> {
     let (pid, priority) = numbers.split_once(" next_prio=")?;
     let (previous, state) = previous.rsplit_once(" prev_state=")?;
     let (_, numbers) = previous.rsplit_once(" prev_pid=")?;
-    let previous = numbers.split(' ').next()?.parse().ok()?;
+    let (number, left_with) = numbers.split_once(" prev_prio=")?;
+    let previous = number.parse().ok()?;
     Some(What::Switch {
         next: thread(name, pid, priority)?,
         left: left(state),
+        left_with: Some(left_with.parse().ok()?),
         previous: tag_of(previous),
     })
 }

@@ -26,6 +26,7 @@ fn every_event_is_read() {
             What::Switch {
                 next: thread("wakeup/1", 99, 9),
                 left: Left::CouldRun,
+                left_with: Some(120),
                 previous: 0,
             },
         ),
@@ -34,6 +35,7 @@ fn every_event_is_read() {
             What::Switch {
                 next: thread("swapper/1", 0, 120),
                 left: Left::Waits,
+                left_with: Some(120),
                 previous: 9,
             },
         ),
@@ -42,6 +44,7 @@ fn every_event_is_read() {
             What::Switch {
                 next: thread("b", 1, -1),
                 left: Left::CouldRun,
+                left_with: Some(120),
                 previous: 9,
             },
         ),
@@ -98,6 +101,7 @@ fn names_that_look_like_the_rest_of_a_line_do_not_confuse() {
     let wanted = What::Switch {
         next: thread("a next_pid=7", 8, 120),
         left: Left::Waits,
+        left_with: Some(1),
         previous: 5,
     };
     assert_eq!(one(line), Some((12_000_001_000, wanted)));
