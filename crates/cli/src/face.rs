@@ -37,7 +37,10 @@ impl FaceArgs {
             Self { json: true, .. } => return report.write_json(out),
             Self { summary: true, .. } => report.summary(),
             // Of a search, what was tried and what gave way is the answer.
-            Self { full: false, .. } if report.is_judged() && report.capacity.is_none() => report.screen(colour, html),
+            Self { full: false, .. } if report.is_judged() && report.capacity.is_none() => match colour {
+                true => report.screen(colour, html),
+                false => report.uncut(html),
+            },
             _ => report.text(colour, html),
         };
         out.write_all(text.as_bytes())

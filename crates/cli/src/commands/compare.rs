@@ -7,6 +7,7 @@ use crate::table::{self, Form, TableArg};
 use crate::verdict;
 use model::RunView;
 use report::comparison::Comparison;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use units::foreign;
 
@@ -53,7 +54,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     let written = verdict::write(&match (args.json, args.full) {
         (true, _) => comparison.json(),
         (_, true) => comparison.text(),
-        _ => comparison.answer(&full(&args.runs)),
+        _ if io::stdout().is_terminal() => comparison.answer(&full(&args.runs)),
+        _ => comparison.uncut(&full(&args.runs)),
     });
     if let Some(path) = &args.html {
         let html = comparison

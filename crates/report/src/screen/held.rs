@@ -1,6 +1,8 @@
 //! What held up the samples that were over their limits, by name.
 
+use crate::bound::Bound;
 use crate::limits::Unit;
+use crate::text::count;
 use crate::verdict::Check;
 use model::{Cause, Explanation, RunView, SeriesView, Spike};
 
@@ -9,7 +11,7 @@ use model::{Cause, Explanation, RunView, SeriesView, Spike};
 pub(crate) struct Held {
     /// The most frequent first, the way itself last.
     pub(crate) by: Vec<Holder>,
-    /// Samples over the limit that were kept one by one, those without an explanation too.
+    /// Samples over the limit, those without an explanation too, and those that were not kept one by one.
     pub(crate) samples: u64,
 }
 
@@ -28,10 +30,14 @@ pub(crate) struct Holder {
 pub(super) fn held(run: &RunView, checks: &[&Check]) -> Held {
     let mut held = Held::default();
     for check in checks.iter().filter(|check| check.limit.quantity.unit() == Unit::Ns) {
-        let series = run.series.iter().find(|series| series.spec.name == check.series);
-        for spike in series.into_iter().flat_map(|series| over(series, check.limit.allowed)) {
-            held.add(spike);
-        }
+        let Some(series) = run.series.iter().find(|series| series.spec.name == check.series) else {
+            continue;
+        };
+        let before = held.samples;
+        over(series, check.limit.allowed).for_each(|spike| held.add(spike));
+        let kept = held.samples - before;
+        let at_least = Bound::of(series, check.limit.allowed).map_or(0, |bound| bound.over_at_least);
+        held.samples += at_least.saturating_sub(kept);
     }
     held.sort();
     held
@@ -71,6 +77,11 @@ impl Held {
         self.samples - self.by.iter().map(|holder| holder.samples).sum::<u64>()
     }
 
+    /// Whether most samples are explained by nobody.
+    pub(super) fn is_mostly_untold(&self) -> bool {
+        self.untold() * 2 > self.samples
+    }
+
     /// Adds those of another limit.
     pub(super) fn merge(&mut self, other: &Self) {
         self.samples += other.samples;
@@ -83,23 +94,26 @@ impl Held {
         self.sort();
     }
 
-    /// `hypervisor 97, softirq NET_RX 26, not explained 3`, of the `most` frequent; empty where nothing is explained.
+    /// `hypervisor 97, softirq NET_RX 26, not explained 3`, of the `most` frequent; those that nobody explains first where these are
+    /// most. Empty where nothing is explained.
     pub(crate) fn text(&self, most: usize) -> String {
         if self.by.is_empty() {
             return String::new();
         }
         let mut parts: Vec<String> = self.by.iter().take(most).map(Holder::text).collect();
         let others: u64 = self.by.iter().skip(most).map(|holder| holder.samples).sum();
-        let rest = [(others, "others"), (self.untold(), "not explained")];
-        let rest = rest.into_iter().filter(|(n, _)| *n > 0);
-        parts.extend(rest.map(|(n, word)| format!("{word} {n}")));
+        let said = |n: u64, word: &str| (n > 0).then(|| format!("{word} {}", count(n)));
+        parts.extend(said(others, "others"));
+        let untold = said(self.untold(), "not explained");
+        let at = if self.is_mostly_untold() { 0 } else { parts.len() };
+        parts.splice(at..at, untold);
         parts.join(", ")
     }
 }
 
 impl Holder {
     fn text(&self) -> String {
-        format!("{} {}", self.name, self.samples)
+        format!("{} {}", self.name, count(self.samples))
     }
 }
 

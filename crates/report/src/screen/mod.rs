@@ -7,6 +7,8 @@ pub(crate) mod limits;
 pub(crate) mod lines;
 mod next;
 #[cfg(test)]
+mod pairs;
+#[cfg(test)]
 mod tests;
 mod text;
 mod why;
@@ -91,6 +93,11 @@ impl Screen {
     pub(crate) fn open(&self) -> Vec<&Row> {
         let is_open = |row: &&Row| matches!(row.state, State::Exceeded | State::Undecided);
         self.rows.iter().filter(is_open).collect()
+    }
+
+    /// Why the first undecided limit is.
+    pub(crate) fn undecided(&self) -> Option<String> {
+        why::undecided_of(&self.rows)
     }
 
     /// The limits that a page has in rows: all that were measured where these are few, else those of [`Self::open`].

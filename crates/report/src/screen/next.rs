@@ -15,7 +15,12 @@ const OFF_THE_CPUS: &str = "off the judged CPUs: isolcpus=, nohz_full=, or cpuse
 /// What to do, the most useful first.
 pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
-    let mut next = findings::for_causes(report, &held);
+    let is_measured_here = report.run.facts.iter().any(|fact| fact.group == "kernel");
+    let mut next = Vec::new();
+    if held.is_mostly_untold() && is_measured_here {
+        next.push(remedy(Cause::Unexplained, ""));
+    }
+    next.extend(findings::for_causes(report, &held));
     for holder in &held.by {
         let remedy = remedy(holder.cause, &holder.name);
         // One thread stands for all: what keeps it away keeps the others away.
@@ -26,10 +31,6 @@ pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
         if !next.iter().any(is_said) {
             next.push(remedy);
         }
-    }
-    let is_measured_here = report.run.facts.iter().any(|fact| fact.group == "kernel");
-    if held.by.is_empty() && held.samples > 0 && is_measured_here {
-        next.push(remedy(Cause::Unexplained, ""));
     }
     let of_state = of_state(report, rows);
     next.truncate(MOST - usize::from(of_state.is_some()));

@@ -1,10 +1,10 @@
 //! The screen as text.
 
 use super::limits::{Row, State};
-use super::lines::{first_lines, fitted, label, labelled, spoken};
+use super::lines::{Length, first_lines, fitted, label, labelled, spoken, spoken_in_full};
 use super::{COLUMNS, LINES, Screen};
 use crate::Report;
-use crate::terminal::{Paint, width};
+use crate::terminal::{Paint, width, wrapped};
 use crate::verdict::Verdict;
 use std::path::Path;
 use units::foreign::Show;
@@ -18,26 +18,46 @@ const PROOF_LINES: usize = 2;
 /// Lines of the table that are not a limit's own: its head, those that do not fit, those within, those not measured.
 const TABLE_LINES: usize = 4;
 
+/// Where the lines of a limit's reason begin that has its own.
+const REASON_INDENT: usize = 4;
+
 impl Report {
     /// The answer on one screen, with ANSI colours when `colour` is set. Names the HTML report where there is one.
     pub fn screen(&self, colour: bool, html: Option<&Path>) -> String {
         let report = &self.shown();
         let screen = Screen::of(report, html);
-        let lines = screen.lines(&Paint { colour }, report);
+        let lines = screen.lines(&Paint { colour }, report, Length::Screen);
         lines.join("\n") + "\n"
+    }
+
+    /// The same for a file or a pipe: where the screen would cut off a text, it is here in full, in as many lines as that takes.
+    pub fn uncut(&self, html: Option<&Path>) -> String {
+        let report = &self.shown();
+        let screen = Screen::of(report, html);
+        let lines = |length| screen.lines(&Paint { colour: false }, report, length).join("\n") + "\n";
+        let fitting = lines(Length::Screen);
+        if fitting.contains('…') {
+            lines(Length::Whole)
+        } else {
+            fitting
+        }
     }
 
     /// The answer in one line, for a log.
     pub fn summary(&self) -> String {
         let screen = Screen::of(&self.shown(), None);
-        let trip = screen.trip.map_or_else(String::new, |trip| format!("; trip: {trip}"));
+        let trip = screen
+            .trip
+            .as_ref()
+            .map_or_else(String::new, |trip| format!("; trip: {trip}"));
         let exceeded = screen.rows.iter().filter(|row| row.state == State::Exceeded);
         let worst: String = exceeded
             .take(3)
             .map(|row| format!("; {} {} of {}", row.id, row.worst, row.allowed))
             .collect();
+        let undecided = screen.undecided().map_or_else(String::new, |text| format!("; {text}"));
         format!(
-            "triptime: {}: {}{worst}{trip}; {}\n",
+            "triptime: {}: {}{worst}{undecided}{trip}; {}\n",
             screen.word,
             screen.tally.trim_end_matches('.'),
             screen.run
@@ -46,35 +66,40 @@ impl Report {
 }
 
 impl Screen {
-    fn lines(&self, paint: &Paint, report: &Report) -> Vec<String> {
-        let mut lines = self.head(paint, report);
-        let tail = self.tail();
+    fn lines(&self, paint: &Paint, report: &Report, length: Length) -> Vec<String> {
+        let mut lines = self.head(paint, report, length);
+        let tail = self.tail(length);
         let rows = LINES.saturating_sub(lines.len() + tail.len() + TABLE_LINES);
-        lines.extend(self.table(paint, rows));
+        lines.extend(self.table(paint, length.lines(rows), length));
         lines.extend(tail);
         lines
     }
 
-    fn head(&self, paint: &Paint, report: &Report) -> Vec<String> {
+    fn head(&self, paint: &Paint, report: &Report, length: Length) -> Vec<String> {
         let word = self.signed_word(report);
-        let run = fitted(&self.run, COLUMNS - width(&word) - 2);
+        let run = length.fitted(&self.run, COLUMNS - width(&word) - 2);
         let painted = paint.over(report.verdict(), report.is_partial_pass(), &word);
         let mut lines = vec![format!("{painted}  {run}")];
-        lines.extend(first_lines(
-            &format!("{}.", self.tally.trim_end_matches('.')),
-            COLUMNS,
-            2,
-        ));
-        let trip = self.trip.iter().flat_map(|trip| labelled("Trip", trip, 2));
-        lines.extend(trip);
+        let tally = format!("{}.", self.tally.trim_end_matches('.'));
+        lines.extend(first_lines(&tally, COLUMNS, length.lines(2)));
+        let trip = self.trip.iter();
+        lines.extend(trip.flat_map(|trip| labelled("Trip", trip, length.lines(2))));
         lines
     }
 
     /// What follows the limits.
-    fn tail(&self) -> Vec<String> {
-        let mut lines = spoken("Why", &self.why, WHY_LINES);
-        lines.extend(spoken("Next", &self.next, self.next.len()));
-        lines.extend(spoken("Proves", &self.proves, PROOF_LINES));
+    fn tail(&self, length: Length) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (name, sentences, most) in [
+            ("Why", &self.why, WHY_LINES),
+            ("Next", &self.next, self.next.len()),
+            ("Proves", &self.proves, PROOF_LINES),
+        ] {
+            lines.extend(match length {
+                Length::Screen => spoken(name, sentences, most),
+                Length::Whole => spoken_in_full(name, sentences),
+            });
+        }
         lines.extend(self.page.iter().map(|page| label("Report") + page));
         lines.push(label("Full") + &self.full);
         lines
@@ -91,7 +116,7 @@ impl Screen {
     }
 
     /// Limits that are exceeded or undecided in rows; the others by name.
-    fn table(&self, paint: &Paint, most: usize) -> Vec<String> {
+    fn table(&self, paint: &Paint, most: usize, length: Length) -> Vec<String> {
         let open = self.open();
         let mut lines = Vec::new();
         if !open.is_empty() {
@@ -104,35 +129,42 @@ impl Screen {
                 "what held it up, or why; where",
             )));
         }
-        lines.extend(open.iter().take(most).map(|row| row.line(paint)));
+        lines.extend(open.iter().take(most).flat_map(|row| row.lines(paint, length)));
         lines.extend(left_out(open.get(most..).unwrap_or_default()));
-        let within = self
-            .within()
-            .map(|text| paint.verdict(Verdict::Pass, &fitted(&text, COLUMNS)));
-        lines.extend(within);
-        lines.extend(self.not_measured().map(|text| fitted(&text, COLUMNS)));
+        let names = |text: String| first_lines(&text, COLUMNS, length.lines(1));
+        let within = self.within().map(names).into_iter().flatten();
+        lines.extend(within.map(|line| paint.verdict(Verdict::Pass, &line)));
+        lines.extend(self.not_measured().map(names).into_iter().flatten());
         lines
     }
 }
 
 impl Row {
-    fn line(&self, paint: &Paint) -> String {
-        let why = format!("{}; {}", self.reason(), self.place());
-        let line = columns(
-            self.state.sign(),
-            &self.id,
-            &self.worst,
-            &self.allowed,
-            &self.times_text(),
-            &why,
-        );
-        match self.state.verdict() {
-            Some(verdict) => {
-                let (sign, rest) = line.split_at(self.state.sign().len());
-                paint.verdict(verdict, sign) + rest
-            }
-            None => line,
-        }
+    /// One line; where all is to be shown and it is longer than the screen is wide, the reason has lines of its own.
+    fn lines(&self, paint: &Paint, length: Length) -> Vec<String> {
+        let (reason, place) = (self.reason(), self.place());
+        let id = length.fitted(&self.id, 24);
+        let line = self.with(&id, &format!("{reason}; {place}"));
+        let is_cut = width(&line) > COLUMNS;
+        let (line, rest) = match length {
+            Length::Whole if is_cut => (self.with(&id, &place), wrapped(&reason, COLUMNS - REASON_INDENT)),
+            _ => (fitted(&line, COLUMNS), Vec::new()),
+        };
+        let rest = rest.into_iter().map(|line| " ".repeat(REASON_INDENT) + &line);
+        std::iter::once(self.painted(paint, line)).chain(rest).collect()
+    }
+
+    fn with(&self, id: &str, why: &str) -> String {
+        let times = self.times_text();
+        columns(self.state.sign(), id, &self.worst, &self.allowed, &times, why)
+    }
+
+    fn painted(&self, paint: &Paint, line: String) -> String {
+        let Some(verdict) = self.state.verdict() else {
+            return line;
+        };
+        let (sign, rest) = line.split_at(self.state.sign().len());
+        paint.verdict(verdict, sign) + rest
     }
 }
 
@@ -158,11 +190,6 @@ fn left_out(rest: &[&Row]) -> Option<String> {
 
 fn columns(sign: &str, limit: &str, worst: &str, allowed: &str, times: &str, why: &str) -> String {
     let sign = if sign.is_empty() { " " } else { sign };
-    let limit = fitted(limit, 24);
-    let line = format!(
-        "{sign} {limit:<24} {:>9} {:>9} {times:>6}  {why}",
-        fitted(worst, 9),
-        fitted(allowed, 9)
-    );
-    fitted(&line, COLUMNS)
+    let (worst, allowed) = (fitted(worst, 9), fitted(allowed, 9));
+    format!("{sign} {limit:<24} {worst:>9} {allowed:>9} {times:>6}  {why}")
 }

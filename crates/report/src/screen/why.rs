@@ -1,6 +1,6 @@
 //! Why the verdict is what it is: what is known of a run, joined into a few sentences.
 
-use super::held::Held;
+use super::held::{Held, Holder};
 use super::limits::{Row, State};
 use crate::Report;
 use crate::text::{capitalised, count, plural};
@@ -24,9 +24,11 @@ pub(super) fn why(report: &Report, rows: &[Row]) -> Vec<String> {
         not_counted(report),
         shared(report, &held),
         undecided(report, rows),
-        clean(rows),
     ];
-    known.into_iter().flatten().take(MOST).collect()
+    let mut known: Vec<String> = known.into_iter().flatten().take(MOST).collect();
+    let clean = clean(rows, known.is_empty() && report.run.events.iter().all(is_ordinary));
+    known.splice(0..0, clean);
+    known
 }
 
 /// What held up samples over the limits of all rows.
@@ -69,11 +71,16 @@ fn controls(report: &Report) -> Option<String> {
 
 /// What held the late samples up, and what else says so.
 fn held_up(report: &Report, held: &Held) -> Option<String> {
-    let first = held.by.first()?;
+    let Some(first) = held.by.first() else {
+        return nobody(report, held);
+    };
     let beside = match (first.cause, steal_events(report)) {
         (Cause::Hypervisor, n) if n > 0 => format!(", beside {}", plural(n, "steal event")),
         _ => String::new(),
     };
+    if held.is_mostly_untold() {
+        return Some(mostly_untold(held, first));
+    }
     let rest = match held.untold() {
         0 => String::new(),
         n => format!("; {} not explained", count(n)),
@@ -84,6 +91,26 @@ fn held_up(report: &Report, held: &Held) -> Option<String> {
         count(first.samples),
         plural(held.samples, "late sample"),
     ))
+}
+
+/// That samples were looked at, and nothing explains one.
+fn nobody(report: &Report, held: &Held) -> Option<String> {
+    let mut spikes = report.run.series.iter().flat_map(|series| &series.spikes);
+    let is_asked = spikes.any(|spike| spike.explanation.is_some());
+    (is_asked && held.samples > 0).then(|| format!("Nothing explains any of {}.", plural(held.samples, "late sample")))
+}
+
+/// That nobody knows what held most samples up comes before what held up the others.
+fn mostly_untold(held: &Held, first: &Holder) -> String {
+    let told = held.samples - held.untold();
+    format!(
+        "Nothing explains most late samples, {} of {}. Of the {} others, {}: {}.",
+        count(held.untold()),
+        count(held.samples),
+        count(told),
+        sentence(first.cause, &first.name),
+        count(first.samples),
+    )
 }
 
 fn steal_events(report: &Report) -> u64 {
@@ -107,16 +134,14 @@ fn sentence(cause: Cause, name: &str) -> String {
     text.to_owned()
 }
 
+fn is_sender(series: &SeriesView) -> bool {
+    [&kind::PUBLISH, &kind::TALK].iter().any(|kind| series.is(kind))
+}
+
 /// How many of how many frames this program's own senders left out.
 pub(super) fn frames_left_out(report: &Report) -> (u64, u64) {
-    let senders = [&kind::PUBLISH, &kind::TALK];
-    let is_sender = |series: &&SeriesView| senders.iter().any(|kind| series.is(kind));
-    let counters = report
-        .run
-        .series
-        .iter()
-        .filter(is_sender)
-        .map(|series| &series.counters);
+    let senders = report.run.series.iter().filter(|series| is_sender(series));
+    let counters = senders.map(|series| &series.counters);
     counters.fold((0, 0), |(left_out, due), counters| {
         (left_out + counters.missed + counters.lost, due + counters.expected)
     })
@@ -125,9 +150,14 @@ pub(super) fn frames_left_out(report: &Report) -> (u64, u64) {
 /// What this program's own senders left out: losses behind it are not the host's.
 fn left_out(report: &Report) -> Option<String> {
     let (left_out, due) = frames_left_out(report);
+    let receives = |series: &&SeriesView| !is_sender(series) && series.counters.lost > 0;
+    let follows = match report.run.series.iter().any(|series| receives(&series)) {
+        true => "what is missing may be those",
+        false => "nothing is known of them",
+    };
     (left_out > 0).then(|| {
         format!(
-            "The test set itself left out {} of {} frames: what is missing may be those.",
+            "The test set itself left out {} of {} frames: {follows}.",
             count(left_out),
             count(due)
         )
@@ -170,18 +200,41 @@ fn undecided(report: &Report, rows: &[Row]) -> Option<String> {
     if !report.judgement.contradictions.is_empty() {
         return None;
     }
-    let open = rows
-        .iter()
-        .find(|row| row.state == State::Undecided && !row.why.is_empty())?;
-    Some(format!("{} is undecided: {}.", open.id, open.why.trim_end_matches('.')))
+    undecided_of(rows).map(|text| text + ".")
 }
 
-fn clean(rows: &[Row]) -> Option<String> {
+/// `wakeup.max is undecided: …`, of the first that says why.
+pub(super) fn undecided_of(rows: &[Row]) -> Option<String> {
+    let mut rows = rows.iter();
+    let open = rows.find(|row| row.state == State::Undecided && !row.why.is_empty())?;
+    Some(format!("{} is undecided: {}", open.id, open.why.trim_end_matches('.')))
+}
+
+/// Whether an event is of the course of a run, and hides nothing.
+fn is_ordinary(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        EventKind::LoadStarted
+            | EventKind::LoadStopped
+            | EventKind::StepStarted
+            | EventKind::StepStopped
+            | EventKind::TimeSync
+            | EventKind::ClockGood
+            | EventKind::Relay
+            | EventKind::Note
+    )
+}
+
+/// That nothing is wrong; `is_all`: nothing else was seen.
+fn clean(rows: &[Row], is_all: bool) -> Option<String> {
     let (mut bad, mut within) = (false, false);
     for row in rows {
         bad |= matches!(row.state, State::Exceeded | State::Undecided);
         within |= row.state == State::Within;
     }
-    let clean = "No sample was over its limit, and nothing was seen that could hide one.";
+    let clean = match is_all {
+        true => "No figure was beyond its limit, and nothing was seen that could hide one.",
+        false => "No figure was beyond its limit.",
+    };
     (within && !bad).then(|| clean.to_owned())
 }

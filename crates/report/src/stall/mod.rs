@@ -186,7 +186,7 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
     };
     (!stalls.is_empty()).then(|| {
         format!(
-            "Samples over their limits that waited at the same time are one stall: {}, {}.{more}{not_kept}{not_read}",
+            "Samples over their limits or thresholds that waited at the same time are one stall: {}, {}.{more}{not_kept}{not_read}",
             plural(samples, "sample"),
             plural(stalls.len() as u64, "stall"),
         )

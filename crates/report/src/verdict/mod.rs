@@ -354,7 +354,7 @@ fn decide(series: &SeriesView, limit: &Limit, measured: Measured, doubts: &[Doub
     if doubts.iter().any(|doubt| doubt.explains_excess) {
         return (
             Verdict::Inconclusive,
-            format!("{excess}, but that may not be the host's doing: {listed}"),
+            format!("{listed}; so this may not be the host's doing: {excess}"),
         );
     }
     let why = if listed.is_empty() {

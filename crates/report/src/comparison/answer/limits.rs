@@ -12,6 +12,8 @@ pub(crate) struct LimitChange {
     /// Verdict, worst figure and limit, in the first run and in this one.
     pub(crate) a: (State, String, String),
     pub(crate) b: (State, String, String),
+    /// Why it is undecided in one of them; may be empty.
+    pub(crate) why: String,
 }
 
 /// Each of them, by runs. A limit that one of the runs was not judged by has changed nothing.
@@ -25,11 +27,17 @@ pub(super) fn changes(comparison: &Comparison) -> Vec<LimitChange> {
             let before = first
                 .iter()
                 .find(|other| other.id == row.id && other.state != row.state);
-            all.extend(before.map(|before| LimitChange {
-                run,
-                id: row.id.clone(),
-                a: of(before),
-                b: of(row),
+            all.extend(before.map(|before| {
+                LimitChange {
+                    run,
+                    id: row.id.clone(),
+                    a: of(before),
+                    b: of(row),
+                    why: [row, before]
+                        .into_iter()
+                        .find(|row| row.state == State::Undecided)
+                        .map_or_else(String::new, |row| row.why.clone()),
+                }
             }));
         }
     }
@@ -60,7 +68,11 @@ pub(super) fn text(comparison: &Comparison, changes: &[LimitChange]) -> Option<S
             2 => String::new(),
             _ => format!("{}: ", comparison.runs[one.run].0),
         };
-        format!("{name}{} {} → {}", one.id, side(&one.a, one), side(&one.b, one))
+        let why = match &one.why[..] {
+            "" => String::new(),
+            why => format!(", undecided for this: {why}"),
+        };
+        format!("{name}{} {} → {}{why}", one.id, side(&one.a, one), side(&one.b, one))
     };
     Some(changes.iter().map(change).collect::<Vec<_>>().join("; "))
 }

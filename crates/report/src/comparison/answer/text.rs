@@ -2,7 +2,7 @@
 
 use super::{Answer, Change, Sure};
 use crate::comparison::Comparison;
-use crate::screen::lines::{first_lines, fitted, label, labelled};
+use crate::screen::lines::{Length, first_lines, label, labelled};
 use crate::screen::{COLUMNS, LINES};
 use crate::text::count;
 use units::foreign::Show;
@@ -23,69 +23,84 @@ const MEANS_LINES: usize = 3;
 impl Comparison {
     /// The answer on one screen. `full` is the command that prints everything.
     pub fn answer(&self, full: &str) -> String {
+        self.in_length(full, Length::Screen)
+    }
+
+    /// The same for a file or a pipe: where the screen would cut off a text, it is here in full, in as many lines as that takes.
+    pub fn uncut(&self, full: &str) -> String {
+        let fitting = self.in_length(full, Length::Screen);
+        match fitting.contains('…') {
+            true => self.in_length(full, Length::Whole),
+            false => fitting,
+        }
+    }
+
+    fn in_length(&self, full: &str, length: Length) -> String {
         let comparison = &self.shown();
-        let lines = lines(comparison, &Answer::of(comparison), full);
+        let lines = lines(comparison, &Answer::of(comparison), full, length);
         lines.join("\n") + "\n"
     }
 }
 
-fn lines(comparison: &Comparison, answer: &Answer, full: &str) -> Vec<String> {
-    let mut lines = sentences(answer);
-    lines.extend(runs(comparison));
+fn lines(comparison: &Comparison, answer: &Answer, full: &str, length: Length) -> Vec<String> {
+    let mut lines = sentences(answer, length);
+    lines.extend(runs(comparison, length));
     let limits = answer.of_limits.iter();
-    lines.extend(limits.flat_map(|text| labelled("Limits", text, LIMIT_LINES)));
+    lines.extend(limits.flat_map(|text| labelled("Limits", text, length.lines(LIMIT_LINES))));
     let differs = match answer.differs.is_empty() {
         true => "nothing that the inventories and the settings know".to_owned(),
         false => answer.differs.join("; "),
     };
-    lines.extend(labelled("Set-up", &differs, DIFFER_LINES));
-    let tail = tail(comparison, answer, full);
+    lines.extend(labelled("Set-up", &differs, length.lines(DIFFER_LINES)));
+    let tail = tail(comparison, answer, full, length);
     let room = LINES.saturating_sub(lines.len() + tail.len() + 1).min(LISTED);
-    lines.extend(table(comparison, &answer.changes, room));
+    lines.extend(table(comparison, &answer.changes, room, length));
     lines.extend(tail);
     lines
 }
 
 /// Each run has a line at least; what does not fit is in the full text.
-fn sentences(answer: &Answer) -> Vec<String> {
-    let each = (SENTENCE_LINES / answer.sentences.len().max(1)).max(1);
+fn sentences(answer: &Answer, length: Length) -> Vec<String> {
+    let each = length.lines((SENTENCE_LINES / answer.sentences.len().max(1)).max(1));
     let all = answer.sentences.iter();
     let mut lines: Vec<String> = all.flat_map(|text| first_lines(text, COLUMNS, each)).collect();
-    if lines.len() > SENTENCE_LINES {
+    if lines.len() > length.lines(SENTENCE_LINES) {
         lines.truncate(SENTENCE_LINES - 1);
         lines.push("… and more runs: see the full text.".to_owned());
     }
     lines
 }
 
-fn runs(comparison: &Comparison) -> Vec<String> {
+fn runs(comparison: &Comparison, length: Length) -> Vec<String> {
     let run = |(name, run): &(String, model::RunView)| {
         let length = format_ns(run.duration_ns as f64);
         format!("{name}: {}, {length}, {}", run.info.command, run.file.display())
     };
     let all: Vec<String> = comparison.runs.iter().map(run).collect();
-    let shown = if all.len() > RUN_LINES {
-        RUN_LINES - 1
-    } else {
-        RUN_LINES
-    };
+    let most = length.lines(RUN_LINES);
+    let shown = if all.len() > most { most - 1 } else { most };
     let name = |at: usize| if at == 0 { "Runs" } else { "" };
     let each = all.iter().take(shown).enumerate();
-    let mut lines: Vec<String> = each.flat_map(|(at, text)| labelled(name(at), text, 1)).collect();
+    let mut lines: Vec<String> = each
+        .flat_map(|(at, text)| labelled(name(at), text, length.lines(1)))
+        .collect();
     if all.len() > shown {
         lines.extend(labelled("", &format!("and {} more", all.len() - shown), 1));
     }
     lines
 }
 
-fn table(comparison: &Comparison, changes: &[Change], room: usize) -> Vec<String> {
+fn table(comparison: &Comparison, changes: &[Change], room: usize, length: Length) -> Vec<String> {
     let Some(first) = changes.first().filter(|_| room > 0) else {
         return Vec::new();
     };
     let name = |run: usize| comparison.runs.get(run).map_or("", |(name, _)| name.as_str());
     let is_pair = comparison.runs.len() == 2;
     let heads = (name(first.runs.0), if is_pair { name(1) } else { "other" });
-    let head = columns(["largest changes", "figure", heads.0, heads.1, "times", "how sure"]);
+    let head = columns(
+        ["largest changes", "figure", heads.0, heads.1, "times", "how sure"],
+        length,
+    );
     let row = |change: &Change| {
         let more = match change.others {
             0 => String::new(),
@@ -102,30 +117,33 @@ fn table(comparison: &Comparison, changes: &[Change], room: usize) -> Vec<String
             true => format!("{:.2}", change.times),
             false => "–".to_owned(),
         };
-        let series = fitted(&change.series, 28 - more.len()) + &more;
-        columns([
-            &series,
-            &change.figure,
-            &change.a.text(),
-            &change.b.text(),
-            &times,
-            &sure,
-        ])
+        let series = length.fitted(&change.series, 28 - more.len()) + &more;
+        columns(
+            [
+                &series,
+                &change.figure,
+                &change.a.text(),
+                &change.b.text(),
+                &times,
+                &sure,
+            ],
+            length,
+        )
     };
     std::iter::once(head)
         .chain(changes.iter().take(room).map(row))
         .collect()
 }
 
-fn columns([series, figure, a, b, times, sure]: [&str; 6]) -> String {
-    let (series, figure) = (fitted(series, 28), fitted(figure, 14));
-    let (a, b) = (fitted(a, 10), fitted(b, 10));
+fn columns([series, figure, a, b, times, sure]: [&str; 6], length: Length) -> String {
+    let (series, figure) = (length.fitted(series, 28), length.fitted(figure, 14));
+    let (a, b) = (length.fitted(a, 10), length.fitted(b, 10));
     let line = format!("{series:<28} {figure:<14} {a:>10} {b:>10} {times:>8}  {sure}");
-    fitted(line.trim_end(), COLUMNS)
+    length.fitted(line.trim_end(), COLUMNS)
 }
 
 /// What the words mean, what is not compared, and how to see everything.
-fn tail(comparison: &Comparison, answer: &Answer, full: &str) -> Vec<String> {
+fn tail(comparison: &Comparison, answer: &Answer, full: &str, length: Length) -> Vec<String> {
     let has = |sure: Sure| answer.changes.iter().any(|change| change.sure == sure);
     let mut means: Vec<&str> = Vec::new();
     if has(Sure::ByWindows) {
@@ -142,9 +160,13 @@ fn tail(comparison: &Comparison, answer: &Answer, full: &str) -> Vec<String> {
     }
     let mut lines = match means.is_empty() {
         true => Vec::new(),
-        false => labelled("Means", &means.join(" "), MEANS_LINES),
+        false => labelled("Means", &means.join(" "), length.lines(MEANS_LINES)),
     };
-    lines.extend(left_out(comparison).iter().flat_map(|text| labelled("Left", text, 1)));
+    lines.extend(
+        left_out(comparison)
+            .iter()
+            .flat_map(|text| labelled("Left", text, length.lines(1))),
+    );
     lines.push(label("Full") + full);
     lines
 }
