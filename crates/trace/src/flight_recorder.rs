@@ -5,7 +5,7 @@ use crate::attachment::Program;
 use crate::bpf::{BpfEngine, Cost, possible_cpus};
 use crate::error::TraceError;
 use crate::event::Event;
-use crate::explain::{explain, explain_far_end};
+use crate::explain::{explain, explain_far_end, far_end};
 use crate::flight;
 use crate::kin::Kinship;
 use crate::snapshot::Snapshot;
@@ -21,6 +21,18 @@ use units::Monotonic;
 const BEFORE_NS: i64 = 1_000_000;
 /// How far behind the sample, in ns: what the other CPUs did just after.
 const AFTER_NS: i64 = 200_000;
+
+/// A wait for a frame that is looked at on the CPU of the far end, too, in ns: what is shorter is mostly the way itself.
+const FAR_WORTH_NS: u64 = 1_000_000;
+/// How often the far end is looked for on all CPUs while it is on none that is known, in ns.
+const SEARCH_EACH_NS: i64 = 1_000_000_000;
+
+/// The CPUs of the far end of round trips.
+#[derive(Default)]
+struct Far {
+    cpus: BTreeSet<u32>,
+    searched: Option<Monotonic>,
+}
 
 /// Which engine to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,6 +93,7 @@ pub struct FlightRecorder {
     watched: Mutex<BTreeSet<u32>>,
     counters: Mutex<Counters>,
     kinship: Mutex<Kinship>,
+    far: Mutex<Far>,
     /// Room for the events of snapshots, from one question to the next. Asked for anew each time, between explanations that stay, it
     /// would leave the heap in pieces that the next one does not fit into.
     rooms: Mutex<Vec<Vec<Event>>>,
@@ -115,6 +128,7 @@ impl FlightRecorder {
             watched: Mutex::default(),
             counters: Mutex::new(Counters::new()),
             kinship: Mutex::default(),
+            far: Mutex::default(),
             rooms: Mutex::default(),
         };
         recorder.observe();
@@ -232,8 +246,9 @@ impl FlightRecorder {
         let mut explanation = explain(&on_cpu, &others, question, &around);
         let mut snapshots = others;
         snapshots.push(on_cpu);
-        if question.kind == QuestionKind::Frame && explanation.cause == Cause::Path {
-            self.add_other_cpus(&mut snapshots, (from, to));
+        let may_be_far = question.kind == QuestionKind::Frame && question.ns() >= FAR_WORTH_NS;
+        if may_be_far && explanation.cause == Cause::Path {
+            self.add_far_cpus(&mut snapshots, (from, to));
             explanation = explain_far_end(&snapshots, question, &around).unwrap_or(explanation);
         }
         lock(&self.kinship).name_in(&mut explanation, &snapshots);
@@ -242,13 +257,25 @@ impl FlightRecorder {
         Ok(Explained { explanation, events })
     }
 
-    /// What the CPUs did that are in none of these: the far end of a round trip may be another process on any of them.
-    fn add_other_cpus(&self, snapshots: &mut Vec<Snapshot>, (from, to): (Monotonic, Monotonic)) {
-        for cpu in 0..possible_cpus() {
+    /// What the CPUs did on which the far end of round trips runs, which may be another process. Where none is known, all are looked
+    /// at, now and then: each look takes time in which rings are overwritten.
+    fn add_far_cpus(&self, snapshots: &mut Vec<Snapshot>, (from, to): (Monotonic, Monotonic)) {
+        let mut far = lock(&self.far);
+        let is_search = far.cpus.is_empty() && far.searched.is_none_or(|at| to - at > SEARCH_EACH_NS);
+        let cpus: Vec<u32> = match is_search {
+            true => (0..possible_cpus()).collect(),
+            false => far.cpus.iter().copied().collect(),
+        };
+        for cpu in cpus {
             if !snapshots.iter().any(|known| known.cpu == cpu) {
                 // One that is not there has done nothing.
                 snapshots.extend(self.snapshot(cpu, from, to));
             }
+        }
+        let has_it = snapshots.iter().filter(|on_cpu| far_end(on_cpu).is_some());
+        far.cpus = has_it.map(|on_cpu| on_cpu.cpu).collect();
+        if is_search {
+            far.searched = Some(to);
         }
     }
 

@@ -30,24 +30,21 @@ pub(crate) struct Kinship(BTreeMap<Thread, Kin>);
 impl Kinship {
     /// Calls the threads in an explanation, of those on these CPUs, after whose they are.
     pub(crate) fn name_in(&mut self, explanation: &mut Explanation, cpus: &[Snapshot]) {
+        let threads = threads_of(cpus);
         let occupants = explanation.occupants.iter_mut().map(|part| &mut part.what);
         for text in std::iter::once(&mut explanation.text).chain(occupants) {
-            let named = self.named_by(std::mem::take(text), cpus, kin_of);
+            let named = self.named_by(std::mem::take(text), &threads, kin_of);
             *text = named.trim_end_matches(',').to_owned();
         }
     }
 
-    fn named_by(&mut self, text: String, cpus: &[Snapshot], kin_of: impl Fn(i32) -> Kin) -> String {
-        // Most of what a CPU did names no thread at all.
+    fn named_by(&mut self, text: String, threads: &[Thread], kin_of: impl Fn(i32) -> Kin) -> String {
+        // Most of what is said names no thread at all.
         if !text.contains("thread ") {
             return text;
         }
-        let turns = cpus.iter().flat_map(Snapshot::turns);
-        let mut threads: Vec<Thread> = turns.map(|turn| turn.thread).collect();
-        threads.sort_unstable();
-        threads.dedup();
         let mut text = text;
-        for thread in threads.into_iter().filter(|thread| !thread.is_idle()) {
+        for thread in threads.iter().filter(|thread| !thread.is_idle()) {
             let plain = format!("thread {thread}");
             if !text.contains(&plain) {
                 continue;
@@ -55,8 +52,8 @@ impl Kinship {
             if self.0.len() >= KEPT {
                 self.0.clear();
             }
-            let named = match self.0.entry(thread).or_insert_with(|| kin_of(thread.pid)) {
-                Kin::Own if is_main(&thread) => format!("own main {plain}"),
+            let named = match self.0.entry(*thread).or_insert_with(|| kin_of(thread.pid)) {
+                Kin::Own if is_main(thread) => format!("own main {plain}"),
                 Kin::Own => format!("own {plain}"),
                 Kin::Triptime(pid) => format!("another triptime (pid {pid}), its {plain},"),
                 Kin::Stranger => continue,
@@ -65,6 +62,15 @@ impl Kinship {
         }
         text
     }
+}
+
+/// Each thread that had one of these CPUs, once.
+fn threads_of(cpus: &[Snapshot]) -> Vec<Thread> {
+    let turns = cpus.iter().flat_map(Snapshot::turns);
+    let mut threads: Vec<Thread> = turns.map(|turn| turn.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads
 }
 
 /// Whether it is the thread that a process begins with: of this program the one that waits for the others.
@@ -137,7 +143,7 @@ mod tests {
         let mut kinship = Kinship::default();
         let mut named = |at: usize| {
             let text = format!("thread {} had the CPU for 2 ms", threads[at]);
-            kinship.named_by(text, &[on_cpu(&threads)], |pid| match pid {
+            kinship.named_by(text, &threads, |pid| match pid {
                 7 => Kin::Own,
                 8 => Kin::Triptime(4),
                 _ => Kin::Stranger,
@@ -150,8 +156,7 @@ mod tests {
         assert_eq!(named(1), other);
         assert_eq!(named(2), format!("{} had the CPU for 2 ms", shown(9)));
         let untouched = "nothing else had the CPU for long".to_owned();
-        let cpus = [on_cpu(&threads)];
-        assert_eq!(kinship.named_by(untouched.clone(), &cpus, kin_of), untouched);
+        assert_eq!(kinship.named_by(untouched.clone(), &threads, kin_of), untouched);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::role::{self, Piece, Role};
 use super::tally::{Silence, Tally};
 use super::{ORDINARY_NS, cut, finish, longest_silence, own_thread, text};
 use crate::around::{Around, TICK_NS};
-use crate::event::What;
+use crate::event::{Thread, What};
 use crate::occupancy::{Segment, segments};
 use crate::snapshot::Snapshot;
 use model::{Cause, Explanation, Question};
@@ -43,6 +43,16 @@ pub fn explain_frame(on_cpu: &Snapshot, others: &[Snapshot], question: &Question
 /// The name of the thread that returns the frames of a round trip, in every triptime.
 const FAR_END: &str = "reflector";
 
+/// The thread that returns frames of round trips, where it had this CPU.
+pub(crate) fn far_end(on_cpu: &Snapshot) -> Option<Thread> {
+    let events = on_cpu.opening.iter().chain(&on_cpu.events);
+    let mut threads = events.filter_map(|event| match event.what {
+        What::Switch { next, .. } => Some(next),
+        _ => None,
+    });
+    threads.find(|thread| thread.name == FAR_END.into())
+}
+
 /// Explains why a frame came back late by what kept it from the thread that returns it, where that runs on one of these CPUs of this
 /// machine; `None` where nothing there took most of the time.
 pub(crate) fn explain_far_end(cpus: &[Snapshot], question: &Question, around: &Around) -> Option<Explanation> {
@@ -52,15 +62,10 @@ pub(crate) fn explain_far_end(cpus: &[Snapshot], question: &Question, around: &A
         smis: None,
         ..*around
     };
-    let far = |on_cpu: &Snapshot| {
-        let turns = on_cpu.turns().into_iter();
-        let mut threads = turns.map(|turn| turn.thread);
-        threads.find(|thread| thread.name == FAR_END.into() && thread.pid != question.thread)
-    };
     cpus.iter().find_map(|on_cpu| {
         let there = Question {
             cpu: on_cpu.cpu,
-            thread: far(on_cpu)?.pid,
+            thread: far_end(on_cpu)?.pid,
             ..*question
         };
         let found = explain_frame(on_cpu, cpus, &there, &around);

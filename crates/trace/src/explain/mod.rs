@@ -13,8 +13,8 @@ use crate::around::Around;
 use crate::event::{Thread, What};
 use crate::occupancy::{Segment, Who, segments};
 use crate::snapshot::Snapshot;
-pub(crate) use frame::explain_far_end;
 pub use frame::explain_frame;
+pub(crate) use frame::{explain_far_end, far_end};
 
 use model::{Explanation, Extent, Question, QuestionKind};
 use own::OwnStates;
@@ -183,7 +183,7 @@ fn own_thread(on_cpu: &Snapshot, number: i32) -> Option<Thread> {
         What::Waking(thread) => Some(thread),
         _ => None,
     });
-    threads.filter(|thread| thread.pid == number).last()
+    threads.filter(|thread| thread.pid == number).next_back()
 }
 
 #[cfg(test)]
