@@ -31,8 +31,8 @@ pub(super) struct Claims {
     interfaces: Vec<(String, u32)>,
     /// The names are held as long as these are open.
     _sockets: Vec<UnixDatagram>,
-    /// Those that were told, and since when they may have been there.
-    told: Vec<(Claim, Monotonic)>,
+    /// Those that are there, and since when they may have been.
+    known: Vec<(Claim, Monotonic)>,
     /// When it was last looked.
     looked: Monotonic,
 }
@@ -49,39 +49,37 @@ impl Claims {
         Self {
             interfaces,
             _sockets: sockets,
-            told: Vec::new(),
+            known: Vec::new(),
             looked: start,
         }
     }
 
-    /// Tells of other sessions on these interfaces that were not there before, and of those that are gone for all of the time that they
-    /// were there.
+    /// Looks who is there, and tells of those that are gone: for all of the time that they were there, so that it is told once.
     pub(super) fn look(&mut self, events: &Events) {
         let before = std::mem::replace(&mut self.looked, sys::clock::monotonic());
         let there = self.others();
-        for claim in &there {
-            if !self.told.iter().any(|(told, _)| told == claim) {
-                self.told.push((claim.clone(), before));
-                events.write_since(before, EventKind::SecondMeasurement, self.text(claim));
+        let (mut stay, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut self.known)
+            .into_iter()
+            .partition(|(known, _)| there.contains(known));
+        for claim in there {
+            if !stay.iter().any(|(known, _)| *known == claim) {
+                stay.push((claim, before));
             }
         }
-        let (stay, gone) = std::mem::take(&mut self.told)
-            .into_iter()
-            .partition(|(told, _)| there.contains(told));
-        self.told = stay;
-        self.say_over(gone, events);
+        self.known = stay;
+        self.say(gone, events);
     }
 
     /// At the end of the run: those that are still there.
     pub(super) fn close(&mut self, events: &Events) {
-        let told = std::mem::take(&mut self.told);
-        self.say_over(told, events);
+        self.look(events);
+        let known = std::mem::take(&mut self.known);
+        self.say(known, events);
     }
 
-    fn say_over(&self, over: Vec<(Claim, Monotonic)>, events: &Events) {
-        for (claim, since) in over {
-            let text = format!("{}, up to now", self.text(&claim));
-            events.write_since(since, EventKind::SecondMeasurement, text);
+    fn say(&self, others: Vec<(Claim, Monotonic)>, events: &Events) {
+        for (claim, since) in others {
+            events.write_since(since, EventKind::SecondMeasurement, self.text(&claim));
         }
     }
 
