@@ -69,7 +69,7 @@ fn a_folder_that_is_renamed_or_removed_keeps_run_and_verdict() {
     let at = |name: &str| folder.path().join(name);
     let words = [
         "--duration",
-        "3s",
+        "5s",
         "--json",
         "--out",
         "out/r.triptime",
@@ -87,7 +87,7 @@ fn a_folder_that_is_renamed_or_removed_keeps_run_and_verdict() {
     assert!(at("moved/r.html").exists(), "the page is beside the run");
     assert_eq!(fs::read(at("out/r.triptime-wal")).expect("there"), b"of another");
 
-    let words = ["--duration", "3s", "--json", "--out", "gone/r.triptime"];
+    let words = ["--duration", "5s", "--json", "--out", "gone/r.triptime"];
     let measuring = wakeup(folder.path(), &words);
     until_measured(&at("gone/r.triptime"));
     fs::remove_dir_all(at("gone")).expect("removed");
