@@ -137,6 +137,7 @@ impl Made {
             source: "tests".into(),
             why: String::new(),
             classes: Vec::new(),
+            samples: None,
             needs_known_stamps: false,
         };
         let allowed_ns = self.allowed_us * 1_000;
