@@ -42,7 +42,7 @@ fn a_plan_that_nobody_would_see_the_end_of_is_refused_with_its_line() {
     };
     let message = refusal("3000d");
     assert!(
-        message.contains(&format!("line {line}: duration of step \"reflect\"")),
+        message.contains(&format!("line {line}: duration of step \"round trip\"")),
         "{message}"
     );
     assert!(message.contains("at most 3650 d"), "{message}");
