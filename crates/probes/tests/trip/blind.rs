@@ -7,8 +7,11 @@ use model::EventKind;
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;
 
-/// Devices that know when, and not what: a label, a control block, and when they have tripped.
-const BLIND: [(&str, &str, fn(Moment) -> bool); 7] = [
+/// A label, a control block, and when it has tripped.
+type Blind = (&'static str, &'static str, fn(Moment) -> bool);
+
+/// Devices that know when, and not what.
+const BLIND: [Blind; 7] = [
     ("never", "IED1LD0/LLN0$GO$gcb1", |_| false),
     ("always", "IED1LD0/LLN0$GO$gcb2", |_| true),
     ("quarters", "IED1LD0/LLN0$GO$gcb3", |now| {

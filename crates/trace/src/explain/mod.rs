@@ -178,12 +178,12 @@ fn longest_silence(on_cpu: &Snapshot, from: Monotonic, to: Monotonic) -> u64 {
 /// The measuring thread as the newest of the events that show it does: it may have had another priority before.
 fn own_thread(on_cpu: &Snapshot, number: i32) -> Option<Thread> {
     let seen = on_cpu.opening.iter().chain(&on_cpu.events);
-    let threads = seen.filter_map(|event| match event.what {
+    let mut threads = seen.filter_map(|event| match event.what {
         What::Switch { next, .. } => Some(next),
         What::Waking(thread) => Some(thread),
         _ => None,
     });
-    threads.filter(|thread| thread.pid == number).next_back()
+    threads.rfind(|thread| thread.pid == number)
 }
 
 #[cfg(test)]
