@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use capture::write::PcapWriter;
-use pcap_captures::{START_NS, capture_of, have, pcap, text};
+use pcap_captures::{SPACING_NS, START_NS, capture_of, have, pcap, template, text};
 use support::{json, stderr};
 
 /// A profile with one limit on the longest spacing.
@@ -259,4 +259,94 @@ fn worst_gaps_carry_frame_numbers_into_the_report() {
                 .iter()
                 .any(|(_, value)| value.contains("frame of the capture"))
     );
+}
+
+/// A capture of a whole stream, and of each sample of another one in the frame that `wrap` makes.
+fn with_hidden(path: &Path, visible: bool, wrap: impl Fn(&[u8]) -> Vec<u8>) {
+    let mut writer = PcapWriter::new(File::create(path).unwrap()).unwrap();
+    let mut templates = [template(0), template(1)];
+    for sample in 0..5_000 {
+        for stream in &mut templates {
+            stream.asdu_mut(0).unwrap().set_smp_cnt((sample % 4_000) as u16);
+        }
+        let time_ns = START_NS + sample * SPACING_NS;
+        if visible {
+            writer.write(time_ns, templates[0].bytes()).unwrap();
+        }
+        writer.write(time_ns + 10_000, &wrap(templates[1].bytes())).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// A packet of IPv4 with UDP to port 102 between two stations.
+fn to_port_102(payload: &[u8]) -> Vec<u8> {
+    let mut packet = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45];
+    packet.resize(14 + 20, 0);
+    packet[14 + 9] = 17;
+    packet.extend([0x30, 0x39, 0, 102, 0, 0, 0, 0]);
+    packet.extend_from_slice(payload);
+    packet
+}
+
+/// The frame with two more VLAN tags.
+fn deeply_tagged(frame: &[u8]) -> Vec<u8> {
+    [&frame[..12], &[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8], &frame[12..]].concat()
+}
+
+#[test]
+fn streams_behind_headers_that_are_not_read_are_no_pass() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("hidden.pcap");
+    let routed = |frame: &[u8]| to_port_102(&[&[1, 0x40, 0xa2], frame].concat());
+    let wraps: [(&str, &dyn Fn(&[u8]) -> Vec<u8>); 2] = [
+        ("more than two VLAN tags, or old ones", &deeply_tagged),
+        ("UDP (R-GOOSE, R-SV)", &routed),
+    ];
+    for (header, wrap) in wraps {
+        with_hidden(&path, true, wrap);
+        assert_eq!(judged_by("substation", &path, &[]), ("inconclusive".to_owned(), vec![]));
+        let listing = String::from_utf8(pcap(&[text(&path)]).stdout).unwrap();
+        let part = format!("5000 frames with sampled values or GOOSE behind {header}, not read");
+        assert!(listing.contains(&part), "no {part:?} in {listing}");
+
+        with_hidden(&path, false, wrap);
+        let output = pcap(&[text(&path), "--limits", "substation"]);
+        assert_eq!(output.status.code(), Some(3));
+        assert!(stderr(&output).contains(&part), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn streams_that_are_not_read_excuse_no_loss_of_those_that_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("lost.pcap");
+    let mut sample = template(0);
+    let mut writer = PcapWriter::new(File::create(&path).unwrap()).unwrap();
+    for number in (0..5_000).filter(|number| *number != 2_000) {
+        sample.asdu_mut(0).unwrap().set_smp_cnt((number % 4_000) as u16);
+        writer.write(START_NS + number * SPACING_NS, sample.bytes()).unwrap();
+    }
+    let end_ns = START_NS + 5_000 * SPACING_NS;
+    writer.write(end_ns, &deeply_tagged(template(1).bytes())).unwrap();
+    writer.finish().unwrap();
+    let lost = vec!["spacing.lost".to_owned()];
+    assert_eq!(judged_by("substation", &path, &[]), ("fail".to_owned(), lost));
+}
+
+#[test]
+fn other_traffic_raises_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("healthy.pcap");
+    let traffic: [fn(&[u8]) -> Vec<u8>; 2] = [
+        |_| to_port_102(&[2, 0xf0, 0x80, 0xa2]),
+        |frame| {
+            let mut other = deeply_tagged(frame);
+            other.splice(24.., [8, 6].into_iter().chain([0; 40]));
+            other
+        },
+    ];
+    for wrap in traffic {
+        with_hidden(&path, true, wrap);
+        assert_eq!(judged_by("substation", &path, &[]), ("pass".to_owned(), vec![]));
+    }
 }

@@ -12,7 +12,7 @@ use crate::table::{Lookup, StreamTable};
 use capture::{Frame, LinkType};
 use model::{StreamId, StreamKind};
 use wire::FrameError;
-use wire::ether::{self, EthernetView};
+use wire::ether::{self, EthernetView, Hidden};
 use wire::sequence::Quiet;
 use wire::sv::Fingerprints;
 use wire::test_frame::{self, TestFrame};
@@ -171,13 +171,18 @@ impl<'a> Analysis<'a> {
             ether::GOOSE => goose::Frame::parse(&ethernet).map(|parsed| self.goose(&parsed, arrival)),
             test_frame::ETHER_TYPE => return self.test_frame(frame, &ethernet, arrival),
             avtp::ETHER_TYPE => return self.avtp(frame, &ethernet, arrival),
-            _ => {
-                self.summary.other += 1;
-                return;
-            }
+            _ => return self.other(&ethernet),
         };
         if let Err(error) = parsed {
             self.unreadable(frame, &error);
+        }
+    }
+
+    /// A frame of a protocol that is not followed, which may have one behind it that is.
+    fn other(&mut self, ethernet: &EthernetView<'_>) {
+        match Hidden::of(ethernet) {
+            Some(header) => *self.summary.hidden.entry(header).or_default() += 1,
+            None => self.summary.other += 1,
         }
     }
 

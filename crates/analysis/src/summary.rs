@@ -6,6 +6,8 @@ use crate::goose::GooseCounts;
 use crate::losses::Loss;
 use model::StreamId;
 use model::Tally;
+use std::collections::BTreeMap;
+use wire::ether::Hidden;
 
 /// The first frame that broke a rule of its protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub struct Summary {
     pub not_ethernet: u64,
     /// Frames of other protocols.
     pub other: u64,
+    /// Frames with sampled values or GOOSE behind a header that is not read, by that header.
+    pub hidden: BTreeMap<Hidden, u64>,
     /// Frames of a followed protocol that break a rule of it.
     pub malformed: u64,
     /// The first of them.

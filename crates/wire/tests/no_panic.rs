@@ -4,7 +4,7 @@ use proptest::prelude::{any, prop, prop_oneof};
 use proptest::proptest;
 use proptest::strategy::{Just, Strategy};
 use testing::vectors::{vector, vectors};
-use wire::ether::{EthernetView, VlanTag};
+use wire::ether::{EthernetView, Hidden, VlanTag};
 use wire::goose::{self, Data};
 use wire::sequence::{Sample, Sequence};
 use wire::{FrameError, avtp, sv, test_frame};
@@ -16,6 +16,7 @@ fn decode_all(frame: &[u8]) {
         .into_iter()
         .flatten()
     {
+        let _ = Hidden::of(&ethernet);
         let parsed = sv::Frame::parse(&ethernet);
         agree(parsed.as_ref().err(), sv::inspect(&ethernet).error);
         for asdu in sv::inspect(&ethernet).asdus() {

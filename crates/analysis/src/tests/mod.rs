@@ -8,7 +8,7 @@ mod stamps;
 use crate::{Analysis, Config, Detail, Event, EventKind, Sink, StreamSummary, Summary, Window};
 use capture::{Frame, LinkType};
 use model::StreamId;
-use wire::ether::{Mac, VlanTag};
+use wire::ether::{Hidden, Mac, VlanTag};
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
 
@@ -358,4 +358,15 @@ fn an_empty_capture_has_nothing() {
     let (summary, kept) = analyse(&[]);
     assert_eq!((summary.frames, summary.first_ns, summary.streams.len()), (0, None, 0));
     assert!(kept.windows.is_empty());
+}
+
+#[test]
+fn frames_behind_headers_that_are_not_read_are_counted_by_header() {
+    let frame = sv("MU01", 0);
+    let with = |octets: &[u8]| (Some(0), [&frame[..12], octets, &frame[12..]].concat());
+    let vlan = with(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8]);
+    let r_tag = with(&[0xf1, 0xc1, 0, 0, 0, 9]);
+    let (summary, _) = analyse(&[vlan.clone(), r_tag, vlan]);
+    assert_eq!(summary.hidden, [(Hidden::Vlan, 2), (Hidden::RTag, 1)].into());
+    assert_eq!((summary.other, summary.malformed, summary.streams.len()), (0, 0, 0));
 }

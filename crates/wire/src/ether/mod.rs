@@ -1,10 +1,13 @@
 //! Ethernet II frames with up to two VLAN tags (IEEE 802.1Q, 802.1ad).
 
+mod hidden;
+
 use std::fmt;
 use std::str::FromStr;
 
 use crate::bytes::{array, be16};
 use crate::frame_error::{FrameError, Rule};
+pub use hidden::Hidden;
 
 /// EtherType of GOOSE (IEC 61850-8-1).
 pub const GOOSE: u16 = 0x88b8;

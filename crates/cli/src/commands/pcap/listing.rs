@@ -6,6 +6,7 @@ use analysis::{Detail, Gap, StreamSummary, Summary};
 use jiff::Timestamp;
 use units::foreign::{self, Show};
 use units::format_ns;
+use wire::ether::Hidden;
 
 use super::first_events::FirstEvents;
 
@@ -89,6 +90,13 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
         }
     };
     add(summary.other, " of other protocols");
+    for (&header, &count) in &summary.hidden {
+        let hidden = hidden(header);
+        add(
+            count,
+            &format!(" with {hidden}: capture where the frames travel without"),
+        );
+    }
     add(
         summary.not_ethernet,
         " not Ethernet, so skipped (capture on one interface, not on `any`)",
@@ -112,6 +120,11 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
         " dropped while capturing, as the capture says: losses may be the capture's own",
     );
     remarks
+}
+
+/// What frames have behind a header that is not read.
+pub(super) fn hidden(header: Hidden) -> String {
+    format!("sampled values or GOOSE behind {}, not read", header.words())
 }
 
 /// `1 frame`, `2 frames`.

@@ -14,7 +14,7 @@ use store::{Batch, RunWriter, StoreError};
 use units::Realtime;
 
 use super::analyse::{Analysed, analyse, series_kind};
-use super::listing::{Listing, remarks};
+use super::listing::{Listing, hidden, remarks};
 use super::{PcapArgs, PcapError, damaged, name, say};
 use crate::ending;
 use crate::failure::{Failure, USAGE};
@@ -267,6 +267,11 @@ impl RunSink {
         if unread > 0 {
             let text = format!("{unread} frames of the capture could not be read or placed");
             self.event(None, end_ns, model::EventKind::Incomplete, text);
+        }
+        // Of the streams that are read nothing is unknown: this excuses no fail of theirs.
+        for (&header, count) in &summary.hidden {
+            let text = format!("{count} frames carry {}: no figure has their streams", hidden(header));
+            self.event(None, end_ns, model::EventKind::StreamDoubt, text);
         }
         if let Some(dropped) = ended.dropped.filter(|&dropped| dropped > 0) {
             let text = format!("{dropped} frames were dropped while capturing");

@@ -1,0 +1,177 @@
+//! Recognises sampled values and GOOSE behind headers that [`EthernetView`] does not read.
+
+use super::{EthernetView, GOOSE, HEADER, SV, TPID_8021AD, TPID_8021Q};
+use crate::bytes::be16;
+
+/// EtherType of the HSR tag (IEC 62439-3).
+const HSR: u16 = 0x892f;
+/// EtherType of the redundancy tag (IEEE 802.1CB).
+const R_TAG: u16 = 0xf1c1;
+/// Tag protocol identifiers from before IEEE 802.1ad.
+const TPID_9100: u16 = 0x9100;
+const TPID_9200: u16 = 0x9200;
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+/// A whole Ethernet frame (GRE, Geneve).
+const ETHERNET: u16 = 0x6558;
+const ERSPAN_II: u16 = 0x88be;
+const ERSPAN_III: u16 = 0x22eb;
+
+const UDP: u8 = 17;
+const IP_GRE: u8 = 47;
+/// UDP port of R-GOOSE and R-SV (IEC 61850-90-5).
+const PORT_ROUTED: u16 = 102;
+const PORT_VXLAN: u16 = 4789;
+const PORT_GENEVE: u16 = 6081;
+
+/// Headers that are looked behind, one in the other.
+const MOST_HEADERS: usize = 12;
+
+/// The first header in front of sampled values or GOOSE that is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hidden {
+    /// A third VLAN tag, or one of an unusual kind.
+    Vlan,
+    /// An HSR tag (IEC 62439-3).
+    Hsr,
+    /// A redundancy tag (IEEE 802.1CB).
+    RTag,
+    /// GRE, with ERSPAN or without.
+    Gre,
+    /// VXLAN or Geneve.
+    Overlay,
+    /// The session of IEC 61850-90-5 over UDP: R-GOOSE, R-SV.
+    Routed,
+}
+
+impl Hidden {
+    /// What hides sampled values or GOOSE in this frame. `None` where none are seen, and where they can be read.
+    pub fn of(ethernet: &EthernetView<'_>) -> Option<Self> {
+        let (first, mut ether_type, mut payload) = behind(ethernet.ether_type(), ethernet.payload())?;
+        for _ in 0..MOST_HEADERS {
+            if ether_type == SV || ether_type == GOOSE {
+                return Some(first);
+            }
+            (_, ether_type, payload) = behind(ether_type, payload)?;
+        }
+        None
+    }
+
+    /// The headers in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Vlan => "more than two VLAN tags, or old ones",
+            Self::Hsr => "HSR tags",
+            Self::RTag => "redundancy tags (IEEE 802.1CB)",
+            Self::Gre => "GRE or ERSPAN",
+            Self::Overlay => "VXLAN or Geneve",
+            Self::Routed => "UDP (R-GOOSE, R-SV)",
+        }
+    }
+}
+
+/// A header, the EtherType behind it, and what follows that.
+type Behind<'a> = (Hidden, u16, &'a [u8]);
+
+/// What the header that `ether_type` names has behind it. `None` where it is not one of those, or cut.
+fn behind(ether_type: u16, payload: &[u8]) -> Option<Behind<'_>> {
+    match ether_type {
+        TPID_8021Q | TPID_8021AD | TPID_9100 | TPID_9200 => tagged(Hidden::Vlan, payload, 2),
+        HSR => tagged(Hidden::Hsr, payload, 4),
+        R_TAG => tagged(Hidden::RTag, payload, 4),
+        IPV4 => ipv4(payload),
+        IPV6 => ipv6(payload),
+        _ => None,
+    }
+}
+
+/// Behind a header of `octets`, the EtherType stands.
+fn tagged(header: Hidden, payload: &[u8], octets: usize) -> Option<Behind<'_>> {
+    let rest = payload.get(octets + 2..)?;
+    Some((header, be16(payload, octets), rest))
+}
+
+/// Only the first of fragments has the header behind it.
+fn ipv4(packet: &[u8]) -> Option<Behind<'_>> {
+    let is_first = be16(packet, 6) & 0x1fff == 0;
+    let octets = usize::from(packet.first()? & 0x0f) * 4;
+    let is_whole = octets >= 20 && is_first;
+    carried(*packet.get(9)?, packet.get(octets..).filter(|_| is_whole)?)
+}
+
+fn ipv6(packet: &[u8]) -> Option<Behind<'_>> {
+    let (mut next, mut rest) = (*packet.get(6)?, packet.get(40..)?);
+    for _ in 0..MOST_HEADERS {
+        let octets = match next {
+            // Options for hops and for the destination, routing.
+            0 | 43 | 60 => (usize::from(*rest.get(1)?) + 1) * 8,
+            // A fragment: only the first has what follows.
+            44 if be16(rest, 2) & 0xfff8 == 0 => 8,
+            protocol => return carried(protocol, rest),
+        };
+        (next, rest) = (*rest.first()?, rest.get(octets..)?);
+    }
+    None
+}
+
+/// What an IP packet carries.
+fn carried(protocol: u8, rest: &[u8]) -> Option<Behind<'_>> {
+    match protocol {
+        IP_GRE => gre(rest),
+        UDP => match (be16(rest, 2), rest.get(8..)?) {
+            (PORT_ROUTED, session) => routed(session),
+            (PORT_VXLAN, packet) => in_frame(Hidden::Overlay, packet.get(8..)?),
+            (PORT_GENEVE, packet) => geneve(packet),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A GRE packet (RFC 2784, RFC 2890); checksum, key and sequence number are optional.
+fn gre(packet: &[u8]) -> Option<Behind<'_>> {
+    const SEQUENCE: u16 = 0x1000;
+    let flags = be16(packet, 0);
+    let fields = [0xc000, 0x2000, SEQUENCE].map(|field| usize::from(flags & field != 0));
+    let rest = packet.get(4 + 4 * fields.iter().sum::<usize>()..)?;
+    match be16(packet, 2) {
+        ETHERNET => in_frame(Hidden::Gre, rest),
+        // The first version has no header of its own, and no sequence number.
+        ERSPAN_II if flags & SEQUENCE == 0 => in_frame(Hidden::Gre, rest),
+        ERSPAN_II => in_frame(Hidden::Gre, rest.get(8..)?),
+        // The last bit announces a further header.
+        ERSPAN_III => in_frame(Hidden::Gre, rest.get(12 + 8 * usize::from(rest.get(11)? & 1)..)?),
+        ether_type => Some((Hidden::Gre, ether_type, rest)),
+    }
+}
+
+fn geneve(packet: &[u8]) -> Option<Behind<'_>> {
+    let rest = packet.get(8 + 4 * usize::from(packet.first()? & 0x3f)..)?;
+    match be16(packet, 2) {
+        ETHERNET => in_frame(Hidden::Overlay, rest),
+        ether_type => Some((Hidden::Overlay, ether_type, rest)),
+    }
+}
+
+fn in_frame(header: Hidden, frame: &[u8]) -> Option<Behind<'_>> {
+    tagged(header, frame, HEADER - 2)
+}
+
+/// A session of IEC 61850-90-5, behind the header of the connectionless transport (ISO 8602) or without it.
+fn routed(packet: &[u8]) -> Option<Behind<'_>> {
+    const UNIT_DATA: u8 = 0x40;
+    let session = match packet {
+        [length, UNIT_DATA, ..] => packet.get(usize::from(*length) + 1..)?,
+        _ => packet,
+    };
+    match session.first()? {
+        // Tunnelled, and GOOSE.
+        0xa0 | 0xa1 => Some((Hidden::Routed, GOOSE, session)),
+        0xa2 => Some((Hidden::Routed, SV, session)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "hidden_tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+use super::Hidden;
+use crate::ether::EthernetView;
+
+const ADDRESSES: [u8; 12] = [1, 0x0c, 0xcd, 4, 0, 1, 2, 0, 0, 0, 0, 1];
+
+/// A frame with these octets behind its addresses.
+fn frame(parts: &[&[u8]]) -> Vec<u8> {
+    [&ADDRESSES[..], &parts.concat(), &[0; 46]].concat()
+}
+
+fn hidden(parts: &[&[u8]]) -> Option<Hidden> {
+    Hidden::of(&EthernetView::parse(&frame(parts)).unwrap())
+}
+
+const SV: &[u8] = &[0x88, 0xba];
+const GOOSE: &[u8] = &[0x88, 0xb8];
+const ARP: &[u8] = &[0x08, 0x06];
+const TAG: &[u8] = &[0x81, 0, 0, 5];
+const OLD_TAG: &[u8] = &[0x91, 0, 0, 5];
+const HSR: &[u8] = &[0x89, 0x2f, 0x10, 0x40, 0, 1];
+const R_TAG: &[u8] = &[0xf1, 0xc1, 0, 0, 0, 1];
+
+/// IPv4 with options, so that its length is looked at.
+fn ipv4(protocol: u8) -> Vec<u8> {
+    let mut header = vec![0; 24];
+    (header[0], header[9]) = (0x46, protocol);
+    [&[8, 0][..], &header].concat()
+}
+
+/// IPv6 with an extension header of 16 octets.
+fn ipv6(protocol: u8) -> Vec<u8> {
+    let mut header = vec![0; 40 + 16];
+    (header[0], header[6]) = (0x60, 60);
+    (header[40], header[41]) = (protocol, 1);
+    [&[0x86, 0xdd][..], &header].concat()
+}
+
+fn udp(port: u16) -> Vec<u8> {
+    [&[0x30, 0x39][..], &port.to_be_bytes(), &[0; 4]].concat()
+}
+
+#[test]
+fn tags_are_looked_behind() {
+    for wanted in [SV, GOOSE] {
+        assert_eq!(hidden(&[TAG, TAG, TAG, wanted]), Some(Hidden::Vlan));
+        assert_eq!(hidden(&[OLD_TAG, wanted]), Some(Hidden::Vlan));
+        assert_eq!(hidden(&[TAG, HSR, wanted]), Some(Hidden::Hsr));
+        assert_eq!(hidden(&[HSR, TAG, wanted]), Some(Hidden::Hsr));
+        assert_eq!(hidden(&[R_TAG, wanted]), Some(Hidden::RTag));
+    }
+    for tag in [&[TAG, TAG, TAG].concat()[..], OLD_TAG, HSR, R_TAG] {
+        assert_eq!(hidden(&[tag, ARP]), None);
+    }
+    assert_eq!(hidden(&[SV]), None, "it is read");
+}
+
+#[test]
+fn gre_and_erspan_are_looked_behind() {
+    let second = [0; 8];
+    let (third, third_and_more) = ([0; 12], [[0; 11].as_slice(), &[1], &[0; 8]].concat());
+    let tunnels: [(&str, &[u8], &[u8]); 6] = [
+        ("Ethernet", &[0, 0, 0x65, 0x58], &[]),
+        ("checksum, key, sequence", &[0xb0, 0, 0x65, 0x58], &[0; 12]),
+        ("ERSPAN I", &[0, 0, 0x88, 0xbe], &[]),
+        ("ERSPAN II", &[0x10, 0, 0x88, 0xbe, 0, 0, 0, 7], &second),
+        ("ERSPAN III", &[0x10, 0, 0x22, 0xeb, 0, 0, 0, 7], &third),
+        ("ERSPAN III, long", &[0x10, 0, 0x22, 0xeb, 0, 0, 0, 7], &third_and_more),
+    ];
+    for ip in [ipv4(47), ipv6(47)] {
+        for (name, gre, header) in tunnels {
+            for tags in [&[][..], TAG] {
+                let inside = |wanted| hidden(&[TAG, &ip, gre, header, &ADDRESSES, tags, wanted]);
+                assert_eq!(inside(SV), Some(Hidden::Gre), "{name}");
+                assert_eq!(inside(ARP), None, "{name}");
+            }
+        }
+        assert_eq!(hidden(&[&ip, &[0, 0], GOOSE]), Some(Hidden::Gre), "without Ethernet");
+    }
+}
+
+#[test]
+fn overlays_are_looked_behind() {
+    let vxlan = [udp(4789), vec![8, 0, 0, 0, 0, 0, 5, 0]].concat();
+    let geneve = [udp(6081), vec![2, 0, 0x65, 0x58, 0, 0, 5, 0], vec![0; 8]].concat();
+    for ip in [ipv4(17), ipv6(17)] {
+        for overlay in [&vxlan, &geneve] {
+            let inside = |wanted| hidden(&[&ip, overlay, &ADDRESSES, wanted]);
+            assert_eq!((inside(SV), inside(ARP)), (Some(Hidden::Overlay), None));
+        }
+    }
+}
+
+#[test]
+fn a_session_is_told_from_others_at_its_port() {
+    for ip in [ipv4(17), ipv6(17)] {
+        for session in 0..=0xff {
+            let expected = (0xa0..=0xa2).contains(&session).then_some(Hidden::Routed);
+            for transport in [&[][..], &[1, 0x40], &[3, 0x40, 0, 0]] {
+                let packet = [transport, &[session, 0x10]].concat();
+                assert_eq!(hidden(&[&ip, &udp(102), &packet]), expected, "{packet:x?}");
+            }
+            assert_eq!(hidden(&[&ip, &udp(103), &[session]]), None);
+        }
+    }
+}
+
+#[test]
+fn a_later_fragment_has_no_header_to_look_at() {
+    let mut ip = ipv4(17);
+    ip[2 + 7] = 9;
+    assert_eq!(hidden(&[&ip, &udp(102), &[0xa2]]), None);
+}
+
+#[test]
+fn cut_and_endless_headers_are_nothing() {
+    let ip = ipv4(47);
+    let whole = [&ADDRESSES[..], &ip, &[0x10, 0, 0x22, 0xeb], &[0; 16], &ADDRESSES, SV].concat();
+    for len in 14..whole.len() {
+        assert_eq!(Hidden::of(&EthernetView::parse(&whole[..len]).unwrap()), None, "{len}");
+    }
+    assert_eq!(Hidden::of(&EthernetView::parse(&whole).unwrap()), Some(Hidden::Gre));
+    assert_eq!(hidden(&[&TAG.repeat(10_000), SV]), None);
+}
