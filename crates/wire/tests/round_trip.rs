@@ -470,3 +470,14 @@ fn messages_that_cannot_be_sent_are_refused() {
     assert_eq!(parse_goose(&nested(16).encode().unwrap()), nested(16));
     assert_eq!(nested(17).encode(), Err(EncodeError::Nesting));
 }
+
+#[test]
+fn the_fast_path_follows_frames_with_an_hsr_tag_or_a_prp_trailer() {
+    let plain = vector("sv_9_2le_4000_1asdu_untagged");
+    let hsr = |path: u8, sequence: u8| [&plain[..12], &[0x89, 0x2f, path, 90, 0, sequence], &plain[12..]].concat();
+    let prp = |network: u8, sequence: u8| [&plain[..], &[0, sequence, network, 90, 0x88, 0xfb]].concat();
+    assert!(fast_path_agrees(&learned(&hsr(0x10, 1)), &hsr(0x20, 200)));
+    assert!(fast_path_agrees(&learned(&prp(0xa0, 1)), &prp(0xb0, 200)));
+    assert!(!fast_path_agrees(&learned(&hsr(0x10, 1)), &plain));
+    assert!(!fast_path_agrees(&learned(&plain), &hsr(0x10, 1)));
+}

@@ -370,3 +370,36 @@ fn frames_behind_headers_that_are_not_read_are_counted_by_header() {
     assert_eq!(summary.hidden, [(Hidden::Vlan, 2), (Hidden::RTag, 1)].into());
     assert_eq!((summary.other, summary.malformed, summary.streams.len()), (0, 0, 0));
 }
+
+/// A frame as HSR sends it on one of its paths.
+fn in_hsr(frame: &[u8], path: u8, sequence: u16) -> Vec<u8> {
+    let [high, low] = sequence.to_be_bytes();
+    [&frame[..16], &[0x89, 0x2f, path << 4, 90, high, low], &frame[16..]].concat()
+}
+
+/// A frame as PRP sends it in one of its networks: with a trailer of six octets.
+fn in_prp(frame: &[u8], network: u8, sequence: u16) -> Vec<u8> {
+    let [high, low] = sequence.to_be_bytes();
+    [frame, &[high, low, network << 4, 90, 0x88, 0xfb]].concat()
+}
+
+#[test]
+fn both_copies_of_hsr_and_of_prp_are_one_stream() {
+    for copy in [in_hsr, in_prp] {
+        let mut frames = Vec::new();
+        for (at, frame) in even((3_000..4_000).chain(0..1_000)) {
+            let sequence = (frames.len() / 2) as u16;
+            frames.extend([0, 1].map(|path| (at, copy(&frame, path + 10, sequence))));
+        }
+        // One copy alone is lost: nothing is.
+        frames.remove(1_001);
+        let (summary, _) = analyse(&frames);
+        let counts = &only(&summary).tally.counters;
+        assert_eq!((counts.lost, counts.duplicate, counts.conflicting), (0, 1_999, 0));
+        assert_eq!((summary.other, summary.malformed, summary.hidden.len()), (0, 0, 0));
+        // Both copies are.
+        frames.drain(2_001..2_003);
+        let (summary, _) = analyse(&frames);
+        assert_eq!(only(&summary).tally.counters.lost, 1);
+    }
+}

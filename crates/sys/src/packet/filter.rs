@@ -1,19 +1,35 @@
 //! The socket filter: classic BPF that passes the wanted EtherTypes.
 //!
 //! When it runs, the kernel has taken the outer VLAN tag out of the frame (it is in the ring's header), so the EtherType is at
-//! octet 12; behind a tag still in the data it is at 16, behind two at 20.
+//! octet 12; behind a tag still in the data it is at 16, behind two at 20. An HSR tag moves it by six octets.
 
 use crate::error::SysError;
 use libc::sock_filter;
 
-/// Jumps reach 255 instructions; this keeps each block within that, and is far more than the EtherTypes of a process bus.
+/// Jumps reach 255 instructions; this keeps three blocks within that, and is far more than the EtherTypes of a process bus.
 pub(super) const MOST_ETHERTYPES: usize = 64;
 
 /// 802.1Q customer and 802.1ad service tags.
-const TAGS: [u32; 2] = [0x8100, 0x88a8];
+const CUSTOMER: u32 = 0x8100;
+const SERVICE: u32 = 0x88a8;
+/// The tag of HSR (IEC 62439-3).
+const HSR: u32 = 0x892f;
 
-/// Where the EtherType can be: behind no, one and two tags in the data.
-const POSITIONS: [u32; 3] = [12, 16, 20];
+/// Where the EtherType can be, and at which of these places to go on when a tag stands there: behind no, one and two VLAN tags,
+/// and the same behind an HSR tag.
+const PLACES: [(u32, &[(u32, usize)]); 6] = [
+    (12, &[(CUSTOMER, 1), (SERVICE, 1), (HSR, 3)]),
+    (16, &[(CUSTOMER, 2), (SERVICE, 2), (HSR, 4)]),
+    (20, &[(HSR, 5)]),
+    (18, &[(CUSTOMER, 4), (SERVICE, 4)]),
+    (22, &[(CUSTOMER, 5), (SERVICE, 5)]),
+    (26, &[]),
+];
+
+/// Most instructions of the block of a place beside its comparisons with EtherTypes.
+const BESIDE: usize = 3 + 3;
+/// Blocks that a jump leaps over at most, its own included.
+const FARTHEST: usize = 3;
 
 /// `BPF_LD | BPF_H | BPF_ABS`: load 16 bits in network order.
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_H | libc::BPF_ABS) as u16;
@@ -38,39 +54,41 @@ pub(super) fn program(ethertypes: &[u16]) -> Result<Vec<sock_filter>, SysError> 
     if ethertypes.is_empty() {
         return Ok(vec![end(ALL)]);
     }
-    let (last, before) = POSITIONS.split_last().expect("positions are not empty");
+    let length = |onward: &[(u32, usize)]| 1 + ethertypes.len() + onward.len() + 2;
+    let start = |place: usize| PLACES[..place].iter().map(|(_, onward)| length(onward)).sum::<usize>();
     let mut program = Vec::new();
-    for position in before {
-        block(&mut program, *position, ethertypes, &TAGS);
+    for (place, (position, onward)) in PLACES.iter().enumerate() {
+        program.push(load(*position));
+        let all = start(place + 1) - 1;
+        let wanted = ethertypes.iter().map(|ethertype| (u32::from(*ethertype), all));
+        let onward = onward.iter().map(|(tag, place)| (*tag, start(*place)));
+        for (value, target) in wanted.chain(onward) {
+            let next = program.len() + 1;
+            program.push(jump(value, target - next));
+        }
+        program.push(end(NONE));
+        program.push(end(ALL));
     }
-    block(&mut program, *last, ethertypes, &[]);
     Ok(program)
 }
 
-/// One block: a wanted EtherType ends with all, a tag goes on behind the block, anything else ends with none.
-fn block(program: &mut Vec<sock_filter>, position: u32, ethertypes: &[u16], tags: &[u32]) {
-    program.push(sock_filter {
+const fn load(position: u32) -> sock_filter {
+    sock_filter {
         code: LOAD,
         jt: 0,
         jf: 0,
         k: position,
-    });
-    // Behind the comparisons lie: end with none, end with all, the next block.
-    let mut still_to_come = ethertypes.len() + tags.len();
-    let wanted = ethertypes.iter().map(|ethertype| (u32::from(*ethertype), 1));
-    let onward = tags.iter().map(|tag| (*tag, 2));
-    for (value, beyond) in wanted.chain(onward) {
-        still_to_come -= 1;
-        let jump = u8::try_from(still_to_come + beyond).expect("a block is shorter than a jump reaches");
-        program.push(sock_filter {
-            code: JUMP,
-            jt: jump,
-            jf: 0,
-            k: value,
-        });
     }
-    program.push(end(NONE));
-    program.push(end(ALL));
+}
+
+/// Leaps over `instructions` if the loaded value is `value`.
+fn jump(value: u32, instructions: usize) -> sock_filter {
+    sock_filter {
+        code: JUMP,
+        jt: u8::try_from(instructions).expect("the blocks are shorter than a jump reaches"),
+        jf: 0,
+        k: value,
+    }
 }
 
 const fn end(octets: u32) -> sock_filter {
@@ -82,11 +100,11 @@ const fn end(octets: u32) -> sock_filter {
     }
 }
 
-const _: () = assert!(MOST_ETHERTYPES + TAGS.len() + 2 <= u8::MAX as usize);
+const _: () = assert!(FARTHEST * (MOST_ETHERTYPES + BESIDE) <= u8::MAX as usize);
 
 #[cfg(test)]
 mod tests {
-    use super::{JUMP, LOAD, MOST_ETHERTYPES, RETURN, program};
+    use super::{HSR, JUMP, LOAD, MOST_ETHERTYPES, RETURN, program};
     use libc::sock_filter;
 
     /// Runs a program as the kernel does; a load beyond the frame drops it.
@@ -112,21 +130,26 @@ mod tests {
         let mut octets = vec![0; 12];
         for (index, word) in types_and_tags.iter().enumerate() {
             octets.extend(word.to_be_bytes());
-            if index + 1 < types_and_tags.len() {
-                octets.extend([0x80, 5]);
-            }
+            let is_tag = index + 1 < types_and_tags.len();
+            octets.extend([0x80, 5].iter().filter(|_| is_tag));
+            octets.extend([0, 9].iter().filter(|_| is_tag && u32::from(*word) == HSR));
         }
         octets.extend([0xba; 46]);
         octets
     }
 
     #[test]
-    fn wanted_types_pass_behind_no_one_and_two_tags() {
+    fn wanted_types_pass_behind_two_tags_and_that_of_hsr() {
         let program = program(&[0x88ba, 0x88b8]).expect("a program");
         for wanted in [0x88ba, 0x88b8] {
             for tags in [&[][..], &[0x8100], &[0x88a8], &[0x88a8, 0x8100], &[0x8100, 0x8100]] {
                 let types: Vec<u16> = tags.iter().copied().chain([wanted]).collect();
                 assert!(passes(&program, &frame(&types)), "{types:x?}");
+                for place in 0..=tags.len() {
+                    let mut types = types.clone();
+                    types.insert(place, 0x892f);
+                    assert!(passes(&program, &frame(&types)), "{types:x?}");
+                }
             }
         }
     }
@@ -139,6 +162,10 @@ mod tests {
             &[0x8100, 0x0800],
             &[0x88a8, 0x8100, 0x0800],
             &[0x8100, 0x8100, 0x8100, 0x88ba],
+            &[0x892f, 0x0800],
+            &[0x892f, 0x8100, 0x0800],
+            &[0x892f, 0x892f, 0x88ba],
+            &[0x892f, 0x8100, 0x892f, 0x88ba],
         ] {
             assert!(!passes(&program, &frame(types)), "{types:x?}");
         }
@@ -153,6 +180,10 @@ mod tests {
         let most = program(&many[..MOST_ETHERTYPES]).expect("as many as fit");
         for ethertype in &many[..MOST_ETHERTYPES] {
             assert!(passes(&most, &frame(&[0x88a8, 0x8100, *ethertype])), "{ethertype}");
+            assert!(
+                passes(&most, &frame(&[0x88a8, 0x8100, 0x892f, *ethertype])),
+                "{ethertype}"
+            );
         }
         assert!(!passes(&most, &frame(&[0x88a8, 0x8100, MOST_ETHERTYPES as u16])));
     }

@@ -1,10 +1,8 @@
 //! Recognises sampled values and GOOSE behind headers that [`EthernetView`] does not read.
 
-use super::{EthernetView, GOOSE, HEADER, SV, TPID_8021AD, TPID_8021Q};
+use super::{EthernetView, GOOSE, HEADER, HSR, SV, TPID_8021AD, TPID_8021Q};
 use crate::bytes::be16;
 
-/// EtherType of the HSR tag (IEC 62439-3).
-const HSR: u16 = 0x892f;
 /// EtherType of the redundancy tag (IEEE 802.1CB).
 const R_TAG: u16 = 0xf1c1;
 /// Tag protocol identifiers from before IEEE 802.1ad.
@@ -32,7 +30,7 @@ const MOST_HEADERS: usize = 12;
 pub enum Hidden {
     /// A third VLAN tag, or one of an unusual kind.
     Vlan,
-    /// An HSR tag (IEC 62439-3).
+    /// A second HSR tag (IEC 62439-3).
     Hsr,
     /// A redundancy tag (IEEE 802.1CB).
     RTag,
@@ -61,7 +59,7 @@ impl Hidden {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Vlan => "more than two VLAN tags, or old ones",
-            Self::Hsr => "HSR tags",
+            Self::Hsr => "more than one HSR tag",
             Self::RTag => "redundancy tags (IEEE 802.1CB)",
             Self::Gre => "GRE or ERSPAN",
             Self::Overlay => "VXLAN or Geneve",

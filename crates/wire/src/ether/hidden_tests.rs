@@ -44,14 +44,15 @@ fn tags_are_looked_behind() {
     for wanted in [SV, GOOSE] {
         assert_eq!(hidden(&[TAG, TAG, TAG, wanted]), Some(Hidden::Vlan));
         assert_eq!(hidden(&[OLD_TAG, wanted]), Some(Hidden::Vlan));
-        assert_eq!(hidden(&[TAG, HSR, wanted]), Some(Hidden::Hsr));
-        assert_eq!(hidden(&[HSR, TAG, wanted]), Some(Hidden::Hsr));
+        assert_eq!(hidden(&[HSR, TAG, HSR, wanted]), Some(Hidden::Hsr));
         assert_eq!(hidden(&[R_TAG, wanted]), Some(Hidden::RTag));
     }
-    for tag in [&[TAG, TAG, TAG].concat()[..], OLD_TAG, HSR, R_TAG] {
+    for tag in [&[TAG, TAG, TAG].concat()[..], OLD_TAG, &HSR.repeat(2), R_TAG] {
         assert_eq!(hidden(&[tag, ARP]), None);
     }
-    assert_eq!(hidden(&[SV]), None, "it is read");
+    for tags in [&[][..], TAG, HSR, &[TAG, HSR].concat()] {
+        assert_eq!(hidden(&[tags, SV]), None, "it is read");
+    }
 }
 
 #[test]

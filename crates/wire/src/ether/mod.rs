@@ -1,8 +1,9 @@
-//! Ethernet II frames with up to two VLAN tags (IEEE 802.1Q, 802.1ad).
+//! Ethernet II frames with up to two VLAN tags (IEEE 802.1Q, 802.1ad) and an HSR tag (IEC 62439-3).
 
 mod hidden;
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use crate::bytes::{array, be16};
@@ -17,10 +18,14 @@ pub const SV: u16 = 0x88ba;
 pub const TPID_8021Q: u16 = 0x8100;
 /// Tag protocol identifier of IEEE 802.1ad (the outer of two tags).
 pub const TPID_8021AD: u16 = 0x88a8;
+/// EtherType of the HSR tag: path and size in two octets, a sequence number in two more (IEC 62439-3).
+pub const HSR: u16 = 0x892f;
 /// Octets of an Ethernet II header without tags.
 pub const HEADER: usize = 14;
 /// Octets of one VLAN tag.
 pub const TAG: usize = 4;
+/// Octets of an HSR tag.
+const HSR_TAG: usize = 6;
 
 /// A MAC address. Shown as `01:0c:cd:04:00:01`; read with `:` or `-` between the octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -106,12 +111,14 @@ impl VlanTag {
 pub struct EthernetView<'a> {
     frame: &'a [u8],
     tags: [Option<VlanTag>; 2],
+    /// Where the HSR tag begins; 0 without one.
+    hsr_at: usize,
     ether_type: u16,
     payload_at: usize,
 }
 
 impl<'a> EthernetView<'a> {
-    /// Reads the header of `frame`. Tags beyond the second are left in the payload.
+    /// Reads the header of `frame`. VLAN tags beyond the second and HSR tags beyond the first are left in the payload.
     ///
     /// # Errors
     /// The frame ends inside its header.
@@ -132,17 +139,23 @@ impl<'a> EthernetView<'a> {
 
     #[inline]
     fn read(frame: &'a [u8], mut tags: [Option<VlanTag>; 2], mut found: usize) -> Result<Self, FrameError> {
-        let mut type_at = 12;
+        let (mut type_at, mut hsr_at) = (12, 0);
         loop {
             if frame.len() < type_at + 2 {
                 return Err(FrameError::at(frame.len(), Rule::EthernetHeader));
             }
             let ether_type = be16(frame, type_at);
+            if ether_type == HSR && hsr_at == 0 {
+                hsr_at = type_at;
+                type_at += HSR_TAG;
+                continue;
+            }
             let is_tag = ether_type == TPID_8021Q || ether_type == TPID_8021AD;
             let Some(tag) = tags.get_mut(found).filter(|_| is_tag) else {
                 return Ok(Self {
                     frame,
                     tags,
+                    hsr_at,
                     ether_type,
                     payload_at: type_at + 2,
                 });
@@ -174,6 +187,14 @@ impl<'a> EthernetView<'a> {
     /// The inner of two tags.
     pub fn inner_vlan(&self) -> Option<VlanTag> {
         self.tags[1]
+    }
+
+    /// Where path, size and sequence number of the HSR tag stand, which differ from frame to frame; empty without one.
+    pub(crate) fn hsr_fields(&self) -> Range<usize> {
+        match self.hsr_at {
+            0 => 0..0,
+            at => at + 2..at + HSR_TAG,
+        }
     }
 
     /// EtherType behind the tags.

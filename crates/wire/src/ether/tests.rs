@@ -1,4 +1,4 @@
-use super::{EthernetView, Mac, SV, TPID_8021AD, TPID_8021Q, VlanTag, write_header};
+use super::{EthernetView, HSR, Mac, SV, TPID_8021AD, TPID_8021Q, VlanTag, write_header};
 use crate::frame_error::Rule;
 
 const DST: Mac = Mac([1, 0x0c, 0xcd, 4, 0, 1]);
@@ -77,4 +77,28 @@ fn a_header_that_ends_early_is_refused() {
         assert_eq!((error.rule, error.offset as usize), (Rule::EthernetHeader, len));
     }
     assert!(EthernetView::parse(&bytes[..18]).is_ok());
+}
+
+#[test]
+fn an_hsr_tag_is_read_wherever_it_stands() {
+    let vlan = VlanTag::new(4, false, 100);
+    let tagged = frame(&[vlan]);
+    let hsr = [0x89, 0x2f, 0x10, 0x32, 0xab, 0xcd];
+    for at in [12, 16] {
+        let bytes = [&tagged[..at], &hsr, &tagged[at..]].concat();
+        let view = EthernetView::parse(&bytes).unwrap();
+        assert_eq!(
+            (view.vlan(), view.inner_vlan(), view.ether_type()),
+            (Some(vlan), None, SV)
+        );
+        assert_eq!((view.payload(), view.payload_offset()), (&b"payload"[..], 24));
+        assert_eq!(bytes[view.hsr_fields()], hsr[2..]);
+        for len in 14..24 {
+            let error = EthernetView::parse(&bytes[..len]).unwrap_err();
+            assert_eq!((error.rule, error.offset as usize), (Rule::EthernetHeader, len));
+        }
+        let twice = [&bytes[..at], &hsr, &bytes[at..]].concat();
+        assert_eq!(EthernetView::parse(&twice).unwrap().ether_type(), HSR);
+    }
+    assert!(EthernetView::parse(&tagged).unwrap().hsr_fields().is_empty());
 }

@@ -3,20 +3,23 @@
 use super::Frame;
 use super::parse::Span;
 use crate::bytes::{array, be16, slice};
+use std::ops::Range;
 
 /// Octets compared at a time.
 const WORD: usize = 8;
 
 /// Remembers the last accepted frame of one stream and recognises the next one without parsing it.
 ///
-/// A frame is recognised when it equals the remembered one in every octet outside smpCnt, smpSynch and seqData, up to the
-/// end of Length; what follows is padding. The octets outside fix the whole structure, so a recognised frame keeps every
+/// A frame is recognised when it equals the remembered one in every octet outside smpCnt, smpSynch, seqData and the fields of
+/// an HSR tag, up to the end of Length; what follows is padding. The octets outside fix the whole structure, so a recognised frame keeps every
 /// rule that the remembered one kept. A VLAN tag that `AF_PACKET` stripped is not part of the octets: compare it yourself
 /// if it matters.
 #[derive(Debug, Clone, Default)]
 pub struct FastPath {
     words: Vec<Word>,
     slots: Vec<Slot>,
+    /// The fields of an HSR tag.
+    hsr: Range<usize>,
     used: usize,
 }
 
@@ -56,6 +59,7 @@ impl FastPath {
         let octets = frame.used();
         let base = frame.ethernet().payload_offset();
         self.used = octets.len();
+        self.hsr = frame.ethernet().hsr_fields();
         self.slots.clear();
         self.slots.extend(frame.asdus().map(|asdu| {
             let Span { at, len } = asdu.layout.seq_data;
@@ -101,13 +105,15 @@ impl FastPath {
         })
     }
 
-    /// True when the octet at `at` belongs to smpCnt, smpSynch or seqData.
+    /// True when the octet at `at` belongs to smpCnt, smpSynch, seqData or the fields of an HSR tag.
     fn changes(&self, at: usize) -> bool {
-        self.slots.iter().any(|slot| {
-            (slot.smp_cnt..slot.smp_cnt + 2).contains(&at)
-                || (slot.smp_synch != 0 && slot.smp_synch == at)
-                || (slot.seq_data..slot.seq_data + slot.seq_len).contains(&at)
-        })
+        let is_hsr = self.hsr.contains(&at);
+        is_hsr
+            || self.slots.iter().any(|slot| {
+                (slot.smp_cnt..slot.smp_cnt + 2).contains(&at)
+                    || (slot.smp_synch != 0 && slot.smp_synch == at)
+                    || (slot.seq_data..slot.seq_data + slot.seq_len).contains(&at)
+            })
     }
 }
 

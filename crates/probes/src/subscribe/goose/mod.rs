@@ -96,13 +96,15 @@ pub(super) fn slots(blocks: u16) -> u16 {
     blocks.saturating_mul(SLOTS)
 }
 
-/// The EtherType as it lies in a frame.
+/// EtherTypes as they lie in a frame.
 const ETHERTYPE: [u8; 2] = wire::ether::GOOSE.to_be_bytes();
+const HSR: [u8; 2] = wire::ether::HSR.to_be_bytes();
 
-/// Whether a frame without a tag in its data is GOOSE.
+/// Whether a frame without a VLAN tag in its data is GOOSE.
 #[inline]
 pub(crate) fn is_goose(data: &[u8]) -> bool {
-    data.get(12..14) == Some(&ETHERTYPE)
+    let is_at = |at: usize| data.get(at..at + 2) == Some(&ETHERTYPE);
+    is_at(12) || is_at(18) && data.get(12..14) == Some(&HSR)
 }
 
 /// The control blocks of a port, and what belonged to none.
