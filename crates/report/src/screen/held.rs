@@ -1,6 +1,5 @@
 //! What held up the samples that were over their limits, by name.
 
-use crate::bound::Bound;
 use crate::limits::Unit;
 use crate::text::count;
 use crate::verdict::Check;
@@ -11,7 +10,7 @@ use model::{Cause, Explanation, RunView, SeriesView, Spike};
 pub(crate) struct Held {
     /// The most frequent first, the way itself last.
     pub(crate) by: Vec<Holder>,
-    /// Samples over the limit, those without an explanation too, and those that were not kept one by one.
+    /// Samples over the limit that were kept one by one, those without an explanation too. Nobody looks at the others.
     pub(crate) samples: u64,
 }
 
@@ -33,11 +32,7 @@ pub(super) fn held(run: &RunView, checks: &[&Check]) -> Held {
         let Some(series) = run.series.iter().find(|series| series.spec.name == check.series) else {
             continue;
         };
-        let before = held.samples;
         over(series, check.limit.allowed).for_each(|spike| held.add(spike));
-        let kept = held.samples - before;
-        let at_least = Bound::of(series, check.limit.allowed).map_or(0, |bound| bound.over_at_least);
-        held.samples += at_least.saturating_sub(kept);
     }
     held.sort();
     held

@@ -96,6 +96,17 @@ fn what_held_samples_up_is_named_counted_and_has_a_remedy() {
 }
 
 #[test]
+fn samples_that_were_not_kept_are_not_said_to_be_unexplained() {
+    let mut run = late(Cause::Hypervisor);
+    for _ in 0..50 {
+        synthetic::add_worst(&mut run.series[0], 500_000);
+    }
+    let text = joined(&screen(run, "substation"));
+    assert!(text.contains("took the CPU away: 3 of 3 late samples."), "{text}");
+    assert!(!text.contains("Nothing explains"), "{text}");
+}
+
+#[test]
 fn that_a_processor_is_emulated_is_the_first_reason() {
     let mut run = late(Cause::Hypervisor);
     run.events.push(Event {
