@@ -24,8 +24,6 @@ pub enum What {
     StoppedUncounted,
     /// After `a` ns the counter, by `b` ahead, does not stand where the time says: what was lost is not known.
     Uncountable,
-    /// After `a` ns of silence came more samples than were due since: they were held back for `b` counts of whole turns.
-    Held,
     /// The counter jumped from `a` to `b` without the time for it.
     Restart,
     /// A second sequence under the same identity: the stream was at `a`, the other at `b`.
@@ -48,7 +46,7 @@ pub enum What {
 
 impl What {
     /// Every kind, by its number.
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 17] = [
         Self::RateLearned,
         Self::OtherRate,
         Self::OddRate,
@@ -57,7 +55,6 @@ impl What {
         Self::Stopped,
         Self::StoppedUncounted,
         Self::Uncountable,
-        Self::Held,
         Self::Restart,
         Self::SecondSequence,
         Self::Conflict,
@@ -86,7 +83,6 @@ impl What {
             Self::OddRate
                 | Self::StoppedUncounted
                 | Self::Uncountable
-                | Self::Held
                 | Self::Restart
                 | Self::SecondSequence
                 | Self::Conflict
@@ -148,12 +144,6 @@ impl Display for Finding {
                  restarted, or a clock stepped; what was lost is not known",
                 time(a)
             ),
-            What::Held => write!(
-                out,
-                "silent for {}, then the samples of that time came at once: they were held back and came late, or the publisher paused \
-                 (whether {b} more are lost is not known)",
-                time(a)
-            ),
             What::Restart => write!(
                 out,
                 "smpCnt jumped from {a} to {b}: the publisher restarted or resynchronised, or it is another one; what was lost is not \
@@ -161,8 +151,8 @@ impl Display for Finding {
             ),
             What::SecondSequence => write!(
                 out,
-                "two sequences under one identity: the stream was at smpCnt {a}, and a second one came with {b}: late copies whose \
-                 contents do not show it, a second publisher, or injected frames"
+                "two sequences under one identity: the stream was at smpCnt {a}, and a second one came with {b}: a second publisher, \
+                 or injected frames"
             ),
             What::Conflict => write!(
                 out,

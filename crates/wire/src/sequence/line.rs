@@ -60,7 +60,7 @@ impl Line {
     }
 
     /// From when number `index` is due to `at_ns`.
-    pub(super) fn elapsed_ns(&self, index: u64, rate: u32, at_ns: i64) -> Option<i64> {
+    fn elapsed_ns(&self, index: u64, rate: u32, at_ns: i64) -> Option<i64> {
         let leads = self.lead_ns.into_iter().chain(self.lead_before_ns);
         let lead = leads.min()?;
         let place_ns = match index.checked_sub(self.base) {
