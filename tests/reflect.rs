@@ -362,7 +362,6 @@ fn limits_are_judged_at_the_end_that_measures() {
     assert_eq!(profiles(&near), 1, "{}", stderr(&near));
     // What was asked for there, too, was not judged there: that is no success.
     assert_eq!(far.status.code(), Some(3), "{}", stderr(&far));
-    assert!(stderr(&far).contains("nothing was judged here"), "{}", stderr(&far));
     let document = json(&far);
     assert_eq!(
         (&document["verdict"], &document["coverage"]),

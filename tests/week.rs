@@ -208,8 +208,10 @@ fn write_bad_week(path: &Path) {
         };
         let mut all = Histogram::new();
         (0..SAMPLES).for_each(|number| assert!(all.record(200_000 + number)));
+        let mut whole = window(cpu, all);
+        whole.counters.overflow = SAMPLES;
         let batch = Batch {
-            windows: vec![window(cpu, all)],
+            windows: vec![whole],
             spikes: (0..SAMPLES).map(of_series).collect(),
             events: (0..SAMPLES / 2).map(decision).collect(),
             ..Batch::default()

@@ -67,14 +67,15 @@ fn unread(document: &Document, name: &str, choice: SclChoice<'_>) -> Vec<LeftOut
     left_out.collect()
 }
 
-/// Why there is nothing: a block that would be wanted and cannot be used, or none.
+/// Reasons why there is nothing: those of each block that would be wanted and cannot be used, or that there is none.
 fn nothing(selection: &Selection, document: &Document, name: &str, choice: SclChoice<'_>) -> SetError {
     let is_wanted = |left: &&LeftOut| left.is_sampled_values || choice.goose_alone;
-    let first = selection.left_out.iter().find(is_wanted);
-    let why = first.map_or_else(
-        || format!("{name}: {}", without_block(document, choice.ieds)),
-        |left| left.why.clone(),
-    );
+    let left_out = selection.left_out.iter().filter(is_wanted);
+    let reasons: Vec<&str> = left_out.map(|left| left.why.as_str()).collect();
+    let why = match reasons.is_empty() {
+        true => format!("{name}: {}", without_block(document, choice.ieds)),
+        false => reasons.join("; "),
+    };
     SetError::Nothing(format!("{why}: nothing to publish or to expect"))
 }
 

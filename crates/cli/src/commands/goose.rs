@@ -38,8 +38,11 @@ impl GooseArgs {
         }
         let (blocks, notes) = set.published_blocks(simulate);
         if blocks.is_empty() {
-            let none = || format!("{}: no GSEControl that can be published (--goose-from-scl)", set.file);
-            return Err(Failure::Usage(notes.first().cloned().unwrap_or_else(none)));
+            let why = match notes.is_empty() {
+                true => format!("{}: no GSEControl that can be published (--goose-from-scl)", set.file),
+                false => notes.join("; "),
+            };
+            return Err(Failure::Usage(why));
         }
         Ok((Some(blocks), notes))
     }

@@ -90,7 +90,8 @@ fn texts_that_no_run_has_are_refused_before_they_are_read() {
         (format!("UPDATE run SET command = {long}"), "command: 1100000 octets"),
         (format!("UPDATE setting SET value = {long}"), "value: 1100000 octets"),
         (
-            "INSERT INTO document VALUES ('plan', printf('%.*c', 17000000, 'x'))".to_owned(),
+            "INSERT INTO document VALUES ('plan', printf('%.*c', 17000000, 'x')); UPDATE run SET documents = 1"
+                .to_owned(),
             "plan: 17000000 octets",
         ),
         (

@@ -46,7 +46,7 @@ fn a_plan_that_nobody_would_see_the_end_of_is_refused_with_its_line() {
         "{message}"
     );
     assert!(message.contains("at most 3650 d"), "{message}");
-    assert!(refusal("4000d").contains("above 3650d"));
+    assert!(refusal("4000d").contains("at most 3650 d"));
     let plan = Plan::load("networks").expect("embedded");
     assert!(plan.lasting(units::LONGEST_NS).check_length().is_err());
 }
