@@ -191,9 +191,11 @@ mod tests {
             stack_bytes: 0,
         };
         let is_over = AtomicBool::new(false);
+        let is_there = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let entered = spin(other).enter();
+                is_there.store(true, Ordering::Relaxed);
                 while entered.is_ok() && !is_over.load(Ordering::Relaxed) {
                     let begin = Instant::now();
                     while begin.elapsed() < burst {
@@ -203,6 +205,10 @@ mod tests {
                 }
             });
             let watched = scope.spawn(|| {
+                // Else it would keep the other one, which is an ordinary thread at first, from its priority.
+                while !is_there.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
                 spin(own).enter()?;
                 let mut before = Turns::own();
                 let begin = Instant::now();
