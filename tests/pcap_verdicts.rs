@@ -293,12 +293,15 @@ fn deeply_tagged(frame: &[u8]) -> Vec<u8> {
     [&frame[..12], &[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8], &frame[12..]].concat()
 }
 
+/// Makes another frame of one.
+type Wrap<'a> = &'a dyn Fn(&[u8]) -> Vec<u8>;
+
 #[test]
 fn streams_behind_headers_that_are_not_read_are_no_pass() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("hidden.pcap");
     let routed = |frame: &[u8]| to_port_102(&[&[1, 0x40, 0xa2], frame].concat());
-    let wraps: [(&str, &dyn Fn(&[u8]) -> Vec<u8>); 2] = [
+    let wraps: [(&str, Wrap<'_>); 2] = [
         ("more than two VLAN tags, or old ones", &deeply_tagged),
         ("UDP (R-GOOSE, R-SV)", &routed),
     ];
@@ -337,14 +340,11 @@ fn streams_that_are_not_read_excuse_no_loss_of_those_that_are() {
 fn other_traffic_raises_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("healthy.pcap");
-    let traffic: [fn(&[u8]) -> Vec<u8>; 2] = [
-        |_| to_port_102(&[2, 0xf0, 0x80, 0xa2]),
-        |frame| {
-            let mut other = deeply_tagged(frame);
-            other.splice(24.., [8, 6].into_iter().chain([0; 40]));
-            other
-        },
-    ];
+    let traffic: [Wrap<'_>; 2] = [&|_| to_port_102(&[2, 0xf0, 0x80, 0xa2]), &|frame| {
+        let mut other = deeply_tagged(frame);
+        other.splice(24.., [8, 6].into_iter().chain([0; 40]));
+        other
+    }];
     for wrap in traffic {
         with_hidden(&path, true, wrap);
         assert_eq!(judged_by("substation", &path, &[]), ("pass".to_owned(), vec![]));
