@@ -32,9 +32,11 @@ fn a_detached_run_survives_its_session_and_is_shown_and_stopped() {
         "{said}"
     );
     let first = desk.run("two-steps");
+    // On a busy machine its first step may be over by now.
     assert_eq!(
-        (&first["state"], &first["step"], &first["steps"]),
-        (&"measuring".into(), &1.into(), &2.into())
+        (&first["state"], &first["steps"]),
+        (&"measuring".into(), &2.into()),
+        "{first}"
     );
     let process = Pid::from_raw(i32::try_from(first["pid"].as_i64().expect("a number")).expect("small"));
     kill_process(process.expect("a process"), Signal::HUP).expect("it is there");
