@@ -37,7 +37,7 @@ def triptime(options, folder):
     """Median in us, samples and CPU us per sample of one run of triptime."""
     file = folder / "run.triptime"
     file.unlink(missing_ok=True)
-    cpu_us = run([str(BINARY), "wakeup", "--quiet", "--cpus", str(options.cpu), "--policy", "fifo:80",
+    cpu_us = run([str(BINARY), "wakeup", "--quiet", "--hold-idle", "--cpus", str(options.cpu), "--policy", "fifo:80",
                   "--interval", f"{options.interval_us}us", "--duration", f"{options.seconds}s", "--out", str(file)]
                  + ["--no-flight-recorder"] * options.no_flight_recorder)
     document = json.loads(subprocess.check_output([str(BINARY), "report", str(file), "--json"]))
