@@ -304,3 +304,75 @@ fn more_than_can_be_told_apart_are_refused() {
     assert!(error.to_string().contains("use --max-streams 2 or more"), "{error}");
     run.finish();
 }
+
+/// Events of a subscriber that one stream comes to, and meanwhile frames of the same one behind these octets.
+fn beside_hidden(expected: &[StreamSpec], before: &[u8]) -> Vec<(EventKind, String)> {
+    let pair = Pair::build();
+    let sender = pair.port_a(&PortOptions {
+        ring_frames: 0,
+        ..PortOptions::default()
+    });
+    let config = SubscribeConfig {
+        expected: expected.to_vec(),
+        ..SubscribeConfig::default()
+    };
+    let mut run = Run::start();
+    let subscription = config
+        .start(pair.port_b(&port_options()), &mut run.recorder, &run.stop)
+        .expect("the subscriber starts");
+    let stream = expected_stream();
+    // One in 256 is looked at: that none of so many is happens once in ten million times.
+    for number in 0..4_096 {
+        let frame = frame(&stream, number);
+        let hidden = [&frame[..12], before, &frame[12..]].concat();
+        sender.send(&frame).expect("a frame is sent");
+        sender.send(&hidden).expect("a frame is sent");
+        if number % 50 == 49 {
+            common::wait_until("frames accepted", || {
+                subscription.frames.load(Ordering::Relaxed) > u64::from(number)
+            });
+        }
+    }
+    run.stop.request();
+    subscription.running.join().expect("the subscriber ends well");
+    let events = run.finish().events("delivery/subscribe").into_iter();
+    events
+        .filter(|event| event.text.contains("behind"))
+        .map(|event| (event.kind, event.text))
+        .collect()
+}
+
+fn expected_stream() -> StreamSpec {
+    expected("MU01", 1)
+}
+
+#[test]
+fn streams_behind_headers_that_are_not_read_are_a_doubt_of_all_that_come() {
+    if !can_run("streams_behind_headers_that_are_not_read_are_a_doubt_of_all_that_come") {
+        return;
+    }
+    let redundancy_tag = [0xf1, 0xc1, 0, 0, 0, 1];
+    let text = |header: &str| {
+        format!("frames carry sampled values or GOOSE behind {header}, not read: no figure has their streams")
+    };
+    let tagged = text("redundancy tags (IEEE 802.1CB)");
+    assert_eq!(
+        beside_hidden(&[], &redundancy_tag),
+        [(EventKind::StreamDoubt, tagged.clone())]
+    );
+    assert_eq!(
+        beside_hidden(&[expected_stream()], &redundancy_tag),
+        [(EventKind::Note, tagged)]
+    );
+    // IPv4 and GRE, with the whole frame in it.
+    let mut ipv4 = [0; 20];
+    (ipv4[0], ipv4[9]) = (0x45, 47);
+    let inner = [&[8, 0][..], &ipv4, &[0, 0, 0x65, 0x58], &[2; 12]].concat();
+    assert_eq!(
+        beside_hidden(&[], &inner),
+        [(EventKind::StreamDoubt, text("GRE or ERSPAN"))]
+    );
+    // Other traffic hides nothing.
+    let other = [&[8, 0][..], &[0x45; 20]].concat();
+    assert_eq!(beside_hidden(&[], &other), []);
+}

@@ -114,7 +114,10 @@ impl RunView {
 
 /// Whether an event of one series of a socket concerns all of them.
 fn is_of_a_socket(kind: EventKind) -> bool {
-    matches!(kind, EventKind::SocketDrop | EventKind::Incomplete)
+    matches!(
+        kind,
+        EventKind::SocketDrop | EventKind::Incomplete | EventKind::StreamDoubt
+    )
 }
 
 impl SeriesView {

@@ -69,6 +69,7 @@ pub fn port_options(relay: &Config) -> PortOptions {
     let goose = (!relay.inputs.is_empty()).then_some(wire::ether::GOOSE);
     PortOptions {
         ethertypes: std::iter::once(wire::ether::SV).chain(goose).collect(),
+        hidden: false,
         ..subscribe::port_options()
     }
 }

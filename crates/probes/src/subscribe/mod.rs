@@ -208,6 +208,7 @@ const FRAME_BYTES: usize = 1_600;
 pub fn port_options() -> PortOptions {
     PortOptions {
         ethertypes: vec![wire::ether::SV, wire::ether::GOOSE],
+        hidden: true,
         ring_frames: RING_FRAMES,
         frame_bytes: FRAME_BYTES,
         promiscuous: true,

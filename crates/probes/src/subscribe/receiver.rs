@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use sys::link::LinkStatistics;
 use units::{Monotonic, Realtime};
-use wire::ether::{self, EthernetView, VlanTag};
+use wire::ether::{self, EthernetView, Hidden, VlanTag};
 use wire::sequence::History;
 use wire::sv::{Asdu, Fingerprints, Frame};
 
@@ -98,6 +98,8 @@ pub(super) struct StreamTable {
     unplaced: u64,
     /// Samples of streams that a relay does not wait for.
     foreign: u64,
+    /// Headers that were seen to hide sampled values or GOOSE, in the order of [`Hidden::ALL`].
+    hidden: [bool; Hidden::ALL.len()],
     /// Frames whose VLAN tag the kernel took out.
     tagged: u64,
     prints: Fingerprints,
@@ -249,6 +251,7 @@ impl StreamTable {
             first_malformed_at: 0,
             unplaced: 0,
             foreign: 0,
+            hidden: [false; Hidden::ALL.len()],
             tagged: 0,
             prints: Fingerprints::new(),
             histories: (0..config.max_streams.min(HISTORIES))
@@ -269,6 +272,9 @@ impl StreamTable {
             stream.account_for_absence(self.started, now, feed);
         }
         self.goose.end(now, DELIVERY, feed);
+        for (number, _) in (0..).zip(self.hidden).filter(|(_, seen)| *seen) {
+            feed.notice(DELIVERY, notice::HIDDEN, now, number, 0);
+        }
         for (code, count, detail) in [
             (notice::MALFORMED, self.malformed, self.first_malformed_at),
             (notice::TOO_MANY_STREAMS, self.unplaced, 0),
@@ -369,6 +375,10 @@ impl StreamTable {
         let ethernet = EthernetView::with_tag(data, vlan);
         if ethernet.is_ok_and(|ethernet| ethernet.ether_type() == ether::GOOSE) {
             return self.goose.take(data, vlan, arrival, feed);
+        }
+        if let Some(header) = ethernet.as_ref().ok().and_then(Hidden::of) {
+            self.hidden[header as usize] = true;
+            return false;
         }
         let parsed = ethernet.and_then(|ethernet| Frame::parse(&ethernet));
         let frame = match parsed {

@@ -7,6 +7,7 @@ use crate::nic::NicClock;
 use crate::port::Port;
 use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, setting};
 use run::{Describe, FRAME_WORTH_ASKING_NS};
+use wire::ether::Hidden;
 
 /// Slot of `delivery/subscribe`.
 pub(super) const DELIVERY: u16 = 0;
@@ -57,6 +58,7 @@ pub(super) mod notice {
     pub(in crate::subscribe) const KERNEL_DROP: u16 = 27;
     pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 24;
     pub(in crate::subscribe) const PUBLISHER_GOOD: u16 = 25;
+    pub(in crate::subscribe) const HIDDEN: u16 = 31;
     pub(in crate::subscribe) const UNSTAMPED: u16 = 30;
 }
 
@@ -235,6 +237,7 @@ impl Describe for Subscribe {
                 let text = format!("{a} samples came under svIDs that this relay does not wait for");
                 return (EventKind::Note, text);
             }
+            notice::HIDDEN => return hidden(&self.config, a),
             notice::CAME_LATE => {
                 return (
                     EventKind::StreamDoubt,
@@ -268,6 +271,18 @@ impl Describe for Subscribe {
         let is_waited_for = (slot == DELIVERY || is_age) && !self.config.is_by_task();
         (is_waited_for && value_ns >= FRAME_WORTH_ASKING_NS).then_some(QuestionKind::Frame)
     }
+}
+
+/// Header number `number` hides streams. Where streams are expected, each of those is watched for: then the others are nothing to doubt.
+fn hidden(config: &SubscribeConfig, number: u64) -> (EventKind, String) {
+    let kind = match config.expected.is_empty() {
+        true => EventKind::StreamDoubt,
+        false => EventKind::Note,
+    };
+    let header = usize::try_from(number).ok().and_then(|number| Hidden::ALL.get(number));
+    let header = header.map_or("another header", |header| header.words());
+    let text = format!("frames carry sampled values or GOOSE behind {header}, not read: no figure has their streams");
+    (kind, text)
 }
 
 /// The families that are measured under `clock`.

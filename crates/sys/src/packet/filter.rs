@@ -2,6 +2,9 @@
 //!
 //! When it runs, the kernel has taken the outer VLAN tag out of the frame (it is in the ring's header), so the EtherType is at
 //! octet 12; behind a tag still in the data it is at 16, behind two at 20. An HSR tag moves it by six octets.
+//!
+//! Where the wanted EtherTypes can stand behind other headers, a few of such frames pass too: by chance, so that traffic of another kind
+//! on the same interface does not fill the ring.
 
 use crate::error::SysError;
 use libc::sock_filter;
@@ -26,8 +29,15 @@ const PLACES: [(u32, &[(u32, usize)]); 6] = [
     (26, &[]),
 ];
 
+/// EtherTypes of headers that can hide others: IPv4, IPv6, the redundancy tag (IEEE 802.1CB), old VLAN tags, and further tags.
+const HIDING: [u32; 8] = [0x0800, 0x86dd, 0xf1c1, 0x9100, 0x9200, CUSTOMER, SERVICE, HSR];
+/// Of the frames behind such a header, one in so many passes, less one: a mask.
+const ONE_IN: u32 = 0xff;
+
 /// Most instructions of the block of a place beside its comparisons with EtherTypes.
-const BESIDE: usize = 3 + 3;
+const BESIDE: usize = 3 + 3 + HIDING.len() + CHANCE;
+/// Instructions that let a part of the frames pass.
+const CHANCE: usize = 4;
 /// Blocks that a jump leaps over at most, its own included.
 const FARTHEST: usize = 3;
 
@@ -37,12 +47,19 @@ const LOAD: u16 = (libc::BPF_LD | libc::BPF_H | libc::BPF_ABS) as u16;
 const JUMP: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 /// `BPF_RET | BPF_K`: octets of the frame to keep.
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+/// `BPF_LD | BPF_W | BPF_ABS`: load 32 bits, here a random number.
+const LOAD_WORD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+/// `BPF_ALU | BPF_AND | BPF_K`: keep the bits of a mask.
+const MASK: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
+/// Where the kernel has a random number for a filter.
+const RANDOM: u32 = (libc::SKF_AD_OFF + libc::SKF_AD_RANDOM) as u32;
 
 const ALL: u32 = u32::MAX;
 const NONE: u32 = 0;
 
-/// The program for these EtherTypes; an empty list makes one that passes all.
-pub(super) fn program(ethertypes: &[u16]) -> Result<Vec<sock_filter>, SysError> {
+/// The program for these EtherTypes; an empty list makes one that passes all. With `hidden`, a part of the frames passes, too, that can have
+/// them behind other headers.
+pub(super) fn program(ethertypes: &[u16], hidden: bool) -> Result<Vec<sock_filter>, SysError> {
     if ethertypes.len() > MOST_ETHERTYPES {
         return Err(SysError::Invalid {
             what: format!(
@@ -54,7 +71,9 @@ pub(super) fn program(ethertypes: &[u16]) -> Result<Vec<sock_filter>, SysError> 
     if ethertypes.is_empty() {
         return Ok(vec![end(ALL)]);
     }
-    let length = |onward: &[(u32, usize)]| 1 + ethertypes.len() + onward.len() + 2;
+    let hiding = if hidden { &HIDING[..] } else { &[] };
+    let chance = if hidden { CHANCE } else { 0 };
+    let length = |onward: &[(u32, usize)]| 1 + ethertypes.len() + onward.len() + hiding.len() + 1 + chance + 1;
     let start = |place: usize| PLACES[..place].iter().map(|(_, onward)| length(onward)).sum::<usize>();
     let mut program = Vec::new();
     for (place, (position, onward)) in PLACES.iter().enumerate() {
@@ -62,23 +81,27 @@ pub(super) fn program(ethertypes: &[u16]) -> Result<Vec<sock_filter>, SysError> 
         let all = start(place + 1) - 1;
         let wanted = ethertypes.iter().map(|ethertype| (u32::from(*ethertype), all));
         let onward = onward.iter().map(|(tag, place)| (*tag, start(*place)));
-        for (value, target) in wanted.chain(onward) {
+        let hiding = hiding.iter().map(|header| (*header, all - chance));
+        for (value, target) in wanted.chain(onward).chain(hiding) {
             let next = program.len() + 1;
             program.push(jump(value, target - next));
         }
         program.push(end(NONE));
+        if hidden {
+            program.extend([word(LOAD_WORD, RANDOM), word(MASK, ONE_IN), jump(0, 1), end(NONE)]);
+        }
         program.push(end(ALL));
     }
     Ok(program)
 }
 
 const fn load(position: u32) -> sock_filter {
-    sock_filter {
-        code: LOAD,
-        jt: 0,
-        jf: 0,
-        k: position,
-    }
+    word(LOAD, position)
+}
+
+/// An instruction that goes on to the next.
+const fn word(code: u16, k: u32) -> sock_filter {
+    sock_filter { code, jt: 0, jf: 0, k }
 }
 
 /// Leaps over `instructions` if the loaded value is `value`.
@@ -92,23 +115,22 @@ fn jump(value: u32, instructions: usize) -> sock_filter {
 }
 
 const fn end(octets: u32) -> sock_filter {
-    sock_filter {
-        code: RETURN,
-        jt: 0,
-        jf: 0,
-        k: octets,
-    }
+    word(RETURN, octets)
 }
 
 const _: () = assert!(FARTHEST * (MOST_ETHERTYPES + BESIDE) <= u8::MAX as usize);
 
 #[cfg(test)]
 mod tests {
-    use super::{HSR, JUMP, LOAD, MOST_ETHERTYPES, RETURN, program};
+    use super::{HSR, JUMP, LOAD, LOAD_WORD, MASK, MOST_ETHERTYPES, RANDOM, RETURN, program};
     use libc::sock_filter;
 
-    /// Runs a program as the kernel does; a load beyond the frame drops it.
     fn passes(program: &[sock_filter], frame: &[u8]) -> bool {
+        passes_by(program, frame, 1)
+    }
+
+    /// Runs a program as the kernel does, whose random number is `chance`; a load beyond the frame drops it.
+    fn passes_by(program: &[sock_filter], frame: &[u8], chance: u32) -> bool {
         let (mut counter, mut accumulator) = (0, 0);
         loop {
             let instruction = program[counter];
@@ -118,6 +140,8 @@ mod tests {
                     Some(octets) => accumulator = u32::from(u16::from_be_bytes(*octets)),
                     None => return false,
                 },
+                LOAD_WORD if instruction.k == RANDOM => accumulator = chance,
+                MASK => accumulator &= instruction.k,
                 JUMP if accumulator == instruction.k => counter += usize::from(instruction.jt),
                 JUMP => counter += usize::from(instruction.jf),
                 RETURN => return instruction.k != 0,
@@ -140,7 +164,7 @@ mod tests {
 
     #[test]
     fn wanted_types_pass_behind_two_tags_and_that_of_hsr() {
-        let program = program(&[0x88ba, 0x88b8]).expect("a program");
+        let program = program(&[0x88ba, 0x88b8], false).expect("a program");
         for wanted in [0x88ba, 0x88b8] {
             for tags in [&[][..], &[0x8100], &[0x88a8], &[0x88a8, 0x8100], &[0x8100, 0x8100]] {
                 let types: Vec<u16> = tags.iter().copied().chain([wanted]).collect();
@@ -156,7 +180,7 @@ mod tests {
 
     #[test]
     fn everything_else_is_dropped() {
-        let program = program(&[0x88ba]).expect("a program");
+        let program = program(&[0x88ba], false).expect("a program");
         for types in [
             &[0x0800][..],
             &[0x8100, 0x0800],
@@ -173,11 +197,41 @@ mod tests {
     }
 
     #[test]
+    fn of_what_can_hide_them_a_part_passes() {
+        let program = program(&[0x88ba, 0x88b8], true).expect("a program");
+        let hiding = [
+            &[0x0800][..],
+            &[0x86dd],
+            &[0x8100, 0x0800],
+            &[0x8100, 0x9100, 0x88ba],
+            &[0xf1c1, 0x88ba],
+            &[0x8100, 0x8100, 0x8100, 0x88ba],
+            &[0x892f, 0x892f, 0x88ba],
+            &[0x892f, 0x8100, 0x8100, 0x8100, 0x88ba],
+        ];
+        for types in hiding {
+            assert!(passes_by(&program, &frame(types), 0x100), "{types:x?}");
+            assert!(!passes_by(&program, &frame(types), 0x101), "{types:x?}");
+        }
+        for types in [&[0x88ba][..], &[0x88a8, 0x8100, 0x88b8], &[0x892f, 0x8100, 0x88ba]] {
+            assert!(passes_by(&program, &frame(types), 1), "{types:x?}");
+        }
+        for types in [&[0x0806][..], &[0x8100, 0x88f7], &[0x892f, 0x88fb]] {
+            assert!(!passes_by(&program, &frame(types), 0), "{types:x?}");
+        }
+    }
+
+    #[test]
     fn none_asked_for_means_all_and_too_many_are_refused() {
-        assert!(passes(&program(&[]).expect("a program"), &[0; 14]));
+        assert!(passes(&program(&[], false).expect("a program"), &[0; 14]));
         let many: Vec<u16> = (0..=MOST_ETHERTYPES as u16).collect();
-        assert!(program(&many).expect_err("too many").to_string().contains("at most 64"));
-        let most = program(&many[..MOST_ETHERTYPES]).expect("as many as fit");
+        assert!(
+            program(&many, false)
+                .expect_err("too many")
+                .to_string()
+                .contains("at most 64")
+        );
+        let most = program(&many[..MOST_ETHERTYPES], true).expect("as many as fit");
         for ethertype in &many[..MOST_ETHERTYPES] {
             assert!(passes(&most, &frame(&[0x88a8, 0x8100, *ethertype])), "{ethertype}");
             assert!(

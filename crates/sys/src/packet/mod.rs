@@ -30,6 +30,8 @@ use rustix::io::Errno;
 pub struct PortOptions {
     /// EtherTypes to receive, also behind one or two VLAN tags; empty receives all. At most [`MOST_ETHERTYPES`].
     pub ethertypes: Vec<u16>,
+    /// Receive one in 256, by chance, of the frames that may have them behind other headers: IP, further VLAN tags, redundancy tags.
+    pub hidden: bool,
     /// Frames the receive ring holds at least ([`PacketPort::ring_frames`] tells how many it got); 0 makes a port that only
     /// sends, and that costs the receive path nothing.
     pub ring_frames: usize,
@@ -80,6 +82,7 @@ impl Default for PortOptions {
     fn default() -> Self {
         Self {
             ethertypes: Vec::new(),
+            hidden: false,
             ring_frames: 1024,
             frame_bytes: 1518,
             promiscuous: false,

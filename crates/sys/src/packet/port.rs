@@ -40,7 +40,7 @@ impl PacketPort {
         if !link.ethernet {
             return Err(SysError::NotEthernet { name: link.name });
         }
-        let mut program = filter::program(&options.ethertypes)?;
+        let mut program = filter::program(&options.ethertypes, options.hidden)?;
         let protocol = receive_protocol(options)?;
         let name: Arc<str> = link.name.into();
         let socket = Socket::new(&name)?;

@@ -43,6 +43,16 @@ pub enum Hidden {
 }
 
 impl Hidden {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 6] = [
+        Self::Vlan,
+        Self::Hsr,
+        Self::RTag,
+        Self::Gre,
+        Self::Overlay,
+        Self::Routed,
+    ];
+
     /// What hides sampled values or GOOSE in this frame. `None` where none are seen, and where they can be read.
     pub fn of(ethernet: &EthernetView<'_>) -> Option<Self> {
         let (first, mut ether_type, mut payload) = behind(ethernet.ether_type(), ethernet.payload())?;
