@@ -220,6 +220,14 @@ fn containers_stand_in_a_bed_and_what_is_stale_is_told() {
     assert!(listed.contains("started again"), "{listed}");
     assert!(bed.down().status.success());
     before.nothing_is_left();
+
+    // Without its record, a container is still found.
+    let made = bed.up(&words);
+    assert!(made.status.success(), "{}", stderr(&made));
+    std::fs::write(&record, "{").expect("written");
+    assert!(bed.listed().is_some_and(|listed| listed.contains("STALE")));
+    assert!(bed.down().status.success());
+    before.nothing_is_left();
 }
 
 /// The first process of the container at the bed's first device.

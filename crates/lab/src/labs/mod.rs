@@ -41,8 +41,8 @@ const NAMESPACES: &str = "/run/netns";
 /// What is run at an end, as it is called on the command line.
 const PROGRAM: &str = "triptime";
 
-/// So many guests are looked for where it is not known how many there were.
-const MOST_GUESTS: usize = 16;
+/// So many devices are looked for where it is not known how many there were.
+const MOST_DEVICES: usize = 16;
 
 /// Why a lab could not be made, looked at or taken down.
 #[derive(Debug, thiserror::Error)]
@@ -235,10 +235,11 @@ impl Labs {
                 }
             }
         }
-        // A guest is known by its name alone, whatever became of its folder.
-        let guests = lab.asked.as_ref().map_or(MOST_GUESTS, |asked| asked.devices);
-        for number in 0..guests {
+        // A guest is known by its name alone and a container by its control groups, whatever became of folder and record.
+        let devices = lab.asked.as_ref().map_or(MOST_DEVICES, |asked| asked.devices);
+        for number in 0..devices {
             lab.guest(number).end();
+            Held::end_named(&name_of(name, &device(number)));
         }
         Forwarder::of(name, &folder).end();
         for path in namespaces {

@@ -1,6 +1,6 @@
 //! A container that stays up when this process ends, with nothing in it but a program that waits.
 
-use super::runtime::{Handle, Runtime, RuntimeName};
+use super::runtime::{Handle, Runtime, RuntimeName, end_group};
 use super::{Containers, Network, PlaceError, io};
 use crate::processes;
 use deploy::PROGRAM;
@@ -53,6 +53,11 @@ impl Held {
     pub fn end(&self) {
         self.0.end();
         self.0.end_groups();
+    }
+
+    /// Ends the one called so, of which nothing else is known any more.
+    pub fn end_named(id: &str) {
+        end_group(id);
     }
 
     /// The command line that runs `triptime` in it, but for what is to be done.

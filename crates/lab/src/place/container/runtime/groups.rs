@@ -21,7 +21,7 @@ pub(in crate::place::container) fn name(process: u32, number: u32) -> String {
 const PREFIX: &str = "triptime-";
 
 /// Ends what is in the control groups of this name, and takes them away.
-pub(super) fn end(name: &str) {
+pub(in crate::place::container) fn end(name: &str) {
     for group in called(name) {
         for _ in 0..TRIES {
             let inside = std::fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();

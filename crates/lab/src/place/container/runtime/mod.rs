@@ -5,7 +5,7 @@ mod lxc;
 mod oci;
 mod podman;
 
-pub(super) use groups::{name as group_name, sweep as sweep_groups};
+pub(super) use groups::{end as end_group, name as group_name, sweep as sweep_groups};
 
 use super::super::PlaceError;
 use super::config::ContainerSpec;
