@@ -1,5 +1,6 @@
 //! The thread that conducts: it lays out shots, listens to what the relay says, and decides what each shot was. It is not hot.
 
+use super::control::SPREAD_NS;
 use super::ears::Hearing;
 use super::program::Ask;
 use super::proof::Proof;
@@ -25,6 +26,9 @@ const AFTER_NS: i64 = 100_000_000;
 
 /// How long a relay may take to send its first message.
 const FIRST_MESSAGE_NS: i64 = 10_000_000_000;
+
+/// So many shots of a run, the first ones, begin by chance at any instant. A trip is evidence only where no clock could have told when to.
+const AT_ANY_INSTANT: u64 = 3;
 
 /// Why a test set ends before its last shot.
 pub(super) enum End {
@@ -213,6 +217,9 @@ impl Conductor {
 
     /// One shot that counts.
     fn shot(&mut self, ask: &Ask) -> Result<(), End> {
+        if self.shots < AT_ANY_INSTANT {
+            self.stage.linger(SPREAD_NS);
+        }
         let planned = self.stage.plan(&ask.scenario, ask.point)?;
         self.shots += 1;
         let all = self.watch(planned, Some(ask.manner), ask.scenario.expect != Expect::NoTrip)?;

@@ -49,9 +49,9 @@ impl fmt::Display for Control {
 /// How often the positive control is tried, where the test set itself was held up.
 const TRIES: u32 = 5;
 
-/// The fault of the positive control begins at any instant of this long, in ns: a device that knows when shots come, and looks at no
-/// sample, seldom meets it.
-const SPREAD_NS: u64 = 1_000_000_000;
+/// The fault of the positive control and those of the first shots begin at any instant of this long, in ns: a device that knows when
+/// shots come, and looks at no sample, seldom meets one.
+pub(super) const SPREAD_NS: u64 = 1_000_000_000;
 
 impl Conductor {
     /// The negative controls, one shot each.

@@ -137,3 +137,24 @@ fn the_silence_of_a_relay_that_trips_for_a_fault_counts() {
         assert_eq!(recorded.counters("security/load").received + left_out, 2, "{notes:?}");
     }
 }
+
+#[test]
+fn the_first_faults_begin_at_any_instant_whatever_the_seed() {
+    if !can_run("the_first_faults_begin_at_any_instant_whatever_the_seed") {
+        return;
+    }
+    let kind = Kind::default();
+    let config = TripConfig {
+        controls: Vec::new(),
+        ..of(&kind, 3, &["overcurrent"])
+    };
+    // Without chance a shot is over after some 0.6 s. Of six waits of up to a second one is long, but for one time in ten thousand.
+    let waits_long = (0..3).any(|_| {
+        let (recorded, ended) = tested(&config, std::slice::from_ref(&kind));
+        ended.expect("it ends well");
+        let shots = recorded.file.shots().expect("shots");
+        let faults: Vec<u64> = shots.iter().map(|shot| shot.at_ns).collect();
+        faults.windows(2).any(|pair| pair[1] - pair[0] > 800_000_000)
+    });
+    assert!(waits_long);
+}
