@@ -360,7 +360,7 @@ fn limits_are_judged_at_the_end_that_measures() {
     let far = wait(far, &["far"]);
     let profiles = |output: &Output| json(output)["profiles"].as_array().expect("profiles").len();
     assert_eq!(profiles(&near), 1, "{}", stderr(&near));
-    // What was asked for there, too, was not judged there: that is no success.
+    // The far end was asked to judge, too, and did not: that is no success.
     assert_eq!(far.status.code(), Some(3), "{}", stderr(&far));
     let document = json(&far);
     assert_eq!(

@@ -382,7 +382,7 @@ fn groups() -> usize {
         .iter()
         .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten())
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        // Those of beds that other tests make have names that begin so.
+        // Groups of beds that other tests make have names that begin so.
         .filter(|name| name.starts_with("triptime-") && !name.starts_with("triptime-test-"))
         .count()
 }

@@ -1,4 +1,4 @@
-//! Who reads what the kernel counts is held up.
+//! A reader of the kernel's counts that is held up.
 
 use model::WindowRow;
 use std::process::{Command, Stdio};

@@ -94,7 +94,7 @@ impl PageArgs {
         self.html.clone().or_else(beside)
     }
 
-    /// What was to stand in the folder of the run file `was` stands in that of `is`, where the run file is now.
+    /// Lets what was to stand in the folder of the run file `was` stand in that of `is`, where the run file is now.
     pub(crate) fn follow(&mut self, was: &Path, is: &Path) {
         let Some(folder) = is.parent().filter(|folder| Some(*folder) != was.parent()) else {
             return;

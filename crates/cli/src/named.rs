@@ -13,9 +13,9 @@ pub(crate) struct Named {
     pub(crate) name: Option<String>,
     /// Its file, open.
     pub(crate) file: RunFile,
-    /// What is in it, but for the series of which nothing is certain.
+    /// The content of the run file, without the series of which nothing is certain.
     pub(crate) view: RunView,
-    /// Whether windows, or such series, are missing.
+    /// True where no window and no such series is missing.
     pub(crate) is_whole: bool,
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option
     Ok(profile.transpose()?)
 }
 
-/// Whether the command that made a run was given limits, which it then keeps.
+/// True where the command that made a run was given limits, which it then keeps.
 fn was_given_limits(run: &RunFile) -> bool {
     let mut words = run.info().arguments.iter();
     words.any(|word| word == "--limits" || word.starts_with("--limits="))

@@ -17,8 +17,8 @@ pub struct DeepIdle {
     pub exit_us: Option<u64>,
 }
 
-/// Which of these CPUs enter one. A machine without an idle driver has the processor's halt, and no more; a state of which something
-/// cannot be read counts as one that is entered.
+/// The CPUs among these that enter a deep idle state, and the slowest of their states. A machine without an idle driver has the processor's
+/// halt, and no more; a state of which something cannot be read counts as one that is entered.
 pub(crate) fn deep(reader: &Reader, cpus: &CpuList) -> Option<DeepIdle> {
     let held_us = held_limit_us(reader).ok().map(f64::from);
     let deepest = |cpu: u32| Some((cpu, deepest(reader, cpu, held_us)?));

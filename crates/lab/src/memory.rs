@@ -18,7 +18,7 @@ pub(crate) fn lacking(more: u64) -> Option<String> {
     lacking_in(&group, Own::of(&status)?, more)
 }
 
-/// What the process has, in octets.
+/// Memory of the process, in octets.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     /// Mapped: all of it is there when it is locked.

@@ -29,7 +29,7 @@ pub(crate) fn numbered(proc: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
     entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
 }
 
-/// Whether a process is held by a signal or a debugger, so that it does nothing while it is there.
+/// True where a process is held by a signal or a debugger, so that it does nothing while it is there.
 pub(crate) fn is_stopped(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let state = status.lines().find_map(|line| line.strip_prefix("State:"));

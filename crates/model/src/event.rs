@@ -157,7 +157,7 @@ impl EventKind {
         }
     }
 
-    /// Whether it may say something against samples; loads, steps, refused rights and notes do not.
+    /// True where it may say something against samples; loads, steps, refused rights and notes do not.
     pub fn touches_samples(self) -> bool {
         !matches!(
             self,
@@ -187,7 +187,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Whether its span and this one have an instant in common. One whose begin is not known has one in common with every span.
+    /// True where its span and this one have an instant in common. An event whose begin is not known has one in common with every span.
     pub fn overlaps(&self, start_ns: u64, end_ns: u64) -> bool {
         self.since_ns
             .is_none_or(|since_ns| since_ns <= end_ns && start_ns <= self.at_ns.max(since_ns))

@@ -70,7 +70,7 @@ impl SeriesSpec {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Whether it counts this: its kind does, and what made it could see it. Of a kind that is not known nobody can tell.
+    /// True where it counts this: its kind does, and its probe could see it. False for a kind that is not known: nobody can tell.
     pub fn counts(&self, counter: Counter) -> bool {
         let left_out = self.setting(setting::NOT_COUNTED).unwrap_or_default();
         let is_left_out = left_out.split(", ").any(|name| name == counter.name());

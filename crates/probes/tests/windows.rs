@@ -98,7 +98,7 @@ fn a_loss_is_measured_time_too() {
     assert_eq!(windows(&run.finish()), [(40_000, 90_000)]);
 }
 
-/// What was counted up to this ms of the run, and single samples of it.
+/// The counts up to this ms of the run, and single samples of it.
 fn span(start: Monotonic, end_ms: i64, received: u64, spikes_ms: &[i64]) -> CountedSpan {
     let spike = |spike_ms: &i64| CountedSpike {
         at: at(start, *spike_ms),

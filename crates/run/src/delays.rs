@@ -3,8 +3,9 @@
 use std::fs;
 use units::{Monotonic, format_ns};
 
-/// What a thread has to have waited for its CPU since the last look. The kernel takes the CPU away from spinning real-time threads for
-/// some 50 ms of each second (`sched_rt_runtime_us`; from Linux 6.12 on a deadline server for the others), without a word in its log.
+/// The least wait for its CPU, since the last look, at which a thread is told of. The kernel takes the CPU away from spinning real-time
+/// threads for some 50 ms of each second (`sched_rt_runtime_us`; from Linux 6.12 on a deadline server for the others), without a word in
+/// its log.
 const NOTABLE_NS: u64 = 10_000_000;
 
 /// And on average each time: threads of ours that share a CPU make each other wait for as long as they spin ahead, tens of microseconds.
@@ -14,12 +15,12 @@ const LONG_WAIT_NS: u64 = 1_000_000;
 /// and a look may begin or end within one.
 const SPINS_PERCENT: u64 = 85;
 
-/// What the kernel takes away of each second at the least where it throttles: the runtime of the fair server (kernel/sched/deadline.c).
+/// The least time of each second that the kernel takes away where it throttles: the runtime of the fair server (kernel/sched/deadline.c).
 const FAIR_NS: u64 = 50_000_000;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What a thread has had of its CPU until an instant (`/proc/PID/schedstat`).
+/// The turns of a thread on its CPU until an instant (`/proc/PID/schedstat`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Turns {
     pub(crate) at: Monotonic,
@@ -65,7 +66,7 @@ impl Turns {
         })
     }
 
-    /// What it has waited since then, if that is more than threads of ours make each other wait. A thread that wakes thousands of times
+    /// The wait since then, if that is more than threads of ours make each other wait. A thread that wakes thousands of times
     /// between two looks and waits long once among them goes unseen: its waits are short on average.
     pub(crate) fn delay_since(self, before: Self) -> Option<Delay> {
         let waited_ns = self.waited_ns.checked_sub(before.waited_ns)?;
@@ -80,7 +81,7 @@ impl Turns {
 }
 
 impl Delay {
-    /// Whether the kernel throttled it: it does so with threads that never leave their CPU, and for a small part of the time. Any other
+    /// True where the kernel throttled it: it does so with threads that never leave their CPU, and for a small part of the time. Any other
     /// wait is one for a thread of higher priority.
     pub(crate) fn is_throttling(self) -> bool {
         let of_cpu_ns = self.ran_ns.saturating_add(self.waited_ns);
@@ -110,7 +111,7 @@ impl Delay {
     }
 }
 
-/// What throttling takes of each second of real-time threads.
+/// The time that throttling takes of each second of real-time threads.
 fn taken_ns() -> u64 {
     let read = |name: &str| fs::read_to_string(format!("/proc/sys/kernel/sched_rt_{name}_us")).ok();
     let us = |name: &str| read(name)?.trim().parse::<u64>().ok();
@@ -121,7 +122,7 @@ fn taken_ns() -> u64 {
     rest.unwrap_or(0).max(FAIR_NS)
 }
 
-/// Whether the kernel counts what threads wait.
+/// True where the kernel counts how long threads wait.
 pub fn are_delays_counted() -> bool {
     fs::metadata("/proc/self/schedstat").is_ok()
 }
@@ -183,7 +184,7 @@ mod tests {
         }
     }
 
-    /// What a spinning thread of this priority waits beside another one, until it has waited long.
+    /// The wait of a spinning thread of this priority beside another one, taken when it has waited long.
     fn delay_beside(cpu: u32, own: Policy, other: Policy, burst: Duration) -> Result<Option<Delay>, sys::SysError> {
         let spin = |policy| RtThread {
             policy,

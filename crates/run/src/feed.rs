@@ -163,7 +163,7 @@ struct Known {
     both: AtomicU64,
     /// How it ran when it began.
     began_as: OnceLock<Standing>,
-    /// What it had had of its CPU when it began.
+    /// The turns that it had had on its CPU when it began.
     began_with: OnceLock<Turns>,
     /// It measures no more.
     over: AtomicBool,
@@ -186,7 +186,7 @@ impl ThreadNumber {
         self.0.began_as.get()
     }
 
-    /// What it had had of its CPU when it began.
+    /// The turns that it had had on its CPU when it began.
     pub(crate) fn began_with(&self) -> Option<Turns> {
         self.0.began_with.get().copied()
     }
@@ -217,7 +217,7 @@ pub(crate) enum AfterWord {
         wrong_cpu: Option<u32>,
         /// How it ran at its end.
         ended_as: Option<Standing>,
-        /// What it had had of its CPU then.
+        /// The turns that it had had on its CPU then.
         ended_with: Option<Turns>,
     },
 }

@@ -13,7 +13,7 @@ const MOST_OF_A_NAME: u32 = 1_000;
 pub struct NewRun {
     /// The run file.
     pub file: PathBuf,
-    /// Whether a number behind its name does as well, where a run of that name is there already.
+    /// True where a number behind its name does as well, if a run of that name is there already.
     pub may_be_numbered: bool,
     /// The subcommand.
     pub command: String,

@@ -24,7 +24,7 @@ pub(crate) struct Open {
     threshold_ns: Option<i64>,
     interval_ns: u64,
     start_ns: u64,
-    /// What was counted elsewhere reaches up to here: the window does not end before.
+    /// The end of the counts from elsewhere: the window does not end before.
     reach_ns: u64,
     /// Whether measuring has begun, so that windows follow each other without a gap.
     has_begun: bool,

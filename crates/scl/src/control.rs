@@ -26,7 +26,7 @@ impl<'a> Control<'_, 'a, '_> {
         format!("{} {name} of IED {}", self.block.name(), self.reading.ied.name)
     }
 
-    /// What its messages are called by: the svID that it states, else its reference.
+    /// The name of its messages: the svID that it states, else its reference.
     pub(crate) fn called(&self) -> String {
         match (self.kind, self.block.text_of("smvID")) {
             (BlockKind::SampledValues, id) if !id.is_empty() => id.to_owned(),

@@ -32,7 +32,7 @@ pub struct LeftOut {
     pub ied: String,
     /// Whether it is one of sampled values.
     pub is_sampled_values: bool,
-    /// What its messages would be called by: svID, or reference of the GOOSE control block.
+    /// The name that its messages would have: svID, or reference of the GOOSE control block.
     pub name: String,
     /// Why.
     pub problem: Problem,

@@ -16,7 +16,7 @@ const USUAL_HZ: f64 = 50.0;
 pub struct Selection {
     /// The streams.
     pub streams: Vec<StreamSpec>,
-    /// What was assumed, or is odd; one line each.
+    /// Assumptions and oddities, one line each.
     pub notes: Vec<String>,
     /// Control blocks that cannot be used, of sampled values and of GOOSE.
     pub left_out: Vec<LeftOut>,

@@ -19,7 +19,7 @@ pub struct StreamSet {
 /// A control block of an SCL file that can be neither published nor expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Whether it is one of sampled values.
+    /// True where it is one of sampled values.
     pub is_sampled_values: bool,
     /// svID, or reference of the GOOSE control block.
     pub name: String,
@@ -43,7 +43,7 @@ impl SclChoice<'_> {
         self.ieds.is_empty() || self.ieds.contains(ied)
     }
 
-    /// Whether the file has GOOSE that will do.
+    /// True where the file has GOOSE that will do.
     pub(crate) fn has_goose(&self, document: &Document) -> bool {
         self.goose_alone && document.gooses.iter().any(|goose| self.is_wanted(&goose.place.ied))
     }

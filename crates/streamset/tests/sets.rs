@@ -8,7 +8,7 @@ use wire::quality::SvQuality;
 
 const STATION: &str = include_str!("../../scl/tests/data/station.scd");
 
-/// What these IEDs send, where there have to be sampled values.
+/// The streams of these IEDs, where there have to be sampled values.
 fn of_ieds(document: &Document, ieds: &[String], frequency_hz: Option<f64>) -> Result<Selection, SetError> {
     let choice = SclChoice {
         ieds,

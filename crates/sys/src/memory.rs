@@ -47,7 +47,7 @@ pub fn lock_all() -> Result<(), SysError> {
     Ok(())
 }
 
-/// Whether [`lock_all`] is allowed.
+/// True where [`lock_all`] is allowed.
 pub fn can_lock() -> bool {
     lock_limit().is_none()
 }

@@ -257,8 +257,8 @@ impl FlightRecorder {
         Ok(Explained { explanation, events })
     }
 
-    /// What the CPUs did on which the far end of round trips runs, which may be another process. Where none is known, all are looked
-    /// at, now and then: each look takes time in which rings are overwritten.
+    /// Adds the records of the CPUs on which the far end of round trips runs, which may be another process. Where none is known, all
+    /// are looked at, now and then: each look takes time in which rings are overwritten.
     fn add_far_cpus(&self, snapshots: &mut Vec<Snapshot>, (from, to): (Monotonic, Monotonic)) {
         let mut far = lock(&self.far);
         let is_search = far.cpus.is_empty() && far.searched.is_none_or(|at| to - at > SEARCH_EACH_NS);

@@ -73,7 +73,7 @@ fn threads_of(cpus: &[Snapshot]) -> Vec<Thread> {
     threads
 }
 
-/// Whether it is the thread that a process begins with: of this program the one that waits for the others.
+/// True where it is the thread that a process begins with: of this program the one that waits for the others.
 fn is_main(thread: &Thread) -> bool {
     u32::try_from(thread.pid).is_ok_and(|pid| pid == std::process::id())
 }

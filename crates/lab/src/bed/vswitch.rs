@@ -267,7 +267,7 @@ fn command(directory: &Path, program: &str, arguments: &[&str]) -> Result<Comman
     Ok(command)
 }
 
-/// What a switch with so many devices, which has its files in this directory, does not forward to, in words; `None`: it has all its ports.
+/// Names a port that a switch with so many devices lacks, in words; `None`: it has all of them. Its files are in this directory.
 pub(crate) fn missing(directory: &Path, devices: usize) -> Option<String> {
     let ports = command(directory, "ovs-vsctl", &[TIMEOUT, "list-ports", BRIDGE])
         .and_then(|mut command| {

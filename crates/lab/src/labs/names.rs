@@ -61,7 +61,7 @@ pub(super) fn lab_of(namespace: &str) -> Option<LabName> {
     LabName::parse(lab).ok().filter(|_| is_end(end))
 }
 
-/// Which end of a lab the namespace of this file is: `ts`, `sw`, `dut` and so on.
+/// The end of a lab that the namespace of this file is: `ts`, `sw`, `dut` and so on.
 pub(super) fn end_of(lab: &LabName, path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_prefix(&name_of(lab, "")).unwrap_or(&name).to_owned()

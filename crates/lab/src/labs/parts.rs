@@ -16,7 +16,7 @@ use sys::netns::NetNs;
 const CARRIER_PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What a lab has of interfaces.
+/// The interfaces of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Parts {
     namespaces: Vec<Namespace>,
@@ -27,7 +27,7 @@ pub(super) struct Parts {
 /// A network namespace of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Namespace {
-    /// Which end it is: `ts`, `sw`, `dut` and so on.
+    /// The name of the end: `ts`, `sw`, `dut` and so on.
     end: String,
     inode: u32,
     interfaces: Vec<Interface>,
@@ -42,11 +42,11 @@ struct Interface {
     carrier: bool,
     /// Index of the bridge that it is a port of.
     master: Option<u32>,
-    /// What it is paired with or made on: its index, and the number of its namespace where that is another.
+    /// The interface that it is paired with or made on: its index, and the number of its namespace where that is another.
     below: Option<(u32, Option<i32>)>,
 }
 
-/// What can be wrong with an interface, what explains most first.
+/// A fault of an interface. The first ones explain the later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Wrong {
     Gone,
@@ -71,7 +71,7 @@ impl Wrong {
 }
 
 impl Parts {
-    /// Those of a lab that is made. Waits until each interface that is up has a carrier.
+    /// Reads the interfaces of a lab that is made. Waits until each interface that is up has a carrier.
     ///
     /// # Errors
     /// One that gets none, or what the kernel refused.
@@ -114,7 +114,7 @@ impl Parts {
         found.map(|interface| interface.name.as_str())
     }
 
-    /// What is not as it was of a lab whose namespaces all have their names.
+    /// Names the change that explains most in a lab whose namespaces all have their names. `None`: all is as it was.
     pub(super) fn missing(&self, name: &LabName, asked: &Asked) -> Option<String> {
         let now = match Self::look(name, asked) {
             Ok(now) => now,
@@ -136,7 +136,7 @@ impl Parts {
     }
 }
 
-/// What is not as it was in one place, in words.
+/// Names the changes in one place, in words.
 fn changed(was: &[Interface], now: &[Interface], place: &str) -> impl Iterator<Item = (Wrong, String)> {
     was.iter().filter_map(move |was| {
         let wrong = was.wrong(now.iter().find(|now| now.name == was.name))?;
@@ -160,7 +160,7 @@ impl Interface {
         }
     }
 
-    /// What keeps frames off it now that did not when it was made.
+    /// The fault that keeps frames off it now and did not when it was made.
     fn wrong(&self, now: Option<&Self>) -> Option<Wrong> {
         let Some(now) = now else { return Some(Wrong::Gone) };
         let all = [
@@ -212,7 +212,7 @@ mod tests {
             ..port()
         };
         assert_eq!(wrong(cut), Some(Wrong::NoCarrier));
-        // What was down when it was made may stay so, or come up.
+        // An interface that was down when the lab was made may stay so, or come up.
         assert_eq!(down.wrong(Some(&down)), None);
         assert_eq!(down.wrong(Some(&port())), None);
     }

@@ -271,7 +271,7 @@ impl Steps<'_, '_> {
     }
 }
 
-/// What the wire of a plan with faults did in a step that began then, and whether it still does.
+/// Tells the faults that the wire of a plan made in a step that began then, and whether it still makes them.
 fn say_of_wire(beds: &Beds, began: Monotonic, events: &Events) {
     for text in beds.faults_done() {
         events.write(EventKind::Note, text);

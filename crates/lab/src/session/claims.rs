@@ -31,7 +31,7 @@ pub(super) struct Claims {
     interfaces: Vec<(String, u32)>,
     /// The names are held as long as these are open.
     _sockets: Vec<UnixDatagram>,
-    /// Those that are there, and since when they may have been.
+    /// The claims that are there, and since when they may have been.
     known: Vec<(Claim, Monotonic)>,
     /// When it was last looked.
     looked: Monotonic,

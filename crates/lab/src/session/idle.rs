@@ -1,4 +1,4 @@
-//! What a run does to idle states: it leaves them as the system has them, or holds them off and says so.
+//! Idle states during a run: left as the system has them, or held off, which the run says.
 
 use host::{DeepIdle, Host};
 use model::EventKind;
@@ -6,7 +6,7 @@ use run::Events;
 use sys::memory::DmaLatency;
 use units::{CpuList, Monotonic};
 
-/// What becomes of idle states.
+/// The treatment of idle states.
 pub(super) enum Idle {
     /// They are as the system has them; in words for the report.
     System(&'static str),
@@ -14,13 +14,13 @@ pub(super) enum Idle {
     Held {
         _limit: DmaLatency,
         since: Monotonic,
-        /// What judged CPUs would enter by themselves.
+        /// The deep states that judged CPUs would enter by themselves.
         deep: Option<DeepIdle>,
     },
 }
 
 impl Idle {
-    /// Holds them off from now on, or leaves them alone. What the kernel refuses is an event of the run.
+    /// Holds them off from now on, or leaves them alone. A refusal of the kernel is an event of the run.
     pub(super) fn of(hold: bool, judged: &CpuList, events: &Events) -> Self {
         if !hold {
             return Self::System("as the system has them");
@@ -41,7 +41,7 @@ impl Idle {
         }
     }
 
-    /// Whether they are held off, in words for the report.
+    /// Says in words, for the report, whether they are held off.
     pub(super) fn words(&self) -> &str {
         match self {
             Self::System(words) => words,
@@ -53,8 +53,8 @@ impl Idle {
         matches!(self, Self::Held { .. })
     }
 
-    /// Leaves them alone from now on. What was measured meanwhile was measured on another host than the one in service, where a judged
-    /// CPU enters deep states by itself.
+    /// Leaves them alone from now on. Where a judged CPU enters deep states by itself, the figures of the time before are those of another
+    /// host than the one in service.
     pub(super) fn release(&mut self, events: &Events) {
         let held = std::mem::replace(self, Self::System("as the system has them"));
         if let Self::Held { since, deep, .. } = held

@@ -116,7 +116,7 @@ impl Steal {
 /// The kernel's log, from the run's start on.
 struct KernelLog {
     file: File,
-    /// What it was not yet in at the last look was written since then.
+    /// The last look: an entry that was not there then was written since.
     looked: Monotonic,
 }
 

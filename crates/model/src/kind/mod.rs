@@ -15,7 +15,7 @@ const NOT_SENT: (Counter, &str) = (
     "Instants that were slept through: nothing was sent for them",
 );
 
-/// What the numbers and contents of sampled values tell.
+/// The counters that the numbers and contents of sampled values give.
 const OF_SAMPLES: &[Counter] = &[
     Counter::Lost,
     Counter::Duplicate,

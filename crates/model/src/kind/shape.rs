@@ -20,7 +20,7 @@ pub struct Kind {
     pub accounts: Accounts,
     /// Whether its samples are taken again and again under one condition, so that statistics of extremes apply.
     pub is_repeated: bool,
-    /// What its series count beside what every series counts: any other counter is 0 because nobody looked.
+    /// The counters of its series beside those of every series. Any other counter is 0 because nobody looked.
     pub counts: &'static [Counter],
     /// Counters that mean more than [`Counter::what`] says.
     pub words: &'static [(Counter, &'static str)],
@@ -97,7 +97,7 @@ impl Kind {
         ALL.into_iter().position(|kind| kind == self).unwrap_or(ALL.len())
     }
 
-    /// Whether its series count this. Samples, those out of range or over the threshold, and records lost on the way to the file
+    /// True where its series count this. Samples, those out of range or over the threshold, and records lost on the way to the file
     /// are counted of all.
     pub fn counts(&self, counter: Counter) -> bool {
         match counter {
@@ -107,7 +107,7 @@ impl Kind {
         }
     }
 
-    /// Whether its samples are made by frames on their way through several threads, so that what happens to any of these shows in them.
+    /// True where its samples are made by frames on their way through several threads: a delay of any of these shows in them.
     pub fn passes_threads(&self) -> bool {
         let is_of_one = matches!(self.samples, Samples::OfThread | Samples::OfClocks | Samples::Sent);
         // The reflector's own part, and that of the thread that receives.

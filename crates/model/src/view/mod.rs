@@ -141,7 +141,7 @@ impl SeriesView {
         self.spec.kind == Some(kind)
     }
 
-    /// Whether reports list this counter for it: where it is counted, or not 0. Time watched is said in words.
+    /// True where reports list this counter for it: it is counted, or not 0. Time watched is said in words.
     pub fn lists(&self, counter: Counter) -> bool {
         let is_counted = match counter {
             Counter::WatchedNs => return false,

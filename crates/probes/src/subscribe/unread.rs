@@ -6,8 +6,8 @@ use model::{EventKind, Kind, SeriesSpec, kind};
 use run::{Counted, CountedSpan};
 use streamset::LeftOut;
 
-/// Says of each what it lacks, so that limits on it are undecided. What came under its name nevertheless was not held against the file,
-/// and is in doubt; so this is called when all has come.
+/// Says of each what it lacks, so that limits on it are undecided. Messages that came under its name nevertheless were not held against the
+/// file, and are in doubt; so this is called when all have come.
 pub fn say_unread(left_out: &[LeftOut], clock: ClockRelation, counted: &Counted) {
     for block in left_out {
         for kind in kinds(block, clock) {

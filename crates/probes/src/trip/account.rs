@@ -96,7 +96,7 @@ impl Conductor {
         }
     }
 
-    /// What the relay did, where it can be told; else that is said.
+    /// The act of the relay, where it can be told; else says that it cannot.
     fn believed(&mut self, slot: u16, over: &Over) -> Option<Act> {
         let seen = self.seen(over);
         if let Err(code) = seen {
@@ -105,7 +105,7 @@ impl Conductor {
         seen.ok()
     }
 
-    /// What the relay did, where it could be seen, and the test set sent what it should up to there; else the notice that says why not.
+    /// The act of the relay, where it could be seen and the test set sent all that it should up to there; else the notice that says why not.
     /// A trip before the fault is one whatever came of the rest.
     pub(super) fn seen(&mut self, over: &Over) -> Result<Act, u16> {
         let [fault, end] = over.samples;
@@ -124,7 +124,7 @@ impl Conductor {
         }
     }
 
-    /// What the test set itself missed of a shot, or did not send of these samples.
+    /// The notice of what the test set itself missed of a shot, or did not send of these samples.
     fn our_own(&mut self, over: &Over, [from, until]: [u64; 2]) -> Option<u16> {
         match () {
             () if over.is_cut => Some(notice::NO_LINK),

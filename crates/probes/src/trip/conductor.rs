@@ -60,7 +60,7 @@ pub(super) struct Conductor {
     pub(super) shots: u64,
     /// Groups of shots that have series of their own, of each relay.
     pub(super) groups: usize,
-    /// What is shown of each relay.
+    /// The proof of each relay: that it could have tripped.
     pub(super) proofs: Vec<Proof>,
     /// The test set's own link; `None` where its port cannot tell.
     pub(super) link: Option<LinkCounters>,
@@ -77,7 +77,7 @@ pub(super) struct Over {
     pub(super) point_deg: f64,
     /// Whether the test set may have missed something of the relay.
     pub(super) is_deaf: bool,
-    /// Whether its own link was down at any time.
+    /// True where its own link was down at any time.
     pub(super) is_cut: bool,
     /// Why the relay's silence says nothing, if it does not: a number of [`super::watch::UNSURE`].
     pub(super) unsure: Option<usize>,
@@ -299,7 +299,7 @@ impl Conductor {
     }
 }
 
-/// Whether a link was down at any time between two looks at it. One that cannot be asked is taken to have been up: a socket says itself
+/// True where a link was down at any time between two looks at it. One that cannot be asked is taken to have been up: a socket says itself
 /// when its interface goes.
 fn is_cut(before: Option<LinkInfo>, now: Option<LinkInfo>) -> bool {
     let Some((before, now)) = before.zip(now) else {

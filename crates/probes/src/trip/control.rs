@@ -77,7 +77,7 @@ impl Conductor {
         self.watch(planned, manner, breaks)
     }
 
-    /// Whether a relay did nothing in a negative control, as it has to.
+    /// Says whether a relay did nothing in a negative control, as it has to.
     fn held(&self, control: Control, over: &Over, relay: &UnderTest) {
         let at = over.watch.span.fault;
         let held = match over.watch.act() {

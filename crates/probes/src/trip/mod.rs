@@ -188,7 +188,7 @@ impl Probe for TripConfig {
             hearing: Hearing::new(heard, Arc::clone(&shared.names), self.relays.clone()),
             groups: self.groups().len(),
             shared: shared.clone(),
-            // What it writes is of the series of its shots, and of nothing else that is measured beside them.
+            // Its events touch the series of its shots, and nothing else that is measured beside them.
             events: recorder.events_of(&feed),
             feed,
             stop: stop.clone(),

@@ -1,9 +1,9 @@
-//! Whether a relay that did not trip could have: shots in which it must not prove something only between two in which it had to, and
-//! did. One that is dead, or takes another stream, never trips falsely. Pure.
+//! The proof that a relay that did not trip could have: shots in which it must not trip prove something only between two in which it had
+//! to, and did. One that is dead, or takes another stream, never trips falsely. Pure.
 
 use std::collections::BTreeSet;
 
-/// What is shown of one relay.
+/// The proof of one relay.
 #[derive(Debug, Default)]
 pub(super) struct Proof {
     /// It tripped in the last shot in which it had to.

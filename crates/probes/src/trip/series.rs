@@ -62,7 +62,7 @@ pub(super) mod notice {
     pub(in crate::trip) const UNSURE: u16 = 12;
     pub(in crate::trip) const UNPROVEN: u16 = 13;
 
-    /// Whether it tells of what the test set itself did not send or hear: the same shot may count another time.
+    /// True where it tells of something that the test set itself did not send or hear: the same shot may count another time.
     pub(in crate::trip) fn is_our_own(code: u16) -> bool {
         matches!(code, NOT_SENT | NOT_HEARD | NO_LINK)
     }

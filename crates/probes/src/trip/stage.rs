@@ -59,7 +59,7 @@ pub(super) struct Stage {
     /// Since this sample the signal is the steady state.
     steady: u64,
     shots: u64,
-    /// What was not sent as it was to be, since the last shot was laid out.
+    /// Samples that were not sent as they were to be, since the last shot was laid out.
     troubles: Vec<Trouble>,
 }
 
@@ -247,7 +247,7 @@ impl Stage {
         }
     }
 
-    /// Whether anything between these samples of the last shot was not sent as it was to be.
+    /// True where any of the last shot's samples between these two was not sent as it was to be.
     pub(super) fn trouble(&mut self, from: u64, until: u64) -> bool {
         self.listen();
         let mut troubles = self.troubles.iter();

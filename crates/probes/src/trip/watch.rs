@@ -118,7 +118,7 @@ impl Relay {
         self.rules.lost()
     }
 
-    /// What its messages were.
+    /// The counts of its messages.
     pub(super) fn counts(&self) -> Counts {
         self.rules.counts()
     }
@@ -174,7 +174,7 @@ pub(super) struct Watch {
     was_set: Option<bool>,
     /// What was told of phases and functions while the disturbance lasted, and what it found.
     marks: Marks,
-    /// What was so before the shot began; of silence, before the disturbance.
+    /// Doubts that were there before the shot began; of silence, before the disturbance.
     unsure: Unsure,
     /// The relay had expired while the disturbance lasted.
     was_silent: bool,

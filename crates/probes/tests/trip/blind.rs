@@ -29,7 +29,7 @@ const BLIND: [Blind; 7] = [
     }),
 ];
 
-/// What puts a series in doubt.
+/// The events that put a series in doubt.
 const DOUBTS: [EventKind; 5] = [
     EventKind::NotCounted,
     EventKind::ControlFailed,
@@ -38,7 +38,7 @@ const DOUBTS: [EventKind; 5] = [
     EventKind::SocketDrop,
 ];
 
-/// Whether the limits of a test set, no failure and no false trip, pass on this series of the device `label`, whatever the others do.
+/// True where the limits of a test set, no failure and no false trip, pass on this series of the device `label`, whatever the others do.
 fn passes(recorded: &Recorded, label: &str, series: &str) -> bool {
     let counters = recorded.counters(series);
     let id = recorded.id(series);

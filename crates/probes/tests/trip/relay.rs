@@ -38,7 +38,7 @@ pub(crate) struct Kind {
     pub(crate) dies_ns: Option<i64>,
 }
 
-/// What a device knows that looks at no sample.
+/// The knowledge of a device that looks at no sample.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment {
     /// Of the wall clock, in ns.

@@ -69,7 +69,7 @@ impl Prepared {
 
 /// The windows of a series, of one length.
 struct Windows {
-    /// Those of that length: what is typical of one is compared over them.
+    /// The windows of that length: the typical values of one window are compared over them.
     whole: Vec<WindowRow>,
     /// The shorter ones at begin and end, too: what was counted in them, and the largest sample, are the run's as well.
     all: Vec<WindowRow>,

@@ -187,7 +187,7 @@ fn the_run_maximum_and_what_was_missed_are_compared_too() {
     assert_eq!(outcome(&json, "rare", "what", "missed"), "higher");
 }
 
-/// What happened in the last window, which is shorter, happened in the run.
+/// Events of the last window, which is shorter, are events of the run.
 #[test]
 fn a_stall_in_the_last_partial_window_is_in_the_answer() {
     let a = run("wakeup/cpu1", 40_000, "6.1", "held off");

@@ -1,4 +1,4 @@
-//! What a healthy round-trip measurement leaves in its windows: rests, losses that are counted long after, stalls. Nothing of it
+//! Traces of a healthy round-trip measurement in its windows: rests, losses that are counted long after, stalls. Nothing of it
 //! contradicts itself.
 
 use model::{Counter, RunView, SeriesView, Tally, WindowRow, setting};
@@ -24,7 +24,7 @@ struct Course {
     outage: (u64, u64),
     /// At which frame and how long the thread stands still.
     stall: (u64, u64),
-    /// Whether the file says how long pauses are, or only how long rests.
+    /// True where the file says how long pauses are; else it only says how long rests are.
     is_stated: bool,
     seed: u64,
 }
@@ -90,7 +90,7 @@ impl Windows {
     }
 }
 
-/// A frame each ms. What is lost is counted at the end: its place is needed again only after 8192 others.
+/// A frame each ms. A lost frame is counted at the end: its place is needed again only after 8192 others.
 fn measured(course: &Course) -> RunView {
     let mut closed = series("rtt/reflect", 0, 1, 1);
     closed.spec.interval_ns = Some(MS as f64);

@@ -66,7 +66,7 @@ fn accounts(series: &SeriesView) -> Accounts {
     series.kind().map_or(Accounts::None, |kind| kind.accounts)
 }
 
-/// What a reflecting probe of before [`setting::PAUSES_NS`] waits for answers and greetings around a rest.
+/// The time that a reflecting probe of before [`setting::PAUSES_NS`] waits for answers and greetings around a rest.
 const AROUND_A_REST_NS: f64 = 150e6;
 
 /// How long the series is silent at a time because its probe sleeps, so as not to be throttled by the kernel.
@@ -98,8 +98,9 @@ impl Gap {
         (self.to_ns - self.from_ns) as f64
     }
 
-    /// Whether the windows behind it know of what no pause explains: by a sample that took as long, by losses that are counted when
-    /// nobody waits for them any more, or by more than their own time holds. A stall that is caught up with is spread over a few of them.
+    /// True where the windows behind it account for time that no pause explains: by a sample that took as long, by losses that are counted
+    /// when nobody waits for them any more, or by more samples than their own time holds. A stall that is caught up with is spread over a
+    /// few of them.
     fn is_accounted(&self, series: &SeriesView, after: &[WindowRow]) -> bool {
         let silent_ns = self.length_ns() - pauses_ns(series);
         let is_as_long = |window: &WindowRow| window.max_ns.is_some_and(|max| max as f64 >= 0.9 * silent_ns);

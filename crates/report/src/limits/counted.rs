@@ -1,10 +1,10 @@
-//! Which quantities the series of a kind have. A counter that nobody counts is 0 whatever happens, and so no limit on it can fail.
+//! The quantities of the series of a kind. A counter that nobody counts is 0 whatever happens, and so no limit on it can fail.
 
 use super::{Pattern, Quantity};
 use model::kind::{self, Kind, Samples};
 
 impl Quantity {
-    /// Whether series of this kind have it.
+    /// True where series of this kind have it.
     pub fn is_of(self, of: &Kind) -> bool {
         match self.counter() {
             Some(counter) => of.counts(counter),

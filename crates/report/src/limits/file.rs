@@ -69,7 +69,7 @@ enum Amount {
 struct LimitsText<'a> {
     text: &'a str,
     origin: &'a str,
-    /// Whether it is given, and not read from a run.
+    /// True where it is given, and not read from a run.
     is_given: bool,
 }
 

@@ -72,7 +72,7 @@ impl Held {
         self.samples - self.by.iter().map(|holder| holder.samples).sum::<u64>()
     }
 
-    /// Whether most samples are explained by nobody.
+    /// True where most samples have no explanation.
     pub(super) fn is_mostly_untold(&self) -> bool {
         self.untold() * 2 > self.samples
     }

@@ -30,7 +30,7 @@ const PAIRS: [(&str, &str); 18] = [
     ("was exceeded in this run", "Proves  0 of "),
 ];
 
-/// What a run is made of.
+/// The parts of a generated run.
 #[derive(Debug, Clone)]
 struct Made {
     /// Late samples, and of how many the cause is known.

@@ -210,7 +210,7 @@ pub(super) fn undecided_of(rows: &[Row]) -> Option<String> {
     Some(format!("{} is undecided: {}", open.id, open.why.trim_end_matches('.')))
 }
 
-/// Whether an event is of the course of a run, and hides nothing.
+/// True where an event belongs to the course of a run, and hides nothing.
 fn is_ordinary(event: &Event) -> bool {
     matches!(
         event.kind,

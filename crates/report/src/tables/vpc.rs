@@ -133,7 +133,7 @@ fn cpus(tasks: &[&SeriesView]) -> String {
     }
 }
 
-/// What a box plot of the longest tasks of spans of this length is drawn of.
+/// Least, middle and greatest of the longest tasks of spans of this length: a box plot is drawn of them.
 fn maxima(task: &SeriesView, span_ns: u64) -> String {
     let Some(mut maxima) = spans::maxima(task, span_ns) else {
         return "other windows".to_owned();

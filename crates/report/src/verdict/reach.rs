@@ -1,4 +1,4 @@
-//! Which series an event touches, decided here and nowhere else. The table is in `docs/doubts.md`.
+//! The series that an event touches, decided here and nowhere else. The table is in `docs/doubts.md`.
 
 use model::{Event, EventKind, IMPORTED, RunView, SeriesView, kind};
 
@@ -16,7 +16,7 @@ pub(super) fn events<'a>(
         .filter(|event| is_measured_meanwhile(event, series))
 }
 
-/// Whether an event that names no series can touch this one.
+/// True where an event that names no series can touch this one.
 fn concerns(of_kind: EventKind, run: &RunView, series: &SeriesView) -> bool {
     match of_kind {
         // Of an interface that two measure on.
@@ -26,13 +26,13 @@ fn concerns(of_kind: EventKind, run: &RunView, series: &SeriesView) -> bool {
     }
 }
 
-/// Whether a CPU that sleeps deeply makes its samples longer: not where a thread spins, is awake already, or reads clocks.
+/// True where a CPU that sleeps deeply makes its samples longer: not where a thread spins, is awake already, or reads clocks.
 fn wakes(series: &SeriesView) -> bool {
     let is_awake = [&kind::NOISE, &kind::SEND, &kind::CLOCK];
     !is_awake.into_iter().any(|awake| series.is(awake))
 }
 
-/// Whether a series was measured in the span of an event. One without windows says nothing of when it was.
+/// True where a series was measured in the span of an event. One without windows says nothing of when it was.
 fn is_measured_meanwhile(event: &Event, series: &SeriesView) -> bool {
     let mut windows = series.windows.iter();
     series.windows.is_empty() || windows.any(|window| event.overlaps(window.start_ns, window.end_ns))

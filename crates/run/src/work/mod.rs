@@ -56,7 +56,7 @@ struct FeedState {
     /// Whether the explainer knows of its thread.
     watched: bool,
     doubts: Vec<Doubt>,
-    /// What its thread had had of its CPU when it was last looked at.
+    /// The turns that its thread had had on its CPU at the last look.
     turns: Option<Turns>,
     /// How its thread was last found to run, where that is not as it began.
     changed_to: Option<Standing>,
@@ -83,7 +83,7 @@ pub(crate) struct Work {
     counted: BTreeMap<String, Open>,
     /// Steps that they were last counted in.
     counted_in: BTreeMap<String, usize>,
-    /// What was counted elsewhere before was handed over.
+    /// Counts from elsewhere of before this instant were handed over.
     counted_until_ns: u64,
     batch: Batch,
     clock: ClockWatch,

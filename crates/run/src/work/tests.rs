@@ -132,7 +132,7 @@ const BESIDE: [(usize, &[&str]); 5] = [
     (1, &["rtt/reflect"]),
 ];
 
-/// What a change to a recorder of these feeds writes of which series.
+/// The events that a change to a recorder of these feeds writes, each with its series.
 fn told(change: impl FnOnce(&mut Work, &[Feed])) -> Vec<(EventKind, String)> {
     let file = TestRun::new();
     let (writer, options) = file.begin(WINDOW_NS.unsigned_abs(), None);

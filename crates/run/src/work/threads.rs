@@ -1,4 +1,4 @@
-//! Whether the measuring threads run as they were set to and when they were to, and who shares their CPUs.
+//! Checks that the measuring threads run as they were set to and when they were to, and tells who shares their CPUs.
 
 use super::{FeedState, Work};
 use crate::delays::Turns;
@@ -14,11 +14,11 @@ const EVERY_NS: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     pub(super) id: SeriesId,
-    /// What happens to any thread of its step shows in it.
+    /// True where a delay of any thread of its step shows in it.
     pub(super) passes_threads: bool,
 }
 
-/// What puts series of a feed in doubt, those too that are announced later.
+/// A doubt about series of a feed, those too that are announced later.
 pub(super) struct Doubt {
     pub(super) event: Event,
     /// Of the feed's own thread, and so of all of its series; else of another thread of its step.
@@ -36,7 +36,7 @@ impl FeedState {
         self.source.described.step
     }
 
-    /// Whether its own thread was told this before.
+    /// True where its own thread was told this before.
     fn is_told(&self, event: &Event) -> bool {
         let same = |told: &Doubt| told.event.kind == event.kind && told.event.text == event.text;
         self.doubts.iter().any(|told| told.is_own && same(told))
@@ -153,7 +153,7 @@ impl Work {
         self.tell(&here, event);
     }
 
-    /// What happened to the threads of these feeds touches their series, and those whose frames pass them in the same step.
+    /// Writes the event of the threads of these feeds for their series, and for those whose frames pass them in the same step.
     pub(super) fn tell(&mut self, hit: &[usize], event: &Event) {
         let steps = hit.iter().filter_map(|number| self.feeds.get(number));
         let steps: BTreeSet<usize> = steps.map(FeedState::step).collect();
@@ -168,7 +168,7 @@ impl Work {
         self.batch.events.extend(events);
     }
 
-    /// What a thread suffered by itself touches the series that it measures: its feed's, and where this has none, those whose frames pass
+    /// Writes an event of one thread alone for the series that it measures: its feed's, and where this has none, those whose frames pass
     /// it.
     pub(super) fn of_thread(&mut self, number: usize, event: &Event) {
         let has_own = self.feeds.get(&number).is_some_and(|feed| !feed.known.is_empty());

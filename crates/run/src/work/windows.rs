@@ -48,7 +48,7 @@ impl Work {
             let series = feed.series.iter_mut().flatten();
             series.map(move |series| (series, is_over, now_ns.saturating_sub(GRACE_NS)))
         });
-        // Who reads what is counted elsewhere may be held up: its own word counts, not the time.
+        // The reader of counts from elsewhere may be held up: its own word decides, not the time.
         let counted = self
             .counted
             .values_mut()

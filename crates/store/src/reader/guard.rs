@@ -50,12 +50,12 @@ pub(super) fn check_tables(db: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether a table of this name is read. The views of a run file are for people.
+/// True where a table of this name is read. The views of a run file are for people.
 fn is_ours(name: &str) -> bool {
     crate::schema::TABLES.contains(&format!("CREATE TABLE {} (", name.to_ascii_lowercase()))
 }
 
-/// Whether a column of the table is hidden or generated.
+/// True where a column of the table is hidden or generated.
 fn is_computed(db: &Connection, table: &str) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden <> 0";
     Ok(db.prepare(sql)?.exists([table])?)

@@ -331,7 +331,7 @@ fn series_of(row: &Row<'_>, says_kind: bool) -> Result<(SeriesId, SeriesSpec), r
     Ok((SeriesId(row.get(0)?), spec))
 }
 
-/// Whether as many texts are there as were kept. Run files from before they were counted do not say.
+/// Checks that as many texts are there as were kept. Run files from before they were counted do not say.
 fn check_documents(db: &Connection) -> Result<(), Fault> {
     let is_counted = why::has(db, "SELECT 1 FROM pragma_table_info('run') WHERE name = 'documents'")?;
     if !is_counted {

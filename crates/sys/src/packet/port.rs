@@ -115,7 +115,7 @@ impl PacketPort {
         self.counters.read()
     }
 
-    /// What tells another thread of the interface's link, as long as nobody asks [`PacketPort::link_statistics`].
+    /// Counters that tell another thread of the interface's link, as long as nobody asks [`PacketPort::link_statistics`].
     pub fn link(&self) -> LinkCounters {
         self.counters.again()
     }

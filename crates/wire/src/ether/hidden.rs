@@ -53,7 +53,7 @@ impl Hidden {
         Self::Routed,
     ];
 
-    /// What hides sampled values or GOOSE in this frame. `None` where none are seen, and where they can be read.
+    /// The header that hides sampled values or GOOSE in this frame. `None` where none are seen, and where they can be read.
     pub fn of(ethernet: &EthernetView<'_>) -> Option<Self> {
         let (first, mut ether_type, mut payload) = behind(ethernet.ether_type(), ethernet.payload())?;
         for _ in 0..MOST_HEADERS {
@@ -81,7 +81,7 @@ impl Hidden {
 /// A header, the EtherType behind it, and what follows that.
 type Behind<'a> = (Hidden, u16, &'a [u8]);
 
-/// What the header that `ether_type` names has behind it. `None` where it is not one of those, or cut.
+/// The content behind the header that `ether_type` names. `None` where it is not one of those, or cut.
 fn behind(ether_type: u16, payload: &[u8]) -> Option<Behind<'_>> {
     match ether_type {
         TPID_8021Q | TPID_8021AD | TPID_9100 | TPID_9200 => tagged(Hidden::Vlan, payload, 2),
@@ -122,7 +122,7 @@ fn ipv6(packet: &[u8]) -> Option<Behind<'_>> {
     None
 }
 
-/// What an IP packet carries.
+/// The content of an IP packet.
 fn carried(protocol: u8, rest: &[u8]) -> Option<Behind<'_>> {
     match protocol {
         IP_GRE => gre(rest),

@@ -147,7 +147,7 @@ pub enum Outcome {
     Conflicting,
 }
 
-/// What was odd about a message that was taken.
+/// An oddity of a message that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oddity {
     /// `t` moved on in the state, once: the publisher had begun again.
@@ -163,7 +163,7 @@ pub enum Oddity {
 }
 
 impl Oddity {
-    /// Whether it puts what was counted in doubt. A number that everybody understands does not.
+    /// True where it puts the counts in doubt. A number that everybody understands does not.
     pub fn is_doubt(self) -> bool {
         self != Self::ToZero
     }

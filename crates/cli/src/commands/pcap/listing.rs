@@ -122,7 +122,7 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     remarks
 }
 
-/// What frames have behind a header that is not read.
+/// The words for frames behind a header that is not read.
 pub(super) fn hidden(header: Hidden) -> String {
     format!("sampled values or GOOSE behind {}, not read", header.words())
 }

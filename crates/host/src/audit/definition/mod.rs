@@ -51,7 +51,7 @@ pub fn is_file(named: &str) -> bool {
     named.contains('/') || named.ends_with(".xml")
 }
 
-/// Whether what stands for a container is a file, and no id or name: these have no slash.
+/// True where the argument for a container is a file, and no id or name: these have no slash.
 fn is_container_file(named: &str) -> bool {
     named.contains('/') || Path::new(named).is_file()
 }

@@ -55,7 +55,7 @@ pub(super) struct Snapshot {
 pub(super) struct Series {
     /// Its name.
     pub(super) name: String,
-    /// What happened to the samples that were due, as far as it was counted: 0 where nobody looked would say that nothing happened.
+    /// The fate of the samples that were due, as far as it was counted: 0 where nobody looked would say that nothing happened.
     pub(super) counted: Vec<(Counter, u64)>,
     /// Smallest sample.
     pub(super) min_s: Option<f64>,

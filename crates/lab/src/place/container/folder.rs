@@ -1,7 +1,7 @@
 //! Folders of places. One that was left behind by a process that is gone is taken away by the next.
 //!
-//! Whose a folder is, its lock says, which the kernel takes away with its holder: a number of a process counts in one PID namespace alone, and
-//! the folder for temporary files can be that of several.
+//! The lock of a folder says to whom it belongs; the kernel takes the lock away with its holder. The number of a process would not do: it
+//! counts in one PID namespace alone, and several of these can share the folder for temporary files.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
@@ -33,14 +33,14 @@ pub(in crate::place) fn make(kind: &str) -> io::Result<Folder> {
     loop {
         let name = format!("{prefix}{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&name).tempdir_in(&parent)?;
-        // Who swept between the two steps has it: then there is another.
+        // Another process that swept between the two steps has the lock: then make another folder.
         if let Some(lock) = lock(folder.path())? {
             return Ok(Folder { folder, _lock: lock });
         }
     }
 }
 
-/// Whether some process that had this number, in whichever PID namespace, holds a folder of this kind.
+/// True where some process that had this number, in any PID namespace, holds a folder of this kind.
 pub(in crate::place) fn is_held_by(kind: &str, process: u32) -> bool {
     let prefix = format!("{}{process}-", prefix(kind));
     called(&std::env::temp_dir(), &prefix).any(|folder| lock(&folder).is_ok_and(|lock| lock.is_none()))

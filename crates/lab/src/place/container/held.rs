@@ -43,7 +43,7 @@ impl Held {
         Ok(Self(runtime.known(folder, &folder.join("state"), id)))
     }
 
-    /// Whether it runs, and is neither paused nor stopped.
+    /// True where it runs, and is neither paused nor stopped.
     pub fn is_up(&self) -> bool {
         let first = self.0.first_process().and_then(|process| u32::try_from(process).ok());
         first.is_some_and(|process| Path::new(&format!("/proc/{process}")).exists() && !processes::is_stopped(process))

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::CpuList;
 
-/// What its folders for temporary files are called after.
+/// The first part of the names of its folders for temporary files.
 const KIND: &str = "container";
 
 /// What is left to the machine of the real-time budget, in us of each second.

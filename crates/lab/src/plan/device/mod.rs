@@ -30,7 +30,7 @@ pub(crate) const TASK: &str = "device.toml";
 /// Name of the file with the limits that the run is judged by: from when on a sample is over depends on them.
 pub(crate) const LIMITS: &str = "limits.toml";
 
-/// What it is started with, before the options of the run that it becomes a part of.
+/// The arguments that start it, before the options of the run that it becomes a part of.
 pub(crate) const WORDS: [&str; 3] = ["device", TASK, "--quiet"];
 
 /// What the device's end is told, beside the step itself.
@@ -299,7 +299,7 @@ impl Task {
         self.there.asks
     }
 
-    /// Whether it holds idle states off.
+    /// True where it holds idle states off.
     pub fn holds_idle(&self) -> bool {
         !self.step.common.idle.is_system()
     }

@@ -100,7 +100,7 @@ pub(super) fn slots(blocks: u16) -> u16 {
 const ETHERTYPE: [u8; 2] = wire::ether::GOOSE.to_be_bytes();
 const HSR: [u8; 2] = wire::ether::HSR.to_be_bytes();
 
-/// Whether a frame without a VLAN tag in its data is GOOSE.
+/// True where a frame without a VLAN tag in its data is GOOSE.
 #[inline]
 pub(crate) fn is_goose(data: &[u8]) -> bool {
     let is_at = |at: usize| data.get(at..at + 2) == Some(&ETHERTYPE);

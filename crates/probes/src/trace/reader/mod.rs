@@ -68,7 +68,7 @@ pub(super) struct Reader {
     sender: SenderEnd,
     /// Streams whose sources were compared.
     compared: usize,
-    /// What was counted before was handed over.
+    /// Counts of before this instant were handed over.
     handed_over: Monotonic,
     /// The NIC whose stamps are the first point.
     nic: Option<NicStamps>,

@@ -1,5 +1,5 @@
 //! A test of a property: over generated profiles and generated runs, no limit passes unless its series counted that quantity, over
-//! time that was watched. What each kind counts stands here once more, as it was read from what makes its series.
+//! time that was watched. The counters of each kind stand here once more, as they were read from the code that makes its series.
 
 use crate::limits::{Limit, Pattern, Profile, Quantity};
 use crate::verdict::{Check, Judgement, Verdict};
@@ -42,7 +42,7 @@ const COUNTED: [(&str, &str); 31] = [
     ("lead", ""),
 ];
 
-/// What the generator made of a series, in its own words.
+/// A series as the generator made it, in its own words.
 #[derive(Debug, Clone)]
 struct Made {
     kind: usize,
@@ -89,7 +89,7 @@ impl Made {
         !self.is_foreign && COUNTED[self.kind].0 == family
     }
 
-    /// Whether somebody counted this quantity of it.
+    /// True where somebody counted this quantity of it.
     fn has(&self, quantity: Quantity, lacks: &[Counter]) -> bool {
         let word = quantity.word();
         let by_kind = || !self.is_foreign && COUNTED[self.kind].1.split(' ').any(|counted| counted == word);

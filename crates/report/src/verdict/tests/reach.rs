@@ -1,4 +1,4 @@
-//! Which series, steps and times each kind of event touches. The words are those of the table in `docs/doubts.md`.
+//! The series, steps and times that each kind of event touches. The words are those of the table in `docs/doubts.md`.
 
 use super::{Quantity, event};
 use crate::verdict::doubt;
@@ -111,7 +111,7 @@ fn doubted(event: Event) -> Vec<String> {
     found.map(|one| one.spec.name.clone()).collect()
 }
 
-/// Those within a reach that were measured in one of these steps.
+/// The series within a reach that were measured in one of these steps.
 fn expected(reach: &str, steps: &[usize]) -> Vec<String> {
     let names = steps.iter().flat_map(|step| STEPS[*step]);
     names

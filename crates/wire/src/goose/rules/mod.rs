@@ -31,7 +31,7 @@ pub struct Rules {
     order: Order,
     /// Added to sqNum, which goes from its highest value to 1.
     base: u64,
-    /// What was added before that.
+    /// The number that was added before that.
     base_before: u64,
     bodies: Bodies,
     /// The state before, which the last one took the place of while it was live.
@@ -299,8 +299,8 @@ impl Rules {
         Outcome::Repetition(self.order.accept(number))
     }
 
-    /// What is added to a sqNum that comes after this one: it goes from its highest value to 1, or, of a publisher that breaks the rule, to
-    /// 0; one from before that may come late.
+    /// The number that is added to a sqNum that comes after this one: it goes from its highest value to 1, or, of a publisher that breaks the
+    /// rule, to 0; one from before that may come late.
     fn base_of(&self, sq_num: u32, last_sq_num: u32) -> u64 {
         match sq_num.abs_diff(last_sq_num) > u32::MAX / 2 {
             true if sq_num < last_sq_num => self.base + u64::from(u32::MAX) + u64::from(sq_num == 0),

@@ -167,7 +167,7 @@ impl Marks {
         }
     }
 
-    /// Whether the dataset is another one than it was, or has other entries, though confRev says that it is the same.
+    /// True where the dataset is another one than it was, or has other entries, though confRev says that it is the same.
     fn is_regrouped(&self, before: &Self) -> bool {
         self.conf_rev == before.conf_rev && (self.entries, self.dat_set) != (before.entries, before.dat_set)
     }

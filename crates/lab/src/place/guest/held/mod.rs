@@ -225,7 +225,7 @@ impl Held {
         serde_json::from_str(&self.text(KNOWN)).ok()
     }
 
-    /// Whether it has come up, and runs.
+    /// True where it has come up, and runs.
     pub fn is_up(&self) -> bool {
         let processes = self.processes();
         self.known().is_some() && !processes.is_empty() && !processes.into_iter().any(processes::is_stopped)
