@@ -18,7 +18,7 @@ use sys::thread::Policy;
 use sys::wait::sleep_until;
 use units::Monotonic;
 
-/// `turn/*`: of a probe that is to stay, this is a row of `crates/model/src/kind/mod.rs`, and in its `ALL`.
+/// `turn/*`: of a probe that is to stay, this is an entry in a file of `crates/model/src/kind`, and in `ALL` of its `mod.rs`.
 static TURN: Kind = Kind {
     name: "turn",
     title: "Turn",
