@@ -175,6 +175,33 @@ fn a_relay_holds_as_many_bays_or_its_task_says_why_not() {
 }
 
 #[test]
+fn two_of_one_second_have_an_answer_each() {
+    if !root_or_skip("two_of_one_second_have_an_answer_each") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let words = &LENIENT[..LENIENT.len() - 1];
+    let begin = || {
+        let mut command = std::process::Command::new(support::binary());
+        command.current_dir(directory.path()).args(words).args(["--max", "1"]);
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        testing::Running::start(&mut command)
+    };
+    let ends = [begin(), begin()].map(|running| running.output().expect("its end"));
+    for end in &ends {
+        assert!(json(end)["capacity"].is_object(), "{}", stderr(end));
+    }
+    let runs: Vec<_> = std::fs::read_dir(directory.path().join("runs"))
+        .expect("runs")
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
+    assert_eq!(runs.len(), 2, "{runs:?}");
+}
+
+#[test]
 fn one_that_is_interrupted_has_no_answer_and_leaves_nothing() {
     if !root_or_skip("one_that_is_interrupted_has_no_answer_and_leaves_nothing") {
         return;

@@ -113,6 +113,39 @@ fn two_at_once_have_two_names_and_one_that_is_killed_says_nothing() {
 }
 
 #[test]
+fn like_runs_of_one_second_have_a_file_or_folder_and_a_log_each() {
+    let desk = Desk::new();
+    let matrix = "[matrix]\nisolation = [\"none\"]\nrepetitions = 1\n\n[matrix.loads]\nnone = []\n\n[[step]]";
+    std::fs::write(desk.path("matrix.toml"), PLAN.replacen("[[step]]", matrix, 1)).expect("writable");
+    let words = |plan| ["qualify", plan, "--detach", "--no-flight-recorder"];
+    let started: Vec<_> = ["plan.toml", "plan.toml", "plan.toml", "matrix.toml", "matrix.toml"]
+        .map(|plan| {
+            let mut command = desk.command(&binary(), &words(plan));
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().expect("it runs")
+        })
+        .into_iter()
+        .map(|child| child.wait_with_output().expect("its end"))
+        .collect();
+    let mut named = Vec::new();
+    for output in &started {
+        assert!(output.status.success(), "{}", stderr(output));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let after = |word: &str| {
+            said.lines()
+                .find_map(|line| Some(line.strip_prefix(word)?.trim().to_owned()))
+        };
+        named.extend([after("file").expect("a file"), after("log").expect("a log")]);
+    }
+    for name in &named {
+        assert!(Path::new(name).exists(), "{name}");
+    }
+    named.sort();
+    named.dedup();
+    assert_eq!(named.len(), 2 * started.len(), "{named:?}");
+}
+
+#[test]
 fn a_foreign_process_of_the_same_number_is_neither_shown_as_the_run_nor_stopped() {
     let desk = Desk::new();
     let mut other = Running::start(Command::new("sleep").arg("60"));

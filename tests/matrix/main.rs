@@ -238,6 +238,104 @@ fn an_interrupt_ends_it_with_what_is_measured_and_says_how_to_go_on() {
     assert_eq!(left.len(), complete(&folder).len(), "no half of a run: {left:?}");
 }
 
+/// One cell, without an interface, twice.
+const ONE: &str = r#"
+name = "one"
+what = "One cell, for tests"
+limits = "substation"
+window = "100ms"
+
+[cpus]
+housekeeping = "first"
+measured = "rest"
+
+[matrix]
+isolation = ["none"]
+repetitions = 2
+
+[matrix.loads]
+none = []
+
+[[step]]
+probe = "wakeup"
+duration = "2s"
+interval = "1ms"
+"#;
+
+#[test]
+fn two_of_one_second_have_a_folder_each() {
+    let _all = CPUS.read().unwrap_or_else(PoisonError::into_inner);
+    if !root_or_skip("two_of_one_second_have_a_folder_each") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let plan = plan(directory.path(), ONE);
+    let begin = || {
+        let mut command = std::process::Command::new(support::binary());
+        command
+            .current_dir(directory.path())
+            .args(["qualify", &plan, "--disturb"]);
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        testing::Running::start(&mut command)
+    };
+    let ends = [begin(), begin(), begin()].map(|running| running.output().expect("its end"));
+    for end in &ends {
+        assert!(matches!(end.status.code(), Some(0 | 1 | 3)), "{}", stderr(end));
+    }
+    let folders: Vec<PathBuf> = std::fs::read_dir(directory.path().join("runs"))
+        .expect("runs")
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    assert_eq!(folders.len(), 3, "{folders:?}");
+    for folder in &folders {
+        assert_eq!(complete(folder).len(), 2, "{folder:?}");
+        assert!(folder.join("matrix.html").exists());
+    }
+}
+
+#[test]
+fn a_folder_that_is_renamed_while_it_is_measured_keeps_all_and_has_its_verdict() {
+    let _all = CPUS.read().unwrap_or_else(PoisonError::into_inner);
+    if !root_or_skip("a_folder_that_is_renamed_while_it_is_measured_keeps_all_and_has_its_verdict") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let (plan, out) = (plan(directory.path(), ONE), path(directory.path(), "out"));
+    let words = ["qualify", &plan, "--disturb", "--json", "--out", &out];
+    let child = start(&words);
+    until_complete(Path::new(&out), 1);
+    let moved = directory.path().join("moved");
+    std::fs::rename(&out, &moved).expect("renamed");
+    let end = wait(child, &words);
+    assert!(
+        stderr(&end).contains("out was moved while it was measured, and is "),
+        "{}",
+        stderr(&end)
+    );
+    assert_eq!(complete(&moved).len(), 2, "{}", stderr(&end));
+    assert!(!Path::new(&out).exists());
+    assert!(moved.join("matrix.html").exists());
+    let document = json(&end);
+    let shown = run(&["report", "--table", "matrix", "--json", moved.to_str().expect("UTF-8")]);
+    assert_eq!(json(&shown), document);
+
+    let gone = path(directory.path(), "gone");
+    let words = ["qualify", &plan, "--disturb", "--out", &gone];
+    let child = start(&words);
+    until_complete(Path::new(&gone), 1);
+    std::fs::remove_dir_all(&gone).expect("removed");
+    let end = wait(child, &words);
+    assert_eq!(end.status.code(), Some(3), "{}", stderr(&end));
+    assert!(
+        stderr(&end).contains("gone: was removed while the matrix was measured"),
+        "{}",
+        stderr(&end)
+    );
+}
+
 #[test]
 fn foreign_folders_other_plans_and_options_that_mean_nothing_are_refused() {
     let _all = CPUS.read().unwrap_or_else(PoisonError::into_inner);

@@ -15,7 +15,7 @@ use store::RunFile;
 impl From<StateError> for Failure {
     fn from(error: StateError) -> Self {
         match error {
-            StateError::Io { .. } => Self::CouldNotMeasure(error.to_string()),
+            StateError::Io { .. } | StateError::Removed(_) => Self::CouldNotMeasure(error.to_string()),
             _ => Self::Usage(error.to_string()),
         }
     }

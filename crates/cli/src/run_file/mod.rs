@@ -1,11 +1,12 @@
 //! Making a run: its file's place, its session, and what follows its end.
 
+pub(crate) mod claim;
 mod ended;
 
 use crate::arguments::{PortArgs, RunArgs};
 use crate::ending::{self, Hangup};
 use crate::failure::{Failure, say};
-use crate::keeper::{Beside, Detached, Keeper, KeeperSpec};
+use crate::keeper::{Beside, Detached, Keeper, KeeperSpec, log_of};
 use crate::page;
 use crate::progress::{Limits, Progress};
 use crate::window;
@@ -46,6 +47,8 @@ pub(crate) struct Run {
 pub(crate) struct Start<'a> {
     /// Its name.
     pub(crate) command: &'a str,
+    /// Its run file where `--out` names none; numbered where that is taken. `None`: named after the time.
+    pub(crate) file: Option<PathBuf>,
     /// Limit profile when `--limits` names none.
     pub(crate) profile: Option<&'a str>,
     /// Window when `--window` gives none.
@@ -95,6 +98,7 @@ impl Start<'_> {
     pub(crate) fn probe(command: &str, measured: CpuList, duration_ns: Option<u64>) -> Start<'_> {
         Start {
             command,
+            file: None,
             profile: None,
             window_ns: window::of_duration(duration_ns),
             hold_idle: false,
@@ -161,7 +165,7 @@ impl Run {
                 window_ns: args.window.unwrap_or(start.window_ns),
                 file_budget: Some(args.file_budget),
                 documents,
-                ..new_run(start.command, args.out.clone())
+                ..new_run_at(start.command, args.out.clone(), start.file)
             },
             hold_idle: start.hold_idle || args.hold_idle,
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
@@ -376,9 +380,14 @@ fn limits_text(name: &str) -> Result<String, Failure> {
 
 /// The run of a command, in `out` or a file named after the time.
 pub(crate) fn new_run(command: &str, out: Option<PathBuf>) -> NewRun {
+    new_run_at(command, out, None)
+}
+
+/// The same, in `usual` or the first of its numbers that is free where `out` names no file.
+fn new_run_at(command: &str, out: Option<PathBuf>, usual: Option<PathBuf>) -> NewRun {
     NewRun {
         may_be_numbered: out.is_none(),
-        file: out.unwrap_or_else(|| named_after_the_time(command)),
+        file: out.or(usual).unwrap_or_else(|| default_file(command)),
         command: command.to_owned(),
         arguments: std::env::args().skip(1).collect(),
         tool_version: env!("CARGO_PKG_VERSION").into(),
@@ -413,10 +422,13 @@ fn named_after_the_time(command: &str) -> PathBuf {
     PathBuf::from("runs").join(format!("{now}-{command}.triptime"))
 }
 
-/// A file named after the time that is not there yet. Within a second, which is the unit of the name, it is numbered.
+/// A file named after the time that is not there yet, and that no detached run waits to make: that one has its log already. Within a second,
+/// which is the unit of the name, it is numbered.
 pub(crate) fn default_file(command: &str) -> PathBuf {
     let first = named_after_the_time(command);
     let numbered = (2..100).map(|n| first.with_extension(format!("{n}.triptime")));
     let mut names = std::iter::once(first.clone()).chain(numbered);
-    names.find(|name| !name.exists()).unwrap_or(first)
+    names
+        .find(|name| !name.exists() && !log_of(name).exists())
+        .unwrap_or(first)
 }

@@ -5,14 +5,16 @@
 //! rest, so that a matrix goes on where it was interrupted.
 
 mod budget;
+mod folder;
 mod here;
 mod order;
 mod state;
 
 pub use budget::{Chosen, choose};
+pub use folder::Folder;
 pub use here::Here;
 pub use order::rounds;
-pub use state::{Failed, Folder, LeftOut, Setup, State, StateError, causes_file, plan_file, run_file};
+pub use state::{Failed, LeftOut, Setup, State, StateError, causes_file, plan_file, run_file};
 
 use crate::place::Kind;
 use crate::plan::{Cell, Plan};

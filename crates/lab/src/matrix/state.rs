@@ -2,9 +2,7 @@
 
 use super::{Chosen, order};
 use crate::plan::Cell;
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -95,6 +93,12 @@ pub enum StateError {
         /// What is wrong.
         why: String,
     },
+    /// Somebody took its folder away.
+    #[error(
+        "{0}: was removed while the matrix was measured, with the runs in it: put it back and give the same command with --out, which goes on \
+         with what is missing, or measure again"
+    )]
+    Removed(PathBuf),
     /// The file system.
     #[error("{path}: {error}")]
     Io {
@@ -246,33 +250,10 @@ pub fn plan_file(folder: &Path, cell: &Cell) -> PathBuf {
     folder.join(format!("{}.toml", cell.name()))
 }
 
-/// The folder of a matrix, made where it is not there, and nobody else's while this lives.
-#[derive(Debug)]
-pub struct Folder(#[expect(dead_code, reason = "the lock is held as long as it is open")] File);
-
-impl Folder {
-    /// Takes the folder.
-    ///
-    /// # Errors
-    /// Another process has it, or the file system.
-    pub fn take(folder: &Path) -> Result<Self, StateError> {
-        let io = |error: std::io::Error| StateError::Io {
-            path: folder.to_owned(),
-            error,
-        };
-        std::fs::create_dir_all(folder).map_err(io)?;
-        let open = File::open(folder).map_err(io)?;
-        match flock(&open, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self(open)),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(StateError::Busy(folder.to_owned())),
-            Err(errno) => Err(io(errno.into())),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Chosen, Folder, LeftOut, Setup, State, StateError, run_file};
+    use super::super::Folder;
+    use super::{Chosen, LeftOut, Setup, State, StateError, run_file};
     use crate::place::Kind;
     use crate::plan::{Cell, Isolation};
     use std::collections::BTreeSet;

@@ -11,10 +11,13 @@ use lab::session::SessionError;
 use probes::{Machine, Need, ProbeError};
 use report::capacity::{Attempt, DOCUMENT, GaveWay, Part, Proof, Search, Wanted};
 use run::{Thresholds, remove};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::RunFile;
+
+/// The part that gave way in an attempt, and its run file, if one was made.
+pub(super) type Outcome = (Option<GaveWay>, Option<PathBuf>);
 
 /// Where and beside what attempts run.
 pub(super) struct Attempts {
@@ -37,20 +40,20 @@ impl Attempts {
         Ok(())
     }
 
-    /// A short attempt, whose run is not kept.
+    /// A short attempt, whose run is not kept: it is in `file` or one of its numbers.
     pub(super) fn probe(&self, wanted: &Wanted, duration_ns: u64, file: &Path) -> Result<Option<GaveWay>, Failure> {
-        let outcome = self.attempt(wanted, duration_ns, file, (Proof::Seen, Vec::new()));
-        remove(file);
-        self.tell("", wanted, outcome)
+        let (gave_way, made) = self.attempt(wanted, duration_ns, (None, file), (Proof::Seen, Vec::new()))?;
+        made.iter().for_each(|made| remove(made));
+        self.tell("", wanted, gave_way)
     }
 
-    /// The hold of a search, whose run stays.
-    pub(super) fn hold(&self, search: &Search, duration_ns: u64, file: &Path) -> Result<Option<GaveWay>, Failure> {
-        remove(file);
+    /// The hold of a search, and where its run is, which stays: the file that `--out` names, else `usual` or one of its numbers.
+    pub(super) fn hold(&self, search: &Search, duration_ns: u64, usual: &Path) -> Result<Outcome, Failure> {
         let text = serde_json::to_string_pretty(search).map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
         let documents = vec![(DOCUMENT.to_owned(), text)];
-        let outcome = self.attempt(&search.wanted, duration_ns, file, (Proof::Stated, documents));
-        self.tell("hold: ", &search.wanted, outcome)
+        let places = (self.args.out.clone(), usual);
+        let (gave_way, made) = self.attempt(&search.wanted, duration_ns, places, (Proof::Stated, documents))?;
+        Ok((self.tell("hold: ", &search.wanted, gave_way)?, made))
     }
 
     /// Measures, and says what gave way.
@@ -58,11 +61,11 @@ impl Attempts {
         &self,
         wanted: &Wanted,
         duration_ns: u64,
-        file: &Path,
+        (out, usual): (Option<PathBuf>, &Path),
         (proof, documents): (Proof, Vec<(String, String)>),
-    ) -> Result<Option<GaveWay>, Failure> {
+    ) -> Result<Outcome, Failure> {
         if self.interrupted.load(Ordering::Relaxed) {
-            return Ok(None);
+            return Ok((None, None));
         }
         let plan = plan(wanted, duration_ns)?;
         let plan = match self.args.hold_idle {
@@ -71,6 +74,7 @@ impl Attempts {
         };
         let roles = plan.roles(&self.cpus, &self.named)?;
         let begin = Start {
+            file: Some(usual.to_owned()),
             flight_recorder: true,
             recorder: Some(roles.recorder.clone()),
             documents,
@@ -79,7 +83,7 @@ impl Attempts {
             ..Start::probe("capacity", roles.measured.clone(), Some(duration_ns))
         };
         let args = RunArgs {
-            out: Some(file.to_owned()),
+            out,
             pages: PageArgs::default(),
             ..self.args.clone()
         };
@@ -95,23 +99,20 @@ impl Attempts {
         };
         let outcome = lab::plan::run(run.runner(), work);
         match run.close(outcome) {
-            Ok(file) => Ok(Attempt::of(&RunFile::open(&file)?.view()?, wanted, proof).gave_way),
-            Err(SessionError::Probe(ProbeError::NoTraffic(what))) => Ok(Some(GaveWay {
-                part: Part::TestSet,
-                what,
-            })),
+            Ok(file) => Ok((
+                Attempt::of(&RunFile::open(&file)?.view()?, wanted, proof).gave_way,
+                Some(file),
+            )),
+            Err(SessionError::Probe(ProbeError::NoTraffic(what))) => {
+                let part = Part::TestSet;
+                Ok((Some(GaveWay { part, what }), None))
+            }
             Err(error) => Err(error.into()),
         }
     }
 
     /// Says how an attempt ended; one that was interrupted ends the search.
-    fn tell(
-        &self,
-        what: &str,
-        wanted: &Wanted,
-        outcome: Result<Option<GaveWay>, Failure>,
-    ) -> Result<Option<GaveWay>, Failure> {
-        let outcome = outcome?;
+    fn tell(&self, what: &str, wanted: &Wanted, outcome: Option<GaveWay>) -> Result<Option<GaveWay>, Failure> {
         let streams = match wanted.streams {
             1 => "1 stream".to_owned(),
             several => format!("{several} streams"),

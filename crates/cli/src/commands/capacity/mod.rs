@@ -13,7 +13,8 @@ use attempts::Attempts;
 use lab::plan::{Named, live_facts};
 use probes::options::positive_duration;
 use report::capacity::{Search, Wanted};
-use std::path::Path;
+use run::remove;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::CpuList;
@@ -93,11 +94,12 @@ pub(crate) fn run(args: &CapacityArgs) -> Result<u8, Failure> {
     };
     attempts.check(&first)?;
     let file = args.run.out.clone().unwrap_or_else(|| default_file("capacity"));
-    free(&file)?;
+    args.run.out.as_deref().map_or(Ok(()), free)?;
     ending::on_signals(&attempts.interrupted)?;
     let probe = file.with_extension("probe.triptime");
     let tried = search::search(max, |streams| attempts.probe(&args.wanted(streams), args.probe, &probe))?;
     let most = search::held(&tried).max(1);
+    let mut held: Option<PathBuf> = None;
     search::hold(most, tried, |streams, tried| {
         let search = Search {
             wanted: args.wanted(streams),
@@ -105,9 +107,12 @@ pub(crate) fn run(args: &CapacityArgs) -> Result<u8, Failure> {
             at_least: args.at_least,
             tried: tried.to_vec(),
         };
-        attempts.hold(&search, args.hold, &file)
+        held.take().iter().for_each(|before| remove(before));
+        let (gave_way, made) = attempts.hold(&search, args.hold, &file)?;
+        held = made;
+        Ok::<_, Failure>(gave_way)
     })?;
-    verdict::show(&file, None, &args.run)
+    verdict::show(held.as_deref().unwrap_or(&file), None, &args.run)
 }
 
 impl CapacityArgs {

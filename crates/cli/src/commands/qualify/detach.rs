@@ -4,7 +4,7 @@ use super::QualifyArgs;
 use super::lasting::Lasting;
 use crate::failure::{Failure, say};
 use crate::keeper::{Detached, log_of};
-use crate::run_file::default_file;
+use crate::run_file::claim;
 use crate::verdict::write;
 use lab::detach::{Unit, has_systemd, unit_name};
 use lab::plan::Plan;
@@ -42,6 +42,19 @@ pub(super) fn start(args: &QualifyArgs, plan: &Plan, need: Option<&Need>) -> Res
     let way = way(args.restart_after_reboot)?;
     let roster = Roster::own().ok_or_else(no_folder)?;
     let file = file(args, plan)?;
+    let started = start_at(args, plan, need, (way, &roster, file.clone()));
+    if started.is_err() && args.run.out.is_none() {
+        claim::give_back(&file);
+    }
+    started
+}
+
+fn start_at(
+    args: &QualifyArgs,
+    plan: &Plan,
+    need: Option<&Need>,
+    (way, roster, file): (Way, &Roster, PathBuf),
+) -> Result<u8, Failure> {
     if let Some(need) = need.filter(|_| !args.run.force) {
         Disk::of(&file).refuse(need).map_err(Failure::CouldNotMeasure)?;
     }
@@ -55,7 +68,7 @@ pub(super) fn start(args: &QualifyArgs, plan: &Plan, need: Option<&Need>) -> Res
         way,
         name: place.entry.name.clone(),
     };
-    let begun = Start::new(args, detached, file).and_then(|start| start.run(&roster, plan));
+    let begun = Start::new(args, detached, file).and_then(|start| start.run(roster, plan));
     match begun {
         Ok(begun) => Ok(begun),
         Err(failure) => {
@@ -98,11 +111,11 @@ fn no_folder() -> Failure {
 /// The run file, or the folder of a matrix, by its whole path; a file that is there is refused before anything is started.
 fn file(args: &QualifyArgs, plan: &Plan) -> Result<PathBuf, Failure> {
     let is_folder = plan.matrix.is_some();
-    let usual = || match is_folder {
-        true => default_file("matrix").with_extension(""),
-        false => default_file("qualify"),
+    let file = match (&args.run.out, is_folder) {
+        (Some(out), _) => out.clone(),
+        (None, true) => claim::folder("matrix")?,
+        (None, false) => claim::file_with_log("qualify")?,
     };
-    let file = args.run.out.clone().unwrap_or_else(usual);
     let file = std::path::absolute(&file).map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
     // A matrix goes on in the folder that it has.
     if file.exists() && !is_folder {

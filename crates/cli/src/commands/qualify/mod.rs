@@ -196,6 +196,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     let partition = partition(&plan, &roles)?;
     let begin = Start {
         command: "qualify",
+        file: None,
         profile: Some(&plan.limits),
         window_ns: plan.window.0,
         // Each step says it.

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::keeper::FolderKeeper;
 use crate::matrix::is_complete;
+use lab::matrix::Folder;
 use run::remove;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Read;
@@ -30,12 +31,13 @@ pub(super) enum Ended {
     Failed(String),
 }
 
-/// Measures with the plan in the first file into the second, until its end or until `interrupted` is set.
+/// Measures with this plan into the run file of this name in the folder, until its end or until `interrupted` is set.
 ///
 /// # Errors
-/// It could not be started.
+/// It could not be started, or the folder is gone.
 pub(super) fn run(
-    (plan, file): (&Path, &Path),
+    folder: &Folder,
+    (plan, name): (&Path, &Path),
     options: &[String],
     interrupted: &Arc<AtomicBool>,
     keeper: &mut FolderKeeper,
@@ -43,6 +45,8 @@ pub(super) fn run(
     if interrupted.load(Ordering::Relaxed) {
         return Ok(Ended::Interrupted);
     }
+    let path = || folder.now().map(|folder| folder.join(name));
+    let file = &path()?;
     // What an interrupted measurement left.
     remove(file);
     let could_not = |error: std::io::Error| Failure::CouldNotMeasure(format!("cannot start a measurement: {error}"));
@@ -65,6 +69,8 @@ pub(super) fn run(
     let said = reader(&mut child);
     let status = wait(&mut child, interrupted, keeper).map_err(could_not)?;
     let said = said.join().unwrap_or_default();
+    // The folder may have been moved meanwhile, and the run in it.
+    let file = &path()?;
     if is_complete(file) {
         return Ok(Ended::Complete);
     }

@@ -11,7 +11,7 @@ use crate::keeper::FolderKeeper;
 use crate::matrix;
 use crate::page;
 use crate::ready::{explained, not_to_be_disturbed};
-use crate::run_file::default_file;
+use crate::run_file::claim;
 use crate::table::Form;
 use crate::verdict::{self, LIMIT_FAILED};
 use lab::matrix::{Chosen, Folder, Here, LeftOut, Setup, State, StateError, choose, expected_ns, plan_file};
@@ -64,22 +64,22 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
         return super::outline::ready();
     }
     course.check()?;
-    let folder = args
-        .run
-        .out
-        .clone()
-        .unwrap_or_else(|| default_file("matrix").with_extension(""));
     page::check(args.run.pages.html.as_deref(), None)?;
     if args.detach {
         return super::detach::start(args, &course.plan, None);
     }
-    let _taken = Folder::take(&folder)?;
-    let state = course.state(args, &folder, &roles)?;
+    let folder = match &args.run.out {
+        Some(out) => out.clone(),
+        None => claim::folder("matrix")?,
+    };
+    let folder = Folder::take(&folder)?;
+    let state = course.state(args, folder.made(), &roles)?;
     measured(args, &course, state, &folder)
 }
 
 /// Measures what is missing, and shows what is there.
-fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) -> Result<u8, Failure> {
+fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -> Result<u8, Failure> {
+    let folder = taken.made();
     state.write(folder)?;
     for cell in &state.cells {
         write(&plan_file(folder, cell), &course.plan.of_cell(cell)?)?;
@@ -102,7 +102,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
         plan: &course.plan,
         budget_ns: course.budget_ns,
         state,
-        folder,
+        folder: taken,
         interrupted,
         is_quiet: args.run.quiet,
         took_ns: Vec::new(),
@@ -111,7 +111,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
     let end = rounds.measure();
     let Rounds { state, keeper, .. } = rounds;
     let early = matches!(end, Ok(End::Interrupted)).then(|| "it was told to end".to_owned());
-    let result = end.and_then(|end| shown(args, &state, folder, &end));
+    let result = end.and_then(|end| shown(args, &state, taken, &end));
     match &result {
         Ok(status) => keeper.ended(*status, early),
         Err(failure) => keeper.ended(failure.status(), Some(failure.to_string())),
@@ -120,16 +120,15 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, folder: &Path) ->
 }
 
 /// Prints the result, writes its page, and says how to go on where it is not all.
-fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: &End) -> Result<u8, Failure> {
+fn shown(args: &QualifyArgs, state: &State, taken: &Folder, end: &End) -> Result<u8, Failure> {
+    let folder = &found(taken)?;
     let result = matrix::of_state(state, folder)?;
     let form = if args.run.face.json { Form::Json } else { Form::Text };
     let printed = verdict::write(&matrix::text(&result, form));
-    let page = args
-        .run
-        .pages
-        .html
-        .clone()
-        .unwrap_or_else(|| folder.join("matrix.html"));
+    let mut pages = args.run.pages.clone();
+    let page_in = |folder: &Path| folder.join("matrix.html");
+    pages.follow(&page_in(taken.made()), &page_in(folder));
+    let page = pages.html.unwrap_or_else(|| page_in(folder));
     page::HTML.write(&page, &matrix::html(&result)?)?;
     printed?;
     if !args.run.quiet {
@@ -152,6 +151,19 @@ fn shown(args: &QualifyArgs, state: &State, folder: &Path, end: &End) -> Result<
             _ => COULD_NOT_MEASURE,
         },
     )
+}
+
+/// Where the folder is at the end; one that was moved meanwhile is told.
+fn found(taken: &Folder) -> Result<PathBuf, StateError> {
+    let (was, now) = (taken.made(), taken.now()?);
+    if now != was {
+        say(&format_args!(
+            "{} was moved while it was measured, and is {}",
+            was.display(),
+            now.display()
+        ));
+    }
+    Ok(now)
 }
 
 /// Options that mean nothing for many runs.

@@ -4,7 +4,7 @@ use super::measure::{self, Ended};
 use crate::failure::{Failure, say};
 use crate::keeper::FolderKeeper;
 use crate::matrix::{self, is_complete};
-use lab::matrix::{State, causes_file, expected_ns, run_file};
+use lab::matrix::{Folder, State, causes_file, expected_ns, run_file};
 use lab::plan::{Cell, Isolation, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) struct Rounds<'a> {
     pub(super) plan: &'a Plan,
     pub(super) budget_ns: Option<u64>,
     pub(super) state: State,
-    pub(super) folder: &'a Path,
+    pub(super) folder: &'a Folder,
     /// Set by a signal.
     pub(super) interrupted: Arc<AtomicBool>,
     pub(super) is_quiet: bool,
@@ -39,7 +39,7 @@ impl Rounds<'_> {
     pub(super) fn measure(&mut self) -> Result<End, Failure> {
         let most = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
         for round in 1..=most {
-            let missing = self.missing(round);
+            let missing = self.missing(round)?;
             if round > 1 && !missing.is_empty() && !self.fits(self.needed_ns(&missing)) {
                 self.tell(&format_args!(
                     "the budget holds {} of at most {most} measurements of each cell",
@@ -57,17 +57,18 @@ impl Rounds<'_> {
         self.causes()
     }
 
-    fn missing(&self, round: u32) -> Vec<Cell> {
-        let is_done = |cell: &Cell, of: u32| of != round || is_complete(&run_file(self.folder, cell, of));
+    fn missing(&self, round: u32) -> Result<Vec<Cell>, Failure> {
+        let folder = self.folder.now()?;
+        let is_done = |cell: &Cell, of: u32| of != round || is_complete(&run_file(&folder, cell, of));
         let missing = self.state.missing(round, is_done);
-        missing.into_iter().map(|(_, cell)| cell).collect()
+        Ok(missing.into_iter().map(|(_, cell)| cell).collect())
     }
 
     /// Measures a cell once; whether it was interrupted.
     fn one(&mut self, round: u32, cell: &Cell) -> Result<bool, Failure> {
-        let file = run_file(self.folder, cell, round);
+        let name = run_file(Path::new(""), cell, round);
         let words = self.state.setup.options.clone();
-        match self.child(cell, &file, &words)? {
+        match self.child(cell, &name, &words)? {
             Ended::Complete => self.state.works(cell, round),
             Ended::Interrupted => return Ok(true),
             Ended::Failed(why) => {
@@ -75,7 +76,7 @@ impl Rounds<'_> {
                 self.state.fails(cell, round, why);
             }
         }
-        self.state.write(self.folder)?;
+        self.write()?;
         Ok(false)
     }
 
@@ -101,7 +102,7 @@ impl Rounds<'_> {
             .cloned()
             .collect();
         for cell in self.failed()? {
-            let file = causes_file(self.folder, &cell);
+            let name = causes_file(Path::new(""), &cell);
             if !self.fits(self.needed_ns(std::slice::from_ref(&cell))) {
                 said.push(format!(
                     "{}: no time in the budget to look for the causes of what failed",
@@ -113,8 +114,8 @@ impl Rounds<'_> {
                 "{}: limits failed: again with the flight recorder, for the causes",
                 cell.words()
             ));
-            match self.child(&cell, &file, &with)? {
-                Ended::Complete => self.state.write(self.folder)?,
+            match self.child(&cell, &name, &with)? {
+                Ended::Complete => self.write()?,
                 Ended::Interrupted => return Ok(End::Interrupted),
                 Ended::Failed(why) => said.push(format!("{}: its causes could not be looked for: {why}", cell.words())),
             }
@@ -125,10 +126,11 @@ impl Rounds<'_> {
     /// Cells of which a limit failed, and whose causes were not looked for.
     fn failed(&self) -> Result<Vec<Cell>, Failure> {
         let rounds = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
+        let folder = &self.folder.now()?;
         let mut failed = Vec::new();
         for cell in &self.state.cells {
-            let files: Vec<PathBuf> = (1..=rounds).map(|round| run_file(self.folder, cell, round)).collect();
-            let is_open = !is_complete(&causes_file(self.folder, cell));
+            let files: Vec<PathBuf> = (1..=rounds).map(|round| run_file(folder, cell, round)).collect();
+            let is_open = !is_complete(&causes_file(folder, cell));
             if is_open && matrix::any_failed(&files)? {
                 failed.push(cell.clone());
             }
@@ -136,15 +138,22 @@ impl Rounds<'_> {
         Ok(failed)
     }
 
-    fn child(&mut self, cell: &Cell, file: &Path, options: &[String]) -> Result<Ended, Failure> {
+    fn child(&mut self, cell: &Cell, name: &Path, options: &[String]) -> Result<Ended, Failure> {
         let mut words: Vec<String> = options.iter().chain(&self.state.cpus).cloned().collect();
         if cell.isolation != Isolation::Isolcpus {
             // Without this a guest isolates all its CPUs but the first.
             words.push("--isolate=".to_owned());
         }
         let started = Instant::now();
-        let plan = lab::matrix::plan_file(self.folder, cell);
-        let ended = measure::run((&plan, file), &words, &self.interrupted, &mut self.keeper)?;
+        let ended = loop {
+            let folder = self.folder.now()?;
+            let plan = lab::matrix::plan_file(&folder, cell);
+            let ended = measure::run(self.folder, (&plan, name), &words, &self.interrupted, &mut self.keeper)?;
+            // Moved before it had found its plan or made its file: it has to look again.
+            if !matches!(ended, Ended::Failed(_)) || self.folder.now()? == folder {
+                break ended;
+            }
+        };
         let took_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.state.spent_ns += took_ns;
         if matches!(ended, Ended::Complete) {
@@ -152,9 +161,13 @@ impl Rounds<'_> {
             self.took_ns.push((cell.clone(), took_ns));
         }
         if self.interrupted.load(Ordering::Relaxed) {
-            self.state.write(self.folder)?;
+            self.write()?;
         }
         Ok(ended)
+    }
+
+    fn write(&self) -> Result<(), Failure> {
+        Ok(self.state.write(&self.folder.now()?)?)
     }
 
     /// How long these are expected to take: as long as they took before, or by their steps.
