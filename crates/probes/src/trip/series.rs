@@ -171,7 +171,9 @@ impl Describe for Trip {
         let (kind, what) = match code {
             notice::NOT_SENT => (
                 EventKind::NotCounted,
-                "not counted: the test set did not send all of its samples in time".into(),
+                "not counted: the test set did not send all of its samples in time; give it a CPU of its own (--cpu), or \
+                 --hold-idle"
+                    .into(),
             ),
             notice::NOT_HEARD => (
                 EventKind::NotCounted,
