@@ -38,6 +38,7 @@ fn pair(namespace: &NetNs) -> PacketPort {
         }
         let options = PortOptions {
             ethertypes: vec![0x88ba],
+            hidden: false,
             ring_frames: 0,
             frame_bytes: 512,
             promiscuous: false,

@@ -79,6 +79,7 @@ pub(crate) fn send_port(namespace: &NetNs, interface: &str) -> PacketPort {
 pub(crate) fn receive_options() -> PortOptions {
     PortOptions {
         ethertypes: vec![0x88ba],
+        hidden: false,
         ring_frames: 4096,
         frame_bytes: 512,
         promiscuous: true,
