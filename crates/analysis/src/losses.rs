@@ -62,6 +62,19 @@ impl Losses {
         }
     }
 
+    /// So many counts, of whole turns, were not missing after all at the last place that has them.
+    pub(crate) fn take_back(&mut self, counts: u64) {
+        if let Some(loss) = self
+            .0
+            .iter_mut()
+            .rev()
+            .take(20)
+            .find(|loss| loss.missing >= counts.saturating_sub(1))
+        {
+            loss.missing = loss.missing.saturating_sub(counts);
+        }
+    }
+
     /// The places at which something is missing for good.
     pub(crate) fn finish(self) -> Vec<Loss> {
         self.0.into_iter().filter(|loss| loss.missing > 0).collect()

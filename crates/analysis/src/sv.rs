@@ -5,7 +5,7 @@ use crate::arrival::Arrival;
 use crate::losses::{Loss, Losses};
 use crate::sink::{Budget, EventKind, Notes};
 use model::{Counter, Counters};
-use wire::sequence::{self, Accounting, Contents, Sequence, Settled, Step};
+use wire::sequence::{self, Accounting, Contents, Sequence, Settled, Step, What};
 use wire::sv::{FastPath, Frame, Marks};
 
 /// The changing parts of one ASDU.
@@ -90,6 +90,9 @@ impl SvStream {
     #[inline]
     fn tell(&mut self, budget: &mut Budget, notes: &mut Notes<'_>) {
         while let Some(finding) = self.sequence.take_finding() {
+            if finding.what == What::Held {
+                self.losses.take_back(finding.b);
+            }
             let frame = notes.frame;
             let kind = match finding.what.is_doubt() {
                 true => EventKind::Doubt,

@@ -174,7 +174,7 @@ fn each_fault_by_itself() {
     if !can_run("each_fault_by_itself") {
         return;
     }
-    let scripts: Vec<Script> = Fault::ALL
+    let scripts: Vec<Script> = Fault::AT_ONCE
         .into_iter()
         .zip(0..)
         .map(|(fault, number)| {
@@ -183,6 +183,24 @@ fn each_fault_by_itself() {
         })
         .collect();
     check(&scripts, 1);
+}
+
+/// In its first second, a jump back may be to copies of what came before it.
+#[test]
+fn restarts_are_told_after_a_second_of_the_stream() {
+    if !can_run("restarts_are_told_after_a_second_of_the_stream") {
+        return;
+    }
+    let scripts: Vec<Script> = [&[Fault::Restart][..], &Fault::ALL]
+        .into_iter()
+        .zip(1..)
+        .map(|(faults, number)| {
+            let mut spec = StreamSpec::new(&format!("RESTART{number}"), number);
+            spec.has_gone_round = true;
+            Script::make(&spec, faults, 20, u64::from(number))
+        })
+        .collect();
+    check(&scripts, 3);
 }
 
 #[test]
@@ -230,7 +248,7 @@ fn all_faults_together_in_streams_that_are_easily_confused() {
         let scripts: Vec<Script> = [plain, tagged, elsewhere, twin, double, tagged_double]
             .iter()
             .zip(seed * 100..)
-            .map(|(spec, seed)| Script::make(spec, &Fault::ALL, 40, seed))
+            .map(|(spec, seed)| Script::make(spec, &Fault::AT_ONCE, 40, seed))
             .collect();
         check(&scripts, seed);
     }
@@ -242,7 +260,7 @@ fn every_sample_is_recorded_with_both_stamps() {
     if !can_run("every_sample_is_recorded_with_both_stamps") {
         return;
     }
-    let scripts: Vec<Script> = Fault::ALL
+    let scripts: Vec<Script> = Fault::AT_ONCE
         .into_iter()
         .zip(0..)
         .map(|(fault, number)| {

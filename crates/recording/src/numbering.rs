@@ -157,6 +157,8 @@ mod tests {
         // The copy of the first one, late, ends no silence.
         assert_eq!(stream.number(100, 400_000_000), (100, 0));
         assert_eq!(stream.number(101, 1_000_250_000), (4_101, 0));
+        // Whole turns are counted when what follows has not shown that they were held back.
+        stream.sequence_mut().end(Some(1_000_250_000));
         assert_eq!(stream.sequence().counters().lost, 3_999);
     }
 

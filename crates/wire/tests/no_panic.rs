@@ -6,7 +6,7 @@ use proptest::strategy::{Just, Strategy};
 use testing::vectors::{vector, vectors};
 use wire::ether::{EthernetView, Hidden, VlanTag};
 use wire::goose::{self, Data};
-use wire::sequence::{Sample, Sequence};
+use wire::sequence::{Contents, Sample, Sequence};
 use wire::{FrameError, avtp, sv, test_frame};
 
 /// Everything this crate can do with a frame.
@@ -173,6 +173,7 @@ proptest! {
         rate in prop_oneof![Just(None), Just(Some(4000)), (1_u32..=1 << 16).prop_map(Some)],
         parts in prop::collection::vec(counts_going_on(), 1..8),
         at_once in 1_usize..4,
+        kinds in prop_oneof![Just(1_u32), Just(7), Just(997)],
         stamped: bool,
     ) {
         let mut sequence = rate.map_or_else(Sequence::learning, Sequence::checking).comparing();
@@ -181,7 +182,8 @@ proptest! {
             let longest = part.iter().map(Vec::len).max().unwrap_or(0);
             for (count, every_ns) in (0..longest).flat_map(|at| part.iter().filter_map(move |counts| counts.get(at))) {
                 now_ns += every_ns;
-                sequence.accept(Sample { at_ns: stamped.then_some(now_ns), ..Sample::from(*count) });
+                let contents = Contents::new(1 + u32::from(*count) % kinds);
+                sequence.accept(Sample { contents, at_ns: stamped.then_some(now_ns), ..Sample::from(*count) });
                 while sequence.take_finding().is_some() {}
             }
             sequence.look(now_ns);

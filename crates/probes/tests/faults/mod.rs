@@ -27,6 +27,18 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    /// Those that are told at once, from the first second of a stream on.
+    pub(crate) const AT_ONCE: [Self; 7] = [
+        Self::Drop,
+        Self::Duplicate,
+        Self::Swap,
+        Self::OutOfRange,
+        Self::Malformed,
+        Self::SmpSynch,
+        Self::Simulation,
+    ];
+
+    /// All, of a stream that has gone round.
     pub(crate) const ALL: [Self; 8] = [
         Self::Drop,
         Self::Duplicate,
@@ -52,6 +64,8 @@ pub(crate) struct StreamSpec {
     pub(crate) asdus: u16,
     /// First smpCnt.
     pub(crate) first: u16,
+    /// Whether it has gone round once before anything is wrong with it.
+    pub(crate) has_gone_round: bool,
 }
 
 impl StreamSpec {
@@ -65,6 +79,7 @@ impl StreamSpec {
             rate: 4_800,
             asdus: 1,
             first: 100,
+            has_gone_round: false,
         }
     }
 }
@@ -92,6 +107,9 @@ impl Script {
     /// A stream with `rounds` faults, each of a kind drawn from `faults`, and 20 to 60 sound frames around each.
     pub(crate) fn make(spec: &StreamSpec, faults: &[Fault], rounds: u64, seed: u64) -> Self {
         let mut maker = Maker::new(spec, seed);
+        if spec.has_gone_round {
+            maker.send_sound(u64::from(spec.rate / spec.asdus));
+        }
         maker.sound();
         for round in 0..rounds {
             if let Some(last) = (faults.len() as u64).checked_sub(1) {
@@ -200,7 +218,12 @@ impl Maker {
 
     /// 20 to 60 frames with nothing wrong.
     fn sound(&mut self) {
-        for _ in 0..self.numbers.within(20, 60) {
+        let frames = self.numbers.within(20, 60);
+        self.send_sound(frames);
+    }
+
+    fn send_sound(&mut self, frames: u64) {
+        for _ in 0..frames {
             let frame = self.take();
             self.send(frame);
             self.script.received += self.script.asdus;

@@ -24,6 +24,8 @@ pub enum What {
     StoppedUncounted,
     /// After `a` ns the counter, by `b` ahead, does not stand where the time says: what was lost is not known.
     Uncountable,
+    /// After `a` ns of silence came more samples than were due since: they were held back for `b` counts of whole turns.
+    Held,
     /// The counter jumped from `a` to `b` without the time for it.
     Restart,
     /// A second sequence under the same identity: the stream was at `a`, the other at `b`.
@@ -46,7 +48,7 @@ pub enum What {
 
 impl What {
     /// Every kind, by its number.
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::RateLearned,
         Self::OtherRate,
         Self::OddRate,
@@ -55,6 +57,7 @@ impl What {
         Self::Stopped,
         Self::StoppedUncounted,
         Self::Uncountable,
+        Self::Held,
         Self::Restart,
         Self::SecondSequence,
         Self::Conflict,
@@ -83,6 +86,7 @@ impl What {
             Self::OddRate
                 | Self::StoppedUncounted
                 | Self::Uncountable
+                | Self::Held
                 | Self::Restart
                 | Self::SecondSequence
                 | Self::Conflict
@@ -144,6 +148,12 @@ impl Display for Finding {
                  restarted, or a clock stepped; what was lost is not known",
                 time(a)
             ),
+            What::Held => write!(
+                out,
+                "silent for {}, then the samples of that time came at once: they were held back and came late, or the publisher paused \
+                 (whether {b} more are lost is not known)",
+                time(a)
+            ),
             What::Restart => write!(
                 out,
                 "smpCnt jumped from {a} to {b}: the publisher restarted or resynchronised, or it is another one; what was lost is not \
@@ -151,8 +161,8 @@ impl Display for Finding {
             ),
             What::SecondSequence => write!(
                 out,
-                "two sequences under one identity: the stream was at smpCnt {a}, and a second one came with {b}: a second publisher, \
-                 or injected frames"
+                "two sequences under one identity: the stream was at smpCnt {a}, and a second one came with {b}: late copies whose \
+                 contents do not show it, a second publisher, or injected frames"
             ),
             What::Conflict => write!(
                 out,

@@ -52,6 +52,11 @@ impl History {
         self.0.fill(0);
     }
 
+    /// Whether the contents of this count are known.
+    pub(super) fn knows(&self, count: u32) -> bool {
+        self.0.get(count as usize).is_some_and(|contents| *contents != 0)
+    }
+
     pub(super) fn compare(&self, count: u32, contents: Option<Contents>) -> Likeness {
         let known = |count: u32| self.0.get(count as usize).copied().unwrap_or(0);
         let Some((now, before)) = contents.map(NonZeroU32::get).zip(NonZeroU32::new(known(count))) else {

@@ -1,7 +1,9 @@
 //! The rate of a stream, and what happened before it was known.
 
 use super::line::{Line, counts};
-use super::{Counters, RateLearner, Sample, Sequence, What};
+use super::pace::Pace;
+use super::silence::NEARLY_A_TURN_NS;
+use super::{Counters, RateLearner, Sample, Sequence, WINDOW, What};
 
 /// A wrap that takes longer than so many tenths of the time between frames may have lost some.
 const WRAP_TENTHS: i64 = 25;
@@ -51,13 +53,40 @@ impl Pending {
     }
 }
 
+/// What the pace of a counter says of its rate, before a wrap has shown it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ByPace {
+    /// Nothing.
+    Untried,
+    /// A profile's rate, which is taken for that of the stream until its wrap shows it.
+    Adopted,
+    /// A rate that the counter has disproved.
+    Refuted,
+}
+
 impl Sequence {
     /// From here on the counter runs from 0 to `rate - 1`; what was counted stays, and what happened before is decided.
-    pub fn set_rate(&mut self, rate: u32) {
-        let was_known = self.is_rate_known;
-        self.rate = rate.clamp(1, 1 << 16);
-        self.is_rate_known = true;
+    fn set_rate(&mut self, rate: u32) {
+        let was_certain = self.rate().is_some();
+        self.adopt(rate);
+        self.by_pace = ByPace::Untried;
         self.learner = None;
+        if !was_certain {
+            self.findings.push(What::RateLearned, u64::from(self.rate), 0);
+        }
+    }
+
+    /// Takes this rate for that of the stream.
+    fn adopt(&mut self, rate: u32) {
+        let rate = rate.clamp(1, 1 << 16);
+        if self.is_rate_known && self.rate == rate {
+            return;
+        }
+        self.settle_held();
+        let was_known = self.is_rate_known;
+        self.rate = rate;
+        self.is_rate_known = true;
+        self.within_the_rate();
         // Both are in counts of the rate before.
         self.skipped.fill(0);
         self.before = None;
@@ -66,9 +95,30 @@ impl Sequence {
             .newest_ns
             .map_or_else(Line::default, |at_ns| Line::from(self.index, at_ns));
         if !was_known {
-            self.findings.push(What::RateLearned, u64::from(self.rate), 0);
             self.explain();
         }
+    }
+
+    /// A newest sample that the rate does not have is none of the stream: it begins anew with the next one.
+    fn within_the_rate(&mut self) {
+        if let Some(beyond) = self.newest.filter(|newest| *newest >= self.rate) {
+            self.newest = None;
+            self.findings
+                .push(What::OutOfRange, u64::from(beyond), u64::from(self.rate));
+        }
+    }
+
+    /// Takes a profile's rate, which the pace is near to.
+    pub(super) fn adopt_pace(&mut self, rate: u32) {
+        self.by_pace = ByPace::Adopted;
+        self.adopt(rate);
+    }
+
+    /// The counter does not run as its pace said.
+    fn refute_pace(&mut self) {
+        (self.rate, self.is_rate_known, self.by_pace) = (1 << 16, false, ByPace::Refuted);
+        self.line = Line::default();
+        self.pace = Pace::default();
     }
 
     /// Looks whether the count before this one was the last of a second.
@@ -77,12 +127,16 @@ impl Sequence {
         let Some(mut learner) = self.learner.take() else { return };
         let highest = learner.highest();
         let shown = learner.observe(sample.smp_cnt);
+        let is_certain = self.rate().is_some();
         match shown {
-            Some(rate) if !self.is_rate_known && self.is_shown(rate, &learner, sample) => self.set_rate(rate),
-            _ if !self.is_rate_known => match self.rate_by_pace(&learner, sample) {
-                Some(rate) => self.set_rate(rate),
-                None => self.learner = Some(learner),
-            },
+            Some(rate) if !is_certain && self.is_shown(rate, &learner, sample) => {
+                self.settle_jump(u32::from(sample.smp_cnt), rate);
+                self.set_rate(rate);
+            }
+            _ if !is_certain => {
+                self.learner = Some(learner);
+                self.look_at_pace(sample);
+            }
             // It is what was said.
             Some(rate) if rate == self.rate => {}
             // Two wraps that agree may have lost the same counts; a profile's rate is none by chance.
@@ -104,17 +158,17 @@ impl Sequence {
         self.learner = Some(learner);
     }
 
-    /// Whether a wrap at `rate` shows it. A profile's rate is none by chance. Another one may be the profile's with the same loss at
-    /// every wrap: then more time passes there than between two frames.
+    /// Whether a wrap at `rate` shows it. A profile's rate is none by chance, unless the pace says another. Another one may be the profile's
+    /// with the same loss at every wrap: then more time passes there than between two frames.
     fn is_shown(&mut self, rate: u32, learner: &RateLearner, sample: &Sample) -> bool {
         if learner.is_known(rate) {
-            return true;
+            return match self.by_pace {
+                ByPace::Untried => true,
+                ByPace::Adopted => self.rate == rate,
+                ByPace::Refuted => learner.has_agreed(),
+            };
         }
-        let took_ns = sample
-            .at_ns
-            .zip(self.newest_ns)
-            .map(|(now, before)| now.saturating_sub(before));
-        match took_ns.zip(self.pace.frame_ns()) {
+        match self.took_ns(sample).zip(self.pace.frame_ns()) {
             Some((took_ns, frame_ns)) => took_ns / WRAP_TENTHS <= frame_ns / 10,
             None => {
                 self.findings.push(What::OddRate, u64::from(rate), 0);
@@ -123,25 +177,40 @@ impl Sequence {
         }
     }
 
+    /// Time since the newest sample.
+    fn took_ns(&self, sample: &Sample) -> Option<i64> {
+        let (now_ns, newest_ns) = sample.at_ns.zip(self.newest_ns)?;
+        Some(now_ns.saturating_sub(newest_ns))
+    }
+
+    /// Takes the rate of the profile whose pace the counter has, and takes it back where the counter shows another one.
+    fn look_at_pace(&mut self, sample: &Sample) {
+        match self.by_pace {
+            ByPace::Untried if self.before.is_none() => {
+                if let Some(rate) = self.profile_by_pace().filter(|rate| self.newest < Some(*rate)) {
+                    self.adopt_pace(rate);
+                }
+            }
+            ByPace::Adopted if self.is_refuted(sample) => self.refute_pace(),
+            _ => {}
+        }
+    }
+
+    /// A count beyond the rate; or a step back to the first counts that takes no longer than one from frame to frame, though others are
+    /// missing before it by that rate.
+    fn is_refuted(&self, sample: &Sample) -> bool {
+        let count = u32::from(sample.smp_cnt);
+        let (Some(newest), Some(took_ns)) = (self.newest, self.took_ns(sample)) else {
+            return false;
+        };
+        let ahead = u64::from((count + self.rate - newest) % self.rate);
+        let is_wrap = count <= WINDOW && ahead > u64::from(WINDOW) && ahead < u64::from(self.rate / 2);
+        count >= self.rate || (is_wrap && counts(took_ns, self.rate) < ahead / 2)
+    }
+
     /// The profile that the counter's pace is of.
     pub(super) fn profile_by_pace(&self) -> Option<u32> {
         self.pace.profile(self.learner.as_ref().map_or(1, RateLearner::asdus))
-    }
-
-    /// The profile that the counter's pace is of, where it explains the step back to this sample.
-    fn rate_by_pace(&self, learner: &RateLearner, sample: &Sample) -> Option<u32> {
-        let newest = self.newest?;
-        let count = u32::from(sample.smp_cnt);
-        let took_ns = sample.at_ns?.checked_sub(self.newest_ns?)?;
-        if count + super::WINDOW >= newest {
-            return None;
-        }
-        let rate = self.pace.profile(learner.asdus())?;
-        if newest >= rate || count >= rate {
-            return None;
-        }
-        let ahead = u64::from((count + rate - newest) % rate);
-        (counts(took_ns, rate).abs_diff(ahead) <= ahead / 2 + 1).then_some(rate)
     }
 
     /// The counter went back, or far on, and the rate is not known.
@@ -154,10 +223,7 @@ impl Sequence {
         self.pending.push(Unexplained {
             from,
             to: count,
-            took_ns: sample
-                .at_ns
-                .zip(self.newest_ns)
-                .map(|(now, before)| now.saturating_sub(before)),
+            took_ns: self.took_ns(sample),
             counted,
             is_wrap,
         });
@@ -170,7 +236,7 @@ impl Sequence {
             match self.missing_in(step) {
                 Some(missing) => {
                     let Counters { lost, gaps, .. } = &mut self.counters;
-                    *lost += missing - step.counted.min(missing);
+                    *lost = lost.saturating_add(missing - step.counted.min(missing));
                     *gaps += u64::from(missing > 0 && step.counted == 0);
                 }
                 None => self.unexplained(step),
@@ -195,7 +261,8 @@ impl Sequence {
                 let slack = rate.div_ceil(20);
                 let elapsed = counts(took_ns, self.rate);
                 let turns = (elapsed + slack).checked_sub(ahead)? / rate;
-                let by_time = ahead + turns * rate;
+                // Whole turns may have been held back as well: what followed is not known any more.
+                let by_time = Some(ahead).filter(|ahead| turns == 0 || *ahead > WINDOW.into())? + turns * rate;
                 (elapsed.abs_diff(by_time) <= rate.div_ceil(4)).then_some(by_time)?
             }
         };
@@ -207,14 +274,18 @@ impl Sequence {
         if step.is_wrap {
             self.counters.restarts += 1;
             self.findings.push(What::Restart, from, to);
-        } else {
-            let silent_ns = step.took_ns.unwrap_or(0).unsigned_abs();
-            self.findings
-                .push(What::Uncountable, silent_ns, to.saturating_sub(from));
+            return;
         }
+        let Counters { lost, gaps, .. } = &mut self.counters;
+        *lost = lost.saturating_sub(step.counted);
+        *gaps = gaps.saturating_sub(u64::from(step.counted > 0));
+        let silent_ns = step.took_ns.unwrap_or(0).unsigned_abs();
+        self.findings
+            .push(What::Uncountable, silent_ns, to.saturating_sub(from));
     }
 
-    /// The stream has ended without having shown its rate: its pace may be that of a profile, else nothing explains what is pending.
+    /// The stream has ended without having shown its rate: its pace may be that of a profile, else nothing explains what is pending but
+    /// the time that it took.
     pub(super) fn give_up_rate(&mut self) {
         if self.is_rate_known || self.pending.count == 0 {
             return;
@@ -225,7 +296,16 @@ impl Sequence {
         }
         let pending = std::mem::take(&mut self.pending);
         for step in &pending.steps[..pending.count] {
-            self.unexplained(step);
+            if !self.is_plain_loss(step) {
+                self.unexplained(step);
+            }
         }
+    }
+
+    /// Whether it is one step forward, for which there was time.
+    fn is_plain_loss(&self, step: &Unexplained) -> bool {
+        let ahead = u64::from(step.to.saturating_sub(step.from));
+        let has_time = |took_ns| took_ns < NEARLY_A_TURN_NS && self.pace.allows(ahead, took_ns);
+        !step.is_wrap && step.took_ns.is_none_or(has_time)
     }
 }

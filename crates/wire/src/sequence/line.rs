@@ -25,7 +25,7 @@ impl Line {
         if self.lead_ns.is_none() && self.lead_before_ns.is_none() {
             *self = Self::from(index, at_ns);
         }
-        if index >= self.base + u64::from(rate) {
+        if index >= self.base.saturating_add(u64::from(rate)) {
             self.turn(index, rate);
         }
         let place_ns = places_ns(index.saturating_sub(self.base), rate);
@@ -60,7 +60,7 @@ impl Line {
     }
 
     /// From when number `index` is due to `at_ns`.
-    fn elapsed_ns(&self, index: u64, rate: u32, at_ns: i64) -> Option<i64> {
+    pub(super) fn elapsed_ns(&self, index: u64, rate: u32, at_ns: i64) -> Option<i64> {
         let leads = self.lead_ns.into_iter().chain(self.lead_before_ns);
         let lead = leads.min()?;
         let place_ns = match index.checked_sub(self.base) {

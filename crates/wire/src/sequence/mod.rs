@@ -6,6 +6,7 @@
 
 mod accounting;
 mod finding;
+mod held;
 mod history;
 mod jump;
 mod learn;
@@ -15,6 +16,7 @@ mod quiet;
 mod rate;
 mod sample;
 mod silence;
+mod strays;
 
 pub use accounting::{Accounting, Settled};
 pub use finding::{Finding, What};
@@ -25,11 +27,13 @@ pub use sample::{Counters, Sample, Step};
 
 use crate::ether::Mac;
 use finding::Findings;
+use held::Held;
 use history::{Likeness, REMEMBERED};
-use jump::{Before, Strays};
-use learn::Pending;
+use jump::Before;
+use learn::{ByPace, Pending};
 use line::Line;
 use pace::Pace;
+use strays::Strays;
 
 /// A sample up to this many counts behind the newest one is late; one further behind is too late to be taken back from those
 /// that are lost.
@@ -38,7 +42,7 @@ pub const WINDOW: u32 = 16;
 const WORDS: usize = REMEMBERED as usize / 64;
 
 /// Most samples in a frame: so many can come late together.
-const MOST_ASDUS: u32 = 8;
+const MOST_ASDUS: u32 = crate::sv::MAX_ASDUS as u32;
 
 /// A loss in a silence this long is told as one.
 const INTERRUPTION_NS: i64 = 100_000_000;
@@ -47,12 +51,13 @@ const INTERRUPTION_NS: i64 = 100_000_000;
 #[derive(Debug, Clone)]
 pub struct Sequence {
     rate: u32,
-    /// Whether `rate` is that of the stream, or was given as that.
+    /// Whether `rate` is that of the stream, or was given as that, or is taken for it.
     is_rate_known: bool,
+    by_pace: ByPace,
     /// While the wrap has not shown the rate.
     learner: Option<RateLearner>,
     newest: Option<u32>,
-    /// Number of the newest sample, in order of the schedule.
+    /// Number of the newest sample, in order of the schedule. That of the first one is 1.
     index: u64,
     /// When it came.
     newest_ns: Option<i64>,
@@ -70,6 +75,8 @@ pub struct Sequence {
     before: Option<Before>,
     strays: Strays,
     pending: Pending,
+    /// A loss that what follows may disprove.
+    held: Option<Held>,
     is_silent: bool,
     counters: Counters,
     findings: Findings,
@@ -83,6 +90,7 @@ impl Sequence {
         Self {
             rate,
             is_rate_known: true,
+            by_pace: ByPace::Untried,
             learner: None,
             newest: None,
             index: 0,
@@ -97,14 +105,15 @@ impl Sequence {
             before: None,
             strays: Strays::default(),
             pending: Pending::default(),
+            held: None,
             is_silent: false,
             counters: Counters::default(),
             findings: Findings::default(),
         }
     }
 
-    /// Supervises a stream of unknown rate: the counter is taken to run to 65535 until its wrap, or its wrap and its pace, show the rate.
-    /// What happened before that is decided then.
+    /// Supervises a stream of unknown rate. Its pace tells a profile's rate within a fifth of a second, and its wrap confirms it, or tells
+    /// another one. Until then the counter is taken to run to 65535; what happened before is decided when the rate is known.
     pub fn learning() -> Self {
         Self {
             is_rate_known: false,
@@ -141,9 +150,9 @@ impl Sequence {
         self
     }
 
-    /// Samples per second; `None` while it is not known.
+    /// Samples per second; `None` while it is not certain.
     pub fn rate(&self) -> Option<u32> {
-        self.is_rate_known.then_some(self.rate)
+        (self.is_rate_known && self.by_pace != ByPace::Adopted).then_some(self.rate)
     }
 
     /// The counters so far.
@@ -191,8 +200,15 @@ impl Sequence {
         if self.before.is_some() {
             self.doubt_jump(count);
         }
+        if self.strays.are_unproven() {
+            self.look_at_unproven(count, &sample);
+        }
+        let was_held = self.held.is_some() && self.before.is_none() && self.look_at_held(&sample);
         match self.newest {
-            Some(newest) => self.place(newest, count, &sample),
+            Some(newest) => match self.place(newest, count, &sample) {
+                step if was_held && step.is_newest() => Step::Restart,
+                step => step,
+            },
             None => {
                 self.begin(count, &sample);
                 Step::First
@@ -205,7 +221,7 @@ impl Sequence {
         let ahead = (count + self.rate - newest) % self.rate;
         let behind = (newest + self.rate - count) % self.rate;
         if let Some(silent_ns) = self.silence_before(sample)
-            && let Some(step) = self.after_silence(count, ahead, silent_ns, sample)
+            && let Some(step) = self.in_silence(count, ahead, silent_ns, sample)
         {
             return step;
         }
@@ -225,7 +241,7 @@ impl Sequence {
         self.newest = Some(count);
         self.seen = 1;
         self.missing = 0;
-        self.index += 1;
+        self.index = self.index.saturating_add(1);
         self.line = Line::default();
         self.pace = Pace::default();
         self.came(count, sample);
@@ -243,16 +259,27 @@ impl Sequence {
         }
         self.newest_ns = sample.at_ns;
         match &mut self.before {
-            Some(before) => before.keep(count, sample.contents),
+            Some(before) => before.keep(count, sample),
             None => self.history.set(count, sample.contents),
         }
     }
 
-    /// The stream moved on by `ahead` counts, to `count`.
+    /// The stream moved on by `ahead` counts, to `count`; those between are lost.
     #[inline]
     fn go_on(&mut self, count: u32, ahead: u64, sample: &Sample) -> Step {
+        let silent_ns = self.move_on(count, ahead, sample);
+        if ahead == 1 {
+            return Step::Next;
+        }
+        self.lose(ahead - 1, silent_ns);
+        self.leave_out(count, ahead - 1)
+    }
+
+    /// The newest sample is `ahead` counts further, at `count`; returns how long nothing came before it, in ns.
+    #[inline]
+    fn move_on(&mut self, count: u32, ahead: u64, sample: &Sample) -> i64 {
         self.newest = Some(count);
-        self.index += ahead;
+        self.index = self.index.saturating_add(ahead);
         self.too_late_in_a_row = 0;
         let shift = u32::try_from(ahead).unwrap_or(u32::MAX);
         let shifted = |bits: u32| bits.checked_shl(shift).unwrap_or(0);
@@ -266,22 +293,12 @@ impl Sequence {
             .zip(sample.at_ns)
             .map_or(0, |(before, now)| now.saturating_sub(before));
         self.came(count, sample);
-        if ahead == 1 {
-            return Step::Next;
-        }
-        self.lose(count, ahead - 1, silent_ns)
+        silent_ns
     }
 
     /// So many counts are missing before `count`.
     #[cold]
-    fn lose(&mut self, count: u32, lost: u64, silent_ns: i64) -> Step {
-        self.counters.gaps += 1;
-        self.counters.lost += lost;
-        let lost_ns = lost.saturating_mul(1_000_000_000) / u64::from(self.rate);
-        // A receiver that was held up misses none, or few, of those that came meanwhile.
-        if silent_ns >= INTERRUPTION_NS && (lost_ns >= silent_ns.unsigned_abs() / 2 || !self.is_rate_known) {
-            self.findings.push(What::Interrupted, silent_ns.unsigned_abs(), lost);
-        }
+    fn leave_out(&mut self, count: u32, lost: u64) -> Step {
         match &mut self.before {
             Some(before) => before.skips(count, lost),
             None => self.skip(count, lost),
@@ -289,15 +306,30 @@ impl Sequence {
         Step::Gap(u32::try_from(lost).unwrap_or(u32::MAX))
     }
 
+    #[cold]
+    fn lose(&mut self, lost: u64, silent_ns: i64) {
+        self.counters.gaps += 1;
+        self.counters.lost = self.counters.lost.saturating_add(lost);
+        let lost_ns = lost.saturating_mul(1_000_000_000) / u64::from(self.rate);
+        // A receiver that was held up misses none, or few, of those that came meanwhile.
+        if silent_ns >= INTERRUPTION_NS && (lost_ns >= silent_ns.unsigned_abs() / 2 || !self.is_rate_known) {
+            self.findings.push(What::Interrupted, silent_ns.unsigned_abs(), lost);
+        }
+    }
+
     /// Remembers the `lost` counts before `count`; of more than a second's, the last second's.
     fn skip(&mut self, count: u32, lost: u64) {
         let most = self.rate.min(REMEMBERED) - 1;
         for back in 1..=u32::try_from(lost).unwrap_or(most).min(most) {
             let skipped = (count + self.rate - back) % self.rate;
-            if let Some(word) = self.skipped.get_mut(word(skipped)) {
-                *word |= bit(skipped);
-            }
+            self.mark_skipped(skipped);
             self.history.forget(skipped);
+        }
+    }
+
+    fn mark_skipped(&mut self, count: u32) {
+        if let Some(word) = self.skipped.get_mut(word(count)) {
+            *word |= bit(count);
         }
     }
 
@@ -332,7 +364,7 @@ impl Sequence {
         // Not missing: it belongs to the time before the stream's first sample, so it was never counted as lost.
         if self.missing & bit != 0 {
             self.missing &= !bit;
-            self.counters.lost -= 1;
+            self.found_one();
         }
         Step::OutOfOrder
     }

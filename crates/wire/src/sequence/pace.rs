@@ -1,10 +1,13 @@
 //! How fast a counter of unknown rate runs, by the instants of its samples.
 
-use super::line::EARLY_NS;
+use super::line::{EARLY_NS, counts};
 use super::rate::KNOWN_RATES;
 
 /// What is measured over less says nothing.
 const SPAN_NS: i64 = 200_000_000;
+
+/// The counter turns once a second; a publisher's second may be a little shorter.
+const TURN_NS: i64 = 900_000_000;
 
 /// As few counts.
 const COUNTS: u32 = 16;
@@ -46,10 +49,28 @@ impl Pace {
         Some((self.rate()? * ns.max(0) as f64 / 1e9).round() as u64)
     }
 
-    /// Most counts that a stream of this pace moves on by in so much time.
-    pub(super) fn most_ahead(&self, ns: i64) -> Option<u64> {
-        let counts = self.counts_in(ns.saturating_add(EARLY_NS))?;
-        Some(counts + u64::from(super::WINDOW))
+    /// Most counts that a stream of this pace moves on by in so much time; while it is not known, of the fastest profile's without delay.
+    pub(super) fn most_ahead(&self, ns: i64) -> u64 {
+        let [.., fastest] = KNOWN_RATES;
+        let counts = self
+            .counts_in(ns.saturating_add(EARLY_NS))
+            .unwrap_or_else(|| counts(ns, fastest));
+        counts + u64::from(super::WINDOW)
+    }
+
+    /// Whether the counter came by `count` less than a turn before `at_ns`.
+    pub(super) fn has_passed(&self, count: u32, at_ns: i64) -> bool {
+        self.first.is_some_and(|(first, first_ns)| {
+            (first..=self.newest.0).contains(&count) && at_ns.saturating_sub(first_ns) < TURN_NS
+        })
+    }
+
+    /// Whether a step forward is no more than twice what its time allows at the pace so far, however short that was measured.
+    pub(super) fn allows(&self, ahead: u64, took_ns: i64) -> bool {
+        let Some((count, at_ns)) = self.first else { return false };
+        let (counts, ns) = (self.newest.0.saturating_sub(count), self.newest.1.saturating_sub(at_ns));
+        let scaled = |of: u64, ns: i64| u128::from(of) * u128::from(ns.max(0).unsigned_abs());
+        scaled(ahead, ns) <= 2 * scaled(u64::from(counts), took_ns)
     }
 
     /// Mean time between frames, in ns.

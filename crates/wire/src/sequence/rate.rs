@@ -5,6 +5,9 @@ use super::{MOST_ASDUS, WINDOW};
 /// Rates of the profiles in use (9-2LE at 50 and 60 Hz, IEC 61869-9), samples per second.
 pub const KNOWN_RATES: [u32; 6] = [4000, 4800, 5760, 12_800, 14_400, 15_360];
 
+/// Copies of two frames may come where the counter is about to wrap.
+const COPIES: u32 = 2 * MOST_ASDUS;
+
 /// Watches a counter until its wrap shows the rate: at once when the highest count is that of a known profile (up to 16
 /// lost samples around the wrap are forgiven), otherwise when two wraps in a row agree. Only a step back to the first counts
 /// of a second is a wrap; a sample that comes far too late is none.
@@ -15,6 +18,7 @@ pub struct RateLearner {
     last: Option<u32>,
     highest: u32,
     candidate: Option<u32>,
+    has_agreed: bool,
     /// What was before a step back that was no wrap.
     before: Option<Before>,
 }
@@ -46,6 +50,7 @@ impl RateLearner {
             last: None,
             highest: 0,
             candidate: None,
+            has_agreed: false,
             before: None,
         }
     }
@@ -64,6 +69,16 @@ impl RateLearner {
     /// The highest count since the last wrap.
     pub(super) fn highest(&self) -> u32 {
         self.highest
+    }
+
+    /// Whether the wrap before the last one was at the same count.
+    pub(super) fn has_agreed(&self) -> bool {
+        self.has_agreed
+    }
+
+    /// The rate of a profile whose last counts may be lost.
+    fn known_from(&self, seen: u32) -> Option<u32> {
+        (seen..=seen + WINDOW).find(|&rate| self.is_known(rate))
     }
 
     /// Takes the next count; returns the rate once it is known.
@@ -87,12 +102,15 @@ impl RateLearner {
         }
         let seen = self.highest + 1;
         self.highest = count;
-        if let Some(known) = (seen..=seen + WINDOW).find(|&rate| self.is_known(rate)) {
-            return Some(known);
-        }
-        let agreed = self.candidate == Some(seen);
+        // Where copies come late, the count before the wrap is one of them: the counter had been further.
+        let further = self.before.take().map(|before| before.highest + 1);
+        self.has_agreed = self.candidate == Some(seen);
         self.candidate = Some(seen);
-        agreed.then_some(seen)
+        let known = [Some(seen), further]
+            .into_iter()
+            .flatten()
+            .find_map(|seen| self.known_from(seen));
+        known.or(self.has_agreed.then_some(seen))
     }
 
     /// Forgets a step back when the counter goes on where it was before it.
@@ -102,7 +120,7 @@ impl RateLearner {
         if (1..=WINDOW).contains(&count.wrapping_sub(before.last)) {
             (self.last, self.highest) = (Some(before.last), before.highest);
             self.before = None;
-        } else if before.since >= MOST_ASDUS {
+        } else if before.since > COPIES {
             self.before = None;
         }
     }

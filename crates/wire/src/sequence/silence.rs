@@ -1,11 +1,18 @@
 //! Silence: what was lost in it, and when to report it.
 
+use super::learn::ByPace;
 use super::line::{EARLY_NS, Line, counts};
 use super::pace::Pace;
 use super::{Sample, Sequence, Step, WINDOW, What};
 
 /// A stream that was silent for longer may have lost more than its counter shows: time tells.
 const SILENCE_NS: i64 = 250_000_000;
+
+/// A counter may have turned in this time, less the counts that come late.
+pub(super) const NEARLY_A_TURN_NS: i64 = 700_000_000;
+
+/// More strays in a row than those of a few frames: the stream itself goes on there.
+const STRAYS: u32 = 3 * super::MOST_ASDUS;
 
 /// A silence this long is told while it lasts, and is a loss, or a doubt, where the stream does not come back.
 const STOPPED_NS: i64 = 500_000_000;
@@ -18,12 +25,34 @@ impl Sequence {
         (silent_ns > SILENCE_NS).then_some(silent_ns)
     }
 
+    /// Looks at a sample after a silence, which samples that the stream had passed do not end.
+    #[cold]
+    pub(super) fn in_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
+        if !self.is_rate_known || ahead <= WINDOW || self.is_on_time(ahead, silent_ns) {
+            return self.after_silence(count, ahead, silent_ns, sample);
+        }
+        if self.too_late_in_a_row > STRAYS {
+            return Some(self.restart(count, sample));
+        }
+        match self.come_late(count, sample) {
+            None => self.after_silence(count, ahead, silent_ns, sample),
+            step => step,
+        }
+    }
+
+    /// Whether the counter stands where the time of the silence takes it, at the latest.
+    fn is_on_time(&self, ahead: u32, silent_ns: i64) -> bool {
+        let elapsed = counts(silent_ns, self.rate).saturating_add(u64::from(WINDOW / 2));
+        let behind = elapsed.saturating_sub(u64::from(ahead)) % u64::from(self.rate);
+        // The samples of a frame come together.
+        elapsed >= u64::from(ahead) && behind <= u64::from(WINDOW + super::MOST_ASDUS)
+    }
+
     /// Places a sample by its count and the time together; `None` where the silence changes nothing.
     ///
     /// The counter alone cannot tell an interruption of half a second or more from a restart of the publisher, nor one of a whole second
     /// from none. Where it stands where the time says, the samples of that time are lost.
-    #[cold]
-    pub(super) fn after_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
+    fn after_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
         if !self.is_rate_known {
             return self.after_silence_unrated(count, ahead, silent_ns, sample);
         }
@@ -43,7 +72,10 @@ impl Sequence {
             return Some(self.uncountable(count, ahead, silent_ns, sample));
         }
         self.confirm();
-        Some(self.go_on(count, by_time, sample))
+        Some(match turns.min(by_time - 1) {
+            0 => self.go_on(count, by_time, sample),
+            _ => self.go_on_held(count, by_time, turns * rate, sample),
+        })
     }
 
     /// The counter does not stand where the time says.
@@ -66,14 +98,15 @@ impl Sequence {
     fn after_silence_unrated(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
         if let Some(rate) = self
             .profile_by_pace()
-            .filter(|rate| count < *rate && self.newest < Some(*rate))
+            .filter(|rate| count < *rate && self.newest < Some(*rate) && self.by_pace == ByPace::Untried)
         {
-            self.set_rate(rate);
+            self.adopt_pace(rate);
             let ahead = (count + rate - self.newest.unwrap_or(0)) % rate;
             return self.after_silence(count, ahead, silent_ns, sample);
         }
         if !(1..self.rate / 2).contains(&ahead) {
-            return None;
+            // What stands near the newest sample may be a copy, or as many counts before it, of the next turn.
+            return (silent_ns >= NEARLY_A_TURN_NS).then(|| self.restart(count, sample));
         }
         let expected = self.pace.counts_in(silent_ns);
         let half = self.pace.counts_in(1_000_000_000 / 2).unwrap_or(0);
@@ -120,8 +153,10 @@ impl Sequence {
     /// The stream is followed no longer, at `now_ns` of the samples' clock: all that came before was given. What was due since the newest
     /// sample is lost. To be said once, before the last findings are taken.
     pub fn end(&mut self, now_ns: Option<i64>) {
-        self.confirm();
+        self.end_jump();
         self.give_up_rate();
+        self.settle_held();
+        self.give_up_strays();
         if let Some(silent_ns) = now_ns.and_then(|now_ns| self.stopped_for(now_ns)) {
             self.stopped(silent_ns);
         }
@@ -141,7 +176,7 @@ impl Sequence {
         let silent_ns = silent_ns.unsigned_abs();
         match lost {
             Some(lost) => {
-                self.counters.lost += lost;
+                self.counters.lost = self.counters.lost.saturating_add(lost);
                 self.counters.gaps += 1;
                 self.findings.push(What::Stopped, silent_ns, lost);
             }

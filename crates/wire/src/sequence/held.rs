@@ -1,0 +1,112 @@
+//! Whole turns of the counter that a silence may have cost.
+//!
+//! Where time says that whole turns are lost, two histories explain the first sample behind the silence: they were lost, or all that was
+//! sent meanwhile was held back and comes now. What follows tells: the samples of a stream that has lost some are never early.
+
+use super::line::{EARLY_NS, Line};
+use super::{INTERRUPTION_NS, Sample, Sequence, Step, What};
+
+/// So long after the silence, what was held back has come.
+const RELEASED_NS: i64 = 250_000_000;
+
+/// A loss that is not counted yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    /// Counts of whole turns.
+    turns: u64,
+    /// Counts that are lost if the turns are.
+    lost: u64,
+    silent_ns: i64,
+    /// The first sample behind it.
+    index: u64,
+    /// When the silence ended.
+    since_ns: i64,
+    /// The schedule as it was before it.
+    line: Line,
+}
+
+impl Sequence {
+    /// After a silence the stream goes on `ahead` counts further, `turns` of them of whole turns. What follows tells whether they are lost.
+    pub(super) fn go_on_held(&mut self, count: u32, ahead: u64, turns: u64, sample: &Sample) -> Step {
+        self.settle_held();
+        let line = self.line;
+        let silent_ns = self.move_on(count, ahead, sample);
+        let lost = ahead - 1;
+        self.held = Some(Held {
+            turns,
+            lost,
+            silent_ns,
+            index: self.index,
+            since_ns: self.newest_ns.unwrap_or(0),
+            line,
+        });
+        self.leave_out(count, lost)
+    }
+
+    /// A sample came late that was counted as lost, or would be.
+    pub(super) fn found_one(&mut self) {
+        match self.held.as_mut().filter(|held| held.lost > 0) {
+            Some(held) => held.lost -= 1,
+            None => self.counters.lost = self.counters.lost.saturating_sub(1),
+        }
+    }
+
+    /// Looks at what has followed a silence so far; tells whether it took the loss back.
+    #[cold]
+    pub(super) fn look_at_held(&mut self, sample: &Sample) -> bool {
+        let Some((held, at_ns)) = self.held.zip(self.newest_ns) else {
+            return false;
+        };
+        let elapsed_ns = held.line.elapsed_ns(self.index, self.rate, at_ns);
+        if elapsed_ns.is_some_and(|elapsed_ns| elapsed_ns < -EARLY_NS) {
+            self.take_back_held(held, at_ns);
+            return true;
+        }
+        if sample
+            .at_ns
+            .is_some_and(|now_ns| now_ns.saturating_sub(held.since_ns) > RELEASED_NS)
+        {
+            self.settle_held();
+        }
+        false
+    }
+
+    /// The turns were not lost.
+    fn take_back_held(&mut self, held: Held, at_ns: i64) {
+        self.held = None;
+        self.nothing_is_missing_before(held.index);
+        self.index = self.index.saturating_sub(held.turns);
+        self.line = held.line;
+        self.line.came(self.index, self.rate, at_ns);
+        match held.lost.checked_sub(held.turns) {
+            Some(lost) => self.count_lost(lost),
+            // Samples that came late were found among them.
+            None => self.counters.lost = self.counters.lost.saturating_sub(held.turns - held.lost),
+        }
+        self.findings
+            .push(What::Held, held.silent_ns.unsigned_abs(), held.turns);
+    }
+
+    /// Those before the sample number `index` were never skipped.
+    fn nothing_is_missing_before(&mut self, index: u64) {
+        let since = u32::try_from(self.index.saturating_sub(index)).unwrap_or(u32::MAX);
+        let before = u32::MAX.checked_shl(since.saturating_add(1)).unwrap_or(0);
+        self.seen |= before;
+        self.missing &= !before;
+    }
+
+    /// Nothing has shown that they were not lost.
+    pub(super) fn settle_held(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        self.count_lost(held.lost);
+        if held.silent_ns >= INTERRUPTION_NS {
+            self.findings
+                .push(What::Interrupted, held.silent_ns.unsigned_abs(), held.lost);
+        }
+    }
+
+    fn count_lost(&mut self, lost: u64) {
+        self.counters.lost = self.counters.lost.saturating_add(lost);
+        self.counters.gaps += u64::from(lost > 0);
+    }
+}

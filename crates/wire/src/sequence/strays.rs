@@ -1,0 +1,328 @@
+//! Samples that are no part of the stream as it goes on: copies, samples that come far too late, or those of somebody else.
+
+use super::history::{Contents, Likeness};
+use super::line::{Line, counts};
+use super::pace::Pace;
+use super::{MOST_ASDUS, Sample, Sequence, Step, WINDOW, What};
+
+/// Strays whose counts follow each other that make a sequence of its own.
+const OWN_SEQUENCE: u32 = 3;
+
+/// Copies come within this time.
+const COPIES_NS: i64 = 1_000_000_000;
+
+/// So many strays in a row, with nothing of the stream between them, may be the stream itself, which goes on there.
+const GONE_ON: u32 = 64;
+
+/// Copies come no later than a turn of the counter, less one of so many parts of it: what is nearer before the stream is a jump of it.
+const LATEST: u32 = 12;
+
+/// Who they are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Strays {
+    last: Option<u32>,
+    last_ns: Option<i64>,
+    /// How many samples had come then.
+    last_asdus: u64,
+    /// Frames of them, where instants tell frames; else samples.
+    in_a_row: u32,
+    unproven: Option<Unproven>,
+    /// Where the stream was before its last certain restart, and when.
+    pub(super) former: Option<(u32, Option<i64>)>,
+}
+
+/// A second sequence, of counts that were over before the stream's first sample came. Where every frame comes again, later, a stream
+/// begins so; one of both is made of copies.
+#[derive(Debug, Clone, Copy)]
+struct Unproven {
+    /// Where the stream was, and where the other one.
+    newest: u32,
+    count: u32,
+    since_ns: Option<i64>,
+    /// Samples of it with other contents than one of the same count: they are of another turn, or contradict it.
+    conflicting: u64,
+    /// The stream itself has sent what the other one had: the copies are what was followed.
+    is_ahead: bool,
+}
+
+impl Strays {
+    /// Forgets where the last one was, if no count of `rate` is there.
+    pub(super) fn within(&mut self, rate: u32) {
+        self.last = self.last.filter(|last| *last < rate);
+    }
+
+    /// Whether they follow each other.
+    pub(super) fn are_a_sequence(&self) -> bool {
+        self.unproven.is_some() || self.in_a_row >= OWN_SEQUENCE
+    }
+
+    /// They were the stream itself, which has begun anew.
+    pub(super) fn forget_unproven(&mut self) {
+        self.unproven = None;
+    }
+
+    pub(super) fn are_unproven(&self) -> bool {
+        self.unproven.is_some()
+    }
+
+    /// Whether the count goes on with a sequence of which the stream's samples are copies.
+    pub(super) fn is_followed_by(&self, count: u32, rate: u32) -> bool {
+        let is_ahead = self.unproven.is_some_and(|unproven| unproven.is_ahead);
+        is_ahead
+            && self
+                .last
+                .is_some_and(|last| (1..=WINDOW).contains(&((count + rate - last) % rate)))
+    }
+}
+
+impl Sequence {
+    /// A sample that the stream has passed, whatever it is late; `None` where that is not known of it.
+    pub(super) fn come_late(&mut self, count: u32, sample: &Sample) -> Option<Step> {
+        let step = match self.is_of_this_turn(count, sample) {
+            true => self.come_again(count, sample),
+            false => None,
+        };
+        let step = step.or_else(|| self.come_before_the_first(count, sample))?;
+        self.too_late_in_a_row += 1;
+        Some(step)
+    }
+
+    /// Whether the count can be one that the stream has passed: it goes on meanwhile, and no turn is over that its rate would have to
+    /// tell.
+    fn is_of_this_turn(&self, count: u32, sample: &Sample) -> bool {
+        match self.is_rate_known {
+            true => self.too_late_in_a_row < self.rate / 4,
+            false => sample.at_ns.is_some_and(|at_ns| self.pace.has_passed(count, at_ns)),
+        }
+    }
+
+    /// A sample that was missing, or a copy of one.
+    fn come_again(&mut self, count: u32, sample: &Sample) -> Option<Step> {
+        if self.is_skipped(count) {
+            self.counters.too_late += 1;
+            return Some(Step::TooLate);
+        }
+        match self.likeness(count, sample.contents) {
+            Likeness::Same => self.prove(count),
+            Likeness::Usual if self.too_late_in_a_row < GONE_ON => self.follow_stray(count, sample.at_ns),
+            Likeness::Usual | Likeness::Other | Likeness::Unknown => return None,
+        }
+        self.counters.duplicates += 1;
+        Some(Step::Duplicate)
+    }
+
+    /// A sample of the time before the stream's first one: a copy, or the stream itself where copies were taken for it.
+    fn come_before_the_first(&mut self, count: u32, sample: &Sample) -> Option<Step> {
+        let ahead = self.newest.map_or(0, |newest| (count + self.rate - newest) % self.rate);
+        let may_be_a_wrap = !self.is_rate_known && count <= WINDOW;
+        let may_be_a_restart = self.too_late_in_a_row >= GONE_ON || (self.is_rate_known && ahead < self.rate / LATEST);
+        let is_provable = sample.contents.is_some() && sample.at_ns.is_some();
+        if may_be_a_wrap
+            || may_be_a_restart
+            || !is_provable
+            || !self.is_before_the_first(count)
+            || self.before.is_some()
+        {
+            return None;
+        }
+        if self.likeness(count, sample.contents) != Likeness::Unknown {
+            return None;
+        }
+        self.counters.too_late += 1;
+        self.history.set(count, sample.contents);
+        self.follow_stray(count, sample.at_ns);
+        Some(Step::TooLate)
+    }
+
+    /// A sample that is no part of the stream, which went on elsewhere.
+    pub(super) fn stray(&mut self, count: u32, contents: Option<Contents>, at_ns: Option<i64>) {
+        if self.is_rate_known && self.is_skipped(count) {
+            self.counters.too_late += 1;
+            return;
+        }
+        match self.history.compare(count, contents) {
+            Likeness::Same => {
+                self.counters.duplicates += 1;
+                self.prove(count);
+                return;
+            }
+            Likeness::Usual => self.counters.duplicates += 1,
+            Likeness::Other if self.is_withheld(count, at_ns) => {
+                self.counters.too_late += 1;
+                self.history.set(count, contents);
+            }
+            // The other one may be of a turn before.
+            Likeness::Other if !self.is_rate_known => {
+                self.counters.too_late += 1;
+                self.second_sequence(count);
+                return;
+            }
+            Likeness::Other => {
+                self.counters.conflicting += 1;
+                self.findings.push(What::Conflict, u64::from(count), 0);
+            }
+            Likeness::Unknown => {
+                self.counters.too_late += 1;
+                if self.is_before_the_first(count) {
+                    self.history.set(count, contents);
+                }
+            }
+        }
+        self.follow_stray(count, at_ns);
+    }
+
+    /// Strays whose counts follow each other are somebody's sequence. Those of one frame are one.
+    fn follow_stray(&mut self, count: u32, at_ns: Option<i64>) {
+        let strays = &mut self.strays;
+        let last = strays.last.replace(count);
+        let ahead = last.map(|last| (count + self.rate - last) % self.rate);
+        let last_ns = std::mem::replace(&mut strays.last_ns, at_ns);
+        // Nothing comes between the samples of a frame. A receiver that was held up stamps many frames alike.
+        let between = self.counters.asdus.saturating_sub(strays.last_asdus);
+        strays.last_asdus = self.counters.asdus;
+        let is_of_the_same_frame = at_ns.is_some() && at_ns == last_ns && between <= 1;
+        strays.in_a_row = match ahead {
+            Some(1..=WINDOW) => strays.in_a_row + u32::from(!is_of_the_same_frame),
+            // A copy of the frame itself.
+            Some(ahead) if ahead == 0 || ahead + MOST_ASDUS > self.rate => strays.in_a_row,
+            _ => 0,
+        };
+        if strays.in_a_row < OWN_SEQUENCE {
+            return;
+        }
+        match self.newest.filter(|_| self.is_before_the_first(count)) {
+            _ if self.strays.unproven.is_some() => {}
+            Some(newest) => {
+                self.strays.unproven = Some(Unproven {
+                    newest,
+                    count,
+                    since_ns: at_ns,
+                    conflicting: 0,
+                    is_ahead: false,
+                });
+            }
+            None => self.second_sequence(count),
+        }
+    }
+
+    /// Whether a sample of other contents is of a sequence that may still turn out to be the stream itself. Copies come within a second.
+    fn is_withheld(&mut self, count: u32, at_ns: Option<i64>) -> bool {
+        let (rate, is_next) = (self.rate, self.strays.last);
+        let is_next = is_next.is_some_and(|last| (0..=WINDOW).contains(&((count + rate - last) % rate)));
+        let Some(unproven) = self.strays.unproven.as_mut() else {
+            return false;
+        };
+        let is_over = at_ns
+            .zip(unproven.since_ns)
+            .is_none_or(|(now, since)| now - since > COPIES_NS);
+        if is_over {
+            self.give_up_strays();
+            return false;
+        }
+        unproven.conflicting += u64::from(is_next);
+        is_next
+    }
+
+    /// A copy came, of a count that the stream had: it proves the sequence that it goes on with.
+    fn prove(&mut self, count: u32) {
+        let Some((unproven, last)) = self.strays.unproven.zip(self.strays.last) else {
+            return;
+        };
+        if (count + self.rate - last) % self.rate > WINDOW {
+            return;
+        }
+        match unproven.conflicting {
+            0 => self.strays.unproven = None,
+            _ => self.give_up_strays(),
+        }
+    }
+
+    /// Whether the stream was not there yet when this count was due.
+    fn is_before_the_first(&self, count: u32) -> bool {
+        let behind = self.newest.map_or(0, |newest| (newest + self.rate - count) % self.rate);
+        u64::from(behind) >= self.index
+    }
+
+    /// Looks whether the stream's next sample is what another sequence had before.
+    #[cold]
+    pub(super) fn look_at_unproven(&mut self, count: u32, sample: &Sample) {
+        let is_next = self.newest.is_some_and(|newest| (newest + 1) % self.rate == count);
+        let is_a_copy = is_next && self.history.compare(count, sample.contents) == Likeness::Same;
+        if let Some(unproven) = self.strays.unproven.as_mut().filter(|_| is_a_copy) {
+            unproven.is_ahead = true;
+        }
+    }
+
+    /// The stream so far was made of copies: it goes on with the sequence that they are of. What came of neither is lost.
+    pub(super) fn change_over(&mut self, count: u32, sample: &Sample) -> Step {
+        let newest = self.newest.unwrap_or(count);
+        let ahead = (count + self.rate - newest) % self.rate;
+        let mut lost = 0;
+        for further in 1..ahead {
+            let between = (newest + further) % self.rate;
+            if !self.history.knows(between) {
+                lost += 1;
+                self.mark_skipped(between);
+            }
+        }
+        self.counters.lost = self.counters.lost.saturating_add(lost);
+        self.counters.gaps += u64::from(lost > 0);
+        self.strays.unproven = None;
+        self.pace = Pace::default();
+        self.move_on(count, u64::from(ahead), sample);
+        (self.seen, self.missing) = (u32::MAX, 0);
+        for back in (1..ahead.min(u32::BITS)).filter(|back| !self.history.knows((count + self.rate - back) % self.rate))
+        {
+            self.seen &= !(1 << back);
+            self.missing |= 1 << back;
+        }
+        self.line = sample
+            .at_ns
+            .map_or_else(Line::default, |at_ns| Line::from(self.index, at_ns));
+        Step::Restart
+    }
+
+    /// The end: nothing has proved that a sequence was one of copies.
+    pub(super) fn give_up_strays(&mut self) {
+        let Some(unproven) = self.strays.unproven.take() else {
+            return;
+        };
+        let Unproven {
+            newest,
+            count,
+            conflicting,
+            ..
+        } = unproven;
+        self.findings
+            .push(What::SecondSequence, u64::from(newest), u64::from(count));
+        if conflicting > 0 {
+            self.counters.conflicting += conflicting;
+            self.counters.too_late = self.counters.too_late.saturating_sub(conflicting);
+            self.findings.push(What::Conflict, u64::from(count), 0);
+        }
+    }
+
+    /// A restart to where the stream was before the last one, moved on by the time since: both are there all the while.
+    pub(super) fn look_for_former(&mut self, count: u32, sample: &Sample) {
+        let Some((former, former_ns)) = self.strays.former else {
+            return;
+        };
+        let ahead = u64::from((count + self.rate - former % self.rate) % self.rate);
+        let elapsed = sample.at_ns.zip(former_ns).filter(|_| self.is_rate_known);
+        let elapsed = elapsed.map(|(now, then)| counts(now.saturating_sub(then), self.rate) % u64::from(self.rate));
+        let slack = u64::from(WINDOW.max(self.rate / 200));
+        let is_former = match elapsed {
+            Some(elapsed) => ahead.abs_diff(elapsed) <= slack,
+            None => (1..=u64::from(WINDOW)).contains(&ahead),
+        };
+        if is_former {
+            self.second_sequence(count);
+        }
+    }
+
+    fn second_sequence(&mut self, count: u32) {
+        let newest = self.newest.unwrap_or(0);
+        self.findings
+            .push(What::SecondSequence, u64::from(newest), u64::from(count));
+    }
+}
