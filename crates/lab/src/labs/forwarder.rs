@@ -99,7 +99,12 @@ impl Forwarder {
             return not_running(&format!("process {stopped} is stopped"));
         }
         let is_switch = asked.network == Network::OpenVswitch;
-        is_switch.then(|| vswitch::missing(&self.files(), asked.devices))?
+        let missing = is_switch.then(|| vswitch::missing(&self.files(), asked.devices))??;
+        // A switch that ends meanwhile answers with nothing.
+        match self.process() {
+            Some(_) => Some(missing),
+            None => not_running(&self.last_words()),
+        }
     }
 
     /// Itself, and the daemons that it may have.
