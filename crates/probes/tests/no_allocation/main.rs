@@ -103,8 +103,9 @@ fn noise() {
     let recorded = run.finish();
     let names = recorded.names();
     let counters = recorded.counters(&names[0]);
+    // It ends when it has the CPU again, which others may have.
     assert!(
-        (500_000_000..600_000_000).contains(&counters.watched_ns),
+        (500_000_000..2_000_000_000).contains(&counters.watched_ns),
         "{}",
         counters.watched_ns
     );
