@@ -83,6 +83,18 @@ fn until_complete(folder: &Path, runs: usize) {
     }
 }
 
+/// Waits until so many runs have begun, and all but the last are complete.
+fn until_begun(folder: &Path, runs: usize) {
+    until_complete(folder, runs - 1);
+    let until = Instant::now() + Duration::from_secs(90);
+    let files = || std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_run = |path: PathBuf| path.extension().is_some_and(|end| end == "triptime");
+    while files().filter(|entry| is_run(entry.path())).count() < runs {
+        assert!(Instant::now() < until, "{runs} runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Processes that measure into this folder.
 fn processes(folder: &str) -> Vec<String> {
     let all = std::fs::read_dir("/proc").expect("proc").flatten();
@@ -306,7 +318,8 @@ fn a_folder_that_is_renamed_while_it_is_measured_keeps_all_and_has_its_verdict()
     let (plan, out) = (plan(directory.path(), ONE), path(directory.path(), "out"));
     let words = ["qualify", &plan, "--disturb", "--json", "--out", &out];
     let child = start(&words);
-    until_complete(Path::new(&out), 1);
+    // Renamed before a run has its file, the folder is made anew by it.
+    until_begun(Path::new(&out), 2);
     let moved = directory.path().join("moved");
     std::fs::rename(&out, &moved).expect("renamed");
     let end = wait(child, &words);
@@ -325,7 +338,7 @@ fn a_folder_that_is_renamed_while_it_is_measured_keeps_all_and_has_its_verdict()
     let gone = path(directory.path(), "gone");
     let words = ["qualify", &plan, "--disturb", "--out", &gone];
     let child = start(&words);
-    until_complete(Path::new(&gone), 1);
+    until_begun(Path::new(&gone), 2);
     std::fs::remove_dir_all(&gone).expect("removed");
     let end = wait(child, &words);
     assert_eq!(end.status.code(), Some(3), "{}", stderr(&end));
