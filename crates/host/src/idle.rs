@@ -1,10 +1,14 @@
-//! Idle states deeper than C1 that a CPU enters by itself.
+//! Idle states deeper than C1 that a CPU enters by itself. Deeper than any is the halt of a virtual CPU whose guest polls before it
+//! (haltpoll): its host has to run it again. Held off, the guest only polls.
 
 use crate::audit::{held_limit_us, resume_limit_us};
 use crate::reader::Reader;
 use units::CpuList;
 
 const CPUS: &str = "/sys/devices/system/cpu";
+
+/// Begins the name of the state in which a virtual CPU halts. The kernel gives it 1 us, and knows nothing of the host.
+const HALT_OF_A_GUEST: &str = "haltpoll";
 
 /// The deepest idle state that CPUs enter by themselves, deeper than C1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +22,7 @@ pub struct DeepIdle {
 }
 
 /// The CPUs among these that enter a deep idle state, and the slowest of their states. A machine without an idle driver has the processor's
-/// halt, and no more; a state of which something cannot be read counts as one that is entered.
+/// halt, and no more, which no limit holds off; a state of which something cannot be read counts as one that is entered.
 pub(crate) fn deep(reader: &Reader, cpus: &CpuList) -> Option<DeepIdle> {
     let held_us = held_limit_us(reader).ok().map(f64::from);
     let deepest = |cpu: u32| Some((cpu, deepest(reader, cpu, held_us)?));
@@ -45,7 +49,8 @@ fn deepest(reader: &Reader, cpu: u32, held_us: Option<f64>) -> Option<State> {
     // C1 is the first that is no loop.
     let is_loop = text(0, "name").is_ok_and(|name| name == "POLL");
     let numbers = names.iter().filter_map(|name| number(name));
-    let deeper = numbers.filter(|number| *number > u32::from(is_loop));
+    let is_of_a_guest = |number: u32| text(number, "name").is_ok_and(|name| name.starts_with(HALT_OF_A_GUEST));
+    let deeper = numbers.filter(|number| *number > u32::from(is_loop) || is_of_a_guest(*number));
     let limit_us = resume_limit_us(reader, cpu).ok().flatten();
     let limits_us = [limit_us, held_us];
     let state = |number: u32| {
@@ -55,7 +60,7 @@ fn deepest(reader: &Reader, cpu: u32, held_us: Option<f64>) -> Option<State> {
         let is_over = exit_us.is_some_and(is_over_one);
         (!is_off && !is_over).then(|| State {
             name: text(number, "name").unwrap_or_else(|_| format!("state{number}")),
-            exit_us,
+            exit_us: exit_us.filter(|_| !is_of_a_guest(number)),
         })
     };
     deeper.filter_map(state).max_by_key(|state| state.exit_us)
@@ -83,10 +88,13 @@ mod tests {
         let found = deep(&recorded("debian-untuned"), "0,2").expect("C10");
         assert_eq!((found.state.as_str(), found.exit_us), ("C10", Some(890)));
         assert_eq!(found.cpus, "0,2".parse().expect("a list"));
-        // Up to C1 by the boot argument; C1E switched off; a guest with haltpoll; one without any driver.
-        for tuned in ["seapath-tuned", "preempt-rt-bare-metal", "kvm-guest", "firecracker-vm"] {
+        // Up to C1 by the boot argument; C1E switched off; a guest whose tree has no states.
+        for tuned in ["seapath-tuned", "preempt-rt-bare-metal", "kvm-guest"] {
             assert_eq!(deep(&recorded(tuned), "0,2"), None, "{tuned}");
         }
+        // A guest that polls, and then halts.
+        let halts = deep(&recorded("firecracker-vm"), "0").expect("haltpoll");
+        assert_eq!((halts.state.as_str(), halts.exit_us), ("haltpoll idle", None));
     }
 
     #[test]
