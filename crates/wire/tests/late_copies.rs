@@ -12,7 +12,7 @@ fn sample(place: u32, rate: u32, at_ns: i64, repeats_after: u32) -> Sample {
     }
 }
 
-/// Whether it was told, by the end at the latest.
+/// True where it was told, by the end at the latest.
 fn told(sequence: &mut Sequence, what: What) -> bool {
     std::iter::from_fn(|| sequence.take_finding()).any(|finding| finding.what == what)
 }

@@ -343,7 +343,7 @@ impl Said {
     }
 }
 
-/// What is wrong with what was said.
+/// Faults in what was said.
 fn faults(case: &Case, frames: &[Frame], said: [&Said; 2]) -> Vec<String> {
     let mut faults = Vec::new();
     let (within, behind) = case.lost(frames);

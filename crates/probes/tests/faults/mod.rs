@@ -27,7 +27,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Those that are told at once, from the first second of a stream on.
+    /// Faults that are told at once, from the first second of a stream on.
     pub(crate) const AT_ONCE: [Self; 7] = [
         Self::Drop,
         Self::Duplicate,
@@ -64,7 +64,7 @@ pub(crate) struct StreamSpec {
     pub(crate) asdus: u16,
     /// First smpCnt.
     pub(crate) first: u16,
-    /// Whether it has gone round once before anything is wrong with it.
+    /// True where it has gone round once before anything is wrong with it.
     pub(crate) has_gone_round: bool,
 }
 

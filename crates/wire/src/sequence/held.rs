@@ -87,7 +87,7 @@ impl Sequence {
             .push(What::Held, held.silent_ns.unsigned_abs(), held.turns);
     }
 
-    /// Those before the sample number `index` were never skipped.
+    /// No sample before number `index` was ever skipped.
     fn nothing_is_missing_before(&mut self, index: u64) {
         let since = u32::try_from(self.index.saturating_sub(index)).unwrap_or(u32::MAX);
         let before = u32::MAX.checked_shl(since.saturating_add(1)).unwrap_or(0);

@@ -52,7 +52,7 @@ impl History {
         self.0.fill(0);
     }
 
-    /// Whether the contents of this count are known.
+    /// True where the contents of this count are known.
     pub(super) fn knows(&self, count: u32) -> bool {
         self.0.get(count as usize).is_some_and(|contents| *contents != 0)
     }

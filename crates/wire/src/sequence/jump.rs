@@ -15,7 +15,7 @@ const FOLLOWED: u32 = MOST_ASDUS;
 /// Count and contents of a sample, and when it came.
 type Kept = (u32, Option<Contents>, Option<i64>);
 
-/// What a jump is taken for.
+/// The meaning that a jump is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Jump {
     Loss,

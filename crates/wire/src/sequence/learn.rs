@@ -53,7 +53,7 @@ impl Pending {
     }
 }
 
-/// What the pace of a counter says of its rate, before a wrap has shown it.
+/// The rate as the pace of a counter tells it, before a wrap has shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByPace {
     /// Nothing.
@@ -158,7 +158,7 @@ impl Sequence {
         self.learner = Some(learner);
     }
 
-    /// Whether a wrap at `rate` shows it. A profile's rate is none by chance, unless the pace says another. Another one may be the profile's
+    /// True where a wrap at `rate` shows it. A profile's rate is none by chance, unless the pace says another. Another one may be the profile's
     /// with the same loss at every wrap: then more time passes there than between two frames.
     fn is_shown(&mut self, rate: u32, learner: &RateLearner, sample: &Sample) -> bool {
         if learner.is_known(rate) {
@@ -302,7 +302,7 @@ impl Sequence {
         }
     }
 
-    /// Whether it is one step forward, for which there was time.
+    /// True where it is one step forward, for which there was time.
     fn is_plain_loss(&self, step: &Unexplained) -> bool {
         let ahead = u64::from(step.to.saturating_sub(step.from));
         let has_time = |took_ns| took_ns < NEARLY_A_TURN_NS && self.pace.allows(ahead, took_ns);

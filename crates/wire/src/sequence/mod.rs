@@ -51,7 +51,7 @@ const INTERRUPTION_NS: i64 = 100_000_000;
 #[derive(Debug, Clone)]
 pub struct Sequence {
     rate: u32,
-    /// Whether `rate` is that of the stream, or was given as that, or is taken for it.
+    /// True where `rate` is that of the stream, or was given as that, or is taken for it.
     is_rate_known: bool,
     by_pace: ByPace,
     /// While the wrap has not shown the rate.

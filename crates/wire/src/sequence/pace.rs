@@ -58,14 +58,14 @@ impl Pace {
         counts + u64::from(super::WINDOW)
     }
 
-    /// Whether the counter came by `count` less than a turn before `at_ns`.
+    /// True where the counter came by `count` less than a turn before `at_ns`.
     pub(super) fn has_passed(&self, count: u32, at_ns: i64) -> bool {
         self.first.is_some_and(|(first, first_ns)| {
             (first..=self.newest.0).contains(&count) && at_ns.saturating_sub(first_ns) < TURN_NS
         })
     }
 
-    /// Whether a step forward is no more than twice what its time allows at the pace so far, however short that was measured.
+    /// True where a step forward is no more than twice what its time allows at the pace so far, however short that was measured.
     pub(super) fn allows(&self, ahead: u64, took_ns: i64) -> bool {
         let Some((count, at_ns)) = self.first else { return false };
         let (counts, ns) = (self.newest.0.saturating_sub(count), self.newest.1.saturating_sub(at_ns));

@@ -71,7 +71,7 @@ impl RateLearner {
         self.highest
     }
 
-    /// Whether the wrap before the last one was at the same count.
+    /// True where the wrap before the last one was at the same count.
     pub(super) fn has_agreed(&self) -> bool {
         self.has_agreed
     }

@@ -40,7 +40,7 @@ impl Sequence {
         }
     }
 
-    /// Whether the counter stands where the time of the silence takes it, at the latest.
+    /// True where the counter stands where the time of the silence takes it, at the latest.
     fn is_on_time(&self, ahead: u32, silent_ns: i64) -> bool {
         let elapsed = counts(silent_ns, self.rate).saturating_add(u64::from(WINDOW / 2));
         let behind = elapsed.saturating_sub(u64::from(ahead)) % u64::from(self.rate);
@@ -105,7 +105,7 @@ impl Sequence {
             return self.after_silence(count, ahead, silent_ns, sample);
         }
         if !(1..self.rate / 2).contains(&ahead) {
-            // What stands near the newest sample may be a copy, or as many counts before it, of the next turn.
+            // A count near the newest sample may be a copy, or as many counts before it, of the next turn.
             return (silent_ns >= NEARLY_A_TURN_NS).then(|| self.restart(count, sample));
         }
         let expected = self.pace.counts_in(silent_ns);

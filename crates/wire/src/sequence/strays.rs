@@ -17,7 +17,7 @@ const GONE_ON: u32 = 64;
 /// Copies come no later than a turn of the counter, less one of so many parts of it: what is nearer before the stream is a jump of it.
 const LATEST: u32 = 12;
 
-/// Who they are.
+/// Strays so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Strays {
     last: Option<u32>,
@@ -51,7 +51,7 @@ impl Strays {
         self.last = self.last.filter(|last| *last < rate);
     }
 
-    /// Whether they follow each other.
+    /// True where they follow each other.
     pub(super) fn are_a_sequence(&self) -> bool {
         self.unproven.is_some() || self.in_a_row >= OWN_SEQUENCE
     }
@@ -65,7 +65,7 @@ impl Strays {
         self.unproven.is_some()
     }
 
-    /// Whether the count goes on with a sequence of which the stream's samples are copies.
+    /// True where the count goes on with a sequence of which the stream's samples are copies.
     pub(super) fn is_followed_by(&self, count: u32, rate: u32) -> bool {
         let is_ahead = self.unproven.is_some_and(|unproven| unproven.is_ahead);
         is_ahead
@@ -87,7 +87,7 @@ impl Sequence {
         Some(step)
     }
 
-    /// Whether the count can be one that the stream has passed: it goes on meanwhile, and no turn is over that its rate would have to
+    /// True where the count can be one that the stream has passed: it goes on meanwhile, and no turn is over that its rate would have to
     /// tell.
     fn is_of_this_turn(&self, count: u32, sample: &Sample) -> bool {
         match self.is_rate_known {
@@ -205,7 +205,7 @@ impl Sequence {
         }
     }
 
-    /// Whether a sample of other contents is of a sequence that may still turn out to be the stream itself. Copies come within a second.
+    /// True where a sample of other contents is of a sequence that may still turn out to be the stream itself. Copies come within a second.
     fn is_withheld(&mut self, count: u32, at_ns: Option<i64>) -> bool {
         let (rate, is_next) = (self.rate, self.strays.last);
         let is_next = is_next.is_some_and(|last| (0..=WINDOW).contains(&((count + rate - last) % rate)));
@@ -237,7 +237,7 @@ impl Sequence {
         }
     }
 
-    /// Whether the stream was not there yet when this count was due.
+    /// True where the stream was not there yet when this count was due.
     fn is_before_the_first(&self, count: u32) -> bool {
         let behind = self.newest.map_or(0, |newest| (newest + self.rate - count) % self.rate);
         u64::from(behind) >= self.index

@@ -99,7 +99,7 @@ fn a_silence_is_lost_to_the_sample_however_long_it_was() {
                 let mut sequence = sequence.clone();
                 let step = sequence.accept(timed(next % rate, due_ns(next, rate) + held_up_ms * 1_000_000));
                 assert_eq!(step, Step::Gap(skipped), "{silent_ms} ms at {rate}/s");
-                // What follows could take whole turns back.
+                // The next samples could take whole turns back.
                 sequence.end(None);
                 assert_eq!(sequence.counters().lost, u64::from(skipped));
                 assert_eq!(found(&mut sequence), [What::Interrupted]);
