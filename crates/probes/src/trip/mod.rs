@@ -75,7 +75,7 @@ pub struct TripConfig {
     pub shots: u32,
     /// Steady state before each fault, in ns, at the least.
     pub settle_ns: u64,
-    /// Where the random begins of the faults begin: equal seeds, equal begins.
+    /// Seed of the random pauses before faults. The first three shots of a run wait by chance, too.
     pub seed: u64,
     /// The stream that the relay takes.
     pub stream: StreamSpec,

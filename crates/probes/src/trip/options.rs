@@ -33,7 +33,7 @@ pub struct TripOptions {
     #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = positive_duration)]
     #[serde(deserialize_with = "ns")]
     pub settle: u64,
-    /// Faults begin at random; equal seeds, equal begins
+    /// Seed of the random pauses before faults; the first three shots of a run wait by chance, too
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// The relay's GOOSE control block [default: the one that trips in a first shot, which is not counted]
