@@ -112,7 +112,13 @@ pub(crate) fn run(args: &CapacityArgs) -> Result<u8, Failure> {
         held = made;
         Ok::<_, Failure>(gave_way)
     })?;
-    verdict::show(held.as_deref().unwrap_or(&file), None, &args.run)
+    match held {
+        Some(held) => verdict::show(&held, None, &args.run),
+        // The usual name may be that of another search.
+        None => Err(Failure::CouldNotMeasure(
+            "capacity: no frame of the test set came while the last number of streams was held: nothing is known of it".into(),
+        )),
+    }
 }
 
 impl CapacityArgs {
