@@ -45,7 +45,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_flight_recorder: bool,
     /// Hold all CPUs out of idle states meanwhile (/dev/cpu_dma_latency at 0), as cyclictest does. Where a judged CPU enters states deeper
-    /// than C1 by itself, it is another host in service: what could pass is inconclusive then
+    /// than C1 by itself, or polls before it halts (haltpoll), it is another host in service: what could pass is inconclusive then
     #[arg(long)]
     pub(crate) hold_idle: bool,
     /// A load to run beside the measurement: scheduler, hackbench, memory, cache, timers, packets or disk, with its amounts

@@ -171,8 +171,8 @@ impl Describe for Trip {
         let (kind, what) = match code {
             notice::NOT_SENT => (
                 EventKind::NotCounted,
-                "not counted: the test set did not send all of its samples in time; give it a CPU of its own (--cpu), or \
-                 --hold-idle"
+                "not counted: the test set did not send all of its samples in time; give it a CPU of its own (--cpu), or a \
+                 machine"
                     .into(),
             ),
             notice::NOT_HEARD => (
