@@ -116,7 +116,8 @@ pub(crate) fn run(args: &CapacityArgs) -> Result<u8, Failure> {
         Some(held) => verdict::show(&held, None, &args.run),
         // The usual name may be that of another search.
         None => Err(Failure::CouldNotMeasure(
-            "capacity: no frame of the test set came while the last number of streams was held: nothing is known of it".into(),
+            "capacity: no frame of the test set came while the last number of streams was held: nothing is known of it"
+                .into(),
         )),
     }
 }
