@@ -1,6 +1,6 @@
 //! A publisher, a bridge, and an application, each in a network namespace of its own.
 
-use crate::{binary, until_thread};
+use crate::{binary, until_sent, until_thread};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use sys::link::{add_bridge, add_veth, find, set_master, set_up};
@@ -54,5 +54,7 @@ pub fn publishing(namespace: &NetNs, out: &str, more: &[&str]) -> Running {
     let mut command = inside(namespace, &[&words[..], more].concat());
     let mut running = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     until_thread(&mut running, "publish");
+    // Its first second begins up to a second later. The interface itself sends a few frames, too.
+    until_sent(&running, "ts0", 100);
     running
 }
