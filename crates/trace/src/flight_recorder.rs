@@ -13,12 +13,14 @@ use crate::tracefs::TracefsEngine;
 use model::{Cause, Explanation, Question, QuestionKind};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use units::Monotonic;
 
-/// How far before the due instant events are looked at and kept, in ns: interrupts that began before it are seen whole.
-const BEFORE_NS: i64 = 1_000_000;
+/// How far before the due instant events are looked at and kept, in ns: as far as the sample is long, within these bounds. Interrupts that
+/// began before it are seen whole, and so is the stop of a thread that slept until then.
+const BEFORE_NS: RangeInclusive<i64> = 1_000_000..=100_000_000;
 /// How far behind the sample, in ns: what the other CPUs did just after.
 const AFTER_NS: i64 = 200_000;
 
@@ -235,7 +237,8 @@ impl FlightRecorder {
     /// # Errors
     /// There is no such CPU, or the kernel refuses.
     pub fn explain(&self, question: &Question) -> Result<Explained, TraceError> {
-        let (from, to) = (question.from - BEFORE_NS, question.to + AFTER_NS);
+        let before_ns = (question.to - question.from).clamp(*BEFORE_NS.start(), *BEFORE_NS.end());
+        let (from, to) = (question.from - before_ns, question.to + AFTER_NS);
         let on_cpu = self.snapshot(question.cpu, from, to)?;
         let watched: Vec<u32> = lock(&self.watched).iter().copied().collect();
         let others = watched.into_iter().filter(|cpu| *cpu != question.cpu);
