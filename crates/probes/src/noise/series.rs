@@ -1,6 +1,7 @@
 //! What the series of this probe are called and mean.
 
 use super::NoiseConfig;
+use super::spin::WAKE_UP_NS;
 use model::{QuestionKind, SeriesSpec, kind, setting, under};
 use run::Describe;
 use units::format_ns;
@@ -31,7 +32,8 @@ impl Describe for Noise {
                 format_ns((config.rest().every_ns + config.rest().length_ns) as f64)
             ),
         };
-        let pauses = (setting::PAUSES_NS.to_owned(), config.rest().length_ns.to_string());
+        let silent_ns = config.rest().length_ns.saturating_add(WAKE_UP_NS);
+        let pauses = (setting::PAUSES_NS.to_owned(), silent_ns.to_string());
         let mut settings = vec![
             ("policy".into(), config.options.policy.to_string()),
             ("gaps above".into(), format_ns(config.options.gaps_above as f64)),

@@ -14,6 +14,9 @@ const TURNS: u32 = 256;
 /// How often the time watched is handed over where there are no pauses: more often than windows end.
 const WATCH_NS: i64 = 100_000_000;
 
+/// How late the thread may run again after a pause: to wake up takes time, and that is no gap. Later than this is one.
+pub(super) const WAKE_UP_NS: u64 = 1_000_000;
+
 /// How long it spins before the first gap counts: caches are warm then.
 const WARM_UP_NS: i64 = 20_000_000;
 
@@ -47,10 +50,23 @@ impl Spin {
             feed.count(0, Counter::WatchedNs, spun, u64::try_from(spun - now).unwrap_or(0));
             now = spun;
             if self.rest.is_on() && end.is_none_or(|end| now < end) {
-                sleep_until(now + i64::try_from(self.rest.length_ns).unwrap_or(0));
-                now = monotonic();
+                now = self.pause(now, &mut gaps, feed);
             }
         }
+    }
+
+    /// Pauses from `from` on. Returns the instant it ended. A thread that is kept from running when the pause is over would not have run
+    /// without the pause either: that is a gap.
+    fn pause(&self, from: Monotonic, gaps: &mut u64, feed: &mut Feed) -> Monotonic {
+        let over = from + i64::try_from(self.rest.length_ns).unwrap_or(0);
+        sleep_until(over);
+        let now = monotonic();
+        if let Some(gap) = overslept_ns(now - over) {
+            feed.sample(0, now, gap, *gaps);
+            feed.count(0, Counter::WatchedNs, now, gap.unsigned_abs());
+            *gaps += 1;
+        }
+        now
     }
 
     /// Spins until the clock says `until`, recording every gap. Returns the instant it ended.
@@ -86,5 +102,24 @@ impl Spin {
             last = now;
         }
         std::hint::black_box(longest);
+    }
+}
+
+/// The gap that is made by a thread that runs so late after a pause; `None`: it only woke up.
+fn overslept_ns(late_ns: i64) -> Option<i64> {
+    u64::try_from(late_ns)
+        .is_ok_and(|ns| ns > WAKE_UP_NS)
+        .then_some(late_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::overslept_ns;
+
+    #[test]
+    fn a_thread_that_only_woke_up_made_no_gap() {
+        assert_eq!(overslept_ns(-1), None);
+        assert_eq!(overslept_ns(1_000_000), None);
+        assert_eq!(overslept_ns(1_000_001), Some(1_000_001));
     }
 }
