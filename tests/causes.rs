@@ -40,8 +40,11 @@ fn plant(cpu: u32, first: Monotonic) -> JoinHandle<Vec<i64>> {
     })
 }
 
-/// Runs a probe beside the planted stalls.
-fn measure(directory: &Path, arguments: &[&str]) -> (Value, PathBuf) {
+/// A block that took so much longer was itself held up by the host, whose part in it may be the larger one.
+const UNDISTURBED_NS: i64 = BLOCK_NS + 200_000;
+
+/// Runs a probe beside the planted stalls: its document, its file, and how many of the blocks the host left alone.
+fn measure(directory: &Path, arguments: &[&str]) -> (Value, PathBuf, usize) {
     let file = directory.join("run.triptime");
     let cpu = last_cpu().to_string();
     let mut all = arguments.to_vec();
@@ -53,7 +56,9 @@ fn measure(directory: &Path, arguments: &[&str]) -> (Value, PathBuf) {
     let output = wait(child, &all);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(blocks.len(), usize::try_from(BLOCKS).expect("small"));
-    (json(&output), file)
+    let undisturbed = blocks.iter().filter(|ns| **ns < UNDISTURBED_NS).count();
+    assert!(undisturbed >= 10, "this machine stands still too often: {blocks:?}");
+    (json(&output), file, undisturbed)
 }
 
 /// The spikes that are explained by the planted thread: their occupant's part, in ns.
@@ -80,9 +85,13 @@ fn explained_by_us(file: &Path, name: &str) -> Vec<u64> {
         .collect()
 }
 
-/// At most one of the blocks may be hidden by a stall of the host at the same instant; the rest are found with their length.
-fn assert_found(parts: &[u64], least: u64) {
-    assert!(parts.len() + 1 >= 15, "{} of 15: {parts:?}", parts.len());
+/// At most one of the blocks that the host left alone may be hidden by a stall right behind it; the rest are found with their length.
+fn assert_found(parts: &[u64], undisturbed: usize, least: u64) {
+    assert!(
+        parts.len() + 1 >= undisturbed,
+        "{} of {undisturbed}: {parts:?}",
+        parts.len()
+    );
     let mut sorted = parts.to_vec();
     sorted.sort_unstable();
     let median = sorted[sorted.len() / 2];
@@ -95,14 +104,14 @@ fn a_thread_that_blocks_the_cpu_is_named_by_wakeup() {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
-    let (document, file) = measure(
+    let (document, file, undisturbed) = measure(
         directory.path(),
         &["wakeup", "--interval", "500us", "--threshold", "1ms"],
     );
     let name = format!("wakeup/cpu{}", last_cpu());
     assert!(series(&document, &name)["overflow"].as_u64().expect("a count") >= 14);
     // A block begins up to one interval before the due instant it first delays.
-    assert_found(&explained_by_us(&file, &name), 2_400_000);
+    assert_found(&explained_by_us(&file, &name), undisturbed, 2_400_000);
 }
 
 #[test]
@@ -113,9 +122,9 @@ fn a_thread_that_blocks_the_cpu_is_named_by_noise() {
     let directory = tempfile::tempdir().expect("a directory");
     // An ordinary thread needs no pauses, so none of the blocks falls into one.
     let arguments = ["noise", "--policy", "other", "--threshold", "1ms"];
-    let (_, file) = measure(directory.path(), &arguments);
+    let (_, file, undisturbed) = measure(directory.path(), &arguments);
     let name = format!("noise/cpu{}", last_cpu());
-    assert_found(&explained_by_us(&file, &name), 2_950_000);
+    assert_found(&explained_by_us(&file, &name), undisturbed, 2_950_000);
     let run = RunFile::open(&file).expect("a run");
     let all = run.series().expect("series");
     let id = all[0].0;

@@ -153,10 +153,17 @@ fn a_stopped_process_is_said_to_have_been_stopped() {
             kill_process(id, Signal::STOP).expect("it runs");
             std::thread::sleep(Duration::from_millis(120));
             kill_process(id, Signal::CONT).expect("it is stopped");
-            std::thread::sleep(Duration::from_millis(200));
+            // Not in step with the pauses of `noise`: some of the stops begin in one.
+            std::thread::sleep(Duration::from_millis(210));
         }
         let output = wait(child, &arguments);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            stderr(&output)
+        );
         let long = explained(&file, 100_000_000);
         let causes: Vec<&str> = long.iter().map(|why| why.text.as_str()).collect();
         let stopped = count(&long, Cause::Stopped);
