@@ -39,3 +39,5 @@ pub const STAMPS: &str = "time stamps";
 pub const NIC_UNCERTAINTY_NS: &str = "NIC clock uncertainty (ns)";
 /// Counters of its kind that a series does not count, by name: what made it could not see them.
 pub const NOT_COUNTED: &str = "not counted";
+/// Of shots in which a relay is to stay quiet: how it is proved that it could have tripped, in words.
+pub const POSITIVE_CONTROL: &str = "positive control";

@@ -3,7 +3,7 @@
 use super::under_test::Place;
 use super::watch::UNSURE;
 use super::{TripConfig, UnderTest};
-use model::{EventKind, SeriesSpec, kind};
+use model::{EventKind, SeriesSpec, kind, setting};
 use run::Describe;
 use units::format_ns;
 
@@ -159,8 +159,13 @@ impl Describe for Trip {
                 "instant the disturbance begins -> the relay is watched no longer",
             ),
         };
+        let mut settings = self.settings(place, within_ns);
+        if *kind == kind::SECURITY {
+            let control = "shots with a trip, before and after".to_owned();
+            settings.push((setting::POSITIVE_CONTROL.to_owned(), control));
+        }
         SeriesSpec {
-            settings: self.settings(place, within_ns),
+            settings,
             // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
             ..SeriesSpec::of(kind, label, what)
         }

@@ -1,7 +1,7 @@
 //! Quantities that a series does not count: 0 says nothing there, and nobody can pass by it.
 
 use crate::limits::{Quantity, quantities};
-use model::kind::Accounts;
+use model::kind::{self, Accounts};
 use model::{Counter, RunView, SeriesView, setting};
 
 /// Why a series has no such quantity; `None` where it was counted, and where it is over 0, which somebody did count.
@@ -9,6 +9,9 @@ pub(super) fn why(run: &RunView, series: &SeriesView, quantity: Quantity) -> Opt
     match quantity.counter() {
         Some(counter) if series.counters.get(counter) > 0 => None,
         Some(Counter::Overflow) => without_threshold(series),
+        Some(Counter::Unwanted) if series.is(&kind::SECURITY) => {
+            uncounted(run, series, Counter::Unwanted).or_else(|| without_control(run, series))
+        }
         Some(counter) => uncounted(run, series, counter),
         None => without_figure(series, quantity),
     }
@@ -17,6 +20,14 @@ pub(super) fn why(run: &RunView, series: &SeriesView, quantity: Quantity) -> Opt
 fn without_threshold(series: &SeriesView) -> Option<String> {
     let is_without = series.spec.threshold_ns.is_none();
     is_without.then(|| "no threshold was set for it".to_owned())
+}
+
+/// A dead relay stays quiet, too.
+fn without_control(run: &RunView, series: &SeriesView) -> Option<String> {
+    let tripped = |other: &SeriesView| other.is(&kind::TRIP) && other.counters.received > 0;
+    let is_proved = series.setting(setting::POSITIVE_CONTROL).is_some() || run.series.iter().any(tripped);
+    (!is_proved)
+        .then(|| "no shot of the run shows that the relay could have tripped: it is of an older triptime".to_owned())
 }
 
 fn uncounted(run: &RunView, series: &SeriesView, counter: Counter) -> Option<String> {
@@ -56,4 +67,30 @@ pub(super) fn watch(series: &SeriesView) -> Option<String> {
     let is_watched = series.kind().is_some_and(|kind| kind.accounts == Accounts::Watched);
     let is_known = series.counters.watched_ns > 0;
     (is_watched && !is_known).then(|| "how long the CPU was watched for gaps is not known".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testing::synthetic::{run, series};
+
+    #[test]
+    fn shots_without_a_trip_prove_nothing_without_their_control() {
+        let security = series("security/load", 3, 300_000_000, 1);
+        let why_of = |run: &RunView| why(run, &run.series[0], Quantity::Unwanted);
+        let alone = run(vec![security.clone()]);
+        assert!(why_of(&alone).is_some_and(|why| why.contains("could have tripped")));
+
+        let beside_a_trip = run(vec![security.clone(), series("trip/overcurrent", 3, 20_000_000, 1)]);
+        assert_eq!(why_of(&beside_a_trip), None);
+
+        let mut controlled = security.clone();
+        let control = (setting::POSITIVE_CONTROL.to_owned(), "before and after".to_owned());
+        controlled.spec.settings.push(control);
+        assert_eq!(why_of(&run(vec![controlled])), None);
+
+        let mut tripped = security;
+        tripped.counters.unwanted = 1;
+        assert_eq!(why_of(&run(vec![tripped])), None, "a false trip is one all the same");
+    }
 }
