@@ -254,6 +254,11 @@ fn amount(limit: &LimitFile, quantity: Quantity, place: &LimitsText<'_>) -> Resu
         return Err(place.error(&limit.id, key, problem));
     };
     match (value.get_ref(), quantity.unit()) {
+        (Amount::Count(0), Unit::Count) if key == "at_least" => Err(place.error(
+            value,
+            key,
+            "0 is reached by a series of which nothing came: write 1 or more".to_owned(),
+        )),
         (Amount::Count(count), Unit::Count) => Ok(*count),
         (Amount::Duration(text), Unit::Ns) => {
             units::parse_ns(text).map_err(|error| place.error(value, key, error.to_string()))

@@ -111,6 +111,11 @@ fn refusals_name_file_line_and_key() {
             "line 23: key \"allowed\": the quantity received is judged by the key \"at_least\"",
         ),
         (
+            "at_least = 1000",
+            "at_least = 0",
+            "line 23: key \"at_least\": 0 is reached by a series of which nothing came: write 1 or more",
+        ),
+        (
             "allowed = \"80us\"\n",
             "",
             "line 5: key \"allowed\": is missing in limit \"wakeup.max\"",
