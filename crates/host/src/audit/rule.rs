@@ -178,6 +178,16 @@ impl Rule {
         of_profile.copied().unwrap_or(self.severity)
     }
 
+    /// What stands above its settings for another tool, a comment for each text: its name with its title, and what can go wrong.
+    pub fn notes(&self) -> Vec<String> {
+        let risk = &self.remedy.risk;
+        let risk = (!risk.is_empty()).then(|| format!("risk: {risk}"));
+        [format!("{}: {}", self.id, self.title)]
+            .into_iter()
+            .chain(risk)
+            .collect()
+    }
+
     /// The facts shown as live.
     pub fn live_facts(&self) -> Vec<&str> {
         if self.live.is_empty() {

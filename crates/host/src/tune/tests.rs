@@ -166,6 +166,24 @@ fn actions_and_tools_that_rules_name_exist() {
     }
 }
 
+#[test]
+fn above_settings_of_other_tools_stands_what_can_go_wrong() {
+    for (group, rules) in built_in() {
+        for rule in &rules.rules {
+            let notes = rule.notes();
+            assert_eq!(
+                notes.len(),
+                1 + usize::from(!rule.remedy.risk.is_empty()),
+                "{group}, {}",
+                rule.id
+            );
+            // A comment of XML has no two hyphens, and one of any other tool no second line.
+            let plain = |note: &String| !note.contains("--") && !note.contains('\n');
+            assert!(notes.iter().all(plain), "{group}, {}: {notes:?}", rule.id);
+        }
+    }
+}
+
 fn values() -> impl Strategy<Value = Vec<(usize, String)>> {
     prop::collection::vec((0usize..3, "[0-9a-z]{1,6}"), 1..12)
 }

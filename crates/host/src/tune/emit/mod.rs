@@ -246,7 +246,9 @@ fn commented(lines: &[Line<'_>], kind: &str) -> String {
     for line in lines {
         let rule = &line.finding.rule;
         if rule.id != last {
-            let _ = writeln!(out, "{before}{}: {}{behind}", rule.id, rule.title);
+            for note in rule.notes() {
+                let _ = writeln!(out, "{before}{note}{behind}");
+            }
             last = &rule.id;
         }
         let _ = writeln!(out, "{}", line.text);
