@@ -145,6 +145,7 @@ pub(crate) fn detect(reader: &Reader) -> Result<Hypervisor, HostError> {
         (None, _) if found.kvm => HypervisorKind::Kvm,
         (None, Some(true)) => HypervisorKind::Unknown,
         (None, Some(false)) => HypervisorKind::None,
+        (None, None) if is_bare(reader, &mut found) => HypervisorKind::None,
         (None, None) => return Err(undecided(info.err())),
     };
     Ok(Hypervisor {
@@ -197,7 +198,44 @@ fn by_xen(reader: &Reader, found: &mut Findings) {
     }
 }
 
+/// Whether hardware that has no hypervisor flag names itself, and nothing shows a hypervisor: what the device tree says it is
+/// (Devicetree Specification, root node), else what DMI says.
+fn is_bare(reader: &Reader, found: &mut Findings) -> bool {
+    let named = ["/proc/device-tree/model", "/sys/class/dmi/id/product_name"];
+    let name = |path: &str| Some(format!("{} in {path}", first_string(reader, path)?));
+    let name = named.into_iter().find_map(name);
+    let is_named = name.is_some();
+    found.evidence.extend(name);
+    is_named
+}
+
+/// The first of the strings in a file, each of which ends with a zero octet; `None`: there is none.
+fn first_string(reader: &Reader, path: &str) -> Option<String> {
+    let bytes = reader.head(path, 64).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let first = text.split('\0').next().unwrap_or_default().trim();
+    (!first.is_empty()).then(|| first.to_owned())
+}
+
+/// Boards that no hardware has: of QEMU (hw/arm/virt.c) and of those who took its device tree over.
+const VIRTUAL_BOARD: &str = "linux,dummy-virt";
+
+fn by_virtual_board(reader: &Reader, found: &mut Findings) {
+    let path = "/proc/device-tree/compatible";
+    if first_string(reader, path).is_some_and(|board| board == VIRTUAL_BOARD) {
+        let has_firmware_interface = reader.names("/proc/device-tree", |name| name.starts_with("fw-cfg"));
+        let is_qemu = has_firmware_interface.is_ok_and(|names| !names.is_empty());
+        let kind = if is_qemu {
+            HypervisorKind::Qemu
+        } else {
+            HypervisorKind::Unknown
+        };
+        found.add(Some(kind), format!("{VIRTUAL_BOARD} in {path}"));
+    }
+}
+
 fn by_device_tree(reader: &Reader, found: &mut Findings) {
+    by_virtual_board(reader, found);
     let path = "/proc/device-tree/hypervisor/compatible";
     let Ok(bytes) = reader.head(path, 64) else { return };
     let text = String::from_utf8_lossy(&bytes);

@@ -100,7 +100,7 @@ pub(super) fn judge(
 ) -> Finding {
     let severity = rule.severity_in(profile);
     let parts = match (elsewhere(rule, place), rule.each) {
-        (Some(reason), _) => vec![not_asked(Outcome::NotApplicable, reason)],
+        (Some((outcome, reason)), _) => vec![not_asked(outcome, reason)],
         (None, None) => vec![ask(rule, facts, None, severity)],
         (None, Some(class)) if facts.parts(class).is_empty() => {
             let reason = format!("no {} was named or found", class.word());
@@ -122,13 +122,23 @@ pub(super) fn judge(
     }
 }
 
-/// Why a rule is not asked of a kernel here. Where it is not known what the kernel runs on, every rule is asked.
-fn elsewhere(rule: &Rule, place: Option<Place>) -> Option<String> {
-    let place = place.filter(|place| !rule.place.is_empty() && !rule.place.contains(place))?;
-    Some(match place {
-        Place::Host => "only inside a virtual machine".to_owned(),
-        Place::Guest => "only on the hardware itself: ask the host of this virtual machine".to_owned(),
-    })
+/// Why a rule is not asked of a kernel here. Where nothing tells what the kernel runs on, it is asked as the hardware itself would be.
+fn elsewhere(rule: &Rule, place: Option<Place>) -> Option<(Outcome, String)> {
+    if rule.place.is_empty() || rule.place.contains(&place.unwrap_or(Place::Host)) {
+        return None;
+    }
+    let (outcome, reason) = match place {
+        Some(Place::Host) => (Outcome::NotApplicable, "only inside a virtual machine"),
+        Some(Place::Guest) => (
+            Outcome::NotApplicable,
+            "only on the hardware itself: ask the host of this virtual machine",
+        ),
+        None => (
+            Outcome::Unknown,
+            "nothing tells whether this is a virtual machine or the hardware itself",
+        ),
+    };
+    Some((outcome, reason.to_owned()))
 }
 
 fn not_asked(outcome: Outcome, reason: String) -> PartFinding {

@@ -67,3 +67,19 @@ fn a_guest_does_not_poll() {
     assert_eq!(outcome_of(&GUEST, &[driver, poll_ns("0\n")], id), Pass);
     assert_eq!(outcome_of(&GUEST, &[driver], id), Unknown);
 }
+
+#[test]
+fn hardware_without_a_hypervisor_flag_is_no_guest() {
+    const ID: &str = "guest-ptp-source";
+    let arm = [
+        ("sys/devices/system/cpu/online", "0-3\n"),
+        ("proc/cpuinfo", "processor : 0\nFeatures : fp asimd\n"),
+        ("proc/2/comm", "kthreadd\n"),
+    ];
+    let of = |files: &[(&str, &str)]| outcome_of(&arm, files, ID);
+    assert_eq!(of(&[]), Unknown, "nothing tells");
+    assert_eq!(of(&[("proc/device-tree/model", "TQMa8Xx on MBa8Xx\0")]), NotApplicable);
+    let board = ("proc/device-tree/compatible", "linux,dummy-virt\0");
+    let model = ("proc/device-tree/model", "linux,dummy-virt\0");
+    assert_eq!(of(&[board, model]), Fail, "a guest of some hypervisor");
+}
