@@ -19,7 +19,7 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
         let mut search = Search::default();
         for row in known().into_iter().filter(|row| row.concerns(release)) {
             match row.when.as_ref().map_or(Ok(true), |when| evaluate(when, facts, None)) {
-                Ok(true) => search.add(format!("{}: {}", row.id, row.symptom)),
+                Ok(true) => search.add(format!("{}: {} (mended by: {})", row.id, row.symptom, row.fix)),
                 Ok(false) => {}
                 Err(unknown) => search.missed(unknown),
             }

@@ -1,6 +1,6 @@
 use super::tree::{HOST, changed, finding, outcome_of};
 use crate::audit::finding::Outcome::{Fail, Pass, Unknown};
-use crate::audit::parameters::Parameters;
+use crate::audit::parameters::{Parameters, Workload};
 use crate::audit::regressions::{Release, between, known};
 
 const ID: &str = "known-regression";
@@ -97,4 +97,28 @@ fn rows_between_two_kernels_explain_a_change() {
     assert_eq!(ids("6.18.43", "6.18.44"), ["starved-outside-nested-group"]);
     assert_eq!(ids("6.18.44-fc", "6.18.45"), ["starved-outside-nested-group"]);
     assert!(ids("6.18.44", "6.18.44").is_empty() && ids("?", "6.18.44").is_empty());
+}
+
+#[test]
+fn what_is_asked_for_is_not_condemned() {
+    let spinning = Parameters {
+        workload: Workload::BusyPoll,
+        ..Parameters::default()
+    };
+    let machine = changed(
+        &HOST,
+        &[
+            (RELEASE, "6.12.50-rt\n"),
+            ("proc/sys/kernel/version", "#1 SMP PREEMPT_RT\n"),
+            ("sys/kernel/realtime", "1\n"),
+            ("sys/devices/system/cpu/nohz_full", "2-3\n"),
+            SEEN,
+        ],
+    );
+    let periodic = finding(&machine, &Parameters::default(), ID);
+    let shown = format!("{:?}", periodic.parts[0].live);
+    assert_eq!(periodic.outcome, Fail);
+    assert!(shown.contains("leave nohz_full out"), "{shown}");
+    assert_eq!(finding(&machine, &spinning, ID).outcome, Pass);
+    assert_eq!(finding(&machine, &spinning, "nohz-full-fits-workload").outcome, Pass);
 }
