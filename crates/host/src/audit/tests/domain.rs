@@ -115,7 +115,7 @@ fn each_change_for_the_worse_is_found() {
         ("dom-vcpusched", "priority='1'", "priority='99'", Fail),
         ("dom-vcpusched", "priority='1'", "priority='50'", Unknown),
         ("dom-memory-backing", "<locked/>", "", Fail),
-        ("dom-memory-backing", "<nosharepages/>", "", Fail),
+        ("dom-memory-backing", "<nosharepages/>", "", Pass),
         ("dom-memory-backing", "size='1' unit='G'", "size='2' unit='M'", Warn),
         ("dom-memory-backing", "<page size='1' unit='G'/>", "", Warn),
         ("dom-numa-strict", "mode='strict'", "mode='preferred'", Fail),

@@ -77,26 +77,21 @@ fn welotec_and_red_hat_changed_what_the_rules_ask_for() {
         "dom-vcpusched",
     ];
     assert_eq!(fail, changed);
-    // invtsc and nosharepages: the set-up never asks for them.
-    assert_eq!(warn, ["dom-cpu-model", "dom-memory-backing"]);
+    // invtsc: the set-up never asks for it.
+    assert_eq!(warn, ["dom-cpu-model"]);
     assert_eq!(unknown, NONE);
 
     let [fail, warn, unknown] = domain("welotec-after.xml", "1-7", Some("welotec"));
     assert_eq!(fail, NONE);
-    let left = [
-        "dom-cpu-model",
-        "dom-cputune-consistent",
-        "dom-devices-minimal",
-        "dom-memory-backing",
-    ];
+    let left = ["dom-cpu-model", "dom-cputune-consistent", "dom-devices-minimal"];
     assert_eq!(warn, left);
     assert_eq!(unknown, NONE);
 }
 
 #[test]
-fn without_its_profile_the_set_up_of_welotec_and_red_hat_breaks_two_rules() {
+fn without_its_profile_the_set_up_of_welotec_and_red_hat_breaks_one_rule() {
     let [fail, _, _] = domain("welotec-after.xml", "1-7", None);
-    assert_eq!(fail, ["dom-cputune-consistent", "dom-memory-backing"]);
+    assert_eq!(fail, ["dom-cputune-consistent"]);
 }
 
 #[test]
