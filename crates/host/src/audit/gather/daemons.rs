@@ -45,10 +45,10 @@ impl Thread {
 }
 
 /// Reads the processes once, for everybody who asks for some by name.
-pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Facts) {
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     let found = find(reader, |name| network::moves_frames(name) || time::is_of_time(name));
     network::switching(&found, facts);
-    time::gather(reader, &found, facts);
+    time::gather(reader, parameters, &found, facts);
 }
 
 /// The processes whose name `wanted` picks, which sees it as the kernel keeps it: 15 characters.

@@ -351,3 +351,63 @@ fn a_step_of_any_of_several_ptp4l_is_found() {
         "the second sets the wall clock by software stamps"
     );
 }
+
+#[test]
+fn a_relative_file_is_looked_up_where_ptp4l_was_started() {
+    let running = process(50, "ptp4l -f ptp.conf -i eth0");
+    let of = |files: &[(&str, &str)]| says("ts-ptp-profile", std::slice::from_ref(&running), files);
+    let started = ("proc/50/cwd", "->/srv/ptp");
+    assert_eq!(of(&[started, ("srv/ptp/ptp.conf", SETTINGS)]), Pass);
+    assert_eq!(of(&[started, ("ptp.conf", SETTINGS)]), Unknown, "not in the root");
+    assert_eq!(of(&[("srv/ptp/ptp.conf", SETTINGS)]), Unknown);
+}
+
+#[test]
+fn an_interface_of_ptp4l_is_nobody_elses() {
+    let of = |files: &[(&str, &str)]| {
+        let all = [&[("etc/ptp.conf", SETTINGS)], files].concat();
+        says("ts-ptp-port-alone", &[ptp4l()], &all)
+    };
+    assert_eq!(of(&[]), Pass);
+    let bridge = [
+        ("sys/class/net/br0/uevent", "DEVTYPE=bridge\n"),
+        ("sys/class/net/eth0/master", "->../br0"),
+    ];
+    assert_eq!(of(&bridge), Fail);
+    let upper = |kind| {
+        [
+            ("sys/class/net/x0/uevent", kind),
+            ("sys/class/net/eth0/upper_x0", "->../x0"),
+        ]
+    };
+    assert_eq!(of(&upper("DEVTYPE=macvtap\nINTERFACE=x0\n")), Fail);
+    assert_eq!(of(&upper("DEVTYPE=vlan\nINTERFACE=x0\n")), Pass);
+    assert_eq!(of(&[("sys/class/net/eth0/upper_x0", "->../x0")]), Unknown);
+    assert_eq!(says("ts-ptp-port-alone", &[], &[]), NotApplicable);
+}
+
+#[test]
+fn vmwares_tools_may_be_the_one_program() {
+    let of = |others: &[&str], sync: Option<&str>| {
+        let all = [&["vmtoolsd"], others].concat();
+        let made: Vec<(String, String)> = all
+            .iter()
+            .zip(50..)
+            .flat_map(|(line, pid)| process(pid, line))
+            .collect();
+        let made: Vec<(&str, &str)> = made.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let vmx = format!("tools.syncTime = \"{}\"\n", sync.unwrap_or_default());
+        let files = tree(&[&HOST[..], &made, &[("relay.vmx", vmx.as_str())]].concat());
+        let parameters = Parameters {
+            vmx: Vec::from_iter(sync.map(|_| files.path().join("relay.vmx"))),
+            ..Parameters::default()
+        };
+        outcome(&files, &parameters, "ts-single-source")
+    };
+    assert_eq!(of(&[], Some("TRUE")), Pass);
+    assert_eq!(of(&[], Some("FALSE")), Fail);
+    assert_eq!(of(&[], None), Unknown);
+    assert_eq!(of(&["chronyd"], Some("TRUE")), Fail, "two masters");
+    assert_eq!(of(&["chronyd"], Some("FALSE")), Pass);
+    assert_eq!(of(&["chronyd"], None), Pass);
+}

@@ -6,10 +6,12 @@ mod options;
 mod port;
 mod ptp;
 mod setters;
+mod sharing;
 
 use crate::audit::facts::Facts;
 use crate::audit::gather::daemons::{Daemon, kept};
 use crate::audit::gather::network::cpus_of;
+use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::reader::Reader;
 use ptp::Ptp;
@@ -36,7 +38,7 @@ pub(super) fn is_of_time(name: &str) -> bool {
 }
 
 /// From the processes of such names, and others.
-pub(super) fn gather(reader: &Reader, all: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, all: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
     facts.set("limits.clock-offset-ns", 1000u32);
     facts.set("limits.step-s", 1.0);
     let found = all.clone().map(|mut all| {
@@ -50,7 +52,7 @@ pub(super) fn gather(reader: &Reader, all: &Result<Vec<Daemon>, Unknown>, facts:
         "time.setters",
         found
             .clone()
-            .and_then(|found| setters::of(&found, ptp.as_deref().unwrap_or_default())),
+            .and_then(|found| setters::of(&found, ptp.as_deref().unwrap_or_default(), &parameters.vmx)),
     );
     facts.set("time.smallest-step-s", smallest_step(&found, &ptp, &chrony));
     placement(&found, facts);

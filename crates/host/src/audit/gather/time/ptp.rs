@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{options, port};
+use super::{options, port, sharing};
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::gather::daemons::Daemon;
 use crate::audit::value::{Unknown, Value};
@@ -131,6 +131,15 @@ impl Ptp {
     }
 }
 
+/// A path as the process has it: one without a leading slash begins in its working directory.
+fn absolute(reader: &Reader, daemon: &Daemon, path: &str) -> Result<String, Unknown> {
+    if path.starts_with('/') {
+        return Ok(path.to_owned());
+    }
+    let directory = reader.target(&format!("/proc/{}/cwd", daemon.pid))?;
+    Ok(directory.join(path).display().to_string())
+}
+
 /// Settings and interfaces of one that runs.
 fn of_process(reader: &Reader, daemon: &Daemon) -> Result<(BTreeMap<String, String>, Vec<String>), Unknown> {
     let given = options::of(daemon)?;
@@ -140,7 +149,7 @@ fn of_process(reader: &Reader, daemon: &Daemon) -> Result<(BTreeMap<String, Stri
         .map(|(_, value)| value.clone())
         .collect();
     let mut all = match options::last(&given, "f") {
-        Some(path) => settings(&reader.text(path)?, &mut interfaces),
+        Some(path) => settings(&reader.text(&absolute(reader, daemon, path)?)?, &mut interfaces),
         None => BTreeMap::new(),
     };
     for (name, value) in given {
@@ -217,6 +226,7 @@ pub(super) fn gather(reader: &Reader, all: &Result<Vec<Ptp>, Unknown>, facts: &m
             for (fact, _) in FACTS {
                 part.set(fact, Err::<Value, _>(unknown.clone()));
             }
+            part.set("ptp.shared-by", Err::<Vec<String>, _>(unknown.clone()));
             port::note(&Err(unknown.clone()), &mut part);
             return facts.add(Class::Ptp, part);
         }
@@ -232,9 +242,22 @@ pub(super) fn gather(reader: &Reader, all: &Result<Vec<Ptp>, Unknown>, facts: &m
         for (fact, setting) in FACTS {
             part.set(fact, ptp.text(setting).map(Value::Text));
         }
+        part.set("ptp.shared-by", shared_by(reader, ptp));
         port::note(&port::answer(reader, all, place), &mut part);
         facts.add(Class::Ptp, part);
     }
+}
+
+/// Who else takes the frames of its interfaces.
+fn shared_by(reader: &Reader, ptp: &Ptp) -> Result<Vec<String>, Unknown> {
+    if ptp.interfaces.is_empty() {
+        return Err(Unknown::unclear("the interfaces of ptp4l are not known"));
+    }
+    let mut found = Vec::new();
+    for interface in &ptp.interfaces {
+        found.extend(sharing::of(reader, interface)?);
+    }
+    Ok(found)
 }
 
 /// The PTP clock of an interface, by number.

@@ -2,12 +2,17 @@
 
 use super::options;
 use super::ptp::Ptp;
+use crate::audit::definition::vmx::Vmx;
 use crate::audit::gather::daemons::Daemon;
 use crate::audit::value::Unknown;
+use std::path::PathBuf;
+
+/// The daemon of VMware's tools.
+const TOOLS: &str = "vmtoolsd";
 
 /// The names of the processes that set the wall clock. `timemaster` starts others and sets nothing itself; `ts2phc` sets hardware
-/// clocks; of VMware's tools nothing tells from here.
-pub(super) fn of(found: &[Daemon], all: &[Ptp]) -> Result<Vec<String>, Unknown> {
+/// clocks. VMware's tools set it where the files of the virtual machine, `machines`, say so.
+pub(super) fn of(found: &[Daemon], all: &[Ptp], machines: &[PathBuf]) -> Result<Vec<String>, Unknown> {
     let mut setters = Vec::new();
     for daemon in found {
         let sets = match daemon.name.as_str() {
@@ -22,7 +27,28 @@ pub(super) fn of(found: &[Daemon], all: &[Ptp]) -> Result<Vec<String>, Unknown> 
             setters.push(daemon.name.clone());
         }
     }
+    let has_tools = found.iter().any(|daemon| daemon.name == TOOLS);
+    if has_tools && tools_set_it(machines, !setters.is_empty())? {
+        setters.push(TOOLS.to_owned());
+    }
     Ok(setters)
+}
+
+/// Whether VMware's tools set the clock again and again. By default they do not, but where nothing else sets it, a default is no evidence.
+fn tools_set_it(machines: &[PathBuf], is_set: bool) -> Result<bool, Unknown> {
+    if machines.is_empty() && !is_set {
+        return Err(Unknown::unclear(
+            "whether VMware's tools set the clock stands in the virtual machine's file: name it with --vmx",
+        ));
+    }
+    let mut set = false;
+    for path in machines {
+        let vmx = Vmx::read(path).map_err(Unknown::unclear)?;
+        set |= vmx
+            .get("tools.synctime")
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"));
+    }
+    Ok(set)
 }
 
 /// Both daemons keep a second process of the same name for what takes privilege: the first one counts.
