@@ -208,6 +208,49 @@ fn log() {
     assert!(live.contains("RCU stall (2 times, 60 s to 90 s after boot)"), "{live}");
 }
 
+/// Each as a kernel prints it, and what stands in the log of any machine.
+#[test]
+fn lines_of_the_log_are_told_apart() {
+    let alarms = [
+        "tsc: Marking TSC unstable due to check_tsc_sync_source failed",
+        "Measured 4321 cycles TSC warp between CPUs, turning off TSC clock.",
+        "CPU4: Core temperature is above threshold, cpu clock is throttled (total events = 1)",
+        "CPU4: Core temperature above threshold, cpu clock throttled (total events = 1)",
+        "irq 16: nobody cared (try booting with the \"irqpoll\" option)",
+        "Disabling IRQ #16",
+        "BUG: scheduling while atomic: relay/992/0x00000002",
+        "BUG: workqueue lockup - pool cpus=3 node=0 flags=0x0 nice=0 stuck for 33s!",
+        "Oops: general protection fault, probably for non-canonical address 0xdead: 0000 [#1] PREEMPT_RT SMP",
+        "Internal error: Oops: 0000000096000004 [#1] PREEMPT_RT SMP",
+        "igb 0000:02:00.0: Detected Tx Unit Hang",
+        "e1000e 0000:00:1f.6 eno1: Detected Hardware Unit Hang:",
+        "Out of memory: Killed process 992 (relay)",
+        "Memory cgroup out of memory: Killed process 992 (relay) total-vm:1kB",
+        "relay invoked oom-killer: gfp_mask=0x100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0",
+        "sched: DL replenish lagged too much",
+        "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0 (channel:0 slot:0 page:0x1 offset:0x0)",
+        "pcieport 0000:00:1c.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)",
+        "pcieport 0000:00:1c.0: AER: Corrected error message received from 0000:02:00.0",
+        "pcieport 0000:00:1c.0: AER: Corrected error received: 0000:02:00.0",
+    ];
+    for line in alarms {
+        let log = format!("whole\n5 {line}");
+        each(&[], &anyone(), "kernel-log-clean", &[(&[(LOG, log.as_str())], Fail)]);
+    }
+    for line in [
+        "EDAC MC0: Giving out device to module skx_edac controller Skylake Socket#0 IMC#0",
+        "pcieport 0000:00:1c.0: AER: enabled with IRQ 122",
+        "CPU4: Core temperature/speed normal (total events = 1)",
+        "tsc: Refined TSC clocksource calibration: 2999.997 MHz",
+        "clocksource: Switched to clocksource tsc",
+        "x86/split lock detection: #AC: crashing the kernel on kernel split_locks and warning on user-space split_locks",
+        "rcu: Hierarchical RCU implementation.",
+    ] {
+        let log = format!("whole\n5 {line}");
+        each(&[], &anyone(), "kernel-log-clean", &[(&[(LOG, log.as_str())], Pass)]);
+    }
+}
+
 #[test]
 fn tracing() {
     let mounts = ("proc/self/mountinfo", "22 1 0:20 / /proc rw - proc proc rw\n");

@@ -2,6 +2,10 @@
 //!
 //! Only the lines that count are kept and recorded: the rest of a log may tell more than its owner wants.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use crate::audit::facts::Facts;
 use crate::audit::value::Unknown;
 use crate::error::{HostError, Unreadable};
@@ -11,32 +15,26 @@ use crate::reader::Reader;
 const ANSWER: &str = "kernel-log";
 const WHOLE: &str = "whole";
 
-/// Every word of a row stands in a line of that kind. From SEAPATH's tests, kernel/sched/rt.c, stallwarn.rst, sched/isolation.c.
-const ALARMS: [(&str, &[&str]); 18] = [
-    ("real-time threads throttled", &["RT throttling activated"]),
-    ("fair server switched off", &["Fair server disabled"]),
-    ("RCU stall", &["rcu", "detected", "stall"]),
-    ("tick not stopped", &["NOHZ tick-stop error"]),
-    ("clock source unstable", &["clocksource", "unstable"]),
-    ("clock source unstable", &["Clocksource", "unstable"]),
-    ("clock source skewed", &["clocksource", "skewed"]),
-    ("perf interrupt too long", &["perf: interrupt took too long"]),
-    ("timer interrupt too long", &["hrtimer: interrupt took"]),
-    (SPLIT_LOCK, &["split_lock trap"]),
-    ("machine check", &["Machine check events logged"]),
-    ("hardware error", &["[Hardware Error]"]),
-    ("transmit queue timed out", &["NETDEV WATCHDOG"]),
-    ("soft lockup", &["soft lockup"]),
-    ("hard lockup", &["hard LOCKUP"]),
-    ("task hung", &["blocked for more than", "seconds"]),
-    ("CPU clock throttled by heat", &["clock throttled"]),
-    (
-        "isolation argument refused",
-        &["Housekeeping: nohz_full= must match isolcpus="],
-    ),
-];
 const SPLIT_LOCK: &str = "split lock";
-const REFUSED: [&str; 2] = ["isolcpus: Invalid flag", "isolcpus: Skipped unknown flag"];
+
+/// A line that counts: every one of its words stands in it. The table names the kernel's file, too.
+#[derive(Deserialize)]
+struct Line {
+    kind: String,
+    words: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lines {
+    line: Vec<Line>,
+}
+
+static LINES: LazyLock<Vec<Line>> = LazyLock::new(|| {
+    let file: Lines = toml::from_str(include_str!("../../../../rules/kernel-log.toml"))
+        .unwrap_or_else(|error| panic!("rules/kernel-log.toml: {error}"));
+    file.line
+});
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     let log = reader.answer(ANSWER, live).map_err(|error| unread(reader, error));
@@ -105,12 +103,8 @@ impl<'a> Record<'a> {
 }
 
 fn kind(text: &str) -> Option<&'static str> {
-    let has = |words: &[&str]| words.iter().all(|word| text.contains(word));
-    let known = ALARMS.iter().find(|(_, words)| has(words)).map(|(kind, _)| *kind);
-    known.or_else(|| {
-        let refused = REFUSED.iter().any(|words| text.contains(words));
-        refused.then_some("isolation argument refused")
-    })
+    let has = |line: &&Line| line.words.iter().all(|word| text.contains(word));
+    LINES.iter().find(has).map(|line| line.kind.as_str())
 }
 
 struct Log {
