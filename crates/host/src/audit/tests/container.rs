@@ -210,6 +210,60 @@ fn two_containers_on_one_cpu_fail_both() {
     assert_eq!(parts, [("vpc", Fail), ("relay", Fail)]);
 }
 
+/// Docker appends what is added, Kubernetes drops last, podman refuses.
+#[test]
+fn a_capability_on_both_sides_goes_by_the_order_of_its_runtime() {
+    let id = "ctr-capabilities";
+    let compose = |add: &str, drop: &str| {
+        let lists = [("[SYS_NICE, IPC_LOCK, NET_RAW]", add), ("cap_drop: [NET_ADMIN]", drop)];
+        says("abb-after.yaml", id, &lists)
+    };
+    let both = "[SYS_NICE, IPC_LOCK, net_admin, CAP_SYS_TIME]";
+    assert_eq!(compose(both, "cap_drop: [NET_ADMIN, SYS_TIME]"), Fail);
+    assert_eq!(compose("[ALL]", "cap_drop: [NET_ADMIN, SYS_TIME]"), Pass);
+    assert_eq!(compose("[ALL]", "cap_drop: [ALL]"), Fail);
+    assert_eq!(compose("[SYS_NICE, IPC_LOCK]", "cap_drop: [all]"), Pass);
+    let inspect = [(
+        "\"CapDrop\"",
+        "\"CapAdd\": [\"SYS_NICE\", \"IPC_LOCK\", \"NET_ADMIN\"], \"CapDrop\": [\"NET_ADMIN\"], \"x\"",
+    )];
+    assert_eq!(says("docker-inspect.json", id, &inspect), Fail);
+    let pod = |lists: &str| {
+        says(
+            "pod.yaml",
+            id,
+            &[("add: [SYS_NICE, IPC_LOCK], drop: [NET_ADMIN]", lists)],
+        )
+    };
+    assert_eq!(pod("add: [SYS_NICE, IPC_LOCK, NET_ADMIN], drop: [NET_ADMIN]"), Pass);
+    assert_eq!(pod("add: [SYS_NICE, IPC_LOCK, NET_ADMIN], drop: [ALL]"), Fail);
+    assert_eq!(pod("add: [ALL], drop: [ALL]"), Fail, "nothing is left");
+    let quadlet = |drop: &str| says("relay.container", id, &[("DropCapability=NET_ADMIN", drop)]);
+    assert_eq!(quadlet("AddCapability=NET_ADMIN\nDropCapability=NET_ADMIN"), Unknown);
+    assert_eq!(quadlet("DropCapability=all"), Pass);
+    assert_eq!(quadlet("AddCapability="), Fail, "an empty value takes back");
+}
+
+#[test]
+fn annotations_of_crio_count_with_a_runtime_class_and_take_true_for_disable() {
+    for id in ["k8s-rt-pod", "ctr-no-cpu-quota"] {
+        let none = [("runtimeClassName: performance-relay", "priorityClassName: x")];
+        assert_eq!(says("pod.yaml", id, &none), Fail, "{id}");
+        assert_eq!(says("pod.yaml", id, &[("\"disable\"", "\"true\"")]), Pass, "{id}");
+        assert_eq!(says("pod.yaml", id, &[("\"disable\"", "\"enable\"")]), Fail, "{id}");
+    }
+    let quota = |manager: &str| {
+        let annotations = format!("\"annotations\": {{{manager}\"cpu-quota.crio.io\": \"disable\"}}, \"ociVersion\"");
+        let changes = [
+            ("\"quota\": -1", "\"quota\": 50000"),
+            ("\"ociVersion\"", annotations.as_str()),
+        ];
+        says("config.json", "ctr-no-cpu-quota", &changes)
+    };
+    assert_eq!(quota(""), Fail, "runc does nothing with it");
+    assert_eq!(quota("\"io.container.manager\": \"cri-o\", "), Pass);
+}
+
 #[test]
 fn what_cannot_be_read_is_unknown_and_never_a_pass() {
     for broken in ["{", "a: [", "kind: Podd", ""] {

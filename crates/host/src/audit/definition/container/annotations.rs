@@ -16,9 +16,10 @@ const DAEMONS: [&str; 8] = [
     "openntpd",
 ];
 
-/// What CRI-O does for a pod of the high-performance handler, when it is told so.
+/// What CRI-O does for a pod of the high-performance handler, when it is told so. It takes "true" for "disable" (CRI-O, commit 03ec73d,
+/// internal/runtimehandlerhooks/high_performance_hooks_linux.go).
 pub(super) fn read(annotations: &Json, shape: &mut Shape) {
-    let is_off = |name: &str| text(annotations, &[name]).as_deref() == Some("disable");
+    let is_off = |name: &str| matches!(text(annotations, &[name]).as_deref(), Some("disable" | "true"));
     if is_off("cpu-quota.crio.io") {
         shape.set("ctr.quota", false);
     }

@@ -1,5 +1,6 @@
 //! Which capabilities a container has.
 
+use crate::audit::value::Unknown;
 use crate::capability;
 
 /// Those that docker and containerd give without being asked, which podman and CRI-O give fewer of; none of them decides a rule.
@@ -17,25 +18,95 @@ const USUAL: [&str; 11] = [
     "KILL",
 ];
 
+/// Who puts the container together: each reads added and dropped names in an order of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runtime {
+    /// Docker and compose. What is added by its name is appended after the drops (moby v28.3, oci/caps/utils.go: TweakCapabilities).
+    Moby,
+    /// A name on both sides is refused (containers/common, commit 08f2f2c, pkg/capabilities/capabilities.go: MergeCapabilities).
+    Podman,
+    /// Kubernetes, with CRI-O or containerd. What is dropped by its name goes last (CRI-O, commit 03c46e4,
+    /// internal/factory/container/container.go: SpecSetupCapabilities; containerd 2.0 in the same order).
+    Kubernetes,
+}
+
 /// Those of a container that is given `added` and not `dropped`, or everything.
-pub(super) fn after(added: &[String], dropped: &[String], privileged: bool) -> Vec<String> {
+///
+/// # Errors
+/// The runtime refuses these two lists.
+pub(super) fn after(
+    runtime: Runtime,
+    added: &[String],
+    dropped: &[String],
+    privileged: bool,
+) -> Result<Vec<String>, Unknown> {
     if privileged {
-        return every();
+        return Ok(every());
     }
     let (added, dropped) = (plain(added), plain(dropped));
-    let all = |names: &[String]| names.iter().any(|name| name == "ALL");
-    let mut held: Vec<String> = match (all(&added), all(&dropped)) {
-        (true, _) => every(),
-        (_, true) => Vec::new(),
-        _ => USUAL.map(str::to_owned).to_vec(),
-    };
+    match runtime {
+        Runtime::Moby => Ok(sorted(by_moby(&added, &dropped))),
+        Runtime::Podman => refused(&added, &dropped).map(|()| sorted(by_podman(&added, &dropped))),
+        Runtime::Kubernetes => Ok(sorted(by_kubernetes(&added, &dropped))),
+    }
+}
+
+fn has_all(names: &[String]) -> bool {
+    names.iter().any(|name| name == "ALL")
+}
+
+fn without(mut held: Vec<String>, dropped: &[String]) -> Vec<String> {
     held.retain(|name| !dropped.contains(name));
-    // What is added by its own name counts beside a `drop: ALL`, and not beside a drop of the same name.
-    let named = added
-        .into_iter()
-        .filter(|name| name != "ALL" && !dropped.contains(name));
-    held.extend(named);
-    sorted(held)
+    held
+}
+
+fn named(names: &[String]) -> impl Iterator<Item = String> {
+    names.iter().filter(|name| *name != "ALL").cloned()
+}
+
+fn by_moby(added: &[String], dropped: &[String]) -> Vec<String> {
+    let usual = match (has_all(added), has_all(dropped)) {
+        (true, _) => return without(every(), dropped),
+        (_, true) => Vec::new(),
+        _ => without(usual(), dropped),
+    };
+    usual.into_iter().chain(named(added)).collect()
+}
+
+/// With all added, each name that is dropped counts; with all dropped, only what is added.
+fn by_podman(added: &[String], dropped: &[String]) -> Vec<String> {
+    let given = match (has_all(added), has_all(dropped)) {
+        (_, true) => Vec::new(),
+        (true, _) => every(),
+        _ => usual(),
+    };
+    without(given, dropped).into_iter().chain(named(added)).collect()
+}
+
+fn refused(added: &[String], dropped: &[String]) -> Result<(), Unknown> {
+    let both = match has_all(dropped) && !has_all(added) {
+        true => None,
+        false => added.iter().find(|name| dropped.contains(name)),
+    };
+    match both {
+        None => Ok(()),
+        Some(name) => Err(Unknown::unclear(format!(
+            "{name} is added and dropped: podman refuses that, and the container does not start"
+        ))),
+    }
+}
+
+fn by_kubernetes(added: &[String], dropped: &[String]) -> Vec<String> {
+    let given = match (has_all(added), has_all(dropped)) {
+        (_, true) => Vec::new(),
+        (true, _) => every(),
+        _ => usual(),
+    };
+    without(given.into_iter().chain(named(added)).collect(), dropped)
+}
+
+fn usual() -> Vec<String> {
+    USUAL.map(str::to_owned).to_vec()
 }
 
 /// As [`after`], of a list that is complete.

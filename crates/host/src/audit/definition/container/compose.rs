@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::annotations::time_daemons;
-use super::capabilities::after;
+use super::capabilities::{Runtime, after};
 use super::docker::of_user;
 use super::shape::{Form, Shape};
 use super::tree::{as_text, at, flag, number, text, texts};
@@ -33,12 +33,10 @@ fn of_service(file: &Json, name: &str, service: &Json) -> Shape {
     );
     let privileged = flag(service, &["privileged"]).unwrap_or(false);
     shape.set("ctr.privileged", privileged);
-    let held = after(
-        &texts(service, &["cap_add"]),
-        &texts(service, &["cap_drop"]),
-        privileged,
-    );
-    shape.set("ctr.capabilities", of_user(text(service, &["user"]), held));
+    let (added, dropped) = (texts(service, &["cap_add"]), texts(service, &["cap_drop"]));
+    let held = after(Runtime::Moby, &added, &dropped, privileged);
+    let user = text(service, &["user"]);
+    shape.set("ctr.capabilities", held.and_then(|held| of_user(user, held)));
     shape.set("ctr.rtprio", ulimit(service, "rtprio").unwrap_or(0.0));
     shape.set(
         "ctr.memlock",

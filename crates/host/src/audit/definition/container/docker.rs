@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::annotations::{self, time_daemons};
-use super::capabilities::{after, exactly};
+use super::capabilities::{Runtime, after, exactly};
 use super::shape::{Form, Shape};
 use super::tree::{at, flag, number, text, texts};
 use crate::audit::value::Unknown;
@@ -84,8 +84,10 @@ fn capabilities(inspected: &Json, privileged: bool, shape: &mut Shape) {
         return shape.set("ctr.capabilities", exactly(&texts(inspected, &["EffectiveCaps"])));
     }
     let host = &inspected["HostConfig"];
-    let held = after(&texts(host, &["CapAdd"]), &texts(host, &["CapDrop"]), privileged);
-    shape.set("ctr.capabilities", of_user(text(inspected, &["Config", "User"]), held));
+    let (added, dropped) = (texts(host, &["CapAdd"]), texts(host, &["CapDrop"]));
+    let held = after(Runtime::Moby, &added, &dropped, privileged);
+    let user = text(inspected, &["Config", "User"]);
+    shape.set("ctr.capabilities", held.and_then(|held| of_user(user, held)));
 }
 
 /// Docker gives a process of another user none of what it adds: only files with capabilities bring them back.

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::annotations;
-use super::capabilities::after;
+use super::capabilities::{Runtime, after};
 use super::docker::of_user;
 use super::kubevirt;
 use super::shape::{Form, Shape};
@@ -120,7 +120,10 @@ fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: boo
     shape.set("ctr.quota", cpu.is_some());
     shape.set("pod.load-balancing-off", false);
     shape.set("pod.irqs-off", false);
-    annotations::read(&pod["metadata"]["annotations"], shape);
+    // The node's usual handler allows none of these annotations (CRI-O: allowed_annotations is empty).
+    if text(pod, &["spec", "runtimeClassName"]).is_some_and(|class| !class.is_empty()) {
+        annotations::read(&pod["metadata"]["annotations"], shape);
+    }
     security(shape, pod, container);
     let sriov = at(container, &["resources", "limits"]).and_then(Json::as_object);
     let sriov = sriov.is_some_and(|all| all.keys().any(|key| key.to_ascii_lowercase().contains("sriov")));
@@ -172,11 +175,9 @@ fn security(shape: &mut Shape, pod: &Json, container: &Json) {
     let own = &container["securityContext"];
     let privileged = flag(own, &["privileged"]).unwrap_or(false);
     shape.set("ctr.privileged", privileged);
-    let held = after(
-        &texts(own, &["capabilities", "add"]),
-        &texts(own, &["capabilities", "drop"]),
-        privileged,
-    );
+    let names = |key| texts(own, &["capabilities", key]);
+    let held = after(Runtime::Kubernetes, &names("add"), &names("drop"), privileged);
     let user = at(own, &["runAsUser"]).or_else(|| at(pod, &["spec", "securityContext", "runAsUser"]));
-    shape.set("ctr.capabilities", of_user(user.and_then(as_text), held));
+    let user = user.and_then(as_text);
+    shape.set("ctr.capabilities", held.and_then(|held| of_user(user, held)));
 }

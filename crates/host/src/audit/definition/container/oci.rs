@@ -62,7 +62,10 @@ pub(super) fn read(name: &str, bundle: &Json) -> Shape {
         "ctr.time-daemons",
         annotations::time_daemons(&texts(bundle, &["process", "args"])),
     );
-    if let Some(all) = at(bundle, &["annotations"]) {
+    // Another runtime hands these annotations on, and does nothing.
+    let all =
+        at(bundle, &["annotations"]).filter(|all| text(all, &["io.container.manager"]).as_deref() == Some("cri-o"));
+    if let Some(all) = all {
         annotations::read(all, &mut shape);
     }
     shape

@@ -1,7 +1,7 @@
 //! Quadlets: `.container` files of podman's generator for systemd (podman-systemd.unit).
 
 use super::annotations::time_daemons;
-use super::capabilities::after;
+use super::capabilities::{Runtime, after};
 use super::shape::{Form, Shape};
 
 /// Whether a text is a quadlet of a container.
@@ -43,14 +43,17 @@ impl Unit {
         Ok(Self(lines))
     }
 
+    /// An empty value takes back what stands before it (podman 5, pkg/systemd/parser/unitfile.go: LookupAll).
     fn all(&self, section: &str, key: &str) -> Vec<String> {
         let of = self.0.iter().filter(|(at, name, _)| at == section && name == key);
-        of.map(|(.., value)| value.clone()).collect()
+        let values: Vec<String> = of.map(|(.., value)| value.clone()).collect();
+        let taken_back = values.iter().rposition(String::is_empty).map_or(0, |at| at + 1);
+        values[taken_back..].to_vec()
     }
 
     /// The last one counts.
     fn last(&self, section: &str, key: &str) -> Option<String> {
-        self.all(section, key).pop().filter(|value| !value.is_empty())
+        self.all(section, key).pop()
     }
 
     /// The values of an option in `PodmanArgs=`: `--name=value` and `--name value`.
@@ -108,10 +111,8 @@ pub(super) fn read(name: &str, text: &str) -> Result<Shape, String> {
         .is_some_and(|value| value != "false");
     shape.set("ctr.privileged", privileged);
     let added = unit.words("AddCapability", "--cap-add");
-    shape.set(
-        "ctr.capabilities",
-        after(&added, &unit.words("DropCapability", "--cap-drop"), privileged),
-    );
+    let dropped = unit.words("DropCapability", "--cap-drop");
+    shape.set("ctr.capabilities", after(Runtime::Podman, &added, &dropped, privileged));
     limits(&unit, &mut shape);
     network(&unit, &mut shape);
     shape.set("ctr.devices", unit.words("AddDevice", "--device"));
