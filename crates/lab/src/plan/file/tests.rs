@@ -15,6 +15,15 @@ fn every_embedded_plan_is_valid_and_called_what_it_says() {
     }
 }
 
+/// What they judge is the host as it is in service.
+#[test]
+fn no_embedded_plan_holds_idle_states_off() {
+    for (name, text) in EMBEDDED {
+        let plan = Plan::parse(name, text).expect(name);
+        assert!(plan.steps.iter().all(|step| step.common.idle.is_system()), "{name}");
+    }
+}
+
 #[test]
 fn quick_stays_near_a_minute() {
     let plan = Plan::load("quick").expect("embedded");
