@@ -133,6 +133,23 @@ fn management_has_an_interface_of_its_own() {
 }
 
 #[test]
+fn a_process_bus_has_no_ipv6_address() {
+    let nic = Parameters {
+        nics: vec!["eth0".to_owned()],
+        ..Parameters::default()
+    };
+    let of = |files: &[(&str, &str)]| {
+        let files = [&[("sys/class/net/eth0/ifindex", "2\n")], files].concat();
+        outcome_with(&HOST, &files, &nic, "process-bus-without-ipv6")
+    };
+    let address = |name: &str| format!("fe8000000000000002155dfffe00000a 02 40 20 80 {name}\n");
+    assert_eq!(of(&[("proc/net/if_inet6", &address("eth1"))]), Pass);
+    assert_eq!(of(&[("proc/net/if_inet6", &address("eth0"))]), Fail);
+    assert_eq!(of(&[("proc/net/dev", "Inter-|\n")]), Pass, "a kernel without IPv6");
+    assert_eq!(of(&[]), Unknown);
+}
+
+#[test]
 fn the_hardware_suffices_for_the_relays() {
     let box_of = |cores: u32| -> Vec<(String, String)> {
         let siblings = (0..cores).map(|cpu| {

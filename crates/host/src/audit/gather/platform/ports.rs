@@ -14,8 +14,20 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         let there = reader.names(&format!("{ROOT}/{name}"), |_| false).map_err(unclear);
         let routes = there.and_then(|_| routes.clone());
         part.set("nic.default-route", routes.map(|routes| routes.contains(&name)));
+        part.set("nic.ipv6-addresses", ipv6_addresses(reader, &name));
         facts.add(Class::Nic, part);
     }
+}
+
+/// How many IPv6 addresses it has. `/proc/net/if_inet6` writes of each the address, four numbers and the name (Linux: net/ipv6/addrconf.c,
+/// if6_seq_show). A kernel without IPv6 has no such file beside the others.
+fn ipv6_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
+    let text = match reader.text("/proc/net/if_inet6") {
+        Err(error) if error.is_absent() && reader.exists("/proc/net/dev").unwrap_or(false) => String::new(),
+        text => text.map_err(unclear)?,
+    };
+    let own = text.lines().filter(|line| line.split_whitespace().nth(5) == Some(name));
+    Ok(own.count() as u32)
 }
 
 /// Interfaces with a route to everywhere: of IPv4 the destination is zero, of IPv6 its prefix too (proc_net(5)).
