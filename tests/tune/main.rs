@@ -117,6 +117,39 @@ fn what_is_applied_is_undone() {
     );
 }
 
+#[test]
+fn what_somebody_else_set_meanwhile_is_left() {
+    let Some(before) = can_change("what_somebody_else_set_meanwhile_is_left") else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let journal = directory.path().join("journal");
+    // Both masks allow interrupts on CPUs that are there; neither is what is applied.
+    fs::write(MASK, "3").expect("the default mask");
+    let ours = {
+        let applied = tune(&journal, &["--apply"]);
+        assert_eq!(applied.status.code(), Some(0), "{}{}", said(&applied), stderr(&applied));
+        mask()
+    };
+    fs::write(MASK, "2").expect("the default mask");
+    let theirs = mask();
+    if theirs == ours {
+        return testing::skip("what_somebody_else_set_meanwhile_is_left", "the last CPU is not 1");
+    }
+    let undone = undo(&journal);
+    assert_eq!(undone.status.code(), Some(3), "{}", said(&undone));
+    assert!(
+        said(&undone).contains(&format!("left at {theirs}: somebody else")),
+        "{}",
+        said(&undone)
+    );
+    assert_eq!(mask(), theirs);
+    let forced = run(&["tune", "--undo", "--force", "--journal", text(&journal)]);
+    assert_eq!(forced.status.code(), Some(0), "{}", said(&forced));
+    assert!(said(&forced).contains(&format!("{theirs} -> ")), "{}", said(&forced));
+    drop(before);
+}
+
 /// A process of its own name, which ends with the test.
 struct Process(Running);
 

@@ -22,12 +22,17 @@ pub(crate) struct Mount {
 
 pub(crate) fn read(reader: &Reader) -> Result<Vec<Mount>, HostError> {
     let text = reader.text(PATH)?;
-    let mounts: Vec<Mount> = text.lines().filter_map(mount).collect();
+    let mounts = parse(&text);
     if mounts.is_empty() {
         Err(HostError::unexpected(PATH, "lines of mounts", &text))
     } else {
         Ok(mounts)
     }
+}
+
+/// The lines that are understood.
+pub(crate) fn parse(text: &str) -> Vec<Mount> {
+    text.lines().filter_map(mount).collect()
 }
 
 /// `36 35 98:0 /root /point options [optional fields] - type source options`.

@@ -21,6 +21,8 @@ pub enum Outcome {
     Refused(String),
     /// It did not hold, and the old value could not be put back.
     Stuck(String),
+    /// Somebody else has set it since, so it is left; what we had set.
+    Foreign(String),
 }
 
 /// A change, with what the target was before.
@@ -67,13 +69,14 @@ fn one(machine: &Machine, journal: &mut Journal, check: &str, operation: &Operat
     if holds(target, before.as_deref(), value) {
         return Ok(applied(before, Outcome::Unchanged));
     }
-    journal.add(&Entry {
+    let mut entry = Entry {
         check: check.to_owned(),
         target: target.clone(),
         before: before.as_deref().map(|now| values::before(target, now, value)),
         after: value.clone(),
         boot: boot(),
-    })?;
+    };
+    let mark = journal.add(&entry)?;
     let written = machine.write(target, Some(value));
     let outcome = match written
         .map_err(|error| error.to_string())
@@ -82,6 +85,17 @@ fn one(machine: &Machine, journal: &mut Journal, check: &str, operation: &Operat
         Ok(()) => Outcome::Done,
         Err(why) => back(machine, operation, before.as_deref(), why),
     };
+    match &outcome {
+        Outcome::Refused(_) | Outcome::RolledBack(_) => journal.forget(mark)?,
+        // It is what the kernel made of our value, not somebody else's.
+        Outcome::Stuck(_) => {
+            if let Ok(Some(now)) = machine.read(target) {
+                entry.after = values::before(target, &now, value);
+                journal.add(&entry)?;
+            }
+        }
+        _ => {}
+    }
     Ok(applied(before, outcome))
 }
 
@@ -107,13 +121,21 @@ fn back(machine: &Machine, operation: &Operation, before: Option<&str>, why: Str
     }
 }
 
-/// Takes every change of the journal back, the last one first, and empties the journal. What cannot be taken back stays in it.
-/// Settings of an earlier boot are gone with it, and threads that have ended need nothing.
+/// Takes every change of the journal back, the last one first, and empties the journal. What cannot be taken back stays in it, and so
+/// does what somebody else has set since. Settings of an earlier boot are gone with it, and threads that have ended need nothing.
 ///
 /// # Errors
 /// The journal cannot be read or written.
 pub fn undo(machine: &Machine, journal: &mut Journal) -> Result<Vec<Applied>, JournalError> {
-    undo_behind(machine, journal, 0)
+    take_back(machine, journal, 0, false)
+}
+
+/// As [`undo`], also over what somebody else has set since.
+///
+/// # Errors
+/// As of [`undo`].
+pub fn undo_forced(machine: &Machine, journal: &mut Journal) -> Result<Vec<Applied>, JournalError> {
+    take_back(machine, journal, 0, true)
 }
 
 /// As [`undo`], for the changes behind the first `first` of the journal: those stay as they are, in the machine and in the journal.
@@ -121,18 +143,33 @@ pub fn undo(machine: &Machine, journal: &mut Journal) -> Result<Vec<Applied>, Jo
 /// # Errors
 /// As of [`undo`].
 pub fn undo_behind(machine: &Machine, journal: &mut Journal, first: usize) -> Result<Vec<Applied>, JournalError> {
+    take_back(machine, journal, first, false)
+}
+
+fn take_back(
+    machine: &Machine,
+    journal: &mut Journal,
+    first: usize,
+    forced: bool,
+) -> Result<Vec<Applied>, JournalError> {
     let boot = boot();
     let mut entries = journal.entries()?;
+    if entries.is_empty() {
+        return Ok(Vec::new());
+    }
     let later = entries.split_off(first.min(entries.len()));
     let (mut done, mut stuck) = (Vec::new(), Vec::new());
     for entry in later.into_iter().rev().filter(|entry| entry.boot == boot) {
-        let outcome = restored(machine, &entry);
-        if matches!(outcome, Outcome::Stuck(_)) {
+        let now = machine.read(&entry.target);
+        let before = now.as_ref().ok().and_then(Option::as_deref);
+        let before = before.map(|now| values::before(&entry.target, now, &entry.after));
+        let outcome = restored(machine, &entry, now, forced);
+        if matches!(outcome, Outcome::Stuck(_) | Outcome::Foreign(_)) {
             stuck.insert(0, entry.clone());
         }
         done.push(Applied {
-            after: entry.before.clone().unwrap_or_default(),
-            before: Some(entry.after),
+            after: entry.before.unwrap_or_default(),
+            before,
             target: entry.target,
             outcome,
         });
@@ -142,9 +179,9 @@ pub fn undo_behind(machine: &Machine, journal: &mut Journal, first: usize) -> Re
     Ok(done)
 }
 
-fn restored(machine: &Machine, entry: &Entry) -> Outcome {
+fn restored(machine: &Machine, entry: &Entry, now: io::Result<Option<String>>, forced: bool) -> Outcome {
     let target = &entry.target;
-    let now = match machine.read(target) {
+    let now = match now {
         Ok(now) => now,
         Err(error) if has_gone(machine, target, &error) => return Outcome::Unchanged,
         Err(error) => return Outcome::Stuck(error.to_string()),
@@ -160,6 +197,12 @@ fn restored(machine: &Machine, entry: &Entry) -> Outcome {
     };
     if is_back(now.as_deref()) {
         return Outcome::Unchanged;
+    }
+    let is_ours = now
+        .as_deref()
+        .is_some_and(|now| values::is_kept(target, now, &entry.after));
+    if !(is_ours || forced) {
+        return Outcome::Foreign(entry.after.clone());
     }
     let written = machine.write(target, entry.before.as_deref());
     let written = written.or_else(|error| match &as_good {
@@ -185,7 +228,7 @@ fn has_gone(machine: &Machine, target: &Target, error: &io::Error) -> bool {
 }
 
 /// The running boot; empty where it is not told.
-fn boot() -> String {
+pub(super) fn boot() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
 }

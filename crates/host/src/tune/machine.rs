@@ -6,6 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::live;
 use super::operation::Target;
+use crate::mounts;
+
+/// Where settings of the kernel are.
+const SETTINGS: [&str; 3] = ["/proc/sys", "/proc/irq", "/sys"];
+/// Where groups usually are: control groups, and those of the cache.
+const GROUPS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/resctrl"];
+/// How the names of our own groups begin.
+const OWN: &str = "triptime";
 
 /// A machine below a root directory. Threads, interfaces and swap can only be changed on the live one.
 #[derive(Debug)]
@@ -35,14 +43,58 @@ impl Machine {
         self.root.join(path.trim_start_matches('/'))
     }
 
+    /// The file, where it is a setting of the kernel: a journal could name any other, also by links and `..`.
+    fn setting(&self, path: &str) -> io::Result<PathBuf> {
+        let real = self.place(path).canonicalize()?;
+        let inside = self.inside(&real)?;
+        let is_setting = SETTINGS.iter().any(|place| inside.starts_with(place)) || self.is_in_groups(&inside);
+        match is_setting {
+            true => Ok(real),
+            false => Err(no_place(
+                path,
+                "no setting of the kernel (/proc/sys, /proc/irq, /sys, control groups)",
+            )),
+        }
+    }
+
+    /// The folder, where it is a group of our own; it need not be there.
+    fn group(&self, path: &str) -> io::Result<PathBuf> {
+        let place = self.place(path);
+        let name = place.file_name().filter(|name| name.to_string_lossy().starts_with(OWN));
+        let (Some(name), Some(above)) = (name, place.parent()) else {
+            return Err(no_place(path, "no group of triptime"));
+        };
+        let above = above.canonicalize()?;
+        match self.is_in_groups(&self.inside(&above)?) {
+            true => Ok(above.join(name)),
+            false => Err(no_place(path, "not among control groups or groups of the cache")),
+        }
+    }
+
+    /// A real path as it is below the root.
+    fn inside(&self, real: &Path) -> io::Result<PathBuf> {
+        let root = self.root.canonicalize()?;
+        let inside = real.strip_prefix(root).map_err(io::Error::other)?;
+        Ok(Path::new("/").join(inside))
+    }
+
+    fn is_in_groups(&self, path: &Path) -> bool {
+        let usual = GROUPS.iter().any(|place| path.starts_with(place));
+        let text = || fs::read_to_string(self.place(mounts::PATH)).unwrap_or_default();
+        usual
+            || mounts::parse(&text()).iter().any(|mount| {
+                ["cgroup", "cgroup2", "resctrl"].contains(&mount.kind.as_str()) && path.starts_with(&mount.point)
+            })
+    }
+
     /// The value of a target now; `None`: a folder that is not there.
     ///
     /// # Errors
     /// It cannot be read; `NotFound`: there is no such thing, or no longer.
     pub fn read(&self, target: &Target) -> io::Result<Option<String>> {
         match target {
-            Target::File(path) => Ok(Some(fs::read_to_string(self.place(path))?.trim().to_owned())),
-            Target::Folder(path) => Ok(self.place(path).is_dir().then(String::new)),
+            Target::File(path) => Ok(Some(fs::read_to_string(self.setting(path)?)?.trim().to_owned())),
+            Target::Folder(path) => Ok(self.group(path)?.is_dir().then(String::new)),
             other => self.check_live().and_then(|()| live::read(other)).map(Some),
         }
     }
@@ -58,11 +110,11 @@ impl Machine {
                 let mut file = fs::OpenOptions::new()
                     .write(true)
                     .truncate(!self.live)
-                    .open(self.place(path))?;
+                    .open(self.setting(path)?)?;
                 file.write_all(format!("{value}\n").as_bytes())
             }
-            (Target::Folder(path), Some(_)) => fs::create_dir(self.place(path)),
-            (Target::Folder(path), None) => fs::remove_dir(self.place(path)),
+            (Target::Folder(path), Some(_)) => fs::create_dir(self.group(path)?),
+            (Target::Folder(path), None) => fs::remove_dir(self.group(path)?),
             (other, Some(value)) => self.check_live().and_then(|()| live::write(other, value)),
             (_, None) => Ok(()),
         }
@@ -94,4 +146,11 @@ impl Machine {
             false => Err(io::Error::other("only files of a recorded tree can be changed")),
         }
     }
+}
+
+fn no_place(path: &str, what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        format!("{path} is {what}: it is left alone"),
+    )
 }

@@ -18,7 +18,7 @@ mod tests;
 mod traps;
 mod values;
 
-pub use apply::{Applied, Outcome, apply, undo, undo_behind};
+pub use apply::{Applied, Outcome, apply, undo, undo_behind, undo_forced};
 pub use domain::{libvirt_patch, libvirt_patch_of_name};
 pub use emit::{KINDS, emit};
 pub use journal::{JOURNAL, Journal, JournalError};

@@ -6,6 +6,8 @@ use super::operation::Target;
 const SCHEMATA: &str = "schemata";
 /// A file that is written `+cpuset` or `-cpuset`, and lists what is on.
 const CONTROLLERS: &str = "cgroup.subtree_control";
+/// A file that reads `isolated`, or `isolated invalid (REASON)`.
+const PARTITION: &str = "cpuset.cpus.partition";
 
 /// Whether a target that reads as `now` has the value `value`.
 pub(super) fn holds(target: &Target, now: Option<&str>, value: &str) -> bool {
@@ -17,6 +19,12 @@ pub(super) fn holds(target: &Target, now: Option<&str>, value: &str) -> bool {
         Target::File(_) => normal(&chosen(now)) == normal(value),
         _ => now == value,
     }
+}
+
+/// Whether a target that reads as `now` still has what was written. The kernel says behind the kind of a partition why it is invalid.
+pub(super) fn is_kept(target: &Target, now: &str, written: &str) -> bool {
+    let is_partition = matches!(target, Target::File(path) if is(path, PARTITION));
+    holds(target, Some(now), written) || (is_partition && now.split_whitespace().next() == Some(written))
 }
 
 /// What must be written to a target that reads as `now` to have that back, after `value` was written.

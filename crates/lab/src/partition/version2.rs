@@ -129,7 +129,7 @@ fn chosen(group: &Path, cpus: &CpuList) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Sets, Version2, chosen};
-    use host::tune::{Journal, Machine, Outcome, apply, undo};
+    use host::tune::{Journal, Machine, Operation, Outcome, Target, apply, undo};
     use std::fs;
     use std::path::Path;
     use units::CpuList;
@@ -178,19 +178,21 @@ mod tests {
     #[test]
     fn what_it_writes_is_taken_back() {
         let folder = tempfile::tempdir().expect("a folder");
-        let root = folder.path().join("cgroup");
+        let root = folder.path().join("sys/fs/cgroup");
         group(&root, "");
         group(&root.join("user.slice"), "");
         let sets = Version2 { root: root.clone() };
         let change = sets.change(&list("1"), &list("0")).expect("a change");
         // A plain folder has none of a group's files of itself, nor a switch for controllers.
-        let own = |line: &str| line.contains("user.slice");
-        let operations: Vec<_> = change
-            .operations
-            .into_iter()
-            .filter(|one| own(&one.to_string()))
-            .collect();
-        let machine = Machine::live();
+        let operations = change.operations.iter().filter_map(|one| match &one.target {
+            Target::File(path) if path.contains("user.slice") => {
+                let inside = path.strip_prefix(folder.path().to_str()?)?;
+                Some(Operation::write(inside, one.value.clone()))
+            }
+            _ => None,
+        });
+        let operations: Vec<Operation> = operations.collect();
+        let machine = Machine::at(folder.path());
         let mut journal = Journal::open(&folder.path().join("journal")).expect("a journal");
         let applied = apply(&machine, &mut journal, "sets", &operations).expect("applied");
         assert!(

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Without an action, --plan: the exact writes and the risk of each; nothing is changed. --apply keeps every old value in a journal \
 before it writes, reads each value back, and puts back what did not hold. --undo restores everything from the journal, also after \
-a crash. Settings end with a boot: --emit makes them lasting. --emit libvirt with the file of a domain prints a diff for patch or git apply.
+a crash, but for what somebody else has set since. Settings end with a boot: --emit makes them lasting. --emit libvirt with the file of a domain prints a diff for patch or git apply.
 
 Exit status: 0 done; 1 a change did not hold or was refused; 2 wrong usage; 3 not possible here.
 
@@ -34,7 +34,7 @@ pub(crate) struct TuneArgs {
     of: OfArgs,
     #[command(flatten)]
     action: ActionArgs,
-    /// Do what is refused as a trap: it can take the machine away from you
+    /// Do what is refused as a trap: it can take the machine away from you. With --undo: put back also what somebody else has set since
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -166,12 +166,14 @@ fn holds(applied: &Applied) -> bool {
 }
 
 fn undo(args: &TuneArgs) -> Result<u8, Failure> {
-    if !args.journal.exists() {
+    // Also a link that leads nowhere is there, and refused.
+    if args.journal.symlink_metadata().is_err() {
         verdict::write(&format!("nothing to undo: {} does not exist\n", args.journal.display()))?;
         return Ok(0);
     }
     let mut journal = Journal::open(&args.journal).map_err(|error| unusable(&error))?;
-    let undone = tune::undo(&Machine::live(), &mut journal).map_err(|error| unusable(&error))?;
+    let undo = if args.force { tune::undo_forced } else { tune::undo };
+    let undone = undo(&Machine::live(), &mut journal).map_err(|error| unusable(&error))?;
     verdict::write(&text::undone(&undone))?;
     Ok(if undone.iter().all(holds) { 0 } else { COULD_NOT_MEASURE })
 }

@@ -159,7 +159,10 @@ fn changed(args: &TuneArgs, step: &Step, measure: impl FnOnce() -> Result<(), Fa
         }
     };
     let undone = tune::undo_behind(&machine, &mut journal, mark).map_err(|error| super::unusable(&error))?;
-    if let Some(stuck) = undone.iter().find(|one| matches!(one.outcome, Outcome::Stuck(_))) {
+    if let Some(stuck) = undone
+        .iter()
+        .find(|one| matches!(one.outcome, Outcome::Stuck(_) | Outcome::Foreign(_)))
+    {
         return Err(Failure::CouldNotMeasure(super::text::line(stuck)));
     }
     thread::sleep(SETTLE);

@@ -118,6 +118,12 @@ pub(super) fn line(change: &Applied) -> String {
         Outcome::Done => format!("{target}: {values}"),
         Outcome::RolledBack(why) => format!("{target}: {values} did not hold, the old value is back: {why}"),
         Outcome::Refused(why) => format!("{target}: refused: {why}"),
+        Outcome::Foreign(ours) => format!(
+            "{target}: left at {}: somebody else has set it since triptime set {}; before that it was {} (--undo --force puts it back)",
+            shown(before),
+            shown(ours),
+            shown(&change.after)
+        ),
         Outcome::Stuck(why) => format!("{target}: {values} did not hold, and the old value is NOT back: {why}"),
     }
 }
