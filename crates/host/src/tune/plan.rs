@@ -7,6 +7,7 @@ use crate::audit::rule::Change;
 use crate::audit::template::fill;
 
 use super::actions;
+use super::harm::harm;
 use super::operation::Operation;
 use crate::Host;
 
@@ -27,6 +28,8 @@ pub struct Step {
     pub operations: Vec<Operation>,
     /// Why nothing can be changed on the running machine, where the rule knows changes.
     pub unclear: Option<String>,
+    /// Why all of it would do harm on this machine.
+    pub harm: Option<String>,
     /// What a person has to do for other tools.
     pub emitted: Vec<String>,
 }
@@ -72,6 +75,7 @@ fn step(host: &Host, audit: &Audit, finding: &Finding) -> Step {
         risk: rule.remedy.risk.clone(),
         operations,
         unclear,
+        harm: harm(audit, finding),
         emitted: rule.remedy.emit.keys().cloned().collect(),
     }
 }

@@ -4,7 +4,7 @@ mod prove;
 mod text;
 
 use crate::commands::audit::OfArgs;
-use crate::failure::{COULD_NOT_MEASURE, Failure};
+use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::verdict;
 use host::Host;
 use host::audit::Audit;
@@ -124,7 +124,12 @@ fn emit(args: &TuneArgs, host: &Host, audit: &Audit, tool: &str) -> Result<u8, F
         false => patches.into_iter().collect::<Result<String, String>>(),
     };
     let text = text.map_err(Failure::Usage)?;
+    let harms = tune::harms(audit, &args.checks);
+    for (check, why) in &harms {
+        say(&format_args!("{check} is left out: {why}"));
+    }
     match text.is_empty() {
+        true if !harms.is_empty() => return Ok(NOT_ALL),
         true => verdict::write(&format!("no finding needs a setting for {tool}\n"))?,
         false => verdict::write(&text)?,
     }

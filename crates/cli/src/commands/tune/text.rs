@@ -26,9 +26,7 @@ pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
             let _ = writeln!(out, "    {}", shown(&operation.to_string()));
         }
         risk(&mut out, step);
-        for refusal in refusals.iter().filter(|refusal| refusal.check == step.check) {
-            let _ = writeln!(out, "    refused unless --force: {}", refusal.why);
-        }
+        refused(&mut out, step, refusals);
     }
     if !later.is_empty() {
         out += "\nNeeds a boot, another tool or a decision:\n";
@@ -47,8 +45,15 @@ pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
             );
         }
         risk(&mut out, step);
+        refused(&mut out, step, refusals);
     }
     out
+}
+
+fn refused(out: &mut String, step: &Step, refusals: &[Refusal]) {
+    for refusal in refusals.iter().filter(|refusal| refusal.check == step.check) {
+        let _ = writeln!(out, "    refused unless --force: {}", shown(&refusal.why));
+    }
 }
 
 fn risk(out: &mut String, step: &Step) {

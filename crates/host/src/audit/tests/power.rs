@@ -41,6 +41,31 @@ fn nic(name: &str) -> Parameters {
 }
 
 #[test]
+fn a_limit_below_c1_leaves_only_the_loop() {
+    let folder = "sys/devices/system/cpu/cpu3";
+    let asked = |c1: &str, limit: &str| {
+        let [name, loops, lightest, qos] = [
+            format!("{folder}/cpuidle/state0/name"),
+            format!("{folder}/cpuidle/state0/latency"),
+            format!("{folder}/cpuidle/state1/latency"),
+            format!("{folder}/power/pm_qos_resume_latency_us"),
+        ];
+        let files = [
+            (name.as_str(), "POLL\n"),
+            (loops.as_str(), "0\n"),
+            (lightest.as_str(), c1),
+            (qos.as_str(), limit),
+        ];
+        outcome_of(&host(), &files, "cstate-exit-latency")
+    };
+    assert_eq!(asked("2\n", "2\n"), Pass);
+    assert_eq!(asked("2\n", "1\n"), Warn);
+    assert_eq!(asked("2\n", "n/a\n"), Warn);
+    assert_eq!(asked("33\n", "10\n"), Warn);
+    assert_eq!(asked("33\n", "33\n"), Fail);
+}
+
+#[test]
 fn the_slowest_state_that_may_be_entered_decides() {
     let id = "cstate-exit-latency";
     let qos = |text: &'static str| [("sys/devices/system/cpu/cpu3/power/pm_qos_resume_latency_us", text)];
@@ -53,7 +78,7 @@ fn the_slowest_state_that_may_be_entered_decides() {
         ),
         Pass
     );
-    // 0 is no limit, n/a is none tolerated.
+    // 0 is no limit, n/a is none tolerated: only the loop is left, where there is one.
     for (text, expected) in [
         ("0\n", Fail),
         ("n/a\n", Pass),

@@ -6,6 +6,7 @@ mod tests;
 
 use std::fmt::Write;
 
+use super::harm::harm;
 use crate::audit::Audit;
 use crate::audit::facts::Subject;
 use crate::audit::finding::{Finding, Outcome, PartFinding};
@@ -62,7 +63,8 @@ impl<'a> Open<'a> {
         let only = self.only;
         audit.findings.iter().filter(move |finding| {
             let asked = only.is_empty() || only.contains(&finding.rule.id);
-            asked && matches!(finding.outcome, Outcome::Fail | Outcome::Warn)
+            let open = asked && matches!(finding.outcome, Outcome::Fail | Outcome::Warn);
+            open && harm(audit, finding).is_none()
         })
     }
 

@@ -34,10 +34,10 @@ pub fn refusals(host: &Host, audit: &Audit, parameters: &Parameters, plan: &Plan
         parameters,
         carriers: host.connection(None),
     };
-    let steps = plan.steps.iter().filter(|step| !step.operations.is_empty());
-    let found = steps.flat_map(|step| {
-        let whys = TRAPS.iter().filter_map(|trap| trap(&scene, step));
-        whys.map(|why| Refusal {
+    let found = plan.steps.iter().flat_map(|step| {
+        let traps = TRAPS.iter().filter(|_| !step.operations.is_empty());
+        let whys = traps.filter_map(|trap| trap(&scene, step));
+        step.harm.clone().into_iter().chain(whys).map(|why| Refusal {
             check: step.check.clone(),
             why,
         })

@@ -37,6 +37,7 @@ fn whys(files: &[(&str, &str)], parameters: &Parameters, operations: Vec<Operati
         risk: String::new(),
         operations,
         unclear: None,
+        harm: None,
         emitted: Vec::new(),
     };
     let found = refusals(&host, &audit, parameters, &Plan { steps: vec![step] });

@@ -19,9 +19,11 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
     facts.set("limits.temp-margin-c", 10.0);
     idle::gather(reader, facts);
     for part in facts.parts_mut(Class::RtCpu) {
-        let slowest = part.name.parse().map_err(|_| Unknown::unclear("no number of a CPU"));
-        let slowest = slowest.and_then(|cpu| idle::slowest_us(reader, cpu));
-        part.set("idle.slowest-us", slowest);
+        let cpu = part.name.parse().map_err(|_| Unknown::unclear("no number of a CPU"));
+        let of = |what: fn(&Reader, u32) -> Result<f64, Unknown>| cpu.clone().and_then(|cpu| what(reader, cpu));
+        part.set("idle.slowest-us", of(idle::slowest_us));
+        part.set("idle.limit-us", of(idle::limit_us));
+        part.set("idle.polls", cpu.clone().and_then(|cpu| idle::polls(reader, cpu)));
     }
     facts.set("power.turbo", turbo(reader));
     facts.set("uncore.scaling", uncore(reader));

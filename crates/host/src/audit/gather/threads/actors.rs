@@ -40,6 +40,11 @@ pub(super) fn gather(reader: &Reader, threads: &Result<Vec<Thread>, Unknown>, fa
         let strangers = strangers.get(&cpu).cloned();
         let strangers = strangers.unwrap_or_else(|| Err(Unknown::unclear("not asked")));
         part.set("cpu.strange-siblings", strangers);
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        part.set(
+            "cpu.is-second-thread",
+            reader.cpus(&path).map(|threads| threads.first() != Some(cpu)),
+        );
     }
 }
 

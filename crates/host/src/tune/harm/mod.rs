@@ -1,0 +1,115 @@
+//! A remedy tried on the facts, before it is shown, done or written for another tool: would the judged CPUs and the clock still be there?
+
+use units::CpuList;
+
+use crate::audit::Audit;
+use crate::audit::facts::{Class, Facts};
+use crate::audit::finding::{Finding, Outcome};
+use crate::audit::rule::Remedy;
+use crate::audit::value::Value;
+
+const OFFER: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+
+/// How the alarms of a source that failed its check begin (rules/kernel-log.toml).
+const UNSTABLE: &str = "clock source unstable";
+
+/// What a remedy does to the machine that could take something needed away.
+enum Effect<'a> {
+    /// The second and further threads of every core are switched off.
+    FirstThreadsOnly,
+    /// This is to be the clock source, or is to be trusted.
+    Clock(&'a str),
+}
+
+/// Checks that are asked for and whose remedy would do harm, each with the reason. `only` these checks, or all when it is empty.
+pub fn harms(audit: &Audit, only: &[String]) -> Vec<(String, String)> {
+    let open = audit.findings.iter().filter(|finding| {
+        let asked = only.is_empty() || only.contains(&finding.rule.id);
+        asked && matches!(finding.outcome, Outcome::Fail | Outcome::Warn)
+    });
+    open.filter_map(|finding| Some((finding.rule.id.clone(), harm(audit, finding)?)))
+        .collect()
+}
+
+/// Why the remedy of a finding would do harm on this machine.
+pub(super) fn harm(audit: &Audit, finding: &Finding) -> Option<String> {
+    let effects = effects(&finding.rule.remedy);
+    effects.iter().find_map(|effect| match effect {
+        Effect::FirstThreadsOnly => threads_lost(&audit.facts),
+        Effect::Clock(name) => clock_lost(&audit.facts, name),
+    })
+}
+
+fn effects(remedy: &Remedy) -> Vec<Effect<'_>> {
+    let of_write = remedy.write.iter().filter_map(|write| {
+        let file = write.to.rsplit_once("/").map_or(write.to.as_str(), |(_, file)| file);
+        match (file, write.value.as_str()) {
+            ("control", "off" | "forceoff") if write.to.contains("/smt/") => Some(Effect::FirstThreadsOnly),
+            ("current_clocksource", name) => Some(Effect::Clock(name)),
+            _ => None,
+        }
+    });
+    let words = remedy.emit.values().flatten().flat_map(|text| text.split_whitespace());
+    let of_words = words.filter_map(|word| match word {
+        "nosmt" | "nosmt=force" => Some(Effect::FirstThreadsOnly),
+        "tsc=reliable" | "tsc=nowatchdog" => Some(Effect::Clock("tsc")),
+        word => word.strip_prefix("clocksource=").map(Effect::Clock),
+    });
+    of_write.chain(of_words).collect()
+}
+
+/// The kernel keeps the first thread of each core.
+fn threads_lost(facts: &Facts) -> Option<String> {
+    // Without CPUs set aside the class has every CPU.
+    match facts.get(None, "rt_cpus") {
+        Ok(Value::Cpus(cpus)) if !cpus.is_empty() => {}
+        _ => return None,
+    }
+    let second = |name: &str, part| match facts.get(Some(part), "cpu.is-second-thread") {
+        Ok(Value::Flag(is_second)) => Ok(is_second.then(|| name.parse::<u32>().ok()).flatten()),
+        Ok(_) => Ok(None),
+        Err(unknown) => Err(unknown.text),
+    };
+    let parts = facts.parts(Class::RtCpu).iter();
+    let found: Result<Vec<Option<u32>>, String> = parts.map(|part| second(&part.name, part)).collect();
+    let lost: CpuList = match found {
+        Ok(found) => found.into_iter().flatten().collect(),
+        Err(why) => {
+            return Some(format!(
+                "it is not known whether the judged CPUs are first threads of their cores: {why}"
+            ));
+        }
+    };
+    (!lost.is_empty()).then(|| {
+        format!("it would switch CPU {lost} off, which is judged: name the first thread of each core with --cpus")
+    })
+}
+
+/// A source that the kernel has thrown out is not on offer, and is right to be distrusted.
+fn clock_lost(facts: &Facts, name: &str) -> Option<String> {
+    let offer = match facts.get(None, OFFER) {
+        Ok(offer) => offer.to_string(),
+        Err(unknown) => {
+            return Some(format!(
+                "it is not known whether the kernel offers {name}: {}",
+                unknown.text
+            ));
+        }
+    };
+    if !offer.split_whitespace().any(|known| known == name) {
+        return Some(format!(
+            "the kernel does not offer the clock source {name}, only {offer}: see the kernel's log"
+        ));
+    }
+    let alarms = match facts.get(None, "kernel.log-alarms") {
+        Ok(Value::List(alarms)) if name == "tsc" => alarms,
+        _ => return None,
+    };
+    let found = alarms.into_iter().find(|alarm| alarm.starts_with(UNSTABLE))?;
+    Some(format!(
+        "the kernel has marked the clock source {name} as unstable: {found}"
+    ))
+}
+
+#[cfg(test)]
+mod tests;
