@@ -234,9 +234,16 @@ fn the_audit_finds_nothing_in_any_definition() {
         &[&ALWAYS[..], &["ctr-cpuset", "ctr-memory-limits"]].concat(),
     );
     let pod = ["ctr-no-cpu-quota", "ctr-capabilities", "ctr-exec-probes", "k8s-rt-pod"];
-    let job = emit(path, &["job", "--net", "sriov-bus", "--hugepages", "2GiB"]);
-    nothing_is_found_in(path, "job.yaml", &job, &pod);
-    let checkup = emit(path, &["checkup", "--net", "host", "--param", "duration=5m"]);
+    let class = ["--runtime-class", "performance-relay"];
+    let job = ["job", "--net", "sriov-bus", "--hugepages", "2GiB"];
+    nothing_is_found_in(path, "job.yaml", &emit(path, &[&job[..], &class].concat()), &pod);
+    let without = judged(path, "job.yaml", &emit(path, &job), cpus);
+    assert!(
+        without.contains(&("k8s-rt-pod".to_owned(), "fail".to_owned())),
+        "{without:?}"
+    );
+    let checkup = ["checkup", "--net", "host", "--param", "duration=5m"];
+    let checkup = emit(path, &[&checkup[..], &class].concat());
     nothing_is_found_in(path, "checkup.yaml", &checkup, &pod);
 }
 
