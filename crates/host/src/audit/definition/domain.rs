@@ -1,8 +1,11 @@
 //! A libvirt domain: what its XML says of the things that matter to real-time work.
 
 use super::devices::Devices;
-use super::element::{Element, Wrong, document};
+use units::CpuList;
+
+use super::element::{Element, Wrong, cpu_set, document};
 use super::tuning::Tuning;
+use crate::audit::value::Unknown;
 
 /// A libvirt domain.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +15,8 @@ pub(crate) struct Domain {
     pub(crate) arch: Option<String>,
     pub(crate) tuning: Tuning,
     pub(crate) memory: Memory,
+    /// How much memory the guest has, in KiB; none: nothing that can be read.
+    pub(crate) memory_kib: Option<f64>,
     pub(crate) numa: Numa,
     pub(crate) cpu: Cpu,
     /// `state` of `<pmu>` and of `<vmport>`.
@@ -52,6 +57,20 @@ pub(crate) struct Memory {
 pub(crate) struct Numa {
     pub(crate) modes: Vec<String>,
     pub(crate) nodes: Vec<String>,
+}
+
+impl Numa {
+    /// The nodes of all cells together; empty: the definition names none.
+    ///
+    /// # Errors
+    /// A set that cannot be read.
+    pub(crate) fn sets(&self) -> Result<CpuList, Unknown> {
+        let set = |nodes: &String| {
+            cpu_set(nodes).ok_or_else(|| Unknown::unclear(format!("\"{nodes}\" does not say which nodes")))
+        };
+        let sets = self.nodes.iter().map(set).collect::<Result<Vec<_>, _>>()?;
+        Ok(sets.iter().flat_map(CpuList::iter).collect())
+    }
 }
 
 /// The processor that the guest sees.
@@ -100,6 +119,7 @@ impl Domain {
             arch: domain.attribute_at("os/type", "arch"),
             tuning: Tuning::read(domain)?,
             memory: memory(domain)?,
+            memory_kib: domain.at("memory").and_then(memory_kib),
             numa: numa(domain),
             cpu: cpu(domain)?,
             pmu: domain.attribute_at("features/pmu", "state"),
@@ -141,21 +161,33 @@ fn memory(domain: Element<'_>) -> Result<Memory, Wrong> {
     })
 }
 
-/// libvirt's units: KiB without one, powers of 1000 for `kB`, `MB` and `GB`, of 1024 for the others.
 fn page_kib(page: Element<'_>) -> Result<u64, Wrong> {
     let size = u64::from(page.needed("size")?);
     let unit = page.attribute("unit").unwrap_or("KiB");
-    let bytes = match unit.to_ascii_lowercase().as_str() {
-        "b" | "bytes" => 1,
-        "kb" => 1000,
-        "k" | "kib" => 1 << 10,
-        "mb" => 1_000_000,
-        "m" | "mib" => 1 << 20,
-        "gb" => 1_000_000_000,
-        "g" | "gib" => 1 << 30,
-        _ => return Err(format!("<page unit='{unit}'>: KiB, M or G was expected")),
-    };
-    Ok(size * bytes / 1024)
+    let octets = unit_octets(unit).ok_or_else(|| format!("<page unit='{unit}'>: KiB, M or G was expected"))?;
+    Ok(size * octets / 1024)
+}
+
+fn memory_kib(memory: Element<'_>) -> Option<f64> {
+    let number: u64 = memory.text().parse().ok()?;
+    let octets = unit_octets(memory.attribute("unit").unwrap_or("KiB"))?;
+    Some(number as f64 * octets as f64 / 1024.0)
+}
+
+/// libvirt's units: powers of 1000 for `kB`, `MB` and `GB`, of 1024 for the others (formatdomain: memory allocation).
+fn unit_octets(unit: &str) -> Option<u64> {
+    match unit.to_ascii_lowercase().as_str() {
+        "b" | "bytes" => Some(1),
+        "kb" => Some(1000),
+        "k" | "kib" => Some(1 << 10),
+        "mb" => Some(1_000_000),
+        "m" | "mib" => Some(1 << 20),
+        "gb" => Some(1_000_000_000),
+        "g" | "gib" => Some(1 << 30),
+        "tb" => Some(1_000_000_000_000),
+        "t" | "tib" => Some(1 << 40),
+        _ => None,
+    }
 }
 
 /// Nodes of guest cells stand for the whole where they are given.

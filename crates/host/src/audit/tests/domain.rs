@@ -78,6 +78,57 @@ fn a_domain_that_is_set_up_well_passes_every_rule() {
 }
 
 #[test]
+fn other_domains_that_the_machine_stores_are_read_too() {
+    let other = |text: &str| stored(GOOD, &[("etc/libvirt/qemu/other.xml", text)]);
+    let audit = other(&GOOD.replace("relay", "other"));
+    expect(&audit, "dom-vcpupin", Fail);
+    let elsewhere = GOOD
+        .replace("relay", "other")
+        .replace("cpuset='2'", "cpuset='4'")
+        .replace("cpuset='3'", "cpuset='5'");
+    expect(&other(&elsewhere), "dom-vcpupin", Pass);
+    expect(&other("<domain>"), "dom-vcpupin", Unknown);
+    expect(&audit, "domains-named", NotApplicable);
+    let host = host();
+    add(&host, "etc/libvirt/qemu/relay.xml", GOOD);
+    let unnamed = audit(&host, &Parameters::default());
+    expect(&unnamed, "domains-named", Fail);
+}
+
+/// Two CPUs and one node here; the definition names CPU 20 to 23.
+#[test]
+fn a_definition_for_another_machine_is_not_judged_by_this_one() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("relay.xml");
+    let text = GOOD
+        .replace("cpuset='2'", "cpuset='20'")
+        .replace("cpuset='3'", "cpuset='21'");
+    std::fs::write(&path, text.replace("<page size='1' unit='G'/>", "")).expect("a file");
+    let here = tree(&[
+        ("proc/sys/kernel/osrelease", "6.12.0-rt\n"),
+        ("proc/meminfo", "Hugepagesize:    1048576 kB\n"),
+        ("sys/devices/system/cpu/online", "0-1\n"),
+        ("sys/devices/system/node/online", "0\n"),
+        ("sys/devices/system/node/node0/cpulist", "0-1\n"),
+        ("etc/libvirt/qemu/other.xml", GOOD),
+    ]);
+    let asked = Parameters {
+        rt_cpus: Some("20-23".parse().expect("CPUs")),
+        ..named(path.to_str().expect("a path"))
+    };
+    let audit = audit(&here, &asked);
+    for id in [
+        "dom-numa-strict",
+        "dom-memory-backing",
+        "dom-partition",
+        "hugepages-reserved",
+    ] {
+        expect(&audit, id, Unknown);
+    }
+    expect(&audit, "dom-vcpupin", Pass);
+}
+
+#[test]
 fn each_change_for_the_worse_is_found() {
     let cases = [
         ("dom-vcpupin", "cpuset='3'", "cpuset='3,4'", Fail),

@@ -6,14 +6,13 @@ use units::CpuList;
 
 use super::{Scene, differences, hardware, nics, slice, threads};
 use crate::audit::definition::domain::Domain;
-use crate::audit::definition::element::cpu_set;
 use crate::audit::facts::{IntoKnown, Subject};
 use crate::audit::value::{Known, Unknown, Value};
 
 /// A fact of a definition, by its name behind `dom.` and `stored.`.
 type Fact = (&'static str, fn(&Scene<'_>, &Domain) -> Known);
 
-const FACTS: [Fact; 47] = [
+const FACTS: [Fact; 49] = [
     ("is-x86", |_, domain| yes(domain.is_x86())),
     ("vcpus", |_, domain| domain.tuning.vcpus.into_known()),
     ("vcpu-ids", |_, domain| domain.tuning.ids().into_known()),
@@ -29,6 +28,9 @@ const FACTS: [Fact; 47] = [
         all_vcpu_cpus(scene, domain).into_known()
     }),
     ("shared-cpus", |scene, domain| shared_cpus(scene, domain).into_known()),
+    ("shares-cpus-with", |scene, domain| {
+        shares_with(scene, domain).into_known()
+    }),
     ("wanted-pins", wanted_pins),
     ("rt-cpus", |scene, _| scene.rt_cpus.clone().into_known()),
     ("emulator-cpus", |_, domain| {
@@ -41,16 +43,16 @@ const FACTS: [Fact; 47] = [
         priorities.max().ok_or_else(|| silent("<vcpusched>")).into_known()
     }),
     ("kernel-priority", |scene, domain| {
+        scene.here.clone()?;
         threads::kernel_priority(scene, domain)
     }),
     ("huge-pages", |_, domain| yes(domain.memory.huge_pages_kib.is_some())),
-    ("huge-page-kib", |scene, domain| {
-        hardware::page_kib(scene.reader, domain)
-    }),
+    ("huge-page-kib", |scene, domain| hardware::page_kib(scene, domain)),
     ("locked", |_, domain| yes(domain.memory.locked)),
     ("no-share-pages", |_, domain| yes(domain.memory.no_share)),
     ("numa-modes", |_, domain| domain.numa.modes.clone().into_known()),
     ("numa-nodes", |_, domain| numa_nodes(domain)),
+    ("host-nodes", |scene, _| hardware::nodes(scene)),
     ("cpu-nodes", |scene, domain| {
         hardware::nodes_of(scene.reader, &domain.tuning.vcpu_cpus())
     }),
@@ -109,8 +111,9 @@ pub(super) fn note(part: &mut Subject, scene: &Scene<'_>) {
     let running = scene.named.running.is_some();
     part.set("dom.running", judged.clone().map(|_| running));
     threads::note(part, scene, judged.clone());
-    slice::note(part, scene, judged.clone());
-    hardware::note(part, scene, judged);
+    let of_here = judged.and_then(|domain| scene.here.clone().map(|()| domain));
+    slice::note(part, scene, of_here.clone());
+    hardware::note(part, scene, of_here);
     part.set_known("dom.differences", differences::known(scene.named));
 }
 
@@ -140,28 +143,38 @@ fn loose_vcpus(domain: &Domain) -> Vec<String> {
     loose.collect()
 }
 
-fn all_vcpu_cpus(scene: &Scene<'_>, domain: &Domain) -> CpuList {
-    let others = scene.others.iter().map(|other| other.tuning.vcpu_cpus());
-    let lists: Vec<CpuList> = others.chain([domain.tuning.vcpu_cpus()]).collect();
-    lists.iter().flat_map(CpuList::iter).collect()
+fn all_vcpu_cpus(scene: &Scene<'_>, domain: &Domain) -> Result<CpuList, Unknown> {
+    let lists = [cpus_of_others(scene)?, vec![domain.tuning.vcpu_cpus()]].concat();
+    Ok(lists.iter().flat_map(CpuList::iter).collect())
+}
+
+fn cpus_of_others(scene: &Scene<'_>) -> Result<Vec<CpuList>, Unknown> {
+    let others = scene.others.as_ref().map_err(Unknown::clone)?;
+    Ok(others.iter().map(|other| other.tuning.vcpu_cpus()).collect())
 }
 
 /// CPUs of a vCPU that another vCPU may use as well, of this domain or another one.
-fn shared_cpus(scene: &Scene<'_>, domain: &Domain) -> CpuList {
+fn shared_cpus(scene: &Scene<'_>, domain: &Domain) -> Result<CpuList, Unknown> {
     let mut users: BTreeMap<u32, usize> = BTreeMap::new();
     let pins = domain.tuning.started_pins().filter_map(|(_, pin)| pin);
-    let others: Vec<CpuList> = scene.others.iter().map(|other| other.tuning.vcpu_cpus()).collect();
-    for cpu in pins.chain(&others).flat_map(CpuList::iter) {
+    for cpu in pins.chain(&cpus_of_others(scene)?).flat_map(CpuList::iter) {
         *users.entry(cpu).or_default() += 1;
     }
     let own = domain.tuning.vcpu_cpus();
-    own.iter().filter(|cpu| users[cpu] > 1).collect()
+    Ok(own.iter().filter(|cpu| users[cpu] > 1).collect())
+}
+
+/// The other domains that have vCPUs on a CPU of this one.
+fn shares_with(scene: &Scene<'_>, domain: &Domain) -> Result<Vec<String>, Unknown> {
+    let own = domain.tuning.vcpu_cpus();
+    let shares = |other: &&&Domain| other.tuning.vcpu_cpus().iter().any(|cpu| own.contains(cpu));
+    let others = scene.others.as_ref().map_err(Unknown::clone)?;
+    Ok(others.iter().filter(shares).map(|other| other.name.clone()).collect())
 }
 
 /// A CPU of its own for each vCPU, in the words of the definition: the first ones for real-time work that no other domain has.
 fn wanted_pins(scene: &Scene<'_>, domain: &Domain) -> Known {
-    let others = scene.others.iter().map(|other| other.tuning.vcpu_cpus());
-    let taken: CpuList = others.collect::<Vec<_>>().iter().flat_map(CpuList::iter).collect();
+    let taken: CpuList = cpus_of_others(scene)?.iter().flat_map(CpuList::iter).collect();
     let free = scene.rt_cpus.clone()?.without(&taken);
     if free.len() < domain.tuning.vcpus as usize {
         let text = format!(
@@ -189,12 +202,7 @@ fn numa_nodes(domain: &Domain) -> Known {
     if domain.numa.nodes.is_empty() {
         return Err(silent("the nodes of the memory"));
     }
-    let sets =
-        domain.numa.nodes.iter().map(|nodes| {
-            cpu_set(nodes).ok_or_else(|| Unknown::unclear(format!("\"{nodes}\" does not say which nodes")))
-        });
-    let sets = sets.collect::<Result<Vec<_>, _>>()?;
-    sets.iter().flat_map(CpuList::iter).collect::<CpuList>().into_known()
+    domain.numa.sets().into_known()
 }
 
 /// What a watchdog does to the guest; `none`, `dump` and `inject-nmi` leave it running.

@@ -12,15 +12,16 @@ use crate::error::HostError;
 use crate::reader::Reader;
 
 const NODES: &str = "/sys/devices/system/node";
+pub(super) const NODES_ONLINE: &str = "/sys/devices/system/node/online";
 const PCI: &str = "/sys/bus/pci/devices";
 
 /// The smallest huge page that the memory may be made of, in KiB.
-pub(super) fn page_kib(reader: &Reader, domain: &Domain) -> Known {
+pub(super) fn page_kib(scene: &Scene<'_>, domain: &Domain) -> Known {
     match &domain.memory.huge_pages_kib {
         None => Err(silent("huge pages")),
         Some(sizes) => match sizes.iter().min() {
             Some(size) => Ok(Value::Number(*size as f64)),
-            None => default_page_kib(reader),
+            None => scene.here.clone().and_then(|()| default_page_kib(scene.reader)),
         },
     }
 }
@@ -39,9 +40,16 @@ fn unclear(why: &str) -> Unknown {
     Unknown::unclear(format!("<hugepages> takes the host's default size: {why}"))
 }
 
+/// How many nodes the machine of the domain has.
+pub(super) fn nodes(scene: &Scene<'_>) -> Known {
+    scene.here.clone()?;
+    let online = scene.reader.cpus(NODES_ONLINE).map_err(Unknown::from)?;
+    online.len().into_known()
+}
+
 /// The nodes of some CPUs.
 pub(super) fn nodes_of(reader: &Reader, cpus: &CpuList) -> Known {
-    let online = reader.cpus(&format!("{NODES}/online")).map_err(Unknown::from)?;
+    let online = reader.cpus(NODES_ONLINE).map_err(Unknown::from)?;
     let mut nodes = Vec::new();
     let mut placed = Vec::new();
     for node in online.iter() {

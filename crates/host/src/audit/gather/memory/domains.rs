@@ -1,13 +1,18 @@
-//! How much memory the libvirt domains want in huge pages.
+//! How much memory the libvirt domains want in huge pages, and where the machine has it.
 
-use std::fs;
+use std::collections::BTreeSet;
 
+use units::CpuList;
+
+use super::super::domain;
 use super::super::shared::unclear;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::reader::Reader;
 
 const DEFINITIONS: &str = "/etc/libvirt/qemu";
+const HUGE: &str = "/sys/kernel/mm/hugepages";
+const GIB_KIB: u64 = 1 << 20;
 
 /// Whether a domain that is defined here has a virtio device behind an emulated IOMMU.
 pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
@@ -24,87 +29,178 @@ pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
     Ok(false)
 }
 
-/// The sum over the domains that were named; where none was, over those defined here that ask for huge pages. Absent: there is none.
-pub(super) fn needed_mib(reader: &Reader, parameters: &Parameters) -> Result<f64, Unknown> {
-    let mut texts = Vec::new();
-    for domain in &parameters.domains {
-        texts.push(definition(reader, domain)?);
-    }
-    if parameters.domains.is_empty() {
-        let names = match reader.names(DEFINITIONS, |name| name.ends_with(".xml")) {
-            Err(error) if error.is_absent() => Vec::new(),
-            names => names.map_err(unclear)?,
-        };
-        for name in names {
-            let text = reader.text(&format!("{DEFINITIONS}/{name}")).map_err(unclear)?;
-            if text.contains("<hugepages") {
-                texts.push(text);
+/// What a domain wants of this machine's huge pages.
+struct Need {
+    name: String,
+    mib: f64,
+    /// The size of page in KiB that the definition names; none: it leaves that to the host.
+    page_kib: Option<u64>,
+    /// Nodes that its memory must be on; empty: any.
+    nodes: CpuList,
+    /// Whether it runs: then it has its pages.
+    runs: bool,
+}
+
+/// What the domains of this machine want in huge pages: those that were named, and those stored here that ask for them.
+pub(super) struct Needs(Vec<Need>);
+
+impl Needs {
+    /// # Errors
+    /// Absent: there is none. A definition cannot be read, or was written for another machine.
+    pub(super) fn read(reader: &Reader, parameters: &Parameters) -> Result<Self, Unknown> {
+        let named = domain::named(reader, parameters);
+        let mut needs = Vec::new();
+        for one in &named {
+            one.here(reader)?;
+            needs.push(need(one)?);
+        }
+        for one in domain::stored_beside(reader, &named)? {
+            if one.judged()?.memory.huge_pages_kib.is_some() {
+                needs.push(need(&one)?);
             }
         }
-    }
-    if texts.is_empty() {
-        return Err(Unknown::absent(
-            "no domain was named, and none that is defined here asks for huge pages",
-        ));
-    }
-    let mut kib = 0.0;
-    for text in texts {
-        kib += memory_kib(&text)
-            .ok_or_else(|| Unknown::unclear("a domain's definition has no <memory> that can be read"))?;
-    }
-    Ok(kib / 1024.0)
-}
-
-/// A file, or a domain of this machine by its name.
-fn definition(reader: &Reader, domain: &str) -> Result<String, Unknown> {
-    if domain.contains('/') || domain.ends_with(".xml") {
-        let text = fs::read_to_string(domain);
-        return text.map_err(|error| Unknown::unclear(format!("{domain}: {error}")));
-    }
-    reader.text(&format!("{DEFINITIONS}/{domain}.xml")).map_err(unclear)
-}
-
-/// `<memory unit='GiB'>4</memory>`; without a unit, KiB (libvirt, formatdomain: memory allocation).
-fn memory_kib(text: &str) -> Option<f64> {
-    let (_, rest) = text.split_once("<memory")?;
-    let rest = if rest.starts_with("Backing") {
-        rest.split_once("<memory ").or_else(|| rest.split_once("<memory>"))?.1
-    } else {
-        rest
-    };
-    let (attributes, rest) = rest.split_once('>')?;
-    let number: u64 = rest.split_once('<')?.0.trim().parse().ok()?;
-    let unit = attributes
-        .split_once("unit=")
-        .map(|(_, unit)| unit.trim_matches(['\'', '"', ' ']));
-    let kib = match unit.unwrap_or("KiB") {
-        "b" | "bytes" => 1.0 / 1024.0,
-        "KB" => 1000.0 / 1024.0,
-        "k" | "KiB" => 1.0,
-        "MB" => 1e6 / 1024.0,
-        "M" | "MiB" => 1024.0,
-        "GB" => 1e9 / 1024.0,
-        "G" | "GiB" => 1024.0 * 1024.0,
-        _ => return None,
-    };
-    Some(number as f64 * kib)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::memory_kib;
-
-    #[test]
-    fn memory_is_read_in_its_unit() {
-        for (text, kib) in [
-            ("<domain><memory unit='GiB'>4</memory>", Some(4_194_304.0)),
-            ("<memory>2048</memory>", Some(2048.0)),
-            ("<memoryBacking/>\n<memory unit=\"MiB\">2</memory>", Some(2048.0)),
-            ("<memory unit='yards'>2</memory>", None),
-            ("<memory unit='GiB'>four</memory>", None),
-            ("<domain/>", None),
-        ] {
-            assert_eq!(memory_kib(text), kib, "{text}");
+        match needs.is_empty() {
+            false => Ok(Self(needs)),
+            true => Err(Unknown::absent(
+                "no domain was named, and none that is defined here asks for huge pages",
+            )),
         }
     }
+
+    pub(super) fn mib(&self) -> f64 {
+        self.0.iter().map(|need| need.mib).sum()
+    }
+
+    /// Where pages of 1 GiB are too few, one line for each place.
+    pub(super) fn short_of_1g(&self, reader: &Reader) -> Result<Vec<String>, Unknown> {
+        let of_other_size = |need: &&Need| need.page_kib.is_some_and(|kib| kib != GIB_KIB);
+        let others = self.0.iter().filter(of_other_size);
+        let lines = others.map(|need| format!("{} asks for pages of another size", need.name));
+        let short = self.short(reader, |_| true, |kib| kib == GIB_KIB)?;
+        Ok(lines.chain(short).collect())
+    }
+
+    /// The same with pages of all sizes, and of each size that a definition names.
+    pub(super) fn short_of_any(&self, reader: &Reader) -> Result<Vec<String>, Unknown> {
+        let mut lines = self.short(reader, |_| true, |_| true)?;
+        let sizes: BTreeSet<u64> = self.0.iter().filter_map(|need| need.page_kib).collect();
+        for size in sizes {
+            lines.extend(self.short(reader, |need| need.page_kib == Some(size), |kib| kib == size)?);
+        }
+        Ok(lines)
+    }
+
+    /// Compares what the domains `of` want with the pages of the sizes `size`: on the machine, and on each set of nodes that one is bound to.
+    fn short(
+        &self,
+        reader: &Reader,
+        of: impl Fn(&Need) -> bool,
+        size: impl Fn(u64) -> bool,
+    ) -> Result<Vec<String>, Unknown> {
+        let needs: Vec<&Need> = self.0.iter().filter(|need| of(need)).collect();
+        let mut places: Vec<&CpuList> = Vec::new();
+        for need in needs.iter().filter(|need| !need.nodes.is_empty()) {
+            if !places.contains(&&need.nodes) {
+                places.push(&need.nodes);
+            }
+        }
+        let mut lines = line("the machine", &needs, Pages::of_machine(reader, &size)?)
+            .into_iter()
+            .collect::<Vec<_>>();
+        for place in places {
+            let bound = |need: &&&Need| !need.nodes.is_empty() && need.nodes.without(place).is_empty();
+            let inside: Vec<&Need> = needs.iter().filter(bound).copied().collect();
+            lines.extend(line(
+                &format!("node {place}"),
+                &inside,
+                Pages::of_nodes(reader, place, &size)?,
+            ));
+        }
+        Ok(lines)
+    }
+}
+
+/// Domains that run have their pages; the others need free ones.
+fn line(place: &str, needs: &[&Need], pages: Pages) -> Option<String> {
+    let mib: f64 = needs.iter().map(|need| need.mib).sum();
+    let to_come: f64 = needs.iter().filter(|need| !need.runs).map(|need| need.mib).sum();
+    (mib > pages.mib || to_come > pages.free_mib).then(|| {
+        format!(
+            "{place}: {mib} MiB wanted, {to_come} of them by domains that do not run; {} reserved, {} free",
+            pages.mib, pages.free_mib
+        )
+    })
+}
+
+fn need(named: &domain::Named) -> Result<Need, Unknown> {
+    let definition = named.judged()?;
+    let kib = definition.memory_kib;
+    let kib = kib.ok_or_else(|| Unknown::unclear("a domain's definition has no <memory> that can be read"))?;
+    let is_strict = definition
+        .numa
+        .modes
+        .iter()
+        .all(|mode| mode == "strict" || mode == "restrictive");
+    let sizes = definition.memory.huge_pages_kib.iter().flatten();
+    Ok(Need {
+        name: named.name.clone(),
+        mib: kib / 1024.0,
+        page_kib: sizes.min().copied(),
+        nodes: match is_strict {
+            true => definition.numa.sets()?,
+            false => CpuList::default(),
+        },
+        runs: named.running.is_some(),
+    })
+}
+
+/// Memory in huge pages.
+#[derive(Default)]
+struct Pages {
+    mib: f64,
+    free_mib: f64,
+}
+
+impl Pages {
+    fn of_machine(reader: &Reader, wanted: impl Fn(u64) -> bool) -> Result<Self, Unknown> {
+        let mut pages = Self::default();
+        pages.add(reader, HUGE, wanted)?;
+        Ok(pages)
+    }
+
+    fn of_nodes(reader: &Reader, nodes: &CpuList, wanted: impl Fn(u64) -> bool) -> Result<Self, Unknown> {
+        let mut pages = Self::default();
+        for node in nodes.iter() {
+            let folder = format!("/sys/devices/system/node/node{node}/hugepages");
+            pages.add(reader, &folder, &wanted)?;
+        }
+        Ok(pages)
+    }
+
+    fn add(&mut self, reader: &Reader, folder: &str, wanted: impl Fn(u64) -> bool) -> Result<(), Unknown> {
+        for name in reader
+            .names(folder, |name| name.starts_with("hugepages-"))
+            .map_err(unclear)?
+        {
+            let kib = name.trim_start_matches("hugepages-").trim_end_matches("kB").parse();
+            let kib: u64 = kib.map_err(|_| Unknown::unclear(format!("{folder}/{name}: no size")))?;
+            if !wanted(kib) {
+                continue;
+            }
+            let mib = |file: &str| -> Result<f64, Unknown> {
+                let pages: u64 = reader
+                    .parsed(&format!("{folder}/{name}/{file}"), "a number of pages")
+                    .map_err(unclear)?;
+                Ok(pages as f64 * kib as f64 / 1024.0)
+            };
+            self.mib += mib("nr_hugepages")?;
+            self.free_mib += mib("free_hugepages")?;
+        }
+        Ok(())
+    }
+}
+
+/// Memory in huge pages of the sizes (in KiB) that are `wanted`, free or in use.
+pub(super) fn reserved_mib(reader: &Reader, wanted: fn(u64) -> bool) -> Result<f64, Unknown> {
+    Pages::of_machine(reader, wanted).map(|pages| pages.mib)
 }

@@ -9,14 +9,24 @@ use crate::stat::ThreadStat;
 
 mod domains;
 
-const HUGE: &str = "/sys/kernel/mm/hugepages";
+use domains::Needs;
+
 const CONTROLLERS: &str = "/sys/devices/system/edac/mc";
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
-    facts.set("hugepages.needed-mib", domains::needed_mib(reader, parameters));
+    let needs = Needs::read(reader, parameters);
+    let of_needs = |short: fn(&Needs, &Reader) -> Result<Vec<String>, Unknown>| {
+        needs
+            .as_ref()
+            .map_err(Unknown::clone)
+            .and_then(|needs| short(needs, reader))
+    };
+    facts.set("hugepages.short-of-1g", of_needs(Needs::short_of_1g));
+    facts.set("hugepages.short", of_needs(Needs::short_of_any));
+    facts.set("hugepages.needed-mib", needs.map(|needs| needs.mib()));
     facts.set("platform.vhost-iommu", domains::virtio_behind_iommu(reader));
-    facts.set("hugepages.1g-mib", reserved_mib(reader, |kib| kib == 1 << 20));
-    facts.set("hugepages.all-mib", reserved_mib(reader, |_| true));
+    facts.set("hugepages.1g-mib", domains::reserved_mib(reader, |kib| kib == 1 << 20));
+    facts.set("hugepages.all-mib", domains::reserved_mib(reader, |_| true));
     facts.set("hugepages.booted", argument(reader, "hugepages"));
     facts.set("hugepages.at-boot", at_boot(reader));
     let devices = swap_devices(reader);
@@ -36,25 +46,6 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
             .map(|found| found.unlocked.clone()),
     );
     facts.set("memory.modules", modules(reader));
-}
-
-/// Memory in huge pages of the sizes (in KiB) that are `wanted`, free or in use.
-fn reserved_mib(reader: &Reader, wanted: fn(u64) -> bool) -> Result<f64, Unknown> {
-    let sizes = reader
-        .names(HUGE, |name| name.starts_with("hugepages-"))
-        .map_err(unclear)?;
-    let mut mib = 0.0;
-    for size in sizes {
-        let kib = size.trim_start_matches("hugepages-").trim_end_matches("kB").parse();
-        let kib: u64 = kib.map_err(|_| Unknown::unclear(format!("{HUGE}/{size}: no size")))?;
-        if wanted(kib) {
-            let pages: u64 = reader
-                .parsed(&format!("{HUGE}/{size}/nr_hugepages"), "a number of pages")
-                .map_err(unclear)?;
-            mib += pages as f64 * kib as f64 / 1024.0;
-        }
-    }
-    Ok(mib)
 }
 
 /// Whether pages were reserved while memory was whole: by the kernel's arguments.
