@@ -80,15 +80,15 @@ fn a_domain_that_is_set_up_well_passes_every_rule() {
 #[test]
 fn other_domains_that_the_machine_stores_are_read_too() {
     let other = |text: &str| stored(GOOD, &[("etc/libvirt/qemu/other.xml", text)]);
-    let audit = other(&GOOD.replace("relay", "other"));
-    expect(&audit, "dom-vcpupin", Fail);
+    let both = other(&GOOD.replace("relay", "other"));
+    expect(&both, "dom-vcpupin", Fail);
     let elsewhere = GOOD
         .replace("relay", "other")
         .replace("cpuset='2'", "cpuset='4'")
         .replace("cpuset='3'", "cpuset='5'");
     expect(&other(&elsewhere), "dom-vcpupin", Pass);
     expect(&other("<domain>"), "dom-vcpupin", Unknown);
-    expect(&audit, "domains-named", NotApplicable);
+    expect(&both, "domains-named", NotApplicable);
     let host = host();
     add(&host, "etc/libvirt/qemu/relay.xml", GOOD);
     let unnamed = audit(&host, &Parameters::default());
