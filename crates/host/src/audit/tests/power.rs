@@ -189,8 +189,9 @@ fn neither_the_device_nor_its_port_sleeps() {
 #[test]
 fn counts_that_are_zero_since_boot_need_no_second_look() {
     let id = "hw-error-counters";
-    let of = |throttled: &str, corrected: &str, temperature: &str| -> Outcome {
+    let ignoring = |ignored: &str, throttled: &str, corrected: &str, temperature: &str| -> Outcome {
         let files = [
+            ("sys/devices/system/machinecheck/machinecheck3/ignore_ce", ignored),
             (
                 "sys/devices/system/cpu/cpu3/thermal_throttle/core_throttle_count",
                 throttled,
@@ -209,6 +210,8 @@ fn counts_that_are_zero_since_boot_need_no_second_look() {
         ];
         outcome_of(&host(), &files, id)
     };
+    let of = |throttled: &str, corrected: &str, temperature: &str| ignoring("0\n", throttled, corrected, temperature);
+    assert_eq!(ignoring("1\n", "0\n", "0\n", "50000\n"), Unknown, "nobody counts");
     assert_eq!(of("0\n", "0\n", "50000\n"), Pass);
     assert_eq!(of("0\n", "0\n", "95000\n"), Fail);
     assert_eq!(

@@ -9,6 +9,7 @@ use crate::reader::Reader;
 
 const ZONES: &str = "/sys/class/thermal";
 const CONTROLLERS: &str = "/sys/devices/system/edac/mc";
+const MACHINE_CHECKS: &str = "/sys/devices/system/machinecheck";
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("throttling.since-boot", throttlings(reader, facts).map_err(unclear));
@@ -45,7 +46,25 @@ fn throttlings(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
 }
 
 /// Errors of memory that were corrected, or could not be, since the driver was loaded.
+///
+/// A CPU that ignores corrected errors tells the driver of none: a count of 0 is no evidence then (Linux 6.12:
+/// arch/x86/kernel/cpu/mce/core.c, `mce_cfg.ignore_ce`).
 fn memory_errors(reader: &Reader) -> Result<f64, HostError> {
+    let is_cpu = |name: &str| name.starts_with("machinecheck");
+    let cpus = match reader.names(MACHINE_CHECKS, is_cpu) {
+        // Other processors than x86 have no such folder.
+        Err(error) if error.is_absent() => Vec::new(),
+        cpus => cpus?,
+    };
+    for cpu in cpus {
+        let path = format!("{MACHINE_CHECKS}/{cpu}/ignore_ce");
+        let ignored = reader.exists(&path)? && reader.line(&path)? != "0";
+        if ignored {
+            return Err(HostError::Undecided(format!(
+                "{path}: corrected errors are not counted"
+            )));
+        }
+    }
     let is_controller = |name: &str| name.strip_prefix("mc").is_some_and(|rest| rest.parse::<u32>().is_ok());
     let controllers = reader.names(CONTROLLERS, is_controller)?;
     if controllers.is_empty() {
