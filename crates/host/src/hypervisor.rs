@@ -214,7 +214,9 @@ fn first_string(reader: &Reader, path: &str) -> Option<String> {
     let bytes = reader.head(path, 64).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let first = text.split('\0').next().unwrap_or_default().trim();
-    (!first.is_empty()).then(|| first.to_owned())
+    // Anything but a line of text names no board.
+    let is_line = !first.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER);
+    (is_line && !first.is_empty()).then(|| first.to_owned())
 }
 
 /// Boards that no hardware has: of QEMU (hw/arm/virt.c) and of those who took its device tree over.
