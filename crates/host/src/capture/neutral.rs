@@ -8,7 +8,13 @@ use crate::cmdline::without_identifiers;
 use crate::reader::Touched;
 
 /// Words in a name whose value is a secret.
-const SECRET: [&str; 5] = ["pass", "secret", "token", "privkey", "psk"];
+const SECRET: [&str; 6] = ["pass", "secret", "token", "privkey", "psk", "credential"];
+/// Options behind which a name and a password stand (`curl -u`).
+const LOGIN: [&str; 3] = ["-u", "--user", "--proxy-user"];
+/// Stands for a secret.
+const HIDDEN: &str = "(hidden)";
+/// How a hash of GRUB begins.
+const HASH: &str = "grub.pbkdf2.";
 
 /// Replaces addresses consistently: the same address becomes the same other one everywhere in the tree.
 pub(super) struct Neutral {
@@ -77,12 +83,14 @@ impl Neutral {
     /// hidden.
     fn arguments(&mut self, text: &str) -> Vec<u8> {
         let mut out = String::new();
-        let mut is_secret = false;
+        let (mut is_secret, mut before) = (false, "");
         for word in text.split_terminator('\0') {
-            let kept = match is_secret {
+            let is_login = LOGIN.contains(&before) && word.contains(':');
+            before = word;
+            let kept = match is_secret || is_login {
                 true => {
                     self.secrets += 1;
-                    "(hidden)".to_owned()
+                    HIDDEN.to_owned()
                 }
                 false => {
                     let hidden = self.without_secrets(word);
@@ -91,8 +99,8 @@ impl Neutral {
                 }
             };
             let lower = word.to_ascii_lowercase();
-            is_secret =
-                lower.starts_with('-') && !lower.contains('=') && SECRET.iter().any(|part| lower.contains(part));
+            let is_named = lower.starts_with('-') && !lower.contains('=') && is_secret_name(&lower);
+            is_secret = is_named;
             out.push_str(&kept);
             out.push('\0');
         }
@@ -129,23 +137,60 @@ impl Neutral {
         anonymous
     }
 
-    /// Values behind names such as `rd.iscsi.password=` and `passwd='…'`.
+    /// Values behind names such as `rd.iscsi.password=` and `passwd='…'`, as far as their quotes reach; what stands around them stays.
     fn without_secrets(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
-        for word in text.split_inclusive(|c: char| c.is_whitespace()) {
-            let named = word.split_once(['=', ':']).filter(|(name, value)| {
-                let name = name.to_ascii_lowercase();
-                !value.trim().is_empty() && SECRET.iter().any(|part| name.contains(part))
-            });
-            match named {
-                Some((name, value)) => {
-                    self.secrets += 1;
-                    let end = &value[value.trim_end().len()..];
-                    let closing: &str = if value.contains('>') { "'/>" } else { "" };
-                    out.push_str(&format!("{name}=(hidden){closing}{end}"));
-                }
-                None => out.push_str(word),
+        let mut rest = text;
+        while let Some(at) = rest.find(['=', ':', '>']) {
+            let (before, after) = (&rest[..=at], &rest[at + 1..]);
+            out.push_str(before);
+            let (open, value, behind) = value_of(before, after);
+            if value.is_empty() {
+                rest = after;
+                continue;
             }
+            self.secrets += 1;
+            out.push_str(open);
+            out.push_str(HIDDEN);
+            rest = behind;
+        }
+        out.push_str(rest);
+        let without_hashes = self.without_hashes(&out);
+        self.without_logins(&without_hashes)
+    }
+
+    /// `-u NAME:PASSWORD`, and `//NAME:PASSWORD@` in an address.
+    fn without_logins(&mut self, text: &str) -> String {
+        let (mut out, mut before) = (String::with_capacity(text.len()), "");
+        for word in text.split_inclusive(char::is_whitespace) {
+            let bare = word.trim_end();
+            let of_address = bare
+                .split_once("://")
+                .and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?)));
+            let hidden = match of_address {
+                Some((scheme, (login, host))) if login.contains(':') => Some(format!("{scheme}://{HIDDEN}@{host}")),
+                _ if LOGIN.contains(&before) && bare.contains(':') => Some(HIDDEN.to_owned()),
+                _ => None,
+            };
+            self.secrets += usize::from(hidden.is_some());
+            out.push_str(hidden.as_deref().unwrap_or(bare));
+            out.push_str(&word[bare.len()..]);
+            before = bare;
+        }
+        out
+    }
+
+    /// Hashes of passwords as GRUB has them (`grub-mkpasswd-pbkdf2`).
+    fn without_hashes(&mut self, text: &str) -> String {
+        let mut parts = text.split(HASH);
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            self.secrets += 1;
+            let end = part
+                .find(|c: char| !c.is_ascii_alphanumeric() && c != '.')
+                .unwrap_or(part.len());
+            out.push_str(HIDDEN);
+            out.push_str(&part[end..]);
         }
         out
     }
@@ -227,6 +272,36 @@ impl Neutral {
     }
 }
 
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let last = name.rsplit(['.', '_', '-']).next().unwrap_or_default();
+    SECRET.iter().any(|part| name.contains(part)) || last == "key"
+}
+
+/// The secret behind a name and its `=`, `:` or `>`: the quote that opens it, its text, and what follows. The text is empty where the
+/// name says of no secret.
+fn value_of<'a>(before: &str, after: &'a str) -> (&'a str, &'a str, &'a str) {
+    let (head, sign) = before.split_at(before.len() - 1);
+    let begin = head.rfind(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)));
+    let (outside, name) = head.split_at(begin.map_or(0, |at| at + head[at..].chars().next().map_or(0, char::len_utf8)));
+    let outside = outside.chars().next_back();
+    // The end of a start tag is that of an element only where its name stands before it.
+    if !is_secret_name(name) || (sign == ">" && outside != Some('<')) {
+        return ("", "", after);
+    }
+    let quotes = ['"', '\''];
+    let inner = after.chars().next().filter(|c| quotes.contains(c));
+    let (open, rest) = after.split_at(usize::from(inner.is_some()));
+    let outer = outside.filter(|c| quotes.contains(c));
+    let end = match inner.or(outer) {
+        Some(quote) => rest.find([quote, '\n']),
+        None if sign == ">" => rest.find('<'),
+        None => rest.find(|c: char| c.is_whitespace() || "<>\0".contains(c)),
+    };
+    let (value, behind) = rest.split_at(end.unwrap_or(rest.len()));
+    (open, value, behind)
+}
+
 /// Whether a path is `/proc/PID/NAME`, of another process than the first.
 fn is_of_process(path: &str, name: &str) -> bool {
     let inside = path.strip_prefix("/proc/").and_then(|rest| rest.split_once('/'));
@@ -285,8 +360,30 @@ mod tests {
             "root=UUID=3fae7a1c-0d9b-4a6e-8f37-1c2d3e4f5a6b rd.iscsi.password=x isolcpus=2-3 -- x\n",
         );
         assert_eq!(line, "root=UUID=(id) rd.iscsi.password=(hidden) isolcpus=2-3\n");
-        let xml = kept("/etc/libvirt/qemu/a.xml", "<graphics type='vnc' passwd='geheim'/>\n");
-        assert!(!xml.contains("geheim"), "{xml}");
+        for (text, shown) in [
+            (
+                "<graphics type='vnc' passwd='geheim'/>\n",
+                "<graphics type='vnc' passwd='(hidden)'/>\n",
+            ),
+            (
+                "<graphics passwd='ge heim' port='-1'><listen/></graphics>",
+                "<graphics passwd='(hidden)' port='-1'><listen/></graphics>",
+            ),
+            ("<a passwd=\"gehe'im x\"/>", "<a passwd=\"(hidden)\"/>"),
+            ("<password>ge heim</password>", "<password>(hidden)</password>"),
+            ("systemd.set_credential=a:geheim b", "systemd.set_credential=(hidden) b"),
+            ("\"rd.password=ge heim\" b", "\"rd.password=(hidden)\" b"),
+            (
+                "password_pbkdf2 root grub.pbkdf2.sha512.10000.AB12.CD\n",
+                "password_pbkdf2 root (hidden)\n",
+            ),
+            (
+                "key=geheim apikey: x api_key='ge heim'",
+                "key=(hidden) apikey: x api_key='(hidden)'",
+            ),
+        ] {
+            assert_eq!(kept("/etc/libvirt/qemu/a.xml", text), shown);
+        }
         assert_eq!(
             kept("/proc/irq/1/smp_affinity", "ffffffff,ffffffff\n"),
             "ffffffff,ffffffff\n"

@@ -10,7 +10,7 @@ fn captured(processes: Processes) -> Vec<(String, String)> {
         file("/proc/50/comm", "ptp4l\n"),
         file(
             "/proc/50/cmdline",
-            "ptp4l\0-i\0eth0\0--sa_token=geheim7\0--passphrase\0geheim8\0-m\0",
+            "ptp4l\0-i\0eth0\0--sa_token=geheim7\0--passphrase\0geheim8\0-u\0me:geheim3\0-m\0",
         ),
         file("/proc/50/environ", "HOME=/geheim9\0"),
         file("/proc/51/comm", "sh\n"),
@@ -43,7 +43,7 @@ fn arguments_that_rules_ask_for_are_kept_without_secrets() {
     };
     assert_eq!(
         of("proc/50/cmdline"),
-        Some("ptp4l\0-i\0eth0\0--sa_token=(hidden)\0--passphrase\0(hidden)\0-m\0")
+        Some("ptp4l\0-i\0eth0\0--sa_token=(hidden)\0--passphrase\0(hidden)\0-u\0(hidden)\0-m\0")
     );
     assert_eq!(of("proc/52/cmdline"), Some("irqbalance\0--foreground\0"));
     assert_eq!(
