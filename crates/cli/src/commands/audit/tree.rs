@@ -11,6 +11,8 @@ use tempfile::TempDir;
 
 /// Most bytes of a tree that is unpacked: one of 1000 CPUs with all their threads has some 100 MB.
 const MOST_BYTES: u64 = 1 << 30;
+/// Most bytes of one part: the largest files that are recorded are the kernel's configuration and tables of interrupts.
+const MOST_BYTES_OF_ONE: u64 = 64 << 20;
 /// Most parts of a tree that is unpacked.
 const MOST_ENTRIES: usize = 5_000_000;
 
@@ -52,13 +54,23 @@ fn unpacked(path: &Path) -> Result<TempDir, Failure> {
     let folder = tempfile::tempdir().map_err(|error| Failure::CouldNotMeasure(format!("cannot unpack: {error}")))?;
     let file = File::open(path).map_err(|error| wrong(&error))?;
     let mut archive = tar::Archive::new(file.take(MOST_BYTES));
-    let mut count = 0;
+    let (mut count, mut octets) = (0, 0_u64);
     for entry in archive.entries().map_err(|error| wrong(&error))? {
         let mut entry = entry.map_err(|error| wrong(&error))?;
         count += 1;
         let kind = entry.header().entry_type();
         if count > MOST_ENTRIES || !(kind.is_file() || kind.is_dir() || kind.is_symlink()) {
             return Err(wrong(&"it holds something else than files, folders and links"));
+        }
+        octets = octets.saturating_add(entry.size());
+        if entry.size() > MOST_BYTES_OF_ONE || octets > MOST_BYTES {
+            let part = entry.path().map(|part| part.display().to_string()).unwrap_or_default();
+            let text = format!(
+                "{} has {} bytes: a part has at most {MOST_BYTES_OF_ONE}, all together at most {MOST_BYTES}",
+                units::foreign::shown(&part),
+                entry.size()
+            );
+            return Err(wrong(&text));
         }
         if !entry.unpack_in(folder.path()).map_err(|error| wrong(&error))? {
             return Err(wrong(&"a part of it lies outside"));
@@ -131,4 +143,25 @@ fn regular(archive: &mut tar::Builder<impl Write>, path: &str, bytes: &[u8]) -> 
 fn folder(archive: &mut tar::Builder<impl Write>, path: &str) -> io::Result<()> {
     let mut header = header(tar::EntryType::Directory, 0);
     archive.append_data(&mut header, path, io::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{header, unpacked};
+    use crate::failure::Failure;
+    use std::fs;
+
+    #[test]
+    fn a_part_that_is_too_large_is_refused_before_it_is_unpacked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("tree.tar");
+        let mut head = header(tar::EntryType::Regular, 6 << 30);
+        head.set_path("proc/cmdline").expect("a path");
+        head.set_cksum();
+        fs::write(&path, head.as_bytes()).expect("a file");
+        match unpacked(&path) {
+            Err(Failure::Usage(text)) => assert!(text.contains("proc/cmdline has 6442450944 bytes"), "{text}"),
+            other => panic!("{:?}", other.is_ok()),
+        }
+    }
 }
