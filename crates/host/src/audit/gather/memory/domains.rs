@@ -155,7 +155,7 @@ fn need(named: &domain::Named) -> Result<Need, Unknown> {
 }
 
 /// Memory in huge pages.
-#[derive(Default)]
+#[derive(Default, Clone, Copy)]
 struct Pages {
     mib: f64,
     free_mib: f64,
