@@ -63,7 +63,7 @@ pub fn quadlet(spec: &QuadletSpec<'_>) -> Vec<UnitFile> {
     let asked: Vec<(&Setting, Vec<Section>)> = asked.map(|setting| (setting, sections(&setting.lines))).collect();
     let mut container = section("Container", &own(spec));
     add(&mut container, "Container", &asked);
-    let mut service = section("Service", &["Type=oneshot".to_owned()]);
+    let mut service = section("Service", &["Type=oneshot".to_owned(), folder(spec.runs)]);
     add(&mut service, "Service", &asked);
     let unit = section(
         "Unit",
@@ -96,7 +96,8 @@ fn own(spec: &QuadletSpec<'_>) -> Vec<String> {
             "Exec={}",
             spec.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         ),
-        format!("Volume={}:{RUNS}", spec.runs.replace('%', "%%")),
+        // With the label of SELinux that is the container's own; it has no effect elsewhere.
+        format!("Volume={}:{RUNS}:Z", spec.runs.replace('%', "%%")),
         "ReadOnly=true".to_owned(),
         "NoNewPrivileges=true".to_owned(),
         "AddDevice=/dev/cpu_dma_latency".to_owned(),
@@ -107,6 +108,11 @@ fn own(spec: &QuadletSpec<'_>) -> Vec<String> {
         lines.push(format!("Network={name}"));
     }
     lines
+}
+
+/// Makes the folder of the host: podman refuses a volume whose source is not there (status 125).
+fn folder(runs: &str) -> String {
+    format!("ExecStartPre=/usr/bin/mkdir -p {}", quoted(runs))
 }
 
 /// A word of a command line in a unit file (systemd.syntax(7)): quoted where it has to be, and no specifier.

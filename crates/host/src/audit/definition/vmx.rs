@@ -20,11 +20,24 @@ impl Vmx {
         let failed = |error: String| format!("{}: {error}", path.display());
         let text = text(path)?;
         if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
-            return ovf::parse(&text).map_err(failed);
+            return ovf::parse(&text).and_then(Self::printable).map_err(failed);
         }
-        let mut machine = Self::parse(&text).map_err(failed)?;
+        let mut machine = Self::parse(&text).and_then(Self::printable).map_err(failed)?;
         machine.add_snapshots(&path.with_extension("vmsd"))?;
         Ok(machine)
+    }
+
+    /// Refuses what would do something on a terminal: values are shown, and stand in settings that are emitted.
+    fn printable(self) -> Result<Self, String> {
+        let is_wrong = |text: &str| text.contains(char::is_control);
+        match self
+            .settings
+            .iter()
+            .find(|(key, value)| is_wrong(key) || is_wrong(value))
+        {
+            Some((key, value)) => Err(format!("{key:?} = {value:?} has a control character")),
+            None => Ok(self),
+        }
     }
 
     /// # Errors

@@ -23,6 +23,7 @@ mod shared;
 mod threads;
 mod time;
 mod vmware;
+mod wanted;
 
 pub(crate) use cache::{Masks as CacheMasks, masks as cache_masks};
 pub(crate) use daemons::{IRQBALANCE, is_asked_for_arguments};
@@ -66,6 +67,7 @@ const GATHERERS: &[Gatherer] = &[
     daemons::gather,
     platform::gather,
     regressions::gather,
+    wanted::gather,
 ];
 
 /// The facts that `rules` ask for.

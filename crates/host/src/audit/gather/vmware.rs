@@ -29,6 +29,9 @@ const SETTINGS: [&str; 14] = [
     "logging",
 ];
 
+/// Those of them that are whole numbers.
+const COUNTS: [&str; 2] = ["numvcpus", "memsize"];
+
 type Fact = (&'static str, fn(&Vmx) -> Known);
 
 /// What must be put together from several settings.
@@ -108,7 +111,11 @@ fn machine(path: &Path, host: &Facts) -> Subject {
 
 fn setting(vmx: &Vmx, key: &str) -> Result<String, Unknown> {
     let value = vmx.get(key).map(str::to_ascii_lowercase);
-    value.ok_or_else(|| Unknown::absent(format!("{key} is not set")))
+    let value = value.ok_or_else(|| Unknown::absent(format!("{key} is not set")))?;
+    match COUNTS.contains(&key) && value.parse::<u64>().is_err() {
+        true => Err(Unknown::unclear(format!("{key} = {value:?} is no whole number"))),
+        false => Ok(value),
+    }
 }
 
 fn adapters(vmx: &Vmx, prefix: &str, wanted: impl Fn(&str) -> bool) -> Known {

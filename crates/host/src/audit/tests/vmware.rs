@@ -247,3 +247,22 @@ proptest! {
         let _ = Vmx::read(&add(&folder, "a.ovf", &broken));
     }
 }
+
+#[test]
+fn no_control_character_and_no_word_for_a_number_becomes_a_setting() {
+    let guest = guest();
+    let escape = GOOD.replace("\"high\"", "\"\u{1b}[31mhigh\"");
+    let audit = of(&guest, &escape, Some(HOST));
+    expect(&audit, "vmw-latency-sensitivity", Unknown);
+    let word = GOOD.replace("memSize = \"16384\"", "memSize = \"lots\"");
+    assert_ne!(word, GOOD);
+    let audit = of(&guest, &word, Some(HOST));
+    expect(&audit, "vmw-memory-reservation", Unknown);
+    for audit in [&of(&guest, &escape, None), &audit] {
+        let settings = crate::tune::emit(audit, &[], "vmx").unwrap_or_else(|why| why);
+        assert!(
+            !settings.contains(['\u{1b}']) && !settings.contains("lots"),
+            "{settings}"
+        );
+    }
+}

@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json};
 use super::Open;
 use crate::audit::facts::Subject;
 use crate::audit::template::fill;
+use crate::audit::value::Value;
 use crate::audit::{Audit, yaml_documents};
 
 /// A document, and what it is of: only what is of the same is merged.
@@ -26,15 +27,19 @@ struct Document {
 /// # Errors
 /// What all of them need to be told, such as CPUs.
 pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
-    let (mut documents, mut left_out) = (Vec::new(), Vec::new());
+    let (mut documents, mut left_out, mut by_hand) = (Vec::new(), Vec::new(), Vec::new());
     for finding in open.findings() {
         let rule = &finding.rule;
         let texts = rule.remedy.emit.get(kind).into_iter().flatten();
         let check = format!("{}: {}", rule.id, rule.title);
         for text in texts {
             for part in finding.worst_parts() {
-                match fragment(text, open.audit, open.subject(finding, part)) {
-                    Ok(fragment) => add(&mut documents, &check, identity(kind, &part.part, &fragment), fragment),
+                let subject = open.subject(finding, part);
+                match fragment(text, open.audit, subject.as_ref()) {
+                    Ok(fragment) => {
+                        by_hand.extend(subject.and_then(|part| added(kind, open.audit, &part, &fragment)));
+                        add(&mut documents, &check, identity(kind, &part.part, &fragment), fragment);
+                    }
                     Err(why) => left_out.push(format!("{}: not set: {why}", rule.id)),
                 }
             }
@@ -44,12 +49,48 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
         (true, Some(why), _) => Err(why.clone()),
         // JSON has no comments in which to say what is left out.
         (_, Some(why), "oci") => Err(why.clone()),
-        (_, _, "oci") => Ok(documents
-            .iter()
-            .map(|document| format!("{:#}\n", document.content))
-            .collect()),
-        _ => Ok(written(&documents, &left_out)),
+        (_, _, "oci") => one_bundle(&documents),
+        _ => {
+            left_out.append(&mut by_hand);
+            Ok(written(&documents, &left_out))
+        }
     }
+}
+
+/// A bundle has one `config.json`, and what merges documents takes one besides it.
+fn one_bundle(documents: &[Document]) -> Result<String, String> {
+    match documents {
+        [] => Ok(String::new()),
+        [document] => Ok(format!("{:#}\n", document.content)),
+        several => Err(format!(
+            "{} bundles need something, and each has a config.json of its own: name one with --container",
+            several.len()
+        )),
+    }
+}
+
+/// Capabilities that the definition adds and the fragment drops: compose joins the lists of its files, and the engine adds after it dropped
+/// (moby, oci/caps/utils.go, TweakCapabilities of 28.0), so only a person takes them out.
+fn added(kind: &str, audit: &Audit, part: &Subject, fragment: &Json) -> Option<String> {
+    let Ok(Value::List(added)) = audit.facts.get(Some(part), "ctr.added") else {
+        return None;
+    };
+    let services = fragment.get("services").and_then(Json::as_object)?;
+    let dropped = services
+        .values()
+        .filter_map(|service| service["cap_drop"].as_array())
+        .flatten();
+    let bare = |name: &str| name.to_ascii_uppercase().trim_start_matches("CAP_").to_owned();
+    let dropped: Vec<String> = dropped.filter_map(Json::as_str).map(bare).collect();
+    let is_kept = |name: &&String| bare(name) == "ALL" || dropped.contains(&bare(name));
+    let kept: Vec<String> = added.iter().filter(is_kept).map(|name| format!("{name:?}")).collect();
+    (kind == "compose" && !kept.is_empty()).then(|| {
+        format!(
+            "by hand: take {} out of cap_add of the service {:?}: compose joins the lists of its files, and what is added counts more than what is dropped",
+            kept.join(", "),
+            part.name
+        )
+    })
 }
 
 /// A fragment with every place filled. It is read before: what is filled in can be any text.

@@ -1,6 +1,9 @@
 //! Settings for what needs a boot or another tool.
 
 mod definition;
+mod ini;
+mod playbook;
+mod shares;
 #[cfg(test)]
 mod tests;
 
@@ -8,9 +11,10 @@ use std::fmt::Write;
 
 use super::harm::harm;
 use crate::audit::Audit;
-use crate::audit::facts::Subject;
+use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::finding::{Finding, Outcome, PartFinding};
 use crate::audit::template::fill;
+use crate::audit::value::Value;
 
 /// For which tools settings can be made.
 pub const KINDS: [&str; 14] = [
@@ -36,6 +40,23 @@ struct Line<'a> {
     text: String,
 }
 
+/// A setting of the kernel or a file of it, and its value.
+struct Set {
+    name: String,
+    value: String,
+}
+
+/// What stands at the head of every `.link` file: it is read instead of `99-default.link` of systemd 252 and not besides, so without these
+/// lines the card would match nothing, or lose its name.
+const LINK_HEAD: [&str; 6] = [
+    "[Match]",
+    "Path={nic.path}",
+    "[Link]",
+    "NamePolicy=keep kernel database onboard slot path",
+    "AlternativeNamesPolicy=database onboard slot path",
+    "MACAddressPolicy=persistent",
+];
+
 /// The settings of `kind` for every finding that failed or warned; `only` these checks, or all when it is empty. Empty: none of them needs such a setting.
 ///
 /// # Errors
@@ -45,9 +66,9 @@ pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String
     match kind {
         "kernel-args" => open.kernel_args(),
         "tuned" => open.tuned(),
-        "ansible" => open.ansible(),
+        "ansible" => playbook::emit(&open),
         "compose" | "kubernetes" | "oci" => definition::emit(&open, kind),
-        _ => Ok(commented(&open.known_lines(kind)?, kind)),
+        _ => open.of_lines(kind),
     }
 }
 
@@ -68,12 +89,16 @@ impl<'a> Open<'a> {
         })
     }
 
-    fn lines(&self, kind: &str) -> Result<Vec<Line<'a>>, String> {
-        let mut lines: Vec<Line<'a>> = Vec::new();
+    /// The lines for a tool; why settings are left out that need what is not known.
+    fn lines(&self, kind: &str, left_out: &mut Vec<String>) -> Vec<Line<'a>> {
+        let mut lines = Vec::new();
         for finding in self.findings() {
-            lines.extend(self.lines_of(finding, kind)?);
+            match self.lines_of(finding, kind) {
+                Ok(own) => lines.extend(own),
+                Err(why) => left_out.push(format!("{}: not set: {why}", finding.rule.id)),
+            }
         }
-        Ok(lines)
+        lines
     }
 
     /// The lines of a finding, part by part: a section and its settings stay together. What two parts have in common stands once.
@@ -81,62 +106,60 @@ impl<'a> Open<'a> {
         let Some(texts) = finding.rule.remedy.emit.get(kind) else {
             return Ok(Vec::new());
         };
-        let mut blocks: Vec<Vec<String>> = Vec::new();
+        let mut blocks: Vec<(&str, Vec<String>)> = Vec::new();
         for part in finding.worst_parts() {
             let filled = texts.iter().map(|text| self.of_part(finding, part, text));
-            let block = filled.collect::<Result<Vec<String>, String>>()?;
-            if !blocks.contains(&block) {
-                blocks.push(block);
+            let filled = filled.collect::<Result<Vec<String>, String>>()?;
+            let block = filled.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
+            if !blocks.iter().any(|(_, known)| *known == block) {
+                blocks.push((&part.part, block));
             }
         }
-        let texts = blocks.into_iter().flatten();
+        let is_told_apart = blocks.len() > 1 && finding.rule.each == Some(Class::Container);
+        let texts = blocks.into_iter().flat_map(|(part, block)| {
+            let heading = is_told_apart.then(|| format!("# of {part:?}"));
+            heading.into_iter().chain(block)
+        });
         Ok(texts.map(|text| Line { finding, text }).collect())
     }
 
-    /// As [`Open::lines`]; a comment stands for a setting that needs what is not known, where others can be made.
-    fn known_lines(&self, kind: &str) -> Result<Vec<Line<'a>>, String> {
-        let (before, behind) = marks(kind);
-        let (mut lines, mut left_out) = (Vec::new(), Vec::new());
-        for finding in self.findings() {
-            match self.lines_of(finding, kind) {
-                Ok(own) => lines.extend(own),
-                Err(why) => left_out.push((finding, why)),
-            }
-        }
-        if let (true, Some((_, why))) = (lines.is_empty(), left_out.first()) {
-            return Err(why.clone());
-        }
-        let notes = left_out.into_iter().map(|(finding, why)| Line {
-            finding,
-            text: format!("{before}not set: {why}{behind}"),
-        });
-        lines.extend(notes);
-        Ok(lines)
-    }
-
-    /// A text for each part with the outcome of the whole.
-    fn of_parts(&self, finding: &Finding, text: &str) -> Result<Vec<String>, String> {
-        finding
-            .worst_parts()
-            .map(|part| self.of_part(finding, part, text))
-            .collect()
+    /// Lines that stand each for itself, or in files with sections.
+    fn of_lines(&self, kind: &str) -> Result<String, String> {
+        let mut left_out = Vec::new();
+        let lines = self.lines(kind, &mut left_out);
+        let text = match kind {
+            "systemd" => ini::files(&lines),
+            _ => commented(&lines, kind),
+        };
+        with_left_out(text, &left_out, kind)
     }
 
     fn of_part(&self, finding: &Finding, part: &PartFinding, text: &str) -> Result<String, String> {
         let subject = self.subject(finding, part);
-        fill(text, &self.audit.facts, subject).map_err(|unknown| format!("{}: {}", finding.rule.id, unknown.text))
+        if text.contains("{nic}") {
+            plain(&self.audit.facts, subject.as_ref())?;
+        }
+        let text = match text.strip_suffix(".link") {
+            Some(_) => format!("{text}\n{}", LINK_HEAD.join("\n")),
+            None => text.to_owned(),
+        };
+        fill(&text, &self.audit.facts, subject.as_ref()).map_err(|unknown| unknown.text)
     }
 
     /// What a part of a finding is about; `None`: the machine as a whole.
-    fn subject(&self, finding: &Finding, part: &PartFinding) -> Option<&'a Subject> {
+    fn subject(&self, finding: &Finding, part: &PartFinding) -> Option<Subject> {
         let subjects = finding.rule.each.map_or(&[][..], |class| self.audit.facts.parts(class));
-        subjects.iter().find(|known| known.name == part.part)
+        let mut subject = subjects.iter().find(|known| known.name == part.part)?.clone();
+        if finding.rule.each == Some(Class::Container) {
+            shares::give(self.audit, &mut subject);
+        }
+        Some(subject)
     }
 
     /// The kernel arguments in one line; of two for the same thing the first counts, which comes from the finding that matters more.
-    fn arguments(&self) -> Result<String, String> {
+    fn arguments(&self, left_out: &mut Vec<String>) -> String {
         let mut found: Vec<String> = Vec::new();
-        for line in self.lines("kernel-args")? {
+        for line in self.lines("kernel-args", left_out) {
             for argument in line.text.split_whitespace() {
                 let name = |argument: &str| argument.split('=').next().unwrap_or(argument).replace('-', "_");
                 if !found.iter().any(|known| name(known) == name(argument)) {
@@ -144,100 +167,118 @@ impl<'a> Open<'a> {
                 }
             }
         }
-        Ok(found.join(" "))
+        found.join(" ")
     }
 
     fn kernel_args(&self) -> Result<String, String> {
-        let arguments = self.arguments()?;
-        if arguments.is_empty() {
-            return Ok(String::new());
-        }
-        Ok(format!(
-            "{arguments}\n\n\
-             # Fedora, RHEL: grubby --update-kernel=ALL --args=\"{arguments}\"\n\
-             # Debian, Ubuntu: add them to GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub\n\
-             # systemd-boot: add them to /etc/kernel/cmdline, then kernel-install add-all\n"
-        ))
+        let mut left_out = Vec::new();
+        let arguments = self.arguments(&mut left_out);
+        let text = match arguments.is_empty() {
+            true => String::new(),
+            false => format!(
+                "{arguments}\n\n\
+                 # Fedora, RHEL: grubby --update-kernel=ALL --args=\"{arguments}\"\n\
+                 # Debian, Ubuntu: add them to GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub\n\
+                 # systemd-boot: add them to /etc/kernel/cmdline, then kernel-install add-all\n"
+            ),
+        };
+        with_left_out(text, &left_out, "kernel-args")
     }
 
-    /// A profile: arguments, kernel settings, and files of /sys.
+    /// A profile: arguments, kernel settings, files of /sys, and what TuneD's own plugins do.
     fn tuned(&self) -> Result<String, String> {
-        let mut out = "[main]\nsummary=Real-time settings found by triptime audit\n".to_owned();
-        let arguments = self.arguments()?;
+        let (mut profile, mut left_out) = (ini::File::default(), Vec::new());
+        let arguments = self.arguments(&mut left_out);
         if !arguments.is_empty() {
-            let _ = write!(out, "\n[bootloader]\ncmdline_triptime=+{arguments}\n");
+            profile.set("bootloader", format!("cmdline_triptime=+{arguments}"));
         }
-        let sections = [("sysctl", self.settings()?), ("sysfs", self.files()?)];
-        for (name, settings) in sections.iter().filter(|(_, settings)| !settings.is_empty()) {
-            let _ = write!(out, "\n[{name}]\n");
-            for (key, value) in settings {
-                let _ = writeln!(out, "{key}={value}");
-            }
+        for Set { name, value } in self.settings(&mut left_out) {
+            profile.set("sysctl", format!("{name}={value}"));
         }
-        let own = self.lines("tuned")?;
-        if !own.is_empty() {
-            let _ = write!(out, "\n{}", commented(&own, "tuned"));
+        for Set { name, value } in self.files(&mut left_out) {
+            profile.set("sysfs", format!("{name}={value}"));
         }
-        Ok(out)
-    }
-
-    fn ansible(&self) -> Result<String, String> {
-        let mut out = String::new();
-        for (name, value) in self.settings()? {
-            let _ = write!(
-                out,
-                "- name: Set {name}\n  ansible.posix.sysctl:\n    name: {name}\n    value: \"{value}\"\n    sysctl_file: /etc/sysctl.d/90-triptime.conf\n"
-            );
-        }
-        for (path, value) in self.files()? {
-            let _ = write!(
-                out,
-                "- name: Set {path}\n  ansible.builtin.lineinfile:\n    path: /etc/tmpfiles.d/90-triptime.conf\n    create: true\n    line: \"w {path} - - - - {value}\"\n"
-            );
-        }
-        let arguments = self.arguments()?;
-        if !arguments.is_empty() {
-            let _ = write!(
-                out,
-                "- name: Set kernel arguments\n  ansible.builtin.command: grubby --update-kernel=ALL --args=\"{arguments}\"\n"
-            );
-        }
-        Ok(out)
+        profile.add(&self.lines("tuned", &mut left_out));
+        let settings = profile.text();
+        let head = "[main]\nsummary=Real-time settings found by triptime audit\n";
+        let text = match settings.is_empty() {
+            true => String::new(),
+            false => format!("{head}\n{settings}"),
+        };
+        with_left_out(text, &left_out, "tuned")
     }
 
     /// Names and values of kernel settings; of two values of one name the first counts, as with arguments.
-    fn settings(&self) -> Result<Vec<(String, String)>, String> {
-        let mut found: Vec<(String, String)> = Vec::new();
-        for line in self.lines("sysctl")? {
+    fn settings(&self, left_out: &mut Vec<String>) -> Vec<Set> {
+        let mut found: Vec<Set> = Vec::new();
+        for line in self.lines("sysctl", left_out) {
             let Some((name, value)) = line.text.split_once('=') else {
                 continue;
             };
             let name = name.trim();
-            if !found.iter().any(|(known, _)| known == name) {
-                found.push((name.to_owned(), value.trim().to_owned()));
+            if !found.iter().any(|known| known.name == name) {
+                found.push(Set {
+                    name: name.to_owned(),
+                    value: value.trim().to_owned(),
+                });
             }
         }
-        Ok(found)
+        found
     }
 
-    /// Files of /sys and their values.
-    fn files(&self) -> Result<Vec<(String, String)>, String> {
+    /// Files of /sys and their values. An empty value undoes what somebody did since the boot, so none is needed at one; and it is none
+    /// in tmpfiles.d(5).
+    fn files(&self, left_out: &mut Vec<String>) -> Vec<Set> {
         let mut found = Vec::new();
         for finding in self.findings() {
-            for write in finding
-                .rule
-                .remedy
-                .write
-                .iter()
-                .filter(|write| write.to.starts_with("/sys/"))
-            {
-                let paths = self.of_parts(finding, &write.to)?;
-                let values = self.of_parts(finding, &write.value)?;
-                found.extend(paths.into_iter().zip(values));
+            let writes = finding.rule.remedy.write.iter();
+            for write in writes.filter(|write| write.to.starts_with("/sys/") && !write.value.is_empty()) {
+                for part in finding.worst_parts() {
+                    let set = self.of_part(finding, part, &write.to).and_then(|name| {
+                        let value = self.of_part(finding, part, &write.value)?;
+                        Ok(Set { name, value })
+                    });
+                    match set {
+                        Ok(set) => found.push(set),
+                        Err(why) => left_out.push(format!("{}: not set: {why}", finding.rule.id)),
+                    }
+                }
             }
         }
-        Ok(found)
+        found
     }
+}
+
+/// A name of an interface that means nothing but itself in a rule of udev, a unit, a shell's command, a playbook. The kernel allows more
+/// (dev_valid_name of Linux 6.12 refuses `/`, `:`, blanks and 16 octets), and a tree can hold anything.
+fn plain(facts: &Facts, part: Option<&Subject>) -> Result<(), String> {
+    let Ok(Value::Text(name)) = facts.get(part, "nic") else {
+        return Ok(());
+    };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
+    let is_name = (1..16).contains(&name.len()) && ![".", ".."].contains(&name.as_str());
+    match is_name && !name.starts_with('-') && name.chars().all(is_plain) {
+        true => Ok(()),
+        false => Err(format!(
+            "the interface's name {name:?} has characters that mean something in files of tools, or is no name: rename the interface"
+        )),
+    }
+}
+
+/// Behind a text, as comments, what was left out of it; where nothing is left, the first reason is the answer.
+fn with_left_out(text: String, left_out: &[String], kind: &str) -> Result<String, String> {
+    if let (true, Some(why)) = (text.is_empty(), left_out.first()) {
+        return Err(why.clone());
+    }
+    let (before, behind) = marks(kind);
+    let mut notes: Vec<String> = Vec::new();
+    for why in left_out {
+        let note = format!("{before}{}{behind}\n", why.replace('\n', " "));
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    Ok(text + &notes.concat())
 }
 
 /// Lines under a comment that names the check, in the comment style of the tool.

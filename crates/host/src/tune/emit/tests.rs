@@ -222,3 +222,150 @@ fn every_fragment_of_a_rule_is_well_formed() {
     }
     assert!(count > 20, "{count}");
 }
+
+const TWO: &str = "services:\n  a: {image: x}\n  b: {image: x}\n";
+
+#[test]
+fn two_containers_never_get_the_same_cpus() {
+    let (before, _root) = audit("compose.yaml", TWO);
+    let emitted = emit(&before, &["ctr-cpuset".to_owned()], "compose").expect("a file");
+    let services = &yaml_documents(&emitted).expect("YAML")[0]["services"];
+    assert_eq!([&services["a"]["cpuset"], &services["b"]["cpuset"]], ["4-5", "6-7"]);
+    let options = emit(&before, &["ctr-cpuset".to_owned()], "docker").expect("options");
+    assert!(
+        options.ends_with("# of \"a\"\n--cpuset-cpus=4-5\n# of \"b\"\n--cpuset-cpus=6-7\n"),
+        "{options}"
+    );
+
+    let taken = "services:\n  a: {image: x, cpuset: \"4-6\"}\n  b: {image: x}\n";
+    let (before, _root) = audit("compose.yaml", taken);
+    let emitted = emit(&before, &["ctr-cpuset".to_owned()], "compose").expect("a file");
+    assert!(
+        emitted.contains("cpuset: \"7\"") && !emitted.contains("  a:"),
+        "{emitted}"
+    );
+
+    let many = "services:\n  a: {image: x}\n  b: {image: x}\n  c: {image: x}\n  d: {image: x}\n  e: {image: x}\n";
+    let (before, _root) = audit("compose.yaml", many);
+    let refused = emit(&before, &["ctr-cpuset".to_owned()], "compose").expect_err("five containers, four CPUs");
+    assert!(refused.contains("5 containers have 4 real-time CPUs"), "{refused}");
+}
+
+#[test]
+fn what_no_second_compose_file_can_take_away_is_said() {
+    let adds = "services:\n  a:\n    image: x\n    cap_add: [SYS_NICE, IPC_LOCK, cap_net_admin]\n";
+    let (before, _root) = audit("compose.yaml", adds);
+    let emitted = emit(&before, &[], "compose").expect("a file");
+    assert!(
+        emitted.contains("# by hand: take \"cap_net_admin\" out of cap_add of the service \"a\""),
+        "{emitted}"
+    );
+    let (before, _root) = audit("compose.yaml", TWO);
+    assert!(!emit(&before, &[], "compose").expect("a file").contains("by hand"));
+}
+
+#[test]
+fn a_file_for_two_bundles_is_refused() {
+    let (_, root) = audit("a.json", "{}");
+    let bundle = "{\"ociVersion\": \"1.0.2\", \"process\": {\"args\": [\"/x\"]}, \"linux\": {}}";
+    let places = ["a", "b"].map(|name| {
+        let folder = root.path().join(name);
+        fs::create_dir(&folder).expect("a folder");
+        fs::write(folder.join("config.json"), bundle).expect("a bundle");
+        folder.join("config.json").display().to_string()
+    });
+    let told = |containers: &[String]| Parameters {
+        rt_cpus: Some("4-7".parse().expect("CPUs")),
+        containers: containers.to_vec(),
+        ..Parameters::default()
+    };
+    let host = Host::at(root.path()).expect("a tree");
+    let of = |containers: &[String]| emit(&host.audit(&told(containers), &[]), &["ctr-cpuset".to_owned()], "oci");
+    assert!(of(&places).is_err_and(|why| why.contains("name one with --container")));
+    assert!(of(&places[..1]).is_ok_and(|text| text.contains("\"cpus\": \"4-7\"")));
+}
+
+/// A tree with a domain of 5 GiB that gets a card, and the kernel's release.
+fn host_of_domain(release: &str, devices: &[&str]) -> (TempDir, Parameters) {
+    let (_, root) = audit("compose.yaml", TWO);
+    let write = |path: String, text: &str| {
+        let place = root.path().join(path);
+        fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
+        fs::write(place, text).expect("a file");
+    };
+    write("proc/sys/kernel/osrelease".to_owned(), release);
+    write("sys/devices/virtual/workqueue/cpumask".to_owned(), "ff\n");
+    write("sys/devices/system/node/node0/cpulist".to_owned(), "0-7\n");
+    write(
+        "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages".to_owned(),
+        "0\n",
+    );
+    for device in devices {
+        let place = format!("sys/bus/pci/devices/{device}");
+        write(format!("{place}/vendor"), "0x8086\n");
+        write(format!("{place}/device"), "0x1533\n");
+        std::os::unix::fs::symlink("../igb", root.path().join(place).join("driver")).expect("a link");
+    }
+    write(
+        "relay.xml".to_owned(),
+        "<domain type='kvm'><name>relay</name><memory unit='GiB'>5</memory><vcpu>1</vcpu><devices><hostdev mode='subsystem' \
+         type='pci' managed='no'><source><address domain='0x0000' bus='0x02' slot='0x00' function='0x0'/></source></hostdev>\
+         </devices></domain>",
+    );
+    let parameters = Parameters {
+        rt_cpus: Some("4-7".parse().expect("CPUs")),
+        domains: vec![root.path().join("relay.xml").display().to_string()],
+        ..Parameters::default()
+    };
+    (root, parameters)
+}
+
+fn emitted(root: &TempDir, parameters: &Parameters, check: &str, kind: &str) -> Result<String, String> {
+    let host = Host::at(root.path()).expect("a tree");
+    emit(&host.audit(parameters, &[]), &[check.to_owned()], kind)
+}
+
+#[test]
+fn numbers_of_this_machine_are_filled_in_or_the_setting_is_refused() {
+    let card = "0000:02:00.0";
+    let (root, told) = host_of_domain("6.12.0\n", &[card]);
+    let arguments = emitted(&root, &told, "hugepages-reserved", "kernel-args").expect("arguments");
+    assert!(
+        arguments.starts_with("default_hugepagesz=1G hugepagesz=1G hugepages=5\n"),
+        "{arguments}"
+    );
+    let options = emitted(&root, &told, "vfio-bound", "modprobe").expect("options");
+    assert!(options.ends_with("options vfio-pci ids=8086:1533\n"), "{options}");
+    let mask = emitted(&root, &told, "workqueue-cpumask", "kernel-args").expect("arguments");
+    assert!(mask.starts_with("workqueue.unbound_cpus=0-3\n"), "{mask}");
+
+    let (root, told) = host_of_domain("6.5.0\n", &[card, "0000:03:00.0"]);
+    let refused = emitted(&root, &told, "workqueue-cpumask", "kernel-args").expect_err("an older kernel");
+    assert!(refused.contains("since Linux 6.6"), "{refused}");
+    let refused = emitted(&root, &told, "vfio-bound", "modprobe").expect_err("a second card of the kind");
+    assert!(
+        refused.contains("0000:03:00.0") && refused.contains("driverctl"),
+        "{refused}"
+    );
+    fs::create_dir_all(root.path().join("sys/devices/system/node/node1")).expect("a folder");
+    let refused = emitted(&root, &told, "hugepages-reserved", "kernel-args").expect_err("two nodes");
+    assert!(refused.contains("several memory nodes"), "{refused}");
+}
+
+/// Capitals in a place of a text are for a person: in a file that a machine reads they are no value.
+#[test]
+fn no_rule_has_a_place_for_a_person_where_a_machine_reads() {
+    for (_, rules) in built_in() {
+        for rule in rules.rules {
+            for kind in ["kernel-args", "sysctl", "modprobe", "tuned", "udev", "systemd"] {
+                for text in rule.remedy.emit.get(kind).into_iter().flatten() {
+                    let words = text.split(|c: char| !c.is_ascii_alphabetic());
+                    let values = text.split_once('=').map_or("", |(_, value)| value);
+                    let is_place =
+                        |word: &str| values.contains(word) && ["N", "VENDOR", "DEVICE", "NAME"].contains(&word);
+                    assert!(!words.into_iter().any(is_place), "{}: {text}", rule.id);
+                }
+            }
+        }
+    }
+}

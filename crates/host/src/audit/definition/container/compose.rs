@@ -37,6 +37,7 @@ fn of_service(file: &Json, name: &str, service: &Json) -> Shape {
     let held = after(Runtime::Moby, &added, &dropped, privileged);
     let user = text(service, &["user"]);
     shape.set("ctr.capabilities", held.and_then(|held| of_user(user, held)));
+    shape.set("ctr.added", added);
     shape.set("ctr.rtprio", ulimit(service, "rtprio").unwrap_or(0.0));
     shape.set(
         "ctr.memlock",

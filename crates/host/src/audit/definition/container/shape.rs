@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// Every fact of a container. Names without a value in a definition are unknown.
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     // CPUs it is bound to; none: it is not.
     "ctr.cpus",
     // NUMA nodes it is bound to, as a list; empty: it is not.
@@ -44,6 +44,8 @@ const NAMES: [&str; 30] = [
     // Whether a quota of CPU time holds it back.
     "ctr.quota",
     "ctr.capabilities",
+    // Capabilities that a compose file adds, as they stand there.
+    "ctr.added",
     "ctr.privileged",
     // Whether a thread got a real-time priority that asked for one; absent: nobody tried.
     "ctr.fifo-granted",

@@ -4,7 +4,7 @@ mod arguments;
 mod boot;
 mod log;
 mod tracing;
-mod vain;
+pub(in crate::audit::gather) mod vain;
 
 use crate::audit::facts::Facts;
 use crate::audit::parameters::Parameters;

@@ -12,7 +12,7 @@ use crate::cpuinfo::CpuInfo;
 use crate::reader::Reader;
 
 /// Since which version `workqueue.unbound_cpus=` exists.
-const UNBOUND_SINCE: f64 = 6006.0;
+pub(in crate::audit::gather) const UNBOUND_SINCE: f64 = 6006.0;
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("kernel.arguments-in-vain", vain(reader, facts));

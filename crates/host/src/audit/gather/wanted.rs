@@ -1,0 +1,122 @@
+//! Numbers and names that settings for a boot or another tool take from the machine: no rule judges them.
+
+use super::kernel::vain::UNBOUND_SINCE;
+use super::shared::{cpus, unclear};
+use super::{cpus::number, shared};
+use crate::audit::facts::{Class, Facts, Subject};
+use crate::audit::parameters::Parameters;
+use crate::audit::value::{Unknown, Value};
+use crate::reader::Reader;
+use units::CpuList;
+
+const PCI: &str = "/sys/bus/pci/devices";
+const NET: &str = "/sys/class/net";
+const NODES: &str = "/sys/devices/system/node";
+const LINKS: &str = "/etc/systemd/network";
+const MIB_OF_PAGE: f64 = 1024.0;
+
+pub(super) fn gather(reader: &Reader, _: &Parameters, facts: &mut Facts) {
+    facts.set("hugepages.wanted-pages", pages(reader, facts));
+    facts.set("workqueue.boot-cpus", boot_cpus(facts));
+    for part in facts.parts_mut(Class::Nic) {
+        let path = path(reader, &part.name);
+        part.set("nic.path", path);
+    }
+    for part in facts.parts_mut(Class::Domain) {
+        let ids = ids(reader, part);
+        part.set("dom.host-device-ids", ids);
+    }
+}
+
+/// Pages of 1 GiB for all domains. The plain argument spreads them over all nodes, so the number is known on one node only.
+fn pages(reader: &Reader, facts: &Facts) -> Result<f64, Unknown> {
+    let needed = number(facts, "hugepages.needed-mib")
+        .ok_or_else(|| Unknown::unclear("how much memory the domains need is not known: name them with --domain"))?;
+    let is_node = |name: &str| name.strip_prefix("node").is_some_and(shared::is_number);
+    if reader.names(NODES, is_node).is_ok_and(|nodes| nodes.len() > 1) {
+        return Err(Unknown::unclear(
+            "this machine has several memory nodes: hugepages=NODE:COUNT, for the node of each domain, takes a person",
+        ));
+    }
+    Ok((needed / MIB_OF_PAGE).ceil())
+}
+
+/// CPUs for unbound work, where the kernel takes them as an argument.
+fn boot_cpus(facts: &Facts) -> Result<CpuList, Unknown> {
+    match number(facts, "kernel.number") {
+        Some(kernel) if kernel >= UNBOUND_SINCE => cpus(facts, "hk_cpus"),
+        Some(_) => Err(Unknown::unclear(
+            "workqueue.unbound_cpus exists since Linux 6.6: write /sys/devices/virtual/workqueue/cpumask at boot",
+        )),
+        None => Err(Unknown::unclear("which release the kernel has is not known")),
+    }
+}
+
+/// As udev names the place of a card (`ID_PATH`, path_id of systemd 252): what stays the same whatever name the card gets. Of several files
+/// that match udev reads the first only, so with files of the site's own there is none to add.
+fn path(reader: &Reader, name: &str) -> Result<String, Unknown> {
+    let own = reader
+        .names(LINKS, |name| name.ends_with(".link"))
+        .or_else(|error| if error.is_absent() { Ok(Vec::new()) } else { Err(error) })
+        .map_err(unclear)?;
+    if let Some(file) = own.first() {
+        return Err(Unknown::unclear(format!(
+            "{LINKS}/{file} is there, and udev reads only the first file that matches: add the settings to the file of {name}"
+        )));
+    }
+    let place = reader.target(&format!("{NET}/{name}")).map_err(unclear)?;
+    let steps = place.iter().map(|step| step.to_string_lossy().into_owned());
+    let mut above = steps.collect::<Vec<_>>().into_iter().rev().skip(1);
+    let is_between = |step: &String| step == "net" || step.strip_prefix("virtio").is_some_and(shared::is_number);
+    let device = above.find(|step| !is_between(step)).filter(|step| is_address(step));
+    let address =
+        device.ok_or_else(|| Unknown::unclear(format!("{name} is no PCI device: its .link takes a person")))?;
+    Ok(format!("pci-{address}"))
+}
+
+/// `0000:02:00.0`.
+fn is_address(step: &str) -> bool {
+    let fields: Vec<&str> = step.split([':', '.']).collect();
+    let is_hex = |field: &&str| !field.is_empty() && field.bytes().all(|b| b.is_ascii_hexdigit());
+    fields.len() == 4 && step.matches(':').count() == 2 && fields.iter().all(is_hex)
+}
+
+/// Vendor and device numbers of what a domain gets, for vfio-pci. It takes every device of such numbers, so the host may have no other.
+fn ids(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
+    let Ok(Value::List(passed)) = Facts::default().get(Some(part), "dom.host-devices") else {
+        return Err(Unknown::unclear("which devices the domain gets is not known"));
+    };
+    let mut found: Vec<String> = Vec::new();
+    for address in &passed {
+        let own = id(reader, address)?;
+        let others = reader
+            .names(PCI, |name| !passed.iter().any(|one| one == name))
+            .map_err(unclear)?;
+        if let Some(other) = others.iter().find(|other| id(reader, other).is_ok_and(|id| id == own)) {
+            return Err(Unknown::unclear(format!(
+                "{other} has the numbers {own} too, and vfio-pci would take it away from the host: \
+                 driverctl set-override {address} vfio-pci names one device"
+            )));
+        }
+        if !found.contains(&own) {
+            found.push(own);
+        }
+    }
+    match found.is_empty() {
+        true => Err(Unknown::absent("no device is passed")),
+        false => Ok(found.join(",")),
+    }
+}
+
+fn id(reader: &Reader, address: &str) -> Result<String, Unknown> {
+    let of = |file: &str| {
+        let path = format!("{PCI}/{address}/{file}");
+        let line = reader.line(&path).map_err(unclear)?;
+        let digits = line.strip_prefix("0x").unwrap_or(&line);
+        match digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            true => Ok(digits.to_owned()),
+            false => Err(Unknown::unclear(format!("{path}: no number of four digits"))),
+        }
+    };
+    Ok(format!("{}:{}", of("vendor")?, of("device")?))
+}

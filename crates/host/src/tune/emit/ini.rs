@@ -1,0 +1,130 @@
+//! Files in sections, as systemd, udev and TuneD read them. What several rules say of one section stands together: of several `.link` files
+//! that match a card udev reads one only.
+
+use std::fmt::Write;
+
+use super::Line;
+
+/// A file in sections.
+#[derive(Default)]
+pub(super) struct File {
+    /// Its path, or what it is a part of; empty: not said.
+    name: String,
+    /// Checks that ask for something in it, with their titles.
+    notes: Vec<String>,
+    sections: Vec<(String, Vec<String>)>,
+}
+
+impl File {
+    /// Adds a setting; one that is there already stands once.
+    pub(super) fn set(&mut self, section: &str, setting: String) {
+        let place = self.sections.iter().position(|(known, _)| known == section);
+        let place = place.unwrap_or_else(|| {
+            self.sections.push((section.to_owned(), Vec::new()));
+            self.sections.len() - 1
+        });
+        once(&mut self.sections[place].1, setting);
+    }
+
+    /// Adds what `lines` say, whatever file they name.
+    pub(super) fn add(&mut self, lines: &[Line<'_>]) {
+        for (line, place) in placed(lines) {
+            let Place {
+                section: Some(section), ..
+            } = place
+            else {
+                continue;
+            };
+            add_notes(&mut self.notes, line);
+            self.set(&section, line.text.clone());
+        }
+    }
+
+    /// As a tool reads it.
+    pub(super) fn text(&self) -> String {
+        let mut out = String::new();
+        for comment in std::iter::once(&self.name)
+            .filter(|name| !name.is_empty())
+            .chain(&self.notes)
+        {
+            let _ = writeln!(out, "# {comment}");
+        }
+        for (place, (name, settings)) in self.sections.iter().enumerate() {
+            let _ = writeln!(
+                out,
+                "{}[{name}]\n{}",
+                if place > 0 { "\n" } else { "" },
+                settings.join("\n")
+            );
+        }
+        out
+    }
+}
+
+/// The files that `lines` are of, behind the commands among them: lines that stand in no section.
+pub(super) fn files(lines: &[Line<'_>]) -> String {
+    let (mut commands, mut files): (Vec<String>, Vec<File>) = (Vec::new(), Vec::new());
+    for (line, place) in placed(lines) {
+        let Some(section) = place.section else {
+            for note in line.finding.rule.notes() {
+                once(&mut commands, format!("# {note}"));
+            }
+            commands.push(line.text.clone());
+            continue;
+        };
+        let known = files.iter().position(|file| file.name == place.file);
+        let at = known.unwrap_or_else(|| {
+            files.push(File {
+                name: place.file,
+                ..File::default()
+            });
+            files.len() - 1
+        });
+        add_notes(&mut files[at].notes, line);
+        files[at].set(&section, line.text.clone());
+    }
+    let commands = commands.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let parts = std::iter::once(commands).chain(files.iter().map(File::text));
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Where a line stands.
+#[derive(Clone, Default)]
+struct Place {
+    file: String,
+    section: Option<String>,
+}
+
+/// The settings and commands among `lines`, and where each stands: `# PATH` begins a file, `[NAME]` a section. A rule begins anew.
+fn placed<'l, 'a>(lines: &'l [Line<'a>]) -> Vec<(&'l Line<'a>, Place)> {
+    let (mut place, mut last, mut found) = (Place::default(), "", Vec::new());
+    for line in lines {
+        if line.finding.rule.id != last {
+            (place, last) = (Place::default(), &line.finding.rule.id);
+        }
+        let section = line.text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        match (line.text.strip_prefix("# "), section) {
+            (Some(file), _) => {
+                place = Place {
+                    file: file.to_owned(),
+                    section: None,
+                }
+            }
+            (None, Some(section)) => place.section = Some(section.to_owned()),
+            (None, None) => found.push((line, place.clone())),
+        }
+    }
+    found
+}
+
+fn add_notes(notes: &mut Vec<String>, line: &Line<'_>) {
+    for note in line.finding.rule.notes() {
+        once(notes, note);
+    }
+}
+
+fn once(all: &mut Vec<String>, text: String) {
+    if !all.contains(&text) {
+        all.push(text);
+    }
+}

@@ -1,0 +1,62 @@
+//! Tasks for Ansible, of modules that every installation has. No text in them comes from a machine unchecked: Ansible would take `{{ }}` as
+//! a program, and names with such characters are refused before.
+
+use super::{Open, Set};
+
+/// Files that are read at each boot.
+const SYSCTL: &str = "/etc/sysctl.d/90-triptime.conf";
+const TMPFILES: &str = "/etc/tmpfiles.d/90-triptime.conf";
+/// Read by grub-mkconfig of Debian and Ubuntu behind `/etc/default/grub`.
+const GRUB: &str = "/etc/default/grub.d/90-triptime.cfg";
+
+/// The tasks.
+///
+/// # Errors
+/// What all settings need to be told, such as CPUs.
+pub(super) fn emit(open: &Open<'_>) -> Result<String, String> {
+    let mut left_out = Vec::new();
+    let (settings, files, arguments) = (
+        open.settings(&mut left_out),
+        open.files(&mut left_out),
+        open.arguments(&mut left_out),
+    );
+    let mut out = String::new();
+    for Set { name, value } in &settings {
+        out += &line(&format!("Set {name}"), SYSCTL, &format!("{name} = {value}"));
+    }
+    for Set { name, value } in &files {
+        out += &line(&format!("Set {name}"), TMPFILES, &format!("w {name} - - - - {value}"));
+    }
+    if !arguments.is_empty() {
+        out += &boot(&arguments);
+    }
+    super::with_left_out(out, &left_out, "ansible")
+}
+
+fn line(name: &str, path: &str, line: &str) -> String {
+    format!(
+        "- name: {}\n  ansible.builtin.lineinfile:\n    path: {path}\n    create: true\n    mode: \"0644\"\n    line: {}\n",
+        quoted(name),
+        quoted(line)
+    )
+}
+
+/// Each boot loader its own way: grubby is of Fedora and Red Hat, update-grub of Debian and Ubuntu.
+fn boot(arguments: &str) -> String {
+    let grub = format!("GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {arguments}\"\n");
+    let grubby = format!("grubby --update-kernel=ALL --args=\"{arguments}\"");
+    format!(
+        "- name: \"Set kernel arguments with grubby\"\n  ansible.builtin.command: {}\n  \
+         when: ansible_facts['os_family'] == 'RedHat'\n\
+         - name: \"Set kernel arguments for GRUB\"\n  ansible.builtin.copy:\n    dest: {GRUB}\n    mode: \"0644\"\n    content: {}\n  \
+         when: ansible_facts['os_family'] == 'Debian'\n\
+         - name: \"Write GRUB's menu\"\n  ansible.builtin.command: update-grub\n  when: ansible_facts['os_family'] == 'Debian'\n",
+        quoted(&grubby),
+        quoted(&grub)
+    )
+}
+
+/// JSON's quotes are YAML's.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
