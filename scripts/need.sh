@@ -13,6 +13,7 @@ test=("${build[@]}" "${package[@]}" lintian:lintian man:man-db tshark:tshark tex
     runc:runc crun:crun lxc-execute:lxc qemu-system-x86_64:qemu-system-x86 busybox:busybox-static zstd:zstd bzip2:bzip2 cpio:cpio
     umoci:umoci skopeo:skopeo openssl:openssl
     /usr/share/OVMF/OVMF_CODE_4M.fd:ovmf /usr/lib/systemd/boot/efi/linuxx64.efi.stub:systemd-boot-efi mcopy:mtools
+    udevadm:udev systemd-analyze:systemd systemd-tmpfiles:systemd
     sgdisk:gdisk sfdisk:fdisk fsck.fat:dosfstools qemu-img:qemu-utils)
 
 case "${1:-build}" in
@@ -35,6 +36,22 @@ oracles() {
     python3 -m venv "$oracle"
     "$oracle/bin/python" -m pip install --quiet --disable-pip-version-check -r "$list"
     cp "$list" "$oracle/installed.txt"
+}
+
+# TuneD's reader of profiles, unpacked and not installed: its daemon would change the machine.
+tuned() {
+    local target
+    target=$(dirname "$0")/../target
+    [ -d "$target/tuned" ] && return
+    rm -rf "$target/tuned.new"
+    mkdir -p "$target/tuned.new"
+    (
+        cd "$target/tuned.new"
+        apt-get download -qq tuned 2>/dev/null || { apt-get update -qq && apt-get download -qq tuned; }
+        dpkg-deb -x tuned_*.deb .
+        rm tuned_*.deb
+    )
+    mv "$target/tuned.new" "$target/tuned"
 }
 
 has_environments() { python3 -c "import ensurepip, venv" >/dev/null 2>&1; }
@@ -77,6 +94,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 if [ "${1:-build}" = test ]; then
+    tuned
     if [ -n "$meanwhile" ]; then wait "$meanwhile"; else oracles; fi
     # Without them one test says that it cannot run.
     "$(dirname "$0")/trees.sh" || true

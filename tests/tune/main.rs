@@ -2,6 +2,7 @@
 //! interrupts that are requested from now on go, and it is put back.
 
 mod emitted;
+mod readers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
