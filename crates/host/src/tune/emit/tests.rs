@@ -296,10 +296,9 @@ fn host_of_domain(release: &str, devices: &[&str]) -> (TempDir, Parameters) {
     write("proc/sys/kernel/osrelease".to_owned(), release);
     write("sys/devices/virtual/workqueue/cpumask".to_owned(), "ff\n");
     write("sys/devices/system/node/node0/cpulist".to_owned(), "0-7\n");
-    write(
-        "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages".to_owned(),
-        "0\n",
-    );
+    for file in ["nr_hugepages", "free_hugepages"] {
+        write(format!("sys/kernel/mm/hugepages/hugepages-1048576kB/{file}"), "0\n");
+    }
     for device in devices {
         let place = format!("sys/bus/pci/devices/{device}");
         write(format!("{place}/vendor"), "0x8086\n");
