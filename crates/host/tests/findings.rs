@@ -15,7 +15,7 @@ use host::audit::parameters::Parameters;
 use told::{findings, parameters};
 
 /// Rules that are content without a file, or with an empty one: the end of its path, and why that is right.
-const FINE_WITHOUT: [(&str, &str, &str); 6] = [
+const FINE_WITHOUT: [(&str, &str, &str); 7] = [
     (
         "guest-idle-mode",
         "cpuidle/current_driver",
@@ -35,6 +35,11 @@ const FINE_WITHOUT: [(&str, &str, &str); 6] = [
         "known-regression",
         "cpu/nohz_full",
         "a kernel that cannot stop the tick says nowhere that it does",
+    ),
+    (
+        "process-bus-without-ipv6",
+        "net/if_inet6",
+        "a machine without IPv6 addresses lists none",
     ),
     (
         "lockup-watchdogs",

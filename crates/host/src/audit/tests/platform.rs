@@ -147,6 +147,7 @@ fn a_process_bus_has_no_ipv6_address() {
     assert_eq!(of(&[("proc/net/if_inet6", &address("eth0"))]), Fail);
     assert_eq!(of(&[("proc/net/dev", "Inter-|\n")]), Pass, "a kernel without IPv6");
     assert_eq!(of(&[]), Unknown);
+    assert_eq!(of(&[("proc/net/if_inet6", "99999999999999999999\n")]), Unknown);
 }
 
 #[test]

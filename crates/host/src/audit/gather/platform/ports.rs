@@ -26,8 +26,24 @@ fn ipv6_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
         Err(error) if error.is_absent() && reader.exists("/proc/net/dev").unwrap_or(false) => String::new(),
         text => text.map_err(unclear)?,
     };
-    let own = text.lines().filter(|line| line.split_whitespace().nth(5) == Some(name));
-    Ok(own.count() as u32)
+    let mut own = 0;
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [address, .., interface] if words.len() == 6 && is_hex(address) => own += u32::from(interface == name),
+            _ => {
+                return Err(Unknown::unclear(format!(
+                    "/proc/net/if_inet6: \"{line}\" is no address"
+                )));
+            }
+        }
+    }
+    Ok(own)
+}
+
+/// The 32 digits of an address without colons.
+fn is_hex(address: &str) -> bool {
+    address.len() == 32 && address.bytes().all(|octet| octet.is_ascii_hexdigit())
 }
 
 /// Interfaces with a route to everywhere: of IPv4 the destination is zero, of IPv6 its prefix too (proc_net(5)).
