@@ -17,6 +17,8 @@ fn begin(namespace: &NetNs, directory: &Path, interface: &str, more: &str) -> Ru
         interface,
         "--json",
         "--quiet",
+        // Real-time threads of other tests may run for a moment.
+        "--disturb",
         "--out",
         out.to_str().expect("UTF-8"),
     ];
