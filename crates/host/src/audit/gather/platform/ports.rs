@@ -30,7 +30,9 @@ fn ipv6_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
-            [address, .., interface] if words.len() == 6 && is_hex(address) => own += u32::from(interface == name),
+            [_, ref numbers @ .., interface] if numbers.len() == 4 && numbers.iter().all(|n| is_hex(n)) => {
+                own += u32::from(interface == name);
+            }
             _ => {
                 return Err(Unknown::unclear(format!(
                     "/proc/net/if_inet6: \"{line}\" is no address"
@@ -41,9 +43,9 @@ fn ipv6_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
     Ok(own)
 }
 
-/// The 32 digits of an address without colons.
-fn is_hex(address: &str) -> bool {
-    address.len() == 32 && address.bytes().all(|octet| octet.is_ascii_hexdigit())
+/// A number as the kernel writes it there. The address itself is left out of captures.
+fn is_hex(number: &str) -> bool {
+    number.bytes().all(|octet| octet.is_ascii_hexdigit())
 }
 
 /// Interfaces with a route to everywhere: of IPv4 the destination is zero, of IPv6 its prefix too (proc_net(5)).
