@@ -3,7 +3,7 @@
 
 use crate::limits::{Limit, Pattern, Profile, Quantity};
 use crate::verdict::{Check, Judgement, Verdict};
-use model::{Counter, RunView, SeriesView, kind};
+use model::{Counter, RunView, SeriesView, kind, setting};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, proptest};
 use testing::synthetic::{run, series};
 
@@ -76,6 +76,10 @@ impl Made {
             0
         };
         one.counters.watched_ns = watched_ns;
+        if self.is("security") {
+            let control = (setting::POSITIVE_CONTROL.to_owned(), "before and after".to_owned());
+            one.spec.settings.push(control);
+        }
         one.spec.threshold_ns = self.has_threshold.then_some(50_000);
         if !self.not_counted.is_empty() {
             one.spec
