@@ -52,7 +52,10 @@ fn measure(directory: &Path, arguments: &[&str]) -> (Value, PathBuf, usize) {
     all.extend(["--cpus", &cpu, "--duration", "4s", "--json", "--quiet", "--out", out]);
     let mut child = start(&all);
     until_measuring(&mut child, arguments[0]);
-    let blocks = plant(last_cpu(), sys::clock::monotonic()).join().expect("no panic");
+    // The thread gets the CPU under its name only after it has slept once.
+    let blocks = plant(last_cpu(), sys::clock::monotonic() + EVERY_NS)
+        .join()
+        .expect("no panic");
     let output = wait(child, &all);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(blocks.len(), usize::try_from(BLOCKS).expect("small"));
