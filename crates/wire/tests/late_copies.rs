@@ -83,3 +83,24 @@ fn somebody_else_between_frames_that_are_stamped_alike_is_told() {
         assert!(told(&mut sequence, What::SecondSequence));
     }
 }
+
+#[test]
+fn two_copies_behind_the_end_are_no_loss_of_a_stream_of_unknown_rate() {
+    let (rate, asdus, period_ns) = (2_400, 6, 1_000_000_000 / 2_400);
+    let mut sequence = Sequence::learning().comparing();
+    let mut frame = |first: u32, at_ns: i64| {
+        for place in first..first + asdus {
+            // Contents that never change.
+            sequence.accept(sample(place, rate, at_ns, 1));
+        }
+    };
+    let end_ns = 1_200_000_000;
+    for first in (0..2_880).step_by(6) {
+        frame(first, i64::from(first + asdus) * period_ns);
+    }
+    frame(738, end_ns + 7_600_000);
+    frame(2_298, end_ns + 157_500_000);
+    sequence.end(Some(end_ns + 157_500_000));
+    assert_eq!(sequence.counters().lost, 0);
+    assert!(told(&mut sequence, What::Restart), "a doubt");
+}

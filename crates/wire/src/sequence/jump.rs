@@ -132,8 +132,20 @@ impl Sequence {
                 let most = self.line.most_ahead(self.index, self.rate, at_ns);
                 most.is_none_or(|most| u64::from(ahead) <= most)
             }
-            false => self.pace.most_ahead(at_ns.saturating_sub(before_ns)) >= u64::from(ahead),
+            false => {
+                let took_ns = at_ns.saturating_sub(before_ns);
+                match self.pace_before() {
+                    Some(pace) => pace.allows(u64::from(ahead), took_ns),
+                    None => self.pace.most_ahead(took_ns) >= u64::from(ahead),
+                }
+            }
         }
+    }
+
+    /// The pace before a jump that is not certain yet, where there is none since: a stray's counter goes no faster than the stream's.
+    fn pace_before(&self) -> Option<&Pace> {
+        let before = self.before.as_ref().filter(|_| self.pace.rate().is_none())?;
+        Some(&before.pace).filter(|pace| pace.has_moved())
     }
 
     /// Remembers the stream as it is: the next samples tell whether it goes on here.

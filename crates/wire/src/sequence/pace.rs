@@ -73,6 +73,11 @@ impl Pace {
         scaled(ahead, ns) <= 2 * scaled(u64::from(counts), took_ns)
     }
 
+    /// True where it says anything.
+    pub(super) fn has_moved(&self) -> bool {
+        self.first.is_some_and(|(first, _)| self.newest.0 > first)
+    }
+
     /// Mean time between frames, in ns.
     pub(super) fn frame_ns(&self) -> Option<i64> {
         let (_, at_ns) = self.first?;
