@@ -3,6 +3,7 @@ mod cache;
 mod clock;
 mod container;
 mod domain;
+mod domains;
 mod golden;
 mod guest;
 mod interrupts;
