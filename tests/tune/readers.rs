@@ -1,4 +1,4 @@
-//! What `triptime tune --emit` writes, read by the programs that it is for: in a mount and network namespace of its own, where they look for
+//! Files that `triptime tune --emit` writes, read by the programs that they are for: in a mount and network namespace of its own, where they look for
 //! it at its real place.
 
 use super::{host, said, text};
@@ -35,7 +35,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// Whether all of these are installed, and this process may make namespaces.
+/// True where all of these are installed, and this process may make namespaces.
 fn can_read(test: &str, programs: &[&str]) -> bool {
     let is_there = |program: &str| {
         Command::new("sh")

@@ -198,7 +198,7 @@ fn by_xen(reader: &Reader, found: &mut Findings) {
     }
 }
 
-/// Whether hardware that has no hypervisor flag names itself, and nothing shows a hypervisor: what the device tree says it is
+/// True where hardware that has no hypervisor flag names itself, and nothing shows a hypervisor: what the device tree says it is
 /// (Devicetree Specification, root node), else what DMI says.
 fn is_bare(reader: &Reader, found: &mut Findings) -> bool {
     let named = ["/proc/device-tree/model", "/sys/class/dmi/id/product_name"];

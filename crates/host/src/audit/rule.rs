@@ -178,7 +178,7 @@ impl Rule {
         of_profile.copied().unwrap_or(self.severity)
     }
 
-    /// What stands above its settings for another tool, a comment for each text: its name with its title, and what can go wrong.
+    /// Texts that stand above its settings for another tool, each in a comment: its name with its title, and what can go wrong.
     pub fn notes(&self) -> Vec<String> {
         let risk = &self.remedy.risk;
         let risk = (!risk.is_empty()).then(|| format!("risk: {risk}"));

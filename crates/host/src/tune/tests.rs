@@ -151,7 +151,7 @@ fn a_journal_of_others_is_not_taken_for_ours() {
     }
 }
 
-/// What was set is 2; somebody made it 7.
+/// The value that was set is 2; somebody made it 7.
 fn set_by_somebody_else() -> (tempfile::TempDir, Machine, Journal) {
     let (folder, machine, mut journal) = machine(&[("/proc/sys/a", "1\n"), ("/sys/b", "1\n")]);
     let operations = [Operation::write("/proc/sys/a", "2"), Operation::write("/sys/b", "2")];

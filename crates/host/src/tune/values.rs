@@ -21,7 +21,7 @@ pub(super) fn holds(target: &Target, now: Option<&str>, value: &str) -> bool {
     }
 }
 
-/// Whether a target that reads as `now` still has what was written. The kernel says behind the kind of a partition why it is invalid.
+/// True where a target that reads as `now` still has what was written. The kernel says behind the kind of a partition why it is invalid.
 pub(super) fn is_kept(target: &Target, now: &str, written: &str) -> bool {
     let is_partition = matches!(target, Target::File(path) if is(path, PARTITION));
     holds(target, Some(now), written) || (is_partition && now.split_whitespace().next() == Some(written))

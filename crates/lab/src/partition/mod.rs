@@ -224,7 +224,7 @@ impl Drop for Partition {
 
 fn held(applied: &Applied) -> Result<(), String> {
     match &applied.outcome {
-        // What somebody else has set since is theirs.
+        // A value that somebody else has set since is theirs.
         Outcome::Done | Outcome::Unchanged | Outcome::Foreign(_) => Ok(()),
         Outcome::RolledBack(why) | Outcome::Refused(why) | Outcome::Stuck(why) => {
             Err(format!("{}: {why}", applied.target))

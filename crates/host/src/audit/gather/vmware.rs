@@ -29,7 +29,7 @@ const SETTINGS: [&str; 14] = [
     "logging",
 ];
 
-/// Those of them that are whole numbers.
+/// The ones of them that are whole numbers.
 const COUNTS: [&str; 2] = ["numvcpus", "memsize"];
 
 type Fact = (&'static str, fn(&Vmx) -> Known);

@@ -46,7 +46,7 @@ struct Set {
     value: String,
 }
 
-/// What stands at the head of every `.link` file: it is read instead of `99-default.link` of systemd 252 and not besides, so without these
+/// The head of every `.link` file: it is read instead of `99-default.link` of systemd 252 and not besides, so without these
 /// lines the card would match nothing, or lose its name.
 const LINK_HEAD: [&str; 6] = [
     "[Match]",

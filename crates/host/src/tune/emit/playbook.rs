@@ -12,7 +12,7 @@ const GRUB: &str = "/etc/default/grub.d/90-triptime.cfg";
 /// The tasks.
 ///
 /// # Errors
-/// What all settings need to be told, such as CPUs.
+/// Something that all settings need was not told, such as CPUs.
 pub(super) fn emit(open: &Open<'_>) -> Result<String, String> {
     let mut left_out = Vec::new();
     let (settings, files, arguments) = (

@@ -13,7 +13,7 @@ const OFFER: &str = "/sys/devices/system/clocksource/clocksource0/available_cloc
 /// How the alarms of a source that failed its check begin (rules/kernel-log.toml).
 const UNSTABLE: &str = "clock source unstable";
 
-/// What a remedy does to the machine that could take something needed away.
+/// An effect of a remedy that could take something needed away.
 enum Effect<'a> {
     /// The second and further threads of every core are switched off.
     FirstThreadsOnly,

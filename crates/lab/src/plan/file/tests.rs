@@ -15,7 +15,7 @@ fn every_embedded_plan_is_valid_and_called_what_it_says() {
     }
 }
 
-/// What they judge is the host as it is in service.
+/// They judge the host as it is in service.
 #[test]
 fn no_embedded_plan_holds_idle_states_off() {
     for (name, text) in EMBEDDED {

@@ -16,7 +16,7 @@ const DAEMONS: [&str; 8] = [
     "openntpd",
 ];
 
-/// What CRI-O does for a pod of the high-performance handler, when it is told so. It takes "true" for "disable" (CRI-O, commit 03ec73d,
+/// Reads the wishes that CRI-O grants a pod of the high-performance handler. It takes "true" for "disable" (CRI-O, commit 03ec73d,
 /// internal/runtimehandlerhooks/high_performance_hooks_linux.go).
 pub(super) fn read(annotations: &Json, shape: &mut Shape) {
     let is_off = |name: &str| matches!(text(annotations, &[name]).as_deref(), Some("disable" | "true"));

@@ -18,7 +18,7 @@ const USUAL: [&str; 11] = [
     "KILL",
 ];
 
-/// Who puts the container together: each reads added and dropped names in an order of its own.
+/// Programs that put a container together: each reads added and dropped names in an order of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Runtime {
     /// Docker and compose. What is added by its name is appended after the drops (moby v28.3, oci/caps/utils.go: TweakCapabilities).
@@ -26,7 +26,8 @@ pub(super) enum Runtime {
     /// A name on both sides is refused (containers/common, commit 08f2f2c, pkg/capabilities/capabilities.go: MergeCapabilities).
     Podman,
     /// Kubernetes, with CRI-O or containerd. What is dropped by its name goes last (CRI-O, commit 03c46e4,
-    /// internal/factory/container/container.go: SpecSetupCapabilities; containerd 2.0 in the same order).
+    /// internal/factory/container/container.go: SpecSetupCapabilities; containerd in the same order: internal/cri/opts/spec_linux_opts.go,
+    /// WithCapabilities).
     Kubernetes,
 }
 

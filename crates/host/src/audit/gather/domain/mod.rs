@@ -50,7 +50,7 @@ impl Named {
         self.name == name || self.stored.as_ref().is_ok_and(|domain| domain.name == name)
     }
 
-    /// Whether a definition fits this machine: a file may be of another one, and then names CPUs or nodes that are not here.
+    /// Checks that a definition fits this machine: a file may be of another one, and then names CPUs or nodes that are not here.
     ///
     /// # Errors
     /// It does not; with what is missing.

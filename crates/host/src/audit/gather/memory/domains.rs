@@ -29,7 +29,7 @@ pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
     Ok(false)
 }
 
-/// What a domain wants of this machine's huge pages.
+/// Need of one domain for this machine's huge pages.
 struct Need {
     name: String,
     mib: f64,
@@ -37,11 +37,11 @@ struct Need {
     page_kib: Option<u64>,
     /// Nodes that its memory must be on; empty: any.
     nodes: CpuList,
-    /// Whether it runs: then it has its pages.
+    /// True where it runs: then it has its pages.
     runs: bool,
 }
 
-/// What the domains of this machine want in huge pages: those that were named, and those stored here that ask for them.
+/// Needs of the domains of this machine: of those that were named, and of those stored here that ask for huge pages.
 pub(super) struct Needs(Vec<Need>);
 
 impl Needs {

@@ -89,7 +89,7 @@ impl State {
     }
 }
 
-/// Whether only the loop is left to `cpu`, in which the tick goes on: a limit below the exit of C1 means that (Linux 6.12:
+/// True where only the loop is left to `cpu`, in which the tick goes on: a limit below the exit of C1 means that (Linux 6.12:
 /// drivers/cpuidle/governors/menu.c, `menu_select`).
 pub(super) fn polls(reader: &Reader, cpu: u32) -> Result<bool, Unknown> {
     let Some(states) = states(reader, cpu)? else {

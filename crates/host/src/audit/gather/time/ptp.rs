@@ -248,7 +248,7 @@ pub(super) fn gather(reader: &Reader, all: &Result<Vec<Ptp>, Unknown>, facts: &m
     }
 }
 
-/// Who else takes the frames of its interfaces.
+/// Others that take the frames of its interfaces.
 fn shared_by(reader: &Reader, ptp: &Ptp) -> Result<Vec<String>, Unknown> {
     if ptp.interfaces.is_empty() {
         return Err(Unknown::unclear("the interfaces of ptp4l are not known"));

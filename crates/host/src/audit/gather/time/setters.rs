@@ -34,7 +34,7 @@ pub(super) fn of(found: &[Daemon], all: &[Ptp], machines: &[PathBuf]) -> Result<
     Ok(setters)
 }
 
-/// Whether VMware's tools set the clock again and again. By default they do not, but where nothing else sets it, a default is no evidence.
+/// True where VMware's tools set the clock again and again. By default they do not, but where nothing else sets it, a default is no evidence.
 fn tools_set_it(machines: &[PathBuf], is_set: bool) -> Result<bool, Unknown> {
     if machines.is_empty() && !is_set {
         return Err(Unknown::unclear(

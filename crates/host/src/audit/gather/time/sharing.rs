@@ -1,4 +1,4 @@
-//! Who else takes the frames of an interface that ptp4l listens on.
+//! Others that take the frames of an interface that ptp4l listens on.
 
 use crate::audit::value::Unknown;
 use crate::error::HostError;
@@ -22,7 +22,7 @@ pub(super) fn of(reader: &Reader, interface: &str) -> Result<Vec<String>, Unknow
     Ok(found)
 }
 
-/// What the interface is a port of.
+/// The device that the interface is a port of.
 fn master(reader: &Reader, folder: &str) -> Result<Option<String>, HostError> {
     let target = match reader.target(&format!("{folder}/master")) {
         Err(error) if error.is_absent() => return Ok(None),
