@@ -82,7 +82,11 @@ fn the_crossing_between_two_namespaces_has_every_frame() {
     words.push(&sent);
     let published = inside(&publisher, &words).output().expect("started");
     assert_eq!(published.status.code(), Some(0), "{}", stderr(&published));
-    let frames = count(support::series(&json(&published), "publish/lateness"), "received");
+    let lateness = json(&published);
+    let lateness = support::series(&lateness, "publish/lateness");
+    let frames = count(lateness, "received");
+    // Frames of a publisher that was held up for longer look like those of one that began anew.
+    let kept_time = count(lateness, "max") < 10_000_000;
     std::thread::sleep(Duration::from_millis(700));
     end(in_host);
     end(in_guest);
@@ -93,22 +97,23 @@ fn the_crossing_between_two_namespaces_has_every_frame() {
     let (mut crossed, mut in_doubt) = (0, 0);
     for id in ["MU01", "MU02"] {
         let crossing = support::series(&document, &format!("hop/host.port-to-guest.nic/{id}"));
-        let inside = count(
-            support::series(&document, &format!("hop/guest.nic-to-guest.app/{id}")),
-            "lost",
-        );
-        assert_eq!(count(crossing, "lost"), 0, "{crossing}");
+        let inside = support::series(&document, &format!("hop/guest.nic-to-guest.app/{id}"));
+        let not_taken = count(inside, "lost");
+        let unpaired = count(crossing, "unaccounted");
+        let said = &document["events"];
+        assert!(unpaired == 0 || !kept_time, "{crossing} {said}");
+        assert_eq!(count(crossing, "lost"), 0, "{crossing} {said}");
         assert_eq!(
-            count(crossing, "received") + inside,
+            count(crossing, "received") + not_taken + unpaired,
             count(crossing, "expected"),
-            "{crossing}"
+            "{crossing} {said}"
         );
         assert!(
             count(crossing, "min") > 0 && crossing["clock"]["uncertainty"].as_u64() > Some(0),
             "{crossing}"
         );
         crossed += count(crossing, "expected");
-        in_doubt += inside;
+        in_doubt += not_taken + unpaired;
     }
     assert_eq!(crossed, frames, "every frame that was sent came to both");
     assert_eq!(count(&document["recording"], "received"), frames);

@@ -177,9 +177,9 @@ fn its_faults_trip_our_relay_and_it_reads_the_trips() {
     };
     let namespace = namespace();
     let directory = tempfile::tempdir().expect("a directory");
-    let supervisor = peer(&namespace, &python, "open61850.supervision", "--live v0 --duration 9");
+    let supervisor = peer(&namespace, &python, "open61850.supervision", "--live v0 --duration 15");
     until_packet_socket(&supervisor);
-    let mut relay = ours(&namespace, directory.path(), &format!("relay {RELAY} v1 --duration 7s"));
+    let mut relay = ours(&namespace, directory.path(), &format!("relay {RELAY} v1 --duration 60s"));
     until_thread(&mut relay, "relay");
     // A second of load and a second of a fault in phase A, in turns.
     let words = "v0 02:00:00:00:00:01 01:0c:cd:04:00:01 MU01 --appid 0x4000 --conf-rev 1 --smp-synch 2 --rate 4000 --asdus 1 \
@@ -187,7 +187,7 @@ fn its_faults_trip_our_relay_and_it_reads_the_trips() {
                  --engine native --duration 5";
     let publisher = peer(&namespace, &python, "open61850.sv_publisher", words);
     let sent = said(&publisher.output().expect("it ends"));
-    let relay = wait(relay, &["relay"]);
+    let relay = end(relay, &["relay"]);
     let supervised = said(&supervisor.output().expect("it ends"));
     assert_eq!(relay.status.code(), Some(0), "{}", stderr(&relay));
 

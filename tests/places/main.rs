@@ -323,14 +323,18 @@ fn of_a_container_in_a_guest_all_three_tell_why_it_was_late() {
     );
     let found = told_by_the_host(&run, *id);
     assert!(found >= 5, "{found} spikes name the stall");
-    let received = |name: &str| {
+    let counted = |name: &str| {
         let windows = run.windows(of(name).0).expect("windows");
-        windows.iter().map(|window| window.counters.received).sum::<u64>()
+        let counters = windows.iter().map(|window| window.counters);
+        counters.fold((0, 0), |(received, lost), one| {
+            (received + one.received, lost + one.lost)
+        })
     };
-    let (sent, answered) = (received("rtt/reflect"), received("turnaround/reflect"));
+    let ((back, lost), (answered, _)) = (counted("rtt/reflect"), counted("turnaround/reflect"));
+    // A stall may make an answer later than it is waited for; then it is counted as lost.
     assert!(
-        answered >= 50 && sent.abs_diff(answered) <= 2,
-        "{sent} came back of {answered} answered"
+        back >= 50 && back <= answered + 2 && answered <= back + lost + 2,
+        "{back} came back of {answered} answered, {lost} did not"
     );
     let facts = run.facts().expect("facts");
     let where_it_is = |group: &str| {

@@ -21,8 +21,8 @@ use units::CpuList;
 /// How often it is looked whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Between the end of a process's sockets and its own; it takes milliseconds.
-const MOMENT: Duration = Duration::from_millis(500);
+/// Between the end of a process's sockets and its own: milliseconds, or more than half a second where others have every CPU.
+const MOMENT: Duration = Duration::from_secs(5);
 
 /// What the channel and the console are to QEMU: its standard input and output.
 pub(in super::super) const CHANNEL_WAY: &str = "socket,fd=0";
