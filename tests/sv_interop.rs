@@ -179,7 +179,11 @@ fn its_faults_trip_our_relay_and_it_reads_the_trips() {
     let directory = tempfile::tempdir().expect("a directory");
     let supervisor = peer(&namespace, &python, "open61850.supervision", "--live v0 --duration 15");
     until_packet_socket(&supervisor);
-    let mut relay = ours(&namespace, directory.path(), &format!("relay {RELAY} v1 --duration 60s"));
+    let mut relay = ours(
+        &namespace,
+        directory.path(),
+        &format!("relay {RELAY} v1 --duration 60s"),
+    );
     until_thread(&mut relay, "relay");
     // A second of load and a second of a fault in phase A, in turns.
     let words = "v0 02:00:00:00:00:01 01:0c:cd:04:00:01 MU01 --appid 0x4000 --conf-rev 1 --smp-synch 2 --rate 4000 --asdus 1 \
