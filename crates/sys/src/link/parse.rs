@@ -131,7 +131,7 @@ pub(super) fn namespace_id(payload: &[u8]) -> Option<i32> {
     (id >= 0).then_some(id)
 }
 
-fn number(octets: &[u8]) -> Option<u32> {
+pub(super) fn number(octets: &[u8]) -> Option<u32> {
     octets.try_into().ok().map(u32::from_ne_bytes)
 }
 

@@ -40,6 +40,9 @@ pub(crate) struct HostDevice {
     pub(crate) address: String,
     /// Whether libvirt takes it from its driver at the start.
     pub(crate) managed: bool,
+    /// The VLAN that libvirt gives an `<interface>` at the start; 0: none, which takes an older one away (libvirt:
+    /// virNetDevSetNetConfig). A plain `<hostdev>` has none: it keeps what somebody else set.
+    pub(crate) own_vlan: Option<u32>,
 }
 
 /// A disk.
@@ -146,7 +149,14 @@ fn host_device(element: Element<'_>) -> Result<Option<HostDevice>, Wrong> {
     Ok(Some(HostDevice {
         address: format!("{domain:04x}:{bus:02x}:{slot:02x}.{function:x}"),
         managed: element.attribute("managed") == Some("yes"),
+        own_vlan: (element.name() == "interface").then(|| vlan(element)).transpose()?,
     }))
+}
+
+fn vlan(interface: Element<'_>) -> Result<u32, Wrong> {
+    let vlan = interface.at("actual/vlan").or_else(|| interface.at("vlan"));
+    let tag = vlan.and_then(|vlan| vlan.at("tag"));
+    tag.map_or(Ok(0), |tag| tag.needed("id"))
 }
 
 fn is_disk(disk: Element<'_>) -> bool {

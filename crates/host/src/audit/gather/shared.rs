@@ -50,7 +50,7 @@ pub(super) fn argument(reader: &Reader, name: &str) -> Result<String, Unknown> {
 }
 
 /// What a search brings together: what it found decides, whatever else could not be looked at.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Search {
     found: Vec<String>,
     unknown: Option<Unknown>,

@@ -4,6 +4,7 @@ mod clock;
 mod container;
 mod domain;
 mod domains;
+mod functions;
 mod golden;
 mod guest;
 mod interrupts;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use units::CpuList;
 
-use super::{Scene, differences, hardware, nics, slice, threads};
+use super::{Scene, differences, functions, hardware, nics, slice, threads};
 use crate::audit::definition::domain::Domain;
 use crate::audit::facts::{IntoKnown, Subject};
 use crate::audit::value::{Known, Unknown, Value};
@@ -113,6 +113,7 @@ pub(super) fn note(part: &mut Subject, scene: &Scene<'_>) {
     threads::note(part, scene, judged.clone());
     let of_here = judged.and_then(|domain| scene.here.clone().map(|()| domain));
     slice::note(part, scene, of_here.clone());
+    functions::note(part, scene, of_here.clone());
     hardware::note(part, scene, of_here);
     part.set_known("dom.differences", differences::known(scene.named));
 }

@@ -2,6 +2,7 @@
 
 mod differences;
 mod facts;
+mod functions;
 mod hardware;
 mod moves;
 mod nics;

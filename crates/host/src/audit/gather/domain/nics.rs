@@ -10,7 +10,7 @@ use crate::reader::Reader;
 /// Slots of a queue that hold a burst of sampled values while the guest is away.
 const ENOUGH_SLOTS: u32 = 1024;
 /// Class of network controllers (PCI Code and ID Assignment Specification).
-const NETWORK: &str = "0x02";
+pub(super) const NETWORK: &str = "0x02";
 
 enum Way {
     /// A PCI device of the host.
@@ -33,6 +33,17 @@ pub(super) fn passed(reader: &Reader, domain: &Domain) -> Known {
     let mut passed: Vec<String> = devices.collect();
     passed.extend(of_way(reader, domain, |way| matches!(way, Way::Passed))?);
     passed.into_known()
+}
+
+/// Virtual networks that give the domain a virtual function at its start.
+pub(super) fn pools(reader: &Reader, domain: &Domain) -> Result<Vec<String>, Unknown> {
+    let mut pools = Vec::new();
+    for interface in domain.devices.interfaces.iter().filter(|one| one.kind == "network") {
+        if is_pool(reader, interface)? {
+            pools.extend(interface.network.clone());
+        }
+    }
+    Ok(pools)
 }
 
 fn is_here(reader: &Reader, address: &str) -> bool {
