@@ -41,7 +41,7 @@ pub(crate) struct FarEndArgs {
     /// What runs it: runc, crun, podman or lxc [default: the first that is installed]
     #[arg(long, value_name = "RUNTIME", value_parser = runtime, requires = "container")]
     runtime: Option<RuntimeName>,
-    /// CPUs to judge [default: the isolated CPUs that no other process owns, or where there are none, all but the first]
+    /// CPUs to judge [default: the isolated CPUs that no other process owns, or where there are none, all but those on the core of the first]
     #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
@@ -108,16 +108,23 @@ fn there(far: &FarEnd, args: &FarEndArgs) -> String {
     }
 }
 
-/// Those that are named; else those that are kept free of other work, or all but the first.
+/// Those that are named; else those that are kept free of other work, or all but the first and the threads of its core.
 fn judged(args: &FarEndArgs) -> Result<CpuList, Failure> {
     let facts = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     let usable = facts.usable();
     let unowned = usable.without(&facts.owned());
     let isolated = unowned.without(&usable.without(&facts.kept_free()));
-    let but_first: CpuList = unowned.iter().skip(1).collect();
-    let choices = [isolated, but_first, usable];
+    let first: CpuList = unowned.iter().take(1).collect();
+    let but_first = unowned.without(&first);
+    // The first one carries what else the machine does, and the threads of its core feel that.
+    let choices = [isolated, but_first.without(&facts.siblings(&first)), but_first, usable];
     let found = choices.into_iter().find(|cpus| !cpus.is_empty()).unwrap_or_default();
     let cpus = args.cpus.clone().unwrap_or(found);
+    for together in facts.threads_of_one_core(&cpus) {
+        say(&format_args!(
+            "cpu {together}: judged, and threads of one core: each takes of the other"
+        ));
+    }
     if !args.disturb {
         not_to_be_disturbed(&cpus, args.cpus.is_some())?;
         no_connection(std::slice::from_ref(&args.interface))?;

@@ -35,6 +35,10 @@ pub struct CpuFacts {
     pub owners: Vec<Owner>,
     /// Why owners cannot be told, where they cannot.
     pub owners_unknown: Option<String>,
+    /// The online CPUs of each core that has several: hyper-threads, which take of each other.
+    pub cores: Vec<CpuList>,
+    /// Why some CPU's core cannot be told, where it cannot.
+    pub cores_unknown: Option<String>,
 }
 
 impl CpuFacts {
@@ -68,6 +72,22 @@ impl CpuFacts {
         self.owners.iter().find(|owner| owner.cpus.contains(cpu))
     }
 
+    /// The other CPUs on the cores of these.
+    pub fn siblings(&self, cpus: &CpuList) -> CpuList {
+        let shared = self
+            .cores
+            .iter()
+            .filter(|core| core.iter().any(|cpu| cpus.contains(cpu)));
+        shared.flat_map(CpuList::iter).collect::<CpuList>().without(cpus)
+    }
+
+    /// Those of `cpus` that are threads of one core, core by core.
+    pub fn threads_of_one_core(&self, cpus: &CpuList) -> Vec<CpuList> {
+        let of_core = |core: &CpuList| core.iter().filter(|cpu| cpus.contains(*cpu)).collect::<CpuList>();
+        let cores = self.cores.iter().map(of_core);
+        cores.filter(|threads| threads.len() > 1).collect()
+    }
+
     /// By which means any of `cpus` is kept free of work: `isolcpus, nohz_full`.
     pub fn means(&self, cpus: &CpuList) -> String {
         let by = [
@@ -96,7 +116,26 @@ pub(crate) fn read(reader: &Reader) -> Result<CpuFacts, HostError> {
         Ok(owners) => facts.owners = owners,
         Err(error) => facts.owners_unknown = Some(error.reason()),
     }
+    match cores(reader, &facts.online) {
+        Ok(cores) => facts.cores = cores,
+        Err(error) => facts.cores_unknown = Some(error.reason()),
+    }
     Ok(facts)
+}
+
+/// The online CPUs of each core that has several.
+fn cores(reader: &Reader, online: &CpuList) -> Result<Vec<CpuList>, HostError> {
+    let mut cores: Vec<CpuList> = Vec::new();
+    for cpu in online.iter() {
+        let all = reader.cpus(&format!(
+            "/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+        ))?;
+        let core: CpuList = all.iter().filter(|cpu| online.contains(*cpu)).collect();
+        if core.len() > 1 && !cores.contains(&core) {
+            cores.push(core);
+        }
+    }
+    Ok(cores)
 }
 
 /// The cpuset of this process.

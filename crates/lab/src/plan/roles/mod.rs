@@ -114,8 +114,12 @@ impl Plan {
         let mut notes = Vec::new();
         for word in words.into_iter().chain(self.names_management_cpus()) {
             let cpus = self.resolve(word, facts, roles)?;
-            let judged = cpus.iter().any(|cpu| roles.measured.contains(cpu));
-            let and = if judged { ", judged ones among them" } else { "" };
+            let has = |others: &CpuList| cpus.iter().any(|cpu| others.contains(cpu));
+            let and = match (has(&roles.measured), has(&facts.siblings(&roles.measured))) {
+                (true, _) => ", judged ones among them",
+                (false, true) => ", on one core with a judged one",
+                (false, false) => "",
+            };
             notes.push(format!("cpu {cpus}: carries a load of its own{and}, as the plan says"));
         }
         Ok(notes)
@@ -219,12 +223,23 @@ impl Chooser<'_> {
         let of_all = choices.iter().map(|(cpus, why)| (cpus.clone(), *why));
         let chosen = of_those_left.chain(of_all).find(|(cpus, _)| !cpus.is_empty());
         let (cpus, why) = chosen.unwrap_or_default();
-        let why = match self.facts.kept_free().is_empty() && self.facts.owners.is_empty() {
+        let judged = if avoid.is_empty() { &kept_free } else { avoid };
+        let apart = self.off_the_cores_of(&self.ordinary(), judged);
+        if let Some(lowest) = apart.first().filter(|lowest| cpus.first() != Some(*lowest)) {
+            let why = "the lowest that shares no core with a judged one";
+            return (CpuList::from_iter([lowest]), why.to_owned());
+        }
+        let why = match kept_free.is_empty() && self.facts.owners.is_empty() {
             true if avoid.is_empty() => "the lowest",
             true => "the lowest that is not judged",
             false => why,
         };
         (cpus.first().into_iter().collect(), why.to_owned())
+    }
+
+    /// Those of `cpus` that are none of `others`, and no thread of the same core as one.
+    fn off_the_cores_of(&self, cpus: &CpuList, others: &CpuList) -> CpuList {
+        cpus.without(others).without(&self.facts.siblings(others))
     }
 
     /// What is judged when the plan leaves it open.
@@ -247,8 +262,14 @@ impl Chooser<'_> {
         } else {
             "not isolated: the isolated ones are taken"
         };
+        let left = self.ordinary().without(housekeeping);
+        let apart = self.off_the_cores_of(&left, housekeeping);
         let choices = [
-            (self.ordinary().without(housekeeping), ordinary),
+            match apart == left {
+                true => (left.clone(), ordinary),
+                false => (apart, "every CPU that shares no core with the housekeeping ones"),
+            },
+            (left, ordinary),
             (
                 usable.without(&kept_free).without(housekeeping),
                 "every CPU but the housekeeping ones; another process owns some",
@@ -304,7 +325,12 @@ impl Chooser<'_> {
 
     /// Where the recorder disturbs least.
     fn beside(&self, measured: &CpuList, housekeeping: &CpuList) -> CpuList {
-        let choices = [self.ordinary().without(measured), housekeeping.without(measured)];
+        let ordinary = self.ordinary();
+        let choices = [
+            self.off_the_cores_of(&ordinary, measured),
+            ordinary.without(measured),
+            housekeeping.without(measured),
+        ];
         let free = choices.into_iter().find(|cpus| !cpus.is_empty());
         free.unwrap_or_else(|| self.all())
     }
@@ -315,6 +341,7 @@ impl Chooser<'_> {
         if !shared.is_empty() {
             notes.push(format!("cpu {shared}: judged, and carries loads too"));
         }
+        notes.extend(self.cores_shared(measured, housekeeping));
         let forbidden = self.facts.forbidden();
         if !forbidden.is_empty() {
             notes.push(format!("cpu {forbidden}: not in this process's cpuset"));
@@ -331,6 +358,27 @@ impl Chooser<'_> {
         }
         if let Some(why) = &self.facts.owners_unknown {
             notes.push(format!("whether another process owns a CPU is unknown: {why}"));
+        }
+        notes
+    }
+
+    /// Judged CPUs that are threads of one core with each other, or with one that carries loads.
+    fn cores_shared(&self, measured: &CpuList, housekeeping: &CpuList) -> Vec<String> {
+        let together = self.facts.threads_of_one_core(measured).into_iter();
+        let mut notes: Vec<String> = together
+            .map(|cpus| format!("cpu {cpus}: judged, and threads of one core: each takes of the other"))
+            .collect();
+        for cpu in housekeeping.without(measured).iter() {
+            let beside = self.facts.siblings(&CpuList::from_iter([cpu]));
+            let judged: CpuList = beside.iter().filter(|cpu| measured.contains(*cpu)).collect();
+            if !judged.is_empty() {
+                notes.push(format!(
+                    "cpu {judged}: judged, on one core with cpu {cpu}, which carries loads"
+                ));
+            }
+        }
+        if let Some(why) = &self.facts.cores_unknown {
+            notes.push(format!("which CPUs are threads of one core is unknown: {why}"));
         }
         notes
     }

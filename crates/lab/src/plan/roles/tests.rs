@@ -2,6 +2,7 @@
 
 use super::{Named, Roles};
 use crate::plan::Plan;
+use crate::plan::file::Cpus;
 use host::Host;
 use std::fs;
 use std::path::Path;
@@ -242,6 +243,88 @@ fn loads_that_a_plan_puts_on_judged_cpus_are_told() {
     assert!(notes.contains("cpu 0: judged, and carries loads too"), "{notes}");
     assert!(
         notes.contains("cpu 0-3: carries a load of its own, judged ones among them, as the plan says"),
+        "{notes}"
+    );
+}
+
+/// A machine of two threads on each core: CPU 0 and 4 on the first, 1 and 5 on the second.
+fn threads(isolated: &str) -> TempDir {
+    let tree = machine("0-7", isolated, "");
+    for cpu in 0..8 {
+        let place = format!("{CPU}/cpu{cpu}/topology/thread_siblings_list");
+        write(tree.path(), &place, &format!("{},{}", cpu % 4, cpu % 4 + 4));
+    }
+    tree
+}
+
+#[test]
+fn loads_share_no_core_with_a_judged_cpu_by_accident() {
+    let roles = |isolated: &str, measured: &str, housekeeping: &str| {
+        let tree = threads(isolated);
+        let roles = roles_of(tree.path(), "quick", &named(measured, housekeeping)).expect("roles");
+        let cpus = (roles.measured.to_string(), roles.housekeeping.to_string());
+        (cpus, roles.lines().join("\n"))
+    };
+    let (cpus, lines) = roles("", "", "");
+    assert_eq!(cpus, ("1-3,5-7".into(), "0".into()));
+    assert!(
+        lines.contains("every CPU that shares no core with the housekeeping ones"),
+        "{lines}"
+    );
+    assert!(lines.contains("cpu 1,5: judged, and threads of one core"), "{lines}");
+
+    let (cpus, lines) = roles("2-4,6-7", "", "");
+    assert_eq!(cpus, ("2-4,6-7".into(), "1".into()), "CPU 0 is on the core of CPU 4");
+    assert!(
+        lines.contains("the lowest that shares no core with a judged one"),
+        "{lines}"
+    );
+    assert!(!lines.contains("which carries loads"), "{lines}");
+
+    let (cpus, _) = roles("", "4", "");
+    assert_eq!(cpus.1, "1", "not the other thread of the one that was named");
+
+    let (cpus, lines) = roles("2-7", "", "");
+    assert_eq!(
+        cpus,
+        ("2-7".into(), "0".into()),
+        "every ordinary CPU is on a judged core"
+    );
+    assert!(
+        lines.contains("cpu 4: judged, on one core with cpu 0, which carries loads"),
+        "{lines}"
+    );
+
+    let (_, lines) = roles("", "6", "2");
+    assert!(
+        lines.contains("cpu 6: judged, on one core with cpu 2, which carries loads"),
+        "{lines}"
+    );
+}
+
+#[test]
+fn the_recorder_and_loads_of_their_own_keep_off_the_cores_of_judged_cpus_or_it_is_said() {
+    let tree = threads("3,6-7");
+    let roles = roles_of(tree.path(), "quick", &Named::default()).expect("roles");
+    assert_eq!(roles.recorder.to_string(), "0-1,4-5");
+    let mut plan = Plan::load("quick").expect("embedded");
+    plan.loads[0].cpus = Some(Cpus::List("2".parse().expect("a list")));
+    let facts = Host::at(tree.path()).expect("a tree").cpu_facts().expect("CPUs");
+    let roles = plan.roles(&facts, &Named::default()).expect("roles");
+    let notes = roles.notes.join("\n");
+    assert!(
+        notes.contains("cpu 2: carries a load of its own, on one core with a judged one"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn cores_that_cannot_be_told_are_said() {
+    let tree = machine("0-3", "2-3", "");
+    let roles = roles_of(tree.path(), "quick", &Named::default()).expect("roles");
+    let notes = roles.notes.join("\n");
+    assert!(
+        notes.contains("which CPUs are threads of one core is unknown: "),
         "{notes}"
     );
 }
