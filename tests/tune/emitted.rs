@@ -243,3 +243,13 @@ fn the_diff_of_a_domain_applies_and_its_findings_are_gone() {
             .contains("<!-- the relay of bay 7 -->")
     );
 }
+
+#[test]
+fn a_file_of_no_setting_is_empty() {
+    let root = host("seapath-tuned").join("root");
+    let output = run(&["tune", "--root", text(&root), "--emit", "sysctl"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(said(&output), "");
+    let why = stderr(&output);
+    assert!(why.contains("no finding needs a setting for sysctl"), "{why}");
+}

@@ -130,7 +130,7 @@ fn emit(args: &TuneArgs, host: &Host, audit: &Audit, tool: &str) -> Result<u8, F
     }
     match text.is_empty() {
         true if !harms.is_empty() => return Ok(NOT_ALL),
-        true => verdict::write(&format!("no finding needs a setting for {tool}\n"))?,
+        true => say(&format_args!("no finding needs a setting for {tool}")),
         false => verdict::write(&text)?,
     }
     Ok(0)
