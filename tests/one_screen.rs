@@ -117,6 +117,56 @@ fn what_a_plan_will_do_is_said_and_nothing_is_measured() {
     assert!(!Path::new(&file).exists());
 }
 
+/// The remedies that a run kept.
+fn remedies(file: &str) -> Vec<String> {
+    let document: serde_json::Value = serde_json::from_str(&stdout(&run(&["report", "--json", file]))).expect("JSON");
+    let facts = document["inventory"].as_array().expect("an inventory");
+    let kept = facts.iter().filter(|fact| fact["group"] == "remedies");
+    kept.map(|fact| fact["value"].as_str().expect("a value").to_owned())
+        .collect()
+}
+
+#[test]
+fn what_is_to_be_done_next_is_the_command_that_ran_or_one_that_is_taken() {
+    if !root_or_skip("what_is_to_be_done_next_is_the_command_that_ran_or_one_that_is_taken") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let (limits, file) = (generous_limits(directory.path()), directory.path().join("run.triptime"));
+    let file = file.to_str().expect("UTF-8");
+    let words = ["wakeup", "--cpus", "0", "-D", "1s", "--limits", &limits, "--out", file];
+    let screen = stdout(&run(&words));
+    // A run on a machine that stalls it may be undecided, and then this is not what it takes.
+    if screen.contains("PASS  ") {
+        let again = format!("triptime wakeup --cpus 0 --limits {limits} --duration 24h");
+        assert!(
+            screen.contains(&again) || screen.contains("the same command with --duration 24h: "),
+            "{screen}"
+        );
+    }
+    let kept = remedies(file);
+    let commands = kept
+        .iter()
+        .filter_map(|text| text.split(": ").next()?.strip_prefix("triptime "));
+    let mut taken = 0;
+    for command in commands {
+        let words: Vec<&str> = command
+            .split(' ')
+            .map(|word| if word == "--apply" { "--plan" } else { word })
+            .collect();
+        assert!(words.contains(&"--cpus") && words[0] == "tune", "{command}");
+        let output = run(&[&words[..], &["--observe", "0s"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{command}: {}", stderr(&output));
+        assert!(
+            !stdout(&output).contains("refused unless"),
+            "{command}: {}",
+            stdout(&output)
+        );
+        taken += 1;
+    }
+    assert!(taken > 0 || kept.is_empty(), "{kept:?}");
+}
+
 /// A real-time thread that sleeps on a CPU until it is told to end.
 fn with_a_real_time_thread(cpu: u32, work: impl FnOnce()) {
     let ends = AtomicBool::new(false);

@@ -58,6 +58,7 @@
 #![forbid(unsafe_code)]
 
 mod about;
+mod again;
 mod arguments;
 mod commands;
 mod ending;

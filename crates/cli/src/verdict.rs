@@ -1,6 +1,7 @@
 //! Makes from a run file what the user sees, and the exit status that follows.
 
 use crate::about::evidence;
+use crate::again;
 use crate::arguments::{PageArgs, RunArgs};
 use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
@@ -65,7 +66,10 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     let profile = profile_of(&run, profile)?;
     let search = search(&run)?;
     let table = table::of_plan(&run)?;
-    let report = Report::new(view, profile.into_iter().collect()).with_recording(recording);
+    let again = again::after(&view.info.arguments, view.duration_ns);
+    let report = Report::new(view, profile.into_iter().collect())
+        .with_recording(recording)
+        .with_again(again);
     let timeline = timeline::of_longest(&run, &report.stalls)?;
     Ok(report.with_search(search).with_table(table).with_timeline(timeline))
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod about;
+pub mod again;
 pub mod audit;
 pub mod bound;
 pub mod budget;
@@ -34,6 +35,7 @@ pub mod timeline;
 pub mod type_test;
 pub mod verdict;
 
+use again::Again;
 use budget::Budget;
 use capacity::{Capacity, Search};
 use document::Document;
@@ -70,6 +72,8 @@ pub struct Report {
     pub capacity: Option<Capacity>,
     /// The published layout that its plan names.
     pub table: Option<Layout>,
+    /// Commands that go on from it.
+    pub again: Again,
 }
 
 impl Report {
@@ -90,6 +94,7 @@ impl Report {
             recording: None,
             capacity: None,
             table: None,
+            again: Again::default(),
         }
     }
 
@@ -114,6 +119,12 @@ impl Report {
     /// The same with the published layout that its plan names.
     pub fn with_table(mut self, table: Option<Layout>) -> Self {
         self.table = table;
+        self
+    }
+
+    /// The same with commands that go on from it.
+    pub fn with_again(mut self, again: Again) -> Self {
+        self.again = again;
         self
     }
 

@@ -24,6 +24,11 @@ impl Show for Report {
         self.stalls.show();
         self.timeline.show();
         self.capacity.show();
+        let wider = self.again.wider.as_mut().map(|wider| &mut wider.order);
+        for order in self.again.longer.as_mut().into_iter().chain(wider) {
+            order.command.show();
+            order.short.show();
+        }
         if let Some(survey) = &mut self.recording {
             survey.points.show();
             survey.reasons.show();

@@ -13,6 +13,7 @@ mod grid;
 mod instant;
 mod names;
 mod period;
+pub mod shell;
 mod size;
 
 pub use cpus::{CpuList, CpuListError};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use units::CpuList;
+use units::{CpuList, shell};
 
 use super::planned::PlannedTask;
 
@@ -50,4 +50,28 @@ pub struct Parameters {
     pub workload: Workload,
     /// Which severities hold: `substation`, `avb`…; `None`: those of the rules.
     pub profile: Option<String>,
+}
+
+impl Parameters {
+    /// The same as options of `triptime audit` and `triptime tune`, as a shell takes them; but for `observe`, whose usual value they have.
+    pub fn words(&self) -> Vec<String> {
+        let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
+        let listed: [(&str, Vec<String>); 7] = [
+            ("cpus", self.rt_cpus.iter().map(CpuList::to_string).collect()),
+            ("nic", self.nics.clone()),
+            ("domain", self.domains.clone()),
+            ("vmx", paths(&self.vmx)),
+            ("esxi", paths(self.esxi.as_slice())),
+            ("container", self.containers.clone()),
+            ("task", self.tasks.iter().map(PlannedTask::to_string).collect()),
+        ];
+        let listed = listed
+            .iter()
+            .flat_map(|(name, values)| values.iter().map(move |value| (*name, value.as_str())));
+        let workload = Some(("workload", self.workload.word())).filter(|_| self.workload != Workload::default());
+        let profile = self.profile.iter().map(|profile| ("profile", profile.as_str()));
+        let all = listed.chain(workload).chain(profile);
+        all.flat_map(|(name, value)| [format!("--{name}"), shell::word(value).into_owned()])
+            .collect()
+    }
 }

@@ -14,6 +14,7 @@ mod live;
 mod machine;
 mod operation;
 mod plan;
+mod remedies;
 #[cfg(test)]
 mod tests;
 mod traps;
@@ -27,4 +28,5 @@ pub use journal::{JOURNAL, Journal, JournalError};
 pub use machine::Machine;
 pub use operation::{Operation, Target, ThreadId};
 pub use plan::{Plan, Step, plan};
+pub use remedies::remedies;
 pub use traps::{Refusal, refusals};

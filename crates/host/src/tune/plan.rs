@@ -66,7 +66,11 @@ fn step(host: &Host, audit: &Audit, finding: &Finding) -> Step {
             Err(why) => unclear = Some(why),
         }
     }
-    let shown = |text: &str| crate::audit::template::shown(text, &audit.facts, None);
+    let first = finding
+        .worst_parts()
+        .next()
+        .and_then(|part| subject(audit, finding, part));
+    let shown = |text: &str| crate::audit::template::shown(text, &audit.facts, first);
     Step {
         check: rule.id.clone(),
         title: rule.title.clone(),
@@ -81,10 +85,7 @@ fn step(host: &Host, audit: &Audit, finding: &Finding) -> Step {
 }
 
 fn of_part(host: &Host, audit: &Audit, finding: &Finding, part: &PartFinding) -> Result<Vec<Operation>, String> {
-    let subject: Option<&Subject> = finding.rule.each.and_then(|class| {
-        let parts = audit.facts.parts(class).iter();
-        parts.into_iter().find(|known| known.name == part.part)
-    });
+    let subject = subject(audit, finding, part);
     let filled = |text: &str| fill(text, &audit.facts, subject).map_err(|unknown| unknown.text);
     let mut operations = Vec::new();
     for write in &finding.rule.remedy.write {
@@ -94,4 +95,14 @@ fn of_part(host: &Host, audit: &Audit, finding: &Finding, part: &PartFinding) ->
         operations.extend(actions::operations(action, &host.reader, &audit.facts, subject)?);
     }
     Ok(operations)
+}
+
+/// What a part of a finding is about; `None`: the machine as a whole.
+fn subject<'a>(audit: &'a Audit, finding: &Finding, part: &PartFinding) -> Option<&'a Subject> {
+    let mut parts = finding
+        .rule
+        .each
+        .map_or(&[][..], |class| audit.facts.parts(class))
+        .iter();
+    parts.find(|known| known.name == part.part)
 }

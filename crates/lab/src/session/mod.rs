@@ -326,14 +326,17 @@ fn inventory(spec: &SessionSpec) -> Vec<Fact> {
     all
 }
 
-/// What the rules for real-time machines say of this one, for the CPUs and interfaces of the run.
+/// What the rules for real-time machines say of this one, for the CPUs and interfaces of the run, and what is to be done about it.
 fn audited(host: &Host, cpus: CpuList, interfaces: &[String]) -> Vec<Fact> {
     let parameters = Parameters {
         rt_cpus: Some(cpus).filter(|cpus| !cpus.is_empty()),
         nics: interfaces.to_vec(),
         ..Parameters::default()
     };
-    host.audit(&parameters, &[]).facts_of_run()
+    let audit = host.audit(&parameters, &[]);
+    let mut facts = audit.facts_of_run();
+    facts.extend(host::tune::remedies(host, &audit, &parameters));
+    facts
 }
 
 fn facts(host: &Host) -> Vec<Fact> {

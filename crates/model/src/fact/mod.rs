@@ -17,6 +17,10 @@ pub const NOT_APPLICABLE: &str = "not applicable";
 /// Group of what the rules for real-time machines say of the machine: a fact for each rule, such as `fail (major): 950000`.
 pub const AUDIT: &str = "audit";
 
+/// Group of what is to be done about each finding of [`AUDIT`] that failed: the command with its options, or the check, then a colon and the
+/// step in words. Findings of which nothing can be done on that machine are not in it.
+pub const REMEDIES: &str = "remedies";
+
 /// The outcome at the beginning of a fact of [`AUDIT`].
 pub fn audit_outcome(value: &str) -> &str {
     value.split(" (").next().unwrap_or(value)

@@ -33,7 +33,7 @@ mod watch;
 pub use control::Control;
 pub use limits::limits;
 pub use members::{FunctionMember, MemberName};
-pub use options::TripOptions;
+pub use options::{TripOptions, USUAL_SHOTS};
 pub use security::Security;
 pub(crate) use stage::sampling;
 pub use under_test::UnderTest;

@@ -14,7 +14,7 @@ use wire::goose::Member;
 use wire::sv::Profile;
 
 /// Shots of each scenario on the command line, where their number is not said.
-const USUAL_SHOTS: u32 = 100;
+pub const USUAL_SHOTS: u32 = 100;
 
 /// What is published, and what is listened for. In a plan each option is a key of the step: `breaker = "40ms"`.
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]

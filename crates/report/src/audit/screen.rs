@@ -20,7 +20,8 @@ impl AuditReport {
     /// shows what would be changed.
     pub fn screen(&self, colour: bool, full: &str, tune: &str) -> String {
         let mut lines = self.head(&Paint { colour });
-        let tail = tail(full, tune);
+        let is_open = self.count(Outcome::Fail) + self.count(Outcome::Warn) > 0;
+        let tail = tail(full, tune, is_open);
         let room = LINES.saturating_sub(lines.len() + tail.len() + OTHERS_LINES);
         let open: Vec<&Row> = self.open().collect();
         let (first, others) = open.split_at(open.len().min(room / FINDING_LINES));
@@ -139,21 +140,23 @@ fn named(others: &[&Row]) -> Vec<String> {
     first_lines(&text, COLUMNS, OTHERS_LINES)
 }
 
-/// What goes on from here. A command that is cut off is none: one that does not fit is told by what it adds to this one.
-fn tail(full: &str, tune: &str) -> Vec<String> {
-    let next = format!("{tune} shows what would be changed, and the risk of each change");
-    let or = |name: &str, text: &str, other: &str| {
-        let line = label(name) + text;
-        Some(line)
-            .filter(|line| width(line) <= COLUMNS)
-            .unwrap_or_else(|| label(name) + other)
-    };
-    vec![
-        or(
-            "Next",
-            &next,
-            "triptime tune --plan, with the same options, shows what would be changed",
-        ),
-        or("Full", full, "the same command with --full"),
-    ]
+/// What goes on from here; `is_open`: something failed or warned. A command that is cut off is none: one that does not fit is told by what
+/// it adds to this one.
+fn tail(full: &str, tune: &str, is_open: bool) -> Vec<String> {
+    let plan = [
+        &format!("{tune} shows what would be changed, and the risk of each change"),
+        tune,
+        "triptime tune --plan, with the same options, shows what would be changed",
+    ];
+    let next = is_open.then(|| fitting("Next", plan));
+    let full = fitting("Full", [full, full, "the same command with --full"]);
+    next.into_iter().chain([full]).collect()
+}
+
+/// The first of the texts that fits behind the label, else the last.
+fn fitting(name: &str, texts: [&str; 3]) -> String {
+    let lines = texts.map(|text| label(name) + text);
+    let [_, _, last] = &lines;
+    let found = lines.iter().find(|line| width(line) <= COLUMNS);
+    found.unwrap_or(last).clone()
 }

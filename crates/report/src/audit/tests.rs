@@ -38,6 +38,28 @@ fn an_audit_fits_one_screen() {
 }
 
 #[test]
+fn where_nothing_failed_there_is_no_plan_to_look_at() {
+    let root = tempfile::tempdir().expect("a directory");
+    let host = Host::at(root.path()).expect("a tree");
+    let report = AuditReport::of(
+        &host.audit(&Parameters::default(), &[]),
+        "empty".into(),
+        None,
+        Severity::Major,
+    );
+    assert_eq!(report.answer(), Answer::Unknown);
+    let screen = report.screen(false, "triptime audit --full", "triptime tune --plan");
+    assert!(!screen.contains("Next ") && screen.contains("Full "), "{screen}");
+}
+
+#[test]
+fn a_command_that_fits_stands_there_whole() {
+    let tune = format!("triptime tune --plan --root /{}", "x".repeat(50));
+    let screen = of("firecracker-vm").screen(false, "triptime audit --full", &tune);
+    assert!(screen.contains(&format!("Next    {tune}\n")), "{screen}");
+}
+
+#[test]
 fn every_face_says_what_failed() {
     let report = of("firecracker-vm");
     assert_eq!(report.answer(), Answer::Fail);

@@ -16,7 +16,7 @@ use crate::bound::CONFIDENCE;
 use crate::limits::Profile;
 use crate::screen::limits::{Row, rows_of};
 use crate::verdict::Judgement;
-use model::fact::{AUDIT, audit_outcome};
+use model::fact::{AUDIT, REMEDIES, audit_outcome};
 use model::{Fact, RunView, SeriesView};
 use prepared::Prepared;
 use stats::comparison::{BySamples, Difference, RareDifference, confidences};
@@ -81,7 +81,9 @@ const DECISIVE: [&str; 7] = [
 ];
 
 /// Facts that differ between any two runs and explain nothing: all of a group, or one of it.
-const FLEETING: [(&str, Option<&str>); 5] = [
+const FLEETING: [(&str, Option<&str>); 6] = [
+    // They say what the findings of the audit say.
+    (REMEDIES, None),
     ("flight recorder", None),
     ("clock", Some("stolen time")),
     ("clock", Some("uptime")),

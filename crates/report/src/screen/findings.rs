@@ -1,51 +1,40 @@
-//! Findings of the run's audit that are most likely to matter for the causes that were seen.
+//! What is to be done about findings of the run's audit that are most likely to matter for the causes that were seen.
 
-use super::held::Held;
 use crate::Report;
 use host::audit::rule::{Rule, built_in};
-use model::fact::{AUDIT, audit_outcome};
+use model::Cause;
+use model::fact::REMEDIES;
 
-/// Findings that are named.
-const MOST: usize = 3;
+/// The remedies that a run kept, those of the gravest rules first.
+pub(super) struct Findings<'a> {
+    found: Vec<(Rule, &'a str)>,
+}
 
-/// For each of the worst, the command that shows what mends it. Only findings whose rule cures a cause that was seen: a hypervisor's
-/// stall is not cured by isolated CPUs.
-pub(super) fn for_causes(report: &Report, held: &Held) -> Vec<String> {
-    let causes: Vec<&str> = held.by.iter().map(|holder| holder.cause.word()).collect();
-    if causes.is_empty() {
-        return Vec::new();
-    }
-    let failed = |rule: &Rule| {
-        let mut facts = report
-            .run
-            .facts
-            .iter()
-            .filter(|fact| fact.group == AUDIT && fact.name == rule.id);
-        facts.any(|fact| fact.value.as_ref().is_ok_and(|value| audit_outcome(value) == "fail"))
-    };
-    // The cause that held up most samples comes first.
-    let place = |rule: &Rule| {
-        causes
-            .iter()
-            .position(|cause| rule.causes.iter().any(|cured| cured == cause))
-    };
-    let groups = built_in();
-    let rules = groups.iter().flat_map(|(_, group)| &group.rules);
-    let mut found: Vec<(usize, &Rule)> = rules
-        .filter_map(|rule| Some((place(rule)?, rule)))
-        .filter(|(_, rule)| failed(rule))
-        .collect();
-    found.sort_by(|(place_a, a), (place_b, b)| {
-        let by_gravity = || {
-            b.severity
-                .cmp(&a.severity)
-                .then_with(|| b.worth.us.total_cmp(&a.worth.us))
+impl<'a> Findings<'a> {
+    pub(super) fn of(report: &'a Report) -> Self {
+        let rules = built_in().into_iter().flat_map(|(_, group)| group.rules);
+        let with_remedy = |rule: Rule| {
+            let text = remedy(report, &rule)?;
+            Some((rule, text))
         };
-        place_a.cmp(place_b).then_with(by_gravity).then_with(|| a.id.cmp(&b.id))
-    });
-    found
-        .iter()
-        .take(MOST)
-        .map(|(_, rule)| format!("triptime tune {}: {}", rule.id, rule.title))
-        .collect()
+        let mut found: Vec<(Rule, &str)> = rules.filter_map(with_remedy).collect();
+        found.sort_by(|(a, _), (b, _)| {
+            let by_worth = || b.worth.us.total_cmp(&a.worth.us).then_with(|| a.id.cmp(&b.id));
+            b.severity.cmp(&a.severity).then_with(by_worth)
+        });
+        Self { found }
+    }
+
+    /// Those that cure a cause: a hypervisor's stall is not cured by isolated CPUs.
+    pub(super) fn curing(&self, cause: Cause) -> impl Iterator<Item = String> {
+        let cures = move |rule: &Rule| rule.causes.iter().any(|cured| cured == cause.word());
+        let found = self.found.iter().filter(move |(rule, _)| cures(rule));
+        found.map(|(_, text)| (*text).to_owned())
+    }
+}
+
+fn remedy<'a>(report: &'a Report, rule: &Rule) -> Option<&'a str> {
+    let mut facts = report.run.facts.iter();
+    let fact = facts.find(|fact| fact.group == REMEDIES && fact.name == rule.id)?;
+    fact.value.as_deref().ok()
 }

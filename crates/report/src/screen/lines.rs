@@ -4,7 +4,7 @@ use super::COLUMNS;
 use crate::terminal::{width, wrapped};
 
 /// Where the text of a labelled line begins.
-const INDENT: usize = 8;
+pub(super) const INDENT: usize = 8;
 
 /// How much of long texts is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,47 +1,65 @@
 //! What to do next: a setting to look at for each cause that was seen, or a run that would say more.
 
-use super::findings;
+use super::COLUMNS;
+use super::findings::Findings;
+use super::held::{Held, Holder};
 use super::limits::{Row, State};
+use super::lines::INDENT;
 use super::why::{all_held, frames_left_out};
 use crate::Report;
+use crate::again::{Again, Order, Wider};
+use crate::terminal::width;
 use model::Cause;
 
 /// Lines that are shown.
 const MOST: usize = 3;
 
-/// What keeps a thread away, behind its name.
-const OFF_THE_CPUS: &str = "off the judged CPUs: isolcpus=, nohz_full=, or cpuset partitions.";
-
 /// What to do, the most useful first.
 pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
-    let is_measured_here = report.run.facts.iter().any(|fact| fact.group == "kernel");
+    let facts = || report.run.facts.iter();
+    let is_measured_here = facts().any(|fact| fact.group == "kernel");
+    let is_recorded =
+        facts().any(|fact| fact.group == "flight recorder" && fact.name == "engine" && fact.value.is_ok());
     let mut next = Vec::new();
-    if held.is_mostly_untold() && is_measured_here {
+    if held.is_mostly_untold() && is_measured_here && !is_recorded {
         next.push(remedy(Cause::Unexplained, ""));
     }
-    next.extend(findings::for_causes(report, &held));
-    for holder in &held.by {
-        let remedy = remedy(holder.cause, &holder.name);
-        // One thread stands for all: what keeps it away keeps the others away.
-        if next.len() >= MOST {
-            break;
-        }
-        let is_said = |said: &String| *said == remedy || holder.cause == Cause::Thread && said.ends_with(OFF_THE_CPUS);
-        if !next.iter().any(is_said) {
-            next.push(remedy);
+    for text in of_causes(report, &held) {
+        if !next.contains(&text) {
+            next.push(text);
         }
     }
     let of_state = of_state(report, rows);
     next.truncate(MOST - usize::from(of_state.is_some()));
-    next.extend(of_state.map(str::to_owned));
+    next.extend(of_state);
     next
+}
+
+/// What mends the causes: one remedy for each, of the heaviest first, then what else there is for them.
+fn of_causes(report: &Report, held: &Held) -> Vec<String> {
+    let findings = Findings::of(report);
+    let mut holders: Vec<&Holder> = Vec::new();
+    for holder in &held.by {
+        // One thread stands for all: what keeps it away keeps the others away.
+        if !holders.iter().any(|known| known.cause == holder.cause) {
+            holders.push(holder);
+        }
+    }
+    let first = holders.iter().map(|holder| {
+        let found = findings.curing(holder.cause).next();
+        found.unwrap_or_else(|| remedy(holder.cause, &holder.name))
+    });
+    let rest = holders.iter().flat_map(|holder| findings.curing(holder.cause));
+    first.chain(rest).collect()
 }
 
 /// What mends a cause of this name. `docs/guide/host-failed.md` has a row for each, with the settings in full.
 fn remedy(cause: Cause, name: &str) -> String {
     let text = match cause {
-        Cause::Thread => return format!("Keep {name} {OFF_THE_CPUS}"),
+        Cause::Thread => {
+            return format!("Keep {name} off the judged CPUs: isolcpus=, or cpuset partitions.");
+        }
         Cause::Interrupt => "Move interrupts off the judged CPUs: smp_affinity of /proc/irq, irqaffinity=, irqbalance.",
         Cause::Softirq => "Move packet work off the judged CPUs: affinity of the NIC's interrupts, RPS, threaded NAPI.",
         Cause::Hypervisor => "On the host of this VM: give each vCPU a CPU of its own (pinned, isolated, FIFO).",
@@ -59,16 +77,35 @@ fn remedy(cause: Cause, name: &str) -> String {
 }
 
 /// What the verdict itself asks for.
-fn of_state(report: &Report, rows: &[Row]) -> Option<&'static str> {
+fn of_state(report: &Report, rows: &[Row]) -> Option<String> {
     let has = |state: State| rows.iter().any(|row| row.state == state);
     if frames_left_out(report).0 > 0 && has(State::Undecided) {
-        return Some("Give the test set a CPU of its own, or a machine of its own, and measure again.");
+        return Some("Give the test set a CPU of its own, or a machine of its own, and measure again.".to_owned());
     }
     if has(State::Exceeded) || has(State::Undecided) {
         return None;
     }
-    Some(match has(State::NotMeasured) {
-        true => "triptime qualify substation: measures what this run left open.",
-        false => "triptime qualify substation --duration 24h: the same, as sure as a day can be.",
-    })
+    let Again { longer, wider } = &report.again;
+    let is_open = |row: &&Row| row.state == State::NotMeasured;
+    let measures = |wider: &&Wider| {
+        let mut open = rows.iter().filter(is_open);
+        open.any(|row| {
+            row.series
+                .split('/')
+                .next()
+                .is_some_and(|kind| wider.kinds.contains(&kind))
+        })
+    };
+    let wider = wider.as_ref().filter(measures).map(|wider| &wider.order);
+    let longer = longer.as_ref().filter(|_| has(State::Within));
+    wider.or(longer).map(order)
+}
+
+/// A command that is cut off is none: one that does not fit is told in short.
+fn order(order: &Order) -> String {
+    let command = match width(&order.command) <= COLUMNS - INDENT {
+        true => &order.command,
+        false => &order.short,
+    };
+    format!("{command}: {}.", order.what)
 }

@@ -1,5 +1,6 @@
 use super::{COLUMNS, LINES};
 use crate::Report;
+use crate::again::{Again, Order, Wider};
 use crate::limits::Profile;
 use model::{Cause, Event, EventKind, Fact, RunView, Spike};
 use testing::synthetic;
@@ -122,6 +123,80 @@ fn that_a_processor_is_emulated_is_the_first_reason() {
         text.contains("Why     A processor is emulated: its timing is no evidence"),
         "{text}"
     );
+}
+
+/// What to do next, as it stands on the screen.
+fn next(text: &str) -> String {
+    let joined = joined(text);
+    let from = joined.find(" Next ").map_or(joined.len(), |at| at + 6);
+    let to = joined[from..].find(" Proves ").map_or(joined.len(), |at| from + at);
+    joined[from..to].to_owned()
+}
+
+#[test]
+fn a_remedy_is_the_one_that_the_run_kept_and_of_the_cause_that_was_seen() {
+    let isolated = "triptime tune cpu-isolated --cpus 1 --emit kernel-args: boot with isolcpus=managed_irq,domain,1";
+    let by_hand = "kernel-preempt-rt: install the distribution's real-time kernel";
+    let of = |cause| {
+        let mut run = late(cause);
+        run.facts.push(fact("audit", "cpu-isolated", "fail (blocker): none"));
+        run.facts.push(fact("remedies", "cpu-isolated", isolated));
+        run.facts.push(fact("remedies", "kernel-preempt-rt", by_hand));
+        next(&screen(run, "substation"))
+    };
+    let thread = of(Cause::Thread);
+    assert!(thread.contains(isolated) && thread.contains(by_hand), "{thread}");
+    assert!(!thread.contains("Keep "), "{thread}");
+    let hypervisor = of(Cause::Hypervisor);
+    assert!(hypervisor.starts_with("On the host of this VM"), "{hypervisor}");
+    assert!(!hypervisor.contains("tune"), "{hypervisor}");
+    let mut run = late(Cause::Thread);
+    run.facts.push(fact("audit", "cpu-isolated", "fail (blocker): none"));
+    let old = next(&screen(run, "substation"));
+    assert!(old.starts_with("Keep ") && !old.contains("tune"), "{old}");
+}
+
+#[test]
+fn each_cause_has_a_remedy_before_one_has_two() {
+    let mut run = late(Cause::Hypervisor);
+    let spike = run.series[0].spikes[0].clone();
+    let mut explanation = synthetic::explanation();
+    explanation.cause = Cause::Thread;
+    run.series[0].spikes[0] = Spike {
+        explanation: Some(explanation),
+        ..spike
+    };
+    for check in ["cpu-isolated", "kernel-preempt-rt"] {
+        run.facts.push(fact("remedies", check, &format!("{check}: do it")));
+    }
+    let next = next(&screen(run, "substation"));
+    let places = ["On the host of this VM", ": do it", ": do it"].map(|part| next.find(part));
+    assert!(places[0].is_some() && places[0] < places[1], "{next}");
+    assert_eq!(next.matches(": do it").count(), 2, "{next}");
+}
+
+#[test]
+fn a_pass_is_gone_on_with_by_the_command_that_ran() {
+    let order = |command: &str| Order {
+        command: command.to_owned(),
+        short: "in short".to_owned(),
+        what: "for this".to_owned(),
+    };
+    let of = |command: &str, wider: &'static [&'static str]| {
+        let run = synthetic::run(vec![synthetic::series("wakeup/cpu1", 40_000, 60_000, 10)]);
+        let profile = Profile::find("substation").expect("embedded");
+        let report = Report::new(run, vec![profile]).with_again(Again {
+            longer: Some(order(command)),
+            wider: Some(Wider {
+                order: order("the plan"),
+                kinds: wider,
+            }),
+        });
+        next(&report.screen(false, None))
+    };
+    assert_eq!(of("the same", &[]), "the same: for this.");
+    assert_eq!(of("the same", &["rtt"]), "the plan: for this.");
+    assert_eq!(of(&"x".repeat(COLUMNS), &[]), "in short: for this.");
 }
 
 #[test]

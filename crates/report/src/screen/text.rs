@@ -12,6 +12,9 @@ use units::foreign::Show;
 /// Lines that the reasons take together.
 const WHY_LINES: usize = 5;
 
+/// Lines that what to do next takes together.
+const NEXT_LINES: usize = 4;
+
 /// Lines that what a run proves takes.
 const PROOF_LINES: usize = 2;
 
@@ -92,7 +95,7 @@ impl Screen {
         let mut lines = Vec::new();
         for (name, sentences, most) in [
             ("Why", &self.why, WHY_LINES),
-            ("Next", &self.next, self.next.len()),
+            ("Next", &self.next, NEXT_LINES),
             ("Proves", &self.proves, PROOF_LINES),
         ] {
             lines.extend(match length {

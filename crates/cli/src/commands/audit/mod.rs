@@ -16,7 +16,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 pub(crate) use tree::Machine;
-use units::{CpuList, foreign};
+use units::{CpuList, foreign, shell};
 
 /// Exit status: a finding of the severity that fails the audit.
 const FAILED: u8 = 1;
@@ -187,19 +187,18 @@ impl OfArgs {
 
     /// The same as words of a command line.
     fn words(&self) -> String {
-        let mut words = Vec::new();
-        words.extend(self.cpus.iter().map(|cpus| format!("--cpus {cpus}")));
-        words.extend(self.nic.iter().map(|name| format!("--nic {name}")));
-        words.extend(self.domain.iter().map(|name| format!("--domain {name}")));
-        words.extend(self.vmx.iter().map(|path| format!("--vmx {}", path.display())));
-        words.extend(self.esxi.iter().map(|path| format!("--esxi {}", path.display())));
-        words.extend(self.container.iter().map(|name| format!("--container {name}")));
-        words.extend(self.task.iter().map(|task| format!("--task '{task}'")));
-        words.extend(self.root.iter().map(|path| format!("--root {}", path.display())));
-        if matches!(self.workload, WorkloadArg::BusyPoll) {
-            words.push("--workload busy-poll".to_owned());
+        let mut words = self.parameters().words();
+        let mut add = |name: &str, value: String| words.extend([format!("--{name}"), shell::word(&value).into_owned()]);
+        let paths = [("root", &self.root), ("waivers", &self.waivers)];
+        for (name, path) in paths
+            .into_iter()
+            .filter_map(|(name, path)| Some((name, path.as_ref()?)))
+        {
+            add(name, path.display().to_string());
         }
-        words.extend(self.profile.iter().map(|name| format!("--profile {name}")));
+        if self.fails_from() != Severity::Major {
+            add("fail-on", self.fails_from().word().to_owned());
+        }
         words.join(" ")
     }
 

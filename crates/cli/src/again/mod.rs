@@ -1,0 +1,233 @@
+//! Commands that go on from a run: its own words, read by the parser of this program and written anew.
+
+#[cfg(test)]
+mod tests;
+
+use crate::command_line;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+use lab::plan::Plan;
+use report::again::{Again, Order, Wider};
+use units::shell;
+
+/// Options that name files of one run, or say how it was shown or started.
+const OF_ONE_RUN: [&str; 18] = [
+    "out",
+    "html",
+    "junit",
+    "about",
+    "json",
+    "full",
+    "summary",
+    "quiet",
+    "capture",
+    "capture_around",
+    "capture_all",
+    "force",
+    "list",
+    "show",
+    "dry_run",
+    "detach",
+    "detached",
+    "restart_after_reboot",
+];
+
+const DAY_NS: u64 = 86_400_000_000_000;
+
+/// How long is longer, as an option and in words.
+const LONGER: [(&str, u64, &str); 2] = [("24h", DAY_NS, "a day"), ("7d", 7 * DAY_NS, "a week")];
+
+/// How many times as many shots are more.
+const MORE_SHOTS: u32 = 10;
+
+/// The plan that measures what a profile judges, and the kinds of series that it measures. What comes with GOOSE it does not.
+const PLANS: [(&str, &str, &[&str]); 3] = [
+    (
+        "substation",
+        "substation",
+        &["wakeup", "rtt", "hop", "age", "task", "spacing"],
+    ),
+    ("seapath", "substation", &["hop", "age", "spacing"]),
+    ("avb", "avb", &["wakeup", "talk", "listen", "spacing"]),
+];
+
+/// What can be measured after the command with these words, which measured for so long.
+pub(crate) fn after(arguments: &[String], measured_ns: u64) -> Again {
+    Given::read(arguments).map_or_else(Again::default, |given| Again {
+        longer: given.longer(measured_ns),
+        wider: given.wider(),
+    })
+}
+
+/// A command as it was given.
+struct Given {
+    name: String,
+    command: Command,
+    matches: ArgMatches,
+}
+
+/// An option with its values, or what stands without one.
+struct Part {
+    id: String,
+    words: Vec<String>,
+}
+
+impl Given {
+    /// `None`: the command is none that this program takes.
+    fn read(arguments: &[String]) -> Option<Self> {
+        let (mut cli, all) = (command_line(), std::iter::once("triptime"));
+        let all = all.chain(arguments.iter().map(String::as_str));
+        let (name, matches) = cli.try_get_matches_from_mut(all).ok()?.remove_subcommand()?;
+        let command = cli.find_subcommand(&name)?.clone();
+        Some(Self { name, command, matches })
+    }
+
+    /// The value of an option, or of what stands without one; also the usual one.
+    fn text(&self, id: &str) -> Option<String> {
+        let mut raw = self.matches.try_get_raw(id).ok()??;
+        Some(raw.next()?.to_string_lossy().into_owned())
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.command.get_arguments().any(|arg| arg.get_id() == id)
+    }
+
+    fn is_given(&self, id: &str) -> bool {
+        let source = self.matches.try_contains_id(id).is_ok_and(|is_there| is_there);
+        source && self.matches.value_source(id) == Some(ValueSource::CommandLine)
+    }
+
+    /// What was written, without what is of one run only.
+    fn parts(&self) -> Vec<Part> {
+        let kept = self.command.get_arguments().filter(|arg| {
+            let id = arg.get_id().as_str();
+            self.is_given(id) && !OF_ONE_RUN.contains(&id)
+        });
+        let (bare, named): (Vec<&Arg>, Vec<&Arg>) = kept.partition(|arg| arg.is_positional());
+        bare.into_iter().chain(named).map(|arg| self.part(arg)).collect()
+    }
+
+    fn part(&self, arg: &Arg) -> Part {
+        let id = arg.get_id().as_str();
+        let mut words = Vec::new();
+        let name = arg.get_long().map(|long| format!("--{long}"));
+        let times = self.matches.get_raw_occurrences(id).into_iter().flatten();
+        for values in times {
+            words.extend(name.clone());
+            let values: Vec<String> = values.map(|value| value.to_string_lossy().into_owned()).collect();
+            match arg.get_value_delimiter() {
+                _ if !arg.get_action().takes_values() => {}
+                Some(between) => words.push(values.join(&between.to_string())),
+                None => words.extend(values),
+            }
+        }
+        Part {
+            id: id.to_owned(),
+            words,
+        }
+    }
+
+    /// The same command with this option, and without what bounds it otherwise.
+    fn with(&self, id: &str, value: &str, bounds: &[&str], what: String) -> Option<Order> {
+        let arg = self.command.get_arguments().find(|arg| arg.get_id() == id)?;
+        let own = [format!("--{}", arg.get_long()?), value.to_owned()];
+        let parts = self
+            .parts()
+            .into_iter()
+            .filter(|part| part.id != id && !bounds.contains(&part.id.as_str()));
+        let words = parts.flat_map(|part| part.words).chain(own.clone());
+        let words = std::iter::once(self.name.clone()).chain(words).collect();
+        order(words, format!("the same command with {}", own.join(" ")), what)
+    }
+
+    fn longer(&self, measured_ns: u64) -> Option<Order> {
+        match self.name.as_str() {
+            "trip" if self.is_given("type_test") => self.with_next_seed(),
+            "trip" if self.is_given("ping_pong") => None,
+            "trip" if !self.is_given("watch") => self.with_more_shots(),
+            // What it plays ends by itself.
+            "relay" if ["replay", "type_test"].iter().any(|id| self.is_given(id)) => None,
+            "qualify" => self.with_longer_steps(),
+            _ if self.has("duration") => {
+                let (option, _, words) = self.longer_than(measured_ns)?;
+                self.with("duration", option, &[], format!("the same, as sure as {words} can be"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Longer than what was asked for, or else than what was measured.
+    fn longer_than(&self, measured_ns: u64) -> Option<(&'static str, u64, &'static str)> {
+        let asked = self.text("duration").and_then(|text| units::parse_ns(&text).ok());
+        let now = asked.unwrap_or(measured_ns);
+        LONGER.into_iter().find(|(_, ns, _)| *ns > now)
+    }
+
+    /// Every step of a plan lasts as long as that is allowed to take in all.
+    fn with_longer_steps(&self) -> Option<Order> {
+        let plan = Plan::load(&self.text("plan")?).ok()?;
+        if plan.matrix.is_some() {
+            return None;
+        }
+        let longest = plan.steps.iter().map(|step| step.common.duration.0).max()?;
+        let (option, ns, words) = self.longer_than(longest)?;
+        plan.lasting(ns).check_length().ok()?;
+        self.with(
+            "duration",
+            option,
+            &[],
+            format!("the same, each step as sure as {words} can be"),
+        )
+    }
+
+    fn with_more_shots(&self) -> Option<Order> {
+        let usual = probes::trip::USUAL_SHOTS;
+        let shots = self.text("shots").and_then(|text| text.parse::<u32>().ok());
+        let more = shots.unwrap_or(usual).checked_mul(MORE_SHOTS)?.to_string();
+        let what = format!("the same, with {MORE_SHOTS} times as many shots of each scenario");
+        self.with("shots", &more, &["duration"], what)
+    }
+
+    fn with_next_seed(&self) -> Option<Order> {
+        let seed: u64 = self.text("seed")?.parse().ok()?;
+        let next = seed.checked_add(1)?.to_string();
+        self.with(
+            "seed",
+            &next,
+            &[],
+            "the same shots in another order, after other pauses".to_owned(),
+        )
+    }
+
+    /// The plan of its profile, on its CPUs; of a plan there is none.
+    fn wider(&self) -> Option<Wider> {
+        if self.name == "qualify" {
+            return None;
+        }
+        let limits = self.text("limits")?;
+        let (_, plan, kinds) = PLANS.into_iter().find(|(profile, ..)| *profile == limits)?;
+        let kept = ["cpus", "label"];
+        let parts = self.parts().into_iter().filter(|part| kept.contains(&part.id.as_str()));
+        let limits = (plan != limits).then(|| ["--limits".to_owned(), limits]);
+        let words = ["qualify".to_owned(), plan.to_owned()].into_iter();
+        let words = words
+            .chain(parts.flat_map(|part| part.words))
+            .chain(limits.into_iter().flatten())
+            .collect();
+        let what = "measures what this run left open".to_owned();
+        let order = order(words, format!("triptime qualify {plan}, with the same options"), what)?;
+        Some(Wider { order, kinds })
+    }
+}
+
+/// A command, if this program takes it: it is of words that it took, but one may not go with another.
+fn order(words: Vec<String>, short: String, what: String) -> Option<Order> {
+    let all: Vec<String> = std::iter::once("triptime".to_owned()).chain(words).collect();
+    command_line().try_get_matches_from(&all).ok()?;
+    let all: Vec<_> = all.iter().map(|word| shell::word(word)).collect();
+    Some(Order {
+        command: all.join(" "),
+        short,
+        what,
+    })
+}
