@@ -138,6 +138,13 @@ pub(crate) fn rt_budget_file(reader: &Reader) -> Result<Option<(String, bool)>, 
     };
     let path = format!("{}/cpu.rt_runtime_us", mount.point);
     let exists = reader.exists(&path)?;
+    // The kernel makes both or none (kernel/sched/core.c, cpu_legacy_files).
+    let period = format!("{}/cpu.rt_period_us", mount.point);
+    if !exists && reader.exists(&period)? {
+        return Err(HostError::Undecided(format!(
+            "{path} is missing, and {period} is there"
+        )));
+    }
     Ok(Some((path, exists)))
 }
 
@@ -300,6 +307,8 @@ mod tests {
         assert_eq!(rt_runtime(&reader).expect("a group"), Some(own));
         assert_eq!(rt_budget_left_us(&reader), Some(550_000));
         fs::remove_file(root.path().join("sys/fs/cgroup/cpu/cpu.rt_runtime_us")).expect("removed");
+        assert!(rt_runtime(&reader).is_err(), "the kernel makes both or none");
+        fs::remove_file(root.path().join("sys/fs/cgroup/cpu/cpu.rt_period_us")).expect("removed");
         assert_eq!(
             (rt_runtime(&reader).expect("none"), rt_budget_left_us(&reader)),
             (None, None)

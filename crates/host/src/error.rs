@@ -43,6 +43,8 @@ const ERRNOS: [(i32, &str, &str); 19] = [
 
 /// ENOENT.
 pub(crate) const NO_ENTRY: i32 = 2;
+/// ESRCH.
+pub(crate) const NO_PROCESS: i32 = 3;
 /// EPERM.
 const NOT_PERMITTED: i32 = 1;
 /// EACCES.
@@ -146,17 +148,6 @@ impl HostError {
     /// Whether the file does not exist.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Unreadable { why, .. } if why.is_absent())
-    }
-
-    /// Whether something else than a file is there.
-    pub(crate) fn is_no_file(&self) -> bool {
-        matches!(
-            self,
-            Self::Unreadable {
-                why: Unreadable::NotAFile,
-                ..
-            }
-        )
     }
 
     /// Whether the kernel refused to show it for want of a privilege.

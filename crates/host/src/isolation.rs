@@ -3,6 +3,8 @@
 use units::CpuList;
 
 use crate::cgroup::Hierarchy;
+use crate::cmdline::Cmdline;
+use crate::config::Config;
 use crate::cpu;
 use crate::error::HostError;
 use crate::fact::Sheet;
@@ -21,9 +23,17 @@ pub(crate) fn nohz_full(reader: &Reader) -> Result<CpuList, HostError> {
         Ok(line) if line == "(null)" => Ok(CpuList::default()),
         Ok(_) => reader.cpus(NOHZ_FULL),
         // A kernel without CONFIG_NO_HZ_FULL has no such file: none, provided that it is a kernel we look at.
-        Err(error) if error.is_absent() => cpu::online(reader).map(|_| CpuList::default()).map_err(|_| error),
+        Err(error) if error.is_absent() && !is_asked(reader) => {
+            cpu::online(reader).map(|_| CpuList::default()).map_err(|_| error)
+        }
         Err(error) => Err(error),
     }
+}
+
+/// Whether the kernel was told to stop ticks, and nothing says that it cannot.
+fn is_asked(reader: &Reader) -> bool {
+    let asked = Cmdline::read(reader).is_ok_and(|line| line.last("nohz_full").is_some_and(|cpus| !cpus.is_empty()));
+    asked && !Config::read(reader).is_ok_and(|config| !config.is_on("NO_HZ_FULL"))
 }
 
 pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::container;
-use crate::error::HostError;
+use crate::error::{HostError, NO_PROCESS, Unreadable};
 use crate::fact::Sheet;
 use crate::reader::Reader;
 use model::Fact;
@@ -84,10 +84,7 @@ pub(crate) fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, Hos
         let Ok(number) = id.parse() else { continue };
         match reader.line(&format!("/proc/{id}/comm")) {
             Ok(name) => running.entry(name).or_default().push(number),
-            // Any process may be the one that is looked for.
-            Err(error) if error.is_forbidden() || error.is_no_file() => return Err(error),
-            // It ended while the list was read, or has a name that is none of those looked for.
-            Err(_) => {}
+            Err(error) => nameless(reader, &id, error)?,
         }
     }
     if running.is_empty() {
@@ -98,6 +95,26 @@ pub(crate) fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, Hos
             "in a container: the host's processes cannot be seen".to_owned(),
         )),
         _ => Ok(running),
+    }
+}
+
+/// That a process has no name which is looked for: it ended while the list was read, gave itself an empty one, or recorded this tree, which
+/// leaves the name out.
+///
+/// # Errors
+/// Its name cannot be read: any process may be the one that is looked for.
+pub(crate) fn nameless(reader: &Reader, id: &str, error: HostError) -> Result<(), HostError> {
+    let HostError::Unreadable { why, .. } = &error else {
+        return Ok(());
+    };
+    let is_self = || {
+        let own = reader.target("/proc/self");
+        own.is_ok_and(|own| own.file_name().is_some_and(|name| name == id))
+    };
+    let ended = *why == Unreadable::Errno(NO_PROCESS);
+    match ended || (error.is_absent() && (is_self() || !reader.exists(&format!("/proc/{id}"))?)) {
+        true => Ok(()),
+        false => Err(error),
     }
 }
 

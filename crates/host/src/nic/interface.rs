@@ -111,7 +111,7 @@ fn kind(reader: &Reader, name: &str) -> InterfaceKind {
     if line("type") == "772" {
         return InterfaceKind::Loopback;
     }
-    if has("device") {
+    if has("device") || is_on_a_bus(reader, name) {
         return InterfaceKind::Device;
     }
     if has("tun_flags") {
@@ -127,6 +127,13 @@ fn kind(reader: &Reader, name: &str) -> InterfaceKind {
         None if line("iflink") != line("ifindex") => InterfaceKind::Paired,
         None => InterfaceKind::Virtual,
     }
+}
+
+/// Whether its place in `/sys` is below a device. What no device carries is below `/sys/devices/virtual` (Linux: drivers/base/core.c,
+/// get_device_parent).
+pub(crate) fn is_on_a_bus(reader: &Reader, name: &str) -> bool {
+    let place = reader.target(&format!("{ROOT}/{name}"));
+    place.is_ok_and(|place| place.starts_with("/sys/devices") && !place.starts_with("/sys/devices/virtual"))
 }
 
 /// A file or directory of the device; behind virtio, those of the PCI device that carries it.

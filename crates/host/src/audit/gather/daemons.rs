@@ -2,12 +2,14 @@
 
 use units::CpuList;
 
+use super::shared::unclear;
 use super::{network, time};
 use crate::audit::facts::Facts;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::container;
 use crate::error::HostError;
+use crate::processes::nameless;
 use crate::reader::Reader;
 use crate::stat::ThreadStat;
 
@@ -59,9 +61,12 @@ fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, U
     let mut found = Vec::new();
     let (mut seen, mut kernel_seen) = (0_u32, false);
     for pid in pids {
-        // A process may end while the list is read: then it does not run.
-        let Some(name) = name(reader, &format!("/proc/{pid}")) else {
-            continue;
+        let name = match name(reader, &format!("/proc/{pid}")) {
+            Ok(name) => name,
+            Err(error) => {
+                nameless(reader, &pid, error).map_err(unclear)?;
+                continue;
+            }
         };
         seen += 1;
         kernel_seen |= name == "kthreadd";
@@ -96,9 +101,11 @@ fn stat(reader: &Reader, directory: &str) -> Option<ThreadStat> {
 }
 
 /// Trees that were recorded without its line of numbers still have its name.
-fn name(reader: &Reader, directory: &str) -> Option<String> {
-    let stat = stat(reader, directory).map(|stat| stat.name);
-    stat.or_else(|| reader.line(&format!("{directory}/comm")).ok())
+fn name(reader: &Reader, directory: &str) -> Result<String, HostError> {
+    match stat(reader, directory) {
+        Some(stat) => Ok(stat.name),
+        None => reader.line(&format!("{directory}/comm")),
+    }
 }
 
 fn daemon(reader: &Reader, pid: String, name: String) -> Daemon {

@@ -30,8 +30,36 @@ fn read(reader: &Reader, path: &str) -> Known {
     line.map_err(|unknown| believed(reader, path, unknown))
 }
 
-/// A missing file says something only where `/proc`, `/sys` or the folder is there at all.
+/// Files that the kernel makes together with another: where that is there, the first is missing from the tree and not from the kernel.
+const MADE_WITH: [(&str, &str); 6] = [
+    // drivers/cpuidle/sysfs.c: a kernel without a driver says `none`.
+    (
+        "/sys/devices/system/cpu/cpuidle/current_driver",
+        "/sys/devices/system/cpu/cpuidle",
+    ),
+    // mm/huge_memory.c, hugepage_init_sysfs
+    (
+        "/sys/kernel/mm/transparent_hugepage/enabled",
+        "/sys/kernel/mm/transparent_hugepage",
+    ),
+    // kernel/watchdog.c, watchdog_sysctls (Linux 6.12)
+    ("/proc/sys/kernel/watchdog", "/proc/sys/kernel/watchdog_cpumask"),
+    ("/proc/sys/kernel/nmi_watchdog", "/proc/sys/kernel/watchdog"),
+    ("/proc/sys/kernel/soft_watchdog", "/proc/sys/kernel/softlockup_panic"),
+    // kernel/time/Kconfig: NO_HZ_FULL selects NO_HZ_COMMON, which has the other (kernel/time/timer.c)
+    ("/proc/sys/kernel/timer_migration", "/sys/devices/system/cpu/nohz_full"),
+];
+
+/// A missing file says something only where `/proc`, `/sys` or the folder is there at all, and nothing that comes with it.
 fn believed(reader: &Reader, path: &str, unknown: Unknown) -> Unknown {
+    let with = MADE_WITH
+        .iter()
+        .find(|(file, with)| *file == path && unknown.why == Why::Absent && reader.exists(with).unwrap_or(true));
+    if let Some((_, with)) = with {
+        return Unknown::unclear(format!(
+            "{path} is missing, and {with} is there: a part of the tree is lost"
+        ));
+    }
     let witness = match path.split('/').nth(1) {
         Some("proc") => "/proc/sys/kernel/osrelease",
         Some("sys") => "/sys/devices/system/cpu/online",

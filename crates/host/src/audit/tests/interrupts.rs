@@ -193,6 +193,13 @@ fn steering_in_software_stays_off_real_time_cpus() {
         ("proc/sys/net/core/rps_sock_flow_entries", "32768\n"),
     ];
     assert_eq!(outcome_with(&host(), &flows, &with_nic(), id), Fail);
+    assert_eq!(outcome_with(&host(), &flows[..1], &with_nic(), id), Unknown);
+    let third = [("sys/class/net/eth0/queues/rx-2/rps_cpus", "0\n")];
+    assert_eq!(
+        outcome_with(&host(), &third, &with_nic(), id),
+        Unknown,
+        "rx-1 is missing"
+    );
 }
 
 #[test]

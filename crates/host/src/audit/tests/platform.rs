@@ -229,6 +229,7 @@ fn two_ports_stamp_in_hardware() {
     let port = |name: &str| {
         [
             (format!("sys/class/net/{name}/ifindex"), "2\n"),
+            (format!("sys/class/net/{name}/speed"), "-1\n"),
             (format!("sys/class/net/{name}/device/ptp/ptp0/clock_name"), "igb\n"),
         ]
     };
@@ -240,6 +241,8 @@ fn two_ports_stamp_in_hardware() {
         .collect();
     assert_eq!(outcome_of(&HOST, &files, id), Pass);
     assert_eq!(outcome_of(&HOST, &files[..3], id), Fail);
+    let without_speed = [&files[..4], &files[5..]].concat();
+    assert_eq!(outcome_of(&HOST, &without_speed, id), Unknown);
     assert_eq!(
         outcome_of(
             &HOST,

@@ -7,8 +7,10 @@ fn host() -> Vec<(&'static str, &'static str)> {
     let more = [
         ("sys/devices/system/cpu/isolated", "3\n"),
         ("sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n"),
+        ("sys/devices/system/cpu/cpu3/cpuidle/state0/name", "C1\n"),
         ("sys/devices/system/cpu/cpu3/cpuidle/state0/latency", "2\n"),
         ("sys/devices/system/cpu/cpu3/cpuidle/state0/disable", "0\n"),
+        ("sys/devices/system/cpu/cpu3/cpuidle/state1/name", "C6\n"),
         ("sys/devices/system/cpu/cpu3/cpuidle/state1/latency", "133\n"),
         ("sys/devices/system/cpu/cpu3/cpuidle/state1/disable", "0\n"),
         ("sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "performance\n"),
@@ -118,6 +120,27 @@ fn the_slowest_state_that_may_be_entered_decides() {
 }
 
 #[test]
+fn an_idle_state_of_which_a_part_is_missing_is_unknown() {
+    let folder = "sys/devices/system/cpu/cpu3/cpuidle";
+    let polls = [
+        ("sys/devices/system/cpu/cpu3/cpuidle/state0/name", "POLL\n"),
+        ("sys/devices/system/cpu/cpu3/cpuidle/state0/latency", "0\n"),
+        ("sys/devices/system/cpu/cpu3/power/pm_qos_resume_latency_us", "n/a\n"),
+    ];
+    let without = |end: &str| {
+        let all = host()
+            .into_iter()
+            .filter(|(path, _)| !polls.iter().any(|(other, _)| other == path));
+        let all = all.chain(polls).filter(|(path, _)| !path.contains(end));
+        outcome_of(&all.collect::<Vec<_>>(), &[], "cstate-exit-latency")
+    };
+    assert_eq!(without("no such file"), Warn, "only the loop is left");
+    for end in ["state0/name", "state0/", "state1/disable"] {
+        assert_eq!(without(&format!("{folder}/{end}")), Unknown, "{end}");
+    }
+}
+
+#[test]
 fn frequencies_are_constant() {
     let id = "cpufreq-constant";
     let of = |file: &str, text: &str| {
@@ -178,6 +201,29 @@ fn neither_the_device_nor_its_port_sleeps() {
     assert_eq!(of(&[(format!("{port}/link/clkpm").as_str(), "1\n")]), Fail);
     assert_eq!(outcome_with(&host(), &[], &nic("veth0"), id), NotApplicable);
     assert_eq!(outcome_with(&host(), &[], &nic("eth9"), id), Unknown);
+    let without = |end: &str| {
+        let all = host().into_iter().filter(|(path, _)| !path.ends_with(end));
+        outcome_with(&all.collect::<Vec<_>>(), &[], &nic("eth0"), id)
+    };
+    assert_eq!(without("0000:01:00.0/power/control"), Unknown);
+    assert_eq!(
+        without("0000:01:00.0/config"),
+        Pass,
+        "its switches say that it does not sleep"
+    );
+    // A link of the interface that says where it is, without the one to its device.
+    let lost: Vec<_> = host()
+        .into_iter()
+        .filter(|(path, _)| !path.starts_with("sys/class/net/eth0"))
+        .chain([
+            (
+                "sys/class/net/eth0",
+                "->../../devices/pci0/0000:00:01.0/0000:01:00.0/net/eth0",
+            ),
+            ("sys/devices/pci0/0000:00:01.0/0000:01:00.0/net/eth0/ifindex", "2\n"),
+        ])
+        .collect();
+    assert_eq!(outcome_with(&lost, &[], &nic("eth0"), id), Unknown);
     // Neither switches nor the register can be read.
     let bare: Vec<_> = host()
         .into_iter()

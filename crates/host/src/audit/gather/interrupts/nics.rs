@@ -89,7 +89,11 @@ fn queues(reader: &Reader, name: &str) -> Result<Vec<String>, Unknown> {
     if queues.is_empty() {
         return Err(Unknown::unclear(format!("{folder}: no receive queue is listed")));
     }
-    Ok(queues.iter().map(|queue| format!("{folder}/{queue}")).collect())
+    // They are numbered without a gap (Linux 6.12: net/core/net-sysfs.c, rx_queue_add_kobject).
+    match (0..queues.len()).find(|number| !queues.contains(&format!("rx-{number}"))) {
+        Some(missing) => Err(Unknown::unclear(format!("{folder}: rx-{missing} is missing"))),
+        None => Ok(queues.iter().map(|queue| format!("{folder}/{queue}")).collect()),
+    }
 }
 
 /// CPUs to which the kernel passes received frames on.

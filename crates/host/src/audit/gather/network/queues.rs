@@ -3,6 +3,7 @@
 use units::CpuList;
 
 use crate::audit::facts::Subject;
+use crate::audit::gather::shared::unclear;
 use crate::audit::value::{Unknown, Value};
 use crate::cpu;
 use crate::nic::interface::ROOT;
@@ -11,8 +12,9 @@ use crate::reader::Reader;
 
 pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
     let queues = reader.names(&format!("{ROOT}/{name}/queues"), |queue| queue.starts_with("rx-"));
-    let queues = queues.map_err(Unknown::from).and_then(|queues| match queues.len() {
-        0 => Err(Unknown::absent(format!("{ROOT}/{name}/queues lists no receive queue"))),
+    // Every interface has receive queues, and the kernel lists them (Linux 6.12: net/core/net-sysfs.c, register_queue_kobjects).
+    let queues = queues.map_err(unclear).and_then(|queues| match queues.len() {
+        0 => Err(Unknown::unclear(format!("{ROOT}/{name}/queues lists no receive queue"))),
         count => Ok(Value::from(count)),
     });
     part.set_known("nic.queues", queues);

@@ -23,7 +23,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
 /// if6_seq_show). A kernel without IPv6 has no such file beside the others.
 fn ipv6_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
     let text = match reader.text("/proc/net/if_inet6") {
-        Err(error) if error.is_absent() && reader.exists("/proc/net/dev").unwrap_or(false) => String::new(),
+        Err(error) if error.is_absent() && has_no_ipv6(reader) => String::new(),
         text => text.map_err(unclear)?,
     };
     let mut own = 0;
@@ -41,6 +41,12 @@ fn ipv6_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
         }
     }
     Ok(own)
+}
+
+/// A kernel with IPv6 has its routes beside the addresses, whether there are any or not (Linux: net/ipv6/route.c).
+fn has_no_ipv6(reader: &Reader) -> bool {
+    let has = |path: &str| reader.exists(path).unwrap_or(true);
+    reader.exists("/proc/net/dev").unwrap_or(false) && !has("/proc/net/ipv6_route")
 }
 
 /// A number as the kernel writes it there. The address itself is left out of captures.

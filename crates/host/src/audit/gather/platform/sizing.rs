@@ -78,19 +78,25 @@ fn disk_gb(reader: &Reader) -> Result<f64, Unknown> {
     Ok((sectors as f64 * 512.0 / 1e8).round() / 10.0)
 }
 
-/// Interfaces with a clock of their own, which stamp frames in hardware. A speed that is not known counts: the link is down.
+/// Interfaces with a clock of their own, which stamp frames in hardware. A speed that the driver does not know counts: the link is down.
 fn ports(reader: &Reader) -> Result<Vec<String>, Unknown> {
     const GIGABIT: u32 = 1000;
-    let all = interface::all(reader).map_err(unclear)?;
-    let has_clock = |name: &str| {
-        let clocks = reader.names(&format!("/sys/class/net/{name}/device/ptp"), |clock| {
-            clock.starts_with("ptp")
-        });
-        clocks.is_ok_and(|clocks| !clocks.is_empty())
-    };
-    let fit = all.into_iter().filter(|one| {
-        let fast = one.speed_mbit.is_none_or(|speed| speed >= GIGABIT);
-        one.kind == InterfaceKind::Device && fast && has_clock(&one.name)
-    });
-    Ok(fit.map(|one| one.name).collect())
+    let mut fit = Vec::new();
+    let all = interface::all(reader).map_err(unclear)?.into_iter();
+    for one in all.filter(|one| one.kind == InterfaceKind::Device) {
+        let folder = format!("/sys/class/net/{}", one.name);
+        let clocks = match reader.names(&format!("{folder}/device/ptp"), |clock| clock.starts_with("ptp")) {
+            // A card without a clock has no such folder.
+            Err(error) if error.is_absent() => Vec::new(),
+            clocks => clocks.map_err(unclear)?,
+        };
+        // Every interface has that file, whatever can be read of it (Linux 6.12: net/core/net-sysfs.c).
+        if one.speed_mbit.is_none() && !reader.exists(&format!("{folder}/speed"))? {
+            return Err(Unknown::unclear(format!("{folder}/speed is missing")));
+        }
+        if !clocks.is_empty() && one.speed_mbit.is_none_or(|speed| speed >= GIGABIT) {
+            fit.push(one.name);
+        }
+    }
+    Ok(fit)
 }

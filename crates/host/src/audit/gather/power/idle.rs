@@ -61,15 +61,17 @@ fn states(reader: &Reader, cpu: u32) -> Result<Option<Vec<State>>, Unknown> {
         let number = |file: &str| reader.parsed::<u64>(&format!("{folder}/{name}/{file}"), "a number");
         let state = State {
             // The name is "POLL" in every driver (Linux 6.12: drivers/cpuidle/poll_state.c).
-            is_loop: reader
-                .line(&format!("{folder}/{name}/name"))
-                .is_ok_and(|name| name == "POLL"),
+            is_loop: reader.line(&format!("{folder}/{name}/name")).map_err(unclear)? == "POLL",
             latency_us: number("latency").map_err(unclear)? as f64,
             is_off: number("disable").map_err(unclear)? != 0,
         };
         numbered.push((name.trim_start_matches("state").parse().unwrap_or(u32::MAX), state));
     }
     numbered.sort_by_key(|(number, _)| *number);
+    // The kernel numbers them without a gap (Linux 6.12: drivers/cpuidle/sysfs.c).
+    if let Some((at, _)) = (0..).zip(&numbered).find(|(at, (number, _))| at != number) {
+        return Err(Unknown::unclear(format!("{folder}: state{at} is missing")));
+    }
     Ok(Some(numbered.into_iter().map(|(_, state)| state).collect()))
 }
 
@@ -95,10 +97,12 @@ pub(super) fn polls(reader: &Reader, cpu: u32) -> Result<bool, Unknown> {
     let Some(states) = states(reader, cpu)? else {
         return Ok(false);
     };
+    if states.iter().all(|state| !state.is_loop) {
+        return Ok(false);
+    }
     let limit = resume_limit_us(reader, cpu)?;
     let mut entered = states.iter().filter(|state| state.is_entered(limit));
-    let has_loop = states.iter().any(|state| state.is_loop);
-    Ok(has_loop && states.len() > 1 && entered.all(|state| state.is_loop))
+    Ok(states.len() > 1 && entered.all(|state| state.is_loop))
 }
 
 /// The smallest limit that leaves `cpu` its first state that is no loop, in us. 0 would be no limit at all.

@@ -1,11 +1,13 @@
 //! Power saving of the PCIe links of the interfaces that were named.
 
+use std::path::Path;
+
 use super::super::shared::{Search, nics, unclear};
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::error::HostError;
-use crate::nic::interface::ROOT;
+use crate::nic::interface::{ROOT, is_on_a_bus};
 use crate::reader::Reader;
 
 /// Switches of a link, as the folder `link` of its device has them.
@@ -24,13 +26,33 @@ pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: 
 /// The folder of its PCI device. Absent: it is on no PCI bus.
 fn device(reader: &Reader, name: &str) -> Result<String, Unknown> {
     reader.names(&format!("{ROOT}/{name}"), |_| false).map_err(unclear)?;
-    let place = reader.target(&format!("{ROOT}/{name}/device"))?;
-    let place = place.display().to_string();
+    let place = match reader.target(&format!("{ROOT}/{name}/device")) {
+        Err(error) if error.is_absent() && is_on_a_bus(reader, name) => return Err(unclear(error)),
+        place => place?.display().to_string(),
+    };
     // Behind virtio, the PCI device is the one above.
     let above = place.rsplit_once('/').map(|(above, _)| above.to_owned());
-    let on_pci = |place: &String| reader.exists(&format!("{place}/config")).unwrap_or(false);
-    let found = [Some(place), above].into_iter().flatten().find(on_pci);
-    found.ok_or_else(|| Unknown::absent(format!("{name} is on no PCI bus")))
+    let found = [Some(place.clone()), above]
+        .into_iter()
+        .flatten()
+        .find(|place| on_pci(reader, place));
+    found.ok_or_else(|| match reader.target(&format!("{place}/subsystem")) {
+        Ok(bus) => Unknown::absent(format!("{name} is on no PCI bus, but on {}", bus.display())),
+        Err(error) => Unknown::unclear(format!("which bus {name} is on: {error}")),
+    })
+}
+
+/// A device of the PCI bus, also where its registers are missing from a tree.
+fn on_pci(reader: &Reader, place: &str) -> bool {
+    is_address(Path::new(place)) || reader.exists(&format!("{place}/config")).unwrap_or(false)
+}
+
+/// `0000:09:00.0`
+fn is_address(place: &Path) -> bool {
+    let name = place.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let parts: Vec<&str> = name.split([':', '.']).collect();
+    let widths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    widths == [4, 2, 2, 1] && parts.concat().bytes().all(|octet| octet.is_ascii_hexdigit())
 }
 
 /// What of the device and of its port above saves power.
@@ -43,7 +65,7 @@ fn sleeps(reader: &Reader, place: &str) -> Result<Vec<String>, Unknown> {
     }
     let above = place.rsplit_once('/').map_or("", |(above, _)| above);
     for place in [place, above] {
-        if reader.exists(&format!("{place}/config")).unwrap_or(false) {
+        if on_pci(reader, place) {
             of_link(reader, place, &mut search);
         }
     }
@@ -54,6 +76,14 @@ fn of_link(reader: &Reader, place: &str, search: &mut Search) {
     let name = place.rsplit('/').next().unwrap_or(place);
     match reader.names(&format!("{place}/link"), |switch| SWITCHES.contains(&switch)) {
         Ok(switches) if !switches.is_empty() => {
+            // A switch of a link that cannot do it is missing, and so is one that was left out of a tree: the register tells.
+            if let Ok(Some(control)) = reader
+                .head(&format!("{place}/config"), 256)
+                .map(|space| link_control(&space))
+                && control & 0b11 != 0
+            {
+                search.add(format!("ASPM of {name} (link control)"));
+            }
             for switch in switches {
                 match reader.line(&format!("{place}/link/{switch}")) {
                     Ok(value) if value == "0" => {}
