@@ -14,7 +14,7 @@ mod parse;
 mod qdisc;
 pub(crate) mod request;
 
-pub use address::add_address;
+pub use address::{add_address, ipv4_addresses};
 pub use carrier::CarrierChange;
 pub use counters::{LinkCounters, LinkStatistics};
 pub use functions::{VirtualFunction, virtual_functions};

@@ -232,6 +232,11 @@ fn lines_of_the_log_are_told_apart() {
         "pcieport 0000:00:1c.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)",
         "pcieport 0000:00:1c.0: AER: Corrected error message received from 0000:02:00.0",
         "pcieport 0000:00:1c.0: AER: Corrected error received: 0000:02:00.0",
+        "ice 0000:65:00.0: The DDP package file was not found or could not be read. Entering Safe Mode",
+        "ice 0000:65:00.0: The DDP package file version is lower than the driver supports.  The driver requires version 1.3.x.x.  \
+         Please use an updated DDP Package file.  Entering Safe Mode.",
+        "ice 0000:65:00.0: The firmware loaded on the device is not compatible with the DDP package.  Please update the device's NVM.  \
+         Entering safe mode.",
     ];
     for line in alarms {
         let log = format!("whole\n5 {line}");

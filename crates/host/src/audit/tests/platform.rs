@@ -151,6 +151,34 @@ fn a_process_bus_has_no_ipv6_address() {
 }
 
 #[test]
+fn a_process_bus_has_no_ipv4_address_and_no_mdns() {
+    let nic = Parameters {
+        nics: vec!["eth0".to_owned()],
+        ..Parameters::default()
+    };
+    let of = |addresses: Option<&str>, groups: &str| {
+        let mut files = vec![("sys/class/net/eth0/ifindex", "2\n"), ("proc/net/dev_mcast", groups)];
+        files.extend(addresses.map(|text| (".answers/ipv4-addresses", text)));
+        outcome_with(&HOST, &files, &nic, "process-bus-without-ipv4")
+    };
+    let own = "2 eth0 1 0 010ccd040001\n";
+    assert_eq!(of(Some("eth0 = 0\neth1 = 1\n"), own), Pass);
+    assert_eq!(of(Some("eth0 = 1\n"), own), Fail);
+    for group in ["01005e0000fb", "3333000000fb"] {
+        assert_eq!(of(Some("eth0 = 0\n"), &format!("2 eth0 1 0 {group}\n")), Fail);
+        assert_eq!(
+            of(Some("eth0 = 0\n"), &format!("3 eth1 1 0 {group}\n")),
+            Pass,
+            "another's"
+        );
+    }
+    for addresses in [None, Some("eth1 = 0\n"), Some("eth0 = 'x'\n"), Some("[\n")] {
+        assert_eq!(of(addresses, own), Unknown, "{addresses:?}");
+    }
+    assert_eq!(of(Some("eth0 = 0\n"), "?\n"), Unknown);
+}
+
+#[test]
 fn the_hardware_suffices_for_the_relays() {
     let box_of = |cores: u32| -> Vec<(String, String)> {
         let siblings = (0..cores).map(|cpu| {

@@ -12,11 +12,14 @@ const PATH: &str = "/proc/net/dev_mcast";
 /// Groups of GOOSE and sampled values (IEC 61850-8-1 annex C: 01-0C-CD-01 to -04), and of AVTP (IEEE 1722: 91-E0-F0).
 const PROCESS_BUS: [&str; 2] = ["010ccd", "91e0f0"];
 
+/// The group of mDNS (RFC 6762) as addresses of frames: 224.0.0.251 (RFC 1112) and ff02::fb (RFC 2464).
+const MDNS: [&str; 2] = ["01005e0000fb", "3333000000fb"];
+
 /// The first kernel that hands a group with one macvlan on directly, and Red Hat's older one that may.
 const DIRECT_SINCE: f64 = 6_004.0;
 const BACKPORTED: &str = ".el9";
 
-/// Groups of the process bus, with the interface that joined each.
+/// Groups, with the interface that joined each.
 pub(super) struct Groups(Result<Vec<(String, String)>, Unknown>);
 
 impl Groups {
@@ -32,9 +35,16 @@ impl Groups {
         Self(text.and_then(|text| parse(&text)))
     }
 
+    /// Those of the process bus that some interfaces joined.
     fn joined(&self, interfaces: &[String]) -> Result<Vec<String>, Unknown> {
+        self.of(interfaces, &PROCESS_BUS)
+    }
+
+    /// Those that begin so.
+    fn of(&self, interfaces: &[String], begins: &[&str]) -> Result<Vec<String>, Unknown> {
         let all = self.0.as_ref().map_err(Clone::clone)?.iter();
-        let of_these = all.filter(|(interface, _)| interfaces.contains(interface));
+        let wanted = |group: &str| begins.iter().any(|begin| group.starts_with(begin));
+        let of_these = all.filter(|(interface, group)| interfaces.contains(interface) && wanted(group));
         Ok(of_these.map(|(_, group)| group.clone()).collect())
     }
 }
@@ -47,9 +57,7 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, Unknown> {
         let [_, name, _, _, group] = words[..] else {
             return Err(Unknown::unclear(format!("{PATH}: \"{line}\" has not five columns")));
         };
-        if PROCESS_BUS.iter().any(|begin| group.starts_with(begin)) {
-            groups.push((name.to_owned(), group.to_owned()));
-        }
+        groups.push((name.to_owned(), group.to_owned()));
     }
     Ok(groups)
 }
@@ -61,6 +69,10 @@ pub(super) fn gather(reader: &Reader, (links, groups, macvlans, kernel): Machine
     let known = links.find(name).map(|_| ());
     let own = known.clone().and_then(|()| groups.joined(&[name.to_owned()]));
     part.set("nic.groups", own);
+    part.set(
+        "nic.mdns-groups",
+        known.clone().and_then(|()| groups.of(&[name.to_owned()], &MDNS)),
+    );
     let children = links.upon(name).and_then(|upon| macvlans.among(&upon));
     let found = children.clone().and_then(|children| macvlans.settings(&children));
     let cutoff = found.clone().and_then(|found| match found.queued_above {

@@ -1,9 +1,13 @@
 //! What else the interfaces of the process bus carry.
 
+use toml::{Table, Value as Toml};
+
+use super::super::network::only_live;
 use super::super::shared::{nics, unclear};
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
+use crate::error::HostError;
 use crate::nic::interface::ROOT;
 use crate::reader::Reader;
 
@@ -15,8 +19,25 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         let routes = there.and_then(|_| routes.clone());
         part.set("nic.default-route", routes.map(|routes| routes.contains(&name)));
         part.set("nic.ipv6-addresses", ipv6_addresses(reader, &name));
+        part.set("nic.ipv4-addresses", ipv4_addresses(reader, &name));
         facts.add(Class::Nic, part);
     }
+}
+
+/// How many IPv4 addresses it has. No file tells which interface has one, only the kernel's answer; the addresses themselves are not kept.
+fn ipv4_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
+    let text = reader.answer("ipv4-addresses", || {
+        let all = sys::link::ipv4_addresses().map_err(|error| HostError::Undecided(error.to_string()))?;
+        let all = all.into_iter().map(|(name, count)| (name, Toml::Integer(count as i64)));
+        Ok(format!("# IPv4 addresses\n{}", all.collect::<Table>()))
+    });
+    let all = text.map_err(only_live)?.parse::<Table>();
+    let all = all.map_err(|error| Unknown::unclear(format!("the recorded answer on IPv4 addresses: {error}")))?;
+    let count = all
+        .get(name)
+        .and_then(Toml::as_integer)
+        .and_then(|count| u32::try_from(count).ok());
+    count.ok_or_else(|| Unknown::unclear(format!("the kernel says nothing of addresses of {name}")))
 }
 
 /// How many IPv6 addresses it has. `/proc/net/if_inet6` writes of each the address, four numbers and the name (Linux: net/ipv6/addrconf.c,
