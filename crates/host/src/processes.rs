@@ -84,7 +84,7 @@ pub(crate) fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, Hos
         let Ok(number) = id.parse() else { continue };
         match reader.line(&format!("/proc/{id}/comm")) {
             Ok(name) => running.entry(name).or_default().push(number),
-            Err(error) => nameless(reader, &id, error)?,
+            Err(error) => nameless(error)?,
         }
     }
     if running.is_empty() {
@@ -98,24 +98,20 @@ pub(crate) fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, Hos
     }
 }
 
-/// That a process has no name which is looked for: it ended while the list was read, gave itself an empty one, or recorded this tree, which
-/// leaves the name out.
+/// That a process has no name which is looked for: it ended while the list was read, which is so in a capture too, or gave itself an empty
+/// one.
 ///
 /// # Errors
-/// Its name cannot be read: any process may be the one that is looked for.
-pub(crate) fn nameless(reader: &Reader, id: &str, error: HostError) -> Result<(), HostError> {
-    let HostError::Unreadable { why, .. } = &error else {
-        return Ok(());
-    };
-    let is_self = || {
-        let own = reader.target("/proc/self");
-        own.is_ok_and(|own| own.file_name().is_some_and(|name| name == id))
-    };
-    let ended = *why == Unreadable::Errno(NO_PROCESS);
-    match ended || (error.is_absent() && (is_self() || !reader.exists(&format!("/proc/{id}"))?)) {
-        true => Ok(()),
-        false => Err(error),
+/// Its name is there and cannot be read: any process may be the one that is looked for.
+pub(crate) fn nameless(error: HostError) -> Result<(), HostError> {
+    match &error {
+        HostError::Unreadable { why, .. } if !why.is_absent() && !is_over(*why) => Err(error),
+        _ => Ok(()),
     }
+}
+
+fn is_over(why: Unreadable) -> bool {
+    matches!(why, Unreadable::Errno(NO_PROCESS) | Unreadable::Empty)
 }
 
 /// PTP hardware clocks with the name their driver gives them.

@@ -64,7 +64,7 @@ fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, U
         let name = match name(reader, &format!("/proc/{pid}")) {
             Ok(name) => name,
             Err(error) => {
-                nameless(reader, &pid, error).map_err(unclear)?;
+                nameless(error).map_err(unclear)?;
                 continue;
             }
         };
