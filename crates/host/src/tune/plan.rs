@@ -87,10 +87,9 @@ fn step(host: &Host, audit: &Audit, finding: &Finding) -> Step {
 fn of_part(host: &Host, audit: &Audit, finding: &Finding, part: &PartFinding) -> Result<Vec<Operation>, String> {
     let subject = subject(audit, finding, part);
     let filled = |text: &str| fill(text, &audit.facts, subject).map_err(|unknown| unknown.text);
-    let mut operations = Vec::new();
-    for write in &finding.rule.remedy.write {
-        operations.push(Operation::write(filled(&write.to)?, filled(&write.value)?));
-    }
+    let writes = finding.rule.remedy.write.iter();
+    let writes = writes.map(|write| Ok((filled(&write.to)?, filled(&write.value)?)));
+    let mut operations = writes_here(host, writes.collect::<Result<_, String>>()?);
     if let Some(action) = &finding.rule.remedy.action {
         operations.extend(actions::operations(action, &host.reader, &audit.facts, subject)?);
     }
@@ -105,4 +104,13 @@ fn subject<'a>(audit: &'a Audit, finding: &Finding, part: &PartFinding) -> Optio
         .map_or(&[][..], |class| audit.facts.parts(class))
         .iter();
     parts.find(|known| known.name == part.part)
+}
+
+/// The writes without those of files that this kernel does not have, where it has others: kernels differ in their switches, and what a kernel
+/// lacks it does not do.
+fn writes_here(host: &Host, writes: Vec<(String, String)>) -> Vec<Operation> {
+    let is_here = |path: &str| host.reader.exists(path).unwrap_or(true);
+    let has_any = writes.iter().any(|(path, _)| is_here(path));
+    let kept = writes.into_iter().filter(|(path, _)| !has_any || is_here(path));
+    kept.map(|(path, value)| Operation::write(path, value)).collect()
 }

@@ -18,6 +18,14 @@ const MIB_OF_PAGE: f64 = 1024.0;
 pub(super) fn gather(reader: &Reader, _: &Parameters, facts: &mut Facts) {
     facts.set("hugepages.wanted-pages", pages(reader, facts));
     facts.set("workqueue.boot-cpus", boot_cpus(facts));
+    let line = reader.text("/proc/cmdline").map_err(unclear);
+    let words = |line: String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    facts.set("kernel.arguments", line.map(words));
+    for part in facts.parts_mut(Class::RtCpu) {
+        let path = format!("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_max_freq", part.name);
+        let highest = reader.parsed::<u64>(&path, "a frequency in kHz");
+        part.set("cpufreq.highest-khz", highest.map(|khz| khz as f64).map_err(unclear));
+    }
     for part in facts.parts_mut(Class::Nic) {
         let path = path(reader, &part.name);
         part.set("nic.path", path);

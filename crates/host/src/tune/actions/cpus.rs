@@ -23,17 +23,7 @@ pub(super) fn online(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// The lowest frequency of a CPU becomes its highest.
-pub(super) fn fixed_frequency(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
-    let folder = format!("{CPUS}/cpu{}/cpufreq", scene.part()?.name);
-    raised(
-        scene,
-        &format!("{folder}/scaling_min_freq"),
-        &format!("{folder}/scaling_max_freq"),
-    )
-}
-
-/// The same of the clock that cache and mesh of each die have.
+/// The lowest frequency of the clock that cache and mesh of each die have becomes its highest.
 pub(super) fn uncore_frequency(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let folder = format!("{CPUS}/intel_uncore_frequency");
     let dies = scene.names(&folder, |name| {

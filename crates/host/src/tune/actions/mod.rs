@@ -22,12 +22,11 @@ use crate::reader::Reader;
 
 type Action = fn(&Scene<'_>) -> Result<Vec<Operation>, String>;
 
-const ACTIONS: [(&str, Action); 30] = [
+const ACTIONS: [(&str, Action); 29] = [
     ("irq-affinity", interrupts::affinity),
     ("rps-off", interrupts::steering_off),
     ("irq-thread-priority", threads::of_interrupts),
     ("cpus-online", cpus::online),
-    ("fixed-frequency", cpus::fixed_frequency),
     ("uncore-frequency", cpus::uncore_frequency),
     ("pcie-aspm", cpus::links_awake),
     ("cpuset-partition", groups::partition),

@@ -10,18 +10,19 @@ use crate::audit::definition::{document, needless_places};
 const MOST_EDITS: usize = 2000;
 
 /// Elements that are told apart by an attribute.
-const KEYS: [(&str, &str); 6] = [
+const KEYS: [(&str, &str); 7] = [
     ("vcpupin", "vcpu"),
     ("iothreadpin", "iothread"),
     ("timer", "name"),
     ("feature", "name"),
     ("controller", "type"),
     ("cachetune", "vcpus"),
+    ("hostdev", "type"),
 ];
 /// Of these there is one only, for all.
 const ALONE: [&str; 2] = ["vcpusched", "page"];
 /// Changed where they are, each of them, and never added.
-const WHERE_THERE: [&str; 2] = ["disk", "watchdog"];
+const WHERE_THERE: [&str; 3] = ["disk", "watchdog", "hostdev"];
 /// Attributes that stay where the definition has them.
 const KEPT: [(&str, &str); 6] = [
     ("clock", "offset"),

@@ -186,6 +186,13 @@ fn fragments_go_where_they_belong() {
         assert_eq!(merged(before, fragment).as_deref(), Ok(after));
     }
     assert!(merged("<domain/>", "<hostdev>").is_err());
+    let devices =
+        "<domain><devices><hostdev type='usb' managed='no'/><hostdev type='pci' managed='no'/></devices></domain>";
+    let managed = merged(devices, "<devices><hostdev type='pci' managed='yes'/></devices>").expect("whole XML");
+    assert_eq!(
+        managed,
+        devices.replace("type='pci' managed='no'", "type='pci' managed='yes'")
+    );
 }
 
 #[test]

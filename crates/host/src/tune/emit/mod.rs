@@ -10,11 +10,11 @@ mod tests;
 use std::fmt::Write;
 
 use super::harm::harm;
-use crate::audit::Audit;
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::finding::{Finding, Outcome, PartFinding};
 use crate::audit::template::fill;
 use crate::audit::value::Value;
+use crate::audit::{Audit, REPEATED};
 
 /// For which tools settings can be made.
 pub const KINDS: [&str; 14] = [
@@ -156,16 +156,28 @@ impl<'a> Open<'a> {
         Some(subject)
     }
 
-    /// The kernel arguments in one line; of two for the same thing the first counts, which comes from the finding that matters more.
+    /// The kernel arguments in one line; of two for the same thing the first counts, which comes from the finding that matters more. Those that
+    /// the machine was started with are left out, and other values of the same name are to be taken out: the kernel may take either of two.
     fn arguments(&self, left_out: &mut Vec<String>) -> String {
         let mut found: Vec<String> = Vec::new();
         for line in self.lines("kernel-args", left_out) {
             for argument in line.text.split_whitespace() {
-                let name = |argument: &str| argument.split('=').next().unwrap_or(argument).replace('-', "_");
-                if !found.iter().any(|known| name(known) == name(argument)) {
+                if !found.iter().any(|known| name_of(known) == name_of(argument)) {
                     found.push(argument.to_owned());
                 }
             }
+        }
+        let booted = match self.audit.facts.get(None, "kernel.arguments") {
+            Ok(Value::List(booted)) => booted,
+            _ => Vec::new(),
+        };
+        found.retain(|argument| !booted.contains(argument));
+        for argument in &found {
+            let others = booted.iter().filter(|other| name_of(other) == name_of(argument));
+            let others = others.filter(|_| !REPEATED.contains(&name_of(argument).as_str()));
+            left_out.extend(others.map(|other| {
+                format!("by hand: take {other} out of the kernel's arguments: {argument} is in its place")
+            }));
         }
         found.join(" ")
     }
@@ -247,6 +259,11 @@ impl<'a> Open<'a> {
         }
         found
     }
+}
+
+/// The name of a kernel argument; the kernel takes `-` and `_` for the same.
+fn name_of(argument: &str) -> String {
+    argument.split('=').next().unwrap_or(argument).replace('-', "_")
 }
 
 /// A name of an interface that means nothing but itself in a rule of udev, a unit, a shell's command, a playbook. The kernel allows more

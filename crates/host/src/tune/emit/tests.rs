@@ -223,6 +223,19 @@ fn every_fragment_of_a_rule_is_well_formed() {
     assert!(count > 20, "{count}");
 }
 
+/// Commands of modprobe.d(5) of kmod 30: it passes over every other line.
+#[test]
+fn every_line_for_modprobe_is_a_command_of_its_files() {
+    let rules = built_in().into_iter().flat_map(|(_, rules)| rules.rules);
+    for rule in rules {
+        for line in rule.remedy.emit.get("modprobe").into_iter().flatten() {
+            let command = line.split(' ').next().unwrap_or_default();
+            let known = ["alias", "blacklist", "install", "options", "remove", "softdep"];
+            assert!(known.contains(&command), "{}: {line}", rule.id);
+        }
+    }
+}
+
 const TWO: &str = "services:\n  a: {image: x}\n  b: {image: x}\n";
 
 #[test]

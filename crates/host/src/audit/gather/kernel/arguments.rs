@@ -12,7 +12,7 @@ use crate::isolation;
 use crate::reader::Reader;
 
 /// Arguments that may stand more than once, each time for something else.
-const REPEATED: [&str; 2] = ["hugepagesz", "hugepages"];
+pub(crate) const REPEATED: [&str; 2] = ["hugepagesz", "hugepages"];
 /// From this version on each kind of isolation has its own CPUs; before, the second list was dropped unless it was the same.
 const OWN_LISTS_SINCE: f64 = 5018.0;
 

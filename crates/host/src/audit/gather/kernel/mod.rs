@@ -1,6 +1,6 @@
 //! The kernel: its build, its command line, its log, its tracers.
 
-mod arguments;
+pub(crate) mod arguments;
 mod boot;
 mod log;
 mod tracing;
