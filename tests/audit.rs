@@ -238,6 +238,38 @@ fn a_capture_gives_the_same_findings() {
     assert_eq!(both.status.code(), Some(2));
 }
 
+/// A tree as a tar file, as `tar` makes it.
+fn packed(folder: &Path, tar: &Path) {
+    let status = std::process::Command::new("tar")
+        .args(["-cf", text(tar), "-C", text(folder), "."])
+        .status();
+    assert!(status.expect("tar starts").success());
+}
+
+/// What was read of every recorded host from a folder is read alike from a file, without a copy of it on the disk: a program that is killed
+/// leaves nothing, since nothing was there.
+#[test]
+fn a_file_gives_the_findings_of_its_tree_and_is_nowhere_unpacked() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (tar, temporary) = (directory.path().join("host.tar"), directory.path().join("tmp"));
+    fs::create_dir(&temporary).expect("a folder");
+    for name in names() {
+        packed(&hosts().join(&name).join("root"), &tar);
+        let from_folder = json(&audit(&name, &["--json", "--observe", "0s"]));
+        let mut words = of_host(&name);
+        text(&tar).clone_into(&mut words[2]);
+        let mut command = support::triptime();
+        command
+            .args(words)
+            .args(["--json", "--observe", "0s"])
+            .current_dir(hosts());
+        // Nothing can be made in a folder that is none.
+        let output = command.env("TMPDIR", temporary.join("none")).output();
+        let from_file = json(&output.expect("the binary starts"));
+        assert_eq!(findings(&from_folder), findings(&from_file), "{name}");
+    }
+}
+
 /// A ptp4l with arguments that decide findings: how it was started is in the capture, secrets are not.
 #[test]
 fn a_capture_keeps_how_daemons_of_time_were_started() {

@@ -44,7 +44,7 @@ fn record(folder: &Path) -> Result<(), Box<dyn Error>> {
         return Err(format!("{} exists: remove it first", root.display()).into());
     }
     fs::create_dir_all(&root)?;
-    let host = Host::remembering();
+    let host = Host::live().remembering();
     host.facts();
     host.audit(&told::parameters(folder), &[]);
     for (path, entry) in host.capture(Processes::Few).entries {

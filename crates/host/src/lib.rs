@@ -22,6 +22,7 @@ mod cpu;
 mod cpuinfo;
 mod error;
 mod fact;
+mod files;
 mod firmware;
 mod hypervisor;
 mod idle;
@@ -58,6 +59,7 @@ pub use connection::ssh_client;
 pub use container::Container;
 pub use error::{HostError, Unreadable};
 pub use fact::to_text;
+pub use files::{Held, Member};
 pub use hypervisor::{Hypervisor, HypervisorKind};
 pub use idle::DeepIdle;
 pub use installed::{InstalledKernel, InstalledKernels};
@@ -98,10 +100,21 @@ impl Host {
         })
     }
 
-    /// As [`Host::live`], and remembers everything it reads, for [`Host::capture`].
-    pub fn remembering() -> Self {
+    /// As [`Host::at`], of a tree in memory.
+    ///
+    /// # Errors
+    /// Its `.unreadable` has a line that names no errno.
+    pub fn held(tree: Held) -> Result<Self, HostError> {
+        Ok(Self {
+            reader: Reader::of_held(tree)?,
+        })
+    }
+
+    /// Remembers from now on everything it reads, for [`Host::capture`].
+    #[must_use]
+    pub fn remembering(self) -> Self {
         Self {
-            reader: Reader::new(Path::new("/")).remembering(),
+            reader: self.reader.remembering(),
         }
     }
 

@@ -2,8 +2,6 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use units::CpuList;
 
 use crate::error::{HostError, Unreadable};
-use crate::resolve::{resolve, under};
+use crate::files::{Files, Held, Kind};
+use crate::resolve::resolve;
 
 /// Most bytes of a file with one value: sysfs hands out at most one page.
 const LINE_BYTES: u64 = 4096;
@@ -45,7 +44,7 @@ struct Kept {
 /// Reads files under a root directory.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    root: PathBuf,
+    files: Files,
     live: bool,
     refusals: BTreeMap<PathBuf, Unreadable>,
     /// Folders that are there and no links.
@@ -58,7 +57,7 @@ pub(crate) struct Reader {
 impl Reader {
     pub(crate) fn new(root: &Path) -> Self {
         Self {
-            root: root.to_owned(),
+            files: Files::On(root.to_owned()),
             live: true,
             refusals: BTreeMap::new(),
             folders: Mutex::default(),
@@ -73,29 +72,42 @@ impl Reader {
             path: path.display().to_string(),
             why,
         };
-        fs::read_dir(root).map_err(|error| failed(root, Unreadable::from_io(&error)))?;
-        let path = root.join(REFUSALS);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(&path, Unreadable::from_io(&error))),
+        let files = Files::On(root.to_owned());
+        files
+            .names(Path::new("/"))
+            .map_err(|error| failed(root, Unreadable::from_io(&error)))?;
+        Self::recorded(files, &root.join(REFUSALS))
+    }
+
+    /// Of a recorded tree in memory, with its refusals.
+    pub(crate) fn of_held(held: Held) -> Result<Self, HostError> {
+        Self::recorded(Files::Held(held), Path::new(REFUSALS))
+    }
+
+    /// With the refusals of a tree, which are shown as the file `path`.
+    fn recorded(files: Files, path: &Path) -> Result<Self, HostError> {
+        let shown = path.display().to_string();
+        let failed = |why| HostError::Unreadable {
+            path: shown.clone(),
+            why,
         };
+        let bytes = match files.head(&Path::new("/").join(REFUSALS), TEXT_BYTES) {
+            Err(why) if why.is_absent() => Ok(Vec::new()),
+            bytes => bytes.map_err(failed),
+        }?;
+        let text = String::from_utf8(bytes).map_err(|_| failed(Unreadable::NotText))?;
         let mut refusals = BTreeMap::new();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let refusal = line
                 .split_once(' ')
                 .and_then(|(name, path)| Some((path, Unreadable::from_name(name)?)));
             let (refused, why) = refusal.ok_or_else(|| {
-                HostError::unexpected(
-                    &path.display().to_string(),
-                    "an errno and a path, such as EACCES /proc/1/environ",
-                    line,
-                )
+                HostError::unexpected(&shown, "an errno and a path, such as EACCES /proc/1/environ", line)
             })?;
             refusals.insert(PathBuf::from(refused), why);
         }
         Ok(Self {
-            root: root.to_owned(),
+            files,
             live: false,
             refusals,
             folders: Mutex::default(),
@@ -150,7 +162,7 @@ impl Reader {
 
     fn bytes_now(&self, path: &str, most: u64) -> Result<Vec<u8>, HostError> {
         self.read(path, |place| {
-            let bytes = read_head(place, most + 1)?;
+            let bytes = self.files.head(place, most + 1)?;
             if bytes.len() as u64 > most {
                 Err(Unreadable::TooLong)
             } else {
@@ -161,7 +173,7 @@ impl Reader {
 
     /// The first `count` bytes of a file, fewer when it is shorter.
     pub(crate) fn head(&self, path: &str, count: u64) -> Result<Vec<u8>, HostError> {
-        self.read(path, |place| read_head(place, count))
+        self.read(path, |place| self.files.head(place, count))
     }
 
     fn read(&self, path: &str, read: impl FnOnce(&Path) -> Result<Vec<u8>, Unreadable>) -> Result<Vec<u8>, HostError> {
@@ -170,7 +182,7 @@ impl Reader {
             why,
         };
         let place = self.resolve(path).map_err(failed)?;
-        let bytes = read(&under(&self.root, &place));
+        let bytes = read(&place);
         self.remember(&place, || match &bytes {
             Ok(bytes) => Touched::File(bytes.clone()),
             Err(why) => Touched::Refused(*why),
@@ -259,9 +271,12 @@ impl Reader {
             why,
         };
         let place = self.resolve(path).map_err(failed)?;
-        let listing = fs::read_dir(under(&self.root, &place)).map_err(|error| failed(Unreadable::from_io(&error)))?;
-        let entries = listing.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut names: Vec<String> = entries.filter(|name| is_plain(name) && wanted(name)).collect();
+        let listing = self.files.names(&place);
+        let listing = listing.map_err(|error| failed(Unreadable::from_io(&error)))?;
+        let mut names: Vec<String> = listing
+            .into_iter()
+            .filter(|name| is_plain(name) && wanted(name))
+            .collect();
         names.sort_by(|a, b| natural_key(a).cmp(&natural_key(b)));
         self.remember(&place, || Touched::Directory(names.clone()));
         Ok(names)
@@ -277,16 +292,16 @@ impl Reader {
         Ok(place)
     }
 
-    /// Where a path as seen from the root is on the disk.
+    /// Where a path as seen from the root is on the disk; empty for a tree in memory.
     pub(crate) fn on_disk(&self, path: &Path) -> PathBuf {
-        under(&self.root, path)
+        self.files.on_disk(path)
     }
 
     /// Whether something is at the path.
     pub(crate) fn exists(&self, path: &str) -> Result<bool, HostError> {
         match self.resolve(path) {
             Ok(place) => {
-                let directory = under(&self.root, &place).is_dir();
+                let directory = matches!(self.files.kind(&place), Ok(Kind::Folder));
                 self.remember(&place, || {
                     if directory {
                         Touched::Directory(Vec::new())
@@ -321,7 +336,7 @@ impl Reader {
         let refused = |place: &Path| self.refusals.get(place).copied();
         let linked = |from: &Path, to: &Path| self.remember(from, || Touched::Link(to.to_owned()));
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
-        resolve(&self.root, path, refused, linked, &mut folders).map_err(|(place, why)| {
+        resolve(&self.files, path, refused, linked, &mut folders).map_err(|(place, why)| {
             self.remember(&place, || Touched::Refused(why));
             why
         })
@@ -352,21 +367,6 @@ impl Reader {
 fn is_of_process(path: &str) -> bool {
     let number = path.strip_prefix("/proc/");
     number.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// The first `count` bytes of a regular file. Pipes and devices are not opened: that could block or act.
-fn read_head(path: &Path, count: u64) -> Result<Vec<u8>, Unreadable> {
-    let failed = |error: std::io::Error| Unreadable::from_io(&error);
-    if !fs::symlink_metadata(path).map_err(failed)?.is_file() {
-        return Err(Unreadable::NotAFile);
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path)
-        .map_err(failed)?
-        .take(count)
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
-    Ok(bytes)
 }
 
 fn not_blank(path: &str, text: String) -> Result<String, HostError> {

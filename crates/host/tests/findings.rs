@@ -2,16 +2,17 @@
 
 mod told;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use host::Host;
 use host::audit::finding::Outcome;
 use host::audit::parameters::Parameters;
+use host::capture::{Entry, Processes};
+use host::{Held, Host, Member};
 use told::{findings, parameters};
 
 /// Rules that are content without a file, or with an empty one: the end of its path, what is wrong with it, and why that is right.
@@ -36,6 +37,73 @@ const FINE_WITHOUT: [(&str, &str, &[&str], &str); 4] = [
         "a machine without IPv6 addresses has an empty list",
     ),
 ];
+
+/// A capture as a tree in memory, as its tar file is read.
+fn held(host: &Host) -> Held {
+    let mut tree = Held::default();
+    let entries = host.capture(Processes::All).entries;
+    let known: HashSet<PathBuf> = entries.iter().map(|(path, _)| PathBuf::from(path)).collect();
+    for (path, entry) in entries {
+        let place = Path::new(&path);
+        let member = match entry {
+            Entry::File(bytes) => Member::File(bytes),
+            Entry::Link(to) => Member::Link(to),
+            Entry::Directory(names) => {
+                for (name, is_folder) in names {
+                    let member = if is_folder {
+                        Member::Folder
+                    } else {
+                        Member::File(Vec::new())
+                    };
+                    if !known.contains(&place.join(&name)) {
+                        assert!(tree.add(&place.join(name), member));
+                    }
+                }
+                Member::Folder
+            }
+        };
+        assert!(tree.add(place, member), "{path}");
+    }
+    tree
+}
+
+/// Without secrets, addresses and identifiers every rule says the same.
+#[test]
+fn a_capture_of_every_machine_gives_its_findings() {
+    let mut wrong = Vec::new();
+    for machine in machines() {
+        let parameters = parameters(&machine);
+        let host = Host::at(&machine.join("root")).expect("a tree").remembering();
+        let told = host.audit(&parameters, &[]);
+        let again = Host::held(held(&host)).expect("a tree").audit(&parameters, &[]);
+        let said = |audit: host::audit::Audit| {
+            let parts = audit.findings.into_iter().flat_map(|finding| {
+                let id = finding.rule.id.clone();
+                let parts = finding.parts.into_iter();
+                parts.map(move |part| {
+                    (
+                        (id.clone(), part.part),
+                        (part.outcome, format!("{:?} {}", part.live, part.reason)),
+                    )
+                })
+            });
+            parts.collect::<BTreeMap<_, _>>()
+        };
+        let (told, again) = (said(told), said(again));
+        let outcome = |of: &BTreeMap<_, (Outcome, String)>, which| of.get(which).map(|(outcome, _)| *outcome);
+        for which in told.keys().chain(again.keys()) {
+            let both = (outcome(&told, which), outcome(&again, which));
+            if both.0 != both.1 {
+                wrong.push(format!(
+                    "{}: {which:?} {both:?}: {:?}",
+                    machine.display(),
+                    again.get(which)
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
 
 /// No audit takes the CPU for longer, in a build without optimisation.
 const LONGEST: Duration = Duration::from_secs(10);

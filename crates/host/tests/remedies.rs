@@ -305,7 +305,7 @@ impl Twin {
     fn mask(&self, unit: &str) {
         match unit {
             "swap.target" => {
-                fs::write(self.root().join("proc/swaps"), "Filename\tType\tSize\tUsed\tPriority\n").expect("swaps")
+                fs::write(self.root().join("proc/swaps"), "Filename\tType\tSize\tUsed\tPriority\n").expect("swaps");
             }
             service => {
                 let name = format!("{}\n", service.trim_end_matches(".service"));

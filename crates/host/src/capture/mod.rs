@@ -45,7 +45,7 @@ pub struct Capture {
 impl Capture {
     /// Of what was read.
     pub fn of(touched: &[(String, Touched)], processes: Processes) -> Self {
-        let own = std::process::id().to_string();
+        let own = own(touched);
         let mut neutral = Neutral::of(touched);
         let (mut entries, mut refused) = (Vec::new(), String::new());
         let parents = parents(touched);
@@ -53,22 +53,28 @@ impl Capture {
         for (path, what) in touched.iter().filter(|(path, what)| {
             is_wanted(path, what, &own, processes) || (processes == Processes::All && asked.contains(path))
         }) {
-            let place = path.replacen(&format!("/proc/{own}"), &format!("/proc/{OWN_PROCESS}"), 1);
-            let place = neutral.path(&place);
+            let place = neutral.path(&as_own(path, &own));
             let inside = place.trim_start_matches('/').to_owned();
             match what {
                 Touched::File(bytes) => entries.push((inside, Entry::File(neutral.file(path, bytes)))),
-                Touched::Link(_) if path == "/proc/self" => entries.push((inside, Entry::Link(OWN_PROCESS.into()))),
+                Touched::Link(_) if path == "/proc/self" => {
+                    entries.push((inside, Entry::Link(stands_for(&own).into())));
+                }
                 Touched::Link(to) => {
                     let to = neutral.path(&to.display().to_string());
                     entries.push((inside, Entry::Link(to.into())));
                 }
                 Touched::Directory(names) => {
-                    entries.push((inside, directory(path, names, &parents, &mut neutral)));
+                    let mut folder = directory(path, names, &parents, &mut neutral);
+                    if path == "/proc" {
+                        folder = with_own(folder, &own);
+                    }
+                    entries.push((inside, folder));
                 }
                 Touched::Refused(why) => {
                     if let Some(name) = why.errno_name().filter(|_| !why.is_absent()) {
                         refused.push_str(&format!("{name} {place}\n"));
+                        entries.extend(above(&inside, touched));
                     }
                 }
             }
@@ -83,6 +89,50 @@ impl Capture {
     }
 }
 
+/// The number of the process that read: `/proc/self` leads to it, on this machine and in a tree.
+fn own(touched: &[(String, Touched)]) -> String {
+    let mut links = touched.iter().filter(|(path, _)| path == "/proc/self");
+    let number = links.find_map(|(_, what)| match what {
+        Touched::Link(to) => Some(to.file_name()?.to_string_lossy().into_owned()),
+        _ => None,
+    });
+    number.unwrap_or_else(|| std::process::id().to_string())
+}
+
+/// The number in the tree for the process that read; the first process of a container stays the first.
+fn stands_for(own: &str) -> &str {
+    if own == "1" { own } else { OWN_PROCESS }
+}
+
+/// The list of processes with that number.
+fn with_own(folder: Entry, own: &str) -> Entry {
+    let Entry::Directory(mut names) = folder else {
+        return folder;
+    };
+    for (name, _) in &mut names {
+        if name == own {
+            stands_for(own).clone_into(name);
+        }
+    }
+    Entry::Directory(names)
+}
+
+/// The path with that number.
+fn as_own(path: &str, own: &str) -> String {
+    let folder = format!("/proc/{own}");
+    match path.strip_prefix(&folder) {
+        Some(inside) if inside.is_empty() || inside.starts_with('/') => format!("/proc/{}{inside}", stands_for(own)),
+        _ => path.to_owned(),
+    }
+}
+
+/// The folder in which a path was refused, where nothing else was read in it: without it the path would be absent, and not refused.
+fn above(inside: &str, touched: &[(String, Touched)]) -> Option<(String, Entry)> {
+    let folder = Path::new(inside).parent()?.display().to_string();
+    let is_known = touched.iter().any(|(path, _)| path.trim_start_matches('/') == folder);
+    (!is_known && !folder.is_empty()).then_some((folder, Entry::Directory(Vec::new())))
+}
+
 fn is_wanted(path: &str, what: &Touched, own: &str, processes: Processes) -> bool {
     let process = path
         .strip_prefix("/proc/")
@@ -90,8 +140,9 @@ fn is_wanted(path: &str, what: &Touched, own: &str, processes: Processes) -> boo
     match (process.filter(|name| is_number(name)), processes) {
         (None, Processes::Few) => path != "/proc",
         (None, Processes::All) => true,
-        (Some(number), _) if number == own => !path.ends_with("/comm"),
         (Some("1" | "2"), _) => true,
+        (Some(number), Processes::All) if number == own => true,
+        (Some(number), Processes::Few) if number == own => !path.ends_with("/comm"),
         (Some(_), Processes::All) => !path.ends_with("/environ") && !path.ends_with("/cmdline"),
         (Some(_), Processes::Few) => match what {
             Touched::File(name) => is_service(String::from_utf8_lossy(name).trim()),

@@ -11,6 +11,12 @@ use crate::reader::Touched;
 const SECRET: [&str; 6] = ["pass", "secret", "token", "privkey", "psk", "credential"];
 /// Options behind which a name and a password stand (`curl -u`).
 const LOGIN: [&str; 3] = ["-u", "--user", "--proxy-user"];
+/// Words behind which a password stands without a sign (GRUB, `.netrc`, options).
+const PASSWORD: [&str; 4] = ["password", "passwd", "--password", "--passphrase"];
+/// Mounts of the kernel's own file systems, which rules ask for (cgroup2 begins like cgroup).
+const KERNEL_MOUNTS: [&str; 3] = [" - cgroup", " - tracefs ", " - resctrl "];
+/// The name of the first process that starts services and slices.
+const SYSTEMD: &str = "systemd";
 /// Stands for a secret.
 const HIDDEN: &str = "(hidden)";
 /// How a hash of GRUB begins.
@@ -56,7 +62,8 @@ impl Neutral {
         let text = String::from_utf8_lossy(bytes);
         let kept = match path {
             "/proc/sys/kernel/hostname" => return b"host\n".to_vec(),
-            "/proc/1/comm" => return b"init\n".to_vec(),
+            // Rules ask whether it is systemd; any other name may be that of an application in a container.
+            "/proc/1/comm" if text.trim() != SYSTEMD => return b"init\n".to_vec(),
             "/proc/1/environ" => text
                 .split_inclusive('\0')
                 .filter(|entry| entry.starts_with("container="))
@@ -67,9 +74,9 @@ impl Neutral {
                 .collect(),
             _ if is_of_process(path, "cmdline") => return self.arguments(&text),
             "/proc/cmdline" => text.split(" -- ").next().unwrap_or("").trim_end().to_owned() + "\n",
-            _ if path.ends_with("/mountinfo") => {
-                lines(&text, |line| line.contains(" / / ") || line.contains(" - cgroup"))
-            }
+            _ if path.ends_with("/mountinfo") => lines(&text, |line| {
+                line.contains(" / / ") || KERNEL_MOUNTS.iter().any(|kind| line.contains(kind))
+            }),
             _ if path.ends_with("/status") => lines(&text, |line| !line.starts_with("Name:")),
             _ if path == "/proc/stat" => lines(&text, |line| line.starts_with("cpu")),
             _ => text.into_owned(),
@@ -109,7 +116,7 @@ impl Neutral {
 
     /// What was replaced or left out, for a person.
     pub(super) fn left_out(&self, processes: Processes) -> Vec<String> {
-        let mut left = vec!["host name, init's arguments, mounts other than / and control groups".to_owned()];
+        let mut left = vec!["host name, init's arguments, mounts other than / and the kernel's own".to_owned()];
         left.push(match processes {
             Processes::Few => "other processes".to_owned(),
             Processes::All => "arguments and environments of processes, but for the arguments of daemons of time, irqbalance and logins \
@@ -144,7 +151,8 @@ impl Neutral {
         while let Some(at) = rest.find(['=', ':', '>']) {
             let (before, after) = (&rest[..=at], &rest[at + 1..]);
             out.push_str(before);
-            let (open, value, behind) = value_of(before, after);
+            let line = out.rsplit('\n').next().unwrap_or_default();
+            let (open, value, behind) = value_of(line, after);
             if value.is_empty() {
                 rest = after;
                 continue;
@@ -159,25 +167,42 @@ impl Neutral {
         self.without_logins(&without_hashes)
     }
 
-    /// `-u NAME:PASSWORD`, and `//NAME:PASSWORD@` in an address.
+    /// `-u NAME:PASSWORD`, `//NAME:PASSWORD@` in an address, and what stands behind the word `password` without a sign: the last word of GRUB's
+    /// `password NAME PASSWORD`, else the next one.
     fn without_logins(&mut self, text: &str) -> String {
-        let (mut out, mut before) = (String::with_capacity(text.len()), "");
-        for word in text.split_inclusive(char::is_whitespace) {
-            let bare = word.trim_end();
-            let of_address = bare
-                .split_once("://")
-                .and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?)));
-            let hidden = match of_address {
-                Some((scheme, (login, host))) if login.contains(':') => Some(format!("{scheme}://{HIDDEN}@{host}")),
-                _ if LOGIN.contains(&before) && bare.contains(':') => Some(HIDDEN.to_owned()),
-                _ => None,
+        let mut out = String::with_capacity(text.len());
+        for line in text.split_inclusive('\n') {
+            let words: Vec<&str> = line.split_inclusive(char::is_whitespace).collect();
+            let is_sign = |at: usize| words.get(at).is_some_and(|word| word.starts_with(['=', ':']));
+            let is_bare = |at: usize| {
+                let word = words.get(at);
+                word.is_some_and(|word| PASSWORD.contains(&word.trim_end())) && !is_sign(at + 1)
             };
-            self.secrets += usize::from(hidden.is_some());
-            out.push_str(hidden.as_deref().unwrap_or(bare));
-            out.push_str(&word[bare.len()..]);
-            before = bare;
+            let of_grub = (words.len() == 3 && is_bare(0)).then_some(2);
+            for (at, word) in words.iter().enumerate() {
+                let is_secret = of_grub == Some(at) || (of_grub.is_none() && at > 0 && is_bare(at - 1));
+                let before = at.checked_sub(1).map_or("", |before| words[before].trim_end());
+                out.push_str(&self.without_login(word, before, is_secret));
+            }
         }
         out
+    }
+
+    /// A word with the blank behind it.
+    fn without_login(&mut self, word: &str, before: &str, is_secret: bool) -> String {
+        let bare = word.trim_end();
+        let blank = &word[bare.len()..];
+        let of_address = bare
+            .split_once("://")
+            .and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?)));
+        let hidden = match of_address {
+            Some((scheme, (login, host))) if login.contains(':') => Some(format!("{scheme}://{HIDDEN}@{host}")),
+            _ if LOGIN.contains(&before) && bare.contains(':') => Some(HIDDEN.to_owned()),
+            _ if is_secret && !bare.is_empty() && bare != HIDDEN => Some(HIDDEN.to_owned()),
+            _ => None,
+        };
+        self.secrets += usize::from(hidden.is_some());
+        hidden.unwrap_or_else(|| bare.to_owned()) + blank
     }
 
     /// Hashes of passwords as GRUB has them (`grub-mkpasswd-pbkdf2`).
@@ -278,28 +303,73 @@ fn is_secret_name(name: &str) -> bool {
     SECRET.iter().any(|part| name.contains(part)) || last == "key"
 }
 
-/// The secret behind a name and its `=`, `:` or `>`: the quote that opens it, its text, and what follows. The text is empty where the
-/// name says of no secret.
-fn value_of<'a>(before: &str, after: &'a str) -> (&'a str, &'a str, &'a str) {
-    let (head, sign) = before.split_at(before.len() - 1);
-    let begin = head.rfind(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)));
-    let (outside, name) = head.split_at(begin.map_or(0, |at| at + head[at..].chars().next().map_or(0, char::len_utf8)));
-    let outside = outside.chars().next_back();
+const QUOTES: [char; 2] = ['"', '\''];
+const BLANKS: [char; 2] = [' ', '\t'];
+
+/// The secret behind a name and its `=`, `:` or `>`, which end `line`: blanks and the quote before it, its text, and what follows. The text is
+/// empty where the name says of no secret.
+fn value_of<'a>(line: &str, after: &'a str) -> (&'a str, &'a str, &'a str) {
+    let none = ("", "", after);
+    let (head, sign) = line.split_at(line.len() - 1);
+    let bare = head.trim_end_matches(BLANKS);
+    let (name, outside) = name_at_end(bare);
     // The end of a start tag is that of an element only where its name stands before it.
     if !is_secret_name(name) || (sign == ">" && outside != Some('<')) {
-        return ("", "", after);
+        return none;
     }
-    let quotes = ['"', '\''];
-    let inner = after.chars().next().filter(|c| quotes.contains(c));
-    let (open, rest) = after.split_at(usize::from(inner.is_some()));
-    let outer = outside.filter(|c| quotes.contains(c));
-    let end = match inner.or(outer) {
-        Some(quote) => rest.find([quote, '\n']),
-        None if sign == ">" => rest.find('<'),
-        None => rest.find(|c: char| c.is_whitespace() || "<>\0".contains(c)),
+    let value = after.trim_start_matches(BLANKS);
+    let blanks = after.len() - value.len();
+    // An empty value of a kernel argument is followed by the next argument.
+    let is_apart = blanks > 0 && (sign == ":" || bare.len() < head.len());
+    if blanks > 0 && !is_apart && sign != ">" {
+        return none;
+    }
+    let inner = value.chars().next().filter(|c| QUOTES.contains(c));
+    let start = blanks + usize::from(inner.is_some());
+    let (open, rest) = after.split_at(start);
+    let end = match (inner, open_quote(head)) {
+        (Some(quote), _) => rest.find([quote, '\n']),
+        (None, Some(quote)) => rest.find([quote, '\n']),
+        (None, None) if sign == ">" => rest.find('<'),
+        (None, None) if is_block(rest) => Some(end_of_block(line, rest)),
+        (None, None) if is_apart && head.contains('{') => rest.find([',', '}', '\n']),
+        (None, None) if is_apart => rest.find(['\n', '\0', '<']),
+        (None, None) => rest.find(|c: char| c.is_whitespace() || "<>\0".contains(c)),
     };
     let (value, behind) = rest.split_at(end.unwrap_or(rest.len()));
     (open, value, behind)
+}
+
+/// The name that a text ends with, in quotes or without, and what stands before it.
+fn name_at_end(text: &str) -> (&str, Option<char>) {
+    let text = text.strip_suffix(QUOTES).unwrap_or(text);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let name = text.trim_end_matches(is_of_name);
+    (&text[name.len()..], name.chars().next_back())
+}
+
+/// The quote that a line has opened and not closed.
+fn open_quote(line: &str) -> Option<char> {
+    line.chars().fold(None, |open, c| match open {
+        None if QUOTES.contains(&c) => Some(c),
+        Some(quote) if quote == c => None,
+        open => open,
+    })
+}
+
+/// Whether a value is a block of YAML: its text stands in the lines below, further in.
+fn is_block(rest: &str) -> bool {
+    let first = rest.lines().next().unwrap_or_default();
+    first.starts_with(['|', '>']) && first.trim_end().len() <= 3
+}
+
+fn end_of_block(line: &str, rest: &str) -> usize {
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = rest.split_inclusive('\n');
+    let first = lines.next().map_or(0, str::len);
+    let inside = lines.take_while(|next| next.trim().is_empty() || depth(next) > depth(line));
+    let end = first + inside.map(str::len).sum::<usize>();
+    rest[..end].trim_end().len()
 }
 
 /// Whether a path is `/proc/PID/NAME`, of another process than the first.
@@ -381,6 +451,24 @@ mod tests {
                 "key=geheim apikey: x api_key='ge heim'",
                 "key=(hidden) apikey: x api_key='(hidden)'",
             ),
+            ("password: ge heim\nport: 5\n", "password: (hidden)\nport: 5\n"),
+            ("  password:\tgeheim\n", "  password:\t(hidden)\n"),
+            ("passwd = \"ge heim\" # x\n", "passwd = \"(hidden)\" # x\n"),
+            ("passwd = ge heim\nb = 1\n", "passwd = (hidden)\nb = 1\n"),
+            (
+                "{\"password\": \"ge heim\", \"port\": 5}\n",
+                "{\"password\": \"(hidden)\", \"port\": 5}\n",
+            ),
+            ("{password: geheim, port: 5}\n", "{password: (hidden), port: 5}\n"),
+            ("'password' : 'ge heim'\n", "'password' : '(hidden)'\n"),
+            (
+                "a:\n  token: |-\n    ge\n    heim\n  b: 1\n",
+                "a:\n  token: (hidden)\n  b: 1\n",
+            ),
+            ("<a b='password: ge heim' c='1'/>", "<a b='password: (hidden)' c='1'/>"),
+            ("password root geheim\nx\n", "password root (hidden)\nx\n"),
+            ("login a password geheim\n", "login a password (hidden)\n"),
+            ("rd.password= isolcpus=2-3\n", "rd.password= isolcpus=2-3\n"),
         ] {
             assert_eq!(kept("/etc/libvirt/qemu/a.xml", text), shown);
         }

@@ -15,7 +15,6 @@ use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-pub(crate) use tree::Machine;
 use units::{CpuList, foreign, shell};
 
 /// Exit status: a finding of the severity that fails the audit.
@@ -132,10 +131,11 @@ fn observed(text: &str) -> Result<Duration, String> {
 
 impl OfArgs {
     /// The machine to audit.
-    pub(crate) fn machine(&self, remembers: bool) -> Result<Machine, Failure> {
+    pub(crate) fn machine(&self, remembers: bool) -> Result<Host, Failure> {
         match &self.root {
-            None => Ok(Machine::live(remembers)),
-            Some(root) => Machine::at(root),
+            None if remembers => Ok(Host::live().remembering()),
+            None => Ok(Host::live()),
+            Some(root) => tree::machine(root),
         }
     }
 
@@ -254,9 +254,9 @@ impl OfArgs {
 pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
     page::check(args.html.as_deref(), None)?;
     let machine = args.of.machine(args.capture.is_some())?;
-    let report = args.of.report(&machine.host)?;
+    let report = args.of.report(&machine)?;
     if let Some(path) = &args.capture {
-        let left_out = tree::write(&machine.host, path)?;
+        let left_out = tree::write(&machine, path)?;
         say(&format_args!(
             "{}: replaced or left out: {}",
             path.display(),

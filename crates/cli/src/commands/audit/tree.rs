@@ -1,85 +1,85 @@
 //! Recorded trees as tar files: a colleague audits elsewhere what was read here.
 
 use crate::failure::Failure;
-use host::Host;
 use host::capture::{Capture, Entry, Processes};
+use host::{Held, Host, Member};
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
-use tempfile::TempDir;
 
-/// Most bytes of a tree that is unpacked: one of 1000 CPUs with all their threads has some 100 MB.
+/// Most bytes of a tree: one of 1000 CPUs with all their threads has some 100 MB.
 const MOST_BYTES: u64 = 1 << 30;
 /// Most bytes of one part: the largest files that are recorded are the kernel's configuration and tables of interrupts.
 const MOST_BYTES_OF_ONE: u64 = 64 << 20;
-/// Most parts of a tree that is unpacked.
+/// Most parts of a tree.
 const MOST_ENTRIES: usize = 5_000_000;
 
-/// A machine to audit, and the folder that is taken away with it.
-pub(crate) struct Machine {
-    pub(crate) host: Host,
-    _unpacked: Option<TempDir>,
+/// The machine in a folder, or in a tar file of `--capture`.
+pub(crate) fn machine(root: &Path) -> Result<Host, Failure> {
+    let host = match root.is_file() {
+        true => Host::held(held(root)?),
+        false => Host::at(root),
+    };
+    host.map_err(|error| Failure::Usage(error.to_string()))
 }
 
-impl Machine {
-    /// This one; what is read is remembered where it will be captured.
-    pub(crate) fn live(remembers: bool) -> Self {
-        Self {
-            host: if remembers { Host::remembering() } else { Host::live() },
-            _unpacked: None,
-        }
-    }
-
-    /// A folder, or a tar file of `--capture`.
-    pub(crate) fn at(root: &Path) -> Result<Self, Failure> {
-        let unpacked = if root.is_file() { Some(unpacked(root)?) } else { None };
-        let folder = unpacked.as_ref().map_or(root, TempDir::path);
-        let host = Host::at(folder).map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(Self {
-            host,
-            _unpacked: unpacked,
-        })
-    }
-}
-
-/// Unpacks a tree: folders, files and links, none of them outside the folder, no devices.
-fn unpacked(path: &Path) -> Result<TempDir, Failure> {
+/// Reads a tree into memory: folders, files and links, none of them outside of it, no devices. It is somebody's whole machine: nothing of it may
+/// stay on the disk when this program is killed.
+fn held(path: &Path) -> Result<Held, Failure> {
     let wrong = |error: &dyn std::fmt::Display| {
         Failure::Usage(format!(
             "{}: not a tree of triptime audit --capture: {error}",
             path.display()
         ))
     };
-    let folder = tempfile::tempdir().map_err(|error| Failure::CouldNotMeasure(format!("cannot unpack: {error}")))?;
     let file = File::open(path).map_err(|error| wrong(&error))?;
-    let mut archive = tar::Archive::new(file.take(MOST_BYTES));
-    let (mut count, mut octets) = (0, 0_u64);
+    let mut archive = tar::Archive::new(BufReader::new(file).take(MOST_BYTES));
+    let (mut tree, mut count, mut octets) = (Held::default(), 0, 0_u64);
     for entry in archive.entries().map_err(|error| wrong(&error))? {
         let mut entry = entry.map_err(|error| wrong(&error))?;
         count += 1;
-        let kind = entry.header().entry_type();
-        if count > MOST_ENTRIES || !(kind.is_file() || kind.is_dir() || kind.is_symlink()) {
-            return Err(wrong(&"it holds something else than files, folders and links"));
-        }
         octets = octets.saturating_add(entry.size());
+        let name = entry.path().map_err(|error| wrong(&error))?.into_owned();
         if entry.size() > MOST_BYTES_OF_ONE || octets > MOST_BYTES {
-            let part = entry.path().map(|part| part.display().to_string()).unwrap_or_default();
             let text = format!(
                 "{} has {} bytes: a part has at most {MOST_BYTES_OF_ONE}, all together at most {MOST_BYTES}",
-                units::foreign::shown(&part),
+                units::foreign::shown(&name.display().to_string()),
                 entry.size()
             );
             return Err(wrong(&text));
         }
-        if !entry.unpack_in(folder.path()).map_err(|error| wrong(&error))? {
+        let member = member(&mut entry).map_err(|error| wrong(&error))?;
+        let member = member.filter(|_| count <= MOST_ENTRIES);
+        let member = member.ok_or_else(|| wrong(&"it holds something else than files, folders and links"))?;
+        if !tree.add(&name, member) {
             return Err(wrong(&"a part of it lies outside"));
         }
     }
     match count {
         0 => Err(wrong(&"it is empty")),
-        _ => Ok(folder),
+        _ => Ok(tree),
     }
+}
+
+/// `None`: neither a file, nor a folder, nor a link.
+fn member(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<Option<Member>> {
+    let kind = entry.header().entry_type();
+    if kind.is_dir() {
+        return Ok(Some(Member::Folder));
+    }
+    if kind.is_symlink() {
+        return Ok(entry.link_name()?.map(|to| Member::Link(to.into_owned())));
+    }
+    if !kind.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    entry.read_to_end(&mut bytes)?;
+    if bytes.len() as u64 != entry.size() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Some(Member::File(bytes)))
 }
 
 /// Writes what was read of `host`; returns what was left out.
@@ -147,19 +147,19 @@ fn folder(archive: &mut tar::Builder<impl Write>, path: &str) -> io::Result<()> 
 
 #[cfg(test)]
 mod tests {
-    use super::{header, unpacked};
+    use super::{header, held};
     use crate::failure::Failure;
     use std::fs;
 
     #[test]
-    fn a_part_that_is_too_large_is_refused_before_it_is_unpacked() {
+    fn a_part_that_is_too_large_is_refused_before_it_is_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("tree.tar");
         let mut head = header(tar::EntryType::Regular, 6 << 30);
         head.set_path("proc/cmdline").expect("a path");
         head.set_cksum();
         fs::write(&path, head.as_bytes()).expect("a file");
-        match unpacked(&path) {
+        match held(&path) {
             Err(Failure::Usage(text)) => assert!(text.contains("proc/cmdline has 6442450944 bytes"), "{text}"),
             other => panic!("{:?}", other.is_ok()),
         }

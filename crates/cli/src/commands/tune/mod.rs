@@ -75,12 +75,12 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8, Failure> {
     }
     check(&args.checks)?;
     let machine = args.of.machine(false)?;
-    let audit = args.of.audit(&machine.host)?;
+    let audit = args.of.audit(&machine)?;
     if let Some(tool) = &args.action.emit {
-        return emit(args, &machine.host, &audit, tool);
+        return emit(args, &machine, &audit, tool);
     }
-    let plan = tune::plan(&machine.host, &audit, &args.checks);
-    let refusals = tune::refusals(&machine.host, &audit, &args.of.parameters(), &plan);
+    let plan = tune::plan(&machine, &audit, &args.checks);
+    let refusals = tune::refusals(&machine, &audit, &args.of.parameters(), &plan);
     if args.action.prove {
         let steps: Vec<&Step> = plan.steps.iter().collect();
         return prove::run(args, &audit, &steps, &refusals);
