@@ -191,10 +191,11 @@ fn slices() {
         systemd,
         ("sys/fs/cgroup/cpuset.cpus.effective", "0-3\n"),
     ];
-    let (scope, system, machine) = (
+    let (scope, system, machine, real_time) = (
         "sys/fs/cgroup/init.scope/cpuset.cpus.effective",
         "sys/fs/cgroup/system.slice/cpuset.cpus.effective",
         "sys/fs/cgroup/machine.slice/cpuset.cpus.effective",
+        "sys/fs/cgroup/machine.slice/machine-rt.slice/cpuset.cpus.effective",
     );
     let kept: &[(&str, &str)] = &[(scope, "0-1\n"), (system, "0-1\n")];
     let without_files = [
@@ -206,6 +207,8 @@ fn slices() {
         (&[(scope, "0-1\n"), (system, "0-3\n")], Fail),
         (&[(scope, "0-1\n"), (system, "0-1\n"), (machine, "0-3\n")], Pass),
         (&[(scope, "0-1\n"), (system, "0-1\n"), (machine, "0-1\n")], Fail),
+        (&[kept[0], kept[1], (machine, "0-3\n"), (real_time, "2-3\n")], Pass),
+        (&[kept[0], kept[1], (machine, "0-3\n"), (real_time, "0-1\n")], Fail),
         (&without_files, Fail),
         (&[], Unknown),
     ];

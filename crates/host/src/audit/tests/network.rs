@@ -84,6 +84,8 @@ fn a_good_card_passes_and_each_fault_is_found() {
         assert_eq!(says(id, &[], &[]), Pass, "{id}");
         assert_eq!(says(id, &[fault], &[]), Fail, "{id}: {fault:?}");
     }
+    let for_ever = ("tx-lpi = false", "tx-lpi = true");
+    assert_eq!(says("nic-eee-off", &[for_ever], &[]), Pass, "e1000e always says so");
     assert_eq!(says("nic-eee-peer", &[], &[]), Pass);
     assert_eq!(says("nic-eee-peer", &[("peer = false", "peer = true")], &[]), Warn);
     assert_eq!(says("nic-ring-size", &[("rx = 4096", "rx = 256")], &[]), Warn);
@@ -102,6 +104,8 @@ fn small_numbers_of_intels_drivers_are_modes_and_no_times() {
     assert_eq!(says("nic-dynamic-itr", &[three], &[]), Pass);
     assert_eq!(says("nic-dynamic-itr", &[three], &[slow]), Fail);
     assert_eq!(says("nic-dynamic-itr", &[], &[slow]), Pass);
+    let fixed = ("rx-usecs = 0", "rx-usecs = 4");
+    assert_eq!(says("nic-dynamic-itr", &[fixed], &[slow]), Pass, "no mode that moves");
     assert_eq!(says("nic-dynamic-itr", &[("igb", "i40e")], &[slow]), NotApplicable);
 }
 

@@ -56,10 +56,17 @@ fn nightly_jobs_are_contained() {
     assert_eq!(outcome_of(&HOST, &nohz_full, id), Fail);
     let slice = ("sys/fs/cgroup/system.slice/cpuset.cpus.effective", "0-1\n");
     assert_eq!(outcome_of(&HOST, &[&nohz_full[..], &[slice]].concat(), id), Pass);
+    let cron = ("etc/cron.daily/man-db", "\n");
+    assert_eq!(outcome_of(&HOST, &[cron, none_set_aside], id), Fail);
     assert_eq!(
-        outcome_of(&HOST, &[("etc/cron.daily/man-db", "\n"), none_set_aside], id),
-        Fail
+        outcome_of(&HOST, &[cron, small, none_set_aside], id),
+        Pass,
+        "left to a timer"
     );
+    let own = ("etc/cron.daily/index", "\n");
+    assert_eq!(outcome_of(&HOST, &[own, small, none_set_aside], id), Fail);
+    let raid = ("etc/systemd/system/timers.target.wants/raid-check.timer", "\n");
+    assert_eq!(outcome_of(&HOST, &[raid, none_set_aside], id), Fail);
     assert_eq!(outcome_of(&HOST, &[none_set_aside], id), Unknown);
 }
 

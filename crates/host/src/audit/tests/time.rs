@@ -380,7 +380,7 @@ fn an_interface_of_ptp4l_is_nobody_elses() {
             ("sys/class/net/eth0/upper_x0", "->../x0"),
         ]
     };
-    assert_eq!(of(&upper("DEVTYPE=macvtap\nINTERFACE=x0\n")), Fail);
+    assert_eq!(of(&upper("INTERFACE=x0\nIFINDEX=7\n")), Fail, "a macvtap names no kind");
     assert_eq!(of(&upper("DEVTYPE=vlan\nINTERFACE=x0\n")), Pass);
     assert_eq!(of(&[("sys/class/net/eth0/upper_x0", "->../x0")]), Unknown);
     assert_eq!(says("ts-ptp-port-alone", &[], &[]), NotApplicable);

@@ -8,7 +8,8 @@ use crate::tune::operation::Operation;
 const OWN: &str = "triptime-rt";
 /// Where services and sessions run.
 const SERVICES: [&str; 3] = ["init.scope", "system.slice", "user.slice"];
-const MACHINES: [&str; 2] = ["machine.slice", "machine-rt.slice"];
+/// The outer one first: a group has no CPU that the one around it lacks.
+const MACHINES: [&str; 2] = ["machine.slice", "machine.slice/machine-rt.slice"];
 
 /// An isolated partition of the real-time CPUs. Threads that belong there are put into it by whoever starts them.
 pub(super) fn partition(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {

@@ -121,14 +121,15 @@ fn real_time_name(reader: &Reader, pid: &str) -> Option<String> {
     (first.is_real_time || threads.any(|thread| thread.is_real_time)).then_some(first.name)
 }
 
-/// The memory of each channel of each controller in MiB: those that differ are unbalanced.
+/// The memory of each channel of each controller in MiB: those that differ are unbalanced. Controllers that count by chip select have ranks
+/// in place of modules (Linux: drivers/edac/edac_mc_sysfs.c, csbased).
 fn modules(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let is_controller = |name: &str| name.strip_prefix("mc").is_some_and(|rest| rest.parse::<u32>().is_ok());
     let mut sizes = Vec::new();
     for controller in reader.names(CONTROLLERS, is_controller).map_err(unclear)? {
         let folder = format!("{CONTROLLERS}/{controller}");
         for module in reader
-            .names(&folder, |name| name.starts_with("dimm"))
+            .names(&folder, |name| name.starts_with("dimm") || name.starts_with("rank"))
             .map_err(unclear)?
         {
             let mib: u64 = reader

@@ -21,7 +21,6 @@ pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
     for (fact, question, key) in [
         ("nic.eee-enabled", "eee", "enabled"),
         ("nic.eee-active", "eee", "active"),
-        ("nic.eee-lpi", "eee", "tx-lpi"),
         ("nic.eee-peer", "eee", "peer"),
         ("nic.pause-rx", "pause", "rx"),
         ("nic.pause-tx", "pause", "tx"),

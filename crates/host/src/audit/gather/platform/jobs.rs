@@ -8,7 +8,7 @@ use crate::audit::value::Unknown;
 use crate::reader::Reader;
 
 /// Timers whose jobs load disks, memory or buses.
-const HEAVY: [&str; 16] = [
+const HEAVY: [&str; 17] = [
     "apt-daily.timer",
     "apt-daily-upgrade.timer",
     "dnf-makecache.timer",
@@ -19,6 +19,7 @@ const HEAVY: [&str; 16] = [
     "mdcheck_start.timer",
     "mdcheck_continue.timer",
     "mdmonitor-oneshot.timer",
+    "raid-check.timer",
     "logrotate.timer",
     "plocate-updatedb.timer",
     "mlocate-updatedb.timer",
@@ -31,6 +32,8 @@ const ENABLED: [&str; 2] = [
     "/etc/systemd/system/timers.target.wants",
     "/usr/lib/systemd/system/timers.target.wants",
 ];
+/// Debian's scripts that leave their work to a timer where systemd runs (`[ -d /run/systemd/system ] && exit 0`).
+const LEFT_TO_TIMERS: [&str; 4] = ["apt-compat", "dpkg", "logrotate", "man-db"];
 const CRON: [&str; 3] = ["/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.hourly"];
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
@@ -47,18 +50,18 @@ fn heavy(reader: &Reader) -> Result<Vec<String>, Unknown> {
     }
     let mut search = Search::default();
     let mut seen = false;
+    let has_timers = ENABLED.iter().any(|folder| reader.exists(folder).unwrap_or(false));
     for folder in ENABLED.iter().chain(&CRON) {
         let is_cron = CRON.contains(folder);
-        match reader.names(folder, |name| is_cron || HEAVY.contains(&name)) {
+        let is_job = |name: &str| match is_cron {
+            true => !name.starts_with('.') && !(has_timers && LEFT_TO_TIMERS.contains(&name)),
+            false => HEAVY.contains(&name),
+        };
+        match reader.names(folder, is_job) {
             Ok(names) => {
                 seen = true;
-                let jobs = names.iter().filter(|name| !name.starts_with('.'));
-                for name in jobs {
-                    search.add(if is_cron {
-                        format!("{folder}/{name}")
-                    } else {
-                        name.clone()
-                    });
+                for name in names {
+                    search.add(if is_cron { format!("{folder}/{name}") } else { name });
                 }
             }
             Err(error) if error.is_absent() => {}

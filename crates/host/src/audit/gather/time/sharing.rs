@@ -4,19 +4,17 @@ use crate::audit::value::Unknown;
 use crate::error::HostError;
 use crate::reader::Reader;
 
-/// Devices that take frames from the one below before its own programs see them, as their `uevent` names them
-/// (Linux: drivers/net/macvlan.c, macvtap.c, ipvlan/ipvlan_main.c).
-const TAKERS: [&str; 3] = ["macvlan", "macvtap", "ipvlan"];
-
-/// The bridge, bond, team or switch that an interface is a port of, and the devices upon it that take its frames, in words.
+/// The bridge, bond, team or switch that an interface is a port of, and the devices upon it that take its frames, in words. These are
+/// macvlan, macvtap and ipvlan: of all that lie upon another device, only they name no kind in their `uevent` (Linux: no
+/// SET_NETDEV_DEVTYPE in drivers/net/macvlan.c, macvtap.c, ipvlan/ipvlan_main.c).
 pub(super) fn of(reader: &Reader, interface: &str) -> Result<Vec<String>, Unknown> {
     let folder = format!("/sys/class/net/{interface}");
-    let mut found = Vec::from_iter(master(reader, &folder)?.map(|name| format!("{interface} is a port of {name}")));
+    let master = master(reader, &folder)?;
+    let mut found = Vec::from_iter(master.iter().map(|name| format!("{interface} is a port of {name}")));
     for upper in reader.names(&folder, |name| name.starts_with("upper_"))? {
         let name = upper.trim_start_matches("upper_");
-        let kind = kind(reader, name)?;
-        if TAKERS.contains(&kind.as_str()) {
-            found.push(format!("{kind} {name} is on {interface}"));
+        if master.as_deref() != Some(name) && !has_kind(reader, name)? {
+            found.push(format!("{name} (macvlan, macvtap or ipvlan) is on {interface}"));
         }
     }
     Ok(found)
@@ -31,9 +29,7 @@ fn master(reader: &Reader, folder: &str) -> Result<Option<String>, HostError> {
     Ok(target.file_name().map(|name| name.to_string_lossy().into_owned()))
 }
 
-/// The kind of a device; empty where it has none.
-fn kind(reader: &Reader, name: &str) -> Result<String, HostError> {
+fn has_kind(reader: &Reader, name: &str) -> Result<bool, HostError> {
     let text = reader.text(&format!("/sys/class/net/{name}/uevent"))?;
-    let kind = text.lines().find_map(|line| line.strip_prefix("DEVTYPE="));
-    Ok(kind.unwrap_or_default().to_owned())
+    Ok(text.lines().any(|line| line.starts_with("DEVTYPE=")))
 }
