@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use crate::Host;
+use crate::reader::Reader;
 
 /// Interfaces below one that are looked at.
 const DEEPEST: usize = 8;
@@ -22,27 +23,30 @@ impl Host {
     /// The interfaces of default routes and of the way to `client`, and those that they are made on: who is connected from elsewhere comes
     /// through them.
     pub fn connection(&self, client: Option<IpAddr>) -> Vec<String> {
-        let mut found = Vec::new();
-        for route in routes(self).iter().filter(|route| route.bits == 0) {
-            self.add_with_below(&route.interface, DEEPEST, &mut found);
-        }
-        if let Some(interface) = client.and_then(|client| interface_to(self, client)) {
-            self.add_with_below(&interface, DEEPEST, &mut found);
-        }
-        found
+        connection(&self.reader, client)
     }
+}
 
-    fn add_with_below(&self, name: &str, depth: usize, found: &mut Vec<String>) {
-        if depth == 0 || found.iter().any(|known| known == name) {
-            return;
-        }
-        found.push(name.to_owned());
-        let lower = self
-            .reader
-            .names(&format!("/sys/class/net/{name}"), |entry| entry.starts_with("lower_"));
-        for entry in lower.unwrap_or_default() {
-            self.add_with_below(entry.trim_start_matches("lower_"), depth - 1, found);
-        }
+/// As [`Host::connection`].
+pub(crate) fn connection(reader: &Reader, client: Option<IpAddr>) -> Vec<String> {
+    let mut found = Vec::new();
+    for route in routes(reader).iter().filter(|route| route.bits == 0) {
+        add_with_below(reader, &route.interface, DEEPEST, &mut found);
+    }
+    if let Some(interface) = client.and_then(|client| interface_to(reader, client)) {
+        add_with_below(reader, &interface, DEEPEST, &mut found);
+    }
+    found
+}
+
+fn add_with_below(reader: &Reader, name: &str, depth: usize, found: &mut Vec<String>) {
+    if depth == 0 || found.iter().any(|known| known == name) {
+        return;
+    }
+    found.push(name.to_owned());
+    let lower = reader.names(&format!("/sys/class/net/{name}"), |entry| entry.starts_with("lower_"));
+    for entry in lower.unwrap_or_default() {
+        add_with_below(reader, entry.trim_start_matches("lower_"), depth - 1, found);
     }
 }
 
@@ -70,13 +74,13 @@ fn client_of(proc: &Path, mut process: u32) -> Option<IpAddr> {
 }
 
 /// The interface of the narrowest route to an address.
-fn interface_to(host: &Host, address: IpAddr) -> Option<String> {
+fn interface_to(reader: &Reader, address: IpAddr) -> Option<String> {
     let address = number(address);
     let fits = |route: &Route| {
         let mask = u128::MAX.checked_shl(128 - route.bits).unwrap_or(0);
         (route.to ^ address) & mask == 0
     };
-    let narrowest = routes(host).into_iter().filter(fits).max_by_key(|route| route.bits);
+    let narrowest = routes(reader).into_iter().filter(fits).max_by_key(|route| route.bits);
     narrowest.map(|route| route.interface)
 }
 
@@ -89,9 +93,9 @@ fn number(address: IpAddr) -> u128 {
 }
 
 /// The routes of this machine but those of `lo` (proc_net(5)). A default route has 0 bits, of IPv4 too.
-fn routes(host: &Host) -> Vec<Route> {
-    let v4 = host.reader.text("/proc/net/route").unwrap_or_default();
-    let v6 = host.reader.text("/proc/net/ipv6_route").unwrap_or_default();
+fn routes(reader: &Reader) -> Vec<Route> {
+    let v4 = reader.text("/proc/net/route").unwrap_or_default();
+    let v6 = reader.text("/proc/net/ipv6_route").unwrap_or_default();
     let found = v4.lines().filter_map(route_v4).chain(v6.lines().filter_map(route_v6));
     found.filter(|route| route.interface != "lo").collect()
 }
@@ -182,7 +186,7 @@ mod tests {
     fn the_narrowest_route_leads_to_an_address() {
         let root = tree(&FILES);
         let host = Host::at(root.path()).expect("a tree");
-        let to = |address: &str| interface_to(&host, address.parse().expect("an address"));
+        let to = |address: &str| interface_to(&host.reader, address.parse().expect("an address"));
         assert_eq!(to("192.168.2.200").as_deref(), Some("eth1"));
         assert_eq!(to("192.0.2.1").as_deref(), Some("br0"));
         assert_eq!(to("2001:db8::1").as_deref(), Some("eth2"));

@@ -22,7 +22,7 @@ mod values;
 
 pub use apply::{Applied, Outcome, apply, undo, undo_behind, undo_forced};
 pub use domain::{libvirt_patch, libvirt_patch_of_name};
-pub use emit::{KINDS, emit};
+pub use emit::{KINDS, emit, risks};
 pub use harm::harms;
 pub use journal::{JOURNAL, Journal, JournalError};
 pub use machine::Machine;

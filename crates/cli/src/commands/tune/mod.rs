@@ -133,6 +133,11 @@ fn emit(args: &TuneArgs, host: &Host, audit: &Audit, tool: &str) -> Result<u8, F
         true => say(&format_args!("no finding needs a setting for {tool}")),
         false => verdict::write(&text)?,
     }
+    // JSON has no comments.
+    if tool == "oci" {
+        let risks = tune::risks(audit, &args.checks, tool);
+        risks.iter().for_each(|risk| say(risk));
+    }
     Ok(0)
 }
 

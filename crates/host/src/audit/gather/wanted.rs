@@ -6,6 +6,7 @@ use super::{cpus::number, shared};
 use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Unknown, Value};
+use crate::connection::{connection, ssh_client};
 use crate::reader::Reader;
 use units::CpuList;
 
@@ -30,10 +31,44 @@ pub(super) fn gather(reader: &Reader, _: &Parameters, facts: &mut Facts) {
         let path = path(reader, &part.name);
         part.set("nic.path", path);
     }
+    let carriers = carriers(reader);
+    facts.set("connection.nics", carriers.clone());
     for part in facts.parts_mut(Class::Domain) {
+        let carrying = carrying(reader, part, &carriers);
+        part.set("dom.host-devices-carrying", carrying);
         let ids = ids(reader, part);
         part.set("dom.host-device-ids", ids);
     }
+}
+
+/// The interfaces through which somebody may be connected to this machine: of default routes, and of the session of ssh on a live machine.
+fn carriers(reader: &Reader) -> Result<Vec<String>, Unknown> {
+    let has_table = |path| reader.text(path).is_ok();
+    match ["/proc/net/route", "/proc/net/ipv6_route"].into_iter().any(has_table) {
+        true => Ok(connection(reader, reader.is_live().then(ssh_client).flatten())),
+        false => Err(Unknown::unclear("the routes of this machine cannot be read")),
+    }
+}
+
+/// The devices of a domain that carry a connection to this machine, themselves or as the physical function below, each with its interface.
+fn carrying(reader: &Reader, part: &Subject, carriers: &Result<Vec<String>, Unknown>) -> Result<Vec<String>, Unknown> {
+    let Ok(Value::List(passed)) = Facts::default().get(Some(part), "dom.host-devices") else {
+        return Err(Unknown::unclear("which devices the domain gets is not known"));
+    };
+    if passed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for name in carriers.clone()? {
+        let links = ["", "/device", "/device/physfn"].map(|link| reader.target(&format!("{NET}/{name}{link}")));
+        for address in &passed {
+            let is_step = |step: &std::ffi::OsStr| step == address.as_str();
+            if links.iter().flatten().any(|place| place.iter().any(is_step)) {
+                found.push(format!("{address} ({name})"));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Pages of 1 GiB for all domains. The plain argument spreads them over all nodes, so the number is known on one node only.

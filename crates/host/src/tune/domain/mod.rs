@@ -7,6 +7,7 @@ mod tests;
 
 use similar::TextDiff;
 
+use super::harm::harm;
 use crate::Host;
 use crate::audit::facts::{Class, Subject};
 use crate::audit::finding::{Finding, Outcome};
@@ -69,7 +70,8 @@ fn open<'a>(audit: &'a Audit, only: &'a [String], name: &'a str) -> impl Iterato
         let of_domain = finding.rule.each == Some(Class::Domain) && finding.rule.remedy.emit.contains_key(KIND);
         let is_open = |outcome| matches!(outcome, Outcome::Fail | Outcome::Warn);
         let mut parts = finding.parts.iter();
-        asked && of_domain && parts.any(|part| part.part == name && is_open(part.outcome))
+        let is_open = parts.any(|part| part.part == name && is_open(part.outcome));
+        asked && of_domain && is_open && harm(audit, finding).is_none()
     })
 }
 

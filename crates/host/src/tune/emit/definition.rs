@@ -17,8 +17,8 @@ use crate::audit::{Audit, yaml_documents};
 /// A document, and what it is of: only what is of the same is merged.
 struct Document {
     of: String,
-    /// Checks that ask for something in it, and what they check.
-    checks: Vec<String>,
+    /// Checks that ask for something in it, each with what it checks and what can go wrong.
+    notes: Vec<String>,
     content: Json,
 }
 
@@ -31,14 +31,14 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
     for finding in open.findings() {
         let rule = &finding.rule;
         let texts = rule.remedy.emit.get(kind).into_iter().flatten();
-        let check = format!("{}: {}", rule.id, rule.title);
+        let notes = rule.notes();
         for text in texts {
             for part in finding.worst_parts() {
                 let subject = open.subject(finding, part);
                 match fragment(text, open.audit, subject.as_ref()) {
                     Ok(fragment) => {
                         by_hand.extend(subject.and_then(|part| added(kind, open.audit, &part, &fragment)));
-                        add(&mut documents, &check, identity(kind, &part.part, &fragment), fragment);
+                        add(&mut documents, &notes, identity(kind, &part.part, &fragment), fragment);
                     }
                     Err(why) => left_out.push(format!("{}: not set: {why}", rule.id)),
                 }
@@ -129,19 +129,19 @@ fn identity(kind: &str, part: &str, fragment: &Json) -> String {
     }
 }
 
-fn add(documents: &mut Vec<Document>, check: &str, of: String, fragment: Json) {
+fn add(documents: &mut Vec<Document>, notes: &[String], of: String, fragment: Json) {
     let known = documents.iter().position(|known| known.of == of);
     let place = known.unwrap_or_else(|| {
         documents.push(Document {
             of,
-            checks: Vec::new(),
+            notes: Vec::new(),
             content: Json::Object(Map::new()),
         });
         documents.len() - 1
     });
     let document = &mut documents[place];
-    if !document.checks.iter().any(|known| known == check) {
-        document.checks.push(check.to_owned());
+    if !document.notes.iter().any(|known| notes.first() == Some(known)) {
+        document.notes.extend_from_slice(notes);
     }
     merge(&mut document.content, fragment);
 }
@@ -183,8 +183,8 @@ fn written(documents: &[Document], left_out: &[String]) -> String {
         if place > 0 {
             out.push_str("---\n");
         }
-        for check in &document.checks {
-            let _ = writeln!(out, "# {check}");
+        for note in &document.notes {
+            let _ = writeln!(out, "# {note}");
         }
         yaml(&document.content, 0, &mut out);
     }

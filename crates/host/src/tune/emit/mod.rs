@@ -72,6 +72,16 @@ pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String
     }
 }
 
+/// What can go wrong with the settings of a tool whose format has no comments, each behind the name of its check.
+pub fn risks(audit: &Audit, only: &[String], kind: &str) -> Vec<String> {
+    let open = Open { audit, only };
+    let asked = open.findings().map(|finding| &finding.rule);
+    let risky = asked.filter(|rule| rule.remedy.emit.contains_key(kind) && !rule.remedy.risk.is_empty());
+    risky
+        .map(|rule| format!("{}: risk: {}", rule.id, rule.remedy.risk))
+        .collect()
+}
+
 /// The findings that settings are made for.
 struct Open<'a> {
     audit: &'a Audit,
@@ -121,6 +131,20 @@ impl<'a> Open<'a> {
             heading.into_iter().chain(block)
         });
         Ok(texts.map(|text| Line { finding, text }).collect())
+    }
+
+    /// Comments above settings of these kinds, and where `files`, of files of /sys: each check, and what can go wrong.
+    fn notes(&self, kinds: &[&str], files: bool) -> String {
+        let is_set = |finding: &'a Finding, kind| self.lines_of(finding, kind).is_ok_and(|lines| !lines.is_empty());
+        let is_written = |finding: &Finding| {
+            let mut writes = finding.rule.remedy.write.iter();
+            files && writes.any(|write| write.to.starts_with("/sys/"))
+        };
+        let findings = self.findings();
+        let said = findings.filter(|finding| kinds.iter().any(|kind| is_set(finding, kind)) || is_written(finding));
+        said.flat_map(|finding| finding.rule.notes())
+            .map(|note| format!("# {note}\n"))
+            .collect()
     }
 
     /// Lines that stand each for itself, or in files with sections.
@@ -188,10 +212,11 @@ impl<'a> Open<'a> {
         let text = match arguments.is_empty() {
             true => String::new(),
             false => format!(
-                "{arguments}\n\n\
+                "{arguments}\n\n{}\
                  # Fedora, RHEL: grubby --update-kernel=ALL --args=\"{arguments}\"\n\
                  # Debian, Ubuntu: add them to GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub\n\
-                 # systemd-boot: add them to /etc/kernel/cmdline, then kernel-install add-all\n"
+                 # systemd-boot: add them to /etc/kernel/cmdline, then kernel-install add-all\n",
+                self.notes(&["kernel-args"], false)
             ),
         };
         with_left_out(text, &left_out, "kernel-args")
@@ -215,7 +240,7 @@ impl<'a> Open<'a> {
         let head = "[main]\nsummary=Real-time settings found by triptime audit\n";
         let text = match settings.is_empty() {
             true => String::new(),
-            false => format!("{head}\n{settings}"),
+            false => format!("{}{head}\n{settings}", self.notes(&["kernel-args", "sysctl"], true)),
         };
         with_left_out(text, &left_out, "tuned")
     }

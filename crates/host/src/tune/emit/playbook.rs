@@ -20,7 +20,10 @@ pub(super) fn emit(open: &Open<'_>) -> Result<String, String> {
         open.files(&mut left_out),
         open.arguments(&mut left_out),
     );
-    let mut out = String::new();
+    let mut out = match settings.is_empty() && files.is_empty() && arguments.is_empty() {
+        true => String::new(),
+        false => open.notes(&["sysctl", "kernel-args"], true),
+    };
     for Set { name, value } in &settings {
         out += &line(&format!("Set {name}"), SYSCTL, &format!("{name} = {value}"));
     }

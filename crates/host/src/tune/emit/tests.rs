@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-use super::{KINDS, emit};
+use super::{KINDS, emit, risks};
 use crate::Host;
 use crate::audit::finding::Outcome;
 use crate::audit::parameters::Parameters;
@@ -379,5 +379,53 @@ fn no_rule_has_a_place_for_a_person_where_a_machine_reads() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn what_can_go_wrong_stands_beside_every_setting() {
+    let untuned = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts/debian-untuned/root");
+    let parameters = Parameters {
+        rt_cpus: Some("2-3".parse().expect("CPUs")),
+        nics: vec!["eno1".to_owned()],
+        ..Parameters::default()
+    };
+    let host = Host::at(&untuned).expect("a recorded tree");
+    let bundle = r#"{ "ociVersion": "1.0", "process": { "args": ["relay"] }, "linux": {} }"#;
+    let (compose, _compose) = audit("compose.yaml", "services:\n  relay:\n    image: relay\n    cpus: 1\n");
+    let (pod, _pod) = audit(
+        "pod.yaml",
+        "kind: Pod\nmetadata:\n  name: relay\nspec:\n  containers:\n  - name: relay\n",
+    );
+    let (bundle, _bundle) = audit("config.json", bundle);
+    let mut said = std::collections::BTreeSet::new();
+    for audit in [&host.audit(&parameters, &[]), &compose, &pod, &bundle] {
+        for finding in &audit.findings {
+            let (only, risk) = ([finding.rule.id.clone()], &finding.rule.remedy.risk);
+            for kind in KINDS {
+                let text = emit(audit, &only, kind).unwrap_or_default();
+                if text.is_empty() || risk.is_empty() {
+                    continue;
+                }
+                let beside = risks(audit, &only, kind).join("\n");
+                assert!(
+                    (if kind == "oci" { &beside } else { &text }).contains(risk),
+                    "{only:?} {kind}: {text}"
+                );
+                said.insert(kind);
+            }
+        }
+    }
+    for kind in [
+        "kernel-args",
+        "ansible",
+        "tuned",
+        "compose",
+        "kubernetes",
+        "oci",
+        "systemd",
+        "udev",
+    ] {
+        assert!(said.contains(kind), "{kind}: {said:?}");
     }
 }

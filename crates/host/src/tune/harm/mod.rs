@@ -1,4 +1,5 @@
-//! A remedy tried on the facts, before it is shown, done or written for another tool: would the judged CPUs and the clock still be there?
+//! A remedy tried on the facts, before it is shown, done or written for another tool: would the judged CPUs, the clock, the card of the
+//! connection and the console still be there?
 
 use units::CpuList;
 
@@ -19,6 +20,10 @@ enum Effect<'a> {
     FirstThreadsOnly,
     /// This is to be the clock source, or is to be trusted.
     Clock(&'a str),
+    /// The devices of a domain leave this machine.
+    Passed,
+    /// The driver of the screen is not loaded.
+    Screen(&'a str),
 }
 
 /// Checks that are asked for and whose remedy would do harm, each with the reason. `only` these checks, or all when it is empty.
@@ -37,6 +42,8 @@ pub(super) fn harm(audit: &Audit, finding: &Finding) -> Option<String> {
     effects.iter().find_map(|effect| match effect {
         Effect::FirstThreadsOnly => threads_lost(&audit.facts),
         Effect::Clock(name) => clock_lost(&audit.facts, name),
+        Effect::Passed => card_lost(&audit.facts, finding),
+        Effect::Screen(driver) => screen_lost(&audit.facts, driver),
     })
 }
 
@@ -53,9 +60,50 @@ fn effects(remedy: &Remedy) -> Vec<Effect<'_>> {
     let of_words = words.filter_map(|word| match word {
         "nosmt" | "nosmt=force" => Some(Effect::FirstThreadsOnly),
         "tsc=reliable" | "tsc=nowatchdog" => Some(Effect::Clock("tsc")),
-        word => word.strip_prefix("clocksource=").map(Effect::Clock),
+        "<hostdev" => Some(Effect::Passed),
+        word if word.starts_with("ids=") => Some(Effect::Passed),
+        word => {
+            let clock = word.strip_prefix("clocksource=").map(Effect::Clock);
+            clock.or_else(|| word.strip_prefix("modprobe.blacklist=").map(Effect::Screen))
+        }
     });
     of_write.chain(of_words).collect()
+}
+
+/// A card that goes to a guest takes the connection with it.
+fn card_lost(facts: &Facts, finding: &Finding) -> Option<String> {
+    let domains = facts.parts(Class::Domain).iter();
+    let parts = domains.filter(|domain| finding.worst_parts().any(|part| part.part == domain.name));
+    parts
+        .filter_map(|domain| match facts.get(Some(domain), "dom.host-devices-carrying") {
+            Ok(Value::List(carrying)) if carrying.is_empty() => None,
+            Ok(carrying) => Some(format!(
+                "it would take {carrying} away from this machine, which is reached through it: pass another device to the domain"
+            )),
+            Err(unknown) => Some(format!(
+                "it is not known whether this machine is reached through a device of the domain: {}",
+                unknown.text
+            )),
+        })
+        .next()
+}
+
+/// Without its driver a screen may stay dark: text needs what the firmware left, which not every machine has.
+fn screen_lost(facts: &Facts, driver: &str) -> Option<String> {
+    let is_screen = |name: &String| {
+        let number = name.strip_prefix("tty");
+        number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    match facts.get(None, "console.names") {
+        Ok(Value::List(names)) if names.is_empty() || !names.iter().all(is_screen) => None,
+        Ok(names) => Some(format!(
+            "without {driver} the screen may stay dark, and no other console is on ({names}): set one up first, such as console=ttyS0"
+        )),
+        Err(unknown) => Some(format!(
+            "it is not known whether a console besides the screen is on: {}",
+            unknown.text
+        )),
+    }
 }
 
 /// The kernel keeps the first thread of each core.

@@ -6,6 +6,9 @@ use crate::audit::Audit;
 use crate::audit::parameters::Parameters;
 use crate::tune::{emit, plan, refusals};
 
+/// Where the definition of a domain lies, if there is one.
+const DOMAIN: &str = "etc/libvirt/qemu/relay.xml";
+
 const CLOCK: &str = "sys/devices/system/clocksource/clocksource0";
 
 /// Two cores with two threads each, (0,2) and (1,3), of which these CPUs are judged.
@@ -29,11 +32,18 @@ fn audited(cpus: &str, files: &[(&str, &str)], look: impl Fn(&Host, &Parameters,
     for (path, text) in &all {
         let place = root.path().join(path);
         fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
-        fs::write(place, text).expect("a file");
+        match text.strip_prefix("->") {
+            Some(target) => std::os::unix::fs::symlink(target, place).expect("a link"),
+            None => fs::write(place, text).expect("a file"),
+        }
     }
     let host = Host::at(root.path()).expect("a tree");
     let parameters = Parameters {
         rt_cpus: Some(cpus.parse().expect("CPUs")),
+        domains: vec![root.path().join(DOMAIN).display().to_string()]
+            .into_iter()
+            .filter(|path| fs::exists(path).is_ok_and(|is_there| is_there))
+            .collect(),
         ..Parameters::default()
     };
     let audit = host.audit(&parameters, &[]);
@@ -53,7 +63,13 @@ fn harm(check: &str, cpus: &str, files: &[(&str, &str)]) -> Option<String> {
         assert_eq!(own.as_ref().is_some_and(says), own.is_some(), "{refused:?}");
         for kind in ["kernel-args", "tuned", "ansible"] {
             let text = emit(audit, &only, kind).unwrap_or_default();
-            let has = ["nosmt", "tsc=reliable", "smt/control", "current_clocksource"];
+            let has = [
+                "nosmt",
+                "tsc=reliable",
+                "smt/control",
+                "current_clocksource",
+                "blacklist",
+            ];
             let is_set = has.iter().any(|word| text.contains(word));
             assert_eq!(is_set, own.is_none(), "{kind}: {text}");
         }
@@ -86,4 +102,89 @@ fn a_counter_that_the_kernel_threw_out_is_not_trusted() {
     let log = "whole\n1 tsc: Marking TSC unstable due to clocksource watchdog\n";
     let why = harm(check, "0-1", &[on_offer[0], on_offer[1], (marked, log)]).expect("marked");
     assert!(why.contains("unstable"), "{why}");
+}
+
+/// A machine of hardware with a screen that its processor drives, and these consoles.
+fn with_screen(consoles: Option<&'static str>) -> Vec<(&'static str, &'static str)> {
+    let screen = [
+        ("proc/cpuinfo", "processor : 0\nflags : fpu tsc\n"),
+        ("sys/class/dmi/id/sys_vendor", "Dell Inc.\n"),
+        ("sys/class/net/lo/ifindex", "1\n"),
+        ("sys/bus/pci/drivers/i915/x", "\n"),
+        (
+            "sys/class/drm/card0/device/driver",
+            "->../../../../bus/pci/drivers/i915",
+        ),
+        ("sys/class/drm/card0/device/power/runtime_status", "active\n"),
+        ("sys/class/drm/card0-DP-1/status", "connected\n"),
+    ];
+    let consoles = consoles.map(|text| ("proc/consoles", text));
+    screen.into_iter().chain(consoles).collect()
+}
+
+#[test]
+fn the_only_console_is_not_taken_away() {
+    let check = "igpu-idle";
+    let why = |consoles| harm(check, "0-1", &with_screen(consoles));
+    let screen = "tty0                 -WU (EC p  )    4:7\n";
+    let both = "tty0                 -WU (EC p  )    4:7\nttyS0                -W- (E  p a)    4:64\n";
+    assert_eq!(why(Some(both)), None);
+    let alone = why(Some(screen)).expect("the screen alone");
+    assert!(
+        alone.contains("i915") && alone.contains("no other console is on (tty0)"),
+        "{alone}"
+    );
+    let unknown = why(None).expect("nobody knows");
+    assert!(unknown.contains("not known"), "{unknown}");
+}
+
+/// A domain that is given the card of eno1, and a default route through this interface.
+fn with_card(route: &'static str) -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("proc/cpuinfo", "processor : 0\nflags : fpu tsc\n"),
+        ("sys/class/dmi/id/sys_vendor", "Dell Inc.\n"),
+        ("proc/net/route", route),
+        ("sys/class/net/br0/lower_eno1/ifindex", "2\n"),
+        (
+            "sys/class/net/eno1",
+            "->../../devices/pci0000:00/0000:00:1c.0/0000:03:00.0/net/eno1",
+        ),
+        (
+            "sys/devices/pci0000:00/0000:00:1c.0/0000:03:00.0/net/eno1/ifindex",
+            "2\n",
+        ),
+        ("sys/bus/pci/devices/0000:03:00.0/vendor", "0x8086\n"),
+        ("sys/bus/pci/devices/0000:03:00.0/device", "0x1533\n"),
+        ("sys/bus/pci/devices/0000:03:00.0/driver", "->../../drivers/igb"),
+        ("sys/bus/pci/drivers/igb/x", "\n"),
+        (
+            DOMAIN,
+            "<domain type='kvm'><name>relay</name><devices><hostdev mode='subsystem' type='pci' managed='no'><source>\
+             <address domain='0x0000' bus='0x03' slot='0x00' function='0x0'/></source></hostdev></devices></domain>\n",
+        ),
+    ]
+}
+
+#[test]
+fn the_card_of_the_connection_is_not_given_to_a_guest() {
+    let only = ["vfio-bound".to_owned()];
+    let of = |interface: &'static str| {
+        let head = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n";
+        let route = format!("{head}{interface}\t00000000\t0102A8C0\t0003\t0\t0\t0\t00000000\n");
+        let found = std::cell::RefCell::new((None, String::new()));
+        audited("0-1", &with_card(route.leak()), |host, parameters, audit| {
+            let why = harms(audit, &only).into_iter().next().map(|(_, why)| why);
+            let refused = refusals(host, audit, parameters, &plan(host, audit, &only));
+            assert_eq!(refused.len(), usize::from(why.is_some()), "{refused:?}");
+            *found.borrow_mut() = (why, emit(audit, &only, "modprobe").unwrap_or_default());
+        });
+        found.into_inner()
+    };
+    let (why, text) = of("eth9");
+    assert!(why.is_none() && text.contains("ids=8086:1533"), "{why:?}: {text}");
+    for interface in ["eno1", "br0"] {
+        let (why, text) = of(interface);
+        let why = why.expect("the card of the connection");
+        assert!(why.contains("0000:03:00.0 (eno1)") && text.is_empty(), "{why}: {text}");
+    }
 }

@@ -32,7 +32,10 @@ pub fn refusals(host: &Host, audit: &Audit, parameters: &Parameters, plan: &Plan
         host,
         audit,
         parameters,
-        carriers: host.connection(None),
+        carriers: match audit.facts.get(None, "connection.nics") {
+            Ok(Value::List(names)) => names,
+            _ => Vec::new(),
+        },
     };
     let found = plan.steps.iter().flat_map(|step| {
         let traps = TRAPS.iter().filter(|_| !step.operations.is_empty());
@@ -228,9 +231,10 @@ fn cut_off(scene: &Scene<'_>, step: &Step) -> Option<String> {
 
 /// Whether a step changes an interface: its files, or what its driver keeps.
 fn touches(step: &Step, name: &str) -> bool {
-    let folder = format!("/net/{name}/");
+    // Also of /proc/sys/net/ipv6/conf, where an address can go.
+    let folders = [format!("/net/{name}/"), format!("/conf/{name}/")];
     step.operations.iter().any(|one| match &one.target {
-        Target::File(path) => path.contains(&folder),
+        Target::File(path) => folders.iter().any(|folder| path.contains(folder)),
         Target::Nic { interface, .. } => interface == name,
         _ => false,
     })

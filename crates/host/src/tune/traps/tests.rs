@@ -188,6 +188,9 @@ fn the_interface_of_the_connection_and_what_is_below_it() {
             assert!(found.len() == 1 && found[0].starts_with(name), "{found:?}");
         }
     }
+    let ipv6 = Operation::write("/proc/sys/net/ipv6/conf/eth0/disable_ipv6", "1");
+    let found = whys(&[], &on("2-3"), vec![ipv6]);
+    assert!(found.len() == 1 && found[0].starts_with("eth0"), "{found:?}");
     let route = "00000000000000000000000000000000 00 0 00 fe80 400 1 0 3 eth1\n";
     let found = whys(
         &[("proc/net/ipv6_route", route)],

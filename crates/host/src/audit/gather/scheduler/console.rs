@@ -11,6 +11,7 @@ const CONSOLES: &str = "/proc/consoles";
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("console.level", level(reader));
     facts.set("console.serial", serial(reader));
+    facts.set("console.names", names(reader));
 }
 
 /// Messages of lower levels go to the consoles: 4 lets errors through.
@@ -20,15 +21,26 @@ fn level(reader: &Reader) -> Result<u32, HostError> {
     first.ok_or_else(|| HostError::unexpected(LEVELS, "four numbers", &line))
 }
 
-/// The serial consoles that are on and print in the context of whoever has something to say (admin-guide/serial-console.rst).
-fn serial(reader: &Reader) -> Result<Vec<String>, Unknown> {
-    let text = match reader.text(CONSOLES) {
-        // The file is there and no console is.
+/// All consoles that are on.
+fn names(reader: &Reader) -> Result<Vec<String>, Unknown> {
+    let text = listed(reader)?;
+    let first = text.lines().filter_map(|line| line.split_whitespace().next());
+    Ok(first.map(str::to_owned).collect())
+}
+
+/// The file's text; empty where it is there and no console is.
+fn listed(reader: &Reader) -> Result<String, HostError> {
+    match reader.text(CONSOLES) {
         Err(HostError::Unreadable {
             why: Unreadable::Empty, ..
-        }) => return Ok(Vec::new()),
-        text => text?,
-    };
+        }) => Ok(String::new()),
+        text => text,
+    }
+}
+
+/// The serial consoles that are on and print in the context of whoever has something to say (admin-guide/serial-console.rst).
+fn serial(reader: &Reader) -> Result<Vec<String>, Unknown> {
+    let text = listed(reader)?;
     let mut found = Vec::new();
     for line in text.lines() {
         let wrong = || HostError::unexpected(CONSOLES, "lines such as ttyS0 -W- (EC p a) 4:64", line);
