@@ -309,6 +309,10 @@ fn host_of_domain(release: &str, devices: &[&str]) -> (TempDir, Parameters) {
     write("proc/sys/kernel/osrelease".to_owned(), release);
     write("sys/devices/virtual/workqueue/cpumask".to_owned(), "ff\n");
     write("sys/devices/system/node/node0/cpulist".to_owned(), "0-7\n");
+    write(
+        "proc/net/route".to_owned(),
+        "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n",
+    );
     for file in ["nr_hugepages", "free_hugepages"] {
         write(format!("sys/kernel/mm/hugepages/hugepages-1048576kB/{file}"), "0\n");
     }
@@ -318,6 +322,10 @@ fn host_of_domain(release: &str, devices: &[&str]) -> (TempDir, Parameters) {
         write(format!("{place}/device"), "0x1533\n");
         std::os::unix::fs::symlink("../igb", root.path().join(place).join("driver")).expect("a link");
     }
+    write(
+        "proc/net/route".to_owned(),
+        "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n",
+    );
     write(
         "relay.xml".to_owned(),
         "<domain type='kvm'><name>relay</name><memory unit='GiB'>5</memory><vcpu>1</vcpu><devices><hostdev mode='subsystem' \
