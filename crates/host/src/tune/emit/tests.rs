@@ -323,10 +323,6 @@ fn host_of_domain(release: &str, devices: &[&str]) -> (TempDir, Parameters) {
         std::os::unix::fs::symlink("../igb", root.path().join(place).join("driver")).expect("a link");
     }
     write(
-        "proc/net/route".to_owned(),
-        "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n",
-    );
-    write(
         "relay.xml".to_owned(),
         "<domain type='kvm'><name>relay</name><memory unit='GiB'>5</memory><vcpu>1</vcpu><devices><hostdev mode='subsystem' \
          type='pci' managed='no'><source><address domain='0x0000' bus='0x02' slot='0x00' function='0x0'/></source></hostdev>\
