@@ -53,8 +53,9 @@ fn heavy(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let has_timers = ENABLED.iter().any(|folder| reader.exists(folder).unwrap_or(false));
     for folder in ENABLED.iter().chain(&CRON) {
         let is_cron = CRON.contains(folder);
+        let is_left = |name: &str| has_timers && LEFT_TO_TIMERS.contains(&name);
         let is_job = |name: &str| match is_cron {
-            true => !name.starts_with('.') && !(has_timers && LEFT_TO_TIMERS.contains(&name)),
+            true => !name.starts_with('.') && !is_left(name),
             false => HEAVY.contains(&name),
         };
         match reader.names(folder, is_job) {
