@@ -7,18 +7,12 @@ use support::{run, stderr};
 
 /// The settings of the untuned host for a tool.
 fn emitted(tool: &str) -> String {
-    let root = host("debian-untuned").join("root");
-    let output = run(&[
-        "tune",
-        "--root",
-        text(&root),
-        "--cpus",
-        "2-3",
-        "--nic",
-        "eno1",
-        "--emit",
-        tool,
-    ]);
+    settings("debian-untuned", &["--cpus", "2-3", "--nic", "eno1"], tool)
+}
+
+fn settings(machine: &str, words: &[&str], tool: &str) -> String {
+    let root = host(machine).join("root");
+    let output = run(&[&["tune", "--root", text(&root), "--emit", tool], words].concat());
     assert_eq!(output.status.code(), Some(0), "{tool}: {}", stderr(&output));
     said(&output)
 }
@@ -152,7 +146,10 @@ fn udev_rules_modprobe_options_and_units_are_lines_of_their_kind() {
         }),
     ];
     for (tool, is_line) in kinds {
-        let settings = emitted(tool);
+        let settings = match tool {
+            "modprobe" => settings("vmware-guest", &[], tool),
+            _ => emitted(tool),
+        };
         let lines: Vec<&str> = settings
             .lines()
             .filter(|line| !line.is_empty() && !line.starts_with('#'))

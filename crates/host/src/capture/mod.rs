@@ -181,11 +181,11 @@ fn parents(touched: &[(String, Touched)]) -> HashSet<&Path> {
 
 /// The names of a directory, and which of them are directories. Links are entries of their own where they were followed.
 fn directory(path: &str, names: &[String], parents: &HashSet<&Path>, neutral: &mut Neutral) -> Entry {
+    // A link that was listed and not followed is a name all the same, as those of enabled units are.
     let real = names.iter().map(|name| (name, Path::new(path).join(name)));
-    let kept = real.filter(|(_, real)| !real.is_symlink());
     let is_folder = |real: &Path| parents.contains(real) || real.is_dir();
     Entry::Directory(
-        kept.map(|(name, real)| (neutral.path(name), is_folder(&real)))
+        real.map(|(name, real)| (neutral.path(name), is_folder(&real)))
             .collect(),
     )
 }
