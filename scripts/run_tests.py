@@ -35,6 +35,8 @@ LATER = ("pairs", "singly", "beside")
 ANY = "*"
 # The packages whose programs under `tests` measure in real time. Nothing else is run again, least of all what is randomised.
 IN_REAL_TIME = (END_TO_END, *MEASURING)
+# And those whose unit tests do, with no chance in them.
+UNIT_TESTS_IN_REAL_TIME = ("triptime-run",)
 # More failures than these are no accident, also not where the host takes a third of every second: then five of 450 such tests failed.
 # And a test that fails every other time rarely passes so often in a row.
 AT_MOST_AGAIN = 8
@@ -120,7 +122,7 @@ def job(entry, entries):
     elif entry.group == "computing" and APART.is_dir():
         environment["TMPDIR"] = str(APART)
     name = f"{one}::{entry.part}" if entry.part else str(one)
-    in_real_time = one.package in IN_REAL_TIME and not one.has_unit_tests
+    in_real_time = one.package in (UNIT_TESTS_IN_REAL_TIME if one.has_unit_tests else IN_REAL_TIME)
     return Job(name, [*threads, *words], one.folder, environment, one, bool(entry.part), in_real_time)
 
 
