@@ -1,5 +1,6 @@
 //! What the rules say of every recorded machine in `tests/hosts`, and of the same machines when something in them is broken.
 
+mod recorded;
 mod told;
 
 use std::collections::{BTreeMap, HashSet};
@@ -13,6 +14,7 @@ use host::audit::finding::Outcome;
 use host::audit::parameters::Parameters;
 use host::capture::{Entry, Processes};
 use host::{Held, Host, Member};
+use recorded::{copy, machines};
 use told::{findings, parameters};
 
 /// Rules that are content without a file, or with an empty one: the end of its path, what is wrong with it, and why that is right.
@@ -108,18 +110,6 @@ fn a_capture_of_every_machine_gives_its_findings() {
 /// No audit takes the CPU for longer, in a build without optimisation.
 const LONGEST: Duration = Duration::from_secs(10);
 
-fn machines() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts");
-    let entries = fs::read_dir(&folder).expect("tests/hosts");
-    let mut all: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.is_dir())
-        .collect();
-    all.sort();
-    assert!(all.len() >= 8, "recorded machines in {}", folder.display());
-    all
-}
-
 #[test]
 fn every_machine_gives_its_findings() {
     let mut wrong = Vec::new();
@@ -176,22 +166,6 @@ fn nothing_is_missed_on_an_untuned_host() {
             tuned == "pass" || tuned == "not-applicable",
             "{id} on the tuned host: {tuned}"
         );
-    }
-}
-
-/// A part of a machine's file system, as it is copied.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let target = to.join(path.file_name().expect("a name"));
-        if path.is_symlink() {
-            symlink(fs::read_link(&path).expect("a link"), &target).expect("a link");
-        } else if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).expect("a file");
-        }
     }
 }
 

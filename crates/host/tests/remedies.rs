@@ -1,12 +1,12 @@
 //! Every remedy of every recorded machine, done on a copy of it: the finding that asked for it is gone, no other came, and none is
 //! content because it sees less.
 
+mod recorded;
 #[expect(dead_code, reason = "the texts of findings are compared elsewhere")]
 mod told;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use host::Host;
@@ -14,6 +14,7 @@ use host::audit::Audit;
 use host::audit::finding::Outcome;
 use host::audit::parameters::Parameters;
 use host::tune::{self, Journal, Machine, Operation, Step, Target};
+use recorded::{copy, machines};
 use tempfile::TempDir;
 
 /// Other rules that a remedy puts right besides its own: the remedy, the rule, and why that is right.
@@ -35,30 +36,6 @@ const ALSO_RIGHT: [(&str, &str, &str); 4] = [
         "the default is what the interrupts have then",
     ),
 ];
-
-fn machines() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts");
-    let entries = fs::read_dir(&folder).expect("tests/hosts").flatten();
-    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
-    all.sort();
-    assert!(all.len() >= 8, "recorded machines in {}", folder.display());
-    all
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let target = to.join(path.file_name().expect("a name"));
-        if path.is_symlink() {
-            symlink(fs::read_link(&path).expect("a link"), &target).expect("a link");
-        } else if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).expect("a file");
-        }
-    }
-}
 
 /// A copy of a recorded machine that may be changed.
 struct Twin {
@@ -202,7 +179,7 @@ fn what_is_changed_on_the_running_machine_mends_its_own_finding_and_blinds_no_ru
         let first = twin.outcomes();
         let mut before = first.clone();
         for step in tune::plan(&twin.host(), &audit, &[]).steps {
-            // What others changed before may be changed already.
+            // An earlier remedy may have changed the same.
             let plan = tune::plan(&twin.host(), &twin.audit(), std::slice::from_ref(&step.check));
             let Some(step) = plan.steps.first().filter(|step| !step.operations.is_empty()) else {
                 continue;
@@ -274,7 +251,7 @@ impl Twin {
         }
     }
 
-    /// What udev sets by a `.link` file of the only card that has one.
+    /// Settings that udev makes by a `.link` file of the only card that has one.
     fn link(&self, text: &str) {
         let Some(card) = self.parameters.nics.first().filter(|_| text.contains("[Link]")) else {
             return;
