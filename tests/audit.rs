@@ -246,7 +246,7 @@ fn packed(folder: &Path, tar: &Path) {
     assert!(status.expect("tar starts").success());
 }
 
-/// What was read of every recorded host from a folder is read alike from a file, without a copy of it on the disk: a program that is killed
+/// A recorded host is read from a file as from a folder, without a copy of it on the disk: a program that is killed
 /// leaves nothing, since nothing was there.
 #[test]
 fn a_file_gives_the_findings_of_its_tree_and_is_nowhere_unpacked() {

@@ -61,7 +61,7 @@ impl Held {
     }
 }
 
-/// What is at a path.
+/// Kind of thing at a path.
 pub(crate) enum Kind {
     Folder,
     Link(PathBuf),

@@ -30,7 +30,7 @@ pub(crate) fn nohz_full(reader: &Reader) -> Result<CpuList, HostError> {
     }
 }
 
-/// Whether the kernel was told to stop ticks, and nothing says that it cannot.
+/// True if the kernel was told to stop ticks, and nothing says that it cannot.
 fn is_asked(reader: &Reader) -> bool {
     let asked = Cmdline::read(reader).is_ok_and(|line| line.last("nohz_full").is_some_and(|cpus| !cpus.is_empty()));
     asked && !Config::read(reader).is_ok_and(|config| !config.is_on("NO_HZ_FULL"))

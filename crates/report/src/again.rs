@@ -1,6 +1,6 @@
 //! Commands that go on from a run. The program that reads command lines makes them: each is one that it takes.
 
-/// What can be measured after a run, each as a command with what it is for.
+/// Measurements that can follow a run, each as a command with its purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Again {
     /// The same for longer.
@@ -16,7 +16,7 @@ pub struct Order {
     pub command: String,
     /// The same in short, for where there is no room for it.
     pub short: String,
-    /// What it is for, without a full stop.
+    /// Its purpose, without a full stop.
     pub what: String,
 }
 

@@ -51,7 +51,7 @@ const PLANS: [(&str, &str, &[&str]); 3] = [
     ("avb", "avb", &["wakeup", "talk", "listen", "spacing"]),
 ];
 
-/// What can be measured after the command with these words, which measured for so long.
+/// Measurements that can follow the command with these words, which measured for so long.
 pub(crate) fn after(arguments: &[String], measured_ns: u64) -> Again {
     Given::read(arguments).map_or_else(Again::default, |given| Again {
         longer: given.longer(measured_ns),
@@ -97,7 +97,7 @@ impl Given {
         source && self.matches.value_source(id) == Some(ValueSource::CommandLine)
     }
 
-    /// What was written, without what is of one run only.
+    /// Options as they were written, without those of one run only.
     fn parts(&self) -> Vec<Part> {
         let kept = self.command.get_arguments().filter(|arg| {
             let id = arg.get_id().as_str();
@@ -145,7 +145,7 @@ impl Given {
             "trip" if self.is_given("type_test") => self.with_next_seed(),
             "trip" if self.is_given("ping_pong") => None,
             "trip" if !self.is_given("watch") => self.with_more_shots(),
-            // What it plays ends by itself.
+            // A recording ends by itself.
             "relay" if ["replay", "type_test"].iter().any(|id| self.is_given(id)) => None,
             "qualify" => self.with_longer_steps(),
             _ if self.has("duration") => {

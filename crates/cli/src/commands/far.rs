@@ -108,7 +108,7 @@ fn there(far: &FarEnd, args: &FarEndArgs) -> String {
     }
 }
 
-/// Those that are named; else those that are kept free of other work, or all but the first and the threads of its core.
+/// Named CPUs; else CPUs that are kept free of other work, or all but the first and the threads of its core.
 fn judged(args: &FarEndArgs) -> Result<CpuList, Failure> {
     let facts = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     let usable = facts.usable();

@@ -357,7 +357,7 @@ fn open_quote(line: &str) -> Option<char> {
     })
 }
 
-/// Whether a value is a block of YAML: its text stands in the lines below, further in.
+/// True of a value that is a block of YAML: its text is in the lines below, further in.
 fn is_block(rest: &str) -> bool {
     let first = rest.lines().next().unwrap_or_default();
     first.starts_with(['|', '>']) && first.trim_end().len() <= 3

@@ -129,7 +129,7 @@ fn kind(reader: &Reader, name: &str) -> InterfaceKind {
     }
 }
 
-/// Whether its place in `/sys` is below a device. What no device carries is below `/sys/devices/virtual` (Linux: drivers/base/core.c,
+/// True if its place in `/sys` is below a device. Interfaces without one are below `/sys/devices/virtual` (Linux: drivers/base/core.c,
 /// get_device_parent).
 pub(crate) fn is_on_a_bus(reader: &Reader, name: &str) -> bool {
     let place = reader.target(&format!("{ROOT}/{name}"));

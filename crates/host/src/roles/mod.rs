@@ -81,7 +81,7 @@ impl CpuFacts {
         shared.flat_map(CpuList::iter).collect::<CpuList>().without(cpus)
     }
 
-    /// Those of `cpus` that are threads of one core, core by core.
+    /// CPUs of `cpus` that are threads of one core, core by core.
     pub fn threads_of_one_core(&self, cpus: &CpuList) -> Vec<CpuList> {
         let of_core = |core: &CpuList| core.iter().filter(|cpu| cpus.contains(*cpu)).collect::<CpuList>();
         let cores = self.cores.iter().map(of_core);

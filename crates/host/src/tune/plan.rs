@@ -96,7 +96,7 @@ fn of_part(host: &Host, audit: &Audit, finding: &Finding, part: &PartFinding) ->
     Ok(operations)
 }
 
-/// What a part of a finding is about; `None`: the machine as a whole.
+/// Subject of a part of a finding; `None`: the machine as a whole.
 fn subject<'a>(audit: &'a Audit, finding: &Finding, part: &PartFinding) -> Option<&'a Subject> {
     let mut parts = finding
         .rule

@@ -326,7 +326,7 @@ fn inventory(spec: &SessionSpec) -> Vec<Fact> {
     all
 }
 
-/// What the rules for real-time machines say of this one, for the CPUs and interfaces of the run, and what is to be done about it.
+/// Findings of the rules for real-time machines on this one, for the CPUs and interfaces of the run, with their remedies.
 fn audited(host: &Host, cpus: CpuList, interfaces: &[String]) -> Vec<Fact> {
     let parameters = Parameters {
         rt_cpus: Some(cpus).filter(|cpus| !cpus.is_empty()),

@@ -140,7 +140,7 @@ fn named(others: &[&Row]) -> Vec<String> {
     first_lines(&text, COLUMNS, OTHERS_LINES)
 }
 
-/// What goes on from here; `is_open`: something failed or warned. A command that is cut off is none: one that does not fit is told by what
+/// The next command; `is_open`: something failed or warned. A command that is cut off is none: one that does not fit is told by what
 /// it adds to this one.
 fn tail(full: &str, tune: &str, is_open: bool) -> Vec<String> {
     let plan = [

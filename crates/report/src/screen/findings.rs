@@ -1,4 +1,4 @@
-//! What is to be done about findings of the run's audit that are most likely to matter for the causes that were seen.
+//! Remedies for the findings of the run's audit that are most likely to matter for the causes that were seen.
 
 use crate::Report;
 use host::audit::rule::{Rule, built_in};
@@ -25,7 +25,7 @@ impl<'a> Findings<'a> {
         Self { found }
     }
 
-    /// Those that cure a cause: a hypervisor's stall is not cured by isolated CPUs.
+    /// Remedies that cure a cause: a hypervisor's stall is not cured by isolated CPUs.
     pub(super) fn curing(&self, cause: Cause) -> impl Iterator<Item = String> {
         let cures = move |rule: &Rule| rule.causes.iter().any(|cured| cured == cause.word());
         let found = self.found.iter().filter(move |(rule, _)| cures(rule));

@@ -36,7 +36,7 @@ pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     next
 }
 
-/// What mends the causes: one remedy for each, of the heaviest first, then what else there is for them.
+/// Remedies of the causes: one for each, of the heaviest first, then what else there is for them.
 fn of_causes(report: &Report, held: &Held) -> Vec<String> {
     let findings = Findings::of(report);
     let mut holders: Vec<&Holder> = Vec::new();

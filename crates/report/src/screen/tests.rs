@@ -125,7 +125,7 @@ fn that_a_processor_is_emulated_is_the_first_reason() {
     );
 }
 
-/// What to do next, as it stands on the screen.
+/// The next thing to do, as the screen has it.
 fn next(text: &str) -> String {
     let joined = joined(text);
     let from = joined.find(" Next ").map_or(joined.len(), |at| at + 6);

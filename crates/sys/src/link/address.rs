@@ -28,7 +28,7 @@ pub fn add_address(name: &str, address: Ipv4Addr, prefix: u8) -> Result<(), SysE
 /// The interfaces of the calling thread's network namespace, each with the number of its IPv4 addresses.
 ///
 /// # Errors
-/// What the netlink socket met.
+/// Error of the netlink socket.
 pub fn ipv4_addresses() -> Result<Vec<(String, usize)>, SysError> {
     let mut message = AddressMessage::default();
     message.header.family = AddressFamily::Inet;

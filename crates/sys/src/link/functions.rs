@@ -35,7 +35,7 @@ pub struct VirtualFunction {
     pub spoof_check: Option<bool>,
     /// The VLAN that the card puts it into; 0: none.
     pub vlan: Option<u32>,
-    /// What it may send at most, in Mbit/s; 0: no limit.
+    /// Most that it may send, in Mbit/s; 0: no limit.
     pub most_mbit: Option<u32>,
     /// Its link was switched off.
     pub switched_off: Option<bool>,
@@ -44,7 +44,7 @@ pub struct VirtualFunction {
 /// The virtual functions of the cards in the calling thread's network namespace.
 ///
 /// # Errors
-/// What the netlink socket met.
+/// Error of the netlink socket.
 pub fn virtual_functions() -> Result<Vec<VirtualFunction>, SysError> {
     let mut message = LinkMessage::default();
     message.attributes = vec![LinkAttribute::ExtMask(vec![LinkExtentMask::Vf])];

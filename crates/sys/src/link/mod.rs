@@ -91,7 +91,7 @@ pub enum Below {
 /// All interfaces, by index.
 ///
 /// # Errors
-/// What the netlink socket met.
+/// Error of the netlink socket.
 pub fn list() -> Result<Vec<LinkInfo>, SysError> {
     let mut links = Vec::new();
     let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
@@ -169,7 +169,7 @@ pub fn find_index(index: u32, namespace: Option<i32>) -> Result<Option<LinkInfo>
 /// none, because no interface here is joined with one there.
 ///
 /// # Errors
-/// What the netlink socket met.
+/// Error of the netlink socket.
 pub fn namespace_id(other: &NetNs) -> Result<Option<i32>, SysError> {
     let mut message = NsidMessage::default();
     let fd = u32::try_from(other.as_fd().as_raw_fd()).unwrap_or(u32::MAX);

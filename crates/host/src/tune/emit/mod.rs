@@ -72,7 +72,7 @@ pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String
     }
 }
 
-/// What can go wrong with the settings of a tool whose format has no comments, each behind the name of its check.
+/// Risks of the settings of a tool whose format has no comments, each behind the name of its check.
 pub fn risks(audit: &Audit, only: &[String], kind: &str) -> Vec<String> {
     let open = Open { audit, only };
     let asked = open.findings().map(|finding| &finding.rule);
@@ -170,7 +170,7 @@ impl<'a> Open<'a> {
         fill(&text, &self.audit.facts, subject.as_ref()).map_err(|unknown| unknown.text)
     }
 
-    /// What a part of a finding is about; `None`: the machine as a whole.
+    /// Subject of a part of a finding; `None`: the machine as a whole.
     fn subject(&self, finding: &Finding, part: &PartFinding) -> Option<Subject> {
         let subjects = finding.rule.each.map_or(&[][..], |class| self.audit.facts.parts(class));
         let mut subject = subjects.iter().find(|known| known.name == part.part)?.clone();

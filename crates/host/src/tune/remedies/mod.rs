@@ -1,4 +1,4 @@
-//! What a run keeps of the ways to put its machine right: for each finding that failed the command that does it, else the step by hand.
+//! Ways to put a run's machine right, as the run keeps them: for each finding that failed the command that does it, else the step by hand.
 
 use model::Fact;
 use model::fact::REMEDIES;
@@ -34,7 +34,7 @@ fn is_none_left(audit: &Audit) -> bool {
     matches!(audit.facts.get(None, "hk_cpus"), Ok(Value::Cpus(others)) if others.is_empty())
 }
 
-/// Whether no tool can do any of it.
+/// True if no tool can do any of it.
 fn is_by_hand(audit: &Audit, step: &Step) -> bool {
     let mut rules = audit.findings.iter().map(|finding| &finding.rule);
     rules.any(|rule| {

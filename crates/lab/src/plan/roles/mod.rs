@@ -237,7 +237,7 @@ impl Chooser<'_> {
         (cpus.first().into_iter().collect(), why.to_owned())
     }
 
-    /// Those of `cpus` that are none of `others`, and no thread of the same core as one.
+    /// CPUs of `cpus` that are none of `others`, and no thread of the same core as one.
     fn off_the_cores_of(&self, cpus: &CpuList, others: &CpuList) -> CpuList {
         cpus.without(others).without(&self.facts.siblings(others))
     }

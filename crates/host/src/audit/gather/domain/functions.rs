@@ -28,7 +28,7 @@ struct Function<'a> {
     said: Result<Table, Unknown>,
 }
 
-/// What is found out of all functions of a domain.
+/// Findings on all functions of a domain.
 #[derive(Default)]
 struct Found {
     all: Search,
@@ -216,7 +216,7 @@ fn card(reader: &Reader, address: &str) -> Result<Option<(String, u32)>, Unknown
     Ok(None)
 }
 
-/// What the card's driver says of one of its functions.
+/// Settings of one function of a card, as the card's driver gives them.
 fn settings(reader: &Reader, port: &str, number: u32) -> Result<Table, Unknown> {
     let text = reader.answer("virtual-functions", || {
         let all = sys::link::virtual_functions().map_err(|error| HostError::Undecided(error.to_string()))?;

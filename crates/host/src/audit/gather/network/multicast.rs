@@ -35,12 +35,12 @@ impl Groups {
         Self(text.and_then(|text| parse(&text)))
     }
 
-    /// Those of the process bus that some interfaces joined.
+    /// Groups of the process bus that some interfaces joined.
     fn joined(&self, interfaces: &[String]) -> Result<Vec<String>, Unknown> {
         self.of(interfaces, &PROCESS_BUS)
     }
 
-    /// Those that begin so.
+    /// Names that begin so.
     fn of(&self, interfaces: &[String], begins: &[&str]) -> Result<Vec<String>, Unknown> {
         let all = self.0.as_ref().map_err(Clone::clone)?.iter();
         let wanted = |group: &str| begins.iter().any(|begin| group.starts_with(begin));
