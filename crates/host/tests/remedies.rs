@@ -18,7 +18,7 @@ use recorded::{copy, machines};
 use tempfile::TempDir;
 
 /// Other rules that a remedy puts right besides its own: the remedy, the rule, and why that is right.
-const ALSO_RIGHT: [(&str, &str, &str); 4] = [
+const ALSO_RIGHT: [(&str, &str, &str); 5] = [
     (
         "irq-nic-affinity",
         "nic-channels",
@@ -30,6 +30,11 @@ const ALSO_RIGHT: [(&str, &str, &str); 4] = [
         "each queue's interrupt has its CPU then",
     ),
     ("nic-channels", "nic-flow-steering", "all frames come to one queue then"),
+    (
+        "cpu-isolated",
+        "background-jobs-contained",
+        "no job is put on an isolated CPU, whichever jobs there are",
+    ),
     (
         "irq-default-affinity",
         "irq-affinity-durable",
@@ -132,6 +137,15 @@ fn is_open(outcome: Option<&Outcome>) -> bool {
     matches!(outcome, Some(Outcome::Fail | Outcome::Warn))
 }
 
+/// Whether a rule is content now and was not before. A part that is gone and was unknown tells nothing new.
+fn is_relieved(was: &Outcome, is: Option<&Outcome>) -> bool {
+    match was {
+        Outcome::Fail | Outcome::Warn => matches!(is, None | Some(Outcome::Pass | Outcome::NotApplicable)),
+        Outcome::Unknown => matches!(is, Some(Outcome::Pass | Outcome::NotApplicable)),
+        _ => false,
+    }
+}
+
 /// How bad it is.
 fn rank(outcome: &Outcome) -> u8 {
     match outcome {
@@ -147,12 +161,9 @@ fn blinded(remedy: &[&str], before: &Outcomes, after: &Outcomes) -> Vec<String> 
         let mut known = ALSO_RIGHT.iter();
         remedy.contains(&id) || known.any(|(other, rule, _)| *rule == id && remedy.contains(other))
     };
-    let open = before
-        .iter()
-        .filter(|((id, _), was)| is_open(Some(was)) && !is_meant(id));
-    let now = open.map(|(place, was)| (place, was, after.get(place)));
-    let content = now.filter(|(.., is)| matches!(is, None | Some(Outcome::Pass | Outcome::NotApplicable)));
-    content
+    let others = before.iter().filter(|((id, _), _)| !is_meant(id));
+    let now = others.map(|(place, was)| (place, was, after.get(place)));
+    now.filter(|(_, was, is)| is_relieved(was, *is))
         .map(|((id, part), was, is)| format!("{remedy:?}: {id} {part} was {was:?} and is {is:?}"))
         .collect()
 }

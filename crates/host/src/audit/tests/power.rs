@@ -237,6 +237,7 @@ fn counts_that_are_zero_since_boot_need_no_second_look() {
     let id = "hw-error-counters";
     let ignoring = |ignored: &str, throttled: &str, corrected: &str, temperature: &str| -> Outcome {
         let files = [
+            ("sys/devices/system/machinecheck/machinecheck3/check_interval", "300\n"),
             ("sys/devices/system/machinecheck/machinecheck3/ignore_ce", ignored),
             (
                 "sys/devices/system/cpu/cpu3/thermal_throttle/core_throttle_count",
@@ -267,6 +268,55 @@ fn counts_that_are_zero_since_boot_need_no_second_look() {
     );
     assert_eq!(of("0\n", "nan\n", "50000\n"), Unknown);
     assert_eq!(outcome_of(&host(), &[], id), Unknown);
+}
+
+/// A machine of this vendor whose CPUs are watched for errors, which counts none.
+fn watched(vendor: &'static str) -> Vec<(&'static str, &'static str)> {
+    let mut all = host();
+    all.retain(|(path, _)| *path != "proc/cpuinfo");
+    all.extend([
+        ("proc/cpuinfo", vendor),
+        ("sys/devices/system/machinecheck/machinecheck3/check_interval", "300\n"),
+        ("sys/devices/system/machinecheck/machinecheck3/cmci_disabled", "0\n"),
+        ("sys/devices/system/machinecheck/machinecheck3/ignore_ce", "0\n"),
+        (
+            "sys/devices/system/cpu/cpu3/thermal_throttle/core_throttle_count",
+            "0\n",
+        ),
+        (
+            "sys/devices/system/cpu/cpu3/thermal_throttle/package_throttle_count",
+            "0\n",
+        ),
+        ("sys/devices/system/edac/mc/mc0/ce_count", "0\n"),
+        ("sys/devices/system/edac/mc/mc0/ue_count", "0\n"),
+        ("sys/class/thermal/thermal_zone0/temp", "50000\n"),
+        ("sys/class/thermal/thermal_zone0/trip_point_0_type", "critical\n"),
+        ("sys/class/thermal/thermal_zone0/trip_point_0_temp", "100000\n"),
+    ]);
+    all
+}
+
+/// Both ways out of polling content the one rule, and the other says what is no longer seen.
+#[test]
+fn no_polling_is_no_count_where_no_interrupt_comes_at_each_error() {
+    let both = |base: &[(&str, &str)], changes: &[(&str, &str)]| {
+        let paths: Vec<(String, &str)> = changes
+            .iter()
+            .map(|(file, value)| (format!("sys/devices/system/machinecheck/machinecheck3/{file}"), *value))
+            .collect();
+        let changes: Vec<(&str, &str)> = paths.iter().map(|(path, value)| (path.as_str(), *value)).collect();
+        ["mce-polling", "hw-error-counters"].map(|id| outcome_of(base, &changes, id))
+    };
+    let intel = watched("vendor_id : GenuineIntel\nflags : tsc\n");
+    let amd = watched("vendor_id : AuthenticAMD\nflags : tsc\n");
+    for machine in [&intel, &amd] {
+        assert_eq!(both(machine, &[]), [Fail, Pass]);
+        assert_eq!(both(machine, &[("ignore_ce", "1\n")]), [Pass, Unknown]);
+    }
+    let never = ("check_interval", "0\n");
+    assert_eq!(both(&intel, &[never]), [Pass, Pass]);
+    assert_eq!(both(&intel, &[never, ("cmci_disabled", "1\n")]), [Pass, Unknown]);
+    assert_eq!(both(&amd, &[never]), [Pass, Unknown]);
 }
 
 #[test]

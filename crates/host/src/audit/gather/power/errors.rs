@@ -4,6 +4,7 @@ use super::super::observed::{Counter, Reading};
 use super::super::shared::unclear;
 use crate::audit::facts::{Class, Facts};
 use crate::audit::value::Unknown;
+use crate::cpuinfo::CpuInfo;
 use crate::error::HostError;
 use crate::reader::Reader;
 
@@ -46,24 +47,9 @@ fn throttlings(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
 }
 
 /// Errors of memory that were corrected, or could not be, since the driver was loaded.
-///
-/// A CPU that ignores corrected errors tells the driver of none: a count of 0 is no evidence then (Linux 6.12:
-/// arch/x86/kernel/cpu/mce/core.c, `mce_cfg.ignore_ce`).
 fn memory_errors(reader: &Reader) -> Result<f64, HostError> {
-    let is_cpu = |name: &str| name.starts_with("machinecheck");
-    let cpus = match reader.names(MACHINE_CHECKS, is_cpu) {
-        // Other processors than x86 have no such folder.
-        Err(error) if error.is_absent() => Vec::new(),
-        cpus => cpus?,
-    };
-    for cpu in cpus {
-        let path = format!("{MACHINE_CHECKS}/{cpu}/ignore_ce");
-        let ignored = reader.exists(&path)? && reader.line(&path)? != "0";
-        if ignored {
-            return Err(HostError::Undecided(format!(
-                "{path}: corrected errors are not counted"
-            )));
-        }
+    if let Some(why) = blind(reader)? {
+        return Err(HostError::Undecided(format!("{why}: corrected errors are not counted")));
     }
     let is_controller = |name: &str| name.strip_prefix("mc").is_some_and(|rest| rest.parse::<u32>().is_ok());
     let controllers = reader.names(CONTROLLERS, is_controller)?;
@@ -79,6 +65,37 @@ fn memory_errors(reader: &Reader) -> Result<f64, HostError> {
         }
     }
     Ok(sum)
+}
+
+/// Why the CPUs tell the driver of no corrected error: a count of 0 is no evidence then.
+///
+/// One that ignores them tells of none. One that does not poll learns of them by an interrupt: Intel's at each error, AMD's after 4095
+/// (Linux 6.12: arch/x86/kernel/cpu/mce/core.c, `mca_cfg.ignore_ce` and `mce_start_timer`; intel.c, `CMCI_THRESHOLD`; amd.c,
+/// `THRESHOLD_MAX`).
+fn blind(reader: &Reader) -> Result<Option<String>, HostError> {
+    let is_cpu = |name: &str| name.starts_with("machinecheck");
+    let cpus = match reader.names(MACHINE_CHECKS, is_cpu) {
+        // Other processors than x86 have no such folder.
+        Err(error) if error.is_absent() => Vec::new(),
+        cpus => cpus?,
+    };
+    for cpu in cpus {
+        let is = |file: &str, value: &str| Ok(reader.line(&format!("{MACHINE_CHECKS}/{cpu}/{file}"))? == value);
+        if !is("ignore_ce", "0")? {
+            return Ok(Some(format!("{MACHINE_CHECKS}/{cpu}/ignore_ce")));
+        }
+        let polls = !is("check_interval", "0")?;
+        if !polls && !(is_intel(reader)? && is("cmci_disabled", "0")?) {
+            return Ok(Some(format!(
+                "{MACHINE_CHECKS}/{cpu}/check_interval is 0, and no interrupt comes at each error"
+            )));
+        }
+    }
+    Ok(None)
+}
+
+fn is_intel(reader: &Reader) -> Result<bool, HostError> {
+    Ok(CpuInfo::read(reader)?.distinct("vendor_id")? == "GenuineIntel")
 }
 
 /// The least distance of a zone to its lowest trip that acts, in degrees Celsius.
