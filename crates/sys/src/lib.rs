@@ -24,6 +24,7 @@ pub mod mapping;
 pub mod memory;
 pub mod netns;
 pub mod packet;
+pub mod perf;
 pub mod phc;
 pub mod privilege;
 mod sockopt;

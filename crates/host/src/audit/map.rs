@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use units::CpuList;
 
 use super::facts::Facts;
+use super::gather::observed::{Counter, Reading};
 use super::value::Value;
 use crate::interrupt_counts;
 use crate::reader::Reader;
@@ -51,11 +52,21 @@ pub struct CpuRow {
 }
 
 /// Interrupts of devices and timer ticks so far, by CPU.
-pub(super) type Counts = BTreeMap<u32, (u64, u64)>;
+type Counts = BTreeMap<u32, (u64, u64)>;
 
-/// Reads `/proc/interrupts`; nothing where it cannot be read.
-pub(super) fn counts(reader: &Reader) -> Option<Counts> {
-    reader.text("/proc/interrupts").ok().map(|text| counted(&text))
+/// The facts that tell how often a second a CPU is interrupted: by devices, and by its own timer.
+fn per_second(cpu: u32) -> [String; 2] {
+    ["devices", "ticks"].map(|of| format!("cpu{cpu}.{of}-per-s"))
+}
+
+/// Notes both counters of every CPU; none where `/proc/interrupts` cannot be read.
+pub(super) fn count(reader: &Reader, _facts: &Facts, reading: &mut Reading) {
+    let counts = reader.text("/proc/interrupts").map(|text| counted(&text));
+    for (cpu, (devices, ticks)) in counts.unwrap_or_default() {
+        for (fact, count) in per_second(cpu).into_iter().zip([devices, ticks]) {
+            reading.insert(Counter { part: None, fact }, Ok(count as f64));
+        }
+    }
 }
 
 /// Rows with a number are of devices; `LOC` is the CPU's own timer.
@@ -67,8 +78,8 @@ fn counted(text: &str) -> Counts {
     })
 }
 
-/// A row for each CPU that is online. `grown`: by how much the counts grew, and in how many seconds.
-pub(super) fn rows(reader: &Reader, facts: &Facts, grown: Option<&(Counts, f64)>) -> Vec<CpuRow> {
+/// A row for each CPU that is online.
+pub(super) fn rows(reader: &Reader, facts: &Facts) -> Vec<CpuRow> {
     let Ok(cpus) = roles::read(reader) else {
         return Vec::new();
     };
@@ -78,10 +89,10 @@ pub(super) fn rows(reader: &Reader, facts: &Facts, grown: Option<&(Counts, f64)>
         _ => CpuList::default(),
     };
     let row = |cpu| {
-        let per_second = |pick: fn(&(u64, u64)) -> u64| {
-            let (counts, seconds) = grown?;
-            Some(pick(counts.get(&cpu)?) as f64 / seconds)
-        };
+        let [interrupts_per_s, ticks_per_s] = per_second(cpu).map(|fact| match facts.get(None, &fact) {
+            Ok(Value::Number(rate)) => Some(rate),
+            _ => None,
+        });
         let owners = cpus.owners.iter().filter(|owner| owner.cpus.contains(cpu));
         let residents = residents.iter().filter(|resident| resident.cpu == cpu);
         let mut row = CpuRow {
@@ -92,8 +103,8 @@ pub(super) fn rows(reader: &Reader, facts: &Facts, grown: Option<&(Counts, f64)>
                 Role::Housekeeping
             },
             kept_free_by: means(&cpus, cpu),
-            interrupts_per_s: per_second(|(devices, _)| *devices),
-            ticks_per_s: per_second(|(_, ticks)| *ticks),
+            interrupts_per_s,
+            ticks_per_s,
             owners: owners.map(ToString::to_string).collect(),
             residents: residents.map(|resident| resident.who.clone()).collect(),
             conflicts: Vec::new(),
@@ -102,15 +113,6 @@ pub(super) fn rows(reader: &Reader, facts: &Facts, grown: Option<&(Counts, f64)>
         row
     };
     cpus.online.iter().map(row).collect()
-}
-
-/// How much the counts grew; CPUs that came or went meanwhile are left out.
-pub(super) fn growth(before: &Counts, after: &Counts) -> Counts {
-    let grown = before.iter().filter_map(|(cpu, first)| {
-        let second = after.get(cpu)?;
-        Some((*cpu, (second.0.checked_sub(first.0)?, second.1.checked_sub(first.1)?)))
-    });
-    grown.collect()
 }
 
 fn means(cpus: &CpuFacts, cpu: u32) -> Vec<&'static str> {
@@ -149,7 +151,7 @@ fn conflicts(row: &CpuRow) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, growth};
+    use super::counted;
 
     #[test]
     fn device_interrupts_and_ticks_are_counted_by_cpu() {
@@ -157,9 +159,5 @@ mod tests {
         let counts = counted(text);
         assert_eq!(counts.get(&0), Some(&(4, 100)));
         assert_eq!(counts.get(&2), Some(&(4, 200)));
-        let later = counted(&text.replace(" 3  4", " 5  4").replace("100", "90"));
-        let grown = growth(&counts, &later);
-        assert_eq!(grown.get(&0), None, "a counter that went backwards says nothing");
-        assert_eq!(grown.get(&2), Some(&(0, 0)));
     }
 }

@@ -27,8 +27,6 @@ pub(crate) use gather::{
     held_limit_us, is_asked_for_arguments, planned_differences, resume_limit_us,
 };
 
-use std::time::Instant;
-
 use facts::Facts;
 use finding::{Finding, Outcome};
 use parameters::Parameters;
@@ -65,11 +63,7 @@ pub(crate) fn audit(reader: &Reader, parameters: &Parameters, waivers: &[Waiver]
     let groups = built_in();
     let rules = groups.iter().flat_map(|(_, group)| &group.rules);
     reader.keep_processes();
-    let (began, before) = (Instant::now(), map::counts(reader));
     let facts = gather::facts(reader, parameters, rules);
-    let observed = parameters.observe.filter(|_| reader.is_live());
-    let grown = observed.and_then(|_| Some(map::growth(&before?, &map::counts(reader)?)));
-    let grown = grown.map(|grown| (grown, began.elapsed().as_secs_f64()));
     let place = gather::place(reader);
     let mut findings = Vec::new();
     for (name, group) in &groups {
@@ -80,7 +74,7 @@ pub(crate) fn audit(reader: &Reader, parameters: &Parameters, waivers: &[Waiver]
         }
     }
     rank(&mut findings);
-    let cpus = map::rows(reader, &facts, grown.as_ref());
+    let cpus = map::rows(reader, &facts);
     reader.forget_processes();
     Audit {
         environment: gather::environment(reader),

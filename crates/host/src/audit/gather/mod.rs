@@ -14,7 +14,7 @@ mod isolation;
 mod kernel;
 mod memory;
 mod network;
-mod observed;
+pub(super) mod observed;
 mod platform;
 mod power;
 mod regressions;

@@ -1,11 +1,13 @@
-//! Counters of the kernel, read twice: a rate says what a single reading cannot.
+//! Counters of the kernel, read twice: a rate says what a single reading cannot. A capture keeps the rates.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Write};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{guest, interrupts, network, power};
 use crate::audit::facts::{Class, Facts};
+use crate::audit::map;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Known, Unknown, Value};
 use crate::error::HostError;
@@ -13,13 +15,29 @@ use crate::reader::Reader;
 
 /// What is counted: a fact of the machine, or of the part that is named.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Counter {
-    pub(super) part: Option<(Class, String)>,
-    pub(super) fact: String,
+pub(in crate::audit) struct Counter {
+    pub(in crate::audit) part: Option<(Class, String)>,
+    pub(in crate::audit) fact: String,
+}
+
+impl fmt::Display for Counter {
+    /// Its key in a capture: no two classes have a fact of one name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.part {
+            None => f.write_str(&self.fact),
+            Some((_, name)) => write!(f, "{} {name}", self.fact),
+        }
+    }
 }
 
 /// One reading of every counter.
-pub(super) type Reading = BTreeMap<Counter, Result<f64, HostError>>;
+pub(in crate::audit) type Reading = BTreeMap<Counter, Result<f64, HostError>>;
+
+/// Holds what grew while a capture was made.
+const ANSWER: &str = "observed";
+
+/// Growth per second by the counter's key.
+type Rates = BTreeMap<String, f64>;
 
 /// Who has counters. Each notes the same ones at every reading, known or not.
 const SOURCES: &[fn(&Reader, &Facts, &mut Reading)] = &[
@@ -29,6 +47,7 @@ const SOURCES: &[fn(&Reader, &Facts, &mut Reading)] = &[
     network::count,
     power::hardware_errors,
     guest::steal,
+    map::count,
 ];
 
 /// Notes how much each counter grew per second of the observation.
@@ -38,16 +57,21 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     let anew = || time.iter().for_each(|_| reader.keep_processes());
     anew();
     let before = read(reader, facts);
-    let began = Instant::now();
-    if let Some(time) = time {
-        thread::sleep(time);
-    }
-    anew();
-    let after = time.map(|_| read(reader, facts)).unwrap_or_default();
-    let seconds = began.elapsed().as_secs_f64();
-    for (counter, first) in before {
-        let second = after.get(&counter).cloned();
-        note(facts, &counter, rate(first, second, seconds));
+    let known: BTreeMap<Counter, Known> = match time {
+        Some(time) => {
+            let began = Instant::now();
+            thread::sleep(time);
+            anew();
+            let after = read(reader, facts);
+            let grown = grown(before, &after, began.elapsed());
+            // The answer is asked of this machine, so it is written and not read.
+            let _ = reader.answer(ANSWER, || Ok(text(&grown)));
+            grown
+        }
+        None => told(before, reader),
+    };
+    for (counter, known) in known {
+        note(facts, &counter, known);
     }
 }
 
@@ -59,15 +83,69 @@ fn read(reader: &Reader, facts: &Facts) -> Reading {
     reading
 }
 
-/// A counter that went backwards was begun anew: nothing is known.
+fn grown(before: Reading, after: &Reading, time: Duration) -> BTreeMap<Counter, Known> {
+    let rate = |(counter, first)| {
+        let rate = rate(first, after.get(&counter).cloned(), time.as_secs_f64());
+        (counter, rate)
+    };
+    before.into_iter().map(rate).collect()
+}
+
+/// A counter that is gone, or that went backwards and was begun anew: nothing is known.
 fn rate(first: Result<f64, HostError>, second: Option<Result<f64, HostError>>, seconds: f64) -> Known {
     let first = first?;
-    let second =
-        second.ok_or_else(|| Unknown::unclear("counters are read twice only on a live machine, with --observe"))??;
+    let second = second.ok_or_else(|| Unknown::unclear("the counter was gone at the second reading"))??;
     if second < first {
         return Err(Unknown::unclear("the counter went backwards"));
     }
     Ok(Value::Number((second - first) / seconds))
+}
+
+/// The rates that a recorded tree has of counters that it has, too.
+fn told(before: Reading, reader: &Reader) -> BTreeMap<Counter, Known> {
+    let rates = match reader.is_live() {
+        true => Ok(None),
+        false => recorded(reader),
+    };
+    let rate = |counter: &Counter, count: Result<f64, HostError>| {
+        count?;
+        let rates = rates.clone()?;
+        let rate = rates.and_then(|rates| rates.get(&counter.to_string()).copied());
+        rate.map(Value::Number)
+            .ok_or_else(|| Unknown::unclear("counters are read twice only on a live machine, with --observe"))
+    };
+    let known = |(counter, count)| (Counter::clone(&counter), rate(&counter, count));
+    before.into_iter().map(known).collect()
+}
+
+/// Nothing where it was recorded without an observation.
+fn recorded(reader: &Reader) -> Result<Option<Rates>, HostError> {
+    let answer = match reader.answer(ANSWER, || Ok(String::new())) {
+        Err(why) if why.is_absent() => return Ok(None),
+        answer => answer?,
+    };
+    let rate = |line: &str| {
+        let (key, rate) = line.rsplit_once(' ')?;
+        let rate = rate
+            .parse()
+            .ok()
+            .filter(|rate: &f64| rate.is_finite() && *rate >= 0.0)?;
+        Some((key.to_owned(), rate))
+    };
+    let rates: Option<Rates> = answer.lines().map(rate).collect();
+    let wrong = || HostError::unexpected("/.answers/observed", "counters and their growth per second", &answer);
+    rates.map(Some).ok_or_else(wrong)
+}
+
+/// A line for each counter that grew by a known amount: its key and the growth per second.
+fn text(grown: &BTreeMap<Counter, Known>) -> String {
+    let mut text = String::new();
+    for (counter, known) in grown {
+        if let Ok(Value::Number(rate)) = known {
+            let _ = writeln!(text, "{counter} {rate}");
+        }
+    }
+    text
 }
 
 fn note(facts: &mut Facts, counter: &Counter, known: Known) {

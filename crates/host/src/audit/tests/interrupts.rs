@@ -221,3 +221,44 @@ fn rates_are_unknown_on_a_recorded_tree() {
     let found = finding(&changed(&host(), &[amd]), &Parameters::default(), "smi-count");
     assert!(found.parts[0].reason.contains("hwlat"), "{:?}", found.parts);
 }
+
+const RATES: &str = ".answers/observed";
+const QUIET: &str = "interrupts.device-per-s 2\ninterrupts.device-per-s 2 0\ninterrupts.device-per-s 3 0\n\
+                     interrupts.ipi-per-s 2 0\ninterrupts.ipi-per-s 3 0.5\ninterrupts.local-timer-per-s 2 250\n\
+                     interrupts.local-timer-per-s 3 250\ninterrupts.other-per-s 2 0\ninterrupts.other-per-s 3 0\n";
+
+/// A capture keeps how fast counters grew.
+#[test]
+fn rates_of_a_capture_are_judged() {
+    let id = "interrupt-rate-on-rt";
+    assert_eq!(outcome_of(&host(), &[], id), Unknown, "recorded without an observation");
+    assert_eq!(outcome_of(&host(), &[(RATES, QUIET)], id), Pass);
+    let loud = QUIET.replace("ipi-per-s 3 0.5", "ipi-per-s 3 40");
+    assert_eq!(outcome_of(&host(), &[(RATES, &loud)], id), Fail);
+    for broken in ["-1", "nan", "inf", "x", ""] {
+        let broken = QUIET.replace("ipi-per-s 3 0.5", &format!("ipi-per-s 3 {broken}"));
+        assert_eq!(outcome_of(&host(), &[(RATES, &broken)], id), Unknown, "{broken}");
+    }
+    let absent = [(RATES, QUIET), ("proc/interrupts", "->/nowhere")];
+    assert_eq!(outcome_of(&host(), &absent, id), Unknown, "the counters are not in it");
+}
+
+/// Who counts interrupts of the firmware, and who does not.
+#[test]
+fn the_firmware_is_asked_where_the_processor_counts() {
+    let of = |vendor: &str, family: &str| {
+        let cpu = format!("vendor_id : {vendor}\ncpu family : {family}\nflags : fpu tsc svm npt\n");
+        let rates = "smi.per-s 0\n";
+        let files = [
+            ("proc/cpuinfo", cpu.as_str()),
+            (RATES, rates),
+            (".answers/smi-count", "7\n"),
+        ];
+        outcome_of(&host(), &files, "smi-count")
+    };
+    assert_eq!(of("GenuineIntel", "6"), Pass);
+    assert_eq!(of("AuthenticAMD", "25"), Pass);
+    assert_eq!(of("HygonGenuine", "24"), Pass);
+    assert_eq!(of("AuthenticAMD", "21"), Unknown, "before Zen");
+    assert_eq!(of("CentaurHauls", "7"), Unknown);
+}

@@ -1,12 +1,14 @@
 //! Interrupts, of devices and of the firmware.
 
 mod balance;
+mod firmware;
 mod irqs;
 mod nics;
 mod rates;
 mod threads;
 
-pub(super) use rates::{per_cpu, register, smi};
+pub(super) use firmware::{register, smi};
+pub(super) use rates::per_cpu;
 
 use crate::audit::facts::{Facts, Subject};
 use crate::audit::parameters::{Parameters, Workload};

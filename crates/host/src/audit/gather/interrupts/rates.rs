@@ -1,14 +1,10 @@
-//! Interrupts counted twice: those of each real-time CPU, and those of the firmware.
+//! Interrupts of each real-time CPU, counted twice.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 
 use super::super::observed::{Counter, Reading};
-use super::super::shared;
 use crate::audit::facts::{Class, Facts};
-use crate::cpuinfo::CpuInfo;
-use crate::error::{HostError, Unreadable};
+use crate::error::HostError;
 use crate::interrupt_counts;
 use crate::reader::Reader;
 
@@ -66,49 +62,6 @@ fn counts(text: &str, planned: &[String]) -> Result<BTreeMap<u32, Counts>, HostE
         true => Err(HostError::unexpected("/proc/interrupts", "a first line of CPUs", text)),
         false => Ok(all),
     }
-}
-
-/// Notes how often the firmware took the CPUs away (MSR_SMI_COUNT of Intel, Software Developer's Manual volume 4).
-pub(in super::super) fn smi(reader: &Reader, facts: &Facts, reading: &mut Reading) {
-    let counter = Counter {
-        part: None,
-        fact: "smi.per-s".to_owned(),
-    };
-    reading.insert(counter, smi_count(reader, facts));
-}
-
-fn smi_count(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
-    const MSR_SMI_COUNT: u64 = 0x34;
-    const PATH: &str = "/.answers/smi-count";
-    let vendor = CpuInfo::read(reader)?.distinct("vendor_id")?;
-    if vendor != "GenuineIntel" {
-        let why = "only Intel counts them: let the hwlat tracer look for gaps instead";
-        return Err(HostError::Undecided(why.to_owned()));
-    }
-    // Every such interrupt stops all CPUs, so the count of one that has no real-time work will do.
-    let cpu = shared::cpus(facts, "hk_cpus")
-        .ok()
-        .and_then(|cpus| cpus.first())
-        .unwrap_or(0);
-    let answer = reader.answer("smi-count", || {
-        register(cpu, MSR_SMI_COUNT).map(|count| count.to_string())
-    })?;
-    let count: Result<u64, _> = answer.trim().parse();
-    count
-        .map(|count| count as f64)
-        .map_err(|_| HostError::unexpected(PATH, "a number of interrupts", &answer))
-}
-
-/// A model-specific register of a CPU of this machine.
-pub(in super::super) fn register(cpu: u32, number: u64) -> Result<u64, HostError> {
-    let path = format!("/dev/cpu/{cpu}/msr");
-    let mut octets = [0; 8];
-    let read = File::open(&path).and_then(|file| file.read_exact_at(&mut octets, number));
-    read.map_err(|error| HostError::Unreadable {
-        path,
-        why: Unreadable::from_io(&error),
-    })?;
-    Ok(u64::from_le_bytes(octets))
 }
 
 #[cfg(test)]

@@ -1,0 +1,111 @@
+//! Events that a CPU counts (`perf_event_open`).
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::FromRawFd;
+
+use crate::error::{SysError, last_errno};
+
+/// Octets of `struct perf_event_attr` as Linux 3.3 had it (`PERF_ATTR_SIZE_VER1`): later kernels take it, too.
+const ATTR_OCTETS: u32 = 72;
+/// `pinned` of the attribute's flags: the event always counts, or reading it finds an end.
+const PINNED: u64 = 1 << 2;
+/// `PERF_FLAG_FD_CLOEXEC`.
+const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
+
+/// An event, as `perf_event_open(2)` numbers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// One that the kernel counts (`PERF_TYPE_SOFTWARE`): 3 is context switches.
+    Software(u64),
+    /// One by its number in the processor's own manual (`PERF_TYPE_RAW`).
+    Raw(u64),
+}
+
+/// A count of one event on one CPU, whoever runs there, since it was opened.
+#[derive(Debug)]
+pub struct Counter {
+    file: File,
+}
+
+impl Counter {
+    /// Begins to count.
+    ///
+    /// # Errors
+    /// The processor or its hypervisor has no such event, or `CAP_PERFMON` is missing.
+    pub fn open(event: Event, cpu: u32) -> Result<Self, SysError> {
+        let (kind, config): (u32, u64) = match event {
+            Event::Software(number) => (1, number),
+            Event::Raw(number) => (4, number),
+        };
+        let mut attr = [0u64; ATTR_OCTETS as usize / 8];
+        attr[0] = u64::from(kind) | u64::from(ATTR_OCTETS) << 32;
+        attr[1] = config;
+        attr[5] = PINNED;
+        let (every_process, no_group) = (-1, -1);
+        // SAFETY: the pointer is to as many octets as the attribute says it has, which live through the call; the kernel
+        // reads them and returns a descriptor.
+        let fd = unsafe {
+            libc::syscall(
+                libc::SYS_perf_event_open,
+                attr.as_ptr(),
+                every_process,
+                cpu as libc::c_int,
+                no_group,
+                CLOSE_ON_EXEC,
+            )
+        };
+        match i32::try_from(fd) {
+            // SAFETY: the kernel just made this descriptor, and nobody else has it.
+            Ok(fd) if fd >= 0 => Ok(Self {
+                file: unsafe { File::from_raw_fd(fd) },
+            }),
+            _ => Err(SysError::refused(
+                "count an event on",
+                format!("CPU {cpu}"),
+                last_errno(),
+            )),
+        }
+    }
+
+    /// How often the event was since the counter was opened; `None` where others have all the registers that could count it.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn read(&self) -> std::io::Result<Option<u64>> {
+        let mut octets = [0; 8];
+        let got = (&self.file).read(&mut octets)?;
+        Ok((got == octets.len()).then(|| u64::from_ne_bytes(octets)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::{Counter, Event};
+
+    const CONTEXT_SWITCHES: u64 = 3;
+
+    #[test]
+    fn what_a_cpu_counts_is_read() {
+        let counter = match Counter::open(Event::Software(CONTEXT_SWITCHES), 0) {
+            Ok(counter) => counter,
+            Err(why) => return testing::skip("what_a_cpu_counts_is_read", &why.to_string()),
+        };
+        let count = || counter.read().expect("a count").expect("it counts");
+        let (first, began) = (count(), Instant::now());
+        // Somebody is on the first CPU again and again, if not this thread.
+        while count() == first {
+            assert!(began.elapsed() < Duration::from_secs(60), "the CPU runs nobody else");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn an_event_that_is_none_is_refused() {
+        assert!(Counter::open(Event::Software(u64::MAX), 0).is_err());
+        assert!(Counter::open(Event::Software(CONTEXT_SWITCHES), u32::MAX >> 1).is_err());
+    }
+}
