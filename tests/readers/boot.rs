@@ -1,0 +1,168 @@
+//! Settings that are read at boot: kernel arguments by GRUB, options of modules by modprobe, settings of the kernel by systemd-sysctl and sysctl.
+
+use super::{apart, can_read, copied, emitted, folder, host, said, written};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SYSTEMD_SYSCTL: &str = "/lib/systemd/systemd-sysctl";
+
+/// Answers of grub-probe(8) for a disk with one file system: a container has no disk.
+const PROBE: &str = "#!/bin/sh\ncase \"$*\" in\n*target=device*) echo /dev/sda1 ;;\n*target=fs_uuid*) echo 11111111-2222-3333-4444-555555555555 ;;\n\
+*target=partuuid*) echo 11111111-01 ;;\n*target=fs*) echo ext2 ;;\n*target=drive*) echo '(hd0,msdos1)' ;;\n*target=partmap*) echo msdos ;;\nesac\n";
+const DEFAULTS: &str = "GRUB_DEFAULT=0\nGRUB_TIMEOUT=5\nGRUB_DISTRIBUTOR=Debian\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\"console=ttyS0\"\n";
+
+/// GRUB's menu with these settings of the machine, as update-grub(8) of Debian makes it.
+fn menu(folder: &Path, grub: &str) -> Result<String, String> {
+    written(folder, "boot/grub/unicode.pf2", "");
+    written(folder, "boot/vmlinuz-6.1.0-1-amd64", "");
+    written(folder, "default/grub", DEFAULTS);
+    written(folder, "default/grub.d/90-triptime.cfg", grub);
+    written(folder, "probe", PROBE);
+    let output = apart(&format!(
+        "chmod +x {own}/probe; mount --bind {own}/probe /usr/sbin/grub-probe; mount --bind {own}/boot /boot; \
+         mount --bind {own}/default /etc/default; exec grub-mkconfig -o {own}/grub.cfg",
+        own = folder.display()
+    ));
+    match output.status.success() {
+        true => Ok(fs::read_to_string(folder.join("grub.cfg")).expect("the menu")),
+        false => Err(said(&output)),
+    }
+}
+
+/// Whether GRUB's own parser takes the menu.
+fn is_script(folder: &Path, menu: &str) -> bool {
+    let path = written(folder, "menu.cfg", menu);
+    let status = Command::new("grub-script-check").arg(path).output();
+    status.expect("grub-script-check starts").status.success()
+}
+
+#[test]
+fn grub_starts_the_kernel_with_every_argument() {
+    let test = "grub_starts_the_kernel_with_every_argument";
+    if !can_read(test, "grub-mkconfig", "grub-common") {
+        return;
+    }
+    for tree in ["debian-untuned", "preempt-rt-bare-metal", "kvm-guest", "vmware-guest"] {
+        let arguments = emitted(&host(tree), &[], "kernel-args");
+        let arguments = arguments.lines().next().expect("a line");
+        // What the playbook writes for Debian, JSON's quotes taken away.
+        let playbook = emitted(&host(tree), &[], "ansible");
+        let content = playbook.lines().find_map(|line| line.trim().strip_prefix("content: "));
+        let content: String = serde_json::from_str(content.expect("GRUB's file")).expect("a quoted text");
+        let own = folder();
+        let made = menu(own.path(), &content).unwrap_or_else(|why| panic!("{tree}: {why}\n{content}"));
+        let entries: Vec<&str> = made
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("linux"))
+            .collect();
+        assert!(!entries.is_empty(), "{made}");
+        for entry in entries.iter().filter(|entry| !entry.contains(" single ")) {
+            let given = entry.split_once(" ro ").expect("a root").1.split_whitespace();
+            let wanted = ["console=ttyS0"].into_iter().chain(arguments.split_whitespace());
+            assert_eq!(
+                given.collect::<Vec<_>>(),
+                wanted.chain(["quiet"]).collect::<Vec<_>>(),
+                "{tree}"
+            );
+        }
+        assert!(is_script(own.path(), &made), "{made}");
+        assert!(
+            !is_script(own.path(), &made.replacen('}', "", 1)),
+            "a menu with a bracket too few is taken"
+        );
+        assert!(
+            menu(own.path(), content.trim_end().trim_end_matches('"')).is_err(),
+            "an open quote is taken"
+        );
+    }
+}
+
+#[test]
+fn modprobe_keeps_every_line() {
+    let test = "modprobe_keeps_every_line";
+    if !can_read(test, "modprobe", "kmod") {
+        return;
+    }
+    // Two of a guest: as it is, and with another idle driver's loop on.
+    for value in ["200000", "50000"] {
+        let (own, tree) = (folder(), copied(&host("vmware-guest")));
+        written(
+            tree.path(),
+            "sys/module/haltpoll/parameters/guest_halt_poll_ns",
+            &format!("{value}\n"),
+        );
+        let lines = emitted(tree.path(), &[], "modprobe");
+        let shown = |file: &str| {
+            written(own.path(), "conf/90-triptime.conf", file);
+            let mut command = Command::new("modprobe");
+            said(
+                &command
+                    .args(["--showconfig", "-C"])
+                    .arg(own.path().join("conf"))
+                    .output()
+                    .expect("modprobe starts"),
+            )
+        };
+        let said = shown(&lines);
+        assert!(!said.contains("ERROR"), "{said}");
+        let settings: Vec<&str> = lines.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(!settings.is_empty());
+        for line in settings {
+            assert!(said.lines().any(|shown| shown == line), "{line}: {said}");
+        }
+        assert!(shown(&lines.replace("options ", "option ")).contains("ignoring bad line"));
+    }
+}
+
+/// Reads settings into a copy of a tree, which stands where the kernel's are.
+fn set(tree: &Path, reader: &str, settings: &str) -> (bool, String) {
+    let file = written(tree, "triptime.conf", settings);
+    let script = format!(
+        "mount --bind {}/proc/sys /proc/sys; exec {reader} {}",
+        tree.display(),
+        file.display()
+    );
+    let output = apart(&script);
+    (output.status.success(), said(&output))
+}
+
+/// Names, files in the tree and values of settings. Trees made by hand lack some of these files, which every kernel has.
+fn files<'a>(tree: &Path, settings: &'a str) -> Vec<(&'a str, PathBuf, &'a str)> {
+    let lines = settings.lines().filter(|line| !line.starts_with('#'));
+    let all = lines.map(|line| {
+        let (name, value) = line.split_once(" = ").expect("a setting");
+        let path = format!("proc/sys/{}", name.replace('.', "/"));
+        let kept = fs::read_to_string(tree.join(&path)).unwrap_or_default();
+        (name, written(tree, &path, &kept), value)
+    });
+    all.collect()
+}
+
+#[test]
+fn both_readers_of_sysctl_d_set_every_value() {
+    let test = "both_readers_of_sysctl_d_set_every_value";
+    if !can_read(test, "sysctl", "procps") || !can_read(test, SYSTEMD_SYSCTL, "systemd") {
+        return;
+    }
+    for tree in ["debian-untuned", "kvm-guest"] {
+        let settings = emitted(&host(tree), &[], "sysctl");
+        for reader in [&format!("{SYSTEMD_SYSCTL} --strict"), "sysctl --load"] {
+            let copy = copied(&host(tree));
+            let files = files(copy.path(), &settings);
+            assert!(!files.is_empty(), "{tree}");
+            let (is_set, said) = set(copy.path(), reader, &settings);
+            assert!(
+                is_set && !said.contains("ignoring") && !said.contains("invalid"),
+                "{reader}: {said}"
+            );
+            for (name, path, value) in files {
+                let now = fs::read_to_string(path).expect("a file");
+                assert_eq!(now.trim(), value, "{reader}: {name}");
+            }
+            let (is_set, _) = set(copy.path(), reader, "kernel.no_such_setting = 1\n");
+            assert!(!is_set, "{reader} takes a setting that is not there");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Files that `triptime tune --emit` and `triptime emit` write, read by the programs that they are for. Each reader is given a spoiled file
+//! too, which it must refuse: one that takes everything proves nothing.
+
+mod boot;
+mod guests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use support::{root_or_skip, run, stderr};
+use tempfile::TempDir;
+
+/// The root of a recorded machine.
+fn host(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("hosts")
+        .join(name)
+        .join("root")
+}
+
+/// A definition as people have it.
+fn definition(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../crates/host/src/audit/tests/definitions")
+        .join(name)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+    fs::write(&path, text).expect("a file");
+    path
+}
+
+/// A copy of a tree that may be changed.
+fn copied(tree: &Path) -> TempDir {
+    let own = folder();
+    let mut command = Command::new("cp");
+    let status = command
+        .args(["-a", &format!("{}/.", text(tree)), text(own.path())])
+        .status();
+    assert!(status.is_ok_and(|status| status.success()));
+    own
+}
+
+/// What a program said, on both of its outputs.
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(output)
+}
+
+/// Settings of a machine for a tool. Empty: no finding needs one.
+fn emitted(tree: &Path, words: &[&str], tool: &str) -> String {
+    let common = [
+        "--root",
+        text(tree),
+        "--observe",
+        "0s",
+        "--cpus",
+        "2-3",
+        "--nic",
+        "eno1",
+    ];
+    let output = run(&[&["tune"], &common[..], words, &["--emit", tool]].concat());
+    assert_eq!(output.status.code(), Some(0), "{tool}: {}", stderr(&output));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Whether this program is there: scripts/need.sh installs its package.
+fn can_read(test: &str, program: &str, package: &str) -> bool {
+    let found = Command::new("sh")
+        .args(["-c", &format!("command -v {program}")])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !found {
+        testing::skip(
+            test,
+            &format!("no {program} (package {package}): run scripts/need.sh test"),
+        );
+    }
+    found && root_or_skip(test)
+}
+
+/// Runs a script in a mount namespace of its own.
+fn apart(script: &str) -> Output {
+    let mut command = Command::new("unshare");
+    command
+        .args(["--mount", "sh", "-ec", script])
+        .output()
+        .expect("unshare starts")
+}
