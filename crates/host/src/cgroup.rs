@@ -145,6 +145,14 @@ pub(crate) fn rt_budget_file(reader: &Reader) -> Result<Option<(String, bool)>, 
             "{path} is missing, and {period} is there"
         )));
     }
+    // Every version 1 group of the controller has files of it.
+    let has_files = || reader.names(&mount.point, |name| name.starts_with("cpu."));
+    if !exists && !has_files().is_ok_and(|names| !names.is_empty()) {
+        return Err(HostError::Undecided(format!(
+            "{}: no file of the cpu controller is there",
+            mount.point
+        )));
+    }
     Ok(Some((path, exists)))
 }
 
@@ -292,6 +300,7 @@ mod tests {
                 "30 25 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n",
             ),
             ("proc/self/cgroup", "3:cpu,cpuacct:/relay\n"),
+            ("sys/fs/cgroup/cpu/cpu.shares", "1024\n"),
             ("sys/fs/cgroup/cpu/cpu.rt_runtime_us", "950000\n"),
             ("sys/fs/cgroup/cpu/cpu.rt_period_us", "1000000\n"),
             ("sys/fs/cgroup/cpu/relay/cpu.rt_runtime_us", "200000\n"),
@@ -313,5 +322,7 @@ mod tests {
             (rt_runtime(&reader).expect("none"), rt_budget_left_us(&reader)),
             (None, None)
         );
+        fs::remove_file(root.path().join("sys/fs/cgroup/cpu/cpu.shares")).expect("removed");
+        assert!(rt_runtime(&reader).is_err(), "a controller without files is none");
     }
 }

@@ -33,6 +33,10 @@ impl Config {
         ];
         for path in places {
             match reader.text(&path) {
+                // A text of something else would say of every option that it is not set.
+                Ok(text) if !text.contains("CONFIG_") => {
+                    return Err(HostError::unexpected(&path, "lines of CONFIG_NAME=value", &text));
+                }
                 Ok(text) => {
                     return Ok(Some(Self {
                         path,

@@ -184,6 +184,20 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
+/// The folders below a folder.
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && !path.is_symlink() {
+            all.extend(folders(&path));
+            all.push(path);
+        }
+    }
+    all.sort();
+    all
+}
+
 /// Two of each sort: files of which only numbers in the path differ are of one. What a tree says of itself is no file of the machine.
 fn unlike(mut all: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
@@ -291,6 +305,45 @@ fn no_file_of(name: &str) {
     wrong.sort();
     assert!(count > 100, "{name}: only {count} breaks");
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+}
+
+/// A process that does not run has no folder, and nothing else names it.
+fn is_process(place: &str) -> bool {
+    let number = place.strip_prefix("proc/");
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// Each sort of folder of a machine, missing as a whole.
+fn no_folder_of(name: &str) {
+    let machines = machines();
+    let machine = machines.iter().find(|path| path.ends_with(name)).expect(name);
+    let parameters = parameters(machine);
+    let folder = tempfile::tempdir().expect("a directory");
+    let root = folder.path().join("root");
+    copy(&machine.join("root"), &root);
+    let before = outcomes(&root, &parameters);
+    let kept = folder.path().join("kept");
+    let mut wrong = Vec::new();
+    for path in unlike(folders(&root)) {
+        fs::rename(&path, &kept).expect("a folder");
+        for (id, part) in turned(&before, &outcomes(&root, &parameters), true) {
+            let place = path.strip_prefix(&root).expect("below it").display().to_string();
+            if !is_process(&place) {
+                wrong.push(format!("{id} {part} is content without /{place}"));
+            }
+        }
+        fs::rename(&kept, &path).expect("a folder");
+    }
+    wrong.sort();
+    assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_missing_folder_makes_a_rule_content() {
+    for machine in machines() {
+        let name = machine.file_name().expect("a name").display().to_string();
+        no_folder_of(&name);
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Reads what the rules ask for. Every gatherer notes each of its facts on any tree, known or with the reason why not.
 
+mod absence;
 mod cache;
 mod clock;
 mod container;

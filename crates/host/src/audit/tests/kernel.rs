@@ -266,7 +266,15 @@ fn tracing() {
         (&[idle, ("sys/kernel/tracing/kprobe_events", "p:x do_x\n")], Fail),
         (&[idle, ("proc/sys/kernel/bpf_stats_enabled", "1\n")], Fail),
         (&[idle, ("proc/sys/kernel/bpf_stats_enabled", "yes\n")], Unknown),
-        (&[mounts], Pass),
+        (
+            &[
+                mounts,
+                ("sys/kernel/mm/ksm/run", "0\n"),
+                ("sys/devices/system/cpu/online", "0\n"),
+            ],
+            Pass,
+        ),
+        (&[mounts, ("sys/devices/system/cpu/online", "0\n")], Unknown),
         (&[], Unknown),
     ];
     each(&[RELEASE], &anyone(), "tracing-inactive", cases);

@@ -1,3 +1,4 @@
+mod absence;
 mod broken;
 mod cache;
 mod clock;

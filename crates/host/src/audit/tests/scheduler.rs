@@ -6,6 +6,11 @@ use crate::audit::parameters::{Parameters, Workload};
 const ONLINE: (&str, &str) = ("sys/devices/system/cpu/online", "0-3\n");
 const NEW: (&str, &str) = ("proc/sys/kernel/osrelease", "6.12.8\n");
 const OLD: (&str, &str) = ("proc/sys/kernel/osrelease", "6.1.0\n");
+/// Folders that every kernel has.
+const MEMORY: [(&str, &str); 2] = [
+    ("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0\n"),
+    ("proc/sys/vm/swappiness", "60\n"),
+];
 const METAL: (&str, &str) = (
     "proc/cpuinfo",
     "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu tsc\n",
@@ -134,7 +139,8 @@ fn work_on_pages() {
         (&[("proc/sys/vm/compact_unevictable_allowed", "1\n")], Fail),
         (&[("proc/sys/kernel/numa_balancing", "1\n")], Fail),
     ];
-    each(&[ONLINE, NEW], &on("2-3"), "mm-background-work", cases);
+    let machine = [&[ONLINE, NEW][..], &MEMORY].concat();
+    each(&machine, &on("2-3"), "mm-background-work", cases);
     // A tree without /proc or /sys says nothing by what it lacks.
     each(&[ONLINE], &on("2-3"), "mm-background-work", &[(&[], Unknown)]);
 }
@@ -150,7 +156,8 @@ fn merged_pages() {
         (&[(run, "0\n")], Unknown),
         (&[], NotApplicable),
     ];
-    each(&[ONLINE, NEW, METAL], &on("2-3"), "ksm-off", cases);
+    let machine = [&[ONLINE, NEW, METAL][..], &MEMORY].concat();
+    each(&machine, &on("2-3"), "ksm-off", cases);
 }
 
 fn with(threads: &[Thread], more: &[(&str, &str)], id: &str, profile: Option<&str>) -> (Outcome, String) {

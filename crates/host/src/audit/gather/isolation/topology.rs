@@ -6,6 +6,7 @@ use crate::audit::facts::Facts;
 use crate::audit::gather::cpus;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
+use crate::config::Config;
 use crate::error::HostError;
 use crate::reader::Reader;
 
@@ -52,6 +53,11 @@ fn nodes(reader: &Reader, online: &CpuList) -> Result<Vec<Node>, Unknown> {
     };
     let names = match reader.names(NODES, is_node) {
         Err(error) if error.is_absent() => {
+            if Config::read(reader).is_ok_and(|config| config.is_on("NUMA")) {
+                return Err(Unknown::unclear(format!(
+                    "{NODES} is missing, and the kernel is built with NUMA"
+                )));
+            }
             return Ok(vec![Node {
                 name: "node0".to_owned(),
                 cpus: online.clone(),

@@ -34,7 +34,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
 }
 
 /// The version as 1000 times the first number and the second: 6012 for 6.12.
-fn number(reader: &Reader) -> Result<u32, HostError> {
+pub(super) fn number(reader: &Reader) -> Result<u32, HostError> {
     let release = reader.line(RELEASE)?;
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {

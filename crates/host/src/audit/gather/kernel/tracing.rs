@@ -1,7 +1,8 @@
 //! Tracers, probes and profilers that are at work.
 
+use super::super::absence::believed;
 use crate::audit::facts::Facts;
-use crate::audit::value::Unknown;
+use crate::audit::value::{Unknown, Why};
 use crate::error::HostError;
 use crate::mounts;
 use crate::reader::Reader;
@@ -50,8 +51,9 @@ fn active(reader: &Reader) -> Result<Vec<String>, Unknown> {
 /// Where the tracing file system is, and the tracer; `None`: it is not mounted.
 fn current(reader: &Reader) -> Result<Option<(&'static str, String)>, Unknown> {
     for folder in PLACES {
-        match reader.line(&format!("{folder}/current_tracer")) {
-            Err(error) if error.is_absent() => {}
+        let path = format!("{folder}/current_tracer");
+        match reader.line(&path).map_err(|error| believed(reader, &path, "", error)) {
+            Err(unknown) if unknown.why == Why::Absent => {}
             tracer => return Ok(Some((folder, tracer?))),
         }
     }

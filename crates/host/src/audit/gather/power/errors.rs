@@ -84,8 +84,8 @@ fn blind(reader: &Reader) -> Result<Option<String>, HostError> {
         if !is("ignore_ce", "0")? {
             return Ok(Some(format!("{MACHINE_CHECKS}/{cpu}/ignore_ce")));
         }
-        let polls = !is("check_interval", "0")?;
-        if !polls && !(is_intel(reader)? && is("cmci_disabled", "0")?) {
+        let is_told = !is("check_interval", "0")? || (is_intel(reader)? && is("cmci_disabled", "0")?);
+        if !is_told {
             return Ok(Some(format!(
                 "{MACHINE_CHECKS}/{cpu}/check_interval is 0, and no interrupt comes at each error"
             )));

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::Read;
 
+use super::super::absence::believed;
 use super::super::shared::unclear;
 use crate::audit::facts::Facts;
-use crate::audit::value::Unknown;
+use crate::audit::value::{Unknown, Why};
 use crate::config::Config;
 use crate::error::{HostError, Unreadable};
 use crate::reader::Reader;
@@ -114,11 +115,12 @@ pub(super) fn limit_us(reader: &Reader, cpu: u32) -> Result<f64, Unknown> {
 }
 
 fn without_driver(reader: &Reader, folder: &str) -> Result<(), Unknown> {
-    let driver = reader.line(&format!("{CPUS}/cpuidle/current_driver"));
+    let path = format!("{CPUS}/cpuidle/current_driver");
+    let driver = reader.line(&path).map_err(|error| believed(reader, &path, "", error));
     let built = Config::read(reader).ok().map(|config| config.is_on("CPU_IDLE"));
     match (driver, built) {
         (Ok(driver), _) if driver == "none" => Ok(()),
-        (Err(error), Some(false)) if error.is_absent() => Ok(()),
+        (Err(unknown), Some(false)) if unknown.why == Why::Absent => Ok(()),
         _ => Err(Unknown::unclear(format!(
             "{folder} is missing, and no file says that there is no idle driver"
         ))),
