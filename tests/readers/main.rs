@@ -2,6 +2,7 @@
 //! too, which it must refuse: one that takes everything proves nothing.
 
 mod boot;
+mod compose;
 mod guests;
 
 use std::fs;

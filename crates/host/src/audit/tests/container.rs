@@ -189,6 +189,15 @@ fn a_privileged_container_is_a_warning_and_another_user_is_not_known() {
 }
 
 #[test]
+fn a_service_that_takes_settings_from_another_is_not_judged() {
+    let extends = [("    image:", "    extends: {service: base}\n    image:")];
+    for id in ["ctr-cpuset", "ctr-capabilities", "ctr-network-path"] {
+        assert_eq!(says("abb-after.yaml", id, &[]), Pass, "{id}");
+        assert_eq!(says("abb-after.yaml", id, &extends), Unknown, "{id}");
+    }
+}
+
+#[test]
 fn the_cpus_of_a_pod_are_the_node_s_matter() {
     assert_eq!(says("pod.yaml", "ctr-cpuset", &[]), Unknown);
     assert_eq!(says("pod.yaml", "ctr-cpuset", &[("4000m", "3500m")]), Fail, "it floats");

@@ -8,10 +8,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value as Json};
 
-use super::Open;
+use super::{Open, compose};
 use crate::audit::facts::Subject;
 use crate::audit::template::fill;
-use crate::audit::value::Value;
 use crate::audit::{Audit, yaml_documents};
 
 /// A document, and what it is of: only what is of the same is merged.
@@ -36,8 +35,10 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
             for part in finding.worst_parts() {
                 let subject = open.subject(finding, part);
                 match fragment(text, open.audit, subject.as_ref()) {
-                    Ok(fragment) => {
-                        by_hand.extend(subject.and_then(|part| added(kind, open.audit, &part, &fragment)));
+                    Ok(mut fragment) => {
+                        if let ("compose", Some(part)) = (kind, &subject) {
+                            by_hand.extend(compose::fit(&open.audit.facts, part, &mut fragment));
+                        }
                         add(&mut documents, &notes, identity(kind, &part.part, &fragment), fragment);
                     }
                     Err(why) => left_out.push(format!("{}: not set: {why}", rule.id)),
@@ -67,30 +68,6 @@ fn one_bundle(documents: &[Document]) -> Result<String, String> {
             several.len()
         )),
     }
-}
-
-/// Capabilities that the definition adds and the fragment drops: compose joins the lists of its files, and the engine adds after it dropped
-/// (moby, oci/caps/utils.go, TweakCapabilities of 28.0), so only a person takes them out.
-fn added(kind: &str, audit: &Audit, part: &Subject, fragment: &Json) -> Option<String> {
-    let Ok(Value::List(added)) = audit.facts.get(Some(part), "ctr.added") else {
-        return None;
-    };
-    let services = fragment.get("services").and_then(Json::as_object)?;
-    let dropped = services
-        .values()
-        .filter_map(|service| service["cap_drop"].as_array())
-        .flatten();
-    let bare = |name: &str| name.to_ascii_uppercase().trim_start_matches("CAP_").to_owned();
-    let dropped: Vec<String> = dropped.filter_map(Json::as_str).map(bare).collect();
-    let is_kept = |name: &&String| bare(name) == "ALL" || dropped.contains(&bare(name));
-    let kept: Vec<String> = added.iter().filter(is_kept).map(|name| format!("{name:?}")).collect();
-    (kind == "compose" && !kept.is_empty()).then(|| {
-        format!(
-            "by hand: take {} out of cap_add of the service {:?}: compose joins the lists of its files, and what is added counts more than what is dropped",
-            kept.join(", "),
-            part.name
-        )
-    })
 }
 
 /// A fragment with every place filled. It is read before: what is filled in can be any text.

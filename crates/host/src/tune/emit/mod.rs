@@ -1,5 +1,6 @@
 //! Settings for what needs a boot or another tool.
 
+mod compose;
 mod definition;
 mod ini;
 mod playbook;

@@ -119,8 +119,8 @@ fn compose_files_satisfy_the_rules_they_are_for() {
     let mended = mends("compose.yaml", &file("abb-before.yaml"), "compose", Lists::Joined);
     assert_eq!(
         mended.len(),
-        6,
-        "CPUs, capabilities, real time, network, memory, health check: {mended:?}"
+        7,
+        "CPUs, quota, capabilities, real time, network, memory, health check: {mended:?}"
     );
     let everything = "services:\n  \"a: b\":\n    image: x\n    privileged: true\n";
     let mended = mends("compose.yaml", everything, "compose", Lists::Joined);

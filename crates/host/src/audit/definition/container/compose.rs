@@ -17,6 +17,12 @@ pub(super) fn read(file: &Json) -> Vec<Shape> {
 }
 
 fn of_service(file: &Json, name: &str, service: &Json) -> Shape {
+    if service.get("extends").is_some() {
+        return Shape::broken(
+            name,
+            "it takes settings from another service (extends): audit what `docker compose config` prints",
+        );
+    }
     let mut shape = Shape::new(Form::Compose, name);
     shape.set_cpus(text(service, &["cpuset"]));
     shape.set("ctr.mems", "");
@@ -38,6 +44,10 @@ fn of_service(file: &Json, name: &str, service: &Json) -> Shape {
     let user = text(service, &["user"]);
     shape.set("ctr.capabilities", held.and_then(|held| of_user(user, held)));
     shape.set("ctr.added", added);
+    let limits = at(service, &["deploy", "resources", "limits"]);
+    shape.set("ctr.deploy-limits", limits.is_some());
+    shape.set("ctr.external-networks", external(file));
+    shape.set("ctr.network-mode", text(service, &["network_mode"]).unwrap_or_default());
     shape.set("ctr.rtprio", ulimit(service, "rtprio").unwrap_or(0.0));
     shape.set(
         "ctr.memlock",
@@ -66,6 +76,18 @@ fn of_service(file: &Json, name: &str, service: &Json) -> Shape {
     shape
 }
 
+/// Networks of the file that are made elsewhere.
+fn external(file: &Json) -> Vec<String> {
+    let networks = at(file, &["networks"]).and_then(Json::as_object).into_iter().flatten();
+    let external = networks.filter(|(_, network)| is_external(network));
+    external.map(|(name, _)| name.clone()).collect()
+}
+
+/// Older files have the name there: `external: {name: x}`.
+fn is_external(network: &Json) -> bool {
+    flag(network, &["external"]) == Some(true) || at(network, &["external"]).is_some_and(Json::is_object)
+}
+
 /// A number, or a soft and a hard one.
 fn ulimit(service: &Json, name: &str) -> Option<f64> {
     number(service, &["ulimits", name]).or_else(|| number(service, &["ulimits", name, "soft"]))
@@ -73,7 +95,7 @@ fn ulimit(service: &Json, name: &str) -> Option<f64> {
 
 /// The way of the process bus: the worst of its networks is not told from the best, so each driver must be known.
 fn network(file: &Json, service: &Json) -> (Option<String>, String) {
-    if let Some(mode) = text(service, &["network_mode"]) {
+    if let Some(mode) = text(service, &["network_mode"]).filter(|mode| !mode.is_empty()) {
         let known = ["host", "none", "bridge"].contains(&mode.as_str());
         return (
             known.then(|| mode.clone()),
@@ -88,7 +110,7 @@ fn network(file: &Json, service: &Json) -> (Option<String>, String) {
     let mut drivers = Vec::new();
     for name in &names {
         match at(file, &["networks", name]) {
-            Some(network) if flag(network, &["external"]) == Some(true) => {
+            Some(network) if is_external(network) => {
                 return (None, format!("network {name} is made elsewhere: look at its driver"));
             }
             network => drivers.push(

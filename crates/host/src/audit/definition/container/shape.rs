@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// Every fact of a container. Names without a value in a definition are unknown.
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 34] = [
     // CPUs it is bound to; none: it is not.
     "ctr.cpus",
     // NUMA nodes it is bound to, as a list; empty: it is not.
@@ -46,6 +46,12 @@ const NAMES: [&str; 31] = [
     "ctr.capabilities",
     // Capabilities that a compose file adds, as they stand there.
     "ctr.added",
+    // Whether a compose file has limits of it below `deploy.resources`.
+    "ctr.deploy-limits",
+    // The network mode of a compose file, as it stands there; empty: none.
+    "ctr.network-mode",
+    // Networks of its compose file that are made elsewhere.
+    "ctr.external-networks",
     "ctr.privileged",
     // Whether a thread got a real-time priority that asked for one; absent: nobody tried.
     "ctr.fifo-granted",

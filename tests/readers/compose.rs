@@ -1,0 +1,144 @@
+//! Files for compose, read together with the file that they are for by compose-go: the library in which `docker compose config` does it.
+
+use super::{emitted, folder, host, said, text, written};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use support::run;
+
+/// compose-go with a few lines around it; `None` after leaving the test out.
+fn reader(test: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/compose");
+    if !path.exists() {
+        testing::skip(
+            test,
+            &format!("no {} (Go module compose-go): run scripts/need.sh test", path.display()),
+        );
+        return None;
+    }
+    Some(path)
+}
+
+/// Several files as one.
+fn merged(reader: &Path, files: &[&Path]) -> Output {
+    Command::new(reader).args(files).output().expect("the reader starts")
+}
+
+/// Services as people write them, with what contradicts what is wanted of them.
+const SERVICES: [&str; 9] = [
+    "{image: x, cpus: 4, mem_limit: 2g, pids_limit: 100}",
+    "{image: x, privileged: true, cpu_quota: 50000, cpuset: \"0\", healthcheck: {test: [CMD, a], interval: 5s}}",
+    "{image: x, network_mode: bridge, cap_add: [SYS_NICE], ulimits: {memlock: {soft: 65536, hard: 65536}, rtprio: 1}}",
+    "{image: x, deploy: {resources: {limits: {cpus: \"2\", memory: 512M, pids: 5}, reservations: {memory: 256M}}}}",
+    "{image: x, cpus: 1.5, deploy: {resources: {limits: {cpus: \"1.5\"}}}, cap_drop: [ALL]}",
+    "{image: x, mem_limit: 1g, memswap_limit: 2g, mem_swappiness: 60, oom_score_adj: 100, networks: [default, plant]}",
+    "{image: x, networks: {process-bus: {priority: 3}}, cap_drop: [NET_ADMIN], oom_kill_disable: true}",
+    "{build: ., network_mode: none, command: [relay, --port, \"1\"], scale: 1, deploy: {replicas: 1}}",
+    "{image: x, container_name: relay, networks: {plant: {ipv4_address: 10.1.0.2}}}",
+];
+const NETWORKS: &str = "networks:\n  plant: {ipam: {config: [{subnet: 10.1.0.0/24}]}}\n  process-bus: {}\n";
+/// What every service must come to.
+fn is_wanted(service: &Value) {
+    for (key, value) in [
+        ("cpuset", json!("2-3")),
+        ("mem_limit", json!("4294967296")),
+        ("memswap_limit", json!("4294967296")),
+        ("oom_score_adj", json!(-900)),
+        ("privileged", Value::Null),
+        ("network_mode", Value::Null),
+        ("cpus", Value::Null),
+        ("cpu_quota", Value::Null),
+    ] {
+        assert_eq!(service[key], value, "{key}: {service:#}");
+    }
+    // Capabilities do without them: a privileged service fails no rule of limits.
+    let limits = &service["ulimits"];
+    assert!(
+        limits.is_null() || *limits == json!({"memlock": -1, "rtprio": 99}),
+        "{service:#}"
+    );
+    assert!(
+        service["networks"]
+            .as_object()
+            .is_some_and(|all| all.contains_key("process-bus")),
+        "{service:#}"
+    );
+    let limits = &service["deploy"]["resources"]["limits"];
+    assert!(
+        limits["cpus"].is_null() && (limits.is_null() || limits["memory"] == "4294967296"),
+        "{service:#}"
+    );
+    let has = |key: &str, name| service[key].as_array().is_some_and(|all| all.contains(&json!(name)));
+    assert!(has("cap_add", "SYS_NICE") && has("cap_add", "IPC_LOCK"), "{service:#}");
+    assert!(has("cap_drop", "NET_ADMIN"), "{service:#}");
+}
+
+/// Rules about the container that the audit finds broken in a file.
+fn broken(file: &Path) -> Vec<String> {
+    let root = host("debian-untuned");
+    let words = ["audit", "--root", text(&root), "--observe", "0s", "--cpus", "2-3"];
+    let report = support::json(&run(&[&words[..], &["--container", text(file), "--json"]].concat()));
+    let findings = report["findings"].as_array().expect("findings").iter();
+    let bad = findings.filter(|one| matches!(one["outcome"].as_str(), Some("fail" | "warn")));
+    let ids = bad.filter_map(|one| one["id"].as_str().filter(|id| id.starts_with("ctr-")));
+    ids.map(str::to_owned).collect()
+}
+
+#[test]
+fn compose_reads_both_files_and_every_service_is_as_wanted() {
+    let Some(reader) = reader("compose_reads_both_files_and_every_service_is_as_wanted") else {
+        return;
+    };
+    for tree in ["debian-untuned", "preempt-rt-bare-metal"] {
+        for service in SERVICES {
+            let own = folder();
+            let before = format!("services:\n  relay: {service}\n{NETWORKS}");
+            let file = written(own.path(), "compose.yaml", &before);
+            let tune = emitted(&host(tree), &["--container", text(&file)], "compose");
+            let other = written(own.path(), "tune.yaml", &tune);
+            let output = merged(&reader, &[&file, &other]);
+            assert!(output.status.success(), "{service}: {}\n{tune}", said(&output));
+            let whole = support::json(&output);
+            is_wanted(&whole["services"]["relay"]);
+            let bus = &whole["networks"]["process-bus"];
+            assert_eq!(
+                (&bus["driver"], &bus["driver_opts"]),
+                (&json!("macvlan"), &json!({"parent": "eno1"}))
+            );
+            let after = written(own.path(), "merged.yaml", &whole.to_string());
+            assert_eq!(broken(&after), Vec::<String>::new(), "{service}: {whole:#}");
+            for (right, wrong) in [
+                (" cpuset:", " cpusets:"),
+                ("cap_add:", "cap_add: x"),
+                ("\"2-3\"", "\"2-3"),
+            ] {
+                let other = written(own.path(), "wrong.yaml", &tune.replacen(right, wrong, 1));
+                assert!(!merged(&reader, &[&file, &other]).status.success(), "{wrong} is taken");
+            }
+        }
+    }
+}
+
+/// Compose refuses settings for a network that is made elsewhere.
+#[test]
+fn a_network_that_is_made_elsewhere_is_left_to_its_maker() {
+    let Some(reader) = reader("a_network_that_is_made_elsewhere_is_left_to_its_maker") else {
+        return;
+    };
+    let own = folder();
+    for external in ["external: true", "external: {name: bus7}"] {
+        let before = format!("services:\n  relay: {{image: x}}\nnetworks:\n  process-bus: {{{external}}}\n");
+        let file = written(own.path(), "compose.yaml", &before);
+        let tune = emitted(&host("debian-untuned"), &["--container", text(&file)], "compose");
+        let by_hand = "# by hand: the network \"process-bus\" is made elsewhere: make it with the driver \"macvlan\"";
+        assert!(tune.contains(by_hand), "{tune}");
+        let other = written(own.path(), "tune.yaml", &tune);
+        let output = merged(&reader, &[&file, &other]);
+        assert!(output.status.success(), "{external}: {}\n{tune}", said(&output));
+        let joined = &support::json(&output)["services"]["relay"]["networks"];
+        assert!(
+            joined.as_object().is_some_and(|all| all.contains_key("process-bus")),
+            "{joined}"
+        );
+    }
+}
