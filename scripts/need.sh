@@ -39,20 +39,20 @@ oracles() {
     cp "$list" "$oracle/installed.txt"
 }
 
-# TuneD's reader of profiles, unpacked and not installed: its daemon would change the machine.
-tuned() {
+# A reader that is unpacked into target and not installed: TuneD's daemon would change the machine, kubectl's package is of an old release.
+unpacked() {
     local target
     target=$(dirname "$0")/../target
-    [ -d "$target/tuned" ] && return
-    rm -rf "$target/tuned.new"
-    mkdir -p "$target/tuned.new"
+    [ -d "$target/$1" ] && return
+    rm -rf "$target/$1.new"
+    mkdir -p "$target/$1.new"
     (
-        cd "$target/tuned.new"
-        apt-get download -qq tuned 2>/dev/null || { apt-get update -qq && apt-get download -qq tuned; }
-        dpkg-deb -x tuned_*.deb .
-        rm tuned_*.deb
+        cd "$target/$1.new"
+        apt-get download -qq "$1" 2>/dev/null || { apt-get update -qq && apt-get download -qq "$1"; }
+        dpkg-deb -x "$1"_*.deb .
+        rm "$1"_*.deb
     )
-    mv "$target/tuned.new" "$target/tuned"
+    mv "$target/$1.new" "$target/$1"
 }
 
 # The library in which docker compose reads its files, with a few lines around it. Where Go is missing or too old it is built with PyPI's.
@@ -111,7 +111,8 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 if [ "${1:-build}" = test ]; then
-    tuned
+    unpacked tuned
+    unpacked kubernetes-client
     compose
     if [ -n "$meanwhile" ]; then wait "$meanwhile"; else oracles; fi
     # Without them one test says that it cannot run.

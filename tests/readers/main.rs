@@ -4,6 +4,7 @@
 mod boot;
 mod compose;
 mod guests;
+mod kubernetes;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -84,6 +84,12 @@ impl Finding {
         self.parts.iter().filter(|part| part.outcome == self.worst())
     }
 
+    /// The parts that failed or warned: settings are for all of them, also where others are worse.
+    pub fn open_parts(&self) -> impl Iterator<Item = &PartFinding> {
+        let open = |part: &&PartFinding| matches!(part.outcome, Outcome::Fail | Outcome::Warn);
+        self.parts.iter().filter(open)
+    }
+
     fn worst(&self) -> Outcome {
         let worst = self.parts.iter().map(|part| part.outcome).max();
         worst.unwrap_or(Outcome::NotApplicable)

@@ -32,7 +32,7 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
         let texts = rule.remedy.emit.get(kind).into_iter().flatten();
         let notes = rule.notes();
         for text in texts {
-            for part in finding.worst_parts() {
+            for part in finding.open_parts() {
                 let subject = open.subject(finding, part);
                 match fragment(text, open.audit, subject.as_ref()) {
                     Ok(mut fragment) => {

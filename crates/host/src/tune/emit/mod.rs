@@ -118,7 +118,7 @@ impl<'a> Open<'a> {
             return Ok(Vec::new());
         };
         let mut blocks: Vec<(&str, Vec<String>)> = Vec::new();
-        for part in finding.worst_parts() {
+        for part in finding.open_parts() {
             let filled = texts.iter().map(|text| self.of_part(finding, part, text));
             let filled = filled.collect::<Result<Vec<String>, String>>()?;
             let block = filled.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
@@ -271,7 +271,7 @@ impl<'a> Open<'a> {
         for finding in self.findings() {
             let writes = finding.rule.remedy.write.iter();
             for write in writes.filter(|write| write.to.starts_with("/sys/") && !write.value.is_empty()) {
-                for part in finding.worst_parts() {
+                for part in finding.open_parts() {
                     let set = self.of_part(finding, part, &write.to).and_then(|name| {
                         let value = self.of_part(finding, part, &write.value)?;
                         Ok(Set { name, value })

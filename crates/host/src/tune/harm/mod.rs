@@ -73,7 +73,7 @@ fn effects(remedy: &Remedy) -> Vec<Effect<'_>> {
 /// A card that goes to a guest takes the connection with it.
 fn card_lost(facts: &Facts, finding: &Finding) -> Option<String> {
     let domains = facts.parts(Class::Domain).iter();
-    let parts = domains.filter(|domain| finding.worst_parts().any(|part| part.part == domain.name));
+    let parts = domains.filter(|domain| finding.open_parts().any(|part| part.part == domain.name));
     parts
         .filter_map(|domain| match facts.get(Some(domain), "dom.host-devices-carrying") {
             Ok(Value::List(carrying)) if carrying.is_empty() => None,
