@@ -29,6 +29,17 @@ pub(super) struct Daemon {
     pub(super) threads: Vec<Thread>,
 }
 
+impl Daemon {
+    /// A path as the process has it: one without a leading slash begins in its working directory.
+    pub(super) fn path(&self, reader: &Reader, path: &str) -> Result<String, Unknown> {
+        if path.starts_with('/') {
+            return Ok(path.to_owned());
+        }
+        let directory = reader.target(&format!("/proc/{}/cwd", self.pid))?;
+        Ok(directory.join(path).display().to_string())
+    }
+}
+
 /// One of its threads.
 #[derive(Debug, Clone)]
 pub(super) struct Thread {

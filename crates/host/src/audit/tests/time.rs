@@ -249,6 +249,18 @@ fn steps_of_a_settled_clock_are_found() {
         ("etc/chrony/conf.d/a.conf", "makestep 0.1 -1\n"),
     ];
     assert_eq!(of(&["chronyd"], &more), Fail);
+    for (line, outcome) in [
+        ("include /etc/chrony/conf.d/a.conf", Fail),
+        ("Include /etc/chrony/conf.d/*.conf", Fail),
+        ("include /etc/chrony/conf.d/b*.conf", Pass),
+        ("include /etc/chrony/conf.d/b.conf", Unknown),
+        ("include /etc/chrony/*/a.conf", Unknown),
+    ] {
+        assert_eq!(of(&["chronyd"], &[chrony(line)[0], more[1]]), outcome, "{line}");
+    }
+    let started = ("proc/50/cwd", "->/run/timemaster");
+    let file = ("run/timemaster/chrony.conf", "makestep 0.1 -1\n");
+    assert_eq!(of(&["chronyd -n -f chrony.conf"], &[started, file]), Fail);
     assert_eq!(of(&["systemd-timesyncd"], &[]), Fail);
     assert_eq!(of(&["phc2sys -a -r"], &[]), Pass);
     assert_eq!(of(&["phc2sys -a -r -S 0.00002"], &[]), Fail);

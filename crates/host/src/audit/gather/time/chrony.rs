@@ -59,42 +59,85 @@ impl Chrony {
 /// Of the process that runs, else of the usual file. Nothing to read is unknown.
 pub(super) fn read(reader: &Reader, found: &[Daemon]) -> Chrony {
     let daemon = found.iter().find(|daemon| daemon.name == "chronyd");
-    let text = daemon.map_or(Ok(None), named).and_then(|named| match named {
+    let text = daemon.map_or(Ok(None), |daemon| named(reader, daemon));
+    let text = text.and_then(|named| match named {
         Some(path) => Ok(reader.text(&path)?),
         None => {
             let first = reader.text(FILES[0]);
             Ok(first.or_else(|first| reader.text(FILES[1]).map_err(|_| first))?)
         }
     });
-    let lines = text.and_then(|text| {
-        let mut all = lines(&text);
-        for folder in folders(&all) {
-            let names = reader
-                .names(&folder, |name| name.ends_with(".conf"))
-                .unwrap_or_default();
-            for name in names {
-                all.extend(lines(&reader.text(&format!("{folder}/{name}"))?));
-            }
-        }
-        Ok(all)
-    });
     Chrony {
         runs: daemon.is_some(),
-        lines,
+        lines: text.and_then(|text| with_others(reader, &text)),
+    }
+}
+
+/// The lines of a file, and of those that it names (chrony.conf(5): `include`, `confdir`).
+fn with_others(reader: &Reader, text: &str) -> Result<Vec<Vec<String>>, Unknown> {
+    let mut all = Vec::new();
+    for line in lines(text) {
+        let arguments = line[1..].iter();
+        match line[0].to_ascii_lowercase().as_str() {
+            "include" => {
+                for path in arguments
+                    .map(|pattern| matching(reader, pattern))
+                    .collect::<Result<Vec<_>, _>>()?
+                    .concat()
+                {
+                    all.extend(lines(&reader.text(&path)?));
+                }
+            }
+            "confdir" => {
+                for folder in arguments {
+                    for path in in_folder(reader, folder, "", ".conf")? {
+                        all.extend(lines(&reader.text(&path)?));
+                    }
+                }
+            }
+            _ => all.push(line),
+        }
+    }
+    Ok(all)
+}
+
+/// The files that a pattern names: one without wildcards names itself.
+fn matching(reader: &Reader, pattern: &str) -> Result<Vec<String>, Unknown> {
+    let wild = |text: &str| text.contains(['*', '?', '[']);
+    if !wild(pattern) {
+        return Ok(vec![pattern.to_owned()]);
+    }
+    let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+    match name.split_once('*') {
+        Some((before, after)) if !wild(folder) && !wild(before) && !wild(after) => {
+            in_folder(reader, folder, before, after)
+        }
+        _ => Err(Unknown::unclear(format!(
+            "chrony includes {pattern}, which is not followed"
+        ))),
+    }
+}
+
+/// Files in a folder by the beginning and the end of their names, in order; none where there is no such folder.
+fn in_folder(reader: &Reader, folder: &str, before: &str, after: &str) -> Result<Vec<String>, Unknown> {
+    let fits = |name: &str| {
+        let rest = name.strip_prefix(before);
+        rest.is_some_and(|rest| rest.ends_with(after))
+    };
+    match reader.names(folder, fits) {
+        Ok(names) => Ok(names.iter().map(|name| format!("{folder}/{name}")).collect()),
+        Err(error) if error.is_absent() => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// The file that it was started with, where its arguments name one.
-fn named(daemon: &Daemon) -> Result<Option<String>, Unknown> {
+fn named(reader: &Reader, daemon: &Daemon) -> Result<Option<String>, Unknown> {
     options::check(daemon)?;
     let words = &daemon.arguments;
     let at = words.iter().position(|word| word == "-f");
-    Ok(at.and_then(|at| words.get(at + 1).cloned()))
-}
-
-fn folders(lines: &[Vec<String>]) -> Vec<String> {
-    let named = lines.iter().filter(|line| line[0] == "confdir");
-    named.flat_map(|line| line[1..].iter().cloned()).collect()
+    let path = at.and_then(|at| words.get(at + 1));
+    path.map(|path| daemon.path(reader, path)).transpose()
 }
 
 fn lines(text: &str) -> Vec<Vec<String>> {

@@ -131,15 +131,6 @@ impl Ptp {
     }
 }
 
-/// A path as the process has it: one without a leading slash begins in its working directory.
-fn absolute(reader: &Reader, daemon: &Daemon, path: &str) -> Result<String, Unknown> {
-    if path.starts_with('/') {
-        return Ok(path.to_owned());
-    }
-    let directory = reader.target(&format!("/proc/{}/cwd", daemon.pid))?;
-    Ok(directory.join(path).display().to_string())
-}
-
 /// Settings and interfaces of one that runs.
 fn of_process(reader: &Reader, daemon: &Daemon) -> Result<(BTreeMap<String, String>, Vec<String>), Unknown> {
     let given = options::of(daemon)?;
@@ -149,7 +140,7 @@ fn of_process(reader: &Reader, daemon: &Daemon) -> Result<(BTreeMap<String, Stri
         .map(|(_, value)| value.clone())
         .collect();
     let mut all = match options::last(&given, "f") {
-        Some(path) => settings(&reader.text(&absolute(reader, daemon, path)?)?, &mut interfaces),
+        Some(path) => settings(&reader.text(&daemon.path(reader, path)?)?, &mut interfaces),
         None => BTreeMap::new(),
     };
     for (name, value) in given {
