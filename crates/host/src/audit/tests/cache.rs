@@ -1,5 +1,6 @@
-use super::tree::{HOST, outcome_of};
-use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown};
+use super::tree::{HOST, changed, finding, outcome_of};
+use crate::audit::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
+use crate::audit::parameters::Parameters;
 
 /// A machine whose cache of twelve ways is divided: CPUs 2 and 3 have eight of them.
 fn divided() -> Vec<(&'static str, &'static str)> {
@@ -111,6 +112,50 @@ fn nobody_else_divides_the_cache() {
         .filter(|(path, _)| !path.starts_with('.'))
         .collect();
     assert_eq!(outcome_of(&blind, &[], id), Unknown);
+}
+
+/// As the Welotec/Red Hat guide writes them.
+#[test]
+fn masks_in_registers_are_tolerated_while_no_group_rewrites_them() {
+    let id = "cat-partition";
+    let alone = |path: &str| !path.starts_with("sys/fs/resctrl") && !path.starts_with('.');
+    let alone: Vec<_> = divided().into_iter().filter(|(path, _)| alone(path)).collect();
+    let beside = ["2", "3"].map(|cpu| format!("sys/devices/system/cpu/cpu{cpu}/cache/index3/shared_cpu_list"));
+    let of = |masks| {
+        let answer = (".answers/l3-classes", masks);
+        let cores = beside.iter().map(|path| (path.as_str(), "0-3\n"));
+        outcome_of(&alone, &cores.chain([answer]).collect::<Vec<_>>(), id)
+    };
+    assert_eq!(of("0 f00\n1 f00\n2 ff\n3 ff\n"), Warn);
+    assert_eq!(of("0 f00\n1 ff\n2 ff\n3 ff\n"), Fail);
+    assert_eq!(of("0 f00\n2 ff\n3 ff\n"), Fail, "nobody knows of CPU 1");
+    assert_eq!(of("0 0\n1 0\n2 0\n3 0\n"), Fail, "no mask");
+    assert_eq!(of("rubbish"), Fail);
+    assert_eq!(outcome_of(&alone, &[], id), Fail);
+    let of_welotec = |masks| {
+        let answer = (".answers/l3-classes", masks);
+        let cores = beside.iter().map(|path| (path.as_str(), "0-3\n"));
+        let parameters = Parameters {
+            profile: Some("welotec".to_owned()),
+            ..Parameters::default()
+        };
+        finding(
+            &changed(&alone, &cores.chain([answer]).collect::<Vec<_>>()),
+            &parameters,
+            id,
+        )
+        .outcome
+    };
+    assert_eq!(of_welotec("0 f00\n1 f00\n2 f00\n3 ff\n"), Warn, "the guest's first");
+    assert_eq!(of_welotec("0 f00\n1 f00\n2 f00\n3 f00\n"), Fail);
+    let answer = (".answers/l3-classes", "0 f00\n1 f00\n2 ff\n3 ff\n");
+    let shared = [
+        answer,
+        (DEFAULT, "L3:0=fff\n"),
+        (&beside[0], "0-3\n"),
+        (&beside[1], "0-3\n"),
+    ];
+    assert_eq!(outcome_of(&divided(), &shared, id), Fail, "resctrl is mounted");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Shared cache and memory bandwidth.
 
+mod classes;
 mod resctrl;
 mod rivals;
 
@@ -42,6 +43,14 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
     facts.set("cache.shared-with-others", with(resctrl::shared));
     facts.set("cache.illegal-masks", with(resctrl::illegal));
     facts.set("cache.private-kib", with_size(reader, &found, &rt_cpus));
+    // Each register that is read stops its CPU for a moment.
+    let overlaps = match (supported(reader), &found) {
+        (Ok(true), Ok(None)) => classes::overlaps(reader, facts),
+        _ => Err(Unknown::absent(
+            "registers are looked at where resctrl could be mounted and is not",
+        )),
+    };
+    facts.set("cache.overlaps-by-registers", overlaps);
     rivals::gather(reader, found.as_ref().ok().and_then(Option::as_ref), facts);
     facts.set("graphics.active", graphics(reader));
 }

@@ -2,6 +2,7 @@
 
 use super::super::interrupts::register;
 use super::super::shared::{Search, cpus, running, unclear};
+use super::classes::L3_MASKS;
 use super::resctrl::Allocation;
 use crate::audit::facts::Facts;
 use crate::audit::value::Unknown;
@@ -11,8 +12,6 @@ use crate::reader::Reader;
 const PROGRAMS: [&str; 3] = ["pqos", "rdtset", "tcc"];
 const SCRIPTS: [&str; 3] = ["/etc/rc.local", "/etc/rc.d/rc.local", "/etc/rc.d/boot.local"];
 const UNITS: &str = "/etc/systemd/system";
-/// First of the registers with the masks of the L3 cache (IA32_L3_MASK_0), one for each class of service.
-const L3_MASKS: u64 = 0xc90;
 /// Classes of service that are looked at.
 const CLASSES: u64 = 16;
 
