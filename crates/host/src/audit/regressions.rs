@@ -21,6 +21,11 @@ impl Release {
         let patch = numbers.next().map_or(Some(0), |patch| patch.parse().ok())?;
         Some(Self([major, minor, patch]))
     }
+
+    /// Whether it is one of Torvalds's: 6.18, and not 6.18.44.
+    pub(super) fn is_mainline(self) -> bool {
+        self.0[2] == 0
+    }
 }
 
 impl fmt::Display for Release {
@@ -51,6 +56,9 @@ pub struct Regression {
     pub fixed: Option<Release>,
     /// What must be so on the machine, over facts; none: any machine.
     pub when: Option<Condition>,
+    /// Profiles whose own set-up brings it on: it is tolerated there, and told.
+    #[serde(default)]
+    pub profiles: Vec<String>,
     /// The same for a person.
     pub configuration: String,
     /// What happens.

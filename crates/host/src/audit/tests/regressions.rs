@@ -1,5 +1,5 @@
 use super::tree::{HOST, changed, finding, outcome_of};
-use crate::audit::finding::Outcome::{Fail, Pass, Unknown};
+use crate::audit::finding::Outcome::{Fail, Pass, Unknown, Warn};
 use crate::audit::parameters::{Parameters, Workload};
 use crate::audit::regressions::{Release, between, known};
 
@@ -87,8 +87,39 @@ fn numbers_of_distributions_are_looked_through() {
     };
     assert_eq!(of("6.18.0-1-amd64\n", "#1 SMP Debian 6.18.44-1 (2026-01-01)\n"), Fail);
     assert_eq!(of("6.18.0-1-amd64\n", "#1 SMP Debian 6.18.45-1 (2026-01-01)\n"), Pass);
-    assert_eq!(of("5.14.0-503.el9.x86_64\n", "#1 SMP\n"), Unknown);
+    assert_eq!(of("5.14.0-503.el9.x86_64\n", "#1 SMP\n"), Pass, "nothing brings one on");
+    assert_eq!(
+        of("6.18.44-1.el11.x86_64\n", "#1 SMP\n"),
+        Warn,
+        "its own release has one"
+    );
     assert_eq!(of("rubbish\n", "#1 SMP\n"), Unknown);
+}
+
+/// Whoever takes over changes may have taken this one; and a profile whose own set-up brings it on has figures with it.
+#[test]
+fn a_regression_that_is_not_certain_or_that_a_source_lives_with_is_a_warning() {
+    let of = |release, profile: Option<&str>, nohz_full| {
+        let files = [
+            (RELEASE, release),
+            ("proc/sys/kernel/version", "#1 SMP PREEMPT_RT\n"),
+            ("sys/devices/system/cpu/nohz_full", nohz_full),
+            SEEN,
+        ];
+        let profile = profile.map(str::to_owned);
+        let parameters = Parameters {
+            profile,
+            ..Parameters::default()
+        };
+        finding(&changed(&HOST, &files), &parameters, ID).outcome
+    };
+    let (upstream, el9) = ("6.12.8-rt\n", "5.14.0-503.el9.x86_64+rt\n");
+    assert_eq!(of(upstream, None, "2-3\n"), Fail);
+    assert_eq!(of(upstream, Some("vmware-guest"), "2-3\n"), Warn);
+    assert_eq!(of(upstream, Some("seapath"), "2-3\n"), Fail);
+    assert_eq!(of(el9, None, "2-3\n"), Warn);
+    assert_eq!(of(el9, None, "\n"), Pass);
+    assert_eq!(of(el9, None, "rubbish\n"), Unknown);
 }
 
 #[test]
