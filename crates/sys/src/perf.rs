@@ -55,17 +55,16 @@ impl Counter {
                 CLOSE_ON_EXEC,
             )
         };
-        match i32::try_from(fd) {
-            // SAFETY: the kernel just made this descriptor, and nobody else has it.
-            Ok(fd) if fd >= 0 => Ok(Self {
-                file: unsafe { File::from_raw_fd(fd) },
-            }),
-            _ => Err(SysError::refused(
+        let Some(fd) = i32::try_from(fd).ok().filter(|fd| *fd >= 0) else {
+            return Err(SysError::refused(
                 "count an event on",
                 format!("CPU {cpu}"),
                 last_errno(),
-            )),
-        }
+            ));
+        };
+        // SAFETY: the kernel just made this descriptor, and nobody else has it.
+        let file = unsafe { File::from_raw_fd(fd) };
+        Ok(Self { file })
     }
 
     /// How often the event was since the counter was opened; `None` where others have all the registers that could count it.

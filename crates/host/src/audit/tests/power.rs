@@ -319,6 +319,34 @@ fn no_polling_is_no_count_where_no_interrupt_comes_at_each_error() {
     assert_eq!(both(&amd, &[never]), [Pass, Unknown]);
 }
 
+/// Where no file counts throttling, a temperature must be known; and memory that corrects nothing needs no count.
+#[test]
+fn heat_and_memory_are_judged_by_what_the_machine_has() {
+    let id = "hw-error-counters";
+    let amd = ("proc/cpuinfo", "vendor_id : AuthenticAMD\nflags : tsc\n");
+    let sensor = |celsius: &'static str| {
+        [
+            ("sys/class/hwmon/hwmon0/name", "k10temp\n"),
+            ("sys/class/hwmon/hwmon0/temp1_label", "Tctl\n"),
+            ("sys/class/hwmon/hwmon0/temp1_input", celsius),
+        ]
+    };
+    let none = (".answers/memory-correction", "none\nnone\n");
+    let of = |celsius, memory| outcome_of(&host(), &[&sensor(celsius)[..], &[amd, memory]].concat(), id);
+    assert_eq!(of("52000\n", none), Pass);
+    assert_eq!(
+        of("85000\n", none),
+        Unknown,
+        "some of AMD's processors are near their limit"
+    );
+    assert_eq!(of("rubbish\n", none), Unknown);
+    assert_eq!(of("52000\n", (none.0, "none\ncorrected\n")), Unknown, "nobody counts");
+    assert_eq!(of("52000\n", (none.0, "unknown\n")), Unknown);
+    assert_eq!(of("52000\n", (none.0, "\n")), Unknown);
+    let intel = outcome_of(&host(), &[&sensor("52000\n")[..], &[none]].concat(), id);
+    assert_eq!(intel, Unknown, "Intel counts, and the files are missing");
+}
+
 #[test]
 fn one_daemon_tunes_the_machine() {
     let id = "tuning-daemons-agree";

@@ -1,21 +1,25 @@
-//! Throttling for heat, corrected memory errors, and the distance to the temperature at which the machine throttles.
+//! Throttling for heat, and corrected errors of memory.
 
 use super::super::observed::{Counter, Reading};
 use super::super::shared::unclear;
+use super::{heat, memory};
 use crate::audit::facts::{Class, Facts};
-use crate::audit::value::Unknown;
 use crate::cpuinfo::CpuInfo;
 use crate::error::HostError;
 use crate::reader::Reader;
 
-const ZONES: &str = "/sys/class/thermal";
 const CONTROLLERS: &str = "/sys/devices/system/edac/mc";
 const MACHINE_CHECKS: &str = "/sys/devices/system/machinecheck";
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
+    facts.set("throttling.counted", is_intel(reader).map_err(unclear));
+    facts.set(
+        "memory-errors.correctable",
+        memory::correctable(reader).map_err(unclear),
+    );
     facts.set("throttling.since-boot", throttlings(reader, facts).map_err(unclear));
     facts.set("memory-errors.since-boot", memory_errors(reader).map_err(unclear));
-    facts.set("thermal.margin-c", margin_c(reader));
+    facts.set("thermal.margin-c", heat::margin_c(reader));
 }
 
 /// Notes both counts at every reading.
@@ -94,38 +98,8 @@ fn blind(reader: &Reader) -> Result<Option<String>, HostError> {
     Ok(None)
 }
 
+/// Other architectures have no such line.
 fn is_intel(reader: &Reader) -> Result<bool, HostError> {
-    Ok(CpuInfo::read(reader)?.distinct("vendor_id")? == "GenuineIntel")
-}
-
-/// The least distance of a zone to its lowest trip that acts, in degrees Celsius.
-fn margin_c(reader: &Reader) -> Result<f64, Unknown> {
-    let zones = reader
-        .names(ZONES, |name| name.starts_with("thermal_zone"))
-        .map_err(unclear)?;
-    let margins = zones
-        .iter()
-        .filter_map(|zone| margin_of(reader, &format!("{ZONES}/{zone}")));
-    let least = margins.reduce(f64::min);
-    least.ok_or_else(|| Unknown::unclear(format!("{ZONES}: no zone has a temperature and a trip")))
-}
-
-/// Files are in thousandths of a degree. A trip at or below zero is none.
-fn margin_of(reader: &Reader, zone: &str) -> Option<f64> {
-    let milli = |file: &str| {
-        reader
-            .parsed::<i32>(&format!("{zone}/{file}"), "a temperature")
-            .ok()
-            .map(f64::from)
-    };
-    let temperature = milli("temp")?;
-    let is_type = |name: &str| name.starts_with("trip_point_") && name.ends_with("_type");
-    let trips = reader.names(zone, is_type).ok()?;
-    let acting = trips.iter().filter(|trip| {
-        let kind = reader.line(&format!("{zone}/{trip}")).unwrap_or_default();
-        ["passive", "hot", "critical"].contains(&kind.as_str())
-    });
-    let at = acting.filter_map(|trip| milli(&trip.replace("_type", "_temp")));
-    let lowest = at.filter(|at| *at > 0.0).reduce(f64::min)?;
-    Some((lowest - temperature) / 1000.0)
+    let cpus = CpuInfo::read(reader)?;
+    Ok(cpus.has_flag("tsc").is_some() && cpus.distinct("vendor_id")? == "GenuineIntel")
 }

@@ -1,7 +1,9 @@
 //! Idle states, frequency, power and buses.
 
 mod errors;
+mod heat;
 mod idle;
+mod memory;
 mod pcie;
 mod tuning;
 
@@ -16,7 +18,7 @@ use crate::reader::Reader;
 
 pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Facts) {
     facts.set("limits.max-idle-exit-us", 10.0);
-    facts.set("limits.temp-margin-c", 10.0);
+    facts.set("limits.temp-margin-c", heat::MARGIN_C);
     idle::gather(reader, facts);
     for part in facts.parts_mut(Class::RtCpu) {
         let cpu = part.name.parse().map_err(|_| Unknown::unclear("no number of a CPU"));
