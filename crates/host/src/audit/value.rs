@@ -25,8 +25,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
-            // Rates have no more than three decimals that mean anything.
-            Self::Number(number) => write!(f, "{}", (number * 1e3).round() / 1e3),
+            Self::Number(number) => write!(f, "{}", rounded(*number)),
             Self::Cpus(cpus) if cpus.is_empty() => f.write_str("no CPU"),
             Self::Cpus(cpus) => write!(f, "CPU {cpus}"),
             Self::Flag(true) => f.write_str("yes"),
@@ -35,6 +34,17 @@ impl fmt::Display for Value {
             Self::List(items) => f.write_str(&items.join(", ")),
         }
     }
+}
+
+/// Rates have no more than three decimals that mean anything; what is smaller has three digits.
+fn rounded(number: f64) -> f64 {
+    let exponent = match number.abs().log10().floor() {
+        small if small < -3.0 && small.is_finite() => small as i32 - 2,
+        _ => -3,
+    };
+    // A power of ten with a positive exponent is exact; its inverse is not.
+    let scale = 10_f64.powi(-exponent);
+    (number * scale).round() / scale
 }
 
 impl From<&str> for Value {
@@ -150,3 +160,36 @@ impl From<HostError> for Unknown {
 
 /// A value, or the reason why there is none.
 pub type Known = Result<Value, Unknown>;
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+
+    #[test]
+    fn numbers_have_the_digits_that_mean_something() {
+        let shown = [
+            0.0,
+            1.0,
+            0.123_45,
+            1_234.567_89,
+            0.000_01,
+            -0.000_012_345,
+            0.001,
+            1e-12,
+            4e9,
+        ]
+        .map(|number| Value::Number(number).to_string());
+        let wanted = [
+            "0",
+            "1",
+            "0.123",
+            "1234.568",
+            "0.00001",
+            "-0.0000123",
+            "0.001",
+            "0.000000000001",
+            "4000000000",
+        ];
+        assert_eq!(shown, wanted);
+    }
+}

@@ -11,13 +11,26 @@ use serde::Deserialize;
 /// What the user says, as in `told.toml`. Files are beside it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Told {
-    cpus: Option<String>,
-    nics: Vec<String>,
+pub(crate) struct Told {
+    pub(crate) cpus: Option<String>,
+    pub(crate) nics: Vec<String>,
     domains: Vec<String>,
     vmx: Vec<String>,
+    esxi: Option<String>,
     containers: Vec<String>,
-    profile: Option<String>,
+    pub(crate) profile: Option<String>,
+}
+
+impl Told {
+    /// Of the machine in `folder`; nothing without a `told.toml`.
+    ///
+    /// # Panics
+    /// The file is no such file.
+    pub(crate) fn read(folder: &Path) -> Self {
+        let path = folder.join("told.toml");
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
 }
 
 /// The parameters of the machine in `folder`; none without a `told.toml`.
@@ -25,17 +38,16 @@ struct Told {
 /// # Panics
 /// The file is no such file.
 pub(crate) fn parameters(folder: &Path) -> Parameters {
-    let path = folder.join("told.toml");
-    let text = fs::read_to_string(&path).unwrap_or_default();
-    let told: Told = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let told = Told::read(folder);
     let beside = |name: &String| folder.join(name).display().to_string();
     Parameters {
         rt_cpus: told.cpus.map(|cpus| cpus.parse().expect("a CPU list")),
         nics: told.nics,
         domains: told.domains.iter().map(beside).collect(),
         vmx: told.vmx.iter().map(|name| folder.join(name)).collect(),
+        esxi: told.esxi.map(|name| folder.join(name)),
         containers: told.containers.iter().map(beside).collect(),
-        profile: told.profile,
+        profile: told.profile.filter(|profile| !profile.is_empty()),
         ..Parameters::default()
     }
 }

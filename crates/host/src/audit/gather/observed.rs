@@ -110,9 +110,11 @@ fn told(before: Reading, reader: &Reader) -> BTreeMap<Counter, Known> {
     let rate = |counter: &Counter, count: Result<f64, HostError>| {
         count?;
         let rates = rates.clone()?;
-        let rate = rates.and_then(|rates| rates.get(&counter.to_string()).copied());
+        let rates =
+            rates.ok_or_else(|| Unknown::unclear("counters are read twice only on a live machine, with --observe"))?;
+        let rate = rates.get(&counter.to_string()).copied();
         rate.map(Value::Number)
-            .ok_or_else(|| Unknown::unclear("counters are read twice only on a live machine, with --observe"))
+            .ok_or_else(|| Unknown::unclear("the capture has no rate of it: the machine itself could not tell"))
     };
     let known = |(counter, count)| (Counter::clone(&counter), rate(&counter, count));
     before.into_iter().map(known).collect()
