@@ -12,12 +12,9 @@ use units::CpuList;
 
 const PCI: &str = "/sys/bus/pci/devices";
 const NET: &str = "/sys/class/net";
-const NODES: &str = "/sys/devices/system/node";
 const LINKS: &str = "/etc/systemd/network";
-const MIB_OF_PAGE: f64 = 1024.0;
 
 pub(super) fn gather(reader: &Reader, _: &Parameters, facts: &mut Facts) {
-    facts.set("hugepages.wanted-pages", pages(reader, facts));
     facts.set("workqueue.boot-cpus", boot_cpus(facts));
     let line = reader.text("/proc/cmdline").map_err(unclear);
     let words = |line: String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -69,19 +66,6 @@ fn carrying(reader: &Reader, part: &Subject, carriers: &Result<Vec<String>, Unkn
         }
     }
     Ok(found)
-}
-
-/// Pages of 1 GiB for all domains. The plain argument spreads them over all nodes, so the number is known on one node only.
-fn pages(reader: &Reader, facts: &Facts) -> Result<f64, Unknown> {
-    let needed = number(facts, "hugepages.needed-mib")
-        .ok_or_else(|| Unknown::unclear("how much memory the domains need is not known: name them with --domain"))?;
-    let is_node = |name: &str| name.strip_prefix("node").is_some_and(shared::is_number);
-    if reader.names(NODES, is_node).is_ok_and(|nodes| nodes.len() > 1) {
-        return Err(Unknown::unclear(
-            "this machine has several memory nodes: hugepages=NODE:COUNT, for the node of each domain, takes a person",
-        ));
-    }
-    Ok((needed / MIB_OF_PAGE).ceil())
 }
 
 /// CPUs for unbound work, where the kernel takes them as an argument.

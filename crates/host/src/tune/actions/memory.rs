@@ -4,32 +4,46 @@ use super::Scene;
 use crate::tune::operation::{Operation, Target};
 
 const HUGE: &str = "/sys/kernel/mm/hugepages";
+const NODES: &str = "/sys/devices/system/node";
 const KIB_OF_MIB: u64 = 1024;
+const GIB_MIB: u64 = 1024;
 /// The part of the free memory that may be taken: the rest is for what nobody counted.
 const PART: f64 = 0.8;
 
-/// Huge pages for all domains: of 1 GiB where the processor has them, else of 2 MiB.
+/// Huge pages for all domains: of 1 GiB where the processor has them, else of 2 MiB; on a machine of several nodes on those of the domains.
 pub(super) fn huge_pages(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
-    let needed_mib = scene.number("hugepages.needed-mib")?;
-    for page_mib in [1024_u64, 2] {
-        let path = format!("{HUGE}/hugepages-{}kB/nr_hugepages", page_mib * KIB_OF_MIB);
-        if !scene.exists(&path) {
-            continue;
+    let wanted = scene.fact("hugepages.wanted-pages")?.to_string();
+    let sizes = [GIB_MIB, 2];
+    let exists = |page_mib: &u64| scene.exists(&format!("{HUGE}/{}", file(*page_mib)));
+    let page_mib = sizes.into_iter().find(exists);
+    let page_mib = page_mib.ok_or_else(|| format!("{HUGE}: neither pages of 1 GiB nor of 2 MiB"))?;
+    let (mut operations, mut more_mib) = (Vec::new(), 0);
+    for part in wanted.split(',') {
+        let (folder, gibibytes) = match part.split_once(':') {
+            Some((node, count)) => (format!("{NODES}/node{node}/hugepages"), count),
+            None => (HUGE.to_owned(), part),
+        };
+        let gibibytes: u64 = gibibytes
+            .parse()
+            .map_err(|_| format!("\"{part}\" is no number of pages"))?;
+        let (path, pages) = (format!("{folder}/{}", file(page_mib)), gibibytes * GIB_MIB / page_mib);
+        let now = scene.count(&path)?;
+        if pages > now {
+            more_mib += (pages - now) * page_mib;
+            operations.push(Operation::write(path, pages.to_string()));
         }
-        let (now, wanted) = (scene.count(&path)?, (needed_mib / page_mib as f64).ceil() as u64);
-        let more_mib = wanted.saturating_sub(now) * page_mib;
-        if more_mib == 0 {
-            return Ok(Vec::new());
-        }
-        let free_mib = available_kib(scene)? / KIB_OF_MIB;
-        if more_mib as f64 > free_mib as f64 * PART {
-            return Err(format!(
-                "{more_mib} MiB more in huge pages would leave too little of {free_mib} MiB of free memory"
-            ));
-        }
-        return Ok(vec![Operation::write(path, wanted.to_string())]);
     }
-    Err(format!("{HUGE}: neither pages of 1 GiB nor of 2 MiB"))
+    let free_mib = available_kib(scene)? / KIB_OF_MIB;
+    if more_mib as f64 > free_mib as f64 * PART {
+        return Err(format!(
+            "{more_mib} MiB more in huge pages would leave too little of {free_mib} MiB of free memory"
+        ));
+    }
+    Ok(operations)
+}
+
+fn file(page_mib: u64) -> String {
+    format!("hugepages-{}kB/nr_hugepages", page_mib * KIB_OF_MIB)
 }
 
 /// Every swap area that can be switched on again is switched off, where memory holds what is in them.

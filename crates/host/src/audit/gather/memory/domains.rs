@@ -1,18 +1,22 @@
 //! How much memory the libvirt domains want in huge pages, and where the machine has it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use units::CpuList;
 
 use super::super::domain;
-use super::super::shared::unclear;
+use super::super::shared::{is_number, unclear};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::reader::Reader;
 
 const DEFINITIONS: &str = "/etc/libvirt/qemu";
 const HUGE: &str = "/sys/kernel/mm/hugepages";
+const NODES: &str = "/sys/devices/system/node";
 const GIB_KIB: u64 = 1 << 20;
+const GIB_MIB: f64 = 1024.0;
+/// From Linux 5.16 on `hugepages=` takes NODE:COUNT (admin-guide/kernel-parameters.txt; commit b5389086ad7b).
+const NODES_SINCE: f64 = 5016.0;
 
 /// Whether a domain that is defined here has a virtio device behind an emulated IOMMU.
 pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
@@ -39,6 +43,32 @@ struct Need {
     nodes: CpuList,
     /// True where it runs: then it has its pages.
     runs: bool,
+}
+
+impl Need {
+    /// Its memory in MiB, in whole pages: QEMU takes as many as hold it (system/physmem.c of 9.2, file_ram_alloc).
+    fn whole(&self, page_mib: f64) -> f64 {
+        (self.mib / page_mib).ceil() * page_mib
+    }
+
+    fn gibibytes(&self) -> f64 {
+        (self.mib / GIB_MIB).ceil()
+    }
+
+    /// The node that all of its memory is on.
+    fn node(&self) -> Result<u32, Unknown> {
+        match (self.nodes.first(), self.nodes.len()) {
+            (Some(node), 1) => Ok(node),
+            (None, _) => Err(Unknown::unclear(format!(
+                "the domain {} is bound to no memory node: bind it first (<numatune>), then its pages can be reserved there",
+                self.name
+            ))),
+            _ => Err(Unknown::unclear(format!(
+                "how much memory of the domain {} is on each of the nodes {} takes a person: hugepages=NODE:COUNT",
+                self.name, self.nodes
+            ))),
+        }
+    }
 }
 
 /// Needs of the domains of this machine: of those that were named, and of those stored here that ask for huge pages.
@@ -76,26 +106,52 @@ impl Needs {
         let of_other_size = |need: &&Need| need.page_kib.is_some_and(|kib| kib != GIB_KIB);
         let others = self.0.iter().filter(of_other_size);
         let lines = others.map(|need| format!("{} asks for pages of another size", need.name));
-        let short = self.short(reader, |_| true, |kib| kib == GIB_KIB)?;
+        let short = self.short(reader, |_| true, |kib| kib == GIB_KIB, GIB_MIB)?;
         Ok(lines.chain(short).collect())
+    }
+
+    /// Pages of 1 GiB as the kernel's argument has them: their number, on a machine of several nodes that of each, as in `0:4,1:2`.
+    pub(super) fn pages(&self, reader: &Reader, kernel: Option<f64>) -> Result<String, Unknown> {
+        let is_node = |name: &str| name.strip_prefix("node").is_some_and(is_number);
+        if reader.names(NODES, is_node).map_or(0, |nodes| nodes.len()) < 2 {
+            let pages: f64 = self.0.iter().map(Need::gibibytes).sum();
+            return Ok(pages.to_string());
+        }
+        let mut nodes: BTreeMap<u32, f64> = BTreeMap::new();
+        for need in &self.0 {
+            *nodes.entry(need.node()?).or_default() += need.gibibytes();
+        }
+        let parts: Vec<String> = nodes.iter().map(|(node, pages)| format!("{node}:{pages}")).collect();
+        match kernel {
+            Some(kernel) if kernel >= NODES_SINCE => Ok(parts.join(",")),
+            Some(_) => Err(Unknown::unclear(format!(
+                "hugepages=NODE:COUNT exists since Linux 5.16: at boot, write the count to \
+                 {NODES}/nodeNODE/hugepages/hugepages-1048576kB/nr_hugepages ({})",
+                parts.join(",")
+            ))),
+            None => Err(Unknown::unclear("which release the kernel has is not known")),
+        }
     }
 
     /// The same with pages of all sizes, and of each size that a definition names.
     pub(super) fn short_of_any(&self, reader: &Reader) -> Result<Vec<String>, Unknown> {
-        let mut lines = self.short(reader, |_| true, |_| true)?;
+        let mut lines = self.short(reader, |_| true, |_| true, 1.0)?;
         let sizes: BTreeSet<u64> = self.0.iter().filter_map(|need| need.page_kib).collect();
         for size in sizes {
-            lines.extend(self.short(reader, |need| need.page_kib == Some(size), |kib| kib == size)?);
+            let page_mib = size as f64 / 1024.0;
+            lines.extend(self.short(reader, |need| need.page_kib == Some(size), |kib| kib == size, page_mib)?);
         }
         Ok(lines)
     }
 
-    /// Compares what the domains `of` want with the pages of the sizes `size`: on the machine, and on each set of nodes that one is bound to.
+    /// Compares what the domains `of` want, in whole pages of `page_mib`, with the pages of the sizes `size`: on the machine, and on each set
+    /// of nodes that one is bound to.
     fn short(
         &self,
         reader: &Reader,
         of: impl Fn(&Need) -> bool,
         size: impl Fn(u64) -> bool,
+        page_mib: f64,
     ) -> Result<Vec<String>, Unknown> {
         let needs: Vec<&Need> = self.0.iter().filter(|need| of(need)).collect();
         let mut places: Vec<&CpuList> = Vec::new();
@@ -104,7 +160,7 @@ impl Needs {
                 places.push(&need.nodes);
             }
         }
-        let mut lines = line("the machine", &needs, Pages::of_machine(reader, &size)?)
+        let mut lines = line("the machine", &needs, page_mib, Pages::of_machine(reader, &size)?)
             .into_iter()
             .collect::<Vec<_>>();
         for place in places {
@@ -113,6 +169,7 @@ impl Needs {
             lines.extend(line(
                 &format!("node {place}"),
                 &inside,
+                page_mib,
                 Pages::of_nodes(reader, place, &size)?,
             ));
         }
@@ -121,9 +178,10 @@ impl Needs {
 }
 
 /// Domains that run have their pages; the others need free ones.
-fn line(place: &str, needs: &[&Need], pages: Pages) -> Option<String> {
-    let mib: f64 = needs.iter().map(|need| need.mib).sum();
-    let to_come: f64 = needs.iter().filter(|need| !need.runs).map(|need| need.mib).sum();
+fn line(place: &str, needs: &[&Need], page_mib: f64, pages: Pages) -> Option<String> {
+    let whole = |need: &&Need| need.whole(page_mib);
+    let mib: f64 = needs.iter().map(whole).sum();
+    let to_come: f64 = needs.iter().filter(|need| !need.runs).map(whole).sum();
     (mib > pages.mib || to_come > pages.free_mib).then(|| {
         format!(
             "{place}: {mib} MiB wanted, {to_come} of them by domains that do not run; {} reserved, {} free",

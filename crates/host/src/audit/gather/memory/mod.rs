@@ -1,5 +1,6 @@
 //! Memory.
 
+use super::cpus::number;
 use super::shared::{argument, is_number, unclear};
 use crate::audit::facts::Facts;
 use crate::audit::parameters::Parameters;
@@ -23,6 +24,9 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     };
     facts.set("hugepages.short-of-1g", of_needs(Needs::short_of_1g));
     facts.set("hugepages.short", of_needs(Needs::short_of_any));
+    let pages = needs.as_ref().map_err(Unknown::clone);
+    let pages = pages.and_then(|needs| needs.pages(reader, number(facts, "kernel.number")));
+    facts.set("hugepages.wanted-pages", pages);
     facts.set("hugepages.needed-mib", needs.map(|needs| needs.mib()));
     facts.set("platform.vhost-iommu", domains::virtio_behind_iommu(reader));
     facts.set("hugepages.1g-mib", domains::reserved_mib(reader, |kib| kib == 1 << 20));

@@ -226,22 +226,36 @@ fn memory_is_taken_only_where_it_is_free() {
 
 #[test]
 fn huge_pages_for_what_domains_need() {
-    let with = |free: &str| {
+    let with = |free: &str, wanted: &str| {
         let meminfo = format!("MemAvailable: {free} kB\n");
         let files = [
             ("proc/meminfo", meminfo.as_str()),
             ("sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages", "1\n"),
+            (
+                "sys/devices/system/node/node0/hugepages/hugepages-1048576kB/nr_hugepages",
+                "1\n",
+            ),
+            (
+                "sys/devices/system/node/node1/hugepages/hugepages-1048576kB/nr_hugepages",
+                "0\n",
+            ),
         ];
         let root = super::super::tests::machine(&files).0;
         let host = Host::at(&root.path().join("root")).expect("a tree");
         let mut facts = crate::audit::facts::Facts::default();
-        facts.set("hugepages.needed-mib", 3500.0);
+        facts.set("hugepages.wanted-pages", wanted.to_owned());
         let found = operations("hugepages", &host.reader, &facts, None)?;
         Ok::<_, String>(found.iter().map(ToString::to_string).collect::<Vec<_>>())
     };
     let path = "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages";
-    assert_eq!(with("8000000"), Ok(vec![format!("{path} = 4")]));
-    assert!(with("3500000").expect_err("too little").contains("3072 MiB"));
+    assert_eq!(with("8000000", "4"), Ok(vec![format!("{path} = 4")]));
+    let of_node = "/sys/devices/system/node/node1/hugepages/hugepages-1048576kB/nr_hugepages";
+    assert_eq!(
+        with("8000000", "0:1,1:3"),
+        Ok(vec![format!("{of_node} = 3")]),
+        "node 0 has its page"
+    );
+    assert!(with("3500000", "4").expect_err("too little").contains("3072 MiB"));
 }
 
 #[test]

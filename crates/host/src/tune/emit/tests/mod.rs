@@ -1,6 +1,8 @@
 //! What is emitted for containers is read back by real readers, merged as the tools merge it, and judged: it must satisfy the rules that
 //! asked for it.
 
+mod numbers;
+
 use std::fs;
 use std::path::Path;
 
@@ -296,76 +298,6 @@ fn a_file_for_two_bundles_is_refused() {
     let of = |containers: &[String]| emit(&host.audit(&told(containers), &[]), &["ctr-cpuset".to_owned()], "oci");
     assert!(of(&places).is_err_and(|why| why.contains("name one with --container")));
     assert!(of(&places[..1]).is_ok_and(|text| text.contains("\"cpus\": \"4-7\"")));
-}
-
-/// A tree with a domain of 5 GiB that gets a card, and the kernel's release.
-fn host_of_domain(release: &str, devices: &[&str]) -> (TempDir, Parameters) {
-    let (_, root) = audit("compose.yaml", TWO);
-    let write = |path: String, text: &str| {
-        let place = root.path().join(path);
-        fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
-        fs::write(place, text).expect("a file");
-    };
-    write("proc/sys/kernel/osrelease".to_owned(), release);
-    write("sys/devices/virtual/workqueue/cpumask".to_owned(), "ff\n");
-    write("sys/devices/system/node/node0/cpulist".to_owned(), "0-7\n");
-    write(
-        "proc/net/route".to_owned(),
-        "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n",
-    );
-    for file in ["nr_hugepages", "free_hugepages"] {
-        write(format!("sys/kernel/mm/hugepages/hugepages-1048576kB/{file}"), "0\n");
-    }
-    for device in devices {
-        let place = format!("sys/bus/pci/devices/{device}");
-        write(format!("{place}/vendor"), "0x8086\n");
-        write(format!("{place}/device"), "0x1533\n");
-        std::os::unix::fs::symlink("../igb", root.path().join(place).join("driver")).expect("a link");
-    }
-    write(
-        "relay.xml".to_owned(),
-        "<domain type='kvm'><name>relay</name><memory unit='GiB'>5</memory><vcpu>1</vcpu><devices><hostdev mode='subsystem' \
-         type='pci' managed='no'><source><address domain='0x0000' bus='0x02' slot='0x00' function='0x0'/></source></hostdev>\
-         </devices></domain>",
-    );
-    let parameters = Parameters {
-        rt_cpus: Some("4-7".parse().expect("CPUs")),
-        domains: vec![root.path().join("relay.xml").display().to_string()],
-        ..Parameters::default()
-    };
-    (root, parameters)
-}
-
-fn emitted(root: &TempDir, parameters: &Parameters, check: &str, kind: &str) -> Result<String, String> {
-    let host = Host::at(root.path()).expect("a tree");
-    emit(&host.audit(parameters, &[]), &[check.to_owned()], kind)
-}
-
-#[test]
-fn numbers_of_this_machine_are_filled_in_or_the_setting_is_refused() {
-    let card = "0000:02:00.0";
-    let (root, told) = host_of_domain("6.12.0\n", &[card]);
-    let arguments = emitted(&root, &told, "hugepages-reserved", "kernel-args").expect("arguments");
-    assert!(
-        arguments.starts_with("default_hugepagesz=1G hugepagesz=1G hugepages=5\n"),
-        "{arguments}"
-    );
-    let options = emitted(&root, &told, "vfio-bound", "modprobe").expect("options");
-    assert!(options.ends_with("options vfio-pci ids=8086:1533\n"), "{options}");
-    let mask = emitted(&root, &told, "workqueue-cpumask", "kernel-args").expect("arguments");
-    assert!(mask.starts_with("workqueue.unbound_cpus=0-3\n"), "{mask}");
-
-    let (root, told) = host_of_domain("6.5.0\n", &[card, "0000:03:00.0"]);
-    let refused = emitted(&root, &told, "workqueue-cpumask", "kernel-args").expect_err("an older kernel");
-    assert!(refused.contains("since Linux 6.6"), "{refused}");
-    let refused = emitted(&root, &told, "vfio-bound", "modprobe").expect_err("a second card of the kind");
-    assert!(
-        refused.contains("0000:03:00.0") && refused.contains("driverctl"),
-        "{refused}"
-    );
-    fs::create_dir_all(root.path().join("sys/devices/system/node/node1")).expect("a folder");
-    let refused = emitted(&root, &told, "hugepages-reserved", "kernel-args").expect_err("two nodes");
-    assert!(refused.contains("several memory nodes"), "{refused}");
 }
 
 /// Capitals in a place of a text are for a person: in a file that a machine reads they are no value.
