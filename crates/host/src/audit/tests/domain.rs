@@ -215,6 +215,9 @@ fn a_pool_of_virtual_functions_is_passthrough() {
 fn a_slice_without_the_cpus_or_with_a_quota_is_found() {
     let cpus = "sys/fs/cgroup/machine.slice/cpuset.cpus.effective";
     expect(&stored(GOOD, &[(cpus, "0-1\n")]), "dom-partition", Fail);
+    // The emulator's pin has to be in it as well, or libvirt does not start the guest.
+    expect(&stored(GOOD, &[(cpus, "0,2-3\n")]), "dom-partition", Pass);
+    expect(&stored(GOOD, &[(cpus, "2-3\n")]), "dom-partition", Fail);
     let quota = "sys/fs/cgroup/machine.slice/cpu.max";
     expect(&stored(GOOD, &[(quota, "50000 100000\n")]), "dom-partition", Fail);
 }

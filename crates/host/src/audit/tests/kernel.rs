@@ -154,6 +154,46 @@ fn arguments_in_vain() {
 }
 
 #[test]
+fn a_line_of_arguments_that_is_too_long_is_found() {
+    let of = |line: &str, files: &[(&str, &str)]| {
+        let line = [("proc/cpuinfo", "flags : tsc\n"), (COMMAND_LINE, line)];
+        judged(&[&line[..], files].concat(), &anyone(), "boot-line-fits").0
+    };
+    assert_eq!(of("quiet\n", &[]), Pass);
+    assert_eq!(of(&"x".repeat(2046), &[]), Pass);
+    assert_eq!(of(&"x".repeat(2047), &[]), Fail, "the kernel keeps no more");
+    let environment = |used: usize| {
+        format!(
+            "# GRUB Environment Block\n{}\n{}",
+            "x".repeat(used),
+            "#".repeat(999 - used)
+        )
+    };
+    let tuned = |wanted: usize| format!("TUNED_BOOT_CMDLINE=\"{}\"\n", "y".repeat(wanted));
+    let both = |used, wanted| {
+        let (environment, tuned) = (environment(used), tuned(wanted));
+        of(
+            "quiet\n",
+            &[("boot/grub2/grubenv", &environment), ("etc/tuned/bootcmdline", &tuned)],
+        )
+    };
+    assert_eq!(both(400, 500), Pass);
+    // 25 bytes of the first line, 401 of the other, 14 around the 584.
+    assert_eq!(both(400, 584), Pass);
+    assert_eq!(both(400, 585), Fail);
+    let written = format!("# GRUB Environment Block\ntuned_params={}\n", "y".repeat(900));
+    let files = [
+        ("boot/grub2/grubenv", written.as_str()),
+        ("etc/tuned/bootcmdline", &tuned(900)),
+    ];
+    assert_eq!(of("quiet\n", &files), Pass, "it is there already");
+    assert_eq!(
+        judged(&[(COMMAND_LINE, "quiet\n")], &anyone(), "boot-line-fits").0,
+        Unknown
+    );
+}
+
+#[test]
 fn arguments_of_the_next_boot() {
     let id = "kernel-pending-reboot";
     let running = (COMMAND_LINE, "BOOT_IMAGE=/vmlinuz root=/dev/sda1 isolcpus=4-7\n");

@@ -70,6 +70,35 @@ fn fair_server() {
 }
 
 #[test]
+fn starving_threads() {
+    let id = "starving-threads-guarded";
+    let off = [
+        ("sys/kernel/debug/sched/fair_server/cpu2/runtime", "0\n"),
+        ("sys/kernel/debug/sched/fair_server/cpu3/runtime", "0\n"),
+    ];
+    let left_on = [off[0], (off[1].0, "50000000\n")];
+    let stalld = ("proc/90/comm", "stalld\n");
+    let seen = [ONLINE, NEW, ("proc/2/comm", "kthreadd\n")];
+    let guarded = [off[0], off[1], stalld];
+    each(
+        &seen,
+        &spinning(),
+        id,
+        &[(&off, Fail), (&guarded, Pass), (&left_on, Fail), (&[], Unknown)],
+    );
+    let throttled = ("proc/sys/kernel/sched_rt_runtime_us", "950000\n");
+    let free = (throttled.0, "-1\n");
+    let old = [ONLINE, OLD, seen[2]];
+    each(
+        &old,
+        &spinning(),
+        id,
+        &[(&[throttled], NotApplicable), (&[free], Fail), (&[free, stalld], Pass)],
+    );
+    each(&seen, &on("2-3"), id, &[(&off, NotApplicable)]);
+}
+
+#[test]
 fn timers() {
     let file = "proc/sys/kernel/timer_migration";
     let cases: &[(&[(&str, &str)], _)] = &[

@@ -15,7 +15,7 @@ const ENTRIES: [&str; 3] = [
     "/boot/efi/loader/entries",
     "/efi/loader/entries",
 ];
-const GRUB_ENVIRONMENT: [&str; 2] = ["/boot/grub2/grubenv", "/boot/grub/grubenv"];
+pub(super) const GRUB_ENVIRONMENT: [&str; 2] = ["/boot/grub2/grubenv", "/boot/grub/grubenv"];
 const EXTLINUX: &str = "/boot/extlinux/extlinux.conf";
 const KERNEL_INSTALL: &str = "/etc/kernel/cmdline";
 const GRUB_DEFAULTS: &str = "/etc/default/grub";

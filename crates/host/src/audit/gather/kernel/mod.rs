@@ -2,6 +2,7 @@
 
 pub(crate) mod arguments;
 mod boot;
+mod length;
 mod log;
 mod tracing;
 pub(in crate::audit::gather) mod vain;
@@ -29,6 +30,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     arguments::gather(reader, parameters, facts);
     vain::gather(reader, facts);
     boot::gather(reader, facts);
+    length::gather(reader, facts);
     log::gather(reader, facts);
     tracing::gather(reader, facts);
 }

@@ -44,10 +44,10 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
         there.map(|name| (*name).to_owned()).collect::<Vec<_>>()
     });
     facts.set("tuning.rivals", rivals);
-    facts.set(
-        "tuned.running",
-        processes.map(|processes| processes.contains_key("tuned")),
-    );
+    let runs = |name: &str| processes.as_ref().map(|running| running.contains_key(name));
+    for (fact, name) in [("stalld.running", "stalld"), ("tuned.running", "tuned")] {
+        facts.set(fact, runs(name).map_err(Unknown::clone));
+    }
     let profile = reader.line("/etc/tuned/active_profile").map_err(unclear);
     let is_real_time = |profile: &String| REAL_TIME.iter().any(|name| profile.contains(name));
     facts.set(
