@@ -2,9 +2,11 @@
 //! too, which it must refuse: one that takes everything proves nothing.
 
 mod boot;
+mod bundle;
 mod compose;
 mod guests;
 mod kubernetes;
+mod quadlet;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,19 +60,15 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(output)
 }
 
-/// Settings of a machine for a tool. Empty: no finding needs one.
+/// Settings of a machine for a tool, with CPUs 2 and 3 for real-time work where the words name no others. Empty: no finding needs one.
 fn emitted(tree: &Path, words: &[&str], tool: &str) -> String {
-    let common = [
-        "--root",
-        text(tree),
-        "--observe",
-        "0s",
-        "--cpus",
-        "2-3",
-        "--nic",
-        "eno1",
-    ];
-    let output = run(&[&["tune"], &common[..], words, &["--emit", tool]].concat());
+    let cpus = if words.contains(&"--cpus") {
+        &[][..]
+    } else {
+        &["--cpus", "2-3"]
+    };
+    let common = ["--root", text(tree), "--observe", "0s", "--nic", "eno1"];
+    let output = run(&[&["tune"], &common[..], cpus, words, &["--emit", tool]].concat());
     assert_eq!(output.status.code(), Some(0), "{tool}: {}", stderr(&output));
     String::from_utf8(output.stdout).expect("UTF-8")
 }

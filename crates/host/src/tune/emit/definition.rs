@@ -9,8 +9,9 @@ use std::fmt::Write;
 use serde_json::{Map, Value as Json};
 
 use super::{Open, compose};
-use crate::audit::facts::Subject;
+use crate::audit::facts::{Facts, Subject};
 use crate::audit::template::fill;
+use crate::audit::value::Value;
 use crate::audit::{Audit, yaml_documents};
 
 /// A document, and what it is of: only what is of the same is merged.
@@ -36,8 +37,12 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
                 let subject = open.subject(finding, part);
                 match fragment(text, open.audit, subject.as_ref()) {
                     Ok(mut fragment) => {
-                        if let ("compose", Some(part)) = (kind, &subject) {
-                            by_hand.extend(compose::fit(&open.audit.facts, part, &mut fragment));
+                        match (kind, &subject) {
+                            ("compose", Some(part)) => {
+                                by_hand.extend(compose::fit(&open.audit.facts, part, &mut fragment))
+                            }
+                            ("oci", Some(part)) => fit_bundle(&open.audit.facts, part, &mut fragment),
+                            _ => {}
                         }
                         add(&mut documents, &notes, identity(kind, &part.part, &fragment), fragment);
                     }
@@ -55,6 +60,15 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
             left_out.append(&mut by_hand);
             Ok(written(&documents, &left_out))
         }
+    }
+}
+
+/// Files of control groups of version 2 are named where the bundle names some: with version 1 the whole is refused (runc 1.1,
+/// libcontainer/cgroups/v1_utils.go, ErrV1NoUnified; crun, cgroup-resources.c).
+fn fit_bundle(facts: &Facts, part: &Subject, fragment: &mut Json) {
+    let resources = fragment.pointer_mut("/linux/resources").and_then(Json::as_object_mut);
+    if let (Some(resources), false) = (resources, facts.get(Some(part), "ctr.unified") == Ok(Value::from(true))) {
+        resources.remove("unified");
     }
 }
 

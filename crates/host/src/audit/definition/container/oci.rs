@@ -7,6 +7,10 @@ use super::capabilities::exactly;
 use super::shape::{Form, Shape};
 use super::tree::{at, flag, number, text, texts};
 
+/// As many octets as JSON's readers agree on (RFC 8259, section 6), more than any machine has. jq 1.6 makes 18446744073709552000 of the
+/// largest number of 64 bits, which runc refuses.
+const NO_BOUND: f64 = (1u64 << 53) as f64;
+
 pub(super) fn read(name: &str, bundle: &Json) -> Shape {
     let mut shape = Shape::new(Form::Oci, name);
     let resources = at(bundle, &["linux", "resources"]).unwrap_or(&Json::Null);
@@ -34,7 +38,7 @@ pub(super) fn read(name: &str, bundle: &Json) -> Shape {
     shape.set("ctr.rtprio", limit("RLIMIT_RTPRIO").unwrap_or(0.0));
     shape.set(
         "ctr.memlock",
-        limit("RLIMIT_MEMLOCK").is_some_and(|octets| octets >= u64::MAX as f64),
+        limit("RLIMIT_MEMLOCK").is_some_and(|octets| octets >= NO_BOUND),
     );
     shape.set_or(
         "ctr.network",
@@ -45,6 +49,7 @@ pub(super) fn read(name: &str, bundle: &Json) -> Shape {
     let paths = devices.into_iter().flatten().filter_map(|one| text(one, &["path"]));
     shape.set("ctr.devices", paths.collect::<Vec<_>>());
     memory(resources, &mut shape);
+    shape.set("ctr.unified", at(resources, &["unified"]).is_some());
     shape.set(
         "ctr.oom-score",
         number(bundle, &["process", "oomScoreAdj"]).unwrap_or(0.0),

@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// Every fact of a container. Names without a value in a definition are unknown.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 35] = [
     // CPUs it is bound to; none: it is not.
     "ctr.cpus",
     // NUMA nodes it is bound to, as a list; empty: it is not.
@@ -71,6 +71,8 @@ const NAMES: [&str; 34] = [
     // Whether memory is reclaimed above a soft limit.
     "ctr.memory-high",
     "ctr.oom-score",
+    // Whether a bundle sets files of control groups of version 2.
+    "ctr.unified",
     // Pages of huge page memory it asks for: `1Gi`, `2Mi`; empty: none.
     "ctr.hugepages",
     // Whether something is executed in it at intervals.
