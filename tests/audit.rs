@@ -86,6 +86,15 @@ fn the_exit_status_says_what_came_out() {
     let status = |output: Output| (output.status.code(), stderr(&output));
     assert_eq!(audit("debian-untuned", &["--summary"]).status.code(), Some(1));
     let empty = tempfile::tempdir().expect("a directory");
+    let (code, said) = status(run(&["audit", "--root", text(empty.path())]));
+    assert!(code == Some(2) && said.contains("neither proc nor sys"), "{said}");
+    let (code, said) = status(run(&["audit", "--root", text(&hosts().join("kvm-guest"))]));
+    assert!(
+        code == Some(2) && said.contains("name ") && said.contains("kvm-guest/root"),
+        "{said}"
+    );
+    // As the root of a machine that is off.
+    fs::create_dir(empty.path().join("proc")).expect("a folder");
     let unknown = run(&["audit", "--root", text(empty.path()), "--json"]);
     assert_eq!(unknown.status.code(), Some(3), "{}", stderr(&unknown));
     let document = json(&unknown);

@@ -19,9 +19,29 @@ const MOST_ENTRIES: usize = 5_000_000;
 pub(crate) fn machine(root: &Path) -> Result<Host, Failure> {
     let host = match root.is_file() {
         true => Host::held(held(root)?),
-        false => Host::at(root),
+        false => {
+            refuse_what_is_no_root(root)?;
+            Host::at(root)
+        }
     };
     host.map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// A machine that is off has both folders, too, but empty. A folder that cannot be read is refused by its reader.
+fn refuse_what_is_no_root(folder: &Path) -> Result<(), Failure> {
+    let is_root = |folder: &Path| ["proc", "sys"].iter().any(|name| folder.join(name).is_dir());
+    if !folder.is_dir() || is_root(folder) {
+        return Ok(());
+    }
+    let below = folder.join("root");
+    let hint = match is_root(&below) {
+        true => format!(": name {}", below.display()),
+        false => ": name the folder that has them".to_owned(),
+    };
+    Err(Failure::Usage(format!(
+        "{}: is the root of no machine, since it has neither proc nor sys{hint}",
+        folder.display()
+    )))
 }
 
 /// Reads a tree into memory: folders, files and links, none of them outside of it, no devices. It is somebody's whole machine: nothing of it may
