@@ -69,6 +69,44 @@ fn every_command_of_a_probe_has_help_with_an_example() {
     }
 }
 
+/// A command on a page that reads a recorded machine, and what it prints, which stands after it.
+const ON_RECORDED: &str = "--root tests/hosts/";
+
+/// `RENEW=1 cargo test -p triptime-tests --test documented` writes it.
+#[test]
+fn a_page_shows_what_the_command_prints() {
+    let (mut compared, folder) = (0, root().join("docs/guide"));
+    for page in std::fs::read_dir(folder)
+        .expect("a folder")
+        .flatten()
+        .map(|entry| entry.path())
+    {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        let mut parts: Vec<String> = text.split("```\n").map(str::to_owned).collect();
+        // Blocks are the odd parts: a command, some text, and what it prints.
+        for at in (1..parts.len().saturating_sub(2)).step_by(2) {
+            let command = parts[at].clone();
+            if command.lines().count() != 1 || !command.contains(ON_RECORDED) {
+                continue;
+            }
+            let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+            let printed = support::run_in(root(), &words).stdout;
+            compared += 1;
+            parts[at + 2] = String::from_utf8(printed).expect("text");
+        }
+        let wanted = parts.join("```\n");
+        if std::env::var_os("RENEW").is_some() {
+            std::fs::write(&page, &wanted).expect("a page");
+        }
+        assert!(
+            wanted == text,
+            "{}: RENEW=1 writes what it should be:\n{wanted}",
+            page.display()
+        );
+    }
+    assert!(compared >= 1, "no page shows anything");
+}
+
 /// What sets a machine up, and what brings triptime to one, has what a probe has: page, row, help, man page, and its options in the
 /// completions.
 #[test]
