@@ -2,6 +2,12 @@
 
 use std::collections::BTreeMap;
 
+/// Timers of CPUs that have a number, by what their handlers are called (Linux 6.12: drivers/clocksource/arm_arch_timer.c,
+/// timer-riscv.c, arch/arm/kernel/smp_twd.c).
+const TIMERS: [&str; 3] = ["arch_timer", "riscv-timer", "twd"];
+/// Other interrupts that each CPU has for itself.
+const OF_EACH_CPU: [&str; 4] = ["arm-pmu", "arm_spe", "kvm guest", "vgic"];
+
 /// Calls `add` with the name of each row (`24`, `LOC`) and a count of it, once for each CPU, whose sums it adds to. Rows may end early:
 /// some count for the whole machine. No CPU: the text is not of `/proc/interrupts`.
 pub(crate) fn summed<T: Default>(text: &str, mut add: impl FnMut(&str, &mut T, u64)) -> BTreeMap<u32, T> {
@@ -12,14 +18,27 @@ pub(crate) fn summed<T: Default>(text: &str, mut add: impl FnMut(&str, &mut T, u
         .collect();
     let mut sums: BTreeMap<u32, T> = cpus.iter().map(|cpu| (*cpu, T::default())).collect();
     for (name, rest) in lines.filter_map(|line| line.split_once(':')) {
+        let name = as_on_x86(name.trim(), rest);
         for (cpu, word) in cpus.iter().zip(rest.split_whitespace()) {
             let (Ok(count), Some(sums)) = (word.parse(), sums.get_mut(cpu)) else {
                 break;
             };
-            add(name.trim(), sums, count);
+            add(name, sums, count);
         }
     }
     sums
+}
+
+/// The row's name on x86, where it has one. Arm and RISC-V number the calls of other CPUs (`IPI0`: arch/arm64/kernel/smp.c), and the
+/// timer of each CPU is a numbered row.
+fn as_on_x86<'a>(name: &'a str, rest: &str) -> &'a str {
+    let is = |known: &[&str]| known.iter().any(|word| rest.contains(word));
+    match name.strip_prefix("IPI") {
+        Some(number) if is_device(number) => "CAL",
+        _ if is(&TIMERS) => "LOC",
+        _ if is(&OF_EACH_CPU) => "OWN",
+        _ => name,
+    }
 }
 
 /// Whether the row is of a device: it has a number, not a name.

@@ -6,6 +6,7 @@ use crate::audit::facts::{Class, Facts};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::clock;
+use crate::cmdline::Cmdline;
 use crate::error::HostError;
 use crate::hypervisor::{self, HypervisorKind};
 use crate::reader::Reader;
@@ -72,7 +73,7 @@ fn takes_phc(line: &str) -> bool {
 
 /// Notes the time that the hypervisor took from each real-time CPU, in ticks.
 pub(super) fn steal(reader: &Reader, facts: &Facts, reading: &mut Reading) {
-    let steals = told(reader).and_then(|()| clock::steal(reader));
+    let steals = clock::steal(reader).and_then(|steals| told(reader, &steals).map(|()| steals));
     for part in facts.parts(Class::RtCpu) {
         let of_cpu = steals.as_ref().map_err(HostError::clone).and_then(|steals| {
             let found = steals.iter().find(|steal| steal.cpu.to_string() == part.name);
@@ -87,12 +88,28 @@ pub(super) fn steal(reader: &Reader, facts: &Facts, reading: &mut Reading) {
     }
 }
 
-/// A zero of a hypervisor that does not report is no answer.
-fn told(reader: &Reader) -> Result<(), HostError> {
+/// A zero of a hypervisor that does not report is no answer. Linux asks KVM and Xen, and VMware where it is told to report (Linux 6.12:
+/// who sets `pv_steal_clock`); what was stolen once shows that it is reported.
+fn told(reader: &Reader, steals: &[clock::Steal]) -> Result<(), HostError> {
+    if steals.iter().any(|steal| steal.ticks > 0) {
+        return Ok(());
+    }
+    let silent = |why: &str| {
+        Err(HostError::Undecided(format!(
+            "{why}: look for gaps with triptime noise"
+        )))
+    };
+    if Cmdline::read(reader)?.last("no-steal-acc").is_some() {
+        return silent("no-steal-acc: the kernel does not ask for stolen time");
+    }
     match hypervisor::detect(reader)?.kind {
-        HypervisorKind::Vmware => Err(HostError::Undecided(
-            "VMware does not report stolen time by default: look for gaps with triptime noise".to_owned(),
+        HypervisorKind::Kvm | HypervisorKind::Firecracker | HypervisorKind::CloudHypervisor | HypervisorKind::Xen => {
+            Ok(())
+        }
+        HypervisorKind::Vmware => silent("VMware does not report stolen time by default"),
+        kind => silent(&format!(
+            "nothing shows that this hypervisor ({}) reports stolen time",
+            kind.word()
         )),
-        _ => Ok(()),
     }
 }

@@ -25,17 +25,29 @@ fn rules_of_guests_are_not_asked_of_hardware() {
 
 #[test]
 fn stolen_time_is_unknown_without_a_second_look() {
-    let reason = |vendor| {
+    let clocks = "sys/devices/system/clocksource/clocksource0/available_clocksource";
+    let never = "cpu0 1 1 1 1 1 1 1 0\ncpu1 1 1 1 1 1 1 1 0\n";
+    let with = |vendor, stat, arguments, clock| {
         let changes = [
-            ("proc/stat", "cpu0 1 1 1 1 1 1 1 0\ncpu1 1 1 1 1 1 1 1 0\n"),
+            ("proc/stat", stat),
             ("sys/class/dmi/id/sys_vendor", vendor),
+            ("proc/cmdline", arguments),
+            (clocks, clock),
         ];
         let found = finding(&changed(&GUEST, &changes), &Parameters::default(), "guest-steal-zero");
         assert_eq!(found.outcome, Unknown);
         found.parts[0].reason.clone()
     };
-    assert!(reason("QEMU\n").contains("live machine"));
+    let reason = |vendor| with(vendor, never, "quiet\n", "tsc\n");
+    assert!(with("QEMU\n", never, "quiet\n", "kvm-clock tsc\n").contains("live machine"));
+    assert!(with("QEMU\n", never, "no-steal-acc\n", "kvm-clock tsc\n").contains("does not ask"));
     assert!(reason("VMware, Inc.\n").contains("does not report"));
+    for silent in ["QEMU\n", "VirtualBox\n", "Microsoft Corporation Virtual Machine\n"] {
+        assert!(reason(silent).contains("nothing shows"), "{silent}");
+    }
+    // What was stolen once was reported.
+    let stolen = "cpu0 1 1 1 1 1 1 1 7\ncpu1 1 1 1 1 1 1 1 0\n";
+    assert!(with("VMware, Inc.\n", stolen, "quiet\n", "tsc\n").contains("live machine"));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn arguments_that_agree() {
             "irqaffinity sends interrupts to isolated CPU 4-7",
         ),
         ("isolcpus=4-7 nohz_full=2-7", Fail, "CPU 2-3"),
-        ("isolcpus=4-7 nohz_full=4-7 rcu_nocbs=4", Fail, "rcu_nocbs lacks"),
+        ("isolcpus=4-7 nohz_full=4-7 rcu_nocbs=4", Pass, ""),
         ("isolcpus=4-5", Fail, "isolcpus lacks, of the real-time CPUs, CPU 6-7"),
         ("isolcpus=4-7,12", Fail, "cannot have"),
         ("isolcpus=0-7", Fail, "leaves no CPU"),
@@ -304,6 +304,29 @@ fn tracing() {
         (&[idle, ("sys/kernel/tracing/set_event", "")], Pass),
         (&[("sys/kernel/tracing/current_tracer", "function\n")], Fail),
         (&[idle, ("sys/kernel/tracing/kprobe_events", "p:x do_x\n")], Fail),
+        (
+            &[idle, ("sys/kernel/tracing/instances/idle/current_tracer", "nop\n")],
+            Pass,
+        ),
+        (
+            &[
+                idle,
+                (
+                    "sys/kernel/tracing/instances/timerlat_hist/current_tracer",
+                    "timerlat\n",
+                ),
+            ],
+            Fail,
+        ),
+        (
+            &[
+                idle,
+                ("sys/kernel/tracing/instances/a/current_tracer", "nop\n"),
+                ("sys/kernel/tracing/instances/a/set_event", "sched:sched_switch\n"),
+            ],
+            Fail,
+        ),
+        (&[idle, ("sys/kernel/tracing/instances/a/set_event", "")], Unknown),
         (&[idle, ("proc/sys/kernel/bpf_stats_enabled", "1\n")], Fail),
         (&[idle, ("proc/sys/kernel/bpf_stats_enabled", "yes\n")], Unknown),
         (

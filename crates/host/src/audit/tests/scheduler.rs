@@ -374,6 +374,9 @@ fn firmware_calls() {
         (&[efi, rt, on_again, (queue, "3\n"), (all, "f\n")], Pass),
         (&[efi, rt, on_again, (queue, "f\n"), (all, "3\n")], Pass),
         (&[efi, rt, on_again], Unknown),
+        // Kernels up to 6.12 have no file of that queue.
+        (&[efi, rt, on_again, (all, "f\n")], Fail),
+        (&[efi, rt, on_again, (all, "3\n")], Pass),
         (&[efi, ordinary, quiet, (queue, "f\n"), (all, "f\n")], Fail),
         (&[efi, ordinary, ("proc/cmdline", "efi=noruntime\n")], Pass),
         (

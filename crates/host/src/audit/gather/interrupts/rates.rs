@@ -11,7 +11,7 @@ use crate::reader::Reader;
 /// Rows of `/proc/interrupts` that one CPU sends another.
 const FROM_OTHER_CPUS: [&str; 3] = ["RES", "CAL", "TLB"];
 /// Rows that neither a device nor another CPU causes, or that repeat others.
-const NEITHER: [&str; 4] = ["LOC", "ERR", "MIS", "HYP"];
+const NEITHER: [&str; 5] = ["LOC", "ERR", "Err", "MIS", "HYP"];
 
 /// Counts of one CPU.
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,5 +76,13 @@ mod tests {
         let of = counts[&2];
         assert_eq!([of.local_timer, of.ipi, of.device, of.other], [30.0, 90.0, 10.0, 60.0]);
         assert!(super::counts("", &[]).is_err());
+    }
+
+    #[test]
+    fn a_timer_and_calls_of_other_cpus_are_no_devices_on_arm() {
+        let text = "           CPU0       CPU1\n 11:  3  30  GICv3  27 Level     arch_timer\n 14:  1  10  GICv3  23 Level  arm-pmu\n \
+                    40:  2  20  GICv3-MSI 5 Edge  eth0\nIPI0: 4 40 Rescheduling interrupts\nIPI1: 5 50 Function call interrupts\nErr: 0\n";
+        let of = counts(text, &[]).expect("counts")[&1];
+        assert_eq!([of.local_timer, of.ipi, of.device, of.other], [30.0, 90.0, 20.0, 10.0]);
     }
 }

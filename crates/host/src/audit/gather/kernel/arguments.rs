@@ -25,7 +25,6 @@ pub(super) struct Lists {
     /// Which `isolcpus=` takes from the scheduler.
     pub(super) domain: CpuList,
     pub(super) nohz_full: CpuList,
-    pub(super) rcu_nocbs: CpuList,
     pub(super) irqaffinity: CpuList,
     /// Those that are no lists, with their text.
     wrong: Vec<String>,
@@ -47,12 +46,13 @@ impl Lists {
             cpus.iter().flat_map(CpuList::iter).collect::<CpuList>()
         };
         let whole = |text: &str| Some(text.to_owned());
+        // The kernel adds the CPUs of nohz_full to it (kernel/rcu/tree_nocb.h, rcu_init_nohz): a shorter list contradicts nothing.
+        list("rcu_nocbs", &|text| {
+            Some(if text.is_empty() { "all" } else { text }.to_owned())
+        });
         Self {
             domain: list("isolcpus", &isolated_from_the_scheduler),
             nohz_full: list("nohz_full", &whole),
-            rcu_nocbs: list("rcu_nocbs", &|text| {
-                Some(if text.is_empty() { "all" } else { text }.to_owned())
-            }),
             irqaffinity: list("irqaffinity", &whole),
             wrong,
         }
@@ -109,13 +109,6 @@ fn between(lists: &Lists, partitions: &CpuList) -> Vec<String> {
         &apart,
         "nohz_full without isolation from the scheduler:",
     ));
-    if !lists.rcu_nocbs.is_empty() {
-        found.extend(beyond(
-            &lists.nohz_full,
-            &lists.rcu_nocbs,
-            "rcu_nocbs lacks, of nohz_full,",
-        ));
-    }
     let interrupted = both(&lists.irqaffinity, &lists.domain);
     found.extend(beyond(
         &interrupted,

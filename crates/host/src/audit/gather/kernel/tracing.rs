@@ -36,11 +36,29 @@ fn active(reader: &Reader) -> Result<Vec<String>, Unknown> {
     if tracer != "nop" {
         found.push(format!("tracer {tracer}"));
     }
+    found.extend(lists(reader, folder)?);
+    // Instances have tracers and events of their own: rtla and perf work in such (Linux: trace/ftrace.rst, instances).
+    let instances = match reader.names(&format!("{folder}/instances"), |_| true) {
+        Err(error) if error.is_absent() => Vec::new(),
+        names => names?,
+    };
+    for instance in instances {
+        let folder = format!("{folder}/instances/{instance}");
+        let tracer = reader.line(&format!("{folder}/current_tracer"))?;
+        let own = (tracer != "nop").then(|| format!("tracer {tracer}"));
+        let own = own.into_iter().chain(lists(reader, &folder)?);
+        found.extend(own.map(|what| format!("{what} (instance {instance})")));
+    }
+    Ok(found)
+}
+
+fn lists(reader: &Reader, folder: &str) -> Result<Vec<String>, Unknown> {
+    let mut found = Vec::new();
     for (file, text) in LISTS {
         match reader.head(&format!("{folder}/{file}"), 1) {
             Ok(bytes) if bytes.is_empty() => {}
             Ok(_) => found.push(text.to_owned()),
-            // Kernels without these probes have no such file.
+            // Kernels without these probes have no such file, and instances none of them.
             Err(error) if error.is_absent() => {}
             Err(error) => return Err(error.into()),
         }
