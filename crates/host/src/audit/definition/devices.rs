@@ -50,6 +50,7 @@ pub(crate) struct HostDevice {
 pub(crate) struct Disk {
     pub(crate) target: String,
     pub(crate) cache: Option<String>,
+    /// Whether an I/O thread works for it, or none can: they work for virtio only (libvirt: formatdomain, iothread).
     pub(crate) has_io_thread: bool,
 }
 
@@ -163,12 +164,24 @@ fn is_disk(disk: Element<'_>) -> bool {
     matches!(disk.attribute("device"), None | Some("disk"))
 }
 
+/// Where no bus is named, libvirt takes it from the name of the target.
+fn is_virtio(disk: Element<'_>) -> bool {
+    match disk.attribute_at("target", "bus") {
+        Some(bus) => bus == "virtio",
+        None => disk
+            .attribute_at("target", "dev")
+            .is_none_or(|target| target.starts_with("vd")),
+    }
+}
+
 fn disk(disk: Element<'_>) -> Disk {
     Disk {
         target: disk
             .attribute_at("target", "dev")
             .unwrap_or_else(|| "a disk".to_owned()),
         cache: disk.attribute_at("driver", "cache"),
-        has_io_thread: disk.attribute_at("driver", "iothread").is_some(),
+        has_io_thread: disk.attribute_at("driver", "iothread").is_some()
+            || disk.at("driver/iothreads").is_some()
+            || !is_virtio(disk),
     }
 }

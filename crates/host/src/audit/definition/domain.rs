@@ -13,6 +13,8 @@ pub(crate) struct Domain {
     pub(crate) name: String,
     /// The instruction set of the guest; none: the hypervisor's.
     pub(crate) arch: Option<String>,
+    /// The machine that it is made as; none: the hypervisor's first.
+    pub(crate) machine: Option<String>,
     pub(crate) tuning: Tuning,
     pub(crate) memory: Memory,
     /// How much memory the guest has, in KiB; none: nothing that can be read.
@@ -117,6 +119,7 @@ impl Domain {
         Ok(Self {
             name: name.to_owned(),
             arch: domain.attribute_at("os/type", "arch"),
+            machine: domain.attribute_at("os/type", "machine"),
             tuning: Tuning::read(domain)?,
             memory: memory(domain)?,
             memory_kib: domain.at("memory").and_then(memory_kib),
@@ -131,6 +134,16 @@ impl Domain {
             devices: Devices::read(domain)?,
             running: running(root)?,
         })
+    }
+
+    /// Whether an interface without a model is virtio (libvirt: src/qemu/qemu_postparse.c, qemuDomainDefaultNetModel). Of other guests it is
+    /// an emulated card: rtl8139 or e1000.
+    pub(crate) fn defaults_to_virtio(&self) -> bool {
+        let arch = self.arch.as_deref().unwrap_or_default();
+        let machine = self.machine.as_deref().unwrap_or("virt");
+        let is_virt = machine == "virt" || machine.starts_with("virt-");
+        let is_other = ["aarch64", "armv7l", "armv6l", "riscv64", "loongarch64"].contains(&arch);
+        arch.starts_with("s390") || (is_other && is_virt)
     }
 
     /// Whether the guest is an x86 one, as nearly all are that do not say so.

@@ -3,6 +3,7 @@
 use crate::audit::facts::{Class, Facts};
 use crate::audit::parameters::Parameters;
 use crate::audit::value::{Unknown, Value};
+use crate::cmdline::Cmdline;
 use crate::error::HostError;
 use crate::reader::Reader;
 
@@ -26,6 +27,7 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
     facts.set("iommu.host-groups-translated", groups.map(|groups| groups.translated));
     facts.set("iommu.passed", passed);
     facts.set("iommu.posted-interrupts", posted(reader));
+    facts.set("iommu.posting-allowed", may_post(reader));
     facts.set("plan.halt-poll-ns", HALT_POLL_NS);
 }
 
@@ -116,6 +118,21 @@ fn posted(reader: &Reader) -> Result<bool, Unknown> {
         all &= bits >> POSTED & 1 == 1;
     }
     Ok(all)
+}
+
+/// False where an argument switches posting off for whatever the hardware can (Linux 6.12: drivers/iommu/irq_remapping.c,
+/// setup_irqremap).
+fn may_post(reader: &Reader) -> Result<bool, Unknown> {
+    let line = Cmdline::read(reader).map_err(missing)?;
+    let mut posts = true;
+    for word in line.values("intremap").flat_map(|value| value.split(',')) {
+        match word {
+            "on" => posts = true,
+            "off" | "nopost" => posts = false,
+            _ => {}
+        }
+    }
+    Ok(posts && line.last("nointremap").is_none())
 }
 
 /// A folder that is missing says nothing of what would be in it.

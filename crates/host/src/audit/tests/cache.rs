@@ -77,6 +77,8 @@ fn masks_are_legal() {
         ),
         Pass
     );
+    let amd = ("proc/cpuinfo", "vendor_id : AuthenticAMD\nflags : tsc cat_l3\n");
+    assert_eq!(outcome_of(&divided(), &[(DEFAULT, "L3:0=f0f\n"), amd], id), Pass);
     assert_eq!(outcome_of(&divided(), &[(DEFAULT, "L3:0=800\n")], id), Fail);
     assert_eq!(
         outcome_of(&divided(), &[("sys/fs/resctrl/info/L3/shareable_bits", "0c0\n")], id),

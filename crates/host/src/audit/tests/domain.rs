@@ -189,6 +189,41 @@ fn siblings_are_judged_by_the_host_s_cores() {
 }
 
 #[test]
+fn an_interface_without_a_model_is_virtio_on_arm() {
+    let bare = GOOD.replace("<model type='virtio'/>", "");
+    for (kind, wanted) in [
+        ("arch='x86_64' machine='q35'", Fail),
+        ("arch='aarch64' machine='virt-8.2'", Pass),
+        ("arch='aarch64'", Pass),
+        ("arch='aarch64' machine='vexpress-a15'", Fail),
+    ] {
+        let text = bare.replace("arch='x86_64'", kind);
+        expect(&stored(&text, &[]), "dom-rt-nic", wanted);
+    }
+}
+
+#[test]
+fn disks_past_the_page_cache_pass_and_only_virtio_s_need_an_io_thread() {
+    let direct = GOOD.replace("cache='none'", "cache='directsync'");
+    expect(&stored(&direct, &[]), "dom-block-io", Pass);
+    let text = GOOD.replace("<vcpu>", "<iothreads>1</iothreads><vcpu>");
+    let text = text.replace("<emulatorpin", "<iothreadpin iothread='1' cpuset='0'/><emulatorpin");
+    let scsi = "<disk device='disk'><driver cache='none'/><target dev='sda' bus='scsi'/></disk><disk device='disk'>";
+    let both = text.replace("<disk device='disk'>", scsi);
+    expect(&stored(&both, &[]), "dom-block-io", Fail);
+    let both = both.replace(
+        "<driver cache='none'/><target dev='vda'/>",
+        "<driver cache='none' iothread='1'/><target dev='vda'/>",
+    );
+    expect(&stored(&both, &[]), "dom-block-io", Pass);
+    let several = both.replace(
+        " iothread='1'/><target",
+        "><iothreads><iothread id='1'/></iothreads></driver><target",
+    );
+    expect(&stored(&several, &[]), "dom-block-io", Pass);
+}
+
+#[test]
 fn io_threads_away_from_vcpus_pass() {
     let text = GOOD.replace("<vcpu>", "<iothreads>1</iothreads><vcpu>");
     let text = text.replace("cache='none'", "cache='none' iothread='1'");

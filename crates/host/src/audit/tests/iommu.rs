@@ -133,6 +133,15 @@ fn interrupts_that_cannot_be_posted_are_a_warning_and_unsafe_ones_a_failure() {
         Fail,
     );
     after("sys/module/kvm_intel/parameters/enable_apicv", "N\n", id, Fail);
+    for (arguments, outcome) in [
+        ("intremap=nopost\n", Fail),
+        ("intremap=on,nosid,nopost\n", Fail),
+        ("nointremap\n", Fail),
+        ("intremap=nopost intremap=on\n", Pass),
+        ("intremap=nosid\n", Pass),
+    ] {
+        after("proc/cmdline", arguments, id, outcome);
+    }
 }
 
 #[test]

@@ -54,6 +54,12 @@ fn nightly_jobs_are_contained() {
     assert_eq!(outcome_of(&HOST, &[timer], id), Pass, "isolcpus keeps it away");
     let nohz_full = [timer, none_set_aside, ("sys/devices/system/cpu/nohz_full", "2-3\n")];
     assert_eq!(outcome_of(&HOST, &nohz_full, id), Fail);
+    let masked = ("etc/systemd/system/apt-daily.timer", "->/dev/null");
+    assert_eq!(outcome_of(&HOST, &[timer, masked, none_set_aside], id), Pass);
+    let live = [timer, masked, none_set_aside, ("dev/null", "")];
+    assert_eq!(outcome_of(&HOST, &live, id), Pass);
+    let own_text = ("etc/systemd/system/apt-daily.timer", "[Timer]\n");
+    assert_eq!(outcome_of(&HOST, &[timer, own_text, none_set_aside], id), Fail);
     let slice = ("sys/fs/cgroup/system.slice/cpuset.cpus.effective", "0-1\n");
     assert_eq!(outcome_of(&HOST, &[&nohz_full[..], &[slice]].concat(), id), Pass);
     let cron = ("etc/cron.daily/man-db", "\n");
@@ -224,6 +230,22 @@ fn the_hardware_suffices_for_the_relays() {
     );
     assert_eq!(of(4, &[named], 1, "sizing-cpu-clock"), Fail);
     assert_eq!(of(4, &[], 1, "sizing-cpu-clock"), Unknown);
+    let highest = ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3500000\n");
+    let nominal = |mhz| ("sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq", mhz);
+    let turbo = |off| ("sys/devices/system/cpu/intel_pstate/no_turbo", off);
+    let arm = ("proc/cpuinfo", "processor : 0\nCPU implementer : 0x41\n");
+    let slow = ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "1900000\n");
+    for (files, outcome) in [
+        (&[highest][..], Unknown),
+        (&[highest, nominal("1800\n")], Fail),
+        (&[highest, nominal("2400\n")], Pass),
+        (&[highest, turbo("0\n")], Unknown),
+        (&[highest, turbo("1\n")], Pass),
+        (&[highest, arm], Pass),
+        (&[slow], Fail),
+    ] {
+        assert_eq!(of(4, files, 1, "sizing-cpu-clock"), outcome, "{files:?}");
+    }
     let cache = |size| {
         of(
             4,

@@ -313,6 +313,12 @@ fn no_polling_is_no_count_where_no_interrupt_comes_at_each_error() {
         assert_eq!(both(machine, &[]), [Fail, Pass]);
         assert_eq!(both(machine, &[("ignore_ce", "1\n")]), [Pass, Unknown]);
     }
+    // A processor without PTS has no count of the package; one with it has lost the file.
+    let mut bare = intel.clone();
+    bare.retain(|(path, _)| !path.ends_with("package_throttle_count"));
+    assert_eq!(outcome_of(&bare, &[], "hw-error-counters"), Pass);
+    let with_package = ("proc/cpuinfo", "vendor_id : GenuineIntel\nflags : tsc pts\n");
+    assert_eq!(outcome_of(&bare, &[with_package], "hw-error-counters"), Unknown);
     let never = ("check_interval", "0\n");
     assert_eq!(both(&intel, &[never]), [Pass, Pass]);
     assert_eq!(both(&intel, &[never, ("cmci_disabled", "1\n")]), [Pass, Unknown]);

@@ -180,7 +180,7 @@ fn written(documents: &[Document], left_out: &[String]) -> String {
         yaml(&document.content, 0, &mut out);
     }
     for why in left_out {
-        let _ = writeln!(out, "# {}", why.replace('\n', " "));
+        let _ = writeln!(out, "# {}", super::one_line(why));
     }
     out
 }

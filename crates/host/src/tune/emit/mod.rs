@@ -316,12 +316,17 @@ fn with_left_out(text: String, left_out: &[String], kind: &str) -> Result<String
     let (before, behind) = marks(kind);
     let mut notes: Vec<String> = Vec::new();
     for why in left_out {
-        let note = format!("{before}{}{behind}\n", why.replace('\n', " "));
+        let note = format!("{before}{}{behind}\n", one_line(why));
         if !notes.contains(&note) {
             notes.push(note);
         }
     }
     Ok(text + &notes.concat())
+}
+
+/// A reason as a comment: what a file of the machine holds may stand in it.
+fn one_line(why: &str) -> String {
+    why.replace(units::foreign::is_unfit, " ")
 }
 
 /// Lines under a comment that names the check, in the comment style of the tool.

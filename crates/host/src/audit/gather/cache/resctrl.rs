@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use units::CpuList;
 
 use crate::audit::value::Unknown;
+use crate::cpuinfo::CpuInfo;
 use crate::error::HostError;
 use crate::reader::Reader;
 
@@ -108,11 +109,21 @@ fn limits(reader: &Reader, resource: &str) -> Result<Limits, HostError> {
         full: hex("cbm_mask")?,
         fewest_bits: reader.parsed(&format!("{folder}/min_cbm_bits"), "a number of bits")?,
         shareable: hex("shareable_bits")?,
-        sparse: reader
-            .line(&format!("{folder}/sparse_masks"))
-            .is_ok_and(|line| line == "1"),
+        sparse: is_sparse(reader, &folder)?,
         most_groups: reader.parsed(&format!("{folder}/num_closids"), "a number of groups")?,
     })
+}
+
+/// Whether masks may have gaps. Kernels before 6.7 do not say so: AMD's may (Linux 6.12: arch/x86/kernel/cpu/resctrl/core.c,
+/// rdt_init_res_defs_amd).
+fn is_sparse(reader: &Reader, folder: &str) -> Result<bool, HostError> {
+    match reader.line(&format!("{folder}/sparse_masks")) {
+        Err(error) if error.is_absent() => {
+            let vendor = CpuInfo::read(reader)?.distinct("vendor_id")?;
+            Ok(["AuthenticAMD", "HygonGenuine"].contains(&vendor.as_str()))
+        }
+        line => Ok(line? == "1"),
+    }
 }
 
 impl Group {

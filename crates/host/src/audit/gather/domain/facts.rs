@@ -215,7 +215,9 @@ fn watchdog_acts(domain: &Domain) -> Vec<String> {
 
 fn disks_cached(domain: &Domain) -> Vec<String> {
     let disks = domain.devices.disks.iter();
-    let cached = disks.filter(|disk| disk.cache.as_deref() != Some("none"));
+    // Both go past the host's page cache (libvirt: formatdomain, cache).
+    let is_direct = |cache: &str| ["none", "directsync"].contains(&cache);
+    let cached = disks.filter(|disk| !disk.cache.as_deref().is_some_and(is_direct));
     cached
         .map(|disk| format!("{}: {}", disk.target, disk.cache.as_deref().unwrap_or("default")))
         .collect()

@@ -63,7 +63,7 @@ pub(super) fn tuned(reader: &Reader, domain: &Domain) -> Known {
 fn of_way(reader: &Reader, domain: &Domain, wanted: impl Fn(&Way) -> bool) -> Result<Vec<String>, Unknown> {
     let mut found = Vec::new();
     for interface in &domain.devices.interfaces {
-        if wanted(&way(reader, interface)?) {
+        if wanted(&way(reader, domain, interface)?) {
             let model = interface.model.as_deref().unwrap_or("default model");
             found.push(format!("{} ({model})", interface.kind));
         }
@@ -71,16 +71,15 @@ fn of_way(reader: &Reader, domain: &Domain, wanted: impl Fn(&Way) -> bool) -> Re
     Ok(found)
 }
 
-fn way(reader: &Reader, interface: &Interface) -> Result<Way, Unknown> {
+fn way(reader: &Reader, domain: &Domain, interface: &Interface) -> Result<Way, Unknown> {
     if interface.kind == "network" && is_pool(reader, interface)? {
         return Ok(Way::Passed);
     }
-    // QEMU's own default is an emulated card: rtl8139 or e1000.
-    if !interface
-        .model
-        .as_deref()
-        .is_some_and(|model| model.starts_with("virtio"))
-    {
+    let is_virtio = match &interface.model {
+        Some(model) => model.starts_with("virtio"),
+        None => domain.defaults_to_virtio(),
+    };
+    if !is_virtio {
         return Ok(Way::Emulated);
     }
     let kernel = matches!(interface.driver.as_deref(), None | Some("vhost"));

@@ -1,5 +1,7 @@
 //! Jobs that come at fixed hours.
 
+use std::path::Path;
+
 use units::CpuList;
 
 use super::super::shared::{Search, cpus, unclear};
@@ -56,7 +58,7 @@ fn heavy(reader: &Reader) -> Result<Vec<String>, Unknown> {
         let is_left = |name: &str| has_timers && LEFT_TO_TIMERS.contains(&name);
         let is_job = |name: &str| match is_cron {
             true => !name.starts_with('.') && !is_left(name),
-            false => HEAVY.contains(&name),
+            false => HEAVY.contains(&name) && !is_masked(reader, name),
         };
         match reader.names(folder, is_job) {
             Ok(names) => {
@@ -75,6 +77,17 @@ fn heavy(reader: &Reader) -> Result<Vec<String>, Unknown> {
         ));
     }
     search.result()
+}
+
+/// A unit that is a link to `/dev/null`, or to nothing, is not started whoever wants it (systemd.unit(5)).
+fn is_masked(reader: &Reader, unit: &str) -> bool {
+    ["/etc/systemd/system", "/run/systemd/system"].iter().any(|folder| {
+        let path = format!("{folder}/{unit}");
+        let is_listed = reader
+            .names(folder, |name| name == unit)
+            .is_ok_and(|names| !names.is_empty());
+        is_listed && reader.target(&path).map_or(true, |to| to == Path::new("/dev/null"))
+    })
 }
 
 /// The CPUs that services run on: those of their slice, less those that the scheduler leaves alone.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::super::power::turbo;
 use super::super::shared::unclear;
 use crate::audit::facts::Facts;
 use crate::audit::parameters::Parameters;
-use crate::audit::value::Unknown;
+use crate::audit::value::{Unknown, Why};
 use crate::cpuinfo::CpuInfo;
 use crate::nic::interface::{self, InterfaceKind};
 use crate::reader::Reader;
@@ -14,6 +15,8 @@ use crate::{cpu, memory};
 /// For each relay, and for the operating system: GB of memory, and of disk.
 const MEMORY_GB: (f64, f64) = (4.0, 4.0);
 const DISK_GB: (f64, f64) = (5.0, 20.0);
+/// The clock that is asked for, in GHz.
+const ENOUGH_GHZ: f64 = 2.0;
 /// Block devices that are no disks.
 const NO_DISKS: [&str; 8] = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
 
@@ -37,20 +40,40 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("sizing.ports", ports(reader));
 }
 
-/// The frequency that the processor keeps: its base, else the one in its name, else the highest of the driver.
+/// The frequency that the processor keeps: its base, else the one in its name, else what the firmware calls nominal (CPPC, in MHz), else
+/// the highest of the driver where that is no turbo.
 fn clock_ghz(reader: &Reader) -> Result<f64, Unknown> {
-    let folder = "/sys/devices/system/cpu/cpu0/cpufreq";
-    let khz = |file: &str| reader.parsed::<u64>(&format!("{folder}/{file}"), "kHz").ok();
-    if let Some(khz) = khz("base_frequency") {
-        return Ok(khz as f64 / 1e6);
+    let number = |file: &str, unit: &'static str| {
+        let path = format!("/sys/devices/system/cpu/cpu0/{file}");
+        reader.parsed::<u64>(&path, unit).ok().map(|number| number as f64)
+    };
+    let base = number("cpufreq/base_frequency", "kHz").map(|khz| khz / 1e6);
+    let kept = base.or_else(|| named_ghz(reader));
+    let kept = kept.or_else(|| number("acpi_cppc/nominal_freq", "MHz").map(|mhz| mhz / 1e3));
+    let highest = || {
+        let ghz = number("cpufreq/cpuinfo_max_freq", "kHz").map(|khz| khz / 1e6);
+        ghz.ok_or_else(|| Unknown::unclear("neither a frequency driver nor the processor's name tells its frequency"))
+    };
+    kept.map_or_else(|| without_turbo(reader, highest()?), Ok)
+}
+
+fn named_ghz(reader: &Reader) -> Option<f64> {
+    let model = CpuInfo::read(reader).ok()?.distinct("model name").ok()?;
+    let text = model.split_once("@ ")?.1.split_once("GHz")?.0.trim();
+    text.parse::<f64>().ok().filter(|ghz| ghz.is_finite())
+}
+
+/// A highest frequency that is not enough is none with turbo either.
+fn without_turbo(reader: &Reader, highest: f64) -> Result<f64, Unknown> {
+    let is_x86 = CpuInfo::read(reader).ok().and_then(|info| info.has_flag("tsc"));
+    match turbo(reader) {
+        Ok(false) => Ok(highest),
+        Err(unknown) if unknown.why == Why::Absent && is_x86.is_none() => Ok(highest),
+        _ if highest <= ENOUGH_GHZ => Ok(highest),
+        _ => Err(Unknown::unclear(format!(
+            "the driver's highest frequency is {highest} GHz, which may be turbo"
+        ))),
     }
-    let model = CpuInfo::read(reader).and_then(|info| info.distinct("model name"));
-    let named = model.as_ref().ok().and_then(|model| {
-        let text = model.split_once("@ ")?.1.split_once("GHz")?.0.trim();
-        text.parse::<f64>().ok().filter(|ghz| ghz.is_finite())
-    });
-    let found = named.or_else(|| khz("cpuinfo_max_freq").map(|khz| khz as f64 / 1e6));
-    found.ok_or_else(|| Unknown::unclear("neither a frequency driver nor the processor's name tells its frequency"))
 }
 
 fn cores(reader: &Reader) -> Result<usize, Unknown> {

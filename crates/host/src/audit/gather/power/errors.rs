@@ -43,9 +43,13 @@ fn throttlings(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
     let mut sum = 0.0;
     for part in facts.parts(Class::RtCpu) {
         let folder = format!("/sys/devices/system/cpu/cpu{}/thermal_throttle", part.name);
-        for file in ["core_throttle_count", "package_throttle_count"] {
-            sum += reader.parsed::<u64>(&format!("{folder}/{file}"), "a count")? as f64;
-        }
+        let count = |file: &str| reader.parsed::<u64>(&format!("{folder}/{file}"), "a count");
+        sum += count("core_throttle_count")? as f64;
+        sum += match count("package_throttle_count") {
+            // drivers/thermal/intel/therm_throt.c, thermal_throttle_add_dev (Linux 6.12): only where the package can tell
+            Err(error) if error.is_absent() && CpuInfo::read(reader)?.has_flag("pts") == Some(false) => 0.0,
+            count => count? as f64,
+        };
     }
     Ok(sum)
 }

@@ -34,7 +34,7 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
 }
 
 /// One of two switches of opposite sense, depending on the driver.
-fn turbo(reader: &Reader) -> Result<bool, Unknown> {
+pub(super) fn turbo(reader: &Reader) -> Result<bool, Unknown> {
     let folder = "/sys/devices/system/cpu";
     match reader.line(&format!("{folder}/intel_pstate/no_turbo")) {
         Ok(off) => Ok(off == "0"),

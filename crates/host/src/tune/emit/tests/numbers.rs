@@ -125,3 +125,28 @@ fn huge_pages_are_reserved_on_the_node_of_each_domain_in_whole_pages() {
     let old = of("5.15.0\n", ["0", "1"]).1.expect_err("an older kernel");
     assert!(old.contains("since Linux 5.16") && old.contains("0:5,1:2"), "{old}");
 }
+
+#[test]
+fn what_a_file_of_the_machine_holds_stands_in_comments_without_what_is_not_seen() {
+    let root = tempfile::tempdir().expect("a directory");
+    let cpu = "sys/devices/system/cpu";
+    for (path, text) in [
+        (format!("{cpu}/online"), "0-3\n"),
+        ("proc/cpuinfo".to_owned(), "flags : tsc\n"),
+        ("proc/sys/kernel/osrelease".to_owned(), "6.12.0\n"),
+        (format!("{cpu}/cpu3/cpufreq/scaling_governor"), "powersave\n"),
+        (format!("{cpu}/cpu3/cpufreq/scaling_min_freq"), "800000\n"),
+        (format!("{cpu}/cpu3/cpufreq/scaling_max_freq"), "900\u{202e}000\n"),
+    ] {
+        let place = root.path().join(path);
+        fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
+        fs::write(place, text).expect("a file");
+    }
+    let parameters = Parameters {
+        rt_cpus: Some("3".parse().expect("CPUs")),
+        ..Parameters::default()
+    };
+    let text = emitted(&root, &parameters, "cpufreq-constant", "ansible").unwrap_or_else(|why| why);
+    assert!(text.contains("900 000"), "{text}");
+    assert!(!text.contains('\u{202e}'), "{text}");
+}
