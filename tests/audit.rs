@@ -281,6 +281,50 @@ fn a_file_gives_the_findings_of_its_tree_and_is_nowhere_unpacked() {
     }
 }
 
+/// An audit of a customer's file, killed at many instants, where the folders for temporary files are its own.
+#[test]
+fn an_audit_of_a_file_that_is_killed_leaves_nothing() {
+    if !root_or_skip("an_audit_of_a_file_that_is_killed_leaves_nothing") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let own = directory.path();
+    packed(&hosts().join("seapath-tuned/root"), &own.join("host.tar"));
+    let folders = ["tmp", "var"].map(|name| own.join(name));
+    folders
+        .iter()
+        .for_each(|folder| fs::create_dir(folder).expect("a folder"));
+    fs::write(own.join("triptime"), "").expect("a place for the binary");
+    let script = format!(
+        "mount --bind {} {own}/triptime; mount --rbind {own} /mnt; mount --bind /mnt/tmp /tmp; mount --bind /mnt/var /var/tmp; \
+         cd /mnt/var; unset TMPDIR; exec /mnt/triptime audit --root /mnt/host.tar --json",
+        support::binary().canonicalize().expect("the binary").display(),
+        own = own.display()
+    );
+    let mut killed = 0;
+    for round in 0..20u32 {
+        let mut command = std::process::Command::new("unshare");
+        command
+            .args(["--mount", "sh", "-ec", &script])
+            .stdout(std::process::Stdio::null());
+        let mut child = Running::start(&mut command);
+        let name = format!("/proc/{}/comm", child.id());
+        while child.try_wait().expect("our own child").is_none() {
+            if fs::read_to_string(&name).is_ok_and(|name| name.trim() == "triptime") {
+                (0..round * 200_000).for_each(|_| std::hint::spin_loop());
+                let _ = child.kill();
+                break;
+            }
+        }
+        killed += usize::from(child.wait().expect("its end").code().is_none());
+        for folder in &folders {
+            let left: Vec<_> = fs::read_dir(folder).expect("a folder").collect();
+            assert!(left.is_empty(), "round {round}: {left:?}");
+        }
+    }
+    assert!(killed > 0, "every audit had ended before");
+}
+
 /// A ptp4l with arguments that decide findings: how it was started is in the capture, secrets are not.
 #[test]
 fn a_capture_keeps_how_daemons_of_time_were_started() {

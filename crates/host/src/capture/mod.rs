@@ -1,6 +1,7 @@
 //! What was read of a machine as a tree that can be read elsewhere: secrets, addresses and identifiers are replaced or left out.
 
 mod neutral;
+mod secrets;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

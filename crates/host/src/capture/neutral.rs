@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::Processes;
+use super::secrets::{is_secret_name, value_of};
 use crate::cmdline::without_identifiers;
 use crate::reader::Touched;
 
-/// Words in a name whose value is a secret.
-const SECRET: [&str; 6] = ["pass", "secret", "token", "privkey", "psk", "credential"];
 /// Options behind which a name and a password stand (`curl -u`).
 const LOGIN: [&str; 3] = ["-u", "--user", "--proxy-user"];
 /// Words behind which a password stands without a sign (GRUB, `.netrc`, options).
@@ -295,81 +294,6 @@ impl Neutral {
             .or_insert_with(|| format!("02:00:00:00:00:{:02x}", number % 256))
             .clone()
     }
-}
-
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let last = name.rsplit(['.', '_', '-']).next().unwrap_or_default();
-    SECRET.iter().any(|part| name.contains(part)) || last == "key"
-}
-
-const QUOTES: [char; 2] = ['"', '\''];
-const BLANKS: [char; 2] = [' ', '\t'];
-
-/// The secret behind a name and its `=`, `:` or `>`, which end `line`: blanks and the quote before it, its text, and what follows. The text is
-/// empty where the name says of no secret.
-fn value_of<'a>(line: &str, after: &'a str) -> (&'a str, &'a str, &'a str) {
-    let none = ("", "", after);
-    let (head, sign) = line.split_at(line.len() - 1);
-    let bare = head.trim_end_matches(BLANKS);
-    let (name, outside) = name_at_end(bare);
-    // The end of a start tag is that of an element only where its name stands before it.
-    if !is_secret_name(name) || (sign == ">" && outside != Some('<')) {
-        return none;
-    }
-    let value = after.trim_start_matches(BLANKS);
-    let blanks = after.len() - value.len();
-    // An empty value of a kernel argument is followed by the next argument.
-    let is_apart = blanks > 0 && (sign == ":" || bare.len() < head.len());
-    if blanks > 0 && !is_apart && sign != ">" {
-        return none;
-    }
-    let inner = value.chars().next().filter(|c| QUOTES.contains(c));
-    let start = blanks + usize::from(inner.is_some());
-    let (open, rest) = after.split_at(start);
-    let end = match (inner, open_quote(head)) {
-        (Some(quote), _) => rest.find([quote, '\n']),
-        (None, Some(quote)) => rest.find([quote, '\n']),
-        (None, None) if sign == ">" => rest.find('<'),
-        (None, None) if is_block(rest) => Some(end_of_block(line, rest)),
-        (None, None) if is_apart && head.contains('{') => rest.find([',', '}', '\n']),
-        (None, None) if is_apart => rest.find(['\n', '\0', '<']),
-        (None, None) => rest.find(|c: char| c.is_whitespace() || "<>\0".contains(c)),
-    };
-    let (value, behind) = rest.split_at(end.unwrap_or(rest.len()));
-    (open, value, behind)
-}
-
-/// The name that a text ends with, in quotes or without, and what stands before it.
-fn name_at_end(text: &str) -> (&str, Option<char>) {
-    let text = text.strip_suffix(QUOTES).unwrap_or(text);
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let name = text.trim_end_matches(is_of_name);
-    (&text[name.len()..], name.chars().next_back())
-}
-
-/// The quote that a line has opened and not closed.
-fn open_quote(line: &str) -> Option<char> {
-    line.chars().fold(None, |open, c| match open {
-        None if QUOTES.contains(&c) => Some(c),
-        Some(quote) if quote == c => None,
-        open => open,
-    })
-}
-
-/// True of a value that is a block of YAML: its text is in the lines below, further in.
-fn is_block(rest: &str) -> bool {
-    let first = rest.lines().next().unwrap_or_default();
-    first.starts_with(['|', '>']) && first.trim_end().len() <= 3
-}
-
-fn end_of_block(line: &str, rest: &str) -> usize {
-    let depth = |line: &str| line.len() - line.trim_start().len();
-    let mut lines = rest.split_inclusive('\n');
-    let first = lines.next().map_or(0, str::len);
-    let inside = lines.take_while(|next| next.trim().is_empty() || depth(next) > depth(line));
-    let end = first + inside.map(str::len).sum::<usize>();
-    rest[..end].trim_end().len()
 }
 
 /// Whether a path is `/proc/PID/NAME`, of another process than the first.

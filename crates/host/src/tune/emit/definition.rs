@@ -39,7 +39,7 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
                     Ok(mut fragment) => {
                         match (kind, &subject) {
                             ("compose", Some(part)) => {
-                                by_hand.extend(compose::fit(&open.audit.facts, part, &mut fragment))
+                                by_hand.extend(compose::fit(&open.audit.facts, part, &mut fragment));
                             }
                             ("oci", Some(part)) => fit_bundle(&open.audit.facts, part, &mut fragment),
                             _ => {}
