@@ -198,6 +198,25 @@ fn a_service_that_takes_settings_from_another_is_not_judged() {
 }
 
 #[test]
+fn a_value_that_depends_on_a_variable_is_not_known() {
+    for (id, added) in [
+        ("ctr-capabilities", "privileged: ${DEBUG:-false}"),
+        ("ctr-no-cpu-quota", "cpus: ${CPUS:-0}"),
+        ("ctr-exec-probes", "healthcheck: {disable: \"$CHECK\"}"),
+    ] {
+        let with = |line: &str| {
+            says(
+                "abb-after.yaml",
+                id,
+                &[("    image:", &format!("    {line}\n    image:"))],
+            )
+        };
+        assert_eq!(with(added), Unknown, "{id}: {added}");
+        assert_eq!(with("command: [relay, $PORT]"), Pass, "{id}");
+    }
+}
+
+#[test]
 fn the_cpus_of_a_pod_are_the_node_s_matter() {
     assert_eq!(says("pod.yaml", "ctr-cpuset", &[]), Unknown);
     assert_eq!(says("pod.yaml", "ctr-cpuset", &[("4000m", "3500m")]), Fail, "it floats");

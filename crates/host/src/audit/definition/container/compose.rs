@@ -73,7 +73,36 @@ fn of_service(file: &Json, name: &str, service: &Json) -> Shape {
         "ctr.time-daemons",
         time_daemons(&[words("entrypoint"), words("command")].concat()),
     );
+    forget_variables(service, &mut shape);
     shape
+}
+
+/// Keys of a service, and the facts that are taken from them.
+const FACTS: [(&str, &[&str]); 13] = [
+    ("privileged", &["ctr.privileged", "ctr.capabilities"]),
+    ("cap_add", &["ctr.capabilities"]),
+    ("cap_drop", &["ctr.capabilities"]),
+    ("user", &["ctr.capabilities"]),
+    ("cpus", &["ctr.quota"]),
+    ("cpu_quota", &["ctr.quota"]),
+    ("deploy", &["ctr.quota", "ctr.memory", "ctr.swap"]),
+    ("ulimits", &["ctr.rtprio", "ctr.memlock"]),
+    ("network_mode", &["ctr.network"]),
+    ("mem_limit", &["ctr.memory", "ctr.swap"]),
+    ("memswap_limit", &["ctr.swap"]),
+    ("oom_score_adj", &["ctr.oom-score"]),
+    ("healthcheck", &["ctr.exec-probe"]),
+];
+
+/// Compose puts values of the environment in the place of `${NAME}` (`$$` is a sign), so what comes of it is not in the file.
+fn forget_variables(service: &Json, shape: &mut Shape) {
+    let has_variable = |value: &Json| value.to_string().replace("$$", "").contains('$');
+    for (key, facts) in FACTS {
+        if service.get(key).is_some_and(has_variable) {
+            let why = format!("{key} depends on a variable: audit what `docker compose config` prints");
+            facts.iter().for_each(|fact| shape.set_or::<bool>(fact, None, &why));
+        }
+    }
 }
 
 /// Networks of the file that are made elsewhere.
