@@ -376,6 +376,10 @@ mod tests {
                 "key=(hidden) apikey: x api_key='(hidden)'",
             ),
             ("password: ge heim\nport: 5\n", "password: (hidden)\nport: 5\n"),
+            (
+                "Speculation_Store_Bypass:\tthread vulnerable\n",
+                "Speculation_Store_Bypass:\tthread vulnerable\n",
+            ),
             ("  password:\tgeheim\n", "  password:\t(hidden)\n"),
             ("passwd = \"ge heim\" # x\n", "passwd = \"(hidden)\" # x\n"),
             ("passwd = ge heim\nb = 1\n", "passwd = (hidden)\nb = 1\n"),

@@ -4,7 +4,8 @@
 const SECRET: [&str; 6] = ["pass", "secret", "token", "privkey", "psk", "credential"];
 
 pub(super) fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
+    // A way past something is none: Speculation_Store_Bypass stands in the status of every process.
+    let name = name.to_ascii_lowercase().replace("bypass", "");
     let last = name.rsplit(['.', '_', '-']).next().unwrap_or_default();
     SECRET.iter().any(|part| name.contains(part)) || last == "key"
 }
