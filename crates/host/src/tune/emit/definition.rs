@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value as Json};
 
-use super::{Open, compose};
+use super::{Open, compose, names};
 use crate::audit::facts::{Facts, Subject};
 use crate::audit::template::fill;
 use crate::audit::value::Value;
@@ -31,11 +31,11 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
     for finding in open.findings() {
         let rule = &finding.rule;
         let texts = rule.remedy.emit.get(kind).into_iter().flatten();
-        let notes = rule.notes();
+        let notes = super::notes(open.audit, finding);
         for text in texts {
             for part in finding.open_parts() {
                 let subject = open.subject(finding, part);
-                match fragment(text, open.audit, subject.as_ref()) {
+                match fragment(kind, text, open.audit, subject.as_ref()) {
                     Ok(mut fragment) => {
                         match (kind, &subject) {
                             ("compose", Some(part)) => {
@@ -58,6 +58,7 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
         (_, _, "oci") => one_bundle(&documents),
         _ => {
             left_out.append(&mut by_hand);
+            left_out.dedup();
             Ok(written(&documents, &left_out))
         }
     }
@@ -85,7 +86,8 @@ fn one_bundle(documents: &[Document]) -> Result<String, String> {
 }
 
 /// A fragment with every place filled. It is read before: what is filled in can be any text.
-fn fragment(text: &str, audit: &Audit, part: Option<&Subject>) -> Result<Json, String> {
+fn fragment(kind: &str, text: &str, audit: &Audit, part: Option<&Subject>) -> Result<Json, String> {
+    names::check(kind, text, &audit.facts, part)?;
     let read = yaml_documents(text)?.into_iter().next();
     let read = read.ok_or("a fragment is empty")?;
     let filled = |text: &str| fill(text, &audit.facts, part).map_err(|unknown| unknown.text);
@@ -180,7 +182,7 @@ fn written(documents: &[Document], left_out: &[String]) -> String {
         yaml(&document.content, 0, &mut out);
     }
     for why in left_out {
-        let _ = writeln!(out, "# {}", super::one_line(why));
+        let _ = writeln!(out, "# {}", names::on_one_line(why));
     }
     out
 }

@@ -66,7 +66,7 @@ pub(super) fn files(lines: &[Line<'_>]) -> String {
     let (mut commands, mut files): (Vec<String>, Vec<File>) = (Vec::new(), Vec::new());
     for (line, place) in placed(lines) {
         let Some(section) = place.section else {
-            for note in line.finding.rule.notes() {
+            for note in &line.notes {
                 once(&mut commands, format!("# {note}"));
             }
             commands.push(line.text.clone());
@@ -118,8 +118,8 @@ fn placed<'l, 'a>(lines: &'l [Line<'a>]) -> Vec<(&'l Line<'a>, Place)> {
 }
 
 fn add_notes(notes: &mut Vec<String>, line: &Line<'_>) {
-    for note in line.finding.rule.notes() {
-        once(notes, note);
+    for note in &line.notes {
+        once(notes, note.clone());
     }
 }
 

@@ -3,6 +3,7 @@
 mod compose;
 mod definition;
 mod ini;
+mod names;
 mod playbook;
 mod shares;
 #[cfg(test)]
@@ -10,8 +11,10 @@ mod tests;
 
 use std::fmt::Write;
 
-use super::harm::harm;
-use crate::audit::facts::{Class, Facts, Subject};
+pub(super) use names::on_one_line;
+
+use super::harm::{harm, risks_here};
+use crate::audit::facts::{Class, Subject};
 use crate::audit::finding::{Finding, Outcome, PartFinding};
 use crate::audit::template::fill;
 use crate::audit::value::Value;
@@ -38,6 +41,8 @@ pub const KINDS: [&str; 14] = [
 /// A line for a tool, with the check that asks for it.
 struct Line<'a> {
     finding: &'a Finding,
+    /// Stands above it, in comments.
+    notes: Vec<String>,
     text: String,
 }
 
@@ -76,11 +81,22 @@ pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String
 /// Risks of the settings of a tool whose format has no comments, each behind the name of its check.
 pub fn risks(audit: &Audit, only: &[String], kind: &str) -> Vec<String> {
     let open = Open { audit, only };
-    let asked = open.findings().map(|finding| &finding.rule);
-    let risky = asked.filter(|rule| rule.remedy.emit.contains_key(kind) && !rule.remedy.risk.is_empty());
-    risky
-        .map(|rule| format!("{}: risk: {}", rule.id, rule.remedy.risk))
-        .collect()
+    let asked = open
+        .findings()
+        .filter(|finding| finding.rule.remedy.emit.contains_key(kind));
+    let said = asked.flat_map(|finding| {
+        let notes = notes(audit, finding).into_iter().skip(1);
+        notes.map(|risk| format!("{}: {risk}", finding.rule.id))
+    });
+    said.collect()
+}
+
+/// Texts above the settings for a finding: its check, and what can go wrong, here too.
+pub(super) fn notes(audit: &Audit, finding: &Finding) -> Vec<String> {
+    let here = risks_here(audit, finding)
+        .into_iter()
+        .map(|risk| format!("risk: {risk}"));
+    finding.rule.notes().into_iter().chain(here).collect()
 }
 
 /// The findings that settings are made for.
@@ -131,7 +147,13 @@ impl<'a> Open<'a> {
             let heading = is_told_apart.then(|| format!("# of {part:?}"));
             heading.into_iter().chain(block)
         });
-        Ok(texts.map(|text| Line { finding, text }).collect())
+        let notes = notes(self.audit, finding);
+        let line = |text| Line {
+            finding,
+            notes: notes.clone(),
+            text,
+        };
+        Ok(texts.map(line).collect())
     }
 
     /// Comments above settings of these kinds, and where `files`, of files of /sys: each check, and what can go wrong.
@@ -143,7 +165,7 @@ impl<'a> Open<'a> {
         };
         let findings = self.findings();
         let said = findings.filter(|finding| kinds.iter().any(|kind| is_set(finding, kind)) || is_written(finding));
-        said.flat_map(|finding| finding.rule.notes())
+        said.flat_map(|finding| notes(self.audit, finding))
             .map(|note| format!("# {note}\n"))
             .collect()
     }
@@ -161,9 +183,7 @@ impl<'a> Open<'a> {
 
     fn of_part(&self, finding: &Finding, part: &PartFinding, text: &str) -> Result<String, String> {
         let subject = self.subject(finding, part);
-        if text.contains("{nic}") {
-            plain(&self.audit.facts, subject.as_ref())?;
-        }
+        names::check("", text, &self.audit.facts, subject.as_ref())?;
         let text = match text.strip_suffix(".link") {
             Some(_) => format!("{text}\n{}", LINK_HEAD.join("\n")),
             None => text.to_owned(),
@@ -292,22 +312,6 @@ fn name_of(argument: &str) -> String {
     argument.split('=').next().unwrap_or(argument).replace('-', "_")
 }
 
-/// A name of an interface that means nothing but itself in a rule of udev, a unit, a shell's command, a playbook. The kernel allows more
-/// (dev_valid_name of Linux 6.12 refuses `/`, `:`, blanks and 16 octets), and a tree can hold anything.
-fn plain(facts: &Facts, part: Option<&Subject>) -> Result<(), String> {
-    let Ok(Value::Text(name)) = facts.get(part, "nic") else {
-        return Ok(());
-    };
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
-    let is_name = (1..16).contains(&name.len()) && ![".", ".."].contains(&name.as_str());
-    match is_name && !name.starts_with('-') && name.chars().all(is_plain) {
-        true => Ok(()),
-        false => Err(format!(
-            "the interface's name {name:?} has characters that mean something in files of tools, or is no name: rename the interface"
-        )),
-    }
-}
-
 /// Behind a text, as comments, what was left out of it; where nothing is left, the first reason is the answer.
 fn with_left_out(text: String, left_out: &[String], kind: &str) -> Result<String, String> {
     if let (true, Some(why)) = (text.is_empty(), left_out.first()) {
@@ -316,17 +320,12 @@ fn with_left_out(text: String, left_out: &[String], kind: &str) -> Result<String
     let (before, behind) = marks(kind);
     let mut notes: Vec<String> = Vec::new();
     for why in left_out {
-        let note = format!("{before}{}{behind}\n", one_line(why));
+        let note = format!("{before}{}{behind}\n", comment(why, kind));
         if !notes.contains(&note) {
             notes.push(note);
         }
     }
     Ok(text + &notes.concat())
-}
-
-/// A reason as a comment: what a file of the machine holds may stand in it.
-fn one_line(why: &str) -> String {
-    why.replace(units::foreign::is_unfit, " ")
 }
 
 /// Lines under a comment that names the check, in the comment style of the tool.
@@ -337,14 +336,23 @@ fn commented(lines: &[Line<'_>], kind: &str) -> String {
     for line in lines {
         let rule = &line.finding.rule;
         if rule.id != last {
-            for note in rule.notes() {
-                let _ = writeln!(out, "{before}{note}{behind}");
+            for note in &line.notes {
+                let _ = writeln!(out, "{before}{}{behind}", comment(note, kind));
             }
             last = &rule.id;
         }
         let _ = writeln!(out, "{}", line.text);
     }
     out
+}
+
+/// A text as it may stand in a comment: on one line, and in XML without two hyphens together, which end it.
+fn comment(text: &str, kind: &str) -> String {
+    let text = on_one_line(text);
+    match kind {
+        "libvirt" => text.replace("--", "- -"),
+        _ => text,
+    }
 }
 
 /// What stands before and behind a comment.

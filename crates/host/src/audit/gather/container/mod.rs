@@ -10,7 +10,7 @@ use units::CpuList;
 use crate::audit::definition::container::Shape;
 use crate::audit::facts::{Class, Facts};
 use crate::audit::parameters::Parameters;
-use crate::audit::value::Unknown;
+use crate::audit::value::{Unknown, Value};
 use crate::container;
 use crate::reader::Reader;
 
@@ -34,7 +34,10 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     let mut names: Vec<String> = Vec::new();
     for (shape, shared) in shapes.into_iter().zip(shared) {
         let mut part = shape.into_part();
-        let (pod, container) = part.name.split_once('/').unwrap_or((&part.name, &part.name));
+        // Only of a pod the part is POD/CONTAINER; another name may hold anything.
+        let of_pod = Facts::default().get(Some(&part), "ctr.form") == Ok(Value::from("pod"));
+        let names_of_pod = part.name.split_once('/').filter(|_| of_pod);
+        let (pod, container) = names_of_pod.unwrap_or((&part.name, &part.name));
         let (pod, container) = (pod.to_owned(), container.to_owned());
         part.set("pod.name", pod);
         part.set("ctr.name", container);

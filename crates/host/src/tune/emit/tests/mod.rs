@@ -1,6 +1,7 @@
 //! What is emitted for containers is read back by real readers, merged as the tools merge it, and judged: it must satisfy the rules that
 //! asked for it.
 
+mod hostile;
 mod numbers;
 
 use std::fs;
@@ -124,7 +125,7 @@ fn compose_files_satisfy_the_rules_they_are_for() {
         7,
         "CPUs, quota, capabilities, real time, network, memory, health check: {mended:?}"
     );
-    let everything = "services:\n  \"a: b\":\n    image: x\n    privileged: true\n";
+    let everything = "services:\n  a.b:\n    image: x\n    privileged: true\n";
     let mended = mends("compose.yaml", everything, "compose", Lists::Joined);
     assert!(mended.contains(&"ctr-no-time-daemon".to_owned()), "{mended:?}");
 }
