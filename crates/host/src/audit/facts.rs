@@ -119,7 +119,7 @@ impl Facts {
         self.parts.get(&class).map_or(&[], Vec::as_slice)
     }
 
-    pub(super) fn parts_mut(&mut self, class: Class) -> &mut [Subject] {
+    pub(crate) fn parts_mut(&mut self, class: Class) -> &mut [Subject] {
         self.parts.get_mut(&class).map_or(&mut [], Vec::as_mut_slice)
     }
 

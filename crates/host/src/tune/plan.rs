@@ -7,7 +7,7 @@ use crate::audit::rule::Change;
 use crate::audit::template::fill;
 
 use super::actions;
-use super::harm::harm;
+use super::harm::{harm, risks_here};
 use super::operation::Operation;
 use crate::Host;
 
@@ -76,12 +76,18 @@ fn step(host: &Host, audit: &Audit, finding: &Finding) -> Step {
         title: rule.title.clone(),
         change: rule.remedy.change,
         how: shown(&rule.remedy.how),
-        risk: rule.remedy.risk.clone(),
+        risk: risk(audit, finding),
         operations,
         unclear,
         harm: harm(audit, finding),
         emitted: rule.remedy.emit.keys().cloned().collect(),
     }
+}
+
+fn risk(audit: &Audit, finding: &Finding) -> String {
+    let known = Some(finding.rule.remedy.risk.clone()).filter(|risk| !risk.is_empty());
+    let all = known.into_iter().chain(risks_here(audit, finding));
+    all.collect::<Vec<_>>().join("; ")
 }
 
 fn of_part(host: &Host, audit: &Audit, finding: &Finding, part: &PartFinding) -> Result<Vec<Operation>, String> {

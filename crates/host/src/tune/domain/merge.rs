@@ -10,7 +10,7 @@ use crate::audit::definition::{document, needless_places};
 const MOST_EDITS: usize = 2000;
 
 /// Elements that are told apart by an attribute.
-const KEYS: [(&str, &str); 7] = [
+const KEYS: [(&str, &str); 8] = [
     ("vcpupin", "vcpu"),
     ("iothreadpin", "iothread"),
     ("timer", "name"),
@@ -18,11 +18,12 @@ const KEYS: [(&str, &str); 7] = [
     ("controller", "type"),
     ("cachetune", "vcpus"),
     ("hostdev", "type"),
+    ("interface", "type"),
 ];
 /// Of these there is one only, for all.
 const ALONE: [&str; 2] = ["vcpusched", "page"];
 /// Changed where they are, each of them, and never added.
-const WHERE_THERE: [&str; 3] = ["disk", "watchdog", "hostdev"];
+const WHERE_THERE: [&str; 4] = ["disk", "watchdog", "hostdev", "interface"];
 /// Attributes that stay where the definition has them.
 const KEPT: [(&str, &str); 6] = [
     ("clock", "offset"),

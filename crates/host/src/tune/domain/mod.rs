@@ -7,6 +7,7 @@ mod tests;
 
 use similar::TextDiff;
 
+use super::emit::{notes, on_one_line};
 use super::harm::harm;
 use crate::Host;
 use crate::audit::facts::{Class, Subject};
@@ -19,8 +20,8 @@ const KIND: &str = "libvirt";
 const STORED: &str = "/etc/libvirt/qemu";
 const RUNNING: &str = "/run/libvirt/qemu";
 
-/// The diff that puts the findings about the definition at `path` right; `only` these checks, or all when it is empty. What only a
-/// person can decide stands before it, as lines that begin with `#`, which patch and git apply pass over. Empty: nothing to change.
+/// The diff that puts the findings about the definition at `path` right; `only` these checks, or all when it is empty. What can go wrong, and
+/// what only a person can decide, stands before it, as lines that begin with `#`, which patch and git apply pass over. Empty: nothing to change.
 ///
 /// # Errors
 /// The file cannot be read, or is no definition of a domain.
@@ -53,14 +54,18 @@ fn patch(audit: &Audit, only: &[String], path: &str, before: &str) -> Result<Str
     let name = definition::domain_name(before).map_err(|error| format!("{path}: {error}"))?;
     let part = audit.facts.parts(Class::Domain).iter().find(|part| part.name == name);
     let part = part.ok_or_else(|| format!("{path}: domain {name} was not audited"))?;
-    let (mut after, mut by_hand) = (before.to_owned(), Vec::new());
+    let (mut after, mut said) = (before.to_owned(), Vec::new());
     for finding in open(audit, only, &name) {
         match changed(&after, audit, finding, part) {
-            Ok(text) => after = text,
-            Err(why) => by_hand.push(hand_work(audit, finding, part, &why)),
+            Ok(text) if text == after => {}
+            Ok(text) => {
+                after = text;
+                said.extend(risks_of(audit, finding));
+            }
+            Err(why) => said.push(hand_work(audit, finding, part, &why)),
         }
     }
-    Ok(by_hand.concat() + &diff(path, before, &after))
+    Ok(said.concat() + &diff(path, before, &after))
 }
 
 /// The findings about this domain that failed or warned.
@@ -94,9 +99,15 @@ fn changed(text: &str, audit: &Audit, finding: &Finding, part: &Subject) -> Resu
     merge::merged(text, &fragment)
 }
 
+/// What can go wrong, as lines that patch passes over.
+fn risks_of(audit: &Audit, finding: &Finding) -> Vec<String> {
+    let notes = notes(audit, finding).into_iter().skip(1);
+    notes.map(|risk| format!("# {}: {risk}\n", finding.rule.id)).collect()
+}
+
 fn hand_work(audit: &Audit, finding: &Finding, part: &Subject, why: &str) -> String {
     let how = shown(&finding.rule.remedy.how, &audit.facts, Some(part));
-    format!("# by hand, {}: {how} ({why})\n", finding.rule.id)
+    on_one_line(&format!("# by hand, {}: {how} ({why})", finding.rule.id)) + "\n"
 }
 
 fn diff(path: &str, before: &str, after: &str) -> String {

@@ -224,7 +224,7 @@ fn a_domain_by_its_name_gets_a_diff_against_what_libvirt_stores_or_runs() {
     ] {
         let patch = of(path, text).expect("it can be read").expect("a diff");
         assert!(
-            patch.starts_with("--- a/relay.xml\n+++ b/relay.xml\n"),
+            patch.contains("\n--- a/relay.xml\n+++ b/relay.xml\n") && patch.starts_with("# dom-vcpusched: risk: "),
             "{path}: {patch}"
         );
         assert!(
@@ -241,4 +241,17 @@ fn a_domain_by_its_name_gets_a_diff_against_what_libvirt_stores_or_runs() {
         assert!(changed.contains("scheduler='fifo'"), "{changed}");
     }
     assert!(of("proc/version", "x").is_none(), "neither is there");
+}
+
+#[test]
+fn a_card_that_is_an_interface_is_managed_too() {
+    let groups = crate::audit::rule::built_in();
+    let rule = groups
+        .iter()
+        .flat_map(|(_, group)| &group.rules)
+        .find(|rule| rule.id == "vfio-bound");
+    let fragment = rule.expect("a rule").remedy.emit["libvirt"].concat();
+    let card = "<domain><devices><interface type='network'/><interface type='hostdev'><mac address='x'/></interface></devices></domain>";
+    let after = merged(card, &fragment).expect("a definition");
+    assert_eq!(after, card.replace("type='hostdev'", "type='hostdev' managed='yes'"));
 }

@@ -4,9 +4,9 @@
 use units::CpuList;
 
 use crate::audit::Audit;
-use crate::audit::facts::{Class, Facts};
+use crate::audit::facts::{Class, Facts, Subject};
 use crate::audit::finding::{Finding, Outcome};
-use crate::audit::rule::Remedy;
+use crate::audit::rule::{Change, Remedy};
 use crate::audit::value::Value;
 
 const OFFER: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
@@ -45,6 +45,40 @@ pub(super) fn harm(audit: &Audit, finding: &Finding) -> Option<String> {
         Effect::Passed => card_lost(&audit.facts, finding),
         Effect::Screen(driver) => screen_lost(&audit.facts, driver),
     })
+}
+
+/// What can go wrong with a finding's interfaces on this machine: one through which somebody may be connected loses its link or its address.
+pub(super) fn risks_here(audit: &Audit, finding: &Finding) -> Vec<String> {
+    let remedy = &finding.rule.remedy;
+    let takes_addresses = remedy.write.iter().any(|write| write.to.contains("/conf/{nic}/"));
+    if finding.rule.each != Some(Class::Nic) || !(remedy.change == Change::Disruptive || takes_addresses) {
+        return Vec::new();
+    }
+    let parts = audit.facts.parts(Class::Nic).iter();
+    let meant = parts.filter(|nic| finding.open_parts().any(|part| part.part == nic.name));
+    meant.filter_map(|nic| connected(&audit.facts, nic)).collect()
+}
+
+fn connected(facts: &Facts, nic: &Subject) -> Option<String> {
+    let name = &nic.name;
+    if let Ok(Value::List(carriers)) = facts.get(None, "connection.nics")
+        && carriers.contains(name)
+    {
+        return Some(format!(
+            "{name:?} carries the connection to this machine, or its default route"
+        ));
+    }
+    let counts = ["nic.ipv4-addresses", "nic.ipv6-addresses"].map(|fact| match facts.get(Some(nic), fact) {
+        Ok(Value::Number(count)) => Some(count),
+        _ => None,
+    });
+    match counts {
+        [Some(0.0), Some(0.0)] => None,
+        [Some(_), Some(_)] => Some(format!(
+            "{name:?} has an address of its own: who is connected through it is cut off meanwhile"
+        )),
+        _ => Some(format!("whether anybody is connected through {name:?} is not known")),
+    }
 }
 
 fn effects(remedy: &Remedy) -> Vec<Effect<'_>> {

@@ -188,3 +188,48 @@ fn the_card_of_the_connection_is_not_given_to_a_guest() {
         assert!(why.contains("0000:03:00.0 (eno1)") && text.is_empty(), "{why}: {text}");
     }
 }
+
+/// The card with the default route, one that only has an address, one without, and one of which nothing is known.
+#[test]
+fn an_interface_through_which_somebody_may_be_connected_is_named_as_a_risk() {
+    let untuned = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts/debian-untuned/root");
+    let told = Parameters {
+        rt_cpus: Some("2-3".parse().expect("CPUs")),
+        nics: vec!["eno1".to_owned()],
+        ..Default::default()
+    };
+    let host = Host::at(&untuned).expect("a recorded tree");
+    let mut audit = host.audit(&told, &[]);
+    let only = ["nic-ring-size".to_owned()];
+    let said = |audit: &Audit| {
+        let risk = plan(&host, audit, &only).steps.remove(0).risk;
+        let file = emit(audit, &only, "systemd").expect("a file");
+        let here = risk
+            .split_once("; ")
+            .map(|(_, here)| here.to_owned())
+            .unwrap_or_default();
+        assert!(
+            file.contains(&format!("# risk: {here}\n")) || here.is_empty(),
+            "{here}: {file}"
+        );
+        here
+    };
+    assert!(said(&audit).contains("carries the connection"), "{}", said(&audit));
+    audit.facts.set("connection.nics", Vec::<String>::new());
+    let mut with = |v4: Option<u32>| {
+        for nic in audit.facts.parts_mut(crate::audit::facts::Class::Nic) {
+            nic.set("nic.ipv6-addresses", 0_u32);
+            match v4 {
+                Some(count) => nic.set("nic.ipv4-addresses", count),
+                None => nic.set(
+                    "nic.ipv4-addresses",
+                    Err::<u32, _>(crate::audit::value::Unknown::unclear("x")),
+                ),
+            }
+        }
+        said(&audit)
+    };
+    assert!(with(Some(1)).contains("has an address of its own"));
+    assert!(with(None).contains("is not known"));
+    assert_eq!(with(Some(0)), "");
+}
