@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes a Debian package of the binary that `make build` left: `package.sh [FOLDER]`, into target/package unless another folder is
 # named. Beside it lies its SHA-256. The same binary gives the same octets: every date is that of its commit.
+# TRIPTIME_MAINTAINER='NAME <ADDRESS>' says who answers for the package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,6 +23,8 @@ date=$(git log -1 --format=%ct "${commit%-dirty}" 2>/dev/null) || {
 }
 export SOURCE_DATE_EPOCH=$date
 export TZ=UTC LC_ALL=C.UTF-8
+# Who made the commit made the package, unless another one answers for it.
+maintainer=${TRIPTIME_MAINTAINER:-$(git log -1 --format='%an <%ae>' "${commit%-dirty}")}
 version="$number+git$(date -d "@$date" +%Y%m%d.%H%M%S).${commit/-dirty/.dirty}"
 
 root=$(mktemp -d)
@@ -50,14 +53,17 @@ scripts/notices.py | gzip -9n >"$doc/notices.gz"
     # The latest changes; git has the others.
     git log -n 20 --format='%w(76,2,4)* %s' "${commit%-dirty}"
     echo
-    echo " -- triptime maintainers <maintainers@triptime.example>  $(date -R -d "@$date")"
+    echo " -- $maintainer  $(date -R -d "@$date")"
 } | gzip -9n >"$doc/changelog.gz"
 install -D -m 644 packaging/lintian-overrides "$share/lintian/overrides/triptime"
 
 mkdir "$root/DEBIAN"
 (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 size=$(du -k -s --apparent-size "$root/usr" | cut -f1)
-sed -e "s/@VERSION@/$version/" -e "s/@SIZE@/$size/" packaging/control >"$root/DEBIAN/control"
+control=$(<packaging/control)
+control=${control/@VERSION@/"$version"}
+control=${control/@SIZE@/"$size"}
+echo "${control/@MAINTAINER@/"$maintainer"}" >"$root/DEBIAN/control"
 find "$root" -type d -exec chmod 755 {} + -o -type f ! -path '*/bin/*' -exec chmod 644 {} +
 
 mkdir -p "$folder"
