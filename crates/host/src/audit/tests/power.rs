@@ -366,6 +366,25 @@ fn one_daemon_tunes_the_machine() {
         ("etc/tuned/realtime-virtual-host-variables.conf", "isolated_cores=3-N\n"),
     ];
     let with = |change: (&'static str, &'static str)| outcome_of(&host(), &[&tuned[..], &[change]].concat(), id);
+    // A profile of one's own, with the arguments in it or in variables.
+    let own = |text: &'static str| {
+        let files = [
+            ("etc/tuned/active_profile", "triptime\n"),
+            ("etc/tuned/triptime/tuned.conf", text),
+        ];
+        let rest = tuned
+            .iter()
+            .filter(|(path, _)| !path.ends_with("variables.conf") && !path.ends_with("profile"));
+        outcome_of(&host(), &rest.copied().chain(files).collect::<Vec<_>>(), id)
+    };
+    assert_eq!(
+        own("[bootloader]\ncmdline_triptime=+skew_tick=1 isolcpus=managed_irq,domain,3\n"),
+        Pass
+    );
+    assert_eq!(own("[bootloader]\ncmdline_triptime=+isolcpus=domain,2-3\n"), Fail);
+    assert_eq!(own("[main]\ninclude=balanced\n"), Fail);
+    assert_eq!(own("[main]\ninclude=realtime\n"), Unknown, "which CPUs, nobody says");
+    assert_eq!(own("[bootloader]\ncmdline=isolcpus=${isolated_cores}\n"), Unknown);
     assert_eq!(outcome_of(&host(), &[], id), Pass);
     assert_eq!(outcome_of(&host(), &[("proc/60/comm", "power-profiles-\n")], id), Fail);
     assert_eq!(outcome_of(&host(), &tuned, id), Pass);

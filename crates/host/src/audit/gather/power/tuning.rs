@@ -49,11 +49,11 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
         facts.set(fact, runs(name).map_err(Unknown::clone));
     }
     let profile = reader.line("/etc/tuned/active_profile").map_err(unclear);
-    let is_real_time = |profile: &String| REAL_TIME.iter().any(|name| profile.contains(name));
-    facts.set(
-        "tuned.real-time-profile",
-        profile.as_ref().map(is_real_time).map_err(Unknown::clone),
-    );
+    let is_real_time = profile
+        .as_ref()
+        .map_err(Unknown::clone)
+        .and_then(|profile| is_real_time(reader, profile));
+    facts.set("tuned.real-time-profile", is_real_time);
     let isolated = profile
         .as_ref()
         .map_err(Unknown::clone)
@@ -73,21 +73,72 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     );
 }
 
+/// Whether a profile is made for real time: by its name, by one that it includes, or by the CPUs that it sets aside.
+fn is_real_time(reader: &Reader, profile: &str) -> Result<bool, Unknown> {
+    let own = own_files(reader, profile)?;
+    let names = with_included(profile, &own);
+    let is_known = |name: &String| REAL_TIME.iter().any(|known| name.contains(known));
+    Ok(names.iter().any(is_known) || own.iter().any(|text| isolcpus(text).is_some()))
+}
+
+/// The names of profiles, and of those that they include.
+fn with_included(profile: &str, own: &[String]) -> Vec<String> {
+    let included = own.iter().filter_map(|text| setting(text, "include"));
+    let lists = [profile].into_iter().chain(included);
+    let names = lists.flat_map(|list| list.split([' ', ',', '\t']));
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// The files of the profiles that stand in /etc: those of the distribution are known by their names.
+fn own_files(reader: &Reader, profile: &str) -> Result<Vec<String>, Unknown> {
+    let mut own = Vec::new();
+    for name in profile.split_whitespace() {
+        for folder in ["/etc/tuned", "/etc/tuned/profiles"] {
+            match reader.text(&format!("{folder}/{name}/tuned.conf")) {
+                Ok(text) => own.push(text),
+                Err(error) if error.is_absent() => {}
+                Err(error) => return Err(unclear(error)),
+            }
+        }
+    }
+    Ok(own)
+}
+
+/// The CPUs of `isolcpus=` among the arguments that a profile adds, without its flags.
+fn isolcpus(text: &str) -> Option<&str> {
+    let lines = text.lines().filter_map(|line| line.trim().split_once('='));
+    let mut arguments = lines
+        .filter(|(name, _)| name.starts_with("cmdline"))
+        .map(|(_, value)| value);
+    let value = arguments.find_map(|line| {
+        line.split([' ', '+', '"'])
+            .find_map(|word| word.strip_prefix("isolcpus="))
+    })?;
+    Some(value.trim_start_matches(|c: char| c.is_alphabetic() || "_,".contains(c)))
+}
+
 /// The CPUs that the profile sets aside. Of several files, that of the profile.
 fn isolated_cores(reader: &Reader, profile: &str, facts: &Facts) -> Result<CpuList, Unknown> {
+    let own = own_files(reader, profile)?;
+    let names = with_included(profile, &own);
     let of_profile = |path: &&&str| {
         let name = path
             .rsplit('/')
             .next()
             .unwrap_or(path)
             .trim_end_matches("-variables.conf");
-        profile.split_whitespace().any(|word| word == name)
+        names.iter().any(|word| word == name)
     };
     let first = VARIABLES.iter().find(of_profile).into_iter();
     let text = first.chain(&VARIABLES).find_map(|path| reader.text(path).ok());
-    let text = text.ok_or_else(|| Unknown::unclear("no file of variables of a TuneD profile for real time"))?;
-    let value = setting(&text, "isolated_cores");
-    let value = value.ok_or_else(|| Unknown::unclear("the variables of TuneD's profile have no isolated_cores"))?;
+    let by_variables = text.as_deref().and_then(|text| setting(text, "isolated_cores"));
+    let value = own
+        .iter()
+        .find_map(|text| isolcpus(text).filter(|value| !value.contains('$')))
+        .or(by_variables);
+    let value = value.ok_or_else(|| {
+        Unknown::unclear("neither the TuneD profile nor its variables say which CPUs are set aside (isolated_cores)")
+    })?;
     let highest = cpus(facts, "cpus.online")?.iter().max().unwrap_or(0);
     boot_cpus(value, highest)
         .ok_or_else(|| Unknown::unclear(format!("isolated_cores={value} is no list that can be followed")))
