@@ -1,6 +1,6 @@
 //! Documents for a bundle's `config.json`: merged by jq as the guide says, and started by runc.
 
-use super::{can_read, emitted, folder, host, said, text, written};
+use super::{can_read, emitted, folder, host, open, said, text, written};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -91,6 +91,7 @@ fn jq_merges_every_document_and_runc_starts_the_bundle() {
         let merged = by_jq(own.path(), &["-s", ".[0] * .[1]", "config.json", "tune.json"]);
         is_wanted(&serde_json::from_str(&merged).expect("JSON"), &cpu);
         kept(own.path(), "config.json", &merged);
+        assert_eq!(open("--container", &file, &cpu), Vec::<String>::new(), "{merged}");
         let output = started(own.path());
         assert!(output.status.success() || !may_raise(), "{}", said(&output));
         for refused in ["unmarshal", "invalid configuration"] {

@@ -1,6 +1,6 @@
 //! Files for compose, read together with the file that they are for by compose-go: the library in which `docker compose config` does it.
 
-use super::{emitted, folder, host, said, text, written};
+use super::{emitted, folder, host, open, said, text, written};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -73,17 +73,6 @@ fn is_wanted(service: &Value) {
     assert!(has("cap_drop", "NET_ADMIN"), "{service:#}");
 }
 
-/// Rules about the container that the audit finds broken in a file.
-fn broken(file: &Path) -> Vec<String> {
-    let root = host("debian-untuned");
-    let words = ["audit", "--root", text(&root), "--observe", "0s", "--cpus", "2-3"];
-    let report = support::json(&run(&[&words[..], &["--container", text(file), "--json"]].concat()));
-    let findings = report["findings"].as_array().expect("findings").iter();
-    let bad = findings.filter(|one| matches!(one["outcome"].as_str(), Some("fail" | "warn")));
-    let ids = bad.filter_map(|one| one["id"].as_str().filter(|id| id.starts_with("ctr-")));
-    ids.map(str::to_owned).collect()
-}
-
 #[test]
 fn compose_reads_both_files_and_every_service_is_as_wanted() {
     let Some(reader) = reader("compose_reads_both_files_and_every_service_is_as_wanted") else {
@@ -106,7 +95,11 @@ fn compose_reads_both_files_and_every_service_is_as_wanted() {
                 (&json!("macvlan"), &json!({"parent": "eno1"}))
             );
             let after = written(own.path(), "merged.yaml", &whole.to_string());
-            assert_eq!(broken(&after), Vec::<String>::new(), "{service}: {whole:#}");
+            assert_eq!(
+                open("--container", &after, "2-3"),
+                Vec::<String>::new(),
+                "{service}: {whole:#}"
+            );
             for (right, wrong) in [
                 (" cpuset:", " cpusets:"),
                 ("cap_add:", "cap_add: x"),

@@ -1,6 +1,6 @@
 //! Settings of virtual machines: diffs of libvirt's domains, and lines of VMware's files.
 
-use super::{can_read, definition, emitted, folder, host, said, text, written};
+use super::{can_read, definition, emitted, folder, host, open, said, text, written};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -115,12 +115,32 @@ fn lines_for_vmware_are_keys_and_quoted_values() {
         let count = keys.len();
         keys.dedup();
         assert_eq!(keys.len(), count, "a key twice: {lines}");
+        let (taken, without) = (
+            open("--vmx", &file, "2-3"),
+            before.lines().filter(|line| !names(&settings, line)),
+        );
+        let after = without.map(|line| format!("{line}\n")).collect::<String>() + &settings.join("\n");
+        let after = written(own.path(), "after.vmx", &after);
+        let left = open("--vmx", &after, "2-3");
+        // Only with the host's own answers the file can say how much it reserves.
+        let is_told = |id: &String| taken.contains(id) && lines.contains(&format!("# {id}: not set: "));
+        assert!(
+            taken.len() > left.len() && left.iter().all(is_told),
+            "{left:?}: {lines}"
+        );
         assert_eq!(
             key(&settings[0].replace('"', "")),
             None,
             "a value without quotes is none"
         );
     }
+}
+
+/// Whether one of the settings is for the key of a line.
+fn names(settings: &[&str], line: &str) -> bool {
+    let own = line.split(" = ").next().unwrap_or(line);
+    let all = settings.iter().filter_map(|setting| setting.split(" = ").next());
+    all.into_iter().any(|key| key.eq_ignore_ascii_case(own))
 }
 
 /// The key of a line; `None`: it is no setting.

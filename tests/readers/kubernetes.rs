@@ -1,6 +1,6 @@
 //! Manifests of Kubernetes, read by the schemas of its API; patches, merged by kubectl with the object that they are for.
 
-use super::{emitted, folder, host, text, written};
+use super::{emitted, folder, host, open, text, written};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -138,6 +138,8 @@ fn kubectl_merges_every_patch_and_the_schema_takes_the_pod() {
             if kinds(test, &merged).is_none() {
                 return;
             }
+            let after = written(own.path(), "merged.yaml", &merged);
+            assert_eq!(open("--container", &after, "2-3"), Vec::<String>::new(), "{merged}");
             for container in containers(test, &merged) {
                 let (resources, context) = (&container["resources"], &container["securityContext"]);
                 assert_eq!(resources["requests"], resources["limits"], "{merged}");

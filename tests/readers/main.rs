@@ -73,6 +73,27 @@ fn emitted(tree: &Path, words: &[&str], tool: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// Checks of a definition that failed or warn: the option that names it, its file, the CPUs for real-time work.
+fn open(option: &str, file: &Path, cpus: &str) -> Vec<String> {
+    let root = host("debian-untuned");
+    let words = [
+        "audit",
+        "--root",
+        text(&root),
+        "--observe",
+        "0s",
+        "--cpus",
+        cpus,
+        "--json",
+    ];
+    let report = support::json(&run(&[&words[..], &[option, text(file)]].concat()));
+    let findings = report["findings"].as_array().expect("findings").iter();
+    let bad = findings.filter(|one| matches!(one["outcome"].as_str(), Some("fail" | "warn")));
+    let of_definitions = |id: &&str| id.starts_with("ctr-") || id.starts_with("vmw-");
+    let ids = bad.filter_map(|one| one["id"].as_str().filter(of_definitions));
+    ids.map(str::to_owned).collect()
+}
+
 /// Whether this program is there: scripts/need.sh installs its package.
 fn can_read(test: &str, program: &str, package: &str) -> bool {
     let found = Command::new("sh")

@@ -1,7 +1,7 @@
 //! Quadlets. podman 4.3 of Debian 12 has no generator for them, and no registry has a newer one, so their keys are held against the list of
 //! its source; what a generator leaves to systemd is read by systemd.
 
-use super::{can_read, definition, emitted, folder, host, said, text, written};
+use super::{can_read, definition, emitted, folder, host, open, said, text, written};
 use std::path::Path;
 use std::process::{Command, Output};
 use support::{run, stderr};
@@ -91,7 +91,18 @@ fn podmans_list_and_systemd_know_every_key() {
         .collect();
     for tree in ["debian-untuned", "preempt-rt-bare-metal"] {
         for file in [&bare, &definition("container/relay.container")] {
-            all.push(emitted(&host(tree), &["--container", text(file)], "quadlet"));
+            let units = emitted(&host(tree), &["--container", text(file)], "quadlet");
+            // systemd reads a drop-in after the file that it is for.
+            let (first, rest) = units.split_once("# process-bus.network").unwrap_or((&units, ""));
+            let own_part = format!(
+                "{first}{}",
+                rest.split_once("# the container").map_or("", |(_, rest)| rest)
+            );
+            let before = std::fs::read_to_string(file).expect("a quadlet");
+            let after = written(own.path(), "after.container", &format!("{before}\n{own_part}"));
+            let left = open("--container", &after, "2-3");
+            assert!(left.iter().all(|id| id == "ctr-network-path"), "{left:?}: {units}");
+            all.push(units);
         }
     }
     for units in all {
