@@ -28,7 +28,10 @@ pub(super) fn gather(reader: &Reader, _: &Parameters, facts: &mut Facts) {
     for part in facts.parts_mut(Class::Nic) {
         let path = path(reader, &part.name);
         part.set("nic.path", path);
-        let runs = coalesce_runs(reader, &part.name);
+        let words = coalesce(reader, &part.name);
+        part.set("nic.coalesce-words", words.clone().map(|words| words.join(" ")));
+        let run = |words: &String| format!(", RUN+=\"/sbin/ethtool -C {} {words}\"", part.name);
+        let runs = words.map(|words| words.iter().map(run).collect::<String>());
         part.set("nic.coalesce-runs", runs);
     }
     let carriers = carriers(reader);
@@ -41,19 +44,16 @@ pub(super) fn gather(reader: &Reader, _: &Parameters, facts: &mut Facts) {
     }
 }
 
-/// Commands of a udev rule, behind its other actions, each for one parameter that the driver told. The kernel refuses a request that names one
-/// which the driver does not have, and tells only those that it has or that are not 0 (net/ethtool/coalesce.c of Linux 6.12, ethnl_set_coalesce
-/// and coalesce_put_u32).
-fn coalesce_runs(reader: &Reader, name: &str) -> Result<String, Unknown> {
+/// Parameters and values for `ethtool -C`, of those that the driver told. The kernel refuses a request that names one which the driver does not
+/// have, and tells only those that it has or that are not 0 (net/ethtool/coalesce.c of Linux 6.12, ethnl_set_coalesce and coalesce_put_u32).
+fn coalesce(reader: &Reader, name: &str) -> Result<Vec<String>, Unknown> {
     let said = NicAnswer::read(reader, name);
     said.get("coalesce", "rx-usecs")?;
     let counts = said.get("coalesce", "tx-frames").is_ok();
     let sent = if counts { ("tx-frames", "1") } else { ("tx-usecs", "0") };
     let wanted = [("rx-usecs", "0"), sent, ("adaptive-rx", "off"), ("adaptive-tx", "off")];
     let told = wanted.iter().filter(|(key, _)| said.get("coalesce", key).is_ok());
-    Ok(told
-        .map(|(key, value)| format!(", RUN+=\"/sbin/ethtool -C {name} {key} {value}\""))
-        .collect())
+    Ok(told.map(|(key, value)| format!("{key} {value}")).collect())
 }
 
 /// The interfaces through which somebody may be connected to this machine: of default routes, and of the session of ssh on a live machine.

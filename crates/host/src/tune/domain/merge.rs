@@ -10,13 +10,12 @@ use crate::audit::definition::{document, needless_places};
 const MOST_EDITS: usize = 2000;
 
 /// Elements that are told apart by an attribute.
-const KEYS: [(&str, &str); 8] = [
+const KEYS: [(&str, &str); 7] = [
     ("vcpupin", "vcpu"),
     ("iothreadpin", "iothread"),
     ("timer", "name"),
     ("feature", "name"),
     ("controller", "type"),
-    ("cachetune", "vcpus"),
     ("hostdev", "type"),
     ("interface", "type"),
 ];

@@ -20,6 +20,12 @@ use crate::audit::template::fill;
 use crate::audit::value::Value;
 use crate::audit::{Audit, REPEATED};
 
+/// The name under which the guide puts a profile of TuneD.
+const PROFILE: &str = "triptime";
+
+/// The size of pages that rules ask for.
+const GIB: &str = "1G";
+
 /// For which tools settings can be made.
 pub const KINDS: [&str; 14] = [
     "kernel-args",
@@ -216,11 +222,15 @@ impl<'a> Open<'a> {
             Ok(Value::List(booted)) => booted,
             _ => Vec::new(),
         };
-        found.retain(|argument| !booted.contains(argument));
+        let of_pages = |argument: &String| REPEATED.contains(&name_of(argument).as_str());
+        found.retain(|argument| of_pages(argument) || !booted.contains(argument));
         for argument in &found {
-            let others = booted.iter().filter(|other| name_of(other) == name_of(argument));
-            let others = others.filter(|_| !REPEATED.contains(&name_of(argument).as_str()));
-            left_out.extend(others.map(|other| {
+            let others: Vec<String> = match name_of(argument).as_str() {
+                "hugepages" => pages_of(GIB, &booted),
+                "hugepagesz" => Vec::new(),
+                name => booted.iter().filter(|other| name_of(other) == name).cloned().collect(),
+            };
+            left_out.extend(others.iter().map(|other| {
                 format!("by hand: take {other} out of the kernel's arguments: {argument} is in its place")
             }));
         }
@@ -258,12 +268,31 @@ impl<'a> Open<'a> {
         }
         profile.add(&self.lines("tuned", &mut left_out));
         let settings = profile.text();
-        let head = "[main]\nsummary=Real-time settings found by triptime audit\n";
+        let head = format!(
+            "[main]\nsummary=Real-time settings found by triptime audit\n{}",
+            self.included()
+        );
         let text = match settings.is_empty() {
             true => String::new(),
             false => format!("{}{head}\n{settings}", self.notes(&["kernel-args", "sysctl"], true)),
         };
         with_left_out(text, &left_out, "tuned")
+    }
+
+    /// The profile that is active now, without which its settings would go.
+    fn included(&self) -> String {
+        let is_name = |name: &&str| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+            *name != PROFILE && name.chars().all(is_plain)
+        };
+        let Ok(Value::Text(active)) = self.audit.facts.get(None, "tuned.profile") else {
+            return String::new();
+        };
+        let names: Vec<&str> = active.split_whitespace().filter(is_name).collect();
+        match names.is_empty() {
+            true => String::new(),
+            false => format!("include={}\n", names.join(",")),
+        }
     }
 
     /// Names and values of kernel settings; of two values of one name the first counts, as with arguments.
@@ -344,6 +373,26 @@ fn commented(lines: &[Line<'_>], kind: &str) -> String {
         let _ = writeln!(out, "{}", line.text);
     }
     out
+}
+
+/// The arguments that reserve pages of one size: a number is of the size before it, else of the default size (Linux: kernel-parameters.txt). Of a
+/// size that stands twice the kernel ignores the second, and the number behind it (mm/hugetlb.c of 6.12: hugepagesz_setup, hugepages_setup).
+fn pages_of(size: &str, arguments: &[String]) -> Vec<String> {
+    let default = arguments
+        .iter()
+        .find_map(|argument| argument.strip_prefix("default_hugepagesz="));
+    let (mut current, mut found) = (default.unwrap_or("2M"), Vec::new());
+    for argument in arguments {
+        match argument.split_once('=') {
+            Some(("hugepagesz", of)) => {
+                current = of;
+                found.extend(of.eq_ignore_ascii_case(size).then(|| argument.clone()));
+            }
+            Some(("hugepages", _)) if current.eq_ignore_ascii_case(size) => found.push(argument.clone()),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// A text as it may stand in a comment: on one line, and in XML without two hyphens together, which end it.

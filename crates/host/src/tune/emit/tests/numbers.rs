@@ -61,6 +61,19 @@ fn numbers_of_this_machine_are_filled_in_or_the_setting_is_refused() {
         arguments.starts_with("default_hugepagesz=1G hugepagesz=1G hugepages=5\n"),
         "{arguments}"
     );
+    let booted = "quiet default_hugepagesz=1G hugepages=1 hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=512\n";
+    fs::write(root.path().join("proc/cmdline"), booted).expect("a file");
+    let arguments = emitted(&root, &told, "hugepages-reserved", "kernel-args").expect("arguments");
+    assert!(arguments.starts_with("hugepagesz=1G hugepages=5\n"), "{arguments}");
+    let gone = ["hugepages=1", "hugepagesz=1G", "hugepages=4"];
+    assert!(
+        gone.iter().all(|word| arguments.contains(&format!("take {word} out"))),
+        "{arguments}"
+    );
+    assert!(
+        !arguments.contains("hugepages=512") && !arguments.contains("take hugepagesz=2M"),
+        "{arguments}"
+    );
     let options = emitted(&root, &told, "vfio-bound", "modprobe").expect("options");
     assert!(options.ends_with("options vfio-pci ids=8086:1533\n"), "{options}");
     let mask = emitted(&root, &told, "workqueue-cpumask", "kernel-args").expect("arguments");
