@@ -4,7 +4,6 @@ use super::{emitted, folder, host, open, said, text, written};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::run;
 
 /// compose-go with a few lines around it; `None` after leaving the test out.
 fn reader(test: &str) -> Option<PathBuf> {
