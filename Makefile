@@ -3,6 +3,7 @@
 CARGO ?= cargo
 TARGET := x86_64-unknown-linux-gnu
 BINARY := target/triptime
+FUZZ_SECONDS ?= 30
 RUN ?= runs/$(shell date -u +%Y%m%dT%H%M%SZ)-qualify.triptime
 # What `triptime --version` says of its source.
 COMMIT = $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
@@ -51,9 +52,9 @@ bench: build ## Benchmarks, and side-by-side runs against peers
 simulate: ## Statements of the statistics against simulated truth, into docs/statistics.md (RUNS=1000 for a night)
 	SIMULATE=$${RUNS:-100} $(CARGO) test --locked -p triptime-stats --test simulation
 
-fuzz: ## Thirty seconds of each fuzz target (needs nightly Rust and cargo-fuzz)
+fuzz: ## FUZZ_SECONDS (30) of each fuzz target (needs nightly Rust and cargo-fuzz)
 	cd fuzz && for target in $$(cargo +nightly fuzz list); do \
-		cargo +nightly fuzz run $$target -- -max_total_time=30 || exit 1; \
+		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
 clean: ## Remove what was built
