@@ -23,7 +23,7 @@ date=$(git log -1 --format=%ct "${commit%-dirty}" 2>/dev/null) || {
 }
 export SOURCE_DATE_EPOCH=$date
 export TZ=UTC LC_ALL=C.UTF-8
-# Who made the commit made the package, unless another one answers for it.
+# The author of the commit answers for the package, unless somebody else does.
 maintainer=${TRIPTIME_MAINTAINER:-$(git log -1 --format='%an <%ae>' "${commit%-dirty}")}
 version="$number+git$(date -d "@$date" +%Y%m%d.%H%M%S).${commit/-dirty/.dirty}"
 
