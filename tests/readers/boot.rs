@@ -30,7 +30,7 @@ fn menu(folder: &Path, grub: &str) -> Result<String, String> {
     }
 }
 
-/// Whether GRUB's own parser takes the menu.
+/// True where GRUB's own parser takes the menu.
 fn is_script(folder: &Path, menu: &str) -> bool {
     let path = written(folder, "menu.cfg", menu);
     let status = Command::new("grub-script-check").arg(path).output();
@@ -46,7 +46,7 @@ fn grub_starts_the_kernel_with_every_argument() {
     for tree in ["debian-untuned", "preempt-rt-bare-metal", "kvm-guest", "vmware-guest"] {
         let arguments = emitted(&host(tree), &[], "kernel-args");
         let arguments = arguments.lines().next().expect("a line");
-        // What the playbook writes for Debian, JSON's quotes taken away.
+        // The file that the playbook writes for Debian, JSON's quotes taken away.
         let playbook = emitted(&host(tree), &[], "ansible");
         let content = playbook.lines().find_map(|line| line.trim().strip_prefix("content: "));
         let content: String = serde_json::from_str(content.expect("GRUB's file")).expect("a quoted text");

@@ -55,7 +55,7 @@ fn cpu() -> String {
         .to_string()
 }
 
-/// Whether what is started from here may raise limits and lower scores.
+/// True where a program that is started from here may raise limits and lower scores.
 fn may_raise() -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("a status");
     let bounding = status

@@ -36,7 +36,7 @@ const SERVICES: [&str; 9] = [
     "{image: x, container_name: relay, networks: {plant: {ipv4_address: 10.1.0.2}}}",
 ];
 const NETWORKS: &str = "networks:\n  plant: {ipam: {config: [{subnet: 10.1.0.0/24}]}}\n  process-bus: {}\n";
-/// What every service must come to.
+/// The settings that every service must come to.
 fn is_wanted(service: &Value) {
     for (key, value) in [
         ("cpuset", json!("2-3")),

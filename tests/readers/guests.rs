@@ -19,7 +19,7 @@ const DOMAIN: &str = "<?xml version='1.0' encoding='UTF-8'?>\n\
     <watchdog model='i6300esb' action='reset'/>\n    <memballoon model='virtio'><stats period='5'/></memballoon>\n  </devices>\n\
   <qemu:commandline><qemu:arg value='-s'/></qemu:commandline>\n</domain>\n";
 
-/// What libvirt's own schema says of a definition.
+/// The answer of libvirt's own schema to a definition.
 fn validated(path: &Path) -> Output {
     let mut command = Command::new("virt-xml-validate");
     command
@@ -136,7 +136,7 @@ fn lines_for_vmware_are_keys_and_quoted_values() {
     }
 }
 
-/// Whether one of the settings is for the key of a line.
+/// True where one of the settings is for the key of a line.
 fn names(settings: &[&str], line: &str) -> bool {
     let own = line.split(" = ").next().unwrap_or(line);
     let all = settings.iter().filter_map(|setting| setting.split(" = ").next());

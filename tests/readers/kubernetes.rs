@@ -10,12 +10,12 @@ use support::{run, stderr};
 const SCHEMA: &str = "import sys, yaml, kubernetes_validate as kubernetes\n\
 for one in yaml.safe_load_all(sys.stdin):\n    kubernetes.validate(one, '1.37', strict=True)\n    print(one['kind'])";
 
-/// What the schemas say of a text; `None` after leaving the test out.
+/// The schemas' answer to a text; `None` after leaving the test out.
 fn kinds(test: &str, manifest: &str) -> Option<String> {
     testing::read_by_python(test, SCHEMA, manifest)
 }
 
-/// Whether the schemas refuse a text.
+/// True where the schemas refuse a text.
 fn is_refused(test: &str, manifest: &str) -> bool {
     let script = format!("{SCHEMA}\nsys.exit(1)");
     let turned = format!(

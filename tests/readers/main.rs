@@ -55,7 +55,7 @@ fn copied(tree: &Path) -> TempDir {
     own
 }
 
-/// What a program said, on both of its outputs.
+/// The text of a program on both of its outputs.
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(output)
 }
@@ -94,7 +94,7 @@ fn open(option: &str, file: &Path, cpus: &str) -> Vec<String> {
     ids.map(str::to_owned).collect()
 }
 
-/// Whether this program is there: scripts/need.sh installs its package.
+/// True where this program is there: scripts/need.sh installs its package.
 fn can_read(test: &str, program: &str, package: &str) -> bool {
     let found = Command::new("sh")
         .args(["-c", &format!("command -v {program}")])

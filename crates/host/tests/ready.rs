@@ -218,7 +218,7 @@ fn made(name: &str) -> (Recipe, TempDir) {
     (recipe, at)
 }
 
-/// What came out so, by the rules' ids.
+/// Findings with this outcome, by the rules' ids.
 fn came_out(at: &Path, outcome: Outcome) -> BTreeMap<String, String> {
     let host = Host::at(&at.join("root")).expect("a tree");
     let found = host.audit(&parameters(at), &[]).findings.into_iter();

@@ -70,7 +70,7 @@ impl Counter {
     /// How often the event was since the counter was opened; `None` where others have all the registers that could count it.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// The kernel refuses.
     pub fn read(&self) -> std::io::Result<Option<u64>> {
         let mut octets = [0; 8];
         let got = (&self.file).read(&mut octets)?;

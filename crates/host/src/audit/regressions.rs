@@ -22,7 +22,7 @@ impl Release {
         Some(Self([major, minor, patch]))
     }
 
-    /// Whether it is one of Torvalds's: 6.18, and not 6.18.44.
+    /// True for one of Torvalds's: 6.18, and not 6.18.44.
     pub(super) fn is_mainline(self) -> bool {
         self.0[2] == 0
     }

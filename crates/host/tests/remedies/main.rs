@@ -150,7 +150,7 @@ fn is_open(outcome: Option<&Outcome>) -> bool {
     matches!(outcome, Some(Outcome::Fail | Outcome::Warn))
 }
 
-/// Whether a rule is content now and was not before. A part that is gone and was unknown tells nothing new.
+/// True where a rule is content now and was not before. A part that is gone and was unknown tells nothing new.
 fn is_relieved(was: &Outcome, is: Option<&Outcome>) -> bool {
     match was {
         Outcome::Fail | Outcome::Warn => matches!(is, None | Some(Outcome::Pass | Outcome::NotApplicable)),

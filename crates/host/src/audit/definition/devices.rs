@@ -50,7 +50,7 @@ pub(crate) struct HostDevice {
 pub(crate) struct Disk {
     pub(crate) target: String,
     pub(crate) cache: Option<String>,
-    /// Whether an I/O thread works for it, or none can: they work for virtio only (libvirt: formatdomain, iothread).
+    /// True where an I/O thread works for it, or none can: they work for virtio only (libvirt: formatdomain, iothread).
     pub(crate) has_io_thread: bool,
 }
 

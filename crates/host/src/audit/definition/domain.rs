@@ -136,7 +136,7 @@ impl Domain {
         })
     }
 
-    /// Whether an interface without a model is virtio (libvirt: src/qemu/qemu_postparse.c, qemuDomainDefaultNetModel). Of other guests it is
+    /// True where an interface without a model is virtio (libvirt: src/qemu/qemu_postparse.c, qemuDomainDefaultNetModel). Of other guests it is
     /// an emulated card: rtl8139 or e1000.
     pub(crate) fn defaults_to_virtio(&self) -> bool {
         let arch = self.arch.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Whether a missing file says something of the kernel, or only that a part of the tree is lost.
+//! Missing files: those that say something of the kernel, and those that say only that a part of the tree is lost.
 
 use super::kernel;
 use crate::audit::value::{Unknown, Why};

@@ -43,7 +43,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("kernel.regressions-tolerated", tolerated);
 }
 
-/// Whether the kernel has it for certain; `None`: it has not, as far as is known.
+/// True where the kernel has it for certain; `None`: it has not, as far as is known.
 ///
 /// A distribution that takes changes from later releases may have what came later, if the machine is one that it concerns. A fault of a
 /// stable release is none of those changes.

@@ -243,7 +243,7 @@ fn rates_of_a_capture_are_judged() {
     assert_eq!(outcome_of(&host(), &absent, id), Unknown, "the counters are not in it");
 }
 
-/// Who counts interrupts of the firmware, and who does not.
+/// Processors that count interrupts of the firmware, and others.
 #[test]
 fn the_firmware_is_asked_where_the_processor_counts() {
     let of = |vendor: &str, family: &str| {

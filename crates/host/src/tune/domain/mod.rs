@@ -99,7 +99,7 @@ fn changed(text: &str, audit: &Audit, finding: &Finding, part: &Subject) -> Resu
     merge::merged(text, &fragment)
 }
 
-/// What can go wrong, as lines that patch passes over.
+/// Risks, as lines that patch passes over.
 fn risks_of(audit: &Audit, finding: &Finding) -> Vec<String> {
     let notes = notes(audit, finding).into_iter().skip(1);
     notes.map(|risk| format!("# {}: {risk}\n", finding.rule.id)).collect()

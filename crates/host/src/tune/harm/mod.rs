@@ -47,7 +47,7 @@ pub(super) fn harm(audit: &Audit, finding: &Finding) -> Option<String> {
     })
 }
 
-/// What can go wrong with a finding's interfaces on this machine: one through which somebody may be connected loses its link or its address.
+/// Risks for a finding's interfaces on this machine: one through which somebody may be connected loses its link or its address.
 pub(super) fn risks_here(audit: &Audit, finding: &Finding) -> Vec<String> {
     let remedy = &finding.rule.remedy;
     let takes_addresses = remedy.write.iter().any(|write| write.to.contains("/conf/{nic}/"));

@@ -46,7 +46,7 @@ const NAMES: [&str; 35] = [
     "ctr.capabilities",
     // Capabilities that a compose file adds, as they stand there.
     "ctr.added",
-    // Whether a compose file has limits of it below `deploy.resources`.
+    // True where a compose file has limits of it below `deploy.resources`.
     "ctr.deploy-limits",
     // The network mode of a compose file, as it stands there; empty: none.
     "ctr.network-mode",
@@ -71,7 +71,7 @@ const NAMES: [&str; 35] = [
     // Whether memory is reclaimed above a soft limit.
     "ctr.memory-high",
     "ctr.oom-score",
-    // Whether a bundle sets files of control groups of version 2.
+    // True where a bundle sets files of control groups of version 2.
     "ctr.unified",
     // Pages of huge page memory it asks for: `1Gi`, `2Mi`; empty: none.
     "ctr.hugepages",

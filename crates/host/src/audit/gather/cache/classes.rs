@@ -12,7 +12,7 @@ use crate::cpu;
 use crate::error::HostError;
 use crate::reader::Reader;
 
-/// Which class of service a CPU has, in its upper half (IA32_PQR_ASSOC; AMD's has the same number).
+/// The class of service of a CPU, in the upper half (IA32_PQR_ASSOC; AMD's has the same number).
 const CLASS_OF_CPU: u64 = 0xc8f;
 /// First of the registers with the masks of the L3 cache (IA32_L3_MASK_0), one for each class of service.
 pub(super) const L3_MASKS: u64 = 0xc90;

@@ -114,7 +114,7 @@ fn limits(reader: &Reader, resource: &str) -> Result<Limits, HostError> {
     })
 }
 
-/// Whether masks may have gaps. Kernels before 6.7 do not say so: AMD's may (Linux 6.12: arch/x86/kernel/cpu/resctrl/core.c,
+/// True where masks may have gaps. Kernels before 6.7 do not say so: AMD's may (Linux 6.12: arch/x86/kernel/cpu/resctrl/core.c,
 /// rdt_init_res_defs_amd).
 fn is_sparse(reader: &Reader, folder: &str) -> Result<bool, HostError> {
     match reader.line(&format!("{folder}/sparse_masks")) {

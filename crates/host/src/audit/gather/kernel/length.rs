@@ -57,7 +57,7 @@ fn short_of(reader: &Reader) -> Result<usize, Unknown> {
     let wanted = wanted.trim_matches(['"', '\'']);
     let environment = GRUB_ENVIRONMENT.iter().find_map(|path| reader.text(path).ok());
     let environment = environment.ok_or_else(|| Unknown::absent("there is no environment of GRUB"))?;
-    // What is free is filled up with #, at the end.
+    // GRUB fills up free bytes with #, at the end.
     let lines = environment.trim_end_matches(['#', '\n']).lines();
     let others: usize = lines
         .filter(|line| !line.starts_with(VARIABLE))

@@ -1,4 +1,4 @@
-//! Whether the memory corrects errors, as the firmware says (SMBIOS 3.7, section 7.17: Physical Memory Array).
+//! Correction of errors by the memory, as the firmware describes it (SMBIOS 3.7, section 7.17: Physical Memory Array).
 
 use std::fs;
 

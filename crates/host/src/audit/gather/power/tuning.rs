@@ -73,7 +73,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     );
 }
 
-/// Whether a profile is made for real time: by its name, by one that it includes, or by the CPUs that it sets aside.
+/// True where a profile is made for real time: by its name, by one that it includes, or by the CPUs that it sets aside.
 fn is_real_time(reader: &Reader, profile: &str) -> Result<bool, Unknown> {
     let own = own_files(reader, profile)?;
     let names = with_included(profile, &own);
