@@ -25,9 +25,12 @@ from tuned.profiles import Loader, Locator, Merger, Factory
 from tuned.profiles.variables import Variables
 
 with tempfile.TemporaryDirectory() as folder:
-    os.mkdir(folder + "/triptime")
-    with open(folder + "/triptime/tuned.conf", "w") as file:
-        file.write(sys.stdin.read())
+    text = sys.stdin.read()
+    included = [line.partition("=")[2].split(",") for line in text.splitlines() if line.startswith("include=")]
+    for name, content in [("triptime", text)] + [(name, "[main]\n") for name in sum(included, [])]:
+        os.mkdir(f"{folder}/{name}")
+        with open(f"{folder}/{name}/tuned.conf", "w") as file:
+            file.write(content)
     profile = Loader(Locator([folder]), Factory(), Merger(), None, Variables()).load("triptime")
 for name, unit in profile.units.items():
     module = importlib.import_module("tuned.plugins.plugin_" + unit.type)
