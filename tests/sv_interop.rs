@@ -107,11 +107,15 @@ fn subscribed(test: &str, engine: &str) {
     // The peer's stream ends before the subscriber does: what was due from then on is lost, and told apart.
     let events = document["events"].as_array().expect("events");
     let texts = events.iter().filter_map(|event| event["text"].as_str());
-    let stopped = texts.filter(|text| text.starts_with("PEER: stopped "));
-    let after_its_end: u64 = stopped.map(|text| number_after(text, "before the end: ")).sum();
-    assert!(after_its_end > 0, "{events:?}");
-    let missed = number_before(&supervised, " missed");
-    assert_eq!(spacing["lost"], missed + after_its_end, "{supervised}");
+    let stopped: Vec<&str> = texts.filter(|text| text.starts_with("PEER: stopped ")).collect();
+    assert!(!stopped.is_empty(), "{events:?}");
+    // A machine that stands still again and again lets the peer send at no rate.
+    if !stopped.iter().any(|text| text.contains("its rate is not known")) {
+        let after_its_end: u64 = stopped.iter().map(|text| number_after(text, "before the end: ")).sum();
+        assert!(after_its_end > 0, "{events:?}");
+        let missed = number_before(&supervised, " missed");
+        assert_eq!(spacing["lost"], missed + after_its_end, "{supervised}");
+    }
     assert_eq!((&spacing["duplicate"], &spacing["reordered"]), (&0.into(), &0.into()));
 }
 
