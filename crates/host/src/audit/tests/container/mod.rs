@@ -1,10 +1,12 @@
-//! Rules of containers, on definitions before and after their authors' own changes, and on the container one is in.
+//! Rules of containers, on definitions before and after their authors' own changes.
+
+mod inside;
+mod named;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::tree::{finding, outcome, tree};
-use crate::audit::check_definitions;
+use super::tree::{outcome, tree};
 use crate::audit::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::audit::parameters::Parameters;
 
@@ -225,19 +227,6 @@ fn the_cpus_of_a_pod_are_the_node_s_matter() {
     assert_eq!(says("pod.yaml", "kubevirt-rt-vm", &[]), NotApplicable);
 }
 
-#[test]
-fn two_containers_on_one_cpu_fail_both() {
-    let (one, other) = (file("docker-inspect.json"), file("relay.container"));
-    let both = naming(&[one.to_str().expect("a path"), other.to_str().expect("a path")]);
-    let found = finding(&tree(&HOST), &both, "ctr-cpuset");
-    let parts: Vec<(&str, Outcome)> = found
-        .parts
-        .iter()
-        .map(|part| (part.part.as_str(), part.outcome))
-        .collect();
-    assert_eq!(parts, [("vpc", Fail), ("relay", Fail)]);
-}
-
 /// Docker appends what is added, Kubernetes drops last, podman refuses.
 #[test]
 fn a_capability_on_both_sides_goes_by_the_order_of_its_runtime() {
@@ -293,35 +282,6 @@ fn annotations_of_crio_count_with_a_runtime_class_and_take_true_for_disable() {
 }
 
 #[test]
-fn what_cannot_be_read_is_unknown_and_never_a_pass() {
-    for broken in ["{", "a: [", "kind: Podd", ""] {
-        let folder = tempfile::tempdir().expect("a directory");
-        let path = folder.path().join("x.yaml");
-        fs::write(&path, broken).expect("a file");
-        for id in [
-            "ctr-cpuset",
-            "ctr-no-cpu-quota",
-            "ctr-capabilities",
-            "k8s-rt-pod",
-            "kubevirt-rt-vm",
-        ] {
-            assert_eq!(of_path(&path, id), Unknown, "{broken:?}: {id}");
-        }
-    }
-    assert_eq!(of_path(Path::new("/nowhere/at/all"), "ctr-cpuset"), Unknown);
-}
-
-#[test]
-fn a_container_is_found_by_its_id() {
-    let bundle = fs::read_to_string(file("config.json")).expect("a bundle");
-    let place = "run/containerd/io.containerd.runtime.v2.task/moby/0123456789abcdef/config.json";
-    let host = tree(&[&HOST[..], &[(place, bundle.as_str())]].concat());
-    assert_eq!(outcome(&host, &naming(&["01234567"]), "ctr-capabilities"), Pass);
-    assert_eq!(outcome(&host, &naming(&["fedcba98"]), "ctr-capabilities"), Unknown);
-    assert_eq!(outcome(&host, &naming(&["../../etc"]), "ctr-capabilities"), Unknown);
-}
-
-#[test]
 fn a_class_of_cache_allocation_counts_by_cpu_or_by_name() {
     let with = |cpus| {
         [
@@ -356,162 +316,4 @@ fn a_node_gives_whole_cpus_away_by_the_static_policy() {
     assert_eq!(of("kind: Other\ncpuManagerPolicy: static\n"), Unknown);
     assert_eq!(of("a: [\n"), Unknown);
     assert_eq!(outcome(&tree(&HOST), &naming(&[]), "k8s-node"), NotApplicable);
-}
-
-/// The inside of a container, as podman makes it on control groups of version 2.
-fn inside(changes: &[(&str, &str)]) -> tempfile::TempDir {
-    let stat = "9 1 0:24 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n1 0 0:30 / / rw - overlay overlay rw\n";
-    let limits = "Limit  Soft Limit  Hard Limit  Units\nMax locked memory  unlimited  unlimited  bytes\nMax realtime priority  0  0\n";
-    let files = [
-        ("proc/1/comm", "relay\n"),
-        ("proc/self/mountinfo", stat),
-        ("proc/self/cgroup", "0::/\n"),
-        (
-            "proc/self/status",
-            "CapEff:\t0000000000804000\nCpus_allowed_list:\t4-7\n",
-        ),
-        ("proc/self/limits", limits),
-        ("proc/self/oom_score_adj", "-900\n"),
-        ("proc/sys/kernel/osrelease", "6.12.0\n"),
-        ("run/.containerenv", "\n"),
-        ("sys/devices/system/cpu/online", "0-7\n"),
-        ("sys/fs/cgroup/cpu.max", "max 100000\n"),
-        ("sys/fs/cgroup/memory.max", "max\n"),
-        ("sys/fs/cgroup/memory.high", "max\n"),
-        ("sys/fs/cgroup/memory.swap.max", "0\n"),
-        ("sys/class/net/eth0/ifindex", "2\n"),
-        ("sys/class/net/eth0/iflink", "7\n"),
-        (".answers/macvlans", "[eth0]\n"),
-    ];
-    tree(&[&files[..], changes].concat())
-}
-
-#[test]
-fn the_container_one_is_in_is_asked_from_inside() {
-    for (id, path, text) in [
-        (
-            "ctr-cpuset",
-            "proc/self/status",
-            "CapEff:\t0000000000804000\nCpus_allowed_list:\t0-7\n",
-        ),
-        ("ctr-no-cpu-quota", "sys/fs/cgroup/cpu.max", "50000 100000\n"),
-        (
-            "ctr-capabilities",
-            "proc/self/status",
-            "CapEff:\t0000000000004000\nCpus_allowed_list:\t4-7\n",
-        ),
-        (
-            "ctr-rt-works",
-            "proc/self/status",
-            "CapEff:\t0000000000004000\nCpus_allowed_list:\t4-7\n",
-        ),
-        ("ctr-network-path", ".answers/macvlans", "[eth1]\n"),
-        ("ctr-no-time-daemon", "proc/7/comm", "chronyd\n"),
-        ("ctr-memory-limits", "sys/fs/cgroup/memory.high", "1000000\n"),
-    ] {
-        assert_eq!(outcome(&inside(&[]), &naming(&[]), id), Pass, "{id}");
-        assert_eq!(outcome(&inside(&[(path, text)]), &naming(&[]), id), Fail, "{id}");
-        let garbage = outcome(&inside(&[(path, "\u{1}")]), &naming(&[]), id);
-        assert!(garbage != Pass || path.contains("comm"), "{id}: {garbage:?}");
-    }
-}
-
-#[test]
-fn memory_of_control_groups_of_version_1() {
-    let mounts =
-        "9 1 0:24 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n1 0 0:30 / / rw - overlay overlay rw\n";
-    let none = "9223372036854771712\n";
-    let areas = "Filename\tType\tSize\tUsed\tPriority\n/dev/sda2\tpartition\t1\t0\t-2\n";
-    let of = |limit: &str, with_swap: Option<&str>, soft: &str, swaps: &str| {
-        let mut files = vec![
-            ("proc/self/mountinfo", mounts),
-            ("proc/self/cgroup", "4:memory:/docker/x\n"),
-            ("proc/swaps", swaps),
-            ("sys/fs/cgroup/memory/memory.limit_in_bytes", none),
-            ("sys/fs/cgroup/memory/memory.memsw.limit_in_bytes", none),
-            ("sys/fs/cgroup/memory/memory.soft_limit_in_bytes", none),
-            ("sys/fs/cgroup/memory/docker/memory.limit_in_bytes", none),
-            ("sys/fs/cgroup/memory/docker/memory.memsw.limit_in_bytes", none),
-            ("sys/fs/cgroup/memory/docker/memory.soft_limit_in_bytes", none),
-            ("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", limit),
-            ("sys/fs/cgroup/memory/docker/x/memory.soft_limit_in_bytes", soft),
-        ];
-        files.extend(with_swap.map(|text| ("sys/fs/cgroup/memory/docker/x/memory.memsw.limit_in_bytes", text)));
-        let found = finding(&inside(&files), &naming(&[]), "ctr-memory-limits");
-        (found.outcome, found.live_text())
-    };
-    let limit = "4294967296\n";
-    let (outcome, live) = of(limit, Some(limit), none, "Filename\tType\n");
-    assert_eq!(outcome, Pass, "{live}");
-    assert!(live.contains("memory 4294967296"), "{live}");
-    assert_eq!(of(limit, Some("8589934592\n"), none, areas).0, Fail);
-    assert_eq!(of(limit, None, none, areas).0, Fail, "swap is not accounted");
-    assert_eq!(of(none, Some(none), none, areas).0, Fail);
-    assert_eq!(
-        of(limit, Some(limit), none, areas).0,
-        Unknown,
-        "the kernel may still swap"
-    );
-    assert_eq!(of(limit, Some(limit), "1000000\n", "Filename\tType\n").0, Fail);
-    assert_eq!(of("garbage\n", Some(limit), none, areas).0, Unknown);
-    assert_eq!(of(limit, Some(limit), "\n", "Filename\tType\n").0, Unknown);
-}
-
-#[test]
-fn a_real_time_priority_that_was_refused_is_worth_more_than_capabilities() {
-    let tried = |answer| outcome(&inside(&[(".answers/fifo", answer)]), &naming(&[]), "ctr-rt-works");
-    assert_eq!(tried("granted\n"), Pass);
-    assert_eq!(tried("refused\n"), Fail);
-}
-
-#[test]
-fn containers_of_one_name_are_two() {
-    let (good, folder) = (file("docker-inspect.json"), tempfile::tempdir().expect("a directory"));
-    let other = folder.path().join("docker-inspect.json");
-    let text = fs::read_to_string(&good).expect("a definition");
-    fs::write(&other, text.replace("\"4-7\"", "\"\"")).expect("a file");
-    let both = naming(&[good.to_str().expect("a path"), other.to_str().expect("a path")]);
-    let found = finding(&tree(&HOST), &both, "ctr-cpuset");
-    let parts: Vec<(&str, Outcome)> = found
-        .parts
-        .iter()
-        .map(|part| (part.part.as_str(), part.outcome))
-        .collect();
-    assert_eq!(parts, [("vpc", Pass), ("vpc (2)", Fail)]);
-}
-
-#[test]
-fn files_that_are_no_definitions_are_refused_with_the_place() {
-    let folder = tempfile::tempdir().expect("a directory");
-    for (name, text, place) in [
-        ("pod.yaml", "kind: Pod\nspec: [unclosed\n", "line 3"),
-        ("compose.yaml", "services:\n  relay:\n\tcpus: 2\n", "line 3"),
-        ("inspect.json", "[\n {\"HostConfig\": }]\n", "line 2"),
-        ("relay.container", "[Container]\nImage=a\nCpus 3\n", "line 3"),
-        ("other.yaml", "a: 1\n", "neither an OCI bundle"),
-        ("empty.yaml", "", "defines no container"),
-    ] {
-        let path = folder.path().join(name);
-        fs::write(&path, text).expect("a file");
-        let path = path.to_str().expect("a path");
-        let error = check_definitions(&naming(&[path])).expect_err(name);
-        assert!(error.starts_with(path) && error.contains(place), "{error}");
-    }
-    assert!(check_definitions(&naming(&["./no-such.yaml"])).is_err());
-    assert_eq!(check_definitions(&naming(&["0123456789ab"])), Ok(()), "an id");
-    for good in [
-        "abb-after.yaml",
-        "config.json",
-        "docker-inspect.json",
-        "pod.yaml",
-        "relay.container",
-        "vmi.yaml",
-    ] {
-        let path = file(good);
-        assert_eq!(
-            check_definitions(&naming(&[path.to_str().expect("a path")])),
-            Ok(()),
-            "{good}"
-        );
-    }
 }
