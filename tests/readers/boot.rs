@@ -1,7 +1,8 @@
 //! Settings that are read at boot: kernel arguments by GRUB, options of modules by modprobe, settings of the kernel by systemd-sysctl and sysctl.
 
-use super::{apart, can_read, copied, emitted, folder, host, said, written};
+use super::{apart, can_read, copied, emitted, folder, host, said, text, written};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -79,41 +80,109 @@ fn grub_starts_the_kernel_with_every_argument() {
     }
 }
 
+/// Files of a host whose guest gets a card, with KVM and the processor's graphics as they come.
+const GUESTS: [(&str, &str); 11] = [
+    ("proc/consoles", "ttyS0                -W- (EC   a)    4:64\n"),
+    (
+        "proc/net/route",
+        "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n",
+    ),
+    ("sys/module/kvm/parameters/halt_poll_ns", "200000\n"),
+    ("sys/module/kvm/parameters/kvmclock_periodic_sync", "Y\n"),
+    ("sys/module/kvm_intel/parameters/ple_gap", "128\n"),
+    ("sys/class/drm/card7-DP-1/status", "connected\n"),
+    ("sys/class/drm/card7/device/x", ""),
+    ("sys/bus/pci/drivers/igb/x", ""),
+    ("sys/bus/pci/drivers/xe/x", ""),
+    ("sys/bus/pci/devices/0000:f3:00.0/vendor", "0x8086\n"),
+    ("sys/bus/pci/devices/0000:f3:00.0/device", "0x1533\n"),
+];
+const DOMAIN: &str = "<domain type='kvm'><name>relay</name><memory unit='GiB'>1</memory><vcpu>1</vcpu><devices><hostdev mode='subsystem' \
+    type='pci' managed='no'><source><address domain='0x0000' bus='0xf3' slot='0x00' function='0x0'/></source></hostdev></devices></domain>";
+
+/// Lines for modprobe of a host with guests.
+fn module_options() -> String {
+    let tree = copied(&host("debian-untuned"));
+    for (path, text) in GUESTS {
+        written(tree.path(), path, text);
+    }
+    for (device, driver) in [
+        ("bus/pci/devices/0000:f3:00.0", "../../drivers/igb"),
+        ("class/drm/card7/device", "../../../../bus/pci/drivers/xe"),
+    ] {
+        symlink(driver, tree.path().join("sys").join(device).join("driver")).expect("a link");
+    }
+    let domain = written(tree.path(), "relay.xml", DOMAIN);
+    emitted(tree.path(), &["--domain", text(&domain)], "modprobe")
+}
+
+/// The words of modprobe, with these settings in the place of the machine's.
+fn modprobe(folder: &Path, settings: &str, words: &[&str]) -> String {
+    written(folder, "conf/90-triptime.conf", settings);
+    let mut command = Command::new("modprobe");
+    said(
+        &command
+            .current_dir(folder)
+            .args(["-C", "conf"])
+            .args(words)
+            .output()
+            .expect("modprobe starts"),
+    )
+}
+
 #[test]
 fn modprobe_keeps_every_line() {
     let test = "modprobe_keeps_every_line";
     if !can_read(test, "modprobe", "kmod") {
         return;
     }
-    // Two of a guest: as it is, and with another idle driver's loop on.
-    for value in ["200000", "50000"] {
-        let (own, tree) = (folder(), copied(&host("vmware-guest")));
-        written(
-            tree.path(),
-            "sys/module/haltpoll/parameters/guest_halt_poll_ns",
-            &format!("{value}\n"),
+    let (own, lines) = (folder(), module_options());
+    let said = modprobe(own.path(), &lines, &["--showconfig"]);
+    assert!(!said.contains("ERROR"), "{said}");
+    let settings: Vec<&str> = lines.lines().filter(|line| !line.starts_with('#')).collect();
+    for wanted in ["options kvm ", "options vfio-pci ", "softdep igb ", "blacklist xe"] {
+        assert!(
+            settings.iter().any(|line| line.starts_with(wanted)),
+            "{wanted}: {lines}"
         );
-        let lines = emitted(tree.path(), &[], "modprobe");
-        let shown = |file: &str| {
-            written(own.path(), "conf/90-triptime.conf", file);
-            let mut command = Command::new("modprobe");
-            said(
-                &command
-                    .args(["--showconfig", "-C"])
-                    .arg(own.path().join("conf"))
-                    .output()
-                    .expect("modprobe starts"),
-            )
-        };
-        let said = shown(&lines);
-        assert!(!said.contains("ERROR"), "{said}");
-        let settings: Vec<&str> = lines.lines().filter(|line| !line.starts_with('#')).collect();
-        assert!(!settings.is_empty());
-        for line in settings {
-            assert!(said.lines().any(|shown| shown == line), "{line}: {said}");
-        }
-        assert!(shown(&lines.replace("options ", "option ")).contains("ignoring bad line"));
     }
+    for line in settings {
+        // modprobe takes `-` and `_` in a module's name for the same.
+        let is_it = |shown: &str| shown.replace('-', "_") == line.replace('-', "_");
+        assert!(said.lines().any(is_it), "{line}: {said}");
+    }
+    let wrong = lines.replace("options ", "option ");
+    assert!(modprobe(own.path(), &wrong, &["--showconfig"]).contains("ignoring bad line"));
+}
+
+/// Modules without contents, in the order and with the options that modprobe gives them.
+#[test]
+fn modprobe_loads_what_takes_a_card_before_its_driver_and_no_graphics() {
+    let test = "modprobe_loads_what_takes_a_card_before_its_driver_and_no_graphics";
+    if !can_read(test, "depmod", "kmod") || !can_read(test, "gcc", "gcc") {
+        return;
+    }
+    let (own, lines) = (folder(), module_options());
+    let make = "mkdir -p lib/modules/6.12.0; for m in igb vfio-pci kvm xe; do gcc -c -x c /dev/null -o lib/modules/6.12.0/$m.ko; done; \
+                depmod -b . 6.12.0";
+    let made = Command::new("sh")
+        .args(["-ec", make])
+        .current_dir(own.path())
+        .output()
+        .expect("sh starts");
+    assert!(made.status.success(), "{}", said(&made));
+    let loads = |module: &str| {
+        let words = ["-d", ".", "-S", "6.12.0", "--use-blacklist", "--show-depends", module];
+        let said = modprobe(own.path(), &lines, &words);
+        let names = said
+            .lines()
+            .map(|line| line.rsplit('/').next().unwrap_or(line).trim().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(loads("igb"), ["vfio-pci.ko ids=8086:1533", "igb.ko"]);
+    assert_eq!(loads("xe"), Vec::<String>::new());
+    let kvm = loads("kvm").concat();
+    assert!(kvm.starts_with("kvm.ko ") && kvm.contains("halt_poll_ns=0"), "{kvm}");
 }
 
 /// Reads settings into a copy of a tree, which stands where the kernel's are.

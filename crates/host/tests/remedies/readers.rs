@@ -26,6 +26,7 @@ impl Twin {
                 }
                 "tuned" => self.profile(text),
                 "udev" => self.rules(text),
+                "modprobe" => self.modules(text),
                 _ => {
                     let masked = text.lines().filter_map(|line| line.strip_prefix("systemctl mask "));
                     masked.for_each(|unit| self.mask(unit));
@@ -36,7 +37,7 @@ impl Twin {
     }
 
     /// Writes a file of the kernel that is there, as all these readers do.
-    fn set(&self, path: &str, value: &str) {
+    pub(super) fn set(&self, path: &str, value: &str) {
         let operation = Operation::write(path, value);
         let choice = self.choice(&operation);
         let machine = Machine::at(&self.root());

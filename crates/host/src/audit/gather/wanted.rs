@@ -41,6 +41,8 @@ pub(super) fn gather(reader: &Reader, _: &Parameters, facts: &mut Facts) {
         part.set("dom.host-devices-carrying", carrying);
         let ids = ids(reader, part);
         part.set("dom.host-device-ids", ids);
+        let softdeps = softdeps(reader, part);
+        part.set("dom.host-device-softdeps", softdeps);
     }
 }
 
@@ -67,9 +69,7 @@ fn carriers(reader: &Reader) -> Result<Vec<String>, Unknown> {
 
 /// The devices of a domain that carry a connection to this machine, themselves or as the physical function below, each with its interface.
 fn carrying(reader: &Reader, part: &Subject, carriers: &Result<Vec<String>, Unknown>) -> Result<Vec<String>, Unknown> {
-    let Ok(Value::List(passed)) = Facts::default().get(Some(part), "dom.host-devices") else {
-        return Err(Unknown::unclear("which devices the domain gets is not known"));
-    };
+    let passed = passed(part)?;
     if passed.is_empty() {
         return Ok(Vec::new());
     }
@@ -128,9 +128,7 @@ fn is_address(step: &str) -> bool {
 
 /// Vendor and device numbers of what a domain gets, for vfio-pci. It takes every device of such numbers, so the host may have no other.
 fn ids(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
-    let Ok(Value::List(passed)) = Facts::default().get(Some(part), "dom.host-devices") else {
-        return Err(Unknown::unclear("which devices the domain gets is not known"));
-    };
+    let passed = passed(part)?;
     let mut found: Vec<String> = Vec::new();
     for address in &passed {
         let own = id(reader, address)?;
@@ -150,6 +148,35 @@ fn ids(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
     match found.is_empty() {
         true => Err(Unknown::absent("no device is passed")),
         false => Ok(found.join(",")),
+    }
+}
+
+/// Lines that load vfio-pci before the drivers that now hold what a domain gets: whichever is loaded first takes the device.
+fn softdeps(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
+    let mut lines = Vec::new();
+    for address in passed(part)? {
+        let driver = match reader.target(&format!("{PCI}/{address}/driver")) {
+            Ok(place) => place.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            Err(error) if error.is_absent() => continue,
+            Err(error) => return Err(unclear(error)),
+        };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        match driver.chars().all(is_plain) {
+            true if driver.contains("vfio") => {}
+            true => lines.push(format!("softdep {driver} pre: vfio-pci\n")),
+            false => return Err(Unknown::unclear(format!("{driver:?} is no name of a module"))),
+        }
+    }
+    lines.sort();
+    lines.dedup();
+    Ok(lines.concat())
+}
+
+/// The PCI devices that a domain gets.
+fn passed(part: &Subject) -> Result<Vec<String>, Unknown> {
+    match Facts::default().get(Some(part), "dom.host-devices") {
+        Ok(Value::List(passed)) => Ok(passed),
+        _ => Err(Unknown::unclear("which devices the domain gets is not known")),
     }
 }
 

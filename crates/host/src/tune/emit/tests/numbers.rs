@@ -27,11 +27,12 @@ fn host_of_domain(release: &str, devices: &[&str]) -> (TempDir, Parameters) {
     for file in ["nr_hugepages", "free_hugepages"] {
         write(format!("sys/kernel/mm/hugepages/hugepages-1048576kB/{file}"), "0\n");
     }
+    write("sys/bus/pci/drivers/igb/x".to_owned(), "");
     for device in devices {
         let place = format!("sys/bus/pci/devices/{device}");
         write(format!("{place}/vendor"), "0x8086\n");
         write(format!("{place}/device"), "0x1533\n");
-        std::os::unix::fs::symlink("../igb", root.path().join(place).join("driver")).expect("a link");
+        std::os::unix::fs::symlink("../../drivers/igb", root.path().join(place).join("driver")).expect("a link");
     }
     write(
         "relay.xml".to_owned(),
@@ -75,7 +76,8 @@ fn numbers_of_this_machine_are_filled_in_or_the_setting_is_refused() {
         "{arguments}"
     );
     let options = emitted(&root, &told, "vfio-bound", "modprobe").expect("options");
-    assert!(options.ends_with("options vfio-pci ids=8086:1533\n"), "{options}");
+    let lines = "options vfio-pci ids=8086:1533\nsoftdep igb pre: vfio-pci\n";
+    assert!(options.ends_with(lines), "{options}");
     let mask = emitted(&root, &told, "workqueue-cpumask", "kernel-args").expect("arguments");
     assert!(mask.starts_with("workqueue.unbound_cpus=0-3\n"), "{mask}");
 
