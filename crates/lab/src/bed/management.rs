@@ -11,8 +11,8 @@
 use super::kernel::{BRIDGE, bridge_up, bridged, bring_up, join};
 use super::names::{TEST_SET_IF, management_if, management_port};
 use super::{Bed, BedError, EndInterface};
-use crate::load::Way;
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use sys::link::{add_address, local_mac, set_master, set_up};
 use sys::netns::NetNs;
 use sys::tap::Tap;
@@ -46,6 +46,23 @@ struct Device {
     address: Ipv4Addr,
     /// Whether a guest has it.
     is_card: bool,
+}
+
+/// The way from the station of a management network to a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// The station's network namespace.
+    pub namespace: PathBuf,
+    /// Its interface there.
+    pub interface: String,
+    /// Its address.
+    pub from: Ipv4Addr,
+    /// Address of the device.
+    pub to: Ipv4Addr,
+    /// Address of the device's card.
+    pub to_mac: [u8; 6],
+    /// What answers, in words: `dut0`.
+    pub who: String,
 }
 
 /// A second card of a guest.

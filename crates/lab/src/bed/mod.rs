@@ -15,6 +15,7 @@
 
 mod ends;
 mod entry;
+mod faulty;
 mod guests;
 mod interface;
 mod kernel;
@@ -26,15 +27,16 @@ mod tap;
 pub(crate) mod vswitch;
 
 pub(crate) use ends::Seat;
+pub use faulty::FaultBed;
 pub(crate) use guests::tap_of_guest;
 pub use interface::{Card, DeviceEnd};
 pub(crate) use interface::{EndInterface, named};
-pub use management::{Management, SecondCard};
+pub use management::{Management, SecondCard, Way};
 pub use names::{DEVICE_IF, End, TEST_SET_IF};
 pub use network::Network;
 pub(crate) use ports::{Stands, behind, mac_on, that_is_up};
 
-use crate::fault::{FaultBed, Faults, Wire};
+use crate::fault::{Faults, Wire};
 use entry::{Entry, over_taps};
 use model::Fact;
 use probes::{Directions, Need, NicStamps, Port, ProbeError};

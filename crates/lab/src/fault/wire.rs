@@ -70,7 +70,7 @@ struct Shared {
 
 impl Wire {
     /// Starts the thread.
-    pub(super) fn start(test_set: Tap, device: Tap, faults: Faults) -> Result<Self, SysError> {
+    pub(crate) fn start(test_set: Tap, device: Tap, faults: Faults) -> Result<Self, SysError> {
         let shared = Arc::new(Shared {
             to_device: Mutex::new(Lane::new(faults.to_device, faults.seed)),
             // Another seed, so that the two directions do not choose alike.

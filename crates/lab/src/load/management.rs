@@ -4,9 +4,9 @@ use super::error::{AmountError, LoadError};
 use super::kind::{ThreadLoad, check_bytes, check_range};
 use super::settings::size_text;
 use super::workers::{Turn, Workers, in_turn};
+use crate::bed::Way;
 use serde::Deserialize;
-use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions, TxBatch};
@@ -66,23 +66,6 @@ impl std::fmt::Display for Rate {
             Self::Most => f.write_str("as many frames as a thread sends"),
         }
     }
-}
-
-/// The way from the station of a management network to a device.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
-    /// The station's network namespace.
-    pub namespace: PathBuf,
-    /// Its interface there.
-    pub interface: String,
-    /// Its address.
-    pub from: Ipv4Addr,
-    /// Address of the device.
-    pub to: Ipv4Addr,
-    /// Address of the device's card.
-    pub to_mac: [u8; 6],
-    /// What answers, in words: `dut0`.
-    pub who: String,
 }
 
 /// A thread that sends requests to one device, and counts what comes back.

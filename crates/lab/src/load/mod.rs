@@ -41,7 +41,7 @@ pub use cache::CacheLoad;
 pub use disk::{DiskLoad, DiskMode};
 pub use error::{AmountError, LoadError};
 pub use hackbench::HackbenchLoad;
-pub use management::{ManagementLoad, Rate, Way};
+pub use management::{ManagementLoad, Rate};
 pub use memory::{Access, MemoryLoad};
 pub use messages::Over;
 pub use packets::PacketLoad;

@@ -1,8 +1,9 @@
 //! A management network: every request is answered by the kernel of the device, and silence is told.
 
 use crate::support::{alone, has_network, last_cpu, on, wait_until};
+use lab::bed::Way;
 use lab::bed::{Bed, Management, Network};
-use lab::load::{Load, LoadKind, ManagementLoad, Rate, Way};
+use lab::load::{Load, LoadKind, ManagementLoad, Rate};
 use lab::loads::Loads;
 use model::{Event, EventKind, RunInfo, RunState};
 use run::{Events, Recorder, RecorderOptions, Stop};

@@ -1,7 +1,7 @@
 //! What these tests share: a bed with a journal of its frames, and a run file.
 
-use lab::bed::End;
-use lab::fault::{Direction, FaultBed, Faults, Observer, Rule, Side};
+use lab::bed::{End, FaultBed};
+use lab::fault::{Direction, Faults, Observer, Rule, Side};
 use model::{Counters, Event, RunInfo, RunState};
 use run::{Recorder, RecorderOptions, Stop};
 use std::collections::BTreeSet;

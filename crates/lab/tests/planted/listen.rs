@@ -1,8 +1,8 @@
 //! Paced streams over the faulty wire.
 
 use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port, wait_until};
-use lab::bed::End;
-use lab::fault::{Direction, Fault, FaultBed, Rule, Side, Which};
+use lab::bed::{End, FaultBed};
+use lab::fault::{Direction, Fault, Rule, Side, Which};
 use model::Counters;
 use probes::listen::{ListenConfig, Listening, port_options};
 use probes::talk::{self, TalkConfig};

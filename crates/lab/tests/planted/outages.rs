@@ -3,8 +3,8 @@
 use crate::bench::{Recorded, can_run, wait_until};
 use crate::samples::{RATE, Subscriber, rule, smp_cnt};
 use crate::subscribe_ends::publish_for;
-use lab::bed::End;
-use lab::fault::{Direction, Fault, FaultBed, Faults, Rule, Side, Which};
+use lab::bed::{End, FaultBed};
+use lab::fault::{Direction, Fault, Faults, Rule, Side, Which};
 use model::Counters;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};

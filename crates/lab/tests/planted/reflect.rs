@@ -1,8 +1,8 @@
 //! Round trips over the faulty wire.
 
 use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port};
-use lab::bed::End;
-use lab::fault::{Direction, Fault, FaultBed, Rule, Side, Which};
+use lab::bed::{End, FaultBed};
+use lab::fault::{Direction, Fault, Rule, Side, Which};
 use model::Counters;
 use probes::copier::{self, CaptureSpec, Extent};
 use probes::reflect::{ReflectConfig, Role, port_options};

@@ -1,8 +1,8 @@
 //! Sampled values through the faulty wire: who sends, who receives, and what is to be counted.
 
 use crate::bench::{Counted, Journal, Recorded, Run, port, wait_until};
-use lab::bed::End;
-use lab::fault::{Direction, Fault, FaultBed, Rule, Side, Which};
+use lab::bed::{End, FaultBed};
+use lab::fault::{Direction, Fault, Rule, Side, Which};
 use model::Counters;
 use probes::subscribe::{ClockRelation, SubscribeConfig, Subscription, port_options};
 use probes::{Probe, SenderEnd, publish};

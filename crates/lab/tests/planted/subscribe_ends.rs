@@ -2,8 +2,8 @@
 
 use crate::bench::{Counted, Journal, Run, bed, can_run, port, wait_until};
 use crate::samples::{RATE, Sender, Subscriber, assert_counted, rule, smp_cnt};
-use lab::bed::End;
-use lab::fault::{Direction, Fault, FaultBed, Side, Which};
+use lab::bed::{End, FaultBed};
+use lab::fault::{Direction, Fault, Side, Which};
 use probes::Probe;
 use probes::publish::{self, PublishConfig};
 use std::time::Duration;
