@@ -154,7 +154,7 @@ impl From<SessionError> for Failure {
             SessionError::Memory(why) => Self::CouldNotMeasure(why),
             SessionError::Place(error) => error.into(),
             SessionError::Load(error) => error.into(),
-            SessionError::Plan(error) => error.into(),
+            SessionError::Wrong(why) => Self::Usage(why),
             SessionError::Trace(error) => error.into(),
         }
     }

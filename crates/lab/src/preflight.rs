@@ -2,6 +2,7 @@
 
 use host::Host;
 use host::nic::{self, Measurement};
+use probes::Rest;
 use sys::packet::Listener;
 use units::CpuList;
 
@@ -67,12 +68,25 @@ fn clones_ours(other: &Listener) -> bool {
 }
 
 fn throttling(intent: &Intent) -> Option<String> {
-    let rests = crate::plan::rest();
+    let rests = rest();
     (intent.spins_without_rest && rests.is_on()).then(|| {
         "a real-time thread will spin without rests, and the kernel will take its CPU away for some 50 ms of each second: \
          leave out --no-rest, or set kernel.sched_rt_runtime_us to -1"
             .to_owned()
     })
+}
+
+/// Pauses that this kernel's real-time throttling asks for, and the budget of the control group where that is less. Where it cannot be read, the kernel's defaults are assumed.
+pub fn rest() -> Rest {
+    let host = Host::live();
+    let all = host.rt_runtime().ok();
+    let of_group = host.group_rt_runtime().ok().flatten();
+    let limited = [all, of_group].into_iter().flatten().filter(|rt| !rt.is_unlimited());
+    let least = limited.min_by_key(|rt| u64::try_from(rt.runtime_us).unwrap_or(0) * 1_000_000 / rt.period_us.max(1));
+    let (runtime_us, period_us) = least.or(all).map_or((950_000, 1_000_000), |rt| {
+        (rt.runtime_us, i64::try_from(rt.period_us).unwrap_or(i64::MAX))
+    });
+    Rest::below_throttling(runtime_us, period_us)
 }
 
 fn stolen(cpus: &CpuList) -> Vec<String> {

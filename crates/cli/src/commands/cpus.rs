@@ -4,7 +4,7 @@ use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use lab::plan::rest;
+use lab::preflight::rest;
 use lab::session::Session;
 use probes::options::positive_duration;
 use probes::{CpuProbe, OnCpus};

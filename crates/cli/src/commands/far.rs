@@ -7,7 +7,7 @@ use crate::far::secret;
 use crate::ready::{no_connection, not_to_be_disturbed};
 use lab::place::container::RuntimeName;
 use lab::place::far::{Address, FarEnd, Offer, PORT, Tell};
-use lab::plan::live_facts;
+use lab::plan::{DeviceSteps, live_facts};
 use probes::{Machine, Need};
 use run::Stop;
 use std::path::PathBuf;
@@ -65,18 +65,20 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
     ];
     needs.extend(cpus.iter().map(Need::Cpu));
     Need::check_all(&needs, &Machine::live(), Some(&args.interface))?;
+    let container = match args.container {
+        true => Some(RuntimeName::find(args.runtime)?),
+        false => None,
+    };
     let offer = Offer {
         link,
         cpus,
-        container: match args.container {
-            true => Some(RuntimeName::find(args.runtime)?),
-            false => None,
-        },
+        admission: Box::new(DeviceSteps {
+            interface: args.interface.clone(),
+            container,
+        }),
         secret: secret(args.secret.as_deref())?,
     };
-    let within = offer
-        .container
-        .map(|runtime| format!(", in a container of {}", runtime.name()));
+    let within = container.map(|runtime| format!(", in a container of {}", runtime.name()));
     let within = within.unwrap_or_default();
     let on = format!("{}, CPUs {} judged{within}", args.interface, offer.cpus);
     let far = FarEnd::listen(&args.listen, offer)?;

@@ -162,7 +162,11 @@ fn config(args: &ReflectArgs) -> ReflectConfig {
         },
         policy: args.port.policy,
         cpu: args.port.cpu,
-        rest: if args.no_rest { Rest::NONE } else { lab::plan::rest() },
+        rest: if args.no_rest {
+            Rest::NONE
+        } else {
+            lab::preflight::rest()
+        },
         ..args.options.config(args.role)
     }
 }

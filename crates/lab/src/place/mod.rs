@@ -3,7 +3,6 @@
 
 mod asking;
 pub mod container;
-mod end;
 mod error;
 pub mod far;
 pub mod guest;
@@ -11,7 +10,6 @@ pub(crate) mod line;
 
 pub(crate) use asking::say;
 pub use asking::{Answers, Asking, OverHost, asking};
-pub use end::{AwayEnd, Launched};
 pub use error::PlaceError;
 
 use crate::bed::{Bed, BedError, Management, Network};
@@ -251,13 +249,16 @@ pub struct Vcpu {
     pub cpu: u32,
 }
 
+/// Files of a command, by name.
+pub type Files = Vec<(String, String)>;
+
 /// A command for a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// The words behind `triptime`.
     pub words: Vec<String>,
-    /// Files that stand in its working directory, by name.
-    pub files: Vec<(String, String)>,
+    /// Files that stand in its working directory.
+    pub files: Files,
 }
 
 /// A command under way in a place. It is ended when it is dropped. Its standard input and output are lines of text; standard error is

@@ -7,6 +7,7 @@ mod faults;
 mod file;
 mod hops;
 mod inside;
+mod left;
 mod management;
 mod matrix;
 mod measure;
@@ -17,16 +18,16 @@ mod room;
 mod run;
 mod step;
 
-pub use device::{Asks, Task};
-pub(crate) use device::{LIMITS, TASK, WORDS as DEVICE_WORDS, contained};
+pub use device::{Asks, DeviceSteps, Task};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, ReportTable};
+pub use left::{Left, left_of};
 pub use management::ManagementTable;
 pub use matrix::{Cell, Isolation, MatrixTable};
 pub use networks::Networks;
 pub use outline::Outline;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
-pub use run::{PlanRun, rest, run};
+pub use run::{PlanRun, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.

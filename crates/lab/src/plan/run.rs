@@ -12,9 +12,8 @@ use crate::loads::Loads;
 use crate::place::{Place, PlaceSpec, up};
 use crate::runner::{Position, Runner, Underway};
 use crate::session::SessionError;
-use host::{CpuFacts, Host};
+use host::CpuFacts;
 use model::EventKind;
-use probes::Rest;
 use run::{Events, Stop};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -279,17 +278,4 @@ fn say_of_wire(beds: &Beds, began: Monotonic, events: &Events) {
     if let Some(text) = beds.broken_wire() {
         events.write_since(began, EventKind::Incomplete, text);
     }
-}
-
-/// Pauses that this kernel's real-time throttling asks for, and the budget of the control group where that is less. Where it cannot be read, the kernel's defaults are assumed.
-pub fn rest() -> Rest {
-    let host = Host::live();
-    let all = host.rt_runtime().ok();
-    let of_group = host.group_rt_runtime().ok().flatten();
-    let limited = [all, of_group].into_iter().flatten().filter(|rt| !rt.is_unlimited());
-    let least = limited.min_by_key(|rt| u64::try_from(rt.runtime_us).unwrap_or(0) * 1_000_000 / rt.period_us.max(1));
-    let (runtime_us, period_us) = least.or(all).map_or((950_000, 1_000_000), |rt| {
-        (rt.runtime_us, i64::try_from(rt.period_us).unwrap_or(i64::MAX))
-    });
-    Rest::below_throttling(runtime_us, period_us)
 }

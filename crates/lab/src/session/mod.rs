@@ -94,9 +94,9 @@ pub enum SessionError {
     /// A load.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),
-    /// A plan.
-    #[error(transparent)]
-    Plan(#[from] crate::plan::PlanError),
+    /// What was asked for cannot be.
+    #[error("{0}")]
+    Wrong(String),
     /// One of the kernel's tracers.
     #[error(transparent)]
     Trace(#[from] trace::TraceError),

@@ -6,7 +6,7 @@ use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::{not_to_be_disturbed, ready};
 use crate::run_file::{Run, Start};
-use lab::plan::rest;
+use lab::preflight::rest;
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::options::positive_duration;
 use probes::{CpuProbe, OnCpus, Probe};

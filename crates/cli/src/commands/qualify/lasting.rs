@@ -3,8 +3,8 @@
 use super::QualifyArgs;
 use crate::failure::{Failure, say};
 use crate::keeper::Detached;
-use lab::detach::{Left, UNIT_ENDING, UNIT_FOLDER, Unit, left_of, unit_name};
-use lab::plan::Plan;
+use lab::detach::{UNIT_ENDING, UNIT_FOLDER, Unit, unit_name};
+use lab::plan::{Left, Plan, left_of};
 use lab::roster::Way;
 use std::fs;
 use std::io::{ErrorKind, Write};

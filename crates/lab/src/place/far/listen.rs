@@ -3,14 +3,12 @@
 use super::hello::{self, HelloError};
 use super::secret::Secret;
 use super::socket::prepare;
-use super::{Address, NAME, allow};
-use crate::place::PlaceError;
-use crate::place::container::RuntimeName;
+use super::{Address, NAME};
 use crate::place::container::folder::{self, Folder};
-use crate::place::guest::agent::serve::{Files, Served, attend};
+use crate::place::guest::agent::serve::{Served, attend};
 use crate::place::guest::frame::FrameError;
 use crate::place::guest::message::{Greeting, MessageError};
-use crate::plan::contained;
+use crate::place::{Files, PlaceError};
 use run::Stop;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -26,6 +24,15 @@ const LOOK: Duration = Duration::from_millis(100);
 /// So many may be at the door at a time.
 const AT_THE_DOOR: usize = 8;
 
+/// Says what a far end does for who connects.
+pub trait Admission: std::fmt::Debug + Send + Sync {
+    /// What a command with these words and files is, and the files that it is given; else why it is not done.
+    ///
+    /// # Errors
+    /// It is nothing that is done here.
+    fn admit(&self, words: &[String], files: Files) -> Result<(String, Files), String>;
+}
+
 /// What a far end offers.
 #[derive(Debug)]
 pub struct Offer {
@@ -33,8 +40,8 @@ pub struct Offer {
     pub link: LinkInfo,
     /// The CPUs that are judged.
     pub cpus: CpuList,
-    /// What runs the device in a container; `None`: it is in none.
-    pub container: Option<RuntimeName>,
+    /// What is done for who connects.
+    pub admission: Box<dyn Admission>,
     /// What who connects has to know.
     pub secret: Secret,
 }
@@ -190,16 +197,13 @@ impl Guest {
     }
 
     fn admit(&self, words: &[String], files: Files) -> Result<Files, String> {
-        let allowed = allow::check(words, &files, &self.offer.link.name);
-        let said = match &allowed {
-            Ok(what) => format!("{}: {what}", self.from),
+        let admitted = self.offer.admission.admit(words, files);
+        let said = match &admitted {
+            Ok((what, _)) => format!("{}: {what}", self.from),
             Err(why) => format!("{}: {why}", self.from),
         };
         (self.tell)(&foreign::message(&said));
-        allowed.and_then(|_| match self.offer.container {
-            Some(runtime) => contained(files, runtime),
-            None => Ok(files),
-        })
+        admitted.map(|(_, files)| files)
     }
 
     fn greeting(&self) -> Greeting {

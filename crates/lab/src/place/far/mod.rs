@@ -10,14 +10,13 @@
 //! Frames, messages and commands are those of a guest's channel. The far end does `triptime device` on its own interface and nothing else,
 //! for one peer at a time. The peer is who knows the secret; what goes between the two can be read on its way, and not changed.
 
-mod allow;
 mod hello;
 mod listen;
 mod sealed;
 mod secret;
 mod socket;
 
-pub use listen::{FarEnd, Offer, Tell};
+pub use listen::{Admission, FarEnd, Offer, Tell};
 pub use secret::Secret;
 
 use super::guest::away::Errand;

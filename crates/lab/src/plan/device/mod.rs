@@ -1,5 +1,6 @@
 //! The device's end of a step, as a task for a place: what it is told, and how it is done there.
 
+mod allow;
 mod contained;
 
 use super::PlanError;
@@ -11,9 +12,10 @@ use crate::load::LoadSpec;
 use crate::loads::{self, Loads};
 use crate::place::container::RuntimeName;
 use crate::place::line::{FromPlace, ToPlace, read};
-use crate::place::{Answers, Job, Kind, Place, StatedClock, say};
+use crate::place::{Answers, Files, Job, Kind, Place, StatedClock, say};
 use crate::runner::{Runner, Side};
 use crate::session::{Inventory, Session, SessionError};
+pub use allow::DeviceSteps;
 use contained::Inside;
 use probes::SenderEnd;
 use probes::subscribe::ClockRelation;
@@ -25,13 +27,13 @@ use std::sync::mpsc::{Receiver, channel};
 use units::{CpuList, Monotonic, Realtime, format_ns};
 
 /// Name of the file that a place is given.
-pub(crate) const TASK: &str = "device.toml";
+const TASK: &str = "device.toml";
 
 /// Name of the file with the limits that the run is judged by: from when on a sample is over depends on them.
-pub(crate) const LIMITS: &str = "limits.toml";
+const LIMITS: &str = "limits.toml";
 
 /// The arguments that start it, before the options of the run that it becomes a part of.
-pub(crate) const WORDS: [&str; 3] = ["device", TASK, "--quiet"];
+const WORDS: [&str; 3] = ["device", TASK, "--quiet"];
 
 /// What the device's end is told, beside the step itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -202,10 +204,7 @@ fn words_of_device(files: Vec<(String, String)>, session: &Session) -> Job {
 ///
 /// # Errors
 /// The task is none.
-pub(crate) fn contained(
-    mut files: Vec<(String, String)>,
-    runtime: RuntimeName,
-) -> Result<Vec<(String, String)>, String> {
+fn contained(mut files: Files, runtime: RuntimeName) -> Result<Files, String> {
     let is_other = |name: &&String| ![TASK, LIMITS].contains(&name.as_str());
     let inside = Inside {
         files: files.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),

@@ -9,6 +9,7 @@ use super::matrix::{Cell, MatrixTable};
 use super::networks::Networks;
 use super::step::{Load, Step};
 use crate::place::Kind;
+use crate::session::SessionError;
 use serde::Deserialize;
 use std::path::Path;
 use units::{CpuList, LONGEST_NS, format_ns};
@@ -48,6 +49,12 @@ pub enum PlanError {
         /// What and where.
         problem: String,
     },
+}
+
+impl From<PlanError> for SessionError {
+    fn from(error: PlanError) -> Self {
+        Self::Wrong(error.to_string())
+    }
 }
 
 /// A duration in a plan.

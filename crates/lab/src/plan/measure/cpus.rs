@@ -1,7 +1,7 @@
 //! Steps that measure CPUs, and need nothing else.
 
 use super::{Measure, StepContext};
-use crate::plan::rest;
+use crate::preflight::rest;
 use crate::runner::Underway;
 use crate::session::{Session, SessionError};
 use probes::{CpuProbe, Need, OnCpus, Running, SenderEnd};

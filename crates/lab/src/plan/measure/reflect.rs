@@ -3,7 +3,7 @@
 use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
 use crate::bed::End;
 use crate::plan::file::PlanError;
-use crate::plan::rest;
+use crate::preflight::rest;
 use crate::runner::{Ends, Side, Underway};
 use crate::session::{Session, SessionError};
 use probes::reflect::{self, ReflectConfig, ReflectOptions, Role};

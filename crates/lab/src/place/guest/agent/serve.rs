@@ -5,6 +5,7 @@ use super::super::frame::{self, Frame, FrameError, Kind};
 use super::super::message::{Answer, GREETING, Greeting, MessageError, Request, pack, unpack};
 use super::command::Command;
 use super::console::say;
+use crate::place::Files;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::HashMap;
 use std::fs::File;
@@ -21,9 +22,6 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// So many commands at a time: a plan has one, or one for each step side by side.
 const MOST: usize = 16;
-
-/// Files of a command, by name.
-pub(in crate::place) type Files = Vec<(String, String)>;
 
 /// What is asked over a channel, and how it is answered.
 pub(in crate::place) struct Served<Admit> {

@@ -1,7 +1,7 @@
 //! The end of a step that is in a place: started, told what it has to know, and its run taken into the run here.
 
-use super::line::{Asked, FromPlace, ToPlace, Told, read, written};
-use super::{Away, Job, Place, PlaceError};
+use crate::place::line::{Asked, FromPlace, ToPlace, Told, read, written};
+use crate::place::{Away, Job, Place, PlaceError};
 use crate::session::{Session, SessionError};
 use run::{Adopted, Explain, Shared, Stop};
 use std::collections::BTreeMap;

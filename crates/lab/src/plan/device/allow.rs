@@ -1,6 +1,9 @@
 //! What a far end does for who is connected: the device's end of a step, on its own interface, and nothing else.
 
-use crate::plan::{DEVICE_WORDS, LIMITS, TASK, Task};
+use super::{LIMITS, TASK, Task, WORDS, contained};
+use crate::place::Files;
+use crate::place::container::RuntimeName;
+use crate::place::far::Admission;
 use crate::session::NO_RECORDER;
 use std::path::{Component, Path};
 use toml::Value;
@@ -8,11 +11,31 @@ use toml::Value;
 /// Before the number of a relay's file.
 const RELAY: &str = "relay";
 
+/// The device's end of steps on one interface: all that a far end does for another machine.
+#[derive(Debug)]
+pub struct DeviceSteps {
+    /// The interface.
+    pub interface: String,
+    /// What runs the device in a container; `None`: it is in none.
+    pub container: Option<RuntimeName>,
+}
+
+impl Admission for DeviceSteps {
+    fn admit(&self, words: &[String], files: Files) -> Result<(String, Files), String> {
+        let what = check(words, &files, &self.interface)?;
+        let files = match self.container {
+            Some(runtime) => contained(files, runtime)?,
+            None => files,
+        };
+        Ok((what, files))
+    }
+}
+
 /// Whether these words and files are the device's end of a step on this interface; else why they are not done. Gives what it is, in words.
 ///
 /// # Errors
 /// Why.
-pub(super) fn check(words: &[String], files: &[(String, String)], interface: &str) -> Result<String, String> {
+fn check(words: &[String], files: &[(String, String)], interface: &str) -> Result<String, String> {
     check_words(words)?;
     files.iter().try_for_each(|(name, text)| check_file(name, text))?;
     let task = files.iter().find(|(name, _)| name == TASK);
@@ -37,7 +60,7 @@ pub(super) fn check(words: &[String], files: &[(String, String)], interface: &st
 fn check_words(words: &[String]) -> Result<(), String> {
     let refused = || Err(format!("not done here: triptime {}", words.join(" ")));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let Some(["--window", window, "--file-budget", budget, rest @ ..]) = words.strip_prefix(&DEVICE_WORDS) else {
+    let Some(["--window", window, "--file-budget", budget, rest @ ..]) = words.strip_prefix(&WORDS) else {
         return refused();
     };
     let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
@@ -77,9 +100,7 @@ fn stays_inside(name: &str, value: &Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::check;
-    use crate::place::container::RuntimeName;
-    use crate::plan::contained;
+    use super::{RuntimeName, check, contained};
     use proptest::prelude::{any, prop};
     use proptest::{prop_assert, proptest};
 

@@ -1,7 +1,10 @@
 //! Runs a measurement for commands and for plans: waits for it beside its loads, shows progress, and takes its result.
 
+mod away;
+
+pub use away::{AwayEnd, Launched};
+
 use crate::loads::Loads;
-use crate::place::AwayEnd;
 use crate::session::{Session, SessionError};
 use probes::{Running, SenderEnd};
 use run::Stop;

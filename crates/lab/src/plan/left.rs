@@ -1,6 +1,6 @@
 //! What of a plan is left to measure, by the run files that it has written.
 
-use crate::plan::Plan;
+use super::file::Plan;
 use model::{Event, EventKind};
 use store::{RunFile, StoreError};
 use units::format_ns;
