@@ -52,7 +52,8 @@ fn has(row: &Regression, release: Upstream) -> Option<bool> {
         Upstream::Is(release) => row.concerns(release).then_some(true),
         Upstream::TakesLater(_) if row.from.is_none() => Some(true),
         Upstream::TakesLater(base) => {
-            let may_be_taken = row.when.is_some() && row.from.is_some_and(Release::is_mainline);
+            let is_later = |from: Release| from.is_mainline() && base < from;
+            let may_be_taken = row.when.is_some() && row.from.is_some_and(is_later);
             (may_be_taken || row.concerns(base)).then_some(false)
         }
     }

@@ -122,6 +122,34 @@ fn a_regression_that_is_not_certain_or_that_a_source_lives_with_is_a_warning() {
     assert_eq!(of(el9, None, "rubbish\n"), Unknown);
 }
 
+/// Each line of real-time kernels got the change at its own time.
+#[test]
+fn vhost_loses_signals_on_real_time_kernels_until_each_line_is_mended() {
+    let of = |release: &str, version| {
+        let guest = ("etc/libvirt/qemu/relay.xml", "<domain/>");
+        let files = [(RELEASE, release), ("proc/sys/kernel/version", version), SEEN, guest];
+        outcome_of(&HOST, &files, ID)
+    };
+    let rt = "#1 SMP PREEMPT_RT\n";
+    for release in ["5.4.170-rt68\n", "5.10.73-rt54\n", "5.13.0-rt1\n"] {
+        assert_eq!(of(release, rt), Fail, "{release}");
+        assert_eq!(of(release, "#1 SMP PREEMPT\n"), Pass, "{release}");
+    }
+    for release in [
+        "5.4.188-rt73\n",
+        "5.10.104-rt63\n",
+        "5.14.2-rt21\n",
+        "5.14.0-503.el9.x86_64+rt\n",
+    ] {
+        assert_eq!(of(release, rt), Pass, "{release}");
+    }
+    assert_eq!(
+        of("4.18.0-348.rt7.130.el8.x86_64\n", rt),
+        Warn,
+        "it may have the change that brought it"
+    );
+}
+
 #[test]
 fn rows_between_two_kernels_explain_a_change() {
     let ids = |before, after| -> Vec<String> { between(before, after).into_iter().map(|row| row.id).collect() };
