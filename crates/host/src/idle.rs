@@ -1,9 +1,13 @@
 //! Idle states deeper than C1 that a CPU enters by itself. Deeper than any is the halt of a virtual CPU whose guest polls before it
 //! (haltpoll): its host has to run it again. Held off, the guest only polls.
 
-use crate::audit::{held_limit_us, resume_limit_us};
-use crate::reader::Reader;
+use std::fs::File;
+use std::io::Read;
+
 use units::CpuList;
+
+use crate::error::{HostError, Unreadable};
+use crate::reader::Reader;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -64,6 +68,52 @@ fn deepest(reader: &Reader, cpu: u32, held_us: Option<f64>) -> Option<State> {
         })
     };
     deeper.filter_map(state).max_by_key(|state| state.exit_us)
+}
+
+/// The limit that a process asks for while it holds `/dev/cpu_dma_latency` open: now in force for all CPUs, in us.
+///
+/// # Errors
+/// The file cannot be read or holds no time.
+pub(crate) fn held_limit_us(reader: &Reader) -> Result<i32, HostError> {
+    let answer = reader.answer("cpu-dma-latency-us", || held_limit().map(|us| us.to_string()));
+    answer.and_then(|text| {
+        let us: Result<i32, _> = text.trim().parse();
+        us.map_err(|_| HostError::unexpected("/.answers/cpu-dma-latency-us", "microseconds", &text))
+    })
+}
+
+/// Four bytes: the limit now in force for all CPUs (Linux: power/pm_qos_interface.rst).
+fn held_limit() -> Result<i32, HostError> {
+    let path = "/dev/cpu_dma_latency";
+    let mut octets = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut octets));
+    read.map_err(|error| HostError::Unreadable {
+        path: path.to_owned(),
+        why: Unreadable::from_io(&error),
+    })?;
+    Ok(i32::from_ne_bytes(octets))
+}
+
+/// The limit of one CPU, in us; `None`: it has none. `n/a` tolerates no latency at all, 0 sets no limit
+/// (Linux: ABI/testing/sysfs-devices-power).
+///
+/// # Errors
+/// The file cannot be read or holds no time.
+pub(crate) fn resume_limit_us(reader: &Reader, cpu: u32) -> Result<Option<f64>, HostError> {
+    let path = format!("{CPUS}/cpu{cpu}/power/pm_qos_resume_latency_us");
+    let value = match reader.line(&path) {
+        Ok(value) => value,
+        Err(error) if error.is_absent() => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match value.as_str() {
+        "n/a" => Ok(Some(0.0)),
+        "0" => Ok(None),
+        us => match us.parse::<u32>() {
+            Ok(us) => Ok(Some(f64::from(us))),
+            Err(_) => Err(HostError::unexpected(&path, "a time in us", us)),
+        },
+    }
 }
 
 #[cfg(test)]

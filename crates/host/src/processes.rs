@@ -25,7 +25,7 @@ const TIME: [&str; 8] = [
 
 /// Services that move interrupts, change settings, or share the machine.
 const OTHERS: [&str; 9] = [
-    "irqbalance",
+    IRQBALANCE,
     "tuned",
     "thermald",
     "power-profiles-daemon",
@@ -39,13 +39,36 @@ const OTHERS: [&str; 9] = [
 /// Characters of a process's name that the kernel keeps (TASK_COMM_LEN less the final zero).
 const KEPT: usize = 15;
 
+/// Sets a clock, too; the facts have no line for it.
+const UNLISTED: &str = "openntpd";
+
+/// Moves interrupts; its environment says which it leaves alone.
+pub const IRQBALANCE: &str = "irqbalance";
+
+/// Whether a process of this name, as the kernel keeps it, sets or serves a clock: a daemon, or the kernel's worker of a PTP clock.
+pub fn is_of_time(name: &str) -> bool {
+    TIME.iter().chain([&UNLISTED]).any(|one| kept(one) == name) || is_clock_worker(name)
+}
+
+/// Whether this is the kernel's worker of a PTP clock: `ptp0`, `ptp1`…
+pub fn is_clock_worker(name: &str) -> bool {
+    name.strip_prefix("ptp")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|octet| octet.is_ascii_digit()))
+}
+
+/// Whether rules ask how the process of this name was started, and not only whether it runs: daemons of time, the one that moves
+/// interrupts, and logins on consoles.
+pub(crate) fn is_asked_for_arguments(name: &str) -> bool {
+    is_of_time(name) || name == IRQBALANCE || name.ends_with("getty")
+}
+
 /// Whether `name`, as `/proc/PID/comm` shows it, is a process that the facts name.
 pub(crate) fn is_service(name: &str) -> bool {
     TIME.iter().chain(&OTHERS).any(|service| kept(service) == name)
 }
 
-/// What the kernel keeps of a process's name.
-pub(crate) fn kept(name: &str) -> &str {
+/// The part of a process's name that the kernel keeps: 15 characters.
+pub fn kept(name: &str) -> &str {
     name.get(..KEPT).unwrap_or(name)
 }
 

@@ -23,8 +23,8 @@ pub mod waiver;
 pub(crate) use definition::container::documents as yaml_documents;
 pub use definition::{check_definitions, is_file as is_definition_file};
 pub(crate) use gather::{
-    CacheMasks, IRQBALANCE, NicAnswer, REPEATED, cache_masks, cpuset_root, domain_moves, domain_priorities,
-    held_limit_us, is_asked_for_arguments, planned_differences, resume_limit_us,
+    CacheMasks, NicAnswer, REPEATED, cache_masks, cpuset_root, domain_moves, domain_priorities,
+    planned_differences,
 };
 
 use facts::Facts;

@@ -6,8 +6,7 @@ mod secrets;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::audit::{IRQBALANCE, is_asked_for_arguments};
-use crate::processes::is_service;
+use crate::processes::{IRQBALANCE, is_asked_for_arguments, is_service};
 use crate::reader::Touched;
 use neutral::Neutral;
 

@@ -9,15 +9,9 @@ use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
 use crate::container;
 use crate::error::HostError;
-use crate::processes::nameless;
+use crate::processes::{is_of_time, nameless};
 use crate::reader::Reader;
 use crate::stat::ThreadStat;
-
-/// Characters of a process's name that the kernel keeps (TASK_COMM_LEN less the final zero).
-const KEPT: usize = 15;
-
-/// What moves interrupts; its environment says what it leaves alone.
-pub(crate) const IRQBALANCE: &str = "irqbalance";
 
 /// A process.
 #[derive(Debug, Clone)]
@@ -59,7 +53,7 @@ impl Thread {
 
 /// Reads the processes once, for everybody who asks for some by name.
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
-    let found = find(reader, |name| network::moves_frames(name) || time::is_of_time(name));
+    let found = find(reader, |name| network::moves_frames(name) || is_of_time(name));
     network::switching(&found, facts);
     time::gather(reader, parameters, &found, facts);
 }
@@ -94,17 +88,6 @@ fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, U
         }
         _ => Ok(found),
     }
-}
-
-/// Whether rules ask how the process of this name was started, and not only whether it runs: daemons of time, what moves interrupts, and
-/// logins on consoles.
-pub(crate) fn is_asked_for_arguments(name: &str) -> bool {
-    time::is_of_time(name) || name == IRQBALANCE || name.ends_with("getty")
-}
-
-/// A name as the kernel keeps it.
-pub(super) fn kept(name: &str) -> &str {
-    name.get(..KEPT).unwrap_or(name)
 }
 
 fn stat(reader: &Reader, directory: &str) -> Option<ThreadStat> {

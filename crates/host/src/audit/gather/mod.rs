@@ -27,13 +27,11 @@ mod vmware;
 mod wanted;
 
 pub(crate) use cache::{Masks as CacheMasks, masks as cache_masks};
-pub(crate) use daemons::{IRQBALANCE, is_asked_for_arguments};
 pub(crate) use domain::moves as domain_moves;
 pub(crate) use domain::priorities as domain_priorities;
 pub(crate) use isolation::cpusets::root as cpuset_root;
 pub(crate) use kernel::arguments::REPEATED;
 pub(crate) use network::Answer as NicAnswer;
-pub(crate) use power::{held_limit_us, resume_limit_us};
 pub(crate) use threads::planned::different as planned_differences;
 
 use model::Fact;

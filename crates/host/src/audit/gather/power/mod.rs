@@ -8,7 +8,6 @@ mod pcie;
 mod tuning;
 
 pub(super) use errors::count as hardware_errors;
-pub(crate) use idle::{held_limit_us, resume_limit_us};
 pub(super) use pcie::gather as pcie;
 
 use crate::audit::facts::{Class, Facts};

@@ -9,33 +9,16 @@ mod setters;
 mod sharing;
 
 use crate::audit::facts::Facts;
-use crate::audit::gather::daemons::{Daemon, kept};
+use crate::audit::gather::daemons::Daemon;
 use crate::audit::gather::network::cpus_of;
 use crate::audit::parameters::Parameters;
 use crate::audit::value::Unknown;
+use crate::processes::{is_clock_worker, is_of_time};
 use crate::reader::Reader;
 use ptp::Ptp;
 
-/// Daemons that set or serve a clock.
-const DAEMONS: [&str; 9] = [
-    "chronyd",
-    "ntpd",
-    "openntpd",
-    "ptp4l",
-    "phc2sys",
-    "ts2phc",
-    "timemaster",
-    "systemd-timesyncd",
-    "vmtoolsd",
-];
-
 /// Those whose delay goes into the clock: the kernel's worker of a PTP clock is `ptp0`, `ptp1`…
 const TIMED: [&str; 2] = ["ptp4l", "phc2sys"];
-
-/// Whether a process of this name is asked for here.
-pub(super) fn is_of_time(name: &str) -> bool {
-    DAEMONS.iter().any(|one| kept(one) == name) || is_worker(name)
-}
 
 /// From the processes of such names, and others.
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, all: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
@@ -61,13 +44,8 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, all: &Result<Vec<
     clock::gather(reader, &all.and_then(|all| steered(reader, all, &ptp, &chrony)), facts);
 }
 
-fn is_worker(name: &str) -> bool {
-    name.strip_prefix("ptp")
-        .is_some_and(|number| !number.is_empty() && number.bytes().all(|octet| octet.is_ascii_digit()))
-}
-
 fn names(found: &[Daemon]) -> Vec<String> {
-    let ours = found.iter().filter(|daemon| !is_worker(&daemon.name));
+    let ours = found.iter().filter(|daemon| !is_clock_worker(&daemon.name));
     ours.map(|daemon| daemon.name.clone()).collect()
 }
 
@@ -76,7 +54,7 @@ fn placement(found: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
     let threads = found.clone().map(|found| {
         let timed = found
             .into_iter()
-            .filter(|one| is_worker(&one.name) || TIMED.contains(&one.name.as_str()));
+            .filter(|one| is_clock_worker(&one.name) || TIMED.contains(&one.name.as_str()));
         timed.flat_map(|one| one.threads).collect::<Vec<_>>()
     });
     let listed = threads
