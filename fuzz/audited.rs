@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use host::Host;
-use host::audit::check_definitions;
-use host::audit::finding::Outcome;
-use host::audit::parameters::Parameters;
+use audit::check_definitions;
+use audit::finding::Outcome;
+use audit::parameters::Parameters;
 
 /// Judges `octets` as the file `name`. What cannot be read is refused, and passes no rule of `group`.
 pub fn judge(octets: &[u8], name: &str, group: &str, told: impl FnOnce(&Path) -> Parameters) {
@@ -17,7 +17,7 @@ pub fn judge(octets: &[u8], name: &str, group: &str, told: impl FnOnce(&Path) ->
     fs::create_dir(&root).expect("a directory");
     let parameters = told(&file);
     let readable = check_definitions(&parameters).is_ok();
-    let audit = Host::at(&root).expect("a tree").audit(&parameters, &[]);
+    let audit = audit::audit(&Host::at(&root).expect("a tree"), &parameters, &[]);
     for finding in audit.findings {
         let passes = finding.group == group && finding.outcome == Outcome::Pass;
         assert!(readable || !passes, "{} passes", finding.rule.id);

@@ -30,12 +30,45 @@ const EDGE: [&str; 7] = [
     "SystemTime",
 ];
 
+/// Crates that look at a machine and leave it as it is. Only `tune` changes one.
+const READERS: [&str; 2] = ["host", "audit"];
+
+/// Names in code that writes to a file, changes an interface or a thread, or starts a program that might.
+const WRITING: [&str; 22] = [
+    "fs::write",
+    "fs::copy",
+    "fs::rename",
+    "fs::create_dir",
+    "fs::remove",
+    "fs::set_permissions",
+    "File::create",
+    "OpenOptions",
+    "Command::",
+    "symlink(",
+    "hard_link(",
+    "mount(",
+    "ethtool::change",
+    "hwtstamp",
+    "link::add_",
+    "link::set_",
+    "link::delete",
+    "link::open_",
+    "set_policy_of",
+    "set_affinity_of",
+    "Tap::",
+    "tcx::",
+];
+
+/// Writing that is none: the audit's end of the socket on which ptp4l answers needs a name.
+const OWN_SOCKET: &str = "audit/src/gather/time/port.rs";
+
 /// Crates that are not pure, from the top down: none depends on one of a higher row. Pure ones belong to the last row.
-const ROWS: [&[&str]; 5] = [
+const ROWS: [&[&str]; 6] = [
     &["cli", "testing"],
     &["lab", "report", "interop", "merge", "columnar", "cluster"],
     &["probes", "run"],
-    &["trace", "host"],
+    &["trace", "tune"],
+    &["audit", "host"],
     &["store", "sys", "capture", "waveform"],
 ];
 
@@ -163,6 +196,11 @@ fn reached(crates: &[Crate], name: &str) -> Vec<String> {
 
 /// Where the code below a folder, its tests apart, names something of [`EDGE`].
 fn edges(folder: &Path) -> Vec<String> {
+    named(folder, &EDGE)
+}
+
+/// Where the code below a folder, its tests apart, has one of these names.
+fn named(folder: &Path, names: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -171,15 +209,31 @@ fn edges(folder: &Path) -> Vec<String> {
             continue;
         }
         if path.is_dir() {
-            found.extend(edges(&path));
+            found.extend(named(&path, names));
         } else {
             let text = read_to_string(&path).expect("source code");
             let code = text.split("mod tests {").next().unwrap_or_default();
-            let named = EDGE.iter().filter(|name| code.contains(**name));
-            found.extend(named.map(|name| format!("{name} in {}", path.display())));
+            let here = names.iter().filter(|name| code.contains(**name));
+            found.extend(here.map(|name| format!("{name} in {}", path.display())));
         }
     }
     found
+}
+
+#[test]
+fn reading_a_machine_does_not_write() {
+    for each in crates().iter().filter(|each| READERS.contains(&each.name.as_str())) {
+        let mut found = named(&each.folder.join("src"), &WRITING);
+        found.retain(|place| !place.ends_with(OWN_SOCKET));
+        assert!(found.is_empty(), "{} only reads, and has {found:?}", each.name);
+        let above = ["tune", "lab", "probes"];
+        assert!(!each.uses.iter().any(|used| above.contains(&used.as_str())));
+    }
+    let tune = crates().into_iter().find(|each| each.name == "tune").expect("tune");
+    assert!(
+        named(&tune.folder.join("src"), &WRITING).len() > 2,
+        "the names find writing"
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Conditions of rules: no text makes the reader panic; over facts of which none is known, no comparison is true.
 #![no_main]
 
-use host::audit::condition::{Condition, evaluate};
-use host::audit::facts::Facts;
+use audit::condition::{Condition, evaluate};
+use audit::facts::Facts;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

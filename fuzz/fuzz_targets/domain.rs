@@ -4,7 +4,7 @@
 #[path = "../audited.rs"]
 mod audited;
 
-use host::audit::parameters::Parameters;
+use audit::parameters::Parameters;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|octets: &[u8]| {

@@ -1,7 +1,7 @@
 //! Journals of tune: a file that is refused stays as it is.
 #![no_main]
 
-use host::tune::Journal;
+use tune::Journal;
 use libfuzzer_sys::fuzz_target;
 use std::fs;
 

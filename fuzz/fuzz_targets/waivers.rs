@@ -1,7 +1,7 @@
 //! Waiver files: what is read has a reason and a name, and holds on the day it is read.
 #![no_main]
 
-use host::audit::waiver;
+use audit::waiver;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -25,7 +25,7 @@ fn host(name: &str) -> PathBuf {
 /// A definition as people have it.
 fn definition(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../crates/host/src/audit/tests/definitions")
+        .join("../crates/audit/src/tests/definitions")
         .join(name)
 }
 

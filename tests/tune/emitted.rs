@@ -72,7 +72,7 @@ fn a_tuned_profile_is_an_ini_file() {
 /// A setting that needs what was not said stands as a comment; all others are there, each section with its settings.
 #[test]
 fn what_cannot_be_set_holds_up_nothing_else() {
-    let definitions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/host/src/audit/tests/definitions");
+    let definitions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/audit/src/tests/definitions");
     let root = host("debian-untuned").join("root");
     let of = |option: &str, file: &str, tool: &str| {
         let file = definitions.join(file);

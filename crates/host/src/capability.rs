@@ -14,12 +14,12 @@ const BITS: [(u32, &str); 9] = [
 ];
 
 /// Their names, without `CAP_`.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     BITS.iter().map(|(_, name)| *name)
 }
 
 /// Those of a mask as `/proc/PID/status` has it; `None` where it is no mask.
-pub(crate) fn of_mask(mask: &str) -> Option<Vec<&'static str>> {
+pub fn of_mask(mask: &str) -> Option<Vec<&'static str>> {
     let bits = u64::from_str_radix(mask.trim(), 16).ok()?;
     let held = BITS.iter().filter(|(bit, _)| bits >> bit & 1 == 1);
     Some(held.map(|(_, name)| *name).collect())

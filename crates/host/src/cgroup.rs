@@ -8,7 +8,7 @@ use crate::scheduler::RtRuntime;
 pub(crate) const OWN: &str = "/proc/self/cgroup";
 
 /// The mounted hierarchies.
-pub(crate) struct Hierarchy {
+pub struct Hierarchy {
     mounts: Vec<Mount>,
 }
 
@@ -21,13 +21,19 @@ pub(crate) struct Membership {
 }
 
 /// A group's directories, from its own up to the mount point.
-pub(crate) struct Group {
-    pub(crate) version: u8,
-    pub(crate) directories: Vec<String>,
+pub struct Group {
+    /// Version of control groups: 1 or 2.
+    pub version: u8,
+    /// Full paths, its own first.
+    pub directories: Vec<String>,
 }
 
 impl Hierarchy {
-    pub(crate) fn read(reader: &Reader) -> Result<Self, HostError> {
+    /// Reads the mounts.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn read(reader: &Reader) -> Result<Self, HostError> {
         let mounts = mounts::read(reader)?;
         Ok(Self {
             mounts: mounts
@@ -56,7 +62,7 @@ impl Hierarchy {
     }
 
     /// The group of this process for `controller`: in the version 1 hierarchy that has it, else in version 2.
-    pub(crate) fn own_group(&self, reader: &Reader, controller: &str) -> Result<Group, HostError> {
+    pub fn own_group(&self, reader: &Reader, controller: &str) -> Result<Group, HostError> {
         let memberships = memberships(reader)?;
         if let Some(mount) = self.legacy(controller) {
             let own = memberships
@@ -71,7 +77,7 @@ impl Hierarchy {
     }
 
     /// The version that has `controller`, and where it is mounted.
-    pub(crate) fn mount_of(&self, controller: &str) -> Option<(u8, String)> {
+    pub fn mount_of(&self, controller: &str) -> Option<(u8, String)> {
         let legacy = self.legacy(controller).map(|mount| (1, mount.point.clone()));
         legacy.or_else(|| self.unified_mount().map(|point| (2, point)))
     }

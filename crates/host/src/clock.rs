@@ -23,7 +23,11 @@ pub struct Steal {
     pub ticks: u64,
 }
 
-pub(crate) fn steal(reader: &Reader) -> Result<Vec<Steal>, HostError> {
+/// Time the hypervisor ran something else, per online CPU: see [`crate::Host::steal_ticks`].
+///
+/// # Errors
+/// The file cannot be read or has no per-CPU lines with a steal column.
+pub fn steal(reader: &Reader) -> Result<Vec<Steal>, HostError> {
     let text = reader.text(STAT)?;
     let steals: Option<Vec<Steal>> = text
         .lines()

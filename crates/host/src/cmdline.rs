@@ -9,16 +9,21 @@ use crate::reader::Reader;
 pub(crate) const PATH: &str = "/proc/cmdline";
 
 /// The kernel's own arguments, in order. What follows `--` is meant for init and left out.
-pub(crate) struct Cmdline {
+pub struct Cmdline {
     arguments: Vec<(String, Option<String>)>,
 }
 
 impl Cmdline {
-    pub(crate) fn read(reader: &Reader) -> Result<Self, HostError> {
+    /// Reads that of the running kernel.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(reader: &Reader) -> Result<Self, HostError> {
         reader.text(PATH).map(|text| Self::parse(&text))
     }
 
-    pub(crate) fn parse(text: &str) -> Self {
+    /// Takes a line apart; arguments after `--` are not the kernel's.
+    pub fn parse(text: &str) -> Self {
         let words = split(text);
         let kernel = words.iter().take_while(|word| *word != "--");
         let arguments = kernel.map(|word| match word.split_once('=') {
@@ -32,14 +37,14 @@ impl Cmdline {
 
     /// Every value given for `name`, in order; an argument without `=` has the value `""`. The kernel takes `-` and `_` in
     /// names for the same.
-    pub(crate) fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let same = |given: &str| given.len() == name.len() && given.replace('-', "_") == name.replace('-', "_");
         let named = self.arguments.iter().filter(move |(given, _)| same(given));
         named.map(|(_, value)| value.as_deref().unwrap_or(""))
     }
 
     /// The last value given for `name`: for most arguments the one that counts.
-    pub(crate) fn last<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+    pub fn last<'a>(&'a self, name: &'a str) -> Option<&'a str> {
         self.values(name).last()
     }
 
@@ -100,7 +105,7 @@ pub(crate) fn without_identifiers(text: &str) -> String {
 
 /// A CPU list as boot arguments write it: `1-3,5`, `all`, `4-N` (N: the highest CPU), and `0-15:2/4` (the first 2 of every
 /// 4), after Documentation/admin-guide/kernel-parameters.rst. `None` when it is none.
-pub(crate) fn boot_cpus(text: &str, highest: u32) -> Option<CpuList> {
+pub fn boot_cpus(text: &str, highest: u32) -> Option<CpuList> {
     let mut cpus = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (range, stride) = part

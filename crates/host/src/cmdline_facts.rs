@@ -9,10 +9,10 @@ use crate::reader::Reader;
 use model::Fact;
 
 /// Arguments whose value is a list of CPUs; a fact even when not given.
-pub(crate) const CPU_LISTS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
+pub const CPU_LISTS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
 
 /// Other arguments that change latency, a fact when given (kernel documentation, admin-guide/kernel-parameters.txt).
-pub(crate) const OTHERS: [&str; 43] = [
+pub const OTHERS: [&str; 43] = [
     "kthread_cpus",
     "workqueue.unbound_cpus",
     "rcu_nocb_poll",
@@ -123,7 +123,7 @@ fn meaning(name: &str, value: &str, highest: Option<u32>) -> String {
 }
 
 /// `isolcpus=` takes flags before the list.
-pub(crate) fn split_flags(value: &str) -> (Vec<&str>, &str) {
+pub fn split_flags(value: &str) -> (Vec<&str>, &str) {
     let (mut flags, mut rest) = (Vec::new(), value);
     while let Some((first, after)) = rest.split_once(',') {
         if !first.starts_with(|c: char| c.is_ascii_lowercase()) || first == "all" {

@@ -7,7 +7,7 @@ use crate::error::HostError;
 use crate::reader::Reader;
 
 /// Options of the running kernel.
-pub(crate) struct Config {
+pub struct Config {
     /// File it was read from.
     pub(crate) path: String,
     options: BTreeMap<String, String>,
@@ -15,7 +15,7 @@ pub(crate) struct Config {
 
 impl Config {
     /// Reads the first copy that exists for the running release: a text on disk, else the one in the kernel.
-    pub(crate) fn read(reader: &Reader) -> Result<Self, HostError> {
+    pub fn read(reader: &Reader) -> Result<Self, HostError> {
         let release = reader.line("/proc/sys/kernel/osrelease")?;
         match Self::of(reader, &release)? {
             Some(config) => Ok(config),
@@ -51,12 +51,12 @@ impl Config {
     }
 
     /// The value of `CONFIG_name`: `y`, `m`, a number, a text; `None` when it is not set.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.options.get(name).map(String::as_str)
     }
 
     /// Whether `CONFIG_name=y`.
-    pub(crate) fn is_on(&self, name: &str) -> bool {
+    pub fn is_on(&self, name: &str) -> bool {
         self.get(name) == Some("y")
     }
 }

@@ -28,7 +28,7 @@ impl Host {
 }
 
 /// As [`Host::connection`].
-pub(crate) fn connection(reader: &Reader, client: Option<IpAddr>) -> Vec<String> {
+pub fn connection(reader: &Reader, client: Option<IpAddr>) -> Vec<String> {
     let mut found = Vec::new();
     for route in routes(reader).iter().filter(|route| route.bits == 0) {
         add_with_below(reader, &route.interface, DEEPEST, &mut found);

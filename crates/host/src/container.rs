@@ -32,7 +32,11 @@ const PATHS: [(&str, &str); 8] = [
 /// The runtime of a container nothing names.
 const UNNAMED: &str = "of unknown make";
 
-pub(crate) fn detect(reader: &Reader) -> Result<Container, HostError> {
+/// Whether this process runs in a container: see [`crate::Host::container`].
+///
+/// # Errors
+/// Nothing that would tell can be read.
+pub fn detect(reader: &Reader) -> Result<Container, HostError> {
     let mut evidence = Vec::new();
     let named = by_environment(reader, &mut evidence)
         .or_else(|| by_marker(reader, &mut evidence))

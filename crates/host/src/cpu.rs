@@ -12,7 +12,11 @@ use model::Fact;
 
 const ROOT: &str = "/sys/devices/system/cpu";
 
-pub(crate) fn online(reader: &Reader) -> Result<CpuList, HostError> {
+/// CPUs that are online: see [`crate::Host::online_cpus`].
+///
+/// # Errors
+/// The file cannot be read or is no CPU list.
+pub fn online(reader: &Reader) -> Result<CpuList, HostError> {
     let path = format!("{ROOT}/online");
     let cpus = reader.cpus(&path)?;
     if cpus.is_empty() {
@@ -141,7 +145,11 @@ fn distinct_siblings(reader: &Reader) -> Result<Vec<String>, HostError> {
     Ok(cores)
 }
 
-pub(crate) fn last_level_cache_bytes(reader: &Reader) -> Result<u64, HostError> {
+/// Size of the largest cache of CPU 0, in bytes: see [`crate::Host::last_level_cache_bytes`].
+///
+/// # Errors
+/// No cache size can be read.
+pub fn last_level_cache_bytes(reader: &Reader) -> Result<u64, HostError> {
     let folder = format!("{ROOT}/cpu0/cache");
     let mut largest = None;
     for index in reader.names(&folder, |name| name.starts_with("index"))? {

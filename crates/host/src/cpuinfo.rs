@@ -8,12 +8,16 @@ use crate::reader::Reader;
 pub(crate) const PATH: &str = "/proc/cpuinfo";
 
 /// Blocks of the file, each of one CPU.
-pub(crate) struct CpuInfo {
+pub struct CpuInfo {
     blocks: Vec<BTreeMap<String, String>>,
 }
 
 impl CpuInfo {
-    pub(crate) fn read(reader: &Reader) -> Result<Self, HostError> {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// It cannot be read or has no processor.
+    pub fn read(reader: &Reader) -> Result<Self, HostError> {
         let text = reader.text(PATH)?;
         let blocks: Vec<_> = text
             .split("\n\n")
@@ -27,7 +31,7 @@ impl CpuInfo {
     }
 
     /// The values of `key` over all CPUs, each once, in order of appearance.
-    pub(crate) fn distinct(&self, key: &str) -> Result<String, HostError> {
+    pub fn distinct(&self, key: &str) -> Result<String, HostError> {
         let mut seen: Vec<&str> = Vec::new();
         for value in self
             .blocks
@@ -47,7 +51,7 @@ impl CpuInfo {
     }
 
     /// Whether the first CPU has `flag`; `None` when there is no line of flags (not x86).
-    pub(crate) fn has_flag(&self, flag: &str) -> Option<bool> {
+    pub fn has_flag(&self, flag: &str) -> Option<bool> {
         let flags = self.blocks.iter().find_map(|block| block.get("flags"))?;
         Some(flags.split_whitespace().any(|known| known == flag))
     }

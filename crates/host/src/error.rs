@@ -58,7 +58,7 @@ pub(crate) const TOO_MANY_LINKS: i32 = 40;
 
 impl Unreadable {
     /// From an error of a file operation.
-    pub(crate) fn from_io(error: &io::Error) -> Self {
+    pub fn from_io(error: &io::Error) -> Self {
         Self::Errno(error.raw_os_error().unwrap_or(IO))
     }
 
@@ -131,7 +131,7 @@ const SHOWN_CHARACTERS: usize = 40;
 
 impl HostError {
     /// `path` holds `found` and not what was `wanted`.
-    pub(crate) fn unexpected(path: &str, wanted: &'static str, found: &str) -> Self {
+    pub fn unexpected(path: &str, wanted: &'static str, found: &str) -> Self {
         let found = found
             .trim()
             .chars()

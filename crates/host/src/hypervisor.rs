@@ -124,7 +124,11 @@ impl Findings {
     }
 }
 
-pub(crate) fn detect(reader: &Reader) -> Result<Hypervisor, HostError> {
+/// Says on which hypervisor the machine runs: see [`crate::Host::hypervisor`].
+///
+/// # Errors
+/// Nothing that would tell can be read.
+pub fn detect(reader: &Reader) -> Result<Hypervisor, HostError> {
     let info = CpuInfo::read(reader);
     let flag = info.as_ref().ok().and_then(|info| info.has_flag("hypervisor"));
     let mut found = Findings::default();

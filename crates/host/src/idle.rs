@@ -74,7 +74,7 @@ fn deepest(reader: &Reader, cpu: u32, held_us: Option<f64>) -> Option<State> {
 ///
 /// # Errors
 /// The file cannot be read or holds no time.
-pub(crate) fn held_limit_us(reader: &Reader) -> Result<i32, HostError> {
+pub fn held_limit_us(reader: &Reader) -> Result<i32, HostError> {
     let answer = reader.answer("cpu-dma-latency-us", || held_limit().map(|us| us.to_string()));
     answer.and_then(|text| {
         let us: Result<i32, _> = text.trim().parse();
@@ -99,7 +99,7 @@ fn held_limit() -> Result<i32, HostError> {
 ///
 /// # Errors
 /// The file cannot be read or holds no time.
-pub(crate) fn resume_limit_us(reader: &Reader, cpu: u32) -> Result<Option<f64>, HostError> {
+pub fn resume_limit_us(reader: &Reader, cpu: u32) -> Result<Option<f64>, HostError> {
     let path = format!("{CPUS}/cpu{cpu}/power/pm_qos_resume_latency_us");
     let value = match reader.line(&path) {
         Ok(value) => value,

@@ -10,7 +10,7 @@ const OF_EACH_CPU: [&str; 4] = ["arm-pmu", "arm_spe", "kvm guest", "vgic"];
 
 /// Calls `add` with the name of each row (`24`, `LOC`) and a count of it, once for each CPU, whose sums it adds to. Rows may end early:
 /// some count for the whole machine. No CPU: the text is not of `/proc/interrupts`.
-pub(crate) fn summed<T: Default>(text: &str, mut add: impl FnMut(&str, &mut T, u64)) -> BTreeMap<u32, T> {
+pub fn summed<T: Default>(text: &str, mut add: impl FnMut(&str, &mut T, u64)) -> BTreeMap<u32, T> {
     let mut lines = text.lines();
     let heads = lines.next().unwrap_or_default().split_whitespace();
     let cpus: Vec<u32> = heads
@@ -42,6 +42,6 @@ fn as_on_x86<'a>(name: &'a str, rest: &str) -> &'a str {
 }
 
 /// Whether the row is of a device: it has a number, not a name.
-pub(crate) fn is_device(row: &str) -> bool {
+pub fn is_device(row: &str) -> bool {
     row.bytes().all(|octet| octet.is_ascii_digit())
 }

@@ -14,11 +14,19 @@ use model::Fact;
 const ISOLATED: &str = "/sys/devices/system/cpu/isolated";
 const NOHZ_FULL: &str = "/sys/devices/system/cpu/nohz_full";
 
-pub(crate) fn isolated(reader: &Reader) -> Result<CpuList, HostError> {
+/// CPUs the scheduler leaves alone since boot: see [`crate::Host::isolated_cpus`].
+///
+/// # Errors
+/// The file cannot be read or is no CPU list.
+pub fn isolated(reader: &Reader) -> Result<CpuList, HostError> {
     reader.cpus(ISOLATED)
 }
 
-pub(crate) fn nohz_full(reader: &Reader) -> Result<CpuList, HostError> {
+/// CPUs without a periodic tick since boot; none where the kernel has no such mode.
+///
+/// # Errors
+/// Nothing that would tell can be read.
+pub fn nohz_full(reader: &Reader) -> Result<CpuList, HostError> {
     match reader.line_or_blank(NOHZ_FULL) {
         Ok(line) if line == "(null)" => Ok(CpuList::default()),
         Ok(_) => reader.cpus(NOHZ_FULL),

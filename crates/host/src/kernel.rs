@@ -14,7 +14,7 @@ const REALTIME: &str = "/sys/kernel/realtime";
 const LIVE_MODE: &str = "/sys/kernel/debug/sched/preempt";
 
 /// Options whose cost shows in latency (kernel documentation, core-api/real-time/kernel-configuration.rst).
-pub(crate) const COSTLY: [&str; 12] = [
+pub const COSTLY: [&str; 12] = [
     "PROVE_LOCKING",
     "DEBUG_LOCK_ALLOC",
     "LOCK_STAT",
@@ -68,7 +68,11 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
-pub(crate) fn model(reader: &Reader) -> Result<&'static str, HostError> {
+/// Preemption model of the running kernel: `PREEMPT_RT`, `full`…
+///
+/// # Errors
+/// Nothing that would tell can be read.
+pub fn model(reader: &Reader) -> Result<&'static str, HostError> {
     if reader.line(REALTIME).is_ok_and(|line| line == "1") {
         return Ok("PREEMPT_RT");
     }
@@ -159,7 +163,7 @@ fn configured(sheet: &mut Sheet<'_>, config: &Result<Config, HostError>) {
 }
 
 /// `CONFIG_RT_GROUP_SCHED`: on a kernel with it, a cgroup without a budget cannot have real-time threads.
-pub(crate) fn rt_group(reader: &Reader, config: Result<&Config, &HostError>) -> Result<String, HostError> {
+pub fn rt_group(reader: &Reader, config: Result<&Config, &HostError>) -> Result<String, HostError> {
     if let Some(off) = Cmdline::read(reader)
         .ok()
         .as_ref()

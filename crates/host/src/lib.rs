@@ -6,46 +6,44 @@
 
 #![forbid(unsafe_code)]
 
-pub mod audit;
 mod cache_monitor;
-mod capability;
+pub mod capability;
 pub mod capture;
-mod cgroup;
+pub mod cgroup;
 mod cgroup_facts;
-mod clock;
-mod cmdline;
-mod cmdline_facts;
-mod config;
-mod connection;
-mod container;
-mod cpu;
-mod cpuinfo;
-mod error;
+pub mod clock;
+pub mod cmdline;
+pub mod cmdline_facts;
+pub mod config;
+pub mod connection;
+pub mod container;
+pub mod cpu;
+pub mod cpuinfo;
+pub mod error;
 mod fact;
 mod files;
 mod firmware;
-mod hypervisor;
-mod idle;
+pub mod hypervisor;
+pub mod idle;
 mod installed;
-mod interrupt_counts;
-mod isolation;
-mod kernel;
+pub mod interrupt_counts;
+pub mod isolation;
+pub mod kernel;
 mod kvm_exits;
 mod limits;
-mod memory;
-mod mounts;
+pub mod memory;
+pub mod mounts;
 mod network;
 pub mod nic;
 mod power;
-mod processes;
+pub mod processes;
 mod quota;
-mod reader;
+pub mod reader;
 mod resolve;
-mod roles;
+pub mod roles;
 mod scheduler;
-mod stat;
-pub mod tune;
-mod virtualisation;
+pub mod stat;
+pub mod virtualisation;
 
 use std::path::Path;
 
@@ -144,9 +142,9 @@ impl Host {
         groups.iter().flat_map(|group| group(&self.reader)).collect()
     }
 
-    /// What the rules for real-time machines say of this one.
-    pub fn audit(&self, parameters: &audit::parameters::Parameters, waivers: &[audit::waiver::Waiver]) -> audit::Audit {
-        audit::audit(&self.reader, parameters, waivers)
+    /// Its files, for who gathers more than this crate does.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
     }
 
     /// CPUs that are online, from `/sys/devices/system/cpu/online`.

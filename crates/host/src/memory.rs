@@ -45,7 +45,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
 }
 
 /// All memory that the kernel manages, in KiB.
-pub(crate) fn total_kib(reader: &Reader) -> Result<u64, HostError> {
+pub fn total_kib(reader: &Reader) -> Result<u64, HostError> {
     entry(&reader.text(MEMINFO)?, "MemTotal")
 }
 

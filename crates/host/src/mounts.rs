@@ -3,24 +3,29 @@
 use crate::error::HostError;
 use crate::reader::Reader;
 
-pub(crate) const PATH: &str = "/proc/self/mountinfo";
+/// The list of mounts.
+pub const PATH: &str = "/proc/self/mountinfo";
 
 /// One mounted file system.
 #[derive(Debug)]
-pub(crate) struct Mount {
+pub struct Mount {
     /// Directory of the file system that is mounted; `/` when it is whole.
     pub(crate) root: String,
     /// Where it is mounted.
-    pub(crate) point: String,
+    pub point: String,
     /// Type, such as `ext4`.
-    pub(crate) kind: String,
+    pub kind: String,
     /// Device or other source.
     pub(crate) source: String,
     /// Options of the file system, such as a cgroup hierarchy's controllers.
-    pub(crate) options: Vec<String>,
+    pub options: Vec<String>,
 }
 
-pub(crate) fn read(reader: &Reader) -> Result<Vec<Mount>, HostError> {
+/// Reads the mounts of this process's namespace, in the order of the file.
+///
+/// # Errors
+/// The file cannot be read or has no mount.
+pub fn read(reader: &Reader) -> Result<Vec<Mount>, HostError> {
     let text = reader.text(PATH)?;
     let mounts = parse(&text);
     if mounts.is_empty() {
@@ -31,7 +36,7 @@ pub(crate) fn read(reader: &Reader) -> Result<Vec<Mount>, HostError> {
 }
 
 /// The lines that are understood.
-pub(crate) fn parse(text: &str) -> Vec<Mount> {
+pub fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(mount).collect()
 }
 

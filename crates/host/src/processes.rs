@@ -100,7 +100,7 @@ fn add(sheet: &mut Sheet<'_>, names: &[&str], running: &Result<BTreeMap<String, 
 }
 
 /// Identifiers of processes by name. In a container the host's are not visible: that they do not run cannot be told.
-pub(crate) fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError> {
+pub fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError> {
     let ids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()))?;
     let mut running: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for id in ids {
@@ -126,7 +126,7 @@ pub(crate) fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, Hos
 ///
 /// # Errors
 /// Its name is there and cannot be read: any process may be the one that is looked for.
-pub(crate) fn nameless(error: HostError) -> Result<(), HostError> {
+pub fn nameless(error: HostError) -> Result<(), HostError> {
     match &error {
         HostError::Unreadable { why, .. } if !why.is_absent() && !is_over(*why) => Err(error),
         _ => Ok(()),

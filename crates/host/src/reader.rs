@@ -43,7 +43,7 @@ struct Kept {
 
 /// Reads files under a root directory.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub struct Reader {
     files: Files,
     live: bool,
     refusals: BTreeMap<PathBuf, Unreadable>,
@@ -128,7 +128,7 @@ impl Reader {
     }
 
     /// The bytes of a file that is no longer than `most`.
-    pub(crate) fn bytes(&self, path: &str, most: u64) -> Result<Vec<u8>, HostError> {
+    pub fn bytes(&self, path: &str, most: u64) -> Result<Vec<u8>, HostError> {
         let key = (path.to_owned(), most);
         if let Some(known) = self.kept(path, |kept| kept.files.get(&key).cloned()) {
             return known;
@@ -139,12 +139,12 @@ impl Reader {
     }
 
     /// Begins to keep what is read of processes, or begins anew: until [`Reader::forget_processes`], each file of them is read once.
-    pub(crate) fn keep_processes(&self) {
+    pub fn keep_processes(&self) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(Kept::default());
     }
 
     /// Reads files of processes anew each time, as from the beginning.
-    pub(crate) fn forget_processes(&self) {
+    pub fn forget_processes(&self) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
@@ -172,7 +172,7 @@ impl Reader {
     }
 
     /// The first `count` bytes of a file, fewer when it is shorter.
-    pub(crate) fn head(&self, path: &str, count: u64) -> Result<Vec<u8>, HostError> {
+    pub fn head(&self, path: &str, count: u64) -> Result<Vec<u8>, HostError> {
         self.read(path, |place| self.files.head(place, count))
     }
 
@@ -191,16 +191,12 @@ impl Reader {
     }
 
     /// Whether this machine is read, and no recorded tree.
-    pub(crate) fn is_live(&self) -> bool {
+    pub fn is_live(&self) -> bool {
         self.live
     }
 
     /// What only system calls tell: `ask` is called on a live machine. A recorded tree holds the answer in a file of that name.
-    pub(crate) fn answer(
-        &self,
-        name: &str,
-        ask: impl FnOnce() -> Result<String, HostError>,
-    ) -> Result<String, HostError> {
+    pub fn answer(&self, name: &str, ask: impl FnOnce() -> Result<String, HostError>) -> Result<String, HostError> {
         let path = format!("{ANSWERS}/{name}");
         if !self.live {
             return self.text(&path);
@@ -215,17 +211,17 @@ impl Reader {
     }
 
     /// The text of a file with many lines.
-    pub(crate) fn text(&self, path: &str) -> Result<String, HostError> {
+    pub fn text(&self, path: &str) -> Result<String, HostError> {
         self.text_up_to(path, TEXT_BYTES).and_then(|text| not_blank(path, text))
     }
 
     /// The text of a file with one value, without white space around it.
-    pub(crate) fn line(&self, path: &str) -> Result<String, HostError> {
+    pub fn line(&self, path: &str) -> Result<String, HostError> {
         self.line_or_blank(path).and_then(|line| not_blank(path, line))
     }
 
     /// As [`Reader::line`], for files in which nothing means something.
-    pub(crate) fn line_or_blank(&self, path: &str) -> Result<String, HostError> {
+    pub fn line_or_blank(&self, path: &str) -> Result<String, HostError> {
         Ok(self
             .text_up_to(path, LINE_BYTES)?
             .trim()
@@ -233,20 +229,20 @@ impl Reader {
     }
 
     /// A value that is written as a number or another type with a textual form.
-    pub(crate) fn parsed<T: FromStr>(&self, path: &str, wanted: &'static str) -> Result<T, HostError> {
+    pub fn parsed<T: FromStr>(&self, path: &str, wanted: &'static str) -> Result<T, HostError> {
         let line = self.line(path)?;
         line.parse().map_err(|_| HostError::unexpected(path, wanted, &line))
     }
 
     /// A CPU list; an empty file is an empty list.
-    pub(crate) fn cpus(&self, path: &str) -> Result<CpuList, HostError> {
+    pub fn cpus(&self, path: &str) -> Result<CpuList, HostError> {
         let line = self.line_or_blank(path)?;
         line.parse()
             .map_err(|_| HostError::unexpected(path, "a CPU list", &line))
     }
 
     /// The names in a directory that `wanted` picks, in natural order (`cpu2` before `cpu10`).
-    pub(crate) fn names(&self, path: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
+    pub fn names(&self, path: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
         self.names_for(path, &wanted)
     }
 
@@ -283,7 +279,7 @@ impl Reader {
     }
 
     /// The directory a link leads to, as seen from the root.
-    pub(crate) fn target(&self, path: &str) -> Result<PathBuf, HostError> {
+    pub fn target(&self, path: &str) -> Result<PathBuf, HostError> {
         let place = self.resolve(path).map_err(|why| HostError::Unreadable {
             path: path.to_owned(),
             why,
@@ -298,7 +294,7 @@ impl Reader {
     }
 
     /// Whether something is at the path.
-    pub(crate) fn exists(&self, path: &str) -> Result<bool, HostError> {
+    pub fn exists(&self, path: &str) -> Result<bool, HostError> {
         match self.resolve(path) {
             Ok(place) => {
                 let directory = matches!(self.files.kind(&place), Ok(Kind::Folder));

@@ -6,7 +6,8 @@ use crate::hypervisor;
 use crate::reader::Reader;
 use model::Fact;
 
-pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
+/// Facts about the hypervisor and the container that this process runs in.
+pub fn facts(reader: &Reader) -> Vec<Fact> {
     let mut sheet = Sheet::new(reader, "virtualisation");
     let hypervisor = hypervisor::detect(reader).map(|found| with_evidence(found.kind.word(), &found.evidence));
     sheet.add(

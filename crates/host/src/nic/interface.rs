@@ -3,7 +3,8 @@
 use crate::error::HostError;
 use crate::reader::Reader;
 
-pub(crate) const ROOT: &str = "/sys/class/net";
+/// The folder with an entry for each interface.
+pub const ROOT: &str = "/sys/class/net";
 
 /// What kind of interface it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +67,11 @@ pub struct Interface {
     pub kind: InterfaceKind,
 }
 
-pub(crate) fn all(reader: &Reader) -> Result<Vec<Interface>, HostError> {
+/// Interfaces of the namespace whose `/sys` is mounted, by name.
+///
+/// # Errors
+/// The folder cannot be listed.
+pub fn all(reader: &Reader) -> Result<Vec<Interface>, HostError> {
     let names = reader.names(ROOT, |name| {
         reader.exists(&format!("{ROOT}/{name}/ifindex")).unwrap_or(false)
     })?;
@@ -86,7 +91,11 @@ fn one(reader: &Reader, name: String) -> Interface {
     }
 }
 
-pub(crate) fn driver(reader: &Reader, name: &str) -> Result<String, HostError> {
+/// Name of the driver of an interface.
+///
+/// # Errors
+/// It has no driver, or the link cannot be read.
+pub fn driver(reader: &Reader, name: &str) -> Result<String, HostError> {
     let path = format!("{ROOT}/{name}/device/driver");
     let target = reader.target(&path)?;
     let name = target.file_name().and_then(|name| name.to_str()).map(str::to_owned);
@@ -94,7 +103,7 @@ pub(crate) fn driver(reader: &Reader, name: &str) -> Result<String, HostError> {
 }
 
 /// Mbit/s. The kernel shows -1 for a speed it does not know.
-pub(crate) fn speed(reader: &Reader, name: &str) -> Result<u32, HostError> {
+pub fn speed(reader: &Reader, name: &str) -> Result<u32, HostError> {
     let path = format!("{ROOT}/{name}/speed");
     let speed: i64 = reader.parsed(&path, "a speed in Mbit/s")?;
     match u32::try_from(speed) {
@@ -131,7 +140,7 @@ fn kind(reader: &Reader, name: &str) -> InterfaceKind {
 
 /// True if its place in `/sys` is below a device. Interfaces without one are below `/sys/devices/virtual` (Linux: drivers/base/core.c,
 /// get_device_parent).
-pub(crate) fn is_on_a_bus(reader: &Reader, name: &str) -> bool {
+pub fn is_on_a_bus(reader: &Reader, name: &str) -> bool {
     let place = reader.target(&format!("{ROOT}/{name}"));
     place.is_ok_and(|place| place.starts_with("/sys/devices") && !place.starts_with("/sys/devices/virtual"))
 }

@@ -33,7 +33,7 @@ struct Line {
 
 /// The interrupts of the interface `name`: those its device lists, and those named after it (drivers of devices that are
 /// not on PCI list none).
-pub(crate) fn of_nic(reader: &Reader, name: &str) -> Result<Vec<NicInterrupt>, HostError> {
+pub fn of_nic(reader: &Reader, name: &str) -> Result<Vec<NicInterrupt>, HostError> {
     let lines = lines(&reader.text("/proc/interrupts")?);
     let listed = match listed(reader, name) {
         Ok(listed) => listed,
@@ -53,7 +53,7 @@ pub(crate) fn of_nic(reader: &Reader, name: &str) -> Result<Vec<NicInterrupt>, H
 }
 
 /// The names of the interrupts that have a handler, by number.
-pub(crate) fn names(reader: &Reader) -> Result<BTreeMap<u32, String>, HostError> {
+pub fn names(reader: &Reader) -> Result<BTreeMap<u32, String>, HostError> {
     let path = "/proc/interrupts";
     let text = reader.text(path)?;
     let found: BTreeMap<u32, String> = lines(&text)
@@ -68,7 +68,7 @@ pub(crate) fn names(reader: &Reader) -> Result<BTreeMap<u32, String>, HostError>
 }
 
 /// Numbers of the message-signalled interrupts that its device lists.
-pub(crate) fn listed(reader: &Reader, name: &str) -> Result<Vec<String>, HostError> {
+pub fn listed(reader: &Reader, name: &str) -> Result<Vec<String>, HostError> {
     let is_number = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
     of_device(name, "msi_irqs", |path| reader.names(path, is_number))
 }
@@ -85,7 +85,7 @@ fn one(reader: &Reader, number: u32, lines: &[Line]) -> NicInterrupt {
 }
 
 /// `eth1`, `eth1-TxRx-0`, `eth1:rx-0`, `ice-eth1-TxRx-0`: the interface's name is one of the parts.
-pub(crate) fn is_named_after(interrupt: &str, interface: &str) -> bool {
+pub fn is_named_after(interrupt: &str, interface: &str) -> bool {
     interrupt
         .split(|c: char| "-:@, ".contains(c))
         .any(|part| part == interface)

@@ -5,7 +5,7 @@ use sys::ethtool::{Ethtool, Silence};
 use sys::link::LinkInfo;
 
 /// Drivers of devices that a hypervisor makes up. They interrupt, but no cable ends in them.
-pub(crate) const PARAVIRTUAL: [&str; 6] = ["virtio_net", "vmxnet3", "vif", "hv_netvsc", "ena", "gve"];
+pub const PARAVIRTUAL: [&str; 6] = ["virtio_net", "vmxnet3", "vif", "hv_netvsc", "ena", "gve"];
 
 /// Kinds that rtnetlink names although a cable ends in them: ports of a switch on the board.
 const WITH_A_CABLE: [&str; 1] = ["dsa"];

@@ -9,8 +9,8 @@ pub(crate) mod device;
 mod doubts;
 mod facts;
 pub(crate) mod files;
-pub(crate) mod interface;
-pub(crate) mod interrupts;
+pub mod interface;
+pub mod interrupts;
 mod kind;
 mod port;
 mod settings;
@@ -18,9 +18,9 @@ mod settings;
 mod tests;
 
 pub use doubts::{Measurement, doubts};
-pub(crate) use kind::PARAVIRTUAL;
+pub use kind::PARAVIRTUAL;
 pub use port::port_name;
-pub(crate) use settings::{LONGEST_IN_MODE_US, is_mode};
+pub use settings::{LONGEST_IN_MODE_US, is_mode};
 
 use crate::Host;
 use interface::Interface;

@@ -15,7 +15,7 @@ const MODES: [(&str, &[u32]); 6] = [
 ];
 
 /// The longest wait in such a mode: 4000 interrupts a second.
-pub(crate) const LONGEST_IN_MODE_US: u32 = 250;
+pub const LONGEST_IN_MODE_US: u32 = 250;
 
 /// The mode that stands in place of a time, if it is one.
 pub(super) fn mode(said: &Ethtool, usecs: Option<u32>) -> Option<(&str, u32)> {
@@ -24,7 +24,7 @@ pub(super) fn mode(said: &Ethtool, usecs: Option<u32>) -> Option<(&str, u32)> {
 }
 
 /// Whether this rx-usecs of this driver is a mode that follows the traffic.
-pub(crate) fn is_mode(driver: &str, usecs: u32) -> bool {
+pub fn is_mode(driver: &str, usecs: u32) -> bool {
     let modes = MODES.iter().find(|(known, _)| *known == driver);
     modes.is_some_and(|(_, modes)| modes.contains(&usecs))
 }

@@ -12,11 +12,11 @@ use crate::error::HostError;
 use crate::reader::Reader;
 use crate::{cpu, isolation};
 
-pub(crate) use movable::read as movable;
+pub use movable::{Movable, read as movable};
 pub use owners::{Owner, Ownership};
-pub(crate) use owners::{is_virtual_cpu, numbers, own_number};
+pub use owners::{is_virtual_cpu, numbers, own_number};
 pub use residents::Resident;
-pub(crate) use residents::read as residents;
+pub use residents::read as residents;
 
 /// The CPUs of a machine and what is known of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -101,7 +101,7 @@ impl CpuFacts {
 }
 
 /// Reads them. Only the CPUs online must be readable: what else cannot be read restricts nothing.
-pub(crate) fn read(reader: &Reader) -> Result<CpuFacts, HostError> {
+pub fn read(reader: &Reader) -> Result<CpuFacts, HostError> {
     let own = own_cpuset(reader);
     let listed = isolation::partition_cpus(reader).unwrap_or_default();
     let mut facts = CpuFacts {

@@ -8,16 +8,18 @@ use crate::reader::Reader;
 
 /// A thread that can be moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Movable {
-    pub(crate) tid: u32,
+pub struct Movable {
+    /// Its number.
+    pub tid: u32,
     /// When it started, in ticks since boot.
-    pub(crate) started_ticks: u64,
-    pub(crate) name: String,
+    pub started_ticks: u64,
+    /// Its name, as the kernel keeps it.
+    pub name: String,
 }
 
 /// Those that may run on one of `cpus`, and on others too. Real-time threads and virtual CPUs are there on purpose; a thread that may
 /// run nowhere else was put there, or is one of the kernel's for that CPU.
-pub(crate) fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Movable>, HostError> {
+pub fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Movable>, HostError> {
     let own = own_number(reader);
     let mut movable = Vec::new();
     for pid in numbers(reader, "/proc")?.into_iter().filter(|pid| Some(*pid) != own) {

@@ -130,7 +130,7 @@ fn is_confined(facts: &CpuFacts, cpus: &CpuList) -> bool {
 }
 
 /// As QEMU (`CPU 0/KVM`), Firecracker (`fc_vcpu 0`), Cloud Hypervisor (`vcpu0`) name theirs.
-pub(crate) fn is_virtual_cpu(name: &str) -> bool {
+pub fn is_virtual_cpu(name: &str) -> bool {
     name.ends_with("/KVM") || name.starts_with("fc_vcpu") || name.starts_with("vcpu")
 }
 
@@ -138,11 +138,16 @@ pub(super) fn thread(reader: &Reader, directory: &str) -> Option<ThreadStat> {
     ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
 }
 
-pub(crate) fn own_number(reader: &Reader) -> Option<u32> {
+/// Number of this process in the tree that is read.
+pub fn own_number(reader: &Reader) -> Option<u32> {
     reader.target("/proc/self").ok()?.file_name()?.to_str()?.parse().ok()
 }
 
-pub(crate) fn numbers(reader: &Reader, directory: &str) -> Result<Vec<u32>, HostError> {
+/// Entries of a folder whose names are numbers: processes, threads.
+///
+/// # Errors
+/// The folder cannot be listed.
+pub fn numbers(reader: &Reader, directory: &str) -> Result<Vec<u32>, HostError> {
     let names = reader.names(directory, |name| name.bytes().all(|octet| octet.is_ascii_digit()))?;
     Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
 }

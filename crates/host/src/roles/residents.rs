@@ -30,7 +30,7 @@ impl fmt::Display for Resident {
 }
 
 /// Those of `cpus` among the threads that can be seen.
-pub(crate) fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Resident>, HostError> {
+pub fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Resident>, HostError> {
     let own = own_number(reader);
     let served = served(reader);
     let mut residents = Vec::new();

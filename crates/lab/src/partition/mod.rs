@@ -6,13 +6,13 @@
 mod version1;
 mod version2;
 
-use host::tune::{Applied, Journal, JournalError, Machine, Operation, Outcome, Target, apply, undo};
 use host::{Host, ThreadStat};
 use model::Fact;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tune::{Applied, Journal, JournalError, Machine, Operation, Outcome, Target, apply, undo};
 use units::CpuList;
 use version1::Version1;
 use version2::Version2;

@@ -1,9 +1,9 @@
 //! CPU sets of control groups of version 1: the other CPUs are a group's, and load balancing is left to it.
 
 use super::{Change, OTHERS, Sets};
-use host::tune::Operation;
 use std::fs;
 use std::path::Path;
+use tune::Operation;
 use units::CpuList;
 
 const ROOT: &str = "/sys/fs/cgroup/cpuset";

@@ -4,10 +4,10 @@
 //! others: neither a process with a recorder beside its measuring threads could be one, nor a container.
 
 use super::{Change, OTHERS, Sets, allowed, is_free, name};
-use host::tune::Operation;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tune::Operation;
 use units::CpuList;
 
 /// Where version 2 is mounted.
@@ -129,9 +129,9 @@ fn chosen(group: &Path, cpus: &CpuList) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Sets, Version2, chosen};
-    use host::tune::{Journal, Machine, Operation, Outcome, Target, apply, undo};
     use std::fs;
     use std::path::Path;
+    use tune::{Journal, Machine, Operation, Outcome, Target, apply, undo};
     use units::CpuList;
 
     fn list(text: &str) -> CpuList {

@@ -9,9 +9,9 @@ mod neighbours;
 mod watch;
 
 use crate::place::{Asking, OverHost};
+use audit::parameters::Parameters;
 use cache::CacheReadings;
 use flight::Flight;
-use host::audit::parameters::Parameters;
 use host::{Host, Hypervisor};
 use idle::Idle;
 use model::fact::RUN_START;
@@ -333,9 +333,9 @@ fn audited(host: &Host, cpus: CpuList, interfaces: &[String]) -> Vec<Fact> {
         nics: interfaces.to_vec(),
         ..Parameters::default()
     };
-    let audit = host.audit(&parameters, &[]);
+    let audit = audit::audit(&host, &parameters, &[]);
     let mut facts = audit.facts_of_run();
-    facts.extend(host::tune::remedies(host, &audit, &parameters));
+    facts.extend(tune::remedies(host, &audit, &parameters));
     facts
 }
 

@@ -4,7 +4,7 @@ use super::AuditReport;
 use super::map::HEADS;
 use super::row::Row;
 use askama::Template;
-use host::audit::finding::Outcome;
+use audit::finding::Outcome;
 
 #[derive(Template)]
 #[template(path = "audit.html")]

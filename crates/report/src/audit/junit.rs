@@ -5,7 +5,7 @@ use super::row::Row;
 use crate::junit::Junit;
 use crate::junit::case::{Case, Outcome as Ending};
 use askama::Template;
-use host::audit::finding::Outcome;
+use audit::finding::Outcome;
 
 impl AuditReport {
     /// As JUnit XML: what failed at the severity that fails the audit is a failure, what is unknown there an error. What warns, fails

@@ -2,7 +2,7 @@
 
 use super::AuditReport;
 use crate::terminal::{Align, Table};
-use host::audit::Audit;
+use audit::Audit;
 use serde::Serialize;
 use units::foreign::shown;
 
@@ -22,7 +22,7 @@ pub(super) struct Line {
 pub(super) fn lines(audit: &Audit) -> Vec<Line> {
     let safe = |texts: &[String]| texts.iter().map(|text| shown(text).into_owned()).collect();
     let rounded = |rate: Option<f64>| rate.map(|rate| (rate * 10.0).round() / 10.0);
-    let line = |row: &host::audit::map::CpuRow| Line {
+    let line = |row: &audit::map::CpuRow| Line {
         cpu: row.cpu,
         role: row.role.word(),
         kept_free_by: row.kept_free_by.clone(),

@@ -10,9 +10,9 @@ mod screen;
 mod tests;
 mod text;
 
-use host::audit::Audit;
-use host::audit::finding::Outcome;
-use host::audit::rule::Severity;
+use audit::Audit;
+use audit::finding::Outcome;
+use audit::rule::Severity;
 
 use row::Row;
 

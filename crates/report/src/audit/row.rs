@@ -1,11 +1,11 @@
 //! A finding as texts.
 
-use host::audit::Audit;
-use host::audit::facts::{Class, Subject};
-use host::audit::finding::{Finding, Outcome, PartFinding};
-use host::audit::rule::{Change, Severity};
-use host::audit::template;
-use host::audit::value::Value;
+use audit::Audit;
+use audit::facts::{Class, Subject};
+use audit::finding::{Finding, Outcome, PartFinding};
+use audit::rule::{Change, Severity};
+use audit::template;
+use audit::value::Value;
 use units::foreign::shown;
 
 /// A finding as texts that may be shown.

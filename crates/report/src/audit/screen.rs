@@ -7,7 +7,7 @@ use crate::screen::{COLUMNS, LINES};
 use crate::terminal::{Paint, width};
 use crate::text::plural;
 use crate::verdict::Verdict;
-use host::audit::finding::Outcome;
+use audit::finding::Outcome;
 
 /// Lines of a finding: what, why, how.
 const FINDING_LINES: usize = 3;

@@ -1,9 +1,9 @@
 use super::{Answer, AuditReport};
 use crate::screen::{COLUMNS, LINES};
 use crate::terminal::width;
+use audit::parameters::Parameters;
+use audit::rule::Severity;
 use host::Host;
-use host::audit::parameters::Parameters;
-use host::audit::rule::Severity;
 use std::path::Path;
 
 /// The audit of a recorded host.
@@ -13,7 +13,7 @@ fn of(name: &str) -> AuditReport {
         .join(name)
         .join("root");
     let host = Host::at(&root).expect("a recorded tree");
-    let audit = host.audit(&Parameters::default(), &[]);
+    let audit = audit::audit(&host, &Parameters::default(), &[]);
     AuditReport::of(&audit, name.to_owned(), None, Severity::Major)
 }
 
@@ -42,7 +42,7 @@ fn where_nothing_failed_there_is_no_plan_to_look_at() {
     let root = tempfile::tempdir().expect("a directory");
     let host = Host::at(root.path()).expect("a tree");
     let report = AuditReport::of(
-        &host.audit(&Parameters::default(), &[]),
+        &audit::audit(&host, &Parameters::default(), &[]),
         "empty".into(),
         None,
         Severity::Major,
@@ -84,7 +84,7 @@ fn every_face_says_what_failed() {
 fn what_is_unknown_is_an_error_to_a_server() {
     let tree = tempfile::tempdir().expect("a directory");
     let host = Host::at(tree.path()).expect("a tree");
-    let audit = host.audit(&Parameters::default(), &[]);
+    let audit = audit::audit(&host, &Parameters::default(), &[]);
     let report = AuditReport::of(&audit, "nothing".to_owned(), None, Severity::Major);
     assert_eq!(report.answer(), Answer::Unknown);
     let junit = report.junit().expect("JUnit");

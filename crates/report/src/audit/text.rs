@@ -3,7 +3,7 @@
 use super::AuditReport;
 use super::row::Row;
 use crate::terminal::{Paint, wrapped};
-use host::audit::finding::Outcome;
+use audit::finding::Outcome;
 use std::fmt::Write;
 
 /// Columns of the text.

@@ -1,7 +1,7 @@
 //! Remedies for the findings of the run's audit that are most likely to matter for the causes that were seen.
 
 use crate::Report;
-use host::audit::rule::{Rule, built_in};
+use audit::rule::{Rule, built_in};
 use model::Cause;
 use model::fact::REMEDIES;
 

@@ -4,12 +4,12 @@ mod tree;
 
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::{page, verdict};
+use audit::parameters::{Parameters, Workload};
+use audit::planned::PlannedTask;
+use audit::rule::Severity;
+use audit::waiver::{self, Waiver};
+use audit::{Audit, check_definitions};
 use host::Host;
-use host::audit::parameters::{Parameters, Workload};
-use host::audit::planned::PlannedTask;
-use host::audit::rule::Severity;
-use host::audit::waiver::{self, Waiver};
-use host::audit::{Audit, check_definitions};
 use report::audit::{Answer, AuditReport};
 use std::fs;
 use std::io::IsTerminal;
@@ -161,13 +161,13 @@ impl OfArgs {
     /// The domains that were named as files.
     pub(crate) fn domain_files(&self) -> Vec<&str> {
         let named = self.domain.iter().map(String::as_str);
-        named.filter(|named| host::audit::is_definition_file(named)).collect()
+        named.filter(|named| audit::is_definition_file(named)).collect()
     }
 
     /// The domains that were named by their names.
     pub(crate) fn domain_names(&self) -> Vec<&str> {
         let named = self.domain.iter().map(String::as_str);
-        named.filter(|named| !host::audit::is_definition_file(named)).collect()
+        named.filter(|named| !audit::is_definition_file(named)).collect()
     }
 
     /// The CPUs for real-time work, as they were told.
@@ -222,7 +222,7 @@ impl OfArgs {
     /// What the rules say.
     pub(crate) fn audit(&self, host: &Host) -> Result<Audit, Failure> {
         self.check()?;
-        Ok(host.audit(&self.parameters(), &self.waivers()?))
+        Ok(audit::audit(&host, &self.parameters(), &self.waivers()?))
     }
 
     /// The audit, ready to be shown.
@@ -239,7 +239,7 @@ impl OfArgs {
 
     /// Refuses what names nothing, and definitions that cannot be read.
     fn check(&self) -> Result<(), Failure> {
-        let profiles = host::audit::rule::profiles();
+        let profiles = audit::rule::profiles();
         match &self.profile {
             Some(name) if !profiles.contains(name) => Err(Failure::Usage(format!(
                 "--profile {name}: no such profile (have: {})",

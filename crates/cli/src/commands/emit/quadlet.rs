@@ -3,9 +3,9 @@
 use super::{CommandArgs, absolute, reference, unwritten, write};
 use crate::failure::{Failure, say};
 use crate::verdict;
+use audit::rule;
 use deploy::image::Reference;
 use deploy::{QuadletSpec, Setting, UnitNetwork, quadlet};
-use host::audit::rule;
 use std::fs;
 use std::path::PathBuf;
 use units::CpuList;

@@ -6,10 +6,10 @@ mod text;
 use crate::commands::audit::OfArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::verdict;
+use audit::Audit;
 use host::Host;
-use host::audit::Audit;
-use host::tune::{self, Applied, JOURNAL, Journal, JournalError, Machine, Outcome, Plan, Refusal, Step};
 use std::path::PathBuf;
+use tune::{self, Applied, JOURNAL, Journal, JournalError, Machine, Outcome, Plan, Refusal, Step};
 
 /// Shows what would put the findings of an audit right; with --apply does what can be done at run time, with a way back
 #[derive(Debug, Clone, clap::Args)]
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8, Failure> {
 
 /// Refuses names of no check.
 fn check(checks: &[String]) -> Result<(), Failure> {
-    let groups = host::audit::rule::built_in();
+    let groups = audit::rule::built_in();
     let known: Vec<&str> = groups
         .iter()
         .flat_map(|(_, group)| &group.rules)

@@ -4,8 +4,7 @@ use super::TuneArgs;
 use crate::ending;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::verdict;
-use host::audit::Audit;
-use host::tune::{self, Applied, Journal, Machine, Outcome, Refusal, Step};
+use audit::Audit;
 use model::{RunState, RunView};
 use report::comparison::{Comparison, joined};
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::RunFile;
+use tune::{self, Applied, Journal, Machine, Outcome, Refusal, Step};
 use units::foreign;
 
 /// Settings need a moment until they hold everywhere: workers move, interrupts are rerouted.

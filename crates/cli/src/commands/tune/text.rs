@@ -1,9 +1,9 @@
 //! Plans and their results for a person.
 
-use host::audit::rule::Change;
-use host::tune::{Applied, Outcome, Plan, Refusal, Step};
+use audit::rule::Change;
 use std::fmt::Write;
 use std::path::Path;
+use tune::{Applied, Outcome, Plan, Refusal, Step};
 use units::foreign::shown;
 
 /// What would be changed.

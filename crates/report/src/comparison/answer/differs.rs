@@ -3,7 +3,7 @@
 use crate::comparison::{Comparison, DECISIVE, FactDifference};
 use crate::screen::lines::fitted;
 use crate::terminal::width;
-use host::audit::regressions::{Regression, between};
+use audit::regressions::{Regression, between};
 use model::fact::{AUDIT, KERNEL_RELEASE};
 
 /// Differences that are shown with their values.

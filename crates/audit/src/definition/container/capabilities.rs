@@ -1,0 +1,146 @@
+//! Which capabilities a container has.
+
+use crate::value::Unknown;
+use host::capability;
+
+/// Those that docker and containerd give without being asked, which podman and CRI-O give fewer of; none of them decides a rule.
+const USUAL: [&str; 11] = [
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FSETID",
+    "FOWNER",
+    "SETGID",
+    "SETUID",
+    "SETFCAP",
+    "SETPCAP",
+    "NET_BIND_SERVICE",
+    "SYS_CHROOT",
+    "KILL",
+];
+
+/// Programs that put a container together: each reads added and dropped names in an order of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runtime {
+    /// Docker and compose. What is added by its name is appended after the drops (moby v28.3, oci/caps/utils.go: TweakCapabilities).
+    Moby,
+    /// A name on both sides is refused (containers/common, commit 08f2f2c, pkg/capabilities/capabilities.go: MergeCapabilities).
+    Podman,
+    /// Kubernetes, with CRI-O or containerd. What is dropped by its name goes last (CRI-O, commit 03c46e4,
+    /// internal/factory/container/container.go: SpecSetupCapabilities; containerd in the same order: internal/cri/opts/spec_linux_opts.go,
+    /// WithCapabilities).
+    Kubernetes,
+}
+
+/// Those of a container that is given `added` and not `dropped`, or everything.
+///
+/// # Errors
+/// The runtime refuses these two lists.
+pub(super) fn after(
+    runtime: Runtime,
+    added: &[String],
+    dropped: &[String],
+    privileged: bool,
+) -> Result<Vec<String>, Unknown> {
+    if privileged {
+        return Ok(every());
+    }
+    let (added, dropped) = (plain(added), plain(dropped));
+    match runtime {
+        Runtime::Moby => Ok(sorted(by_moby(&added, &dropped))),
+        Runtime::Podman => refused(&added, &dropped).map(|()| sorted(by_podman(&added, &dropped))),
+        Runtime::Kubernetes => Ok(sorted(by_kubernetes(&added, &dropped))),
+    }
+}
+
+fn has_all(names: &[String]) -> bool {
+    names.iter().any(|name| name == "ALL")
+}
+
+fn without(mut held: Vec<String>, dropped: &[String]) -> Vec<String> {
+    held.retain(|name| !dropped.contains(name));
+    held
+}
+
+fn named(names: &[String]) -> impl Iterator<Item = String> {
+    names.iter().filter(|name| *name != "ALL").cloned()
+}
+
+fn by_moby(added: &[String], dropped: &[String]) -> Vec<String> {
+    let usual = match (has_all(added), has_all(dropped)) {
+        (true, _) => return without(every(), dropped),
+        (_, true) => Vec::new(),
+        _ => without(usual(), dropped),
+    };
+    usual.into_iter().chain(named(added)).collect()
+}
+
+/// With all added, each name that is dropped counts; with all dropped, only what is added.
+fn by_podman(added: &[String], dropped: &[String]) -> Vec<String> {
+    let given = match (has_all(added), has_all(dropped)) {
+        (_, true) => Vec::new(),
+        (true, _) => every(),
+        _ => usual(),
+    };
+    without(given, dropped).into_iter().chain(named(added)).collect()
+}
+
+fn refused(added: &[String], dropped: &[String]) -> Result<(), Unknown> {
+    let both = match has_all(dropped) && !has_all(added) {
+        true => None,
+        false => added.iter().find(|name| dropped.contains(name)),
+    };
+    match both {
+        None => Ok(()),
+        Some(name) => Err(Unknown::unclear(format!(
+            "{name} is added and dropped: podman refuses that, and the container does not start"
+        ))),
+    }
+}
+
+fn by_kubernetes(added: &[String], dropped: &[String]) -> Vec<String> {
+    let given = match (has_all(added), has_all(dropped)) {
+        (_, true) => Vec::new(),
+        (true, _) => every(),
+        _ => usual(),
+    };
+    without(given.into_iter().chain(named(added)).collect(), dropped)
+}
+
+fn usual() -> Vec<String> {
+    USUAL.map(str::to_owned).to_vec()
+}
+
+/// As [`after`], of a list that is complete.
+pub(super) fn exactly(names: &[String]) -> Vec<String> {
+    sorted(plain(names))
+}
+
+/// Those of a mask as `/proc/PID/status` has it, as far as anything here speaks of them.
+pub(crate) fn of_mask(mask: &str) -> Option<Vec<String>> {
+    Some(capability::of_mask(mask)?.into_iter().map(str::to_owned).collect())
+}
+
+fn every() -> Vec<String> {
+    sorted(
+        USUAL
+            .into_iter()
+            .chain(capability::names())
+            .map(str::to_owned)
+            .collect(),
+    )
+}
+
+/// Without `CAP_`, in capitals: docker takes both.
+fn plain(names: &[String]) -> Vec<String> {
+    let plain = |name: &String| {
+        let name = name.trim().to_ascii_uppercase();
+        name.strip_prefix("CAP_").map_or(name.clone(), str::to_owned)
+    };
+    names.iter().map(plain).collect()
+}
+
+fn sorted(mut names: Vec<String>) -> Vec<String> {
+    names.sort();
+    names.dedup();
+    names
+}

@@ -1,0 +1,73 @@
+//! Containers, by their definitions: OCI bundles, what docker and podman say of one, quadlets, compose files, Kubernetes and
+//! KubeVirt; all brought to one model.
+//!
+//! A definition says what will be, where the container that runs says what is. What a form cannot say is unknown.
+
+mod annotations;
+mod capabilities;
+mod compose;
+mod docker;
+mod kubernetes;
+mod kubevirt;
+mod oci;
+mod quadlet;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod yaml;
+
+use serde_json::Value as Json;
+
+pub(crate) use capabilities::of_mask;
+pub(crate) use shape::{Form, Shape};
+pub use yaml::documents;
+
+/// Longest definition: generated bundles of hundreds of containers are below.
+const MOST_OCTETS: usize = 4 << 20;
+
+/// The containers that a text defines, by its contents; `name`: what a definition without a name of its own is called.
+///
+/// # Errors
+/// It is none of the forms, or not well-formed.
+pub(crate) fn read(name: &str, text: &str) -> Result<Vec<Shape>, String> {
+    if text.len() > MOST_OCTETS {
+        return Err(format!("longer than {MOST_OCTETS} octets"));
+    }
+    if quadlet::is_one(text) {
+        return Ok(vec![quadlet::read(name, text)?]);
+    }
+    let begins = text.trim_start();
+    let documents = match begins.starts_with('{') || begins.starts_with('[') {
+        true => vec![serde_json::from_str(text).map_err(|error| error.to_string())?],
+        false => documents(text)?,
+    };
+    let mut found = Vec::new();
+    for document in &documents {
+        found.extend(of_document(name, document)?);
+    }
+    match found.is_empty() {
+        true => Err("defines no container".to_owned()),
+        false => Ok(found),
+    }
+}
+
+fn of_document(name: &str, document: &Json) -> Result<Vec<Shape>, String> {
+    if let Json::Array(all) = document {
+        let each = all.iter().map(|one| of_document(name, one));
+        return Ok(each.collect::<Result<Vec<_>, _>>()?.concat());
+    }
+    if document.get("ociVersion").is_some() {
+        return Ok(vec![oci::read(name, document)]);
+    }
+    if document.get("HostConfig").is_some() {
+        return Ok(vec![docker::read(name, document)]);
+    }
+    if document.get("services").is_some() {
+        return Ok(compose::read(document));
+    }
+    if document.get("kind").is_some() {
+        return kubernetes::read(document);
+    }
+    Err("neither an OCI bundle, docker's or podman's inspect, a quadlet, a compose file, nor Kubernetes".to_owned())
+}

@@ -1,0 +1,143 @@
+//! The facts that rules ask for, by name, of the machine and of its parts.
+
+use std::collections::BTreeMap;
+
+use super::value::{Known, Unknown, Value};
+
+/// What a rule is asked of: the machine as a whole has no class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// A CPU set aside for real-time work; every CPU online where none is.
+    RtCpu,
+    /// A network interface of the process bus.
+    Nic,
+    /// A libvirt domain.
+    Domain,
+    /// A VMware virtual machine, by its `.vmx`.
+    Vmx,
+    /// A container, by its definition or running.
+    Container,
+    /// A real-time task that is planned.
+    Task,
+    /// A ptp4l: one that runs, or the one that a file is there for.
+    Ptp,
+}
+
+impl Class {
+    /// The word for one of them before its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::RtCpu => "CPU",
+            Self::Nic => "interface",
+            Self::Domain => "domain",
+            Self::Vmx => "virtual machine",
+            Self::Container => "container",
+            Self::Task => "planned task",
+            Self::Ptp => "ptp4l",
+        }
+    }
+}
+
+/// A part of the machine, or a definition, with its own facts.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Subject {
+    /// Its name: `3`, `eth0`, `relay-vm`.
+    pub name: String,
+    facts: BTreeMap<String, Known>,
+}
+
+impl Subject {
+    /// One without facts.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            facts: BTreeMap::new(),
+        }
+    }
+
+    /// Notes a fact.
+    pub fn set(&mut self, name: &str, value: impl IntoKnown) {
+        self.set_known(name, value.into_known());
+    }
+
+    /// As [`Subject::set`], for what is a value or a reason already.
+    pub fn set_known(&mut self, name: &str, known: Known) {
+        self.facts.insert(name.to_owned(), known);
+    }
+}
+
+/// What may be noted as a fact: a value, or a result with the reason why there is none.
+pub trait IntoKnown {
+    /// As the facts keep it.
+    fn into_known(self) -> Known;
+}
+
+impl<V: Into<Value>> IntoKnown for V {
+    fn into_known(self) -> Known {
+        Ok(self.into())
+    }
+}
+
+impl<V: Into<Value>, E: Into<Unknown>> IntoKnown for Result<V, E> {
+    fn into_known(self) -> Known {
+        self.map(Into::into).map_err(Into::into)
+    }
+}
+
+/// Everything that is known.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Facts {
+    machine: Subject,
+    parts: BTreeMap<Class, Vec<Subject>>,
+    /// Numbers of the processes by their names, read once for all who ask.
+    pub(super) processes: Option<Result<BTreeMap<String, Vec<u64>>, Unknown>>,
+}
+
+impl Facts {
+    /// Notes a fact of the machine.
+    pub fn set(&mut self, name: &str, value: impl IntoKnown) {
+        self.machine.set(name, value);
+    }
+
+    /// As [`Facts::set`], for what is a value or a reason already.
+    pub fn set_known(&mut self, name: &str, known: Known) {
+        self.machine.set_known(name, known);
+    }
+
+    /// Adds a part, or its facts to the part of that name.
+    pub fn add(&mut self, class: Class, subject: Subject) {
+        let parts = self.parts.entry(class).or_default();
+        match parts.iter_mut().find(|part| part.name == subject.name) {
+            Some(part) => part.facts.extend(subject.facts),
+            None => parts.push(subject),
+        }
+    }
+
+    /// The parts of a class, in the order they were added.
+    pub fn parts(&self, class: Class) -> &[Subject] {
+        self.parts.get(&class).map_or(&[], Vec::as_slice)
+    }
+
+    /// As [`Facts::parts`], to change their facts.
+    pub fn parts_mut(&mut self, class: Class) -> &mut [Subject] {
+        self.parts.get_mut(&class).map_or(&mut [], Vec::as_mut_slice)
+    }
+
+    /// A fact of `part`, else of the machine. A name that nobody gathers is unknown, and a test fails for it.
+    pub fn get(&self, part: Option<&Subject>, name: &str) -> Known {
+        let of_part = part.and_then(|part| part.facts.get(name));
+        match of_part.or_else(|| self.machine.facts.get(name)) {
+            Some(known) => known.clone(),
+            None => Err(Unknown::unclear(format!("{name}: {NOT_GATHERED}"))),
+        }
+    }
+
+    /// Whether somebody gathered a fact of this name, known or not.
+    pub fn is_gathered(&self, part: Option<&Subject>, name: &str) -> bool {
+        part.is_some_and(|part| part.facts.contains_key(name)) || self.machine.facts.contains_key(name)
+    }
+}
+
+/// Said of a name that no part of the program gathers.
+pub(super) const NOT_GATHERED: &str = "nothing gathers this fact";

@@ -1,0 +1,88 @@
+//! Containers: those that were named, by definition or id, and the one that this process runs in; and the node's kubelet.
+
+mod kubelet;
+mod memory;
+mod named;
+mod running;
+
+use units::CpuList;
+
+use crate::definition::container::Shape;
+use crate::facts::{Class, Facts};
+use crate::parameters::Parameters;
+use crate::value::{Unknown, Value};
+use host::container;
+use host::reader::Reader;
+
+const RESCTRL: &str = "/sys/fs/resctrl";
+
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    kubelet::gather(reader, facts);
+    facts.set("resctrl.class-cpus", class_cpus(reader));
+    let mut shapes: Vec<Shape> = Vec::new();
+    for name in &parameters.containers {
+        shapes.extend(named::read(reader, name));
+    }
+    let mut shared: Vec<_> = (0..shapes.len()).map(|at| sharing(&shapes, at)).collect();
+    // A definition that is named in a container is its own: it shares no CPU with itself.
+    if container::detect(reader).is_ok_and(|found| found.runtime.is_some()) {
+        shapes.push(running::read(reader));
+        shared.push(Ok(Vec::new()));
+    }
+    let nic = parameters.nics.first().cloned();
+    let nic = nic.ok_or_else(|| Unknown::unclear("name the interface of the process bus with --nic"));
+    let mut names: Vec<String> = Vec::new();
+    for (shape, shared) in shapes.into_iter().zip(shared) {
+        let mut part = shape.into_part();
+        // Only of a pod the part is POD/CONTAINER; another name may hold anything.
+        let of_pod = Facts::default().get(Some(&part), "ctr.form") == Ok(Value::from("pod"));
+        let names_of_pod = part.name.split_once('/').filter(|_| of_pod);
+        let (pod, container) = names_of_pod.unwrap_or((&part.name, &part.name));
+        let (pod, container) = (pod.to_owned(), container.to_owned());
+        part.set("pod.name", pod);
+        part.set("ctr.name", container);
+        part.set("nic", nic.clone());
+        part.name = told_apart(&part.name, &names);
+        names.push(part.name.clone());
+        part.set("ctr.shares-cpus-with", shared);
+        facts.add(Class::Container, part);
+    }
+}
+
+/// Parts of one name are one part: a second container of a name is `relay (2)`.
+fn told_apart(name: &str, taken: &[String]) -> String {
+    let is_free = |name: &String| !taken.contains(name);
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(is_free).unwrap_or_default()
+}
+
+/// The other containers that are bound to a CPU of this one.
+fn sharing(shapes: &[Shape], at: usize) -> Result<Vec<String>, Unknown> {
+    let mut names = Vec::new();
+    for (_, other) in shapes.iter().enumerate().filter(|(other, _)| *other != at) {
+        if other.shares_cpus_with(&shapes[at])? {
+            names.push(other.name().to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// CPUs that belong to a class of cache allocation which is not the default one.
+fn class_cpus(reader: &Reader) -> Result<CpuList, Unknown> {
+    if !reader.exists(&format!("{RESCTRL}/schemata"))? {
+        return Err(Unknown::absent(format!("{RESCTRL} is not mounted")));
+    }
+    let is_class = |name: &str| !["info", "mon_groups", "mon_data"].contains(&name);
+    let mut cpus = Vec::new();
+    for name in reader.names(RESCTRL, is_class)? {
+        let path = format!("{RESCTRL}/{name}/cpus_list");
+        match reader.cpus(&path) {
+            Ok(of_class) => cpus.extend(of_class.iter()),
+            // A file beside the classes.
+            Err(error) if error.is_absent() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(cpus.into_iter().collect())
+}

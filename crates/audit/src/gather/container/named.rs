@@ -1,0 +1,76 @@
+//! Finds what `--container` names: a file, or a container of this machine by its id.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use crate::definition::container::{self, Shape};
+use host::reader::Reader;
+
+/// Longest definition that is read.
+const MOST_OCTETS: u64 = 4 << 20;
+
+/// Folders with a folder for each container, and the definition in it.
+const PLACES: [(&str, &str); 8] = [
+    ("/run/containerd/io.containerd.runtime.v2.task/moby", "config.json"),
+    ("/run/containerd/io.containerd.runtime.v2.task/k8s.io", "config.json"),
+    ("/run/containerd/io.containerd.runtime.v2.task/default", "config.json"),
+    (
+        "/run/docker/containerd/daemon/io.containerd.runtime.v2.task/moby",
+        "config.json",
+    ),
+    ("/run/containers/storage/overlay-containers", "userdata/config.json"),
+    ("/var/lib/containers/storage/overlay-containers", "userdata/config.json"),
+    ("/run/crun", "config.json"),
+    ("/var/lib/docker/containers", "hostconfig.json"),
+];
+
+/// Shortest beginning of an id that counts, as the runtimes take it.
+const SHORTEST: usize = 4;
+
+/// The containers of one name. One that cannot be read is there too, with the reason.
+pub(super) fn read(reader: &Reader, name: &str) -> Vec<Shape> {
+    let (called, text) = match text(reader, name) {
+        Ok(found) => found,
+        Err(why) => return vec![Shape::broken(name, &why)],
+    };
+    container::read(&called, &text).unwrap_or_else(|why| vec![Shape::broken(&called, &why)])
+}
+
+fn text(reader: &Reader, name: &str) -> Result<(String, String), String> {
+    let file = Path::new(name);
+    if file.is_file() {
+        let called = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut text = String::new();
+        let opened = fs::File::open(file).map_err(|error| error.to_string())?;
+        opened
+            .take(MOST_OCTETS + 1)
+            .read_to_string(&mut text)
+            .map_err(|error| error.to_string())?;
+        return Ok((called, text));
+    }
+    if name.len() < SHORTEST
+        || !name
+            .bytes()
+            .all(|octet| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet))
+    {
+        return Err("no such file, and no id of a container".to_owned());
+    }
+    for (place, definition) in PLACES {
+        let begins = |id: &str| id.starts_with(name);
+        for id in reader.names(place, begins).unwrap_or_default() {
+            if let Ok(text) = reader.text(&format!("{place}/{id}/{definition}")) {
+                return Ok((name.to_owned(), whole(definition, &text)));
+            }
+        }
+    }
+    Err("no such file, and no container of docker, podman, containerd or crun whose id begins so; give a definition, such as the output of `docker inspect`".to_owned())
+}
+
+/// Docker keeps apart what `inspect` joins.
+fn whole(definition: &str, text: &str) -> String {
+    match definition {
+        "hostconfig.json" => format!("{{\"HostConfig\": {text}}}"),
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,227 @@
+//! libvirt domains: their definitions, stored and running, and the threads of those that run.
+
+mod differences;
+mod facts;
+mod functions;
+mod hardware;
+mod moves;
+mod nics;
+mod priorities;
+mod slice;
+mod threads;
+
+pub use moves::moves;
+pub use priorities::priorities;
+
+use std::path::Path;
+
+use units::CpuList;
+
+use crate::definition::domain::Domain;
+use crate::definition::{is_file, text};
+use crate::facts::{Class, Facts, Subject};
+use crate::gather::shared::unclear;
+use crate::parameters::Parameters;
+use crate::value::{Unknown, Value, Why};
+use host::reader::Reader;
+
+/// Definitions of domains, as libvirt stores them and as they run.
+const STORED: &str = "/etc/libvirt/qemu";
+const RUNNING: &str = "/run/libvirt/qemu";
+
+/// A domain that was named.
+pub(super) struct Named {
+    pub(super) name: String,
+    /// Whether it was named as a file: that may be of another machine.
+    pub(super) is_file: bool,
+    /// What the next start will give.
+    pub(super) stored: Result<Domain, Unknown>,
+    /// What runs; none: it does not run.
+    pub(super) running: Option<Result<Domain, Unknown>>,
+}
+
+impl Named {
+    /// What is judged: what runs, else what is stored.
+    pub(super) fn judged(&self) -> Result<&Domain, Unknown> {
+        let judged = self.running.as_ref().unwrap_or(&self.stored);
+        judged.as_ref().map_err(Unknown::clone)
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.stored.as_ref().is_ok_and(|domain| domain.name == name)
+    }
+
+    /// Checks that a definition fits this machine: a file may be of another one, and then names CPUs or nodes that are not here.
+    ///
+    /// # Errors
+    /// It does not; with what is missing.
+    pub(super) fn here(&self, reader: &Reader) -> Result<(), Unknown> {
+        let Ok(domain) = self.judged() else { return Ok(()) };
+        if !self.is_file {
+            return Ok(());
+        }
+        let cpus = domain.tuning.vcpu_cpus();
+        let emulator = domain.tuning.emulator.iter().flat_map(CpuList::iter);
+        let cpus: CpuList = cpus.iter().chain(emulator).collect();
+        fits(
+            "CPU",
+            &cpus,
+            &reader.cpus("/sys/devices/system/cpu/online").map_err(unclear)?,
+        )?;
+        let nodes = domain.numa.sets()?;
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        fits("node", &nodes, &reader.cpus(hardware::NODES_ONLINE).map_err(unclear)?)
+    }
+}
+
+/// # Errors
+/// Some of `asked` are not among those of this machine.
+fn fits(what: &str, asked: &CpuList, here: &CpuList) -> Result<(), Unknown> {
+    match asked.without(here) {
+        missing if missing.is_empty() => Ok(()),
+        missing => Err(Unknown::unclear(format!(
+            "the definition names {what} {missing}, and this machine has {here}: it was written for another one, of which nothing is known"
+        ))),
+    }
+}
+
+/// What the facts of a domain are made of.
+struct Scene<'a> {
+    reader: &'a Reader,
+    named: &'a Named,
+    /// The other domains that were named, and those that the machine stores.
+    others: Result<Vec<&'a Domain>, Unknown>,
+    /// Nothing; or that the definition was written for another machine, of which this one's facts say nothing.
+    here: Result<(), Unknown>,
+    rt_cpus: Result<CpuList, Unknown>,
+}
+
+pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
+    let all: Vec<Named> = named(reader, parameters);
+    let beside = stored_beside(reader, &all);
+    facts.set("domains.not-named", unnamed(&all, &beside));
+    for (place, domain) in all.iter().enumerate() {
+        let others = all.iter().enumerate().filter(|(other, _)| *other != place);
+        let others = others.filter_map(|(_, other)| other.judged().ok()).collect();
+        let here = domain.here(reader);
+        let scene = Scene {
+            reader,
+            named: domain,
+            others: with_stored(others, &beside, &here),
+            here,
+            rt_cpus: rt_cpus(facts, domain.is_file),
+        };
+        let mut part = Subject::new(domain.name.clone());
+        facts::note(&mut part, &scene);
+        facts.add(Class::Domain, part);
+    }
+}
+
+/// The domains that are stored on this machine and were not named.
+///
+/// # Errors
+/// The folder cannot be read.
+pub(super) fn stored_beside(reader: &Reader, named: &[Named]) -> Result<Vec<Named>, Unknown> {
+    let files = match reader.names(STORED, |name| name.ends_with(".xml")) {
+        Err(error) if error.is_absent() => Vec::new(),
+        files => files.map_err(unclear)?,
+    };
+    let names = files.iter().map(|file| file.trim_end_matches(".xml"));
+    let is_named = |name: &str| named.iter().any(|known| known.is_called(name));
+    let beside = names.filter(|name| !is_named(name)).map(|name| of_name(reader, name));
+    Ok(beside.collect())
+}
+
+/// Names of the stored domains, where the user named none of any kind.
+fn unnamed(named: &[Named], beside: &Result<Vec<Named>, Unknown>) -> Result<Vec<String>, Unknown> {
+    if !named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let beside = beside.as_ref().map_err(Unknown::clone)?;
+    Ok(beside.iter().map(|domain| domain.name.clone()).collect())
+}
+
+/// A definition that was written for another machine meets other domains there.
+fn with_stored<'a>(
+    mut others: Vec<&'a Domain>,
+    beside: &'a Result<Vec<Named>, Unknown>,
+    here: &Result<(), Unknown>,
+) -> Result<Vec<&'a Domain>, Unknown> {
+    if here.is_ok() {
+        for domain in beside.as_ref().map_err(Unknown::clone)? {
+            others.push(domain.judged()?);
+        }
+    }
+    Ok(others)
+}
+
+/// The CPUs for real-time work. That none is set aside here says nothing of the machine a file was made for.
+fn rt_cpus(facts: &Facts, of_file: bool) -> Result<CpuList, Unknown> {
+    let told = facts.get(None, "cpus.told") == Ok(Value::Flag(true));
+    match facts.get(None, "rt_cpus")? {
+        Value::Cpus(cpus) if !cpus.is_empty() || told || !of_file => Ok(cpus),
+        _ => Err(Unknown::unclear(
+            "no CPU of this machine is set aside: name those of the domain's host with --cpus",
+        )),
+    }
+}
+
+/// The domains that the user named. Files with the same name inside go by their paths.
+pub(super) fn named(reader: &Reader, parameters: &Parameters) -> Vec<Named> {
+    let mut all: Vec<Named> = Vec::new();
+    for asked in &parameters.domains {
+        let mut domain = match is_file(asked) {
+            true => of_file(asked),
+            false => of_name(reader, asked),
+        };
+        if all.iter().any(|known| known.name == domain.name) {
+            domain.name.clone_from(asked);
+        }
+        all.push(domain);
+    }
+    all
+}
+
+fn of_file(path: &str) -> Named {
+    let parsed = text(Path::new(path)).and_then(|text| parse(path, &text));
+    Named {
+        name: parsed
+            .as_ref()
+            .map_or_else(|_| path.to_owned(), |domain| domain.name.clone()),
+        is_file: true,
+        stored: parsed.map_err(Unknown::unclear),
+        running: None,
+    }
+}
+
+fn of_name(reader: &Reader, name: &str) -> Named {
+    let read = |folder| {
+        let path = format!("{folder}/{name}.xml");
+        let text = reader.text(&path)?;
+        parse(&path, &text).map_err(Unknown::unclear)
+    };
+    let running = match read(RUNNING) {
+        Err(unknown) if unknown.why == Why::Absent => None,
+        other => Some(other),
+    };
+    Named {
+        name: name.to_owned(),
+        is_file: false,
+        stored: read(STORED).map_err(|unknown| not_defined(name, unknown)),
+        running,
+    }
+}
+
+/// A domain without a definition is not one whose definition says nothing.
+fn not_defined(name: &str, unknown: Unknown) -> Unknown {
+    match unknown.why {
+        Why::Absent => Unknown::unclear(format!("no domain {name} is defined: {}", unknown.text)),
+        _ => unknown,
+    }
+}
+
+fn parse(path: &str, text: &str) -> Result<Domain, String> {
+    Domain::parse(text).map_err(|error| format!("{path}: {error}"))
+}

@@ -1,0 +1,101 @@
+//! The control groups around a domain: their CPUs, and quotas of CPU time.
+
+use super::Scene;
+use crate::definition::domain::Domain;
+use crate::facts::Subject;
+use crate::value::Unknown;
+use host::reader::Reader;
+use units::CpuList;
+
+const ROOT: &str = "/sys/fs/cgroup";
+
+/// Notes the CPUs of the innermost group around the domain, and the groups that have a quota.
+pub(super) fn note(part: &mut Subject, scene: &Scene<'_>, domain: Result<&Domain, Unknown>) {
+    let group = domain.and_then(|domain| group(scene, domain));
+    let cpus = group.clone().and_then(|group| cpus(scene.reader, &group));
+    let quotas = group.clone().and_then(|group| quotas(scene.reader, &group));
+    part.set("dom.slice", group);
+    part.set("dom.slice-cpus", cpus);
+    part.set("dom.slice-quotas", quotas);
+}
+
+/// The group of a domain that runs, or the slice in which it would start.
+fn group(scene: &Scene<'_>, domain: &Domain) -> Result<String, Unknown> {
+    if !scene.reader.exists(&format!("{ROOT}/cgroup.controllers"))? {
+        return Err(Unknown::unclear(format!("{ROOT} is no control group of version 2")));
+    }
+    match (&scene.named.running, &domain.running) {
+        (Some(_), Some(running)) => of_process(scene.reader, running.pid),
+        _ => {
+            let slice = slice(domain.partition.as_deref().unwrap_or("/machine"));
+            let folder = format!("{ROOT}{slice}");
+            match scene.reader.exists(&folder)? {
+                true => Ok(slice),
+                false => Err(Unknown::absent(format!(
+                    "{folder} does not exist yet: nothing limits it"
+                ))),
+            }
+        }
+    }
+}
+
+/// libvirt puts the threads into groups below the scope; the scope has the limits of the whole.
+fn of_process(reader: &Reader, process: u32) -> Result<String, Unknown> {
+    let path = format!("/proc/{process}/cgroup");
+    let text = reader
+        .text(&path)
+        .map_err(|error| Unknown::unclear(error.to_string()))?;
+    let group = text.lines().find_map(|line| line.strip_prefix("0::"));
+    let group = group.ok_or_else(|| Unknown::unclear(format!("{path} names no group of version 2")))?;
+    let scope = group.find(".scope").map_or(group, |at| &group[..at + ".scope".len()]);
+    Ok(scope.to_owned())
+}
+
+/// `/machine/rt` is `machine.slice/machine-rt.slice` (systemd.slice(5)).
+fn slice(partition: &str) -> String {
+    let mut name = String::new();
+    let mut path = String::new();
+    for part in partition.split('/').filter(|part| !part.is_empty()) {
+        let part = part.trim_end_matches(".slice");
+        if !name.is_empty() {
+            name.push('-');
+        }
+        name.push_str(part);
+        path.push_str(&format!("/{name}.slice"));
+    }
+    path
+}
+
+/// The nearest group with a set of CPUs of its own: the controller may not be handed down.
+fn cpus(reader: &Reader, group: &str) -> Result<CpuList, Unknown> {
+    for folder in upwards(group) {
+        match reader.cpus(&format!("{folder}/cpuset.cpus.effective")) {
+            Err(error) if error.is_absent() => {}
+            other => return Ok(other?),
+        }
+    }
+    Err(Unknown::unclear(format!("no group around {group} has a set of CPUs")))
+}
+
+/// Groups with a quota, as `/machine.slice: 50000 100000`. The root has none.
+fn quotas(reader: &Reader, group: &str) -> Result<Vec<String>, Unknown> {
+    let mut quotas = Vec::new();
+    for folder in upwards(group).filter(|folder| folder != ROOT) {
+        match reader.line(&format!("{folder}/cpu.max")) {
+            Ok(line) if line.starts_with("max") => {}
+            Ok(line) => quotas.push(format!("{}: {line}", &folder[ROOT.len()..])),
+            Err(error) if error.is_absent() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(quotas)
+}
+
+/// The folder of a group and those around it, up to the root.
+fn upwards(group: &str) -> impl Iterator<Item = String> {
+    let own = format!("{ROOT}{}", group.trim_end_matches('/'));
+    std::iter::successors(Some(own), |folder| {
+        let (above, _) = folder.rsplit_once('/')?;
+        (above.len() >= ROOT.len()).then(|| above.to_owned())
+    })
+}

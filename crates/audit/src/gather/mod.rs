@@ -1,0 +1,105 @@
+//! Reads what the rules ask for. Every gatherer notes each of its facts on any tree, known or with the reason why not.
+
+mod absence;
+mod cache;
+mod clock;
+mod container;
+mod cpus;
+mod daemons;
+mod domain;
+mod files;
+mod guest;
+mod interrupts;
+mod iommu;
+mod isolation;
+mod kernel;
+mod memory;
+mod network;
+pub(super) mod observed;
+mod platform;
+mod power;
+mod regressions;
+mod scheduler;
+mod shared;
+mod threads;
+mod time;
+mod vmware;
+mod wanted;
+
+pub use cache::{Masks as CacheMasks, masks as cache_masks};
+pub use domain::moves as domain_moves;
+pub use domain::priorities as domain_priorities;
+pub use isolation::cpusets::root as cpuset_root;
+pub use kernel::arguments::REPEATED;
+pub use network::Answer as NicAnswer;
+pub use threads::planned::different as planned_differences;
+
+use model::Fact;
+
+use super::facts::Facts;
+use super::parameters::Parameters;
+use super::rule::{Place, Rule};
+use super::value::Unknown;
+use host::reader::Reader;
+use host::{hypervisor, processes, virtualisation};
+
+type Gatherer = fn(&Reader, &Parameters, &mut Facts);
+
+/// In this order: the CPUs come first, since others ask for them.
+const GATHERERS: &[Gatherer] = &[
+    cpus::gather,
+    kernel::gather,
+    isolation::gather,
+    threads::gather,
+    scheduler::gather,
+    power::gather,
+    clock::gather,
+    memory::gather,
+    cache::gather,
+    network::gather,
+    interrupts::gather,
+    power::pcie,
+    domain::gather,
+    iommu::gather,
+    guest::gather,
+    vmware::gather,
+    container::gather,
+    daemons::gather,
+    platform::gather,
+    regressions::gather,
+    wanted::gather,
+];
+
+/// The facts that `rules` ask for.
+pub(super) fn facts<'a>(
+    reader: &Reader,
+    parameters: &Parameters,
+    rules: impl Iterator<Item = &'a Rule> + Clone,
+) -> Facts {
+    let mut facts = Facts::default();
+    facts.set("workload", parameters.workload.word());
+    let profile = parameters.profile.clone();
+    facts.set(
+        "profile",
+        profile.ok_or_else(|| Unknown::absent("no profile was asked for")),
+    );
+    facts.processes = Some(processes::running(reader).map_err(shared::unclear));
+    for gather in GATHERERS {
+        gather(reader, parameters, &mut facts);
+    }
+    observed::gather(reader, parameters, &mut facts);
+    files::gather(reader, rules, &mut facts);
+    facts
+}
+
+/// Where the kernel runs, when that is known.
+pub(super) fn place(reader: &Reader) -> Option<Place> {
+    let found = hypervisor::detect(reader).ok()?;
+    Some(if found.is_virtual() { Place::Guest } else { Place::Host })
+}
+
+/// What the machine runs on and in, for a person.
+pub(super) fn environment(reader: &Reader) -> Vec<(String, Result<String, String>)> {
+    let facts = virtualisation::facts(reader).into_iter();
+    facts.map(|Fact { name, value, .. }| (name, value)).collect()
+}

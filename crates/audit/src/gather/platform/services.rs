@@ -1,0 +1,122 @@
+//! Consoles without a login, and agents that watch the machine.
+
+use units::CpuList;
+
+use super::super::shared::{Search, cpus, running, strings};
+use crate::facts::{Class, Facts};
+use crate::value::{Unknown, Value};
+use host::error::HostError;
+use host::reader::Reader;
+
+/// Device numbers of consoles: virtual and serial, the console itself, Arm's serial lines, hypervisor consoles
+/// (Linux: admin-guide/devices.txt).
+const CONSOLES: [u64; 4] = [4, 5, 204, 229];
+const SHELLS: [&str; 8] = ["bash", "sh", "dash", "ash", "zsh", "fish", "ksh", "busybox"];
+
+/// Agents that gather figures at intervals, by the beginning of their names.
+const AGENTS: [&str; 14] = [
+    "node_exporter",
+    "prometheus",
+    "process-exporte",
+    "libvirt-exporte",
+    "telegraf",
+    "collectd",
+    "netdata",
+    "zabbix_agent",
+    "snmpd",
+    "ipmitool",
+    "ipmi_exporter",
+    "smartd",
+    "storcli",
+    "pmcd",
+];
+
+pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
+    let processes = running(facts);
+    facts.set("platform.open-consoles", open_consoles(reader, facts));
+    let ptp4l = end_to_end(facts);
+    facts.set("platform.ptp4l-end-to-end", ptp4l);
+    let rt_cpus = cpus(facts, "rt_cpus");
+    let agents = rt_cpus.and_then(|rt_cpus| {
+        let running = processes?;
+        let is_agent = |name: &String| AGENTS.iter().any(|agent| name.starts_with(agent));
+        let named = running.iter().filter(|(name, _)| is_agent(name));
+        let each = named.flat_map(|(name, pids)| pids.iter().map(move |pid| (name.as_str(), *pid)));
+        on(reader, each, &rt_cpus)
+    });
+    facts.set("platform.agents-on-rt-cpus", agents);
+}
+
+/// Whether a ptp4l that runs measures the delay end to end.
+fn end_to_end(facts: &Facts) -> Result<bool, Unknown> {
+    for part in facts.parts(Class::Ptp) {
+        let runs = facts.get(Some(part), "ptp.runs")? == Value::Flag(true);
+        if runs && facts.get(Some(part), "ptp.delay-mechanism")? == Value::Text("E2E".to_owned()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Processes that may run on real-time CPUs.
+fn on<'a>(
+    reader: &Reader,
+    agents: impl Iterator<Item = (&'a str, u64)>,
+    rt_cpus: &CpuList,
+) -> Result<Vec<String>, Unknown> {
+    let mut search = Search::default();
+    for (name, pid) in agents {
+        match allowed(reader, pid) {
+            Ok(cpus) if cpus.iter().any(|cpu| rt_cpus.contains(cpu)) => {
+                search.add(format!("{name} (pid {pid}, CPU {cpus})"));
+            }
+            Ok(_) => {}
+            Err(error) => search.missed(error),
+        }
+    }
+    search.result()
+}
+
+fn allowed(reader: &Reader, pid: u64) -> Result<CpuList, HostError> {
+    let path = format!("/proc/{pid}/status");
+    let text = reader.text(&path)?;
+    let list = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let cpus = list.and_then(|list| list.trim().parse().ok());
+    cpus.ok_or_else(|| HostError::unexpected(&path, "a line Cpus_allowed_list", &text))
+}
+
+/// Shells on consoles, and logins that ask for no password.
+fn open_consoles(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
+    let mut search = Search::default();
+    let processes = running(facts)?;
+    let asked = processes
+        .iter()
+        .filter(|(name, _)| SHELLS.contains(&name.as_str()) || name.ends_with("getty"));
+    for pid in asked.flat_map(|(_, pids)| pids) {
+        let Ok(line) = reader.line(&format!("/proc/{pid}/stat")) else {
+            continue;
+        };
+        let Some((name, terminal)) = terminal(&line) else {
+            continue;
+        };
+        if SHELLS.contains(&name) && CONSOLES.contains(&(terminal >> 8 & 0xfff)) && terminal != 0 {
+            search.add(format!("{name} on a console (pid {pid})"));
+        } else if name.ends_with("getty") {
+            match strings(reader, &format!("/proc/{pid}/cmdline")) {
+                Ok(words) if words.iter().any(|word| word == "-a" || word.starts_with("--autologin")) => {
+                    search.add(format!("{name} without a password (pid {pid})"));
+                }
+                Ok(_) => {}
+                Err(unknown) => search.missed(unknown),
+            }
+        }
+    }
+    search.result()
+}
+
+/// The name of a process and its terminal's device number (proc_pid_stat(5), fields 2 and 7).
+fn terminal(line: &str) -> Option<(&str, u64)> {
+    let (before, behind) = line.rsplit_once(") ")?;
+    let (_, name) = before.split_once('(')?;
+    Some((name, behind.split_whitespace().nth(4)?.parse().ok()?))
+}

@@ -1,0 +1,63 @@
+//! The distance to the temperature at which the machine throttles.
+
+use super::super::shared::unclear;
+use crate::value::Unknown;
+use host::reader::Reader;
+
+const ZONES: &str = "/sys/class/thermal";
+const SENSORS: &str = "/sys/class/hwmon";
+/// The least distance that is wanted, in degrees Celsius.
+pub(super) const MARGIN_C: f64 = 10.0;
+/// The lowest temperature at which a processor of Zen throttles (AMD: Ryzen 7 7800X3D, 89 degrees; others 90 to 105).
+const LOWEST_LIMIT_C: f64 = 89.0;
+
+/// The least distance of a zone to its lowest trip that acts, in degrees Celsius.
+pub(super) fn margin_c(reader: &Reader) -> Result<f64, Unknown> {
+    let folders = |root: &str, named: &str| match reader.names(root, |name| name.starts_with(named)) {
+        Ok(names) => Ok(names.iter().map(|name| format!("{root}/{name}")).collect::<Vec<_>>()),
+        Err(error) if error.is_absent() => Ok(Vec::new()),
+        Err(error) => Err(unclear(error)),
+    };
+    let (zones, sensors) = (folders(ZONES, "thermal_zone")?, folders(SENSORS, "hwmon")?);
+    let of_zones = zones.iter().filter_map(|zone| margin_of(reader, zone));
+    let of_zen = sensors.iter().filter_map(|sensor| margin_of_zen(reader, sensor));
+    of_zones.chain(of_zen).reduce(f64::min).ok_or_else(|| {
+        Unknown::unclear(format!(
+            "neither a zone of {ZONES} has a temperature and a trip, nor AMD's sensor one that is far from any limit"
+        ))
+    })
+}
+
+/// AMD's processors have no trip, and differ in their limit: nothing is known of one that is warmer than any may be. Files are in
+/// thousandths of a degree.
+fn margin_of_zen(reader: &Reader, sensor: &str) -> Option<f64> {
+    let is_zen = reader
+        .line(&format!("{sensor}/name"))
+        .is_ok_and(|name| name == "k10temp")
+        && reader
+            .line(&format!("{sensor}/temp1_label"))
+            .is_ok_and(|label| label == "Tctl");
+    let milli: i32 = reader.parsed(&format!("{sensor}/temp1_input"), "a temperature").ok()?;
+    let margin = LOWEST_LIMIT_C - f64::from(milli) / 1000.0;
+    (is_zen && margin >= MARGIN_C).then_some(margin)
+}
+
+/// Files are in thousandths of a degree. A trip at or below zero is none.
+fn margin_of(reader: &Reader, zone: &str) -> Option<f64> {
+    let milli = |file: &str| {
+        reader
+            .parsed::<i32>(&format!("{zone}/{file}"), "a temperature")
+            .ok()
+            .map(f64::from)
+    };
+    let temperature = milli("temp")?;
+    let is_type = |name: &str| name.starts_with("trip_point_") && name.ends_with("_type");
+    let trips = reader.names(zone, is_type).ok()?;
+    let acting = trips.iter().filter(|trip| {
+        let kind = reader.line(&format!("{zone}/{trip}")).unwrap_or_default();
+        ["passive", "hot", "critical"].contains(&kind.as_str())
+    });
+    let at = acting.filter_map(|trip| milli(&trip.replace("_type", "_temp")));
+    let lowest = at.filter(|at| *at > 0.0).reduce(f64::min)?;
+    Some((lowest - temperature) / 1000.0)
+}

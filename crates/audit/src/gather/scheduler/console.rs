@@ -1,0 +1,62 @@
+//! How much of the kernel's log goes to consoles, and whether one of them is slow.
+
+use crate::facts::Facts;
+use crate::value::Unknown;
+use host::error::{HostError, Unreadable};
+use host::reader::Reader;
+
+const LEVELS: &str = "/proc/sys/kernel/printk";
+const CONSOLES: &str = "/proc/consoles";
+
+pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
+    facts.set("console.level", level(reader));
+    facts.set("console.serial", serial(reader));
+    facts.set("console.names", names(reader));
+}
+
+/// Messages of lower levels go to the consoles: 4 lets errors through.
+fn level(reader: &Reader) -> Result<u32, HostError> {
+    let line = reader.line(LEVELS)?;
+    let first = line.split_whitespace().next().and_then(|number| number.parse().ok());
+    first.ok_or_else(|| HostError::unexpected(LEVELS, "four numbers", &line))
+}
+
+/// All consoles that are on.
+fn names(reader: &Reader) -> Result<Vec<String>, Unknown> {
+    let text = listed(reader)?;
+    let first = text.lines().filter_map(|line| line.split_whitespace().next());
+    Ok(first.map(str::to_owned).collect())
+}
+
+/// The file's text; empty where it is there and no console is.
+fn listed(reader: &Reader) -> Result<String, HostError> {
+    match reader.text(CONSOLES) {
+        Err(HostError::Unreadable {
+            why: Unreadable::Empty, ..
+        }) => Ok(String::new()),
+        text => text,
+    }
+}
+
+/// The serial consoles that are on and print in the context of whoever has something to say (admin-guide/serial-console.rst).
+fn serial(reader: &Reader) -> Result<Vec<String>, Unknown> {
+    let text = listed(reader)?;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let wrong = || HostError::unexpected(CONSOLES, "lines such as ttyS0 -W- (EC p a) 4:64", line);
+        let name = line.split_whitespace().next().ok_or_else(wrong)?;
+        let (_, flags) = line.split_once('(').ok_or_else(wrong)?;
+        let (flags, _) = flags.split_once(')').ok_or_else(wrong)?;
+        // N: a console with a thread of its own, which holds nobody up.
+        if is_serial(name) && flags.contains('E') && !flags.contains('N') {
+            found.push(name.to_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// `ttyS0`, `ttyAMA0`; `tty0` is a screen.
+fn is_serial(name: &str) -> bool {
+    let kind = name.strip_prefix("tty");
+    kind.is_some_and(|kind| kind.starts_with(|c: char| c.is_ascii_alphabetic()))
+}

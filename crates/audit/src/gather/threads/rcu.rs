@@ -1,0 +1,110 @@
+//! Where callbacks of RCU run, and whether the kernel's own threads on a CPU come to it.
+
+use units::CpuList;
+
+use super::{Thread, seen, shown};
+use crate::facts::Facts;
+use crate::gather::cpus;
+use crate::parameters::{Parameters, Workload};
+use crate::value::Unknown;
+use host::cmdline::{Cmdline, boot_cpus};
+use host::isolation;
+use host::reader::Reader;
+
+/// Threads that take callbacks from a CPU: `rcuop/3`, `rcuos/3`.
+const OFFLOADED: [&str; 3] = ["rcuop/", "rcuos/", "rcuob/"];
+/// Those and the ones that wait for grace periods: `rcuog/0`.
+const OFFLOADING: [&str; 4] = ["rcuop/", "rcuos/", "rcuob/", "rcuog/"];
+/// Threads of each CPU that must not starve on PREEMPT_RT: they run callbacks and timers.
+const SERVING: [&str; 3] = ["rcuc/", "ktimers/", "ktimersoftd/"];
+
+pub(super) fn gather(
+    reader: &Reader,
+    parameters: &Parameters,
+    threads: &Result<Vec<Thread>, Unknown>,
+    facts: &mut Facts,
+) {
+    let asked = cpus::known(facts, "cpus.asked");
+    let not_offloaded = asked.clone().and_then(|asked| {
+        let offloaded = match seen(threads) {
+            Ok(threads) => by_threads(threads),
+            Err(_) => by_arguments(reader)?,
+        };
+        Ok::<_, Unknown>(asked.without(&offloaded))
+    });
+    facts.set("rcu.not-offloaded", not_offloaded);
+    let there = |pick: &dyn Fn(&Thread, &CpuList) -> bool| {
+        let asked = asked.clone()?;
+        let found = seen(threads)?.iter();
+        let found = found.filter(|thread| is_any(thread, &OFFLOADING) && pick(thread, &asked));
+        Ok::<_, Unknown>(shown(
+            found.map(|thread| format!("{} on CPU {}", thread.stat.name, thread.allowed)),
+        ))
+    };
+    facts.set(
+        "rcu.offload-threads-there",
+        there(&|thread, asked| thread.may_run_on(asked)),
+    );
+    let ran = |thread: &Thread, asked: &CpuList| thread.stat.cpu.is_none_or(|cpu| asked.contains(cpu));
+    facts.set("rcu.offload-threads-ran-there", there(&ran));
+    let outranked = asked.and_then(|asked| outranked(seen(threads)?, &asked, parameters.workload));
+    facts.set("rcu.outranked", outranked);
+}
+
+fn is_any(thread: &Thread, names: &[&str]) -> bool {
+    thread.stat.is_kernel && names.iter().any(|name| thread.stat.name.starts_with(name))
+}
+
+fn by_threads(threads: &[Thread]) -> CpuList {
+    let offloaded = threads.iter().filter(|thread| is_any(thread, &OFFLOADED));
+    offloaded.filter_map(Thread::cpu_in_name).collect()
+}
+
+/// What was asked for at boot: `rcu_nocbs=`, which without a list means all, and `nohz_full`.
+fn by_arguments(reader: &Reader) -> Result<CpuList, Unknown> {
+    let line = Cmdline::read(reader)?;
+    let highest = reader
+        .cpus("/sys/devices/system/cpu/possible")?
+        .iter()
+        .last()
+        .unwrap_or(0);
+    let mut cpus: Vec<u32> = isolation::nohz_full(reader)?.iter().collect();
+    for value in line.values("rcu_nocbs") {
+        let list = if value.is_empty() { "all" } else { value };
+        let list = boot_cpus(list, highest)
+            .ok_or_else(|| Unknown::unclear(format!("rcu_nocbs={value} is no list of CPUs")))?;
+        cpus.extend(list.iter());
+    }
+    Ok(cpus.into_iter().collect())
+}
+
+/// The kernel's threads on these CPUs that a thread which may never sleep has the same priority as, or a higher one.
+fn outranked(threads: &[Thread], asked: &CpuList, workload: Workload) -> Result<Vec<String>, Unknown> {
+    let never_sleeps = |thread: &&Thread| {
+        let spins = workload == Workload::BusyPoll && thread.is_confined_to(asked);
+        let has_priority = !thread.stat.is_kernel && thread.stat.priority > 0;
+        has_priority && (thread.is_virtual_cpu() || spins)
+    };
+    let hogs: Vec<&Thread> = threads.iter().filter(never_sleeps).collect();
+    let serving: Vec<&Thread> = threads.iter().filter(|thread| is_any(thread, &SERVING)).collect();
+    let mut found = Vec::new();
+    for cpu in asked.iter() {
+        let there = hogs.iter().filter(|thread| thread.allowed.contains(cpu));
+        let Some(highest) = there.max_by_key(|thread| thread.stat.priority) else {
+            continue;
+        };
+        let own: Vec<_> = serving
+            .iter()
+            .filter(|thread| thread.cpu_in_name() == Some(cpu))
+            .collect();
+        if own.is_empty() {
+            let text = format!("CPU {cpu}: no thread rcuc/{cpu} or ktimers/{cpu} can be seen beside {highest}");
+            return Err(Unknown::unclear(text));
+        }
+        let low = own
+            .iter()
+            .filter(|thread| thread.stat.priority <= highest.stat.priority);
+        found.extend(low.map(|thread| format!("{thread} on CPU {cpu} is not above {highest}")));
+    }
+    Ok(shown(found))
+}

@@ -1,0 +1,35 @@
+//! Others that take the frames of an interface that ptp4l listens on.
+
+use crate::value::Unknown;
+use host::error::HostError;
+use host::reader::Reader;
+
+/// The bridge, bond, team or switch that an interface is a port of, and the devices upon it that take its frames, in words. These are
+/// macvlan, macvtap and ipvlan: of all that lie upon another device, only they name no kind in their `uevent` (Linux: no
+/// SET_NETDEV_DEVTYPE in drivers/net/macvlan.c, macvtap.c, ipvlan/ipvlan_main.c).
+pub(super) fn of(reader: &Reader, interface: &str) -> Result<Vec<String>, Unknown> {
+    let folder = format!("/sys/class/net/{interface}");
+    let master = master(reader, &folder)?;
+    let mut found = Vec::from_iter(master.iter().map(|name| format!("{interface} is a port of {name}")));
+    for upper in reader.names(&folder, |name| name.starts_with("upper_"))? {
+        let name = upper.trim_start_matches("upper_");
+        if master.as_deref() != Some(name) && !has_kind(reader, name)? {
+            found.push(format!("{name} (macvlan, macvtap or ipvlan) is on {interface}"));
+        }
+    }
+    Ok(found)
+}
+
+/// The device that the interface is a port of.
+fn master(reader: &Reader, folder: &str) -> Result<Option<String>, HostError> {
+    let target = match reader.target(&format!("{folder}/master")) {
+        Err(error) if error.is_absent() => return Ok(None),
+        target => target?,
+    };
+    Ok(target.file_name().map(|name| name.to_string_lossy().into_owned()))
+}
+
+fn has_kind(reader: &Reader, name: &str) -> Result<bool, HostError> {
+    let text = reader.text(&format!("/sys/class/net/{name}/uevent"))?;
+    Ok(text.lines().any(|line| line.starts_with("DEVTYPE=")))
+}

@@ -1,0 +1,107 @@
+//! Known regressions of kernels: which releases, whom they concern, and what mends them.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer};
+
+use super::condition::Condition;
+
+/// A release of Linux: 6.18.44.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Release([u32; 3]);
+
+impl Release {
+    /// Reads the numbers at the beginning of a text: `6.18.44-rt1`, `6.12`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let end = text
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(text.len());
+        let mut numbers = text[..end].trim_end_matches('.').split('.');
+        let (major, minor) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
+        let patch = numbers.next().map_or(Some(0), |patch| patch.parse().ok())?;
+        Some(Self([major, minor, patch]))
+    }
+
+    /// True for one of Torvalds's: 6.18, and not 6.18.44.
+    pub(super) fn is_mainline(self) -> bool {
+        self.0[2] == 0
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [major, minor, patch] = self.0;
+        write!(f, "{major}.{minor}.{patch}")
+    }
+}
+
+impl<'de> Deserialize<'de> for Release {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("\"{text}\" is no release of Linux")))
+    }
+}
+
+/// One regression.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Regression {
+    /// Its name here.
+    pub id: String,
+    /// The first release that has it, or in which it was seen; none: it has nothing to do with the release.
+    pub from: Option<Release>,
+    /// The first release above of which nothing is said; none: all above.
+    pub until: Option<Release>,
+    /// The first release without it; none: not known.
+    pub fixed: Option<Release>,
+    /// What must be so on the machine, over facts; none: any machine.
+    pub when: Option<Condition>,
+    /// Profiles whose own set-up brings it on: it is tolerated there, and told.
+    #[serde(default)]
+    pub profiles: Vec<String>,
+    /// The same for a person.
+    pub configuration: String,
+    /// What happens.
+    pub symptom: String,
+    /// Whom it concerns.
+    pub affects: String,
+    /// What to do.
+    pub fix: String,
+    /// Who says so.
+    pub source: String,
+}
+
+impl Regression {
+    /// Whether a release has it, as far as is known.
+    pub fn concerns(&self, release: Release) -> bool {
+        let begun = self.from.is_none_or(|from| release >= from);
+        let below = |end: Option<Release>| end.is_none_or(|end| release < end);
+        begun && below(self.until) && below(self.fixed)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    regression: Vec<Regression>,
+}
+
+/// Every row of the table.
+///
+/// # Panics
+/// The file that is built in is broken; a test reads it.
+pub fn known() -> Vec<Regression> {
+    let file: File = toml::from_str(include_str!("../rules/regressions.toml"))
+        .unwrap_or_else(|error| panic!("rules/regressions.toml: {error}"));
+    file.regression
+}
+
+/// Rows that concern one of two kernels and not the other: they may explain what changed between two runs. Texts are as in
+/// `/proc/sys/kernel/osrelease`; what is no release gives none.
+pub fn between(before: &str, after: &str) -> Vec<Regression> {
+    let (Some(before), Some(after)) = (Release::parse(before), Release::parse(after)) else {
+        return Vec::new();
+    };
+    let differs = |row: &Regression| row.concerns(before) != row.concerns(after);
+    known().into_iter().filter(differs).collect()
+}

@@ -1,0 +1,319 @@
+//! Rules of containers, on definitions before and after their authors' own changes.
+
+mod inside;
+mod named;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::tree::{outcome, tree};
+use crate::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
+use crate::parameters::Parameters;
+
+fn file(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/definitions/container");
+    folder.join(name)
+}
+
+/// A bare machine with eight CPUs.
+const HOST: [(&str, &str); 4] = [
+    ("sys/devices/system/cpu/online", "0-7\n"),
+    ("proc/sys/kernel/osrelease", "6.12.0\n"),
+    ("proc/1/comm", "systemd\n"),
+    ("proc/2/comm", "kthreadd\n"),
+];
+
+fn naming(containers: &[&str]) -> Parameters {
+    Parameters {
+        rt_cpus: Some("4-7".parse().expect("CPUs")),
+        containers: containers.iter().map(|name| (*name).to_owned()).collect(),
+        ..Parameters::default()
+    }
+}
+
+fn of_path(path: &Path, id: &str) -> Outcome {
+    outcome(&tree(&HOST), &naming(&[path.to_str().expect("a path")]), id)
+}
+
+/// What `id` says of a definition after these changes.
+fn says(name: &str, id: &str, changes: &[(&str, &str)]) -> Outcome {
+    let mut text = fs::read_to_string(file(name)).expect("a definition");
+    for (from, to) in changes {
+        assert!(text.contains(from), "{name}: {from}");
+        text = text.replace(from, to);
+    }
+    let folder = tempfile::tempdir().expect("a directory");
+    let changed = folder.path().join(name);
+    fs::write(&changed, text).expect("a file");
+    of_path(&changed, id)
+}
+
+#[test]
+fn what_abb_changed_by_hand_is_what_is_asked_for() {
+    for id in [
+        "ctr-cpuset",
+        "ctr-no-cpu-quota",
+        "ctr-capabilities",
+        "ctr-rt-works",
+        "ctr-network-path",
+        "ctr-memory-limits",
+        "ctr-exec-probes",
+    ] {
+        assert_eq!(of_path(&file("abb-before.yaml"), id), Fail, "{id}");
+        assert_eq!(of_path(&file("abb-after.yaml"), id), Pass, "{id}");
+    }
+    assert_eq!(of_path(&file("abb-after.yaml"), "ctr-no-time-daemon"), Pass);
+}
+
+#[test]
+fn every_form_says_the_same_of_the_same_container() {
+    for name in ["docker-inspect.json", "relay.container", "config.json"] {
+        for id in [
+            "ctr-cpuset",
+            "ctr-no-cpu-quota",
+            "ctr-capabilities",
+            "ctr-rt-works",
+            "ctr-network-path",
+            "ctr-memory-limits",
+            "ctr-no-time-daemon",
+        ] {
+            assert_eq!(of_path(&file(name), id), Pass, "{name}: {id}");
+        }
+    }
+}
+
+#[test]
+fn each_fault_of_a_definition_is_found() {
+    for (name, id, from, to) in [
+        ("docker-inspect.json", "ctr-cpuset", "\"4-7\"", "\"\""),
+        ("docker-inspect.json", "ctr-cpuset", "\"4-7\"", "\"3-7\""),
+        (
+            "docker-inspect.json",
+            "ctr-no-cpu-quota",
+            "\"NanoCpus\": 0",
+            "\"NanoCpus\": 2000000000",
+        ),
+        (
+            "docker-inspect.json",
+            "ctr-capabilities",
+            "\"CAP_IPC_LOCK\"",
+            "\"CAP_NET_ADMIN2\"",
+        ),
+        ("docker-inspect.json", "ctr-network-path", "\"host\"", "\"bridge\""),
+        (
+            "docker-inspect.json",
+            "ctr-memory-limits",
+            "\"OomScoreAdj\": -900",
+            "\"OomScoreAdj\": 0",
+        ),
+        (
+            "docker-inspect.json",
+            "ctr-no-time-daemon",
+            "/opt/vpc/run",
+            "/usr/sbin/chronyd",
+        ),
+        (
+            "docker-inspect.json",
+            "ctr-exec-probes",
+            "\"Cmd\": null",
+            "\"Healthcheck\": {\"Test\": [\"CMD\", \"x\"]}",
+        ),
+        ("relay.container", "ctr-no-cpu-quota", "LimitRTPRIO=99", "CPUQuota=200%"),
+        ("relay.container", "ctr-network-path", "Network=host", "Network=bridge"),
+        (
+            "relay.container",
+            "ctr-capabilities",
+            "DropCapability=NET_ADMIN",
+            "AddCapability=SYS_TIME",
+        ),
+        (
+            "relay.container",
+            "ctr-exec-probes",
+            "Network=host",
+            "HealthCmd=/bin/true",
+        ),
+        ("config.json", "ctr-no-cpu-quota", "\"quota\": -1", "\"quota\": 50000"),
+        (
+            "config.json",
+            "ctr-rt-works",
+            "\"CAP_SYS_NICE\", ",
+            "\"CAP_IPC_LOCK\"], \"x\": [",
+        ),
+        (
+            "config.json",
+            "ctr-memory-limits",
+            "\"swap\": 4294967296",
+            "\"swap\": 8589934592",
+        ),
+        ("pod.yaml", "k8s-rt-pod", "4000m", "3500m"),
+        (
+            "pod.yaml",
+            "k8s-rt-pod",
+            "irq-load-balancing.crio.io: \"disable\"",
+            "x: y",
+        ),
+        ("pod.yaml", "ctr-no-cpu-quota", "cpu-quota.crio.io: \"disable\"", "x: y"),
+        (
+            "pod.yaml",
+            "ctr-exec-probes",
+            "image: vpc:1",
+            "livenessProbe: {exec: {command: [x]}}",
+        ),
+        ("vmi.yaml", "kubevirt-rt-vm", "realtime: {}", "x: {}"),
+        ("vmi.yaml", "kubevirt-rt-vm", "autoattachMemBalloon: false", "x: false"),
+        ("vmi.yaml", "kubevirt-rt-vm", "pageSize: 1Gi", "pageSize: 2Mi"),
+        (
+            "vmi.yaml",
+            "kubevirt-rt-vm",
+            "isolateEmulatorThread: true",
+            "isolateEmulatorThread: false",
+        ),
+    ] {
+        let before = says(name, id, &[]);
+        assert!(before == Pass, "{name}: {id} is {before:?} before");
+        let changes = match (name, id) {
+            // A limit of memory locks beside it would still grant the rest.
+            ("config.json", "ctr-rt-works") => vec![(from, to), ("RLIMIT_RTPRIO", "RLIMIT_NICE")],
+            _ => vec![(from, to)],
+        };
+        assert_eq!(says(name, id, &changes), Fail, "{name}: {id} with {to}");
+    }
+}
+
+#[test]
+fn a_privileged_container_is_a_warning_and_another_user_is_not_known() {
+    let privileged = [("\"Privileged\": false", "\"Privileged\": true")];
+    assert_eq!(says("docker-inspect.json", "ctr-capabilities", &privileged), Warn);
+    let user = [("\"User\": \"\"", "\"User\": \"1000:1000\"")];
+    assert_eq!(says("docker-inspect.json", "ctr-capabilities", &user), Unknown);
+    let elsewhere = [("\"NetworkMode\": \"host\"", "\"NetworkMode\": \"process-bus\"")];
+    assert_eq!(says("docker-inspect.json", "ctr-network-path", &elsewhere), Unknown);
+}
+
+#[test]
+fn a_service_that_takes_settings_from_another_is_not_judged() {
+    let extends = [("    image:", "    extends: {service: base}\n    image:")];
+    for id in ["ctr-cpuset", "ctr-capabilities", "ctr-network-path"] {
+        assert_eq!(says("abb-after.yaml", id, &[]), Pass, "{id}");
+        assert_eq!(says("abb-after.yaml", id, &extends), Unknown, "{id}");
+    }
+}
+
+#[test]
+fn a_value_that_depends_on_a_variable_is_not_known() {
+    for (id, added) in [
+        ("ctr-capabilities", "privileged: ${DEBUG:-false}"),
+        ("ctr-no-cpu-quota", "cpus: ${CPUS:-0}"),
+        ("ctr-exec-probes", "healthcheck: {disable: \"$CHECK\"}"),
+    ] {
+        let with = |line: &str| {
+            says(
+                "abb-after.yaml",
+                id,
+                &[("    image:", &format!("    {line}\n    image:"))],
+            )
+        };
+        assert_eq!(with(added), Unknown, "{id}: {added}");
+        assert_eq!(with("command: [relay, $PORT]"), Pass, "{id}");
+    }
+}
+
+#[test]
+fn the_cpus_of_a_pod_are_the_node_s_matter() {
+    assert_eq!(says("pod.yaml", "ctr-cpuset", &[]), Unknown);
+    assert_eq!(says("pod.yaml", "ctr-cpuset", &[("4000m", "3500m")]), Fail, "it floats");
+    assert_eq!(says("pod.yaml", "ctr-capabilities", &[]), Pass);
+    assert_eq!(says("vmi.yaml", "ctr-cpuset", &[]), NotApplicable);
+    assert_eq!(says("pod.yaml", "kubevirt-rt-vm", &[]), NotApplicable);
+}
+
+/// Docker appends what is added, Kubernetes drops last, podman refuses.
+#[test]
+fn a_capability_on_both_sides_goes_by_the_order_of_its_runtime() {
+    let id = "ctr-capabilities";
+    let compose = |add: &str, drop: &str| {
+        let lists = [("[SYS_NICE, IPC_LOCK, NET_RAW]", add), ("cap_drop: [NET_ADMIN]", drop)];
+        says("abb-after.yaml", id, &lists)
+    };
+    let both = "[SYS_NICE, IPC_LOCK, net_admin, CAP_SYS_TIME]";
+    assert_eq!(compose(both, "cap_drop: [NET_ADMIN, SYS_TIME]"), Fail);
+    assert_eq!(compose("[ALL]", "cap_drop: [NET_ADMIN, SYS_TIME]"), Pass);
+    assert_eq!(compose("[ALL]", "cap_drop: [ALL]"), Fail);
+    assert_eq!(compose("[SYS_NICE, IPC_LOCK]", "cap_drop: [all]"), Pass);
+    let inspect = [(
+        "\"CapDrop\"",
+        "\"CapAdd\": [\"SYS_NICE\", \"IPC_LOCK\", \"NET_ADMIN\"], \"CapDrop\": [\"NET_ADMIN\"], \"x\"",
+    )];
+    assert_eq!(says("docker-inspect.json", id, &inspect), Fail);
+    let pod = |lists: &str| {
+        says(
+            "pod.yaml",
+            id,
+            &[("add: [SYS_NICE, IPC_LOCK], drop: [NET_ADMIN]", lists)],
+        )
+    };
+    assert_eq!(pod("add: [SYS_NICE, IPC_LOCK, NET_ADMIN], drop: [NET_ADMIN]"), Pass);
+    assert_eq!(pod("add: [SYS_NICE, IPC_LOCK, NET_ADMIN], drop: [ALL]"), Fail);
+    assert_eq!(pod("add: [ALL], drop: [ALL]"), Fail, "nothing is left");
+    let quadlet = |drop: &str| says("relay.container", id, &[("DropCapability=NET_ADMIN", drop)]);
+    assert_eq!(quadlet("AddCapability=NET_ADMIN\nDropCapability=NET_ADMIN"), Unknown);
+    assert_eq!(quadlet("DropCapability=all"), Pass);
+    assert_eq!(quadlet("AddCapability="), Fail, "an empty value takes back");
+}
+
+#[test]
+fn annotations_of_crio_count_with_a_runtime_class_and_take_true_for_disable() {
+    for id in ["k8s-rt-pod", "ctr-no-cpu-quota"] {
+        let none = [("runtimeClassName: performance-relay", "priorityClassName: x")];
+        assert_eq!(says("pod.yaml", id, &none), Fail, "{id}");
+        assert_eq!(says("pod.yaml", id, &[("\"disable\"", "\"true\"")]), Pass, "{id}");
+        assert_eq!(says("pod.yaml", id, &[("\"disable\"", "\"enable\"")]), Fail, "{id}");
+    }
+    let quota = |manager: &str| {
+        let annotations = format!("\"annotations\": {{{manager}\"cpu-quota.crio.io\": \"disable\"}}, \"ociVersion\"");
+        let changes = [
+            ("\"quota\": -1", "\"quota\": 50000"),
+            ("\"ociVersion\"", annotations.as_str()),
+        ];
+        says("config.json", "ctr-no-cpu-quota", &changes)
+    };
+    assert_eq!(quota(""), Fail, "runc does nothing with it");
+    assert_eq!(quota("\"io.container.manager\": \"cri-o\", "), Pass);
+}
+
+#[test]
+fn a_class_of_cache_allocation_counts_by_cpu_or_by_name() {
+    let with = |cpus| {
+        [
+            &HOST[..],
+            &[
+                ("sys/fs/resctrl/schemata", "L3:0=f\n"),
+                ("sys/fs/resctrl/relay/cpus_list", cpus),
+            ],
+        ]
+        .concat()
+    };
+    let docker = naming(&[file("docker-inspect.json").to_str().expect("a path")]);
+    assert_eq!(outcome(&tree(&with("4-7\n")), &docker, "ctr-cache-allocation"), Pass);
+    assert_eq!(outcome(&tree(&with("4-5\n")), &docker, "ctr-cache-allocation"), Fail);
+    assert_eq!(outcome(&tree(&HOST), &docker, "ctr-cache-allocation"), NotApplicable);
+    let oci = naming(&[file("config.json").to_str().expect("a path")]);
+    assert_eq!(outcome(&tree(&with("0\n")), &oci, "ctr-cache-allocation"), Pass);
+}
+
+#[test]
+fn a_node_gives_whole_cpus_away_by_the_static_policy() {
+    let of = |text| {
+        outcome(
+            &tree(&[&HOST[..], &[("var/lib/kubelet/config.yaml", text)]].concat()),
+            &naming(&[]),
+            "k8s-node",
+        )
+    };
+    let good = "kind: KubeletConfiguration\ncpuManagerPolicy: static\ntopologyManagerPolicy: single-numa-node\nreservedSystemCPUs: 0-3\n";
+    assert_eq!(of(good), Pass);
+    assert_eq!(of("kind: KubeletConfiguration\n"), Fail);
+    assert_eq!(of("kind: Other\ncpuManagerPolicy: static\n"), Unknown);
+    assert_eq!(of("a: [\n"), Unknown);
+    assert_eq!(outcome(&tree(&HOST), &naming(&[]), "k8s-node"), NotApplicable);
+}

@@ -1,0 +1,104 @@
+//! Several domains on one machine, and definitions of other machines.
+
+use super::domain::{GOOD, host, named, stored};
+use super::tree::{add, audit, expect, tree};
+use crate::facts::Class;
+use crate::finding::Outcome::{Fail, NotApplicable, Pass, Unknown};
+use crate::parameters::Parameters;
+
+#[test]
+fn other_domains_that_the_machine_stores_are_read_too() {
+    let other = |text: &str| stored(GOOD, &[("etc/libvirt/qemu/other.xml", text)]);
+    let both = other(&GOOD.replace("relay", "other"));
+    expect(&both, "dom-vcpupin", Fail);
+    let elsewhere = GOOD
+        .replace("relay", "other")
+        .replace("cpuset='2'", "cpuset='4'")
+        .replace("cpuset='3'", "cpuset='5'");
+    expect(&other(&elsewhere), "dom-vcpupin", Pass);
+    expect(&other("<domain>"), "dom-vcpupin", Unknown);
+    expect(&both, "domains-named", NotApplicable);
+    let host = host();
+    add(&host, "etc/libvirt/qemu/relay.xml", GOOD);
+    let unnamed = audit(&host, &Parameters::default());
+    expect(&unnamed, "domains-named", Fail);
+}
+
+/// Two CPUs and one node here; the definition names CPU 20 to 23.
+#[test]
+fn a_definition_for_another_machine_is_not_judged_by_this_one() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("relay.xml");
+    let text = GOOD
+        .replace("cpuset='2'", "cpuset='20'")
+        .replace("cpuset='3'", "cpuset='21'");
+    std::fs::write(&path, text.replace("<page size='1' unit='G'/>", "")).expect("a file");
+    let here = tree(&[
+        ("proc/sys/kernel/osrelease", "6.12.0-rt\n"),
+        ("proc/meminfo", "Hugepagesize:    1048576 kB\n"),
+        ("sys/devices/system/cpu/online", "0-1\n"),
+        ("sys/devices/system/node/online", "0\n"),
+        ("sys/devices/system/node/node0/cpulist", "0-1\n"),
+        ("etc/libvirt/qemu/other.xml", GOOD),
+    ]);
+    let asked = Parameters {
+        rt_cpus: Some("20-23".parse().expect("CPUs")),
+        ..named(path.to_str().expect("a path"))
+    };
+    let audit = audit(&here, &asked);
+    for id in [
+        "dom-numa-strict",
+        "dom-memory-backing",
+        "dom-partition",
+        "hugepages-reserved",
+    ] {
+        expect(&audit, id, Unknown);
+    }
+    expect(&audit, "dom-vcpupin", Pass);
+}
+
+#[test]
+fn another_domain_on_the_same_cpu_is_found() {
+    let host = host();
+    add(&host, "etc/libvirt/qemu/relay.xml", GOOD);
+    let other = GOOD.replace("relay", "other").replace("cpuset='2'", "cpuset='4'");
+    add(&host, "etc/libvirt/qemu/other.xml", &other);
+    let mut parameters = named("relay");
+    parameters.domains.push("other".to_owned());
+    expect(&audit(&host, &parameters), "dom-vcpupin", Fail);
+    add(
+        &host,
+        "etc/libvirt/qemu/other.xml",
+        &other.replace("cpuset='3'", "cpuset='5'"),
+    );
+    expect(&audit(&host, &parameters), "dom-vcpupin", Pass);
+}
+
+#[test]
+fn a_file_for_another_machine_is_not_judged_by_the_cpus_of_this_one() {
+    let host = tree(&[
+        ("sys/devices/system/cpu/online", "0-7\n"),
+        ("sys/devices/system/cpu/isolated", "\n"),
+    ]);
+    let file = add(&host, "relay.xml", GOOD);
+    let mut parameters = named(&file.display().to_string());
+    expect(&audit(&host, &parameters), "dom-vcpupin", Unknown);
+    parameters.rt_cpus = Some("2-3".parse().expect("CPUs"));
+    expect(&audit(&host, &parameters), "dom-vcpupin", Pass);
+}
+
+#[test]
+fn two_files_of_one_name_are_told_apart() {
+    let host = host();
+    let first = add(&host, "a.xml", GOOD);
+    let second = add(&host, "b.xml", &GOOD.replace("<locked/>", ""));
+    let mut parameters = named(&first.display().to_string());
+    parameters.domains.push(second.display().to_string());
+    let facts = audit(&host, &parameters).facts;
+    let names: Vec<&str> = facts
+        .parts(Class::Domain)
+        .iter()
+        .map(|part| part.name.as_str())
+        .collect();
+    assert_eq!(names, ["relay", second.to_str().expect("UTF-8")]);
+}

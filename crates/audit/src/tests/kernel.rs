@@ -1,0 +1,354 @@
+use super::tree::{each, finding, judged, on, tree};
+use crate::finding::Outcome::{Fail, Pass, Unknown};
+use crate::parameters::Parameters;
+
+const RT: (&str, &str) = ("proc/sys/kernel/version", "#1 SMP PREEMPT_RT Mon\n");
+const RELEASE: (&str, &str) = ("proc/sys/kernel/osrelease", "6.12.8-rt\n");
+const POSSIBLE: (&str, &str) = ("sys/devices/system/cpu/possible", "0-7\n");
+const CONFIG: &str = "boot/config-6.12.8-rt";
+const COMMAND_LINE: &str = "proc/cmdline";
+const LOG: &str = ".answers/kernel-log";
+
+fn anyone() -> Parameters {
+    Parameters::default()
+}
+
+#[test]
+fn preempt_rt() {
+    let cases: &[(&[(&str, &str)], _)] = &[
+        (&[RT], Pass),
+        (&[("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Mon\n")], Fail),
+        (&[("proc/sys/kernel/version", "\u{1}garbage")], Unknown),
+        (&[], Unknown),
+    ];
+    each(&[], &anyone(), "kernel-preempt-rt", cases);
+}
+
+#[test]
+fn configuration() {
+    let cases: &[(&[(&str, &str)], _)] = &[
+        (
+            &[(CONFIG, "CONFIG_HIGH_RES_TIMERS=y\n# CONFIG_KASAN is not set\n")],
+            Pass,
+        ),
+        (&[(CONFIG, "CONFIG_HIGH_RES_TIMERS=y\nCONFIG_KASAN=y\n")], Fail),
+        (&[(CONFIG, "CONFIG_HZ=250\n")], Fail),
+        (
+            &[(CONFIG, "CONFIG_HIGH_RES_TIMERS=y\n"), (COMMAND_LINE, "highres=off\n")],
+            Fail,
+        ),
+        (&[], Unknown),
+        (&[("proc/config.gz", "no archive")], Unknown),
+    ];
+    each(&[RELEASE], &anyone(), "kernel-config-sane", cases);
+}
+
+#[test]
+fn group_scheduling() {
+    let cases: &[(&[(&str, &str)], _)] = &[
+        (&[(CONFIG, "CONFIG_HZ=250\n")], Pass),
+        (&[(CONFIG, "CONFIG_RT_GROUP_SCHED=y\n")], Fail),
+        (
+            &[
+                (CONFIG, "CONFIG_RT_GROUP_SCHED=y\n"),
+                (COMMAND_LINE, "rt_group_sched=0\n"),
+            ],
+            Pass,
+        ),
+        (&[], Unknown),
+    ];
+    each(&[RELEASE], &anyone(), "kernel-rt-group-sched", cases);
+}
+
+#[test]
+fn arguments_that_agree() {
+    let id = "kernel-cmdline-consistent";
+    for (line, expected, word) in [
+        (
+            "isolcpus=managed_irq,domain,4-N nohz_full=4-7 rcu_nocbs=4-7 irqaffinity=0-3",
+            Pass,
+            "",
+        ),
+        ("quiet", Pass, ""),
+        (
+            "isolcpus=managed_irq,domain,4-N irqaffinity=0-7",
+            Fail,
+            "irqaffinity sends interrupts to isolated CPU 4-7",
+        ),
+        ("isolcpus=4-7 nohz_full=2-7", Fail, "CPU 2-3"),
+        ("isolcpus=4-7 nohz_full=4-7 rcu_nocbs=4", Pass, ""),
+        ("isolcpus=4-5", Fail, "isolcpus lacks, of the real-time CPUs, CPU 6-7"),
+        ("isolcpus=4-7,12", Fail, "cannot have"),
+        ("isolcpus=0-7", Fail, "leaves no CPU"),
+        ("isolcpus=domian,4-7", Fail, "unknown flag domian"),
+        (
+            "isolcpus=4-7 skew_tick=1 skew_tick=0",
+            Fail,
+            "skew_tick is given as 1 and as 0",
+        ),
+        ("isolcpus=4-x", Fail, "no list"),
+        (
+            "isolcpus=4-7 hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=8",
+            Pass,
+            "",
+        ),
+    ] {
+        let (outcome, live) = judged(&[POSSIBLE, RELEASE, (COMMAND_LINE, line)], &on("4-7"), id);
+        assert_eq!(outcome, expected, "{line}: {live}");
+        assert!(live.contains(word), "{line}: {live}");
+    }
+    let old = [
+        POSSIBLE,
+        ("proc/sys/kernel/osrelease", "5.10.0\n"),
+        (COMMAND_LINE, "isolcpus=4-7 nohz_full=5-7"),
+    ];
+    assert_eq!(judged(&old, &on("4-7"), id).0, Fail);
+    let not_taken = [
+        POSSIBLE,
+        ("sys/devices/system/cpu/isolated", "\n"),
+        (COMMAND_LINE, "isolcpus=4-7"),
+    ];
+    assert_eq!(judged(&not_taken, &on("4-7"), id).0, Fail);
+    assert_eq!(judged(&[POSSIBLE], &on("4-7"), id).0, Unknown);
+    assert_eq!(judged(&[(COMMAND_LINE, "quiet")], &on("4-7"), id).0, Unknown);
+}
+
+#[test]
+fn arguments_in_vain() {
+    let id = "kernel-cmdline-ineffective";
+    let machine = [
+        POSSIBLE,
+        RELEASE,
+        ("proc/sys/kernel/version", "#1 SMP PREEMPT_RT Mon\n"),
+        ("proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD\n"),
+        ("sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n"),
+        ("sys/devices/system/cpu/nohz_full", "\n"),
+    ];
+    for (line, word) in [
+        (
+            "isolcpus=managed_irq,domain,4-7 nohz_full=4-7 rcu_nocb_poll amd_pstate=passive",
+            "",
+        ),
+        (
+            "isolcpus=4-7 mce=ignore_ce processor.max_cstate=1 intel_idle.max_cstate=1",
+            "",
+        ),
+        ("isolcpus=managed_irq,4-7", "no flag domain"),
+        ("mce=0", "machine checks"),
+        ("pcie_aspm=off", "firmware"),
+        ("rcu_nocb_poll", "polls nothing"),
+        ("nohz_full=0-7", "CPU 0"),
+        ("kthread_cpus=0-3", "Ubuntu"),
+        ("intel_pstate=disable", "GenuineIntel"),
+        ("processor.max_cstate=1", "intel_idle"),
+    ] {
+        let (outcome, live) = judged(&[&machine[..], &[(COMMAND_LINE, line)]].concat(), &anyone(), id);
+        let expected = if word.is_empty() { Pass } else { Fail };
+        assert_eq!(outcome, expected, "{line}: {live}");
+        assert!(live.contains(word), "{line}: {live}");
+    }
+    let without_file = [POSSIBLE, RELEASE, (COMMAND_LINE, "nohz_full=4-7")];
+    assert_eq!(judged(&without_file, &anyone(), id).0, Fail, "built without NO_HZ_FULL");
+    let vendor_unknown = [POSSIBLE, (COMMAND_LINE, "intel_pstate=disable")];
+    assert_eq!(judged(&vendor_unknown, &anyone(), id).0, Unknown);
+}
+
+#[test]
+fn a_line_of_arguments_that_is_too_long_is_found() {
+    let of = |line: &str, files: &[(&str, &str)]| {
+        let line = [("proc/cpuinfo", "flags : tsc\n"), (COMMAND_LINE, line)];
+        judged(&[&line[..], files].concat(), &anyone(), "boot-line-fits").0
+    };
+    assert_eq!(of("quiet\n", &[]), Pass);
+    assert_eq!(of(&"x".repeat(2046), &[]), Pass);
+    assert_eq!(of(&"x".repeat(2047), &[]), Fail, "the kernel keeps no more");
+    let environment = |used: usize| {
+        format!(
+            "# GRUB Environment Block\n{}\n{}",
+            "x".repeat(used),
+            "#".repeat(999 - used)
+        )
+    };
+    let tuned = |wanted: usize| format!("TUNED_BOOT_CMDLINE=\"{}\"\n", "y".repeat(wanted));
+    let both = |used, wanted| {
+        let (environment, tuned) = (environment(used), tuned(wanted));
+        of(
+            "quiet\n",
+            &[("boot/grub2/grubenv", &environment), ("etc/tuned/bootcmdline", &tuned)],
+        )
+    };
+    assert_eq!(both(400, 500), Pass);
+    // 25 bytes of the first line, 401 of the other, 14 around the 584.
+    assert_eq!(both(400, 584), Pass);
+    assert_eq!(both(400, 585), Fail);
+    let written = format!("# GRUB Environment Block\ntuned_params={}\n", "y".repeat(900));
+    let files = [
+        ("boot/grub2/grubenv", written.as_str()),
+        ("etc/tuned/bootcmdline", &tuned(900)),
+    ];
+    assert_eq!(of("quiet\n", &files), Pass, "it is there already");
+    assert_eq!(
+        judged(&[(COMMAND_LINE, "quiet\n")], &anyone(), "boot-line-fits").0,
+        Unknown
+    );
+}
+
+#[test]
+fn arguments_of_the_next_boot() {
+    let id = "kernel-pending-reboot";
+    let running = (COMMAND_LINE, "BOOT_IMAGE=/vmlinuz root=/dev/sda1 isolcpus=4-7\n");
+    let grub = |arguments: &str| {
+        format!(
+            "menuentry 'a' {{\n\tlinux\t/vmlinuz-6.1.0 root=x\n}}\n\tlinux /vmlinuz-6.12.8-rt root=/dev/sda1 {arguments}\n"
+        )
+    };
+    let (same, other) = (grub("isolcpus=4-7 quiet"), grub("quiet"));
+    let entry = "title a\nversion 6.12.8-rt\noptions root=/dev/sda1 $kernelopts ${tuned_params}\n";
+    let environment = "# GRUB Environment Block\nkernelopts=ro quiet\ntuned_params=isolcpus=4-7\n";
+    let defaults = "GRUB_CMDLINE_LINUX=\"quiet\"\nGRUB_CMDLINE_LINUX=\"${GRUB_CMDLINE_LINUX} isolcpus=4-7\"\n";
+    let forgotten = "GRUB_CMDLINE_LINUX=\"isolcpus=4-7 nohz_full=4-7\"\n";
+    let cases: &[(&[(&str, &str)], _)] = &[
+        (&[("boot/grub/grub.cfg", &same)], Pass),
+        (&[("boot/grub/grub.cfg", &other)], Fail),
+        (&[("boot/grub/grub.cfg", &same), ("etc/default/grub", forgotten)], Fail),
+        (
+            &[
+                ("boot/loader/entries/a.conf", entry),
+                ("boot/grub2/grubenv", environment),
+            ],
+            Pass,
+        ),
+        (&[("boot/loader/entries/a.conf", entry)], Fail),
+        (&[("etc/default/grub", defaults)], Pass),
+        (&[("etc/default/grub", "GRUB_TIMEOUT=5\n")], Fail),
+        (&[("etc/kernel/cmdline", "isolcpus=4-7")], Pass),
+        (&[("boot/extlinux/extlinux.conf", "LABEL l\n  APPEND quiet\n")], Fail),
+        (&[], Unknown),
+    ];
+    each(&[RELEASE, running], &anyone(), id, cases);
+}
+
+#[test]
+fn log() {
+    let cases: &[(&[(&str, &str)], _)] = &[
+        (&[(LOG, "whole")], Pass),
+        (&[(LOG, "whole\n77 something else")], Pass),
+        (&[(LOG, "whole\n77 sched: RT throttling activated")], Fail),
+        (
+            &[(LOG, "from 300\n400 clocksource: Marking clocksource 'tsc' as unstable")],
+            Fail,
+        ),
+        (&[(LOG, "from 300")], Unknown),
+        (&[(LOG, "x")], Unknown),
+        (&[], Unknown),
+    ];
+    each(&[], &anyone(), "kernel-log-clean", cases);
+    let stalls = "whole\n60 rcu: INFO: rcu_preempt self-detected stall on CPU\n90 rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:";
+    let (_, live) = judged(&[(LOG, stalls)], &anyone(), "kernel-log-clean");
+    assert!(live.contains("RCU stall (2 times, 60 s to 90 s after boot)"), "{live}");
+}
+
+/// Each as a kernel prints it, and what stands in the log of any machine.
+#[test]
+fn lines_of_the_log_are_told_apart() {
+    let alarms = [
+        "tsc: Marking TSC unstable due to check_tsc_sync_source failed",
+        "Measured 4321 cycles TSC warp between CPUs, turning off TSC clock.",
+        "CPU4: Core temperature is above threshold, cpu clock is throttled (total events = 1)",
+        "CPU4: Core temperature above threshold, cpu clock throttled (total events = 1)",
+        "irq 16: nobody cared (try booting with the \"irqpoll\" option)",
+        "Disabling IRQ #16",
+        "BUG: scheduling while atomic: relay/992/0x00000002",
+        "BUG: workqueue lockup - pool cpus=3 node=0 flags=0x0 nice=0 stuck for 33s!",
+        "Oops: general protection fault, probably for non-canonical address 0xdead: 0000 [#1] PREEMPT_RT SMP",
+        "Internal error: Oops: 0000000096000004 [#1] PREEMPT_RT SMP",
+        "igb 0000:02:00.0: Detected Tx Unit Hang",
+        "e1000e 0000:00:1f.6 eno1: Detected Hardware Unit Hang:",
+        "Out of memory: Killed process 992 (relay)",
+        "Memory cgroup out of memory: Killed process 992 (relay) total-vm:1kB",
+        "relay invoked oom-killer: gfp_mask=0x100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0",
+        "sched: DL replenish lagged too much",
+        "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0 (channel:0 slot:0 page:0x1 offset:0x0)",
+        "pcieport 0000:00:1c.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)",
+        "pcieport 0000:00:1c.0: AER: Corrected error message received from 0000:02:00.0",
+        "pcieport 0000:00:1c.0: AER: Corrected error received: 0000:02:00.0",
+        "ice 0000:65:00.0: The DDP package file was not found or could not be read. Entering Safe Mode",
+        "ice 0000:65:00.0: The DDP package file version is lower than the driver supports.  The driver requires version 1.3.x.x.  \
+         Please use an updated DDP Package file.  Entering Safe Mode.",
+        "ice 0000:65:00.0: The firmware loaded on the device is not compatible with the DDP package.  Please update the device's NVM.  \
+         Entering safe mode.",
+    ];
+    for line in alarms {
+        let log = format!("whole\n5 {line}");
+        each(&[], &anyone(), "kernel-log-clean", &[(&[(LOG, log.as_str())], Fail)]);
+    }
+    for line in [
+        "EDAC MC0: Giving out device to module skx_edac controller Skylake Socket#0 IMC#0",
+        "pcieport 0000:00:1c.0: AER: enabled with IRQ 122",
+        "CPU4: Core temperature/speed normal (total events = 1)",
+        "tsc: Refined TSC clocksource calibration: 2999.997 MHz",
+        "clocksource: Switched to clocksource tsc",
+        "x86/split lock detection: #AC: crashing the kernel on kernel split_locks and warning on user-space split_locks",
+        "rcu: Hierarchical RCU implementation.",
+    ] {
+        let log = format!("whole\n5 {line}");
+        each(&[], &anyone(), "kernel-log-clean", &[(&[(LOG, log.as_str())], Pass)]);
+    }
+}
+
+#[test]
+fn tracing() {
+    let mounts = ("proc/self/mountinfo", "22 1 0:20 / /proc rw - proc proc rw\n");
+    let idle = ("sys/kernel/tracing/current_tracer", "nop\n");
+    let cases: &[(&[(&str, &str)], _)] = &[
+        (&[idle, ("sys/kernel/tracing/set_event", "")], Pass),
+        (&[("sys/kernel/tracing/current_tracer", "function\n")], Fail),
+        (&[idle, ("sys/kernel/tracing/kprobe_events", "p:x do_x\n")], Fail),
+        (
+            &[idle, ("sys/kernel/tracing/instances/idle/current_tracer", "nop\n")],
+            Pass,
+        ),
+        (
+            &[
+                idle,
+                (
+                    "sys/kernel/tracing/instances/timerlat_hist/current_tracer",
+                    "timerlat\n",
+                ),
+            ],
+            Fail,
+        ),
+        (
+            &[
+                idle,
+                ("sys/kernel/tracing/instances/a/current_tracer", "nop\n"),
+                ("sys/kernel/tracing/instances/a/set_event", "sched:sched_switch\n"),
+            ],
+            Fail,
+        ),
+        (&[idle, ("sys/kernel/tracing/instances/a/set_event", "")], Unknown),
+        (&[idle, ("proc/sys/kernel/bpf_stats_enabled", "1\n")], Fail),
+        (&[idle, ("proc/sys/kernel/bpf_stats_enabled", "yes\n")], Unknown),
+        (
+            &[
+                mounts,
+                ("sys/kernel/mm/ksm/run", "0\n"),
+                ("sys/devices/system/cpu/online", "0\n"),
+            ],
+            Pass,
+        ),
+        (&[mounts, ("sys/devices/system/cpu/online", "0\n")], Unknown),
+        (&[], Unknown),
+    ];
+    each(&[RELEASE], &anyone(), "tracing-inactive", cases);
+}
+
+#[test]
+fn the_booted_column_shows_the_next_boot() {
+    let files = [RELEASE, (COMMAND_LINE, "quiet"), ("etc/kernel/cmdline", "isolcpus=3")];
+    let part = finding(&tree(&files), &anyone(), "kernel-pending-reboot")
+        .parts
+        .remove(0);
+    let booted = part.booted.expect("a booted value").expect("known").to_string();
+    assert_eq!(booted, "/etc/kernel/cmdline: isolcpus=3");
+}

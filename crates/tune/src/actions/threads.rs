@@ -1,0 +1,238 @@
+//! Threads: where they may run, and with which priority.
+
+use units::CpuList;
+
+use super::{Scene, is_number};
+use crate::operation::{Operation, Target, ThreadId};
+use audit::planned::PlannedTask;
+use audit::planned_differences;
+use host::roles;
+use host::stat::ThreadStat;
+
+/// The highest priority that is given: 99 belongs to the kernel's migration and watchdog threads.
+const HIGHEST: u32 = 98;
+/// What handlers of the process bus get where no consumer needs more (RTC-Testbench).
+const OF_HANDLERS: u32 = 85;
+/// What daemons and workers of PTP get: below the threads of the card.
+const OF_TIME: u32 = 10;
+/// The open virtual switch's daemon, as the kernel keeps its name.
+const SWITCH: &str = "ovs-vswitchd";
+/// Threads that run callbacks of RCU for other CPUs.
+const OFFLOADING: [&str; 4] = ["rcuop/", "rcuos/", "rcuob/", "rcuog/"];
+
+/// A thread as it was found.
+struct Found {
+    id: ThreadId,
+    stat: ThreadStat,
+    allowed: CpuList,
+}
+
+impl Found {
+    fn on(self, cpus: &CpuList) -> Operation {
+        Operation {
+            target: Target::Thread(self.id),
+            value: cpus.to_string(),
+        }
+    }
+
+    /// None: it has that priority or a higher one.
+    fn raised(self, priority: u32) -> Option<Operation> {
+        (self.stat.priority < priority).then(|| Operation {
+            target: Target::Priority(self.id),
+            value: format!("fifo:{priority}"),
+        })
+    }
+
+    fn is_virtual_cpu(&self) -> bool {
+        !self.stat.is_kernel && roles::is_virtual_cpu(&self.stat.name)
+    }
+}
+
+/// The threads that `wanted` picks. One that ends meanwhile is left out.
+fn find(scene: &Scene<'_>, wanted: impl Fn(&ThreadStat) -> bool) -> Result<Vec<Found>, String> {
+    let mut found = Vec::new();
+    for pid in scene.names("/proc", is_number)? {
+        let folder = format!("/proc/{pid}/task");
+        for task in scene.names(&folder, is_number).unwrap_or_default() {
+            found.extend(one(scene, &format!("{folder}/{task}"), &task).filter(|found| wanted(&found.stat)));
+        }
+    }
+    Ok(found)
+}
+
+fn one(scene: &Scene<'_>, folder: &str, task: &str) -> Option<Found> {
+    let stat = ThreadStat::parse(&scene.reader.line(&format!("{folder}/stat")).ok()?)?;
+    let status = scene.reader.text(&format!("{folder}/status")).ok()?;
+    let list = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    Some(Found {
+        id: ThreadId {
+            tid: task.parse().ok()?,
+            started: stat.started_ticks,
+            name: stat.name.clone(),
+        },
+        stat,
+        allowed: list.trim().parse().ok()?,
+    })
+}
+
+fn begins_with(stat: &ThreadStat, names: &[&str]) -> bool {
+    stat.is_kernel && names.iter().any(|name| stat.name.starts_with(name))
+}
+
+/// Threads that may run on real-time CPUs and are not real-time themselves are moved to the others; those that are bound to one CPU
+/// are the kernel's own and stay.
+pub(super) fn off_real_time(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
+    let movable = roles::movable(scene.reader, &rt_cpus).map_err(|error| error.to_string())?;
+    let moved = movable.into_iter().map(|thread| Operation {
+        target: Target::Thread(ThreadId {
+            tid: thread.tid,
+            started: thread.started_ticks,
+            name: thread.name,
+        }),
+        value: others.to_string(),
+    });
+    Ok(moved.collect())
+}
+
+/// Threads that run callbacks of RCU for real-time CPUs go to the others.
+pub(super) fn of_rcu(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
+    let found = find(scene, |stat| !stat.is_bound && begins_with(stat, &OFFLOADING))?;
+    let there = found.into_iter().filter(|thread| overlap(&thread.allowed, &rt_cpus));
+    Ok(there.map(|thread| thread.on(&others)).collect())
+}
+
+/// The kernel's threads of each real-time CPU outrank virtual CPUs there: rcuc and rcub by three, timers and softirqs by one (TuneD
+/// profile realtime-virtual-host has 4, 2 and virtual CPUs at 1).
+pub(super) fn serving(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let rt_cpus = scene.cpus("rt_cpus")?;
+    let all = find(scene, |_| true)?;
+    let guests = all
+        .iter()
+        .filter(|thread| thread.is_virtual_cpu() && overlap(&thread.allowed, &rt_cpus));
+    let highest = guests.map(|thread| thread.stat.priority).max().unwrap_or(0).max(1);
+    if highest + 3 > HIGHEST {
+        return Err(format!(
+            "a virtual CPU has priority {highest}: lower it first, best to 1"
+        ));
+    }
+    let mut operations = Vec::new();
+    for thread in all.into_iter().filter(|thread| overlap(&thread.allowed, &rt_cpus)) {
+        let above = match () {
+            () if begins_with(&thread.stat, &["rcuc/", "rcub/"]) => 3,
+            () if begins_with(&thread.stat, &["ktimers/", "ktimersoftd/", "ksoftirqd/"]) => 1,
+            () => continue,
+        };
+        operations.extend(thread.raised(highest + above));
+    }
+    Ok(operations)
+}
+
+/// Threads that serve an interface outrank whoever waits for its frames.
+pub(super) fn of_interrupts(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let consumer = scene.number("nic.consumer-priority")? as u32;
+    if consumer >= HIGHEST {
+        return Err(format!(
+            "a consumer has priority {consumer}: lower it first, below {HIGHEST}"
+        ));
+    }
+    let numbers = scene.list("nic.irqs")?;
+    let mut prefixes: Vec<String> = numbers.iter().map(|number| format!("irq/{number}-")).collect();
+    prefixes.push(format!("napi/{}-", scene.part()?.name));
+    let prefixes: Vec<&str> = prefixes.iter().map(String::as_str).collect();
+    let found = find(scene, |stat| begins_with(stat, &prefixes))?;
+    let wanted = OF_HANDLERS.max(consumer + 1);
+    Ok(found.into_iter().filter_map(|thread| thread.raised(wanted)).collect())
+}
+
+/// Threads of vhost become real-time ones and leave the CPUs of virtual CPUs.
+pub(super) fn vhost(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let all = find(scene, |_| true)?;
+    let guests = all.iter().filter(|thread| thread.is_virtual_cpu());
+    let virtual_cpus: CpuList = guests.flat_map(|thread| thread.allowed.iter()).collect();
+    let others = scene.cpus("hk_cpus")?.without(&virtual_cpus);
+    let mut operations = Vec::new();
+    for thread in all.into_iter().filter(|thread| thread.stat.name.starts_with("vhost-")) {
+        if overlap(&thread.allowed, &virtual_cpus) {
+            if others.is_empty() {
+                return Err("every CPU has a virtual CPU: none is left for vhost".to_owned());
+            }
+            operations.push(Operation {
+                target: Target::Thread(thread.id.clone()),
+                value: others.to_string(),
+            });
+        }
+        operations.extend(thread.raised(1));
+    }
+    Ok(operations)
+}
+
+/// Daemons and workers of PTP become real-time ones and leave the real-time CPUs.
+pub(super) fn of_time(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
+    let names = scene.list("time.threads")?;
+    let mut operations = Vec::new();
+    for thread in find(scene, |stat| names.contains(&stat.name) && !stat.is_bound)? {
+        if overlap(&thread.allowed, &rt_cpus) {
+            operations.push(Operation {
+                target: Target::Thread(thread.id.clone()),
+                value: others.to_string(),
+            });
+        }
+        operations.extend((!thread.stat.is_real_time).then(|| thread.raised(OF_TIME)).flatten());
+    }
+    Ok(operations)
+}
+
+/// Open vSwitch's daemon leaves the real-time CPUs.
+pub(super) fn switch(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
+    let mut operations = Vec::new();
+    for pid in scene.names("/proc", is_number)? {
+        let name = scene.reader.line(&format!("/proc/{pid}/stat")).ok();
+        let is_switch = name
+            .and_then(|line| ThreadStat::parse(&line))
+            .is_some_and(|stat| stat.name == SWITCH);
+        if !is_switch {
+            continue;
+        }
+        let folder = format!("/proc/{pid}/task");
+        for task in scene.names(&folder, is_number).unwrap_or_default() {
+            let found = one(scene, &format!("{folder}/{task}"), &task);
+            let there = found.filter(|thread| overlap(&thread.allowed, &rt_cpus));
+            operations.extend(there.map(|thread| thread.on(&others)));
+        }
+    }
+    Ok(operations)
+}
+
+/// The threads of a planned task become what is planned.
+pub(super) fn planned(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
+    let task: PlannedTask = scene.part()?.name.parse()?;
+    let different = planned_differences(scene.reader, &task).map_err(|unknown| unknown.text)?;
+    let mut operations = Vec::new();
+    for thread in different {
+        let id = ThreadId {
+            tid: thread.tid,
+            started: thread.started_ticks,
+            name: thread.name,
+        };
+        // The CPUs come first: at its priority it may be in the way where it is now.
+        operations.extend(thread.cpus.map(|cpus| Operation {
+            target: Target::Thread(id.clone()),
+            value: cpus.to_string(),
+        }));
+        operations.extend(thread.policy.map(|value| Operation {
+            target: Target::Priority(id),
+            value,
+        }));
+    }
+    Ok(operations)
+}
+
+fn overlap(a: &CpuList, b: &CpuList) -> bool {
+    a.iter().any(|cpu| b.contains(cpu))
+}

@@ -1,0 +1,239 @@
+//! Settings of containers as documents that their tools merge with what is there: a compose file for `docker compose -f`, patches for
+//! `kubectl patch`, a JSON document for `config.json`.
+//!
+//! A rule has fragments, rooted as the document is. What several rules say of one object becomes one document; a key that stands twice would
+//! be none.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value as Json};
+
+use super::{Open, compose, names};
+use audit::facts::{Facts, Subject};
+use audit::template::fill;
+use audit::value::Value;
+use audit::{Audit, yaml_documents};
+
+/// A document, and what it is of: only what is of the same is merged.
+struct Document {
+    of: String,
+    /// Checks that ask for something in it, each with what it checks and what can go wrong.
+    notes: Vec<String>,
+    content: Json,
+}
+
+/// The documents for every finding that failed or warned. Empty: none of them needs one.
+///
+/// # Errors
+/// What all of them need to be told, such as CPUs.
+pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
+    let (mut documents, mut left_out, mut by_hand) = (Vec::new(), Vec::new(), Vec::new());
+    for finding in open.findings() {
+        let rule = &finding.rule;
+        let texts = rule.remedy.emit.get(kind).into_iter().flatten();
+        let notes = super::notes(open.audit, finding);
+        for text in texts {
+            for part in finding.open_parts() {
+                let subject = open.subject(finding, part);
+                match fragment(kind, text, open.audit, subject.as_ref()) {
+                    Ok(mut fragment) => {
+                        match (kind, &subject) {
+                            ("compose", Some(part)) => {
+                                by_hand.extend(compose::fit(&open.audit.facts, part, &mut fragment));
+                            }
+                            ("oci", Some(part)) => fit_bundle(&open.audit.facts, part, &mut fragment),
+                            _ => {}
+                        }
+                        add(&mut documents, &notes, identity(kind, &part.part, &fragment), fragment);
+                    }
+                    Err(why) => left_out.push(format!("{}: not set: {why}", rule.id)),
+                }
+            }
+        }
+    }
+    match (documents.is_empty(), left_out.first(), kind) {
+        (true, Some(why), _) => Err(why.clone()),
+        // JSON has no comments in which to say what is left out.
+        (_, Some(why), "oci") => Err(why.clone()),
+        (_, _, "oci") => one_bundle(&documents),
+        _ => {
+            left_out.append(&mut by_hand);
+            left_out.dedup();
+            Ok(written(&documents, &left_out))
+        }
+    }
+}
+
+/// Files of control groups of version 2 are named where the bundle names some: with version 1 the whole is refused (runc 1.1,
+/// libcontainer/cgroups/v1_utils.go, ErrV1NoUnified; crun, cgroup-resources.c).
+fn fit_bundle(facts: &Facts, part: &Subject, fragment: &mut Json) {
+    let resources = fragment.pointer_mut("/linux/resources").and_then(Json::as_object_mut);
+    if let (Some(resources), false) = (resources, facts.get(Some(part), "ctr.unified") == Ok(Value::from(true))) {
+        resources.remove("unified");
+    }
+}
+
+/// A bundle has one `config.json`, and what merges documents takes one besides it.
+fn one_bundle(documents: &[Document]) -> Result<String, String> {
+    match documents {
+        [] => Ok(String::new()),
+        [document] => Ok(format!("{:#}\n", document.content)),
+        several => Err(format!(
+            "{} bundles need something, and each has a config.json of its own: name one with --container",
+            several.len()
+        )),
+    }
+}
+
+/// A fragment with every place filled. It is read before: what is filled in can be any text.
+fn fragment(kind: &str, text: &str, audit: &Audit, part: Option<&Subject>) -> Result<Json, String> {
+    names::check(kind, text, &audit.facts, part)?;
+    let read = yaml_documents(text)?.into_iter().next();
+    let read = read.ok_or("a fragment is empty")?;
+    let filled = |text: &str| fill(text, &audit.facts, part).map_err(|unknown| unknown.text);
+    mapped(read, &filled)
+}
+
+fn mapped(value: Json, filled: &impl Fn(&str) -> Result<String, String>) -> Result<Json, String> {
+    Ok(match value {
+        Json::String(text) => Json::String(filled(&text)?),
+        Json::Array(items) => Json::Array(
+            items
+                .into_iter()
+                .map(|item| mapped(item, filled))
+                .collect::<Result<_, _>>()?,
+        ),
+        Json::Object(entries) => {
+            let entries = entries
+                .into_iter()
+                .map(|(key, value)| Ok((filled(&key)?, mapped(value, filled)?)));
+            Json::Object(entries.collect::<Result<_, String>>()?)
+        }
+        other => other,
+    })
+}
+
+/// Compose has one file for all; objects of Kubernetes are told apart by kind and name, bundles by their container.
+fn identity(kind: &str, part: &str, fragment: &Json) -> String {
+    match kind {
+        "compose" => String::new(),
+        "kubernetes" => format!("{} {}", fragment["kind"], fragment["metadata"]["name"]),
+        _ => part.to_owned(),
+    }
+}
+
+fn add(documents: &mut Vec<Document>, notes: &[String], of: String, fragment: Json) {
+    let known = documents.iter().position(|known| known.of == of);
+    let place = known.unwrap_or_else(|| {
+        documents.push(Document {
+            of,
+            notes: Vec::new(),
+            content: Json::Object(Map::new()),
+        });
+        documents.len() - 1
+    });
+    let document = &mut documents[place];
+    if !document.notes.iter().any(|known| notes.first() == Some(known)) {
+        document.notes.extend_from_slice(notes);
+    }
+    merge(&mut document.content, fragment);
+}
+
+/// Of two values of one key the first counts, which comes from the finding that matters more. Lists have the items of both; items with one
+/// `name` or `type` are one.
+fn merge(own: &mut Json, other: Json) {
+    match (own, other) {
+        (Json::Object(own), Json::Object(other)) => {
+            for (key, value) in other {
+                match own.get_mut(&key) {
+                    Some(known) => merge(known, value),
+                    None => {
+                        own.insert(key, value);
+                    }
+                }
+            }
+        }
+        (Json::Array(own), Json::Array(other)) => {
+            for item in other {
+                match own.iter_mut().find(|known| is_same(known, &item)) {
+                    Some(known) => merge(known, item),
+                    None => own.push(item),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_same(one: &Json, other: &Json) -> bool {
+    let key = |value: &Json| value.get("name").or_else(|| value.get("type")).cloned();
+    one == other || (key(one).is_some() && key(one) == key(other))
+}
+
+fn written(documents: &[Document], left_out: &[String]) -> String {
+    let mut out = String::new();
+    for (place, document) in documents.iter().enumerate() {
+        if place > 0 {
+            out.push_str("---\n");
+        }
+        for note in &document.notes {
+            let _ = writeln!(out, "# {note}");
+        }
+        yaml(&document.content, 0, &mut out);
+    }
+    for why in left_out {
+        let _ = writeln!(out, "# {}", names::on_one_line(why));
+    }
+    out
+}
+
+/// YAML in blocks: what a person reads and changes.
+fn yaml(value: &Json, depth: usize, out: &mut String) {
+    let indent = "  ".repeat(depth);
+    match value {
+        Json::Object(entries) => {
+            for (key, value) in entries {
+                let _ = write!(out, "{indent}{}:", plain(key));
+                behind(value, depth + 1, out);
+            }
+        }
+        Json::Array(items) => {
+            for item in items {
+                let _ = write!(out, "{indent}-");
+                behind(item, depth + 1, out);
+            }
+        }
+        scalar => {
+            let _ = writeln!(out, "{indent}{scalar}");
+        }
+    }
+}
+
+/// What stands behind a key or a dash: on the same line where it is a scalar or empty.
+fn behind(value: &Json, depth: usize, out: &mut String) {
+    let is_block = match value {
+        Json::Object(entries) => !entries.is_empty(),
+        Json::Array(items) => !items.is_empty(),
+        _ => false,
+    };
+    match is_block {
+        true => {
+            out.push('\n');
+            yaml(value, depth, out);
+        }
+        false => {
+            let _ = writeln!(out, " {value}");
+        }
+    }
+}
+
+/// A key without quotes where nothing in it means something else.
+fn plain(key: &str) -> String {
+    let is_plain = key.starts_with(|c: char| c.is_ascii_lowercase())
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&key.to_ascii_lowercase().as_str());
+    match is_plain {
+        true => key.to_owned(),
+        false => Json::from(key).to_string(),
+    }
+}

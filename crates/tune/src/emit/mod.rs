@@ -1,0 +1,413 @@
+//! Settings for what needs a boot or another tool.
+
+mod compose;
+mod definition;
+mod ini;
+mod names;
+mod playbook;
+mod shares;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write;
+
+pub(super) use names::on_one_line;
+
+use super::harm::{harm, risks_here};
+use audit::facts::{Class, Subject};
+use audit::finding::{Finding, Outcome, PartFinding};
+use audit::template::fill;
+use audit::value::Value;
+use audit::{Audit, REPEATED};
+
+/// The name under which the guide puts a profile of TuneD.
+const PROFILE: &str = "triptime";
+
+/// The size of pages that rules ask for.
+const GIB: &str = "1G";
+
+/// For which tools settings can be made.
+pub const KINDS: [&str; 14] = [
+    "kernel-args",
+    "sysctl",
+    "systemd",
+    "tuned",
+    "udev",
+    "modprobe",
+    "ansible",
+    "libvirt",
+    "vmx",
+    "docker",
+    "compose",
+    "quadlet",
+    "oci",
+    "kubernetes",
+];
+
+/// A line for a tool, with the check that asks for it.
+struct Line<'a> {
+    finding: &'a Finding,
+    /// Stands above it, in comments.
+    notes: Vec<String>,
+    text: String,
+}
+
+/// A setting of the kernel or a file of it, and its value.
+struct Set {
+    name: String,
+    value: String,
+}
+
+/// The head of every `.link` file: it is read instead of `99-default.link` of systemd 252 and not besides, so without these
+/// lines the card would match nothing, or lose its name.
+const LINK_HEAD: [&str; 6] = [
+    "[Match]",
+    "Path={nic.path}",
+    "[Link]",
+    "NamePolicy=keep kernel database onboard slot path",
+    "AlternativeNamesPolicy=database onboard slot path",
+    "MACAddressPolicy=persistent",
+];
+
+/// The settings of `kind` for every finding that failed or warned; `only` these checks, or all when it is empty. Empty: none of them needs such a setting.
+///
+/// # Errors
+/// What a setting needs to be told, such as CPUs.
+pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String> {
+    let open = Open { audit, only };
+    match kind {
+        "kernel-args" => open.kernel_args(),
+        "tuned" => open.tuned(),
+        "ansible" => playbook::emit(&open),
+        "compose" | "kubernetes" | "oci" => definition::emit(&open, kind),
+        _ => open.of_lines(kind),
+    }
+}
+
+/// Risks of the settings of a tool whose format has no comments, each behind the name of its check.
+pub fn risks(audit: &Audit, only: &[String], kind: &str) -> Vec<String> {
+    let open = Open { audit, only };
+    let asked = open
+        .findings()
+        .filter(|finding| finding.rule.remedy.emit.contains_key(kind));
+    let said = asked.flat_map(|finding| {
+        let notes = notes(audit, finding).into_iter().skip(1);
+        notes.map(|risk| format!("{}: {risk}", finding.rule.id))
+    });
+    said.collect()
+}
+
+/// Texts above the settings for a finding: its check, and what can go wrong, here too.
+pub(super) fn notes(audit: &Audit, finding: &Finding) -> Vec<String> {
+    let here = risks_here(audit, finding)
+        .into_iter()
+        .map(|risk| format!("risk: {risk}"));
+    finding.rule.notes().into_iter().chain(here).collect()
+}
+
+/// The findings that settings are made for.
+struct Open<'a> {
+    audit: &'a Audit,
+    only: &'a [String],
+}
+
+impl<'a> Open<'a> {
+    fn findings(&self) -> impl Iterator<Item = &'a Finding> {
+        let audit: &'a Audit = self.audit;
+        let only = self.only;
+        audit.findings.iter().filter(move |finding| {
+            let asked = only.is_empty() || only.contains(&finding.rule.id);
+            let open = asked && matches!(finding.outcome, Outcome::Fail | Outcome::Warn);
+            open && harm(audit, finding).is_none()
+        })
+    }
+
+    /// The lines for a tool; why settings are left out that need what is not known.
+    fn lines(&self, kind: &str, left_out: &mut Vec<String>) -> Vec<Line<'a>> {
+        let mut lines = Vec::new();
+        for finding in self.findings() {
+            match self.lines_of(finding, kind) {
+                Ok(own) => lines.extend(own),
+                Err(why) => left_out.push(format!("{}: not set: {why}", finding.rule.id)),
+            }
+        }
+        lines
+    }
+
+    /// The lines of a finding, part by part: a section and its settings stay together. What two parts have in common stands once.
+    fn lines_of(&self, finding: &'a Finding, kind: &str) -> Result<Vec<Line<'a>>, String> {
+        let Some(texts) = finding.rule.remedy.emit.get(kind) else {
+            return Ok(Vec::new());
+        };
+        let mut blocks: Vec<(&str, Vec<String>)> = Vec::new();
+        for part in finding.open_parts() {
+            let filled = texts.iter().map(|text| self.of_part(finding, part, text));
+            let filled = filled.collect::<Result<Vec<String>, String>>()?;
+            let block = filled.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
+            if !blocks.iter().any(|(_, known)| *known == block) {
+                blocks.push((&part.part, block));
+            }
+        }
+        let is_told_apart = blocks.len() > 1 && finding.rule.each == Some(Class::Container);
+        let texts = blocks.into_iter().flat_map(|(part, block)| {
+            let heading = is_told_apart.then(|| format!("# of {part:?}"));
+            heading.into_iter().chain(block)
+        });
+        let notes = notes(self.audit, finding);
+        let line = |text| Line {
+            finding,
+            notes: notes.clone(),
+            text,
+        };
+        Ok(texts.map(line).collect())
+    }
+
+    /// Comments above settings of these kinds, and where `files`, of files of /sys: each check, and what can go wrong.
+    fn notes(&self, kinds: &[&str], files: bool) -> String {
+        let is_set = |finding: &'a Finding, kind| self.lines_of(finding, kind).is_ok_and(|lines| !lines.is_empty());
+        let is_written = |finding: &Finding| {
+            let mut writes = finding.rule.remedy.write.iter();
+            files && writes.any(|write| write.to.starts_with("/sys/"))
+        };
+        let findings = self.findings();
+        let said = findings.filter(|finding| kinds.iter().any(|kind| is_set(finding, kind)) || is_written(finding));
+        said.flat_map(|finding| notes(self.audit, finding))
+            .map(|note| format!("# {note}\n"))
+            .collect()
+    }
+
+    /// Lines that stand each for itself, or in files with sections.
+    fn of_lines(&self, kind: &str) -> Result<String, String> {
+        let mut left_out = Vec::new();
+        let lines = self.lines(kind, &mut left_out);
+        let text = match kind {
+            "systemd" => ini::files(&lines),
+            _ => commented(&lines, kind),
+        };
+        with_left_out(text, &left_out, kind)
+    }
+
+    fn of_part(&self, finding: &Finding, part: &PartFinding, text: &str) -> Result<String, String> {
+        let subject = self.subject(finding, part);
+        names::check("", text, &self.audit.facts, subject.as_ref())?;
+        let text = match text.strip_suffix(".link") {
+            Some(_) => format!("{text}\n{}", LINK_HEAD.join("\n")),
+            None => text.to_owned(),
+        };
+        fill(&text, &self.audit.facts, subject.as_ref()).map_err(|unknown| unknown.text)
+    }
+
+    /// Subject of a part of a finding; `None`: the machine as a whole.
+    fn subject(&self, finding: &Finding, part: &PartFinding) -> Option<Subject> {
+        let subjects = finding.rule.each.map_or(&[][..], |class| self.audit.facts.parts(class));
+        let mut subject = subjects.iter().find(|known| known.name == part.part)?.clone();
+        if finding.rule.each == Some(Class::Container) {
+            shares::give(self.audit, &mut subject);
+        }
+        Some(subject)
+    }
+
+    /// The kernel arguments in one line; of two for the same thing the first counts, which comes from the finding that matters more. Those that
+    /// the machine was started with are left out, and other values of the same name are to be taken out: the kernel may take either of two.
+    fn arguments(&self, left_out: &mut Vec<String>) -> String {
+        let mut found: Vec<String> = Vec::new();
+        for line in self.lines("kernel-args", left_out) {
+            for argument in line.text.split_whitespace() {
+                if !found.iter().any(|known| name_of(known) == name_of(argument)) {
+                    found.push(argument.to_owned());
+                }
+            }
+        }
+        let booted = match self.audit.facts.get(None, "kernel.arguments") {
+            Ok(Value::List(booted)) => booted,
+            _ => Vec::new(),
+        };
+        let of_pages = |argument: &String| REPEATED.contains(&name_of(argument).as_str());
+        found.retain(|argument| of_pages(argument) || !booted.contains(argument));
+        for argument in &found {
+            let others: Vec<String> = match name_of(argument).as_str() {
+                "hugepages" => pages_of(GIB, &booted),
+                "hugepagesz" => Vec::new(),
+                name => booted.iter().filter(|other| name_of(other) == name).cloned().collect(),
+            };
+            left_out.extend(others.iter().map(|other| {
+                format!("by hand: take {other} out of the kernel's arguments: {argument} is in its place")
+            }));
+        }
+        found.join(" ")
+    }
+
+    fn kernel_args(&self) -> Result<String, String> {
+        let mut left_out = Vec::new();
+        let arguments = self.arguments(&mut left_out);
+        let text = match arguments.is_empty() {
+            true => String::new(),
+            false => format!(
+                "{arguments}\n\n{}\
+                 # Fedora, RHEL: grubby --update-kernel=ALL --args=\"{arguments}\"\n\
+                 # Debian, Ubuntu: add them to GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub\n\
+                 # systemd-boot: add them to /etc/kernel/cmdline, then kernel-install add-all\n",
+                self.notes(&["kernel-args"], false)
+            ),
+        };
+        with_left_out(text, &left_out, "kernel-args")
+    }
+
+    /// A profile: arguments, kernel settings, files of /sys, and what TuneD's own plugins do.
+    fn tuned(&self) -> Result<String, String> {
+        let (mut profile, mut left_out) = (ini::File::default(), Vec::new());
+        let arguments = self.arguments(&mut left_out);
+        if !arguments.is_empty() {
+            profile.set("bootloader", format!("cmdline_triptime=+{arguments}"));
+        }
+        for Set { name, value } in self.settings(&mut left_out) {
+            profile.set("sysctl", format!("{name}={value}"));
+        }
+        for Set { name, value } in self.files(&mut left_out) {
+            profile.set("sysfs", format!("{name}={value}"));
+        }
+        profile.add(&self.lines("tuned", &mut left_out));
+        let settings = profile.text();
+        let head = format!(
+            "[main]\nsummary=Real-time settings found by triptime audit\n{}",
+            self.included()
+        );
+        let text = match settings.is_empty() {
+            true => String::new(),
+            false => format!("{}{head}\n{settings}", self.notes(&["kernel-args", "sysctl"], true)),
+        };
+        with_left_out(text, &left_out, "tuned")
+    }
+
+    /// The profile that is active now, without which its settings would go.
+    fn included(&self) -> String {
+        let is_name = |name: &&str| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+            *name != PROFILE && name.chars().all(is_plain)
+        };
+        let Ok(Value::Text(active)) = self.audit.facts.get(None, "tuned.profile") else {
+            return String::new();
+        };
+        let names: Vec<&str> = active.split_whitespace().filter(is_name).collect();
+        match names.is_empty() {
+            true => String::new(),
+            false => format!("include={}\n", names.join(",")),
+        }
+    }
+
+    /// Names and values of kernel settings; of two values of one name the first counts, as with arguments.
+    fn settings(&self, left_out: &mut Vec<String>) -> Vec<Set> {
+        let mut found: Vec<Set> = Vec::new();
+        for line in self.lines("sysctl", left_out) {
+            let Some((name, value)) = line.text.split_once('=') else {
+                continue;
+            };
+            let name = name.trim();
+            if !found.iter().any(|known| known.name == name) {
+                found.push(Set {
+                    name: name.to_owned(),
+                    value: value.trim().to_owned(),
+                });
+            }
+        }
+        found
+    }
+
+    /// Files of /sys and their values. An empty value undoes what somebody did since the boot, so none is needed at one; and it is none
+    /// in tmpfiles.d(5).
+    fn files(&self, left_out: &mut Vec<String>) -> Vec<Set> {
+        let mut found = Vec::new();
+        for finding in self.findings() {
+            let writes = finding.rule.remedy.write.iter();
+            for write in writes.filter(|write| write.to.starts_with("/sys/") && !write.value.is_empty()) {
+                for part in finding.open_parts() {
+                    let set = self.of_part(finding, part, &write.to).and_then(|name| {
+                        let value = self.of_part(finding, part, &write.value)?;
+                        Ok(Set { name, value })
+                    });
+                    match set {
+                        Ok(set) => found.push(set),
+                        Err(why) => left_out.push(format!("{}: not set: {why}", finding.rule.id)),
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The name of a kernel argument; the kernel takes `-` and `_` for the same.
+fn name_of(argument: &str) -> String {
+    argument.split('=').next().unwrap_or(argument).replace('-', "_")
+}
+
+/// Behind a text, as comments, what was left out of it; where nothing is left, the first reason is the answer.
+fn with_left_out(text: String, left_out: &[String], kind: &str) -> Result<String, String> {
+    if let (true, Some(why)) = (text.is_empty(), left_out.first()) {
+        return Err(why.clone());
+    }
+    let (before, behind) = marks(kind);
+    let mut notes: Vec<String> = Vec::new();
+    for why in left_out {
+        let note = format!("{before}{}{behind}\n", comment(why, kind));
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    Ok(text + &notes.concat())
+}
+
+/// Lines under a comment that names the check, in the comment style of the tool.
+fn commented(lines: &[Line<'_>], kind: &str) -> String {
+    let (before, behind) = marks(kind);
+    let mut out = String::new();
+    let mut last = "";
+    for line in lines {
+        let rule = &line.finding.rule;
+        if rule.id != last {
+            for note in &line.notes {
+                let _ = writeln!(out, "{before}{}{behind}", comment(note, kind));
+            }
+            last = &rule.id;
+        }
+        let _ = writeln!(out, "{}", line.text);
+    }
+    out
+}
+
+/// The arguments that reserve pages of one size: a number is of the size before it, else of the default size (Linux: kernel-parameters.txt). Of a
+/// size that stands twice the kernel ignores the second, and the number behind it (mm/hugetlb.c of 6.12: hugepagesz_setup, hugepages_setup).
+fn pages_of(size: &str, arguments: &[String]) -> Vec<String> {
+    let default = arguments
+        .iter()
+        .find_map(|argument| argument.strip_prefix("default_hugepagesz="));
+    let (mut current, mut found) = (default.unwrap_or("2M"), Vec::new());
+    for argument in arguments {
+        match argument.split_once('=') {
+            Some(("hugepagesz", of)) => {
+                current = of;
+                found.extend(of.eq_ignore_ascii_case(size).then(|| argument.clone()));
+            }
+            Some(("hugepages", _)) if current.eq_ignore_ascii_case(size) => found.push(argument.clone()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A text as it may stand in a comment: on one line, and in XML without two hyphens together, which end it.
+fn comment(text: &str, kind: &str) -> String {
+    let text = on_one_line(text);
+    match kind {
+        "libvirt" => text.replace("--", "- -"),
+        _ => text,
+    }
+}
+
+/// What stands before and behind a comment.
+fn marks(kind: &str) -> (&'static str, &'static str) {
+    match kind {
+        "libvirt" => ("<!-- ", " -->"),
+        _ => ("# ", ""),
+    }
+}

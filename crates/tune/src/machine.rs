@@ -1,0 +1,156 @@
+//! The machine that is changed: this one, or a copy of its files for tests.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::live;
+use super::operation::Target;
+use host::mounts;
+
+/// Where settings of the kernel are.
+const SETTINGS: [&str; 3] = ["/proc/sys", "/proc/irq", "/sys"];
+/// Where groups usually are: control groups, and those of the cache.
+const GROUPS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/resctrl"];
+/// How the names of our own groups begin.
+const OWN: &str = "triptime";
+
+/// A machine below a root directory. Threads, interfaces and swap can only be changed on the live one.
+#[derive(Debug)]
+pub struct Machine {
+    root: PathBuf,
+    live: bool,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn live() -> Self {
+        Self {
+            root: PathBuf::from("/"),
+            live: true,
+        }
+    }
+
+    /// The files below `root`.
+    pub fn at(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            live: false,
+        }
+    }
+
+    fn place(&self, path: &str) -> PathBuf {
+        self.root.join(path.trim_start_matches('/'))
+    }
+
+    /// The file, where it is a setting of the kernel: a journal could name any other, also by links and `..`.
+    fn setting(&self, path: &str) -> io::Result<PathBuf> {
+        let real = self.place(path).canonicalize()?;
+        let inside = self.inside(&real)?;
+        let is_setting = SETTINGS.iter().any(|place| inside.starts_with(place)) || self.is_in_groups(&inside);
+        match is_setting {
+            true => Ok(real),
+            false => Err(no_place(
+                path,
+                "no setting of the kernel (/proc/sys, /proc/irq, /sys, control groups)",
+            )),
+        }
+    }
+
+    /// The folder, where it is a group of our own; it need not be there.
+    fn group(&self, path: &str) -> io::Result<PathBuf> {
+        let place = self.place(path);
+        let name = place.file_name().filter(|name| name.to_string_lossy().starts_with(OWN));
+        let (Some(name), Some(above)) = (name, place.parent()) else {
+            return Err(no_place(path, "no group of triptime"));
+        };
+        let above = above.canonicalize()?;
+        match self.is_in_groups(&self.inside(&above)?) {
+            true => Ok(above.join(name)),
+            false => Err(no_place(path, "not among control groups or groups of the cache")),
+        }
+    }
+
+    /// A real path as it is below the root.
+    fn inside(&self, real: &Path) -> io::Result<PathBuf> {
+        let root = self.root.canonicalize()?;
+        let inside = real.strip_prefix(root).map_err(io::Error::other)?;
+        Ok(Path::new("/").join(inside))
+    }
+
+    fn is_in_groups(&self, path: &Path) -> bool {
+        let usual = GROUPS.iter().any(|place| path.starts_with(place));
+        let text = || fs::read_to_string(self.place(mounts::PATH)).unwrap_or_default();
+        usual
+            || mounts::parse(&text()).iter().any(|mount| {
+                ["cgroup", "cgroup2", "resctrl"].contains(&mount.kind.as_str()) && path.starts_with(&mount.point)
+            })
+    }
+
+    /// The value of a target now; `None`: a folder that is not there.
+    ///
+    /// # Errors
+    /// It cannot be read; `NotFound`: there is no such thing, or no longer.
+    pub fn read(&self, target: &Target) -> io::Result<Option<String>> {
+        match target {
+            Target::File(path) => Ok(Some(fs::read_to_string(self.setting(path)?)?.trim().to_owned())),
+            Target::Folder(path) => Ok(self.group(path)?.is_dir().then(String::new)),
+            other => self.check_live().and_then(|()| live::read(other)).map(Some),
+        }
+    }
+
+    /// Gives a target a value; `None` takes a folder away.
+    ///
+    /// # Errors
+    /// The kernel refuses it.
+    pub fn write(&self, target: &Target, value: Option<&str>) -> io::Result<()> {
+        match (target, value) {
+            // One write call with the whole value: files of the kernel take nothing else. They exist already.
+            (Target::File(path), Some(value)) => {
+                let mut file = fs::OpenOptions::new()
+                    .write(true)
+                    .truncate(!self.live)
+                    .open(self.setting(path)?)?;
+                file.write_all(format!("{value}\n").as_bytes())
+            }
+            (Target::Folder(path), Some(_)) => fs::create_dir(self.group(path)?),
+            (Target::Folder(path), None) => fs::remove_dir(self.group(path)?),
+            (other, Some(value)) => self.check_live().and_then(|()| live::write(other, value)),
+            (_, None) => Ok(()),
+        }
+    }
+
+    /// What is as good as the empty set of CPUs, or of memory nodes, of a control group: all that the group above has. The kernel takes no
+    /// empty set back while a group of version 2 has members (ENOSPC), or while one of version 1 has groups below it (EBUSY;
+    /// `validate_change` of kernel/cgroup/cpuset.c). `None`: the target is no such file.
+    pub(super) fn as_good_as_empty(&self, target: &Target) -> Option<String> {
+        let Target::File(path) = target else { return None };
+        let sets = ["cpus", "mems"].into_iter();
+        let of_group = |set: &'static str| Some((set, path.strip_suffix(&format!("/cpuset.{set}"))?));
+        let (set, group) = sets.filter_map(of_group).next()?;
+        let above = [format!("{set}.effective"), format!("effective_{set}")].into_iter();
+        let mut above = above.map(|name| self.place(&format!("{group}/../cpuset.{name}")));
+        let text = above.find_map(|file| fs::read_to_string(file).ok())?;
+        Some(text.trim().to_owned())
+    }
+
+    /// Whether the file's folder has gone, and its setting with it: a group that somebody removed.
+    pub(super) fn has_lost_folder_of(&self, target: &Target) -> bool {
+        let Target::File(path) = target else { return false };
+        self.place(path).parent().is_some_and(|folder| !folder.exists())
+    }
+
+    fn check_live(&self) -> io::Result<()> {
+        match self.live {
+            true => Ok(()),
+            false => Err(io::Error::other("only files of a recorded tree can be changed")),
+        }
+    }
+}
+
+fn no_place(path: &str, what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        format!("{path} is {what}: it is left alone"),
+    )
+}

@@ -1,0 +1,122 @@
+//! What would be changed, check by check.
+
+use audit::Audit;
+use audit::facts::Subject;
+use audit::finding::{Finding, Outcome, PartFinding};
+use audit::rule::Change;
+use audit::template::fill;
+
+use super::actions;
+use super::harm::{harm, risks_here};
+use super::operation::Operation;
+use host::Host;
+
+/// What puts one finding right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The check.
+    pub check: String,
+    /// What is wrong, as a statement that should be true.
+    pub title: String,
+    /// When it can be changed.
+    pub change: Change,
+    /// How, for a person.
+    pub how: String,
+    /// What can go wrong.
+    pub risk: String,
+    /// Changes on the running machine; empty: it needs a boot, another tool, or a decision.
+    pub operations: Vec<Operation>,
+    /// Why nothing can be changed on the running machine, where the rule knows changes.
+    pub unclear: Option<String>,
+    /// Why all of it would do harm on this machine.
+    pub harm: Option<String>,
+    /// What a person has to do for other tools.
+    pub emitted: Vec<String>,
+}
+
+/// What would be changed for all findings that failed or warned.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Plan {
+    /// A step for each finding, the worst first.
+    pub steps: Vec<Step>,
+}
+
+/// The plan for an audit of `host`; `only` these checks, or all when it is empty.
+pub fn plan(host: &Host, audit: &Audit, only: &[String]) -> Plan {
+    let open = audit.findings.iter().filter(|finding| {
+        let asked = only.is_empty() || only.contains(&finding.rule.id);
+        asked && matches!(finding.outcome, Outcome::Fail | Outcome::Warn)
+    });
+    Plan {
+        steps: open.map(|finding| step(host, audit, finding)).collect(),
+    }
+}
+
+fn step(host: &Host, audit: &Audit, finding: &Finding) -> Step {
+    let rule = &finding.rule;
+    let (mut operations, mut unclear) = (Vec::new(), None);
+    for part in finding.worst_parts() {
+        match of_part(host, audit, finding, part) {
+            Ok(found) => operations.extend(
+                found
+                    .into_iter()
+                    .filter(|one| !operations.contains(one))
+                    .collect::<Vec<_>>(),
+            ),
+            Err(why) => unclear = Some(why),
+        }
+    }
+    let first = finding
+        .worst_parts()
+        .next()
+        .and_then(|part| subject(audit, finding, part));
+    let shown = |text: &str| audit::template::shown(text, &audit.facts, first);
+    Step {
+        check: rule.id.clone(),
+        title: rule.title.clone(),
+        change: rule.remedy.change,
+        how: shown(&rule.remedy.how),
+        risk: risk(audit, finding),
+        operations,
+        unclear,
+        harm: harm(audit, finding),
+        emitted: rule.remedy.emit.keys().cloned().collect(),
+    }
+}
+
+fn risk(audit: &Audit, finding: &Finding) -> String {
+    let known = Some(finding.rule.remedy.risk.clone()).filter(|risk| !risk.is_empty());
+    let all = known.into_iter().chain(risks_here(audit, finding));
+    all.collect::<Vec<_>>().join("; ")
+}
+
+fn of_part(host: &Host, audit: &Audit, finding: &Finding, part: &PartFinding) -> Result<Vec<Operation>, String> {
+    let subject = subject(audit, finding, part);
+    let filled = |text: &str| fill(text, &audit.facts, subject).map_err(|unknown| unknown.text);
+    let writes = finding.rule.remedy.write.iter();
+    let writes = writes.map(|write| Ok((filled(&write.to)?, filled(&write.value)?)));
+    let mut operations = writes_here(host, writes.collect::<Result<_, String>>()?);
+    if let Some(action) = &finding.rule.remedy.action {
+        operations.extend(actions::operations(action, host.reader(), &audit.facts, subject)?);
+    }
+    Ok(operations)
+}
+
+/// Subject of a part of a finding; `None`: the machine as a whole.
+fn subject<'a>(audit: &'a Audit, finding: &Finding, part: &PartFinding) -> Option<&'a Subject> {
+    let mut parts = finding
+        .rule
+        .each
+        .map_or(&[][..], |class| audit.facts.parts(class))
+        .iter();
+    parts.find(|known| known.name == part.part)
+}
+
+/// The writes without those of files that this kernel does not have, where it has others: kernels differ in their switches, and what a kernel
+/// lacks it does not do.
+fn writes_here(host: &Host, writes: Vec<(String, String)>) -> Vec<Operation> {
+    let is_here = |path: &str| host.reader().exists(path).unwrap_or(true);
+    let has_any = writes.iter().any(|(path, _)| is_here(path));
+    let kept = writes.into_iter().filter(|(path, _)| !has_any || is_here(path));
+    kept.map(|(path, value)| Operation::write(path, value)).collect()
+}

@@ -1,0 +1,80 @@
+//! Ways to put a run's machine right, as the run keeps them: for each finding that failed the command that does it, else the step by hand.
+
+use model::Fact;
+use model::fact::REMEDIES;
+
+use super::{Step, emit, plan, refusals};
+use audit::Audit;
+use audit::finding::{Finding, Outcome};
+use audit::parameters::Parameters;
+use audit::rule::Change;
+use audit::value::Value;
+use host::Host;
+
+/// A fact for each finding that failed and that can be mended on this machine without what [`refusals`] names: the command with the options
+/// of the audit, or the check, then a colon and the step.
+pub fn remedies(host: &Host, audit: &Audit, parameters: &Parameters) -> Vec<Fact> {
+    let is_failed = |finding: &&Finding| finding.outcome == Outcome::Fail;
+    let failed = audit.findings.iter().filter(is_failed);
+    let failed: Vec<String> = failed.map(|finding| finding.rule.id.clone()).collect();
+    if failed.is_empty() {
+        return Vec::new();
+    }
+    let plan = plan(host, audit, &failed);
+    let refusals = refusals(host, audit, parameters, &plan);
+    let is_refused = |step: &&Step| refusals.iter().any(|refusal| refusal.check == step.check);
+    let is_possible = |step: &&Step| !is_refused(step) && (!is_none_left(audit) || is_by_hand(audit, step));
+    let steps = plan.steps.iter().filter(is_possible);
+    let words = parameters.words();
+    steps.map(|step| fact(audit, step, &words)).collect()
+}
+
+/// True where every CPU is judged: what moves work off them has nowhere to move it to.
+fn is_none_left(audit: &Audit) -> bool {
+    matches!(audit.facts.get(None, "hk_cpus"), Ok(Value::Cpus(others)) if others.is_empty())
+}
+
+/// True if no tool can do any of it.
+fn is_by_hand(audit: &Audit, step: &Step) -> bool {
+    let mut rules = audit.findings.iter().map(|finding| &finding.rule);
+    rules.any(|rule| {
+        let remedy = &rule.remedy;
+        rule.id == step.check && remedy.write.is_empty() && remedy.action.is_none() && remedy.emit.is_empty()
+    })
+}
+
+fn fact(audit: &Audit, step: &Step, words: &[String]) -> Fact {
+    let head = match way(audit, step) {
+        Some(way) => {
+            let parts = ["triptime", "tune", &step.check].into_iter();
+            let parts = parts.chain(words.iter().map(String::as_str)).chain(way);
+            parts.collect::<Vec<_>>().join(" ")
+        }
+        None => step.check.clone(),
+    };
+    Fact {
+        group: REMEDIES.to_owned(),
+        name: step.check.clone(),
+        value: Ok(format!("{head}: {}", step.how)),
+        source: "audit".to_owned(),
+    }
+}
+
+/// The options of `tune` that do it here. What is disruptive is shown first, with its risk. `None`: a person does it.
+fn way<'a>(audit: &Audit, step: &'a Step) -> Option<Vec<&'a str>> {
+    let only = [step.check.clone()];
+    let has_text = |tool: &&String| emit(audit, &only, tool).is_ok_and(|text| !text.is_empty());
+    let emitted = || Some(vec!["--emit", step.emitted.iter().find(has_text)?.as_str()]);
+    let live = || match (step.operations.is_empty(), step.change) {
+        (true, _) => None,
+        (false, Change::SafeNow) => Some(vec!["--apply"]),
+        (false, _) => Some(vec!["--plan"]),
+    };
+    match step.change {
+        Change::Reboot | Change::GuestRestart => emitted().or_else(live),
+        _ => live().or_else(emitted),
+    }
+}
+
+#[cfg(test)]
+mod tests;
