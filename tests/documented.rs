@@ -1,8 +1,12 @@
 //! Every probe is documented: its page, its command's help, its row in the README. Every cause has a remedy.
 
 use model::Cause;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use support::run;
+
+/// Held by a test that may write README.md: two do.
+static README: Mutex<()> = Mutex::new(());
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -40,20 +44,60 @@ fn every_probe_has_a_page_that_index_and_page_name() {
     }
 }
 
-#[test]
-fn every_probe_has_a_row_in_the_readme() {
-    let readme = text("README.md");
-    for about in probes::LIST {
-        let name = command(about.name);
-        let row = |line: &str| {
-            line.starts_with('|')
-                && line
-                    .split('|')
-                    .nth(1)
-                    .is_some_and(|cell| cell.contains(&format!("`{name}")))
-        };
-        assert!(readme.lines().any(row), "{name}");
+/// The commands of `triptime --help`, each with its first paragraph of help as one line.
+fn commands() -> Vec<(String, String)> {
+    let help = String::from_utf8(run(&["--help"]).stdout).expect("UTF-8");
+    let block = help.split_once("\nCommands:\n").expect("commands").1;
+    let mut commands: Vec<(String, String)> = Vec::new();
+    for line in block.lines().take_while(|line| !line.is_empty()) {
+        match line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) {
+            Some(rest) => {
+                let (name, about) = rest.split_once(' ').unwrap_or((rest, ""));
+                commands.push((name.to_owned(), about.trim().to_owned()));
+            }
+            None => {
+                let (_, about) = commands.last_mut().expect("a command");
+                about.push(' ');
+                about.push_str(line.trim());
+            }
+        }
     }
+    commands.retain(|(name, _)| name != "help");
+    commands
+}
+
+/// The table of the README: names and words are those of the help; the third column is written by hand.
+#[test]
+fn the_readme_lists_every_command_in_the_words_of_its_help() {
+    let (begin, end) = ("<!-- commands: begin -->\n", "<!-- commands: end -->");
+    let _held = README.lock();
+    let page = text("README.md");
+    let (before, rest) = page.split_once(begin).expect("the table's begin");
+    let (found, after) = rest.split_once(end).expect("the table's end");
+    let heading: String = found.split_inclusive('\n').take(2).collect();
+    let field = |name: &str| {
+        let begin = format!("| `{name}` |");
+        let row = found.lines().find(|line| line.starts_with(&begin));
+        row.and_then(|row| row.trim_end_matches(" |").rsplit_once(" | "))
+            .map_or("?", |(_, field)| field)
+    };
+    let rows: String = commands()
+        .iter()
+        .map(|(name, about)| format!("| `{name}` | {about} | {} |\n", field(name)))
+        .collect();
+    let wanted = format!("{heading}{rows}");
+    if std::env::var_os("RENEW").is_some() {
+        let renewed = format!("{before}{begin}{wanted}{end}{after}");
+        std::fs::write(root().join("README.md"), renewed).expect("README.md can be written");
+    }
+    assert!(
+        !wanted.contains("| ? |"),
+        "name the counterpart in the field:\n{wanted}"
+    );
+    assert!(
+        found == wanted,
+        "the table of README.md should be (RENEW=1 writes it):\n{wanted}"
+    );
 }
 
 #[test]
@@ -69,24 +113,23 @@ fn every_command_of_a_probe_has_help_with_an_example() {
     }
 }
 
-/// A command on a page that reads a recorded machine, and what it prints, which stands after it.
-const ON_RECORDED: &str = "--root tests/hosts/";
+/// Commands whose output is the same everywhere: they read a recorded machine or run, or what is inside the binary. A page shows the output
+/// in the block after the command's.
+const SAME_EVERYWHERE: [&str; 3] = ["--root tests/hosts/", " tests/data/", "triptime qualify --list"];
 
 /// `RENEW=1 cargo test -p triptime-tests --test documented` writes it.
 #[test]
 fn a_page_shows_what_the_command_prints() {
+    let _held = README.lock();
     let (mut compared, folder) = (0, root().join("docs/guide"));
-    for page in std::fs::read_dir(folder)
-        .expect("a folder")
-        .flatten()
-        .map(|entry| entry.path())
-    {
+    let guides = std::fs::read_dir(folder).expect("a folder").flatten();
+    for page in guides.map(|entry| entry.path()).chain([root().join("README.md")]) {
         let text = std::fs::read_to_string(&page).expect("a page");
         let mut parts: Vec<String> = text.split("```\n").map(str::to_owned).collect();
         // Blocks are the odd parts: a command, some text, and what it prints.
         for at in (1..parts.len().saturating_sub(2)).step_by(2) {
             let command = parts[at].clone();
-            if command.lines().count() != 1 || !command.contains(ON_RECORDED) {
+            if command.lines().count() != 1 || !SAME_EVERYWHERE.iter().any(|part| command.contains(part)) {
                 continue;
             }
             let words: Vec<&str> = command.split_whitespace().skip(1).collect();
@@ -104,7 +147,10 @@ fn a_page_shows_what_the_command_prints() {
             page.display()
         );
     }
-    assert!(compared >= 1, "no page shows anything");
+    assert!(
+        compared >= 3,
+        "{compared} commands: the audit of a machine, and two of the README"
+    );
 }
 
 /// What sets a machine up, and what brings triptime to one, has what a probe has: page, row, help, man page, and its options in the
@@ -139,6 +185,63 @@ fn commands_without_a_probe_are_documented_as_probes_are() {
             );
         }
     }
+}
+
+/// All pages of the repository but the recorded machines' own.
+fn pages() -> Vec<PathBuf> {
+    let (mut folders, mut pages) = (vec![root().join("docs")], Vec::new());
+    pages.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].map(|name| root().join(name)));
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder)
+            .expect("a folder")
+            .flatten()
+            .map(|entry| entry.path())
+        {
+            match path.extension() {
+                _ if path.is_dir() => folders.push(path),
+                Some(kind) if kind == "md" => pages.push(path),
+                _ => {}
+            }
+        }
+    }
+    pages
+}
+
+/// The names by which links call the headings of a page.
+fn headings(page: &str) -> Vec<String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    let plain = |sign: &char| sign.is_alphanumeric() || [' ', '-', '_'].contains(sign);
+    headings
+        .map(|line| line.trim_start_matches('#').trim().to_lowercase())
+        .map(|text| text.chars().filter(plain).collect::<String>().replace(' ', "-"))
+        .collect()
+}
+
+#[test]
+fn every_link_of_a_page_leads_somewhere() {
+    let mut wrong = Vec::new();
+    for path in pages() {
+        let page = std::fs::read_to_string(&path).expect("a page");
+        let links = page.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.starts_with("http")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() {
+                path.clone()
+            } else {
+                path.parent().expect("a folder").join(file)
+            };
+            let is_there = match heading {
+                "" => target.exists(),
+                heading => {
+                    std::fs::read_to_string(&target).is_ok_and(|text| headings(&text).iter().any(|one| one == heading))
+                }
+            };
+            if !is_there {
+                wrong.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The screen sends a person whose host failed to this page: each cause that it can name has its row there, with a remedy.

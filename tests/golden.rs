@@ -148,6 +148,57 @@ fn option(line: &str) -> Option<&str> {
     name.split([' ', '[', '=']).next()
 }
 
+/// The lines and spans of a page that call the program, each split into words.
+fn calls(page: &str) -> Vec<Vec<&str>> {
+    let lines = page.split(['`', '\n']).map(|line| line.trim_start_matches("sudo "));
+    let calls = lines.filter_map(|line| line.strip_prefix("triptime "));
+    // Words in quotes belong to another program.
+    calls
+        .map(|call| call.split('"').next().unwrap_or_default().split_whitespace().collect())
+        .collect()
+}
+
+/// The words of the command that is called, as its golden file names it.
+fn called<'a>(call: &[&'a str], texts: &BTreeMap<String, String>) -> (String, Vec<&'a str>) {
+    let mut name = "triptime".to_owned();
+    let mut words = call.iter().copied().peekable();
+    while let Some(word) = words.next_if(|word| texts.contains_key(&format!("{name}-{word}.txt"))) {
+        name = format!("{name}-{word}");
+    }
+    (
+        name,
+        words
+            .take_while(|word| !["--", "#", "|", "&&"].contains(word))
+            .collect(),
+    )
+}
+
+/// A page of the guide shows no option that its command has not.
+#[test]
+fn pages_call_commands_with_options_that_they_have() {
+    let (texts, mut checked) = (all_help(), 0);
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide");
+    for name in names(&guide) {
+        let page = fs::read_to_string(guide.join(&name)).expect("a page");
+        for call in calls(&page) {
+            let (command, words) = called(&call, &texts);
+            // Behind the guest's own options stands another command; a new process of `lab up` is not for users.
+            if command.starts_with("triptime-lab") {
+                continue;
+            }
+            for word in words.iter().filter(|word| word.starts_with("--")) {
+                let option = word.split(['=', ',', ';', ')', ']']).next().unwrap_or(word);
+                checked += 1;
+                assert!(
+                    texts[&format!("{command}.txt")].contains(option),
+                    "{name}: {command} {option}: {call:?}"
+                );
+            }
+        }
+    }
+    assert!(checked > 300, "only {checked} options found");
+}
+
 /// A minute of wake-ups, as a real machine had it: what `triptime report` makes of the run file.
 #[test]
 fn the_faces_of_a_recorded_run() {
