@@ -75,6 +75,11 @@ fn emitted(tree: &Path, words: &[&str], tool: &str) -> String {
 
 /// Checks of a definition that failed or warn: the option that names it, its file, the CPUs for real-time work.
 fn open(option: &str, file: &Path, cpus: &str) -> Vec<String> {
+    judged(option, file, cpus, &["fail", "warn"])
+}
+
+/// Checks of a definition with one of these outcomes.
+fn judged(option: &str, file: &Path, cpus: &str, outcomes: &[&str]) -> Vec<String> {
     let root = host("debian-untuned");
     let words = [
         "audit",
@@ -88,7 +93,11 @@ fn open(option: &str, file: &Path, cpus: &str) -> Vec<String> {
     ];
     let report = support::json(&run(&[&words[..], &[option, text(file)]].concat()));
     let findings = report["findings"].as_array().expect("findings").iter();
-    let bad = findings.filter(|one| matches!(one["outcome"].as_str(), Some("fail" | "warn")));
+    let bad = findings.filter(|one| {
+        one["outcome"]
+            .as_str()
+            .is_some_and(|outcome| outcomes.contains(&outcome))
+    });
     let of_definitions = |id: &&str| id.starts_with("ctr-") || id.starts_with("vmw-");
     let ids = bad.filter_map(|one| one["id"].as_str().filter(of_definitions));
     ids.map(str::to_owned).collect()

@@ -35,7 +35,8 @@ pub fn check_definitions(parameters: &Parameters) -> Result<(), String> {
     }
     for named in parameters.containers.iter().filter(|named| is_container_file(named)) {
         let problem = |error| format!("{named}: {error}");
-        container::read(named, &text(Path::new(named))?).map_err(problem)?;
+        let path = Path::new(named);
+        container::read(named, &text(path)?, &|name| beside(path, name)).map_err(problem)?;
     }
     for path in &parameters.vmx {
         Vmx::read(path)?;
@@ -66,6 +67,17 @@ pub(super) fn text(path: &Path) -> Result<String, String> {
         return Err(failed("too long for a definition".to_owned()));
     }
     String::from_utf8(bytes).map_err(|_| failed("it is no text in UTF-8".to_owned()))
+}
+
+/// The text of a file in the folder of a definition.
+///
+/// # Errors
+/// It is no name of a file there, or cannot be read.
+pub(super) fn beside(definition: &Path, name: &str) -> Result<String, String> {
+    match name.contains('/') {
+        true => Err(format!("{name} is no file beside {}", definition.display())),
+        false => text(&definition.with_file_name(name)),
+    }
 }
 
 /// The text of a definition that the user named.

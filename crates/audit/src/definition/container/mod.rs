@@ -26,16 +26,19 @@ pub use yaml::documents;
 /// Longest definition: generated bundles of hundreds of containers are below.
 const MOST_OCTETS: usize = 4 << 20;
 
+/// The text of a file beside a definition, by its name; or why there is none.
+pub(crate) type Beside<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
 /// The containers that a text defines, by its contents; `name`: what a definition without a name of its own is called.
 ///
 /// # Errors
 /// It is none of the forms, or not well-formed.
-pub(crate) fn read(name: &str, text: &str) -> Result<Vec<Shape>, String> {
+pub(crate) fn read(name: &str, text: &str, beside: Beside<'_>) -> Result<Vec<Shape>, String> {
     if text.len() > MOST_OCTETS {
         return Err(format!("longer than {MOST_OCTETS} octets"));
     }
     if quadlet::is_one(text) {
-        return Ok(vec![quadlet::read(name, text)?]);
+        return Ok(vec![quadlet::read(name, text, beside)?]);
     }
     let begins = text.trim_start();
     let documents = match begins.starts_with('{') || begins.starts_with('[') {

@@ -1,5 +1,6 @@
-//! Quadlets: `.container` files of podman's generator for systemd (podman-systemd.unit).
+//! Quadlets: `.container` files of podman's generator for systemd (podman-systemd.unit), and the `.network` files that they name.
 
+use super::Beside;
 use super::annotations::time_daemons;
 use super::capabilities::{Runtime, after};
 use super::shape::{Form, Shape};
@@ -84,7 +85,7 @@ impl Unit {
 
 /// # Errors
 /// It is no unit file; with the line.
-pub(super) fn read(name: &str, text: &str) -> Result<Shape, String> {
+pub(super) fn read(name: &str, text: &str, beside: Beside<'_>) -> Result<Shape, String> {
     let unit = Unit::parse(text)?;
     let called = unit
         .last("Container", "ContainerName")
@@ -114,7 +115,8 @@ pub(super) fn read(name: &str, text: &str) -> Result<Shape, String> {
     let dropped = unit.words("DropCapability", "--cap-drop");
     shape.set("ctr.capabilities", after(Runtime::Podman, &added, &dropped, privileged));
     limits(&unit, &mut shape);
-    network(&unit, &mut shape);
+    let (network, why) = network(&unit, beside);
+    shape.set_or("ctr.network", network, &why);
     shape.set("ctr.devices", unit.words("AddDevice", "--device"));
     memory(&unit, &mut shape);
     let probed = [
@@ -152,24 +154,40 @@ fn limits(unit: &Unit, shape: &mut Shape) {
     );
 }
 
-fn network(unit: &Unit, shape: &mut Shape) {
+/// The way of the process bus: the best of its networks, each of which must be known, as in compose files.
+fn network(unit: &Unit, beside: Beside<'_>) -> (Option<String>, String) {
     let named = unit.words("Network", "--network");
     let named = match named.is_empty() {
         true => unit.arguments("--net"),
         false => named,
     };
-    let kinds: Vec<&str> = named
-        .iter()
-        .map(|name| name.split(':').next().unwrap_or_default())
+    let is_alone = named.len() < 2;
+    let kinds = named.iter().map(|name| name.split(':').next().unwrap_or_default());
+    let drivers: Result<Vec<String>, String> = kinds
+        .map(|kind| match kind {
+            "bridge" => Ok("bridge".to_owned()),
+            "pasta" | "slirp4netns" | "private" if is_alone => Ok("bridge".to_owned()),
+            "host" | "none" if is_alone => Ok(kind.to_owned()),
+            name if name.ends_with(".network") => beside(name).and_then(|text| driver(name, &text)),
+            name => Err(format!("network {name} is defined elsewhere: look at its driver")),
+        })
         .collect();
-    let known = match kinds.as_slice() {
-        [] | ["bridge" | "pasta" | "slirp4netns" | "private"] => Some("bridge"),
-        ["host"] => Some("host"),
-        ["none"] => Some("none"),
-        _ => None,
-    };
-    let why = format!("network {} is defined elsewhere: look at its driver", kinds.join(", "));
-    shape.set_or("ctr.network", known.map(str::to_owned), &why);
+    match drivers {
+        Ok(drivers) => {
+            let best = drivers.iter().find(|driver| *driver != "bridge").or(drivers.first());
+            (Some(best.map_or("bridge".to_owned(), String::clone)), String::new())
+        }
+        Err(why) => (None, why),
+    }
+}
+
+/// The driver of a `.network` file; podman's own default is a bridge.
+fn driver(name: &str, text: &str) -> Result<String, String> {
+    let unit = Unit::parse(text).map_err(|why| format!("{name}: {why}"))?;
+    match unit.all("Network", "PodmanArgs").is_empty() {
+        true => Ok(unit.last("Network", "Driver").unwrap_or("bridge".to_owned())),
+        false => Err(format!("{name} has arguments of its own: look at its driver")),
+    }
 }
 
 fn memory(unit: &Unit, shape: &mut Shape) {

@@ -2,6 +2,9 @@ use serde_json::json;
 
 use super::{documents, read};
 
+/// Nothing is beside the definition.
+const ALONE: fn(&str) -> Result<String, String> = |name| Err(name.to_owned());
+
 #[test]
 fn yaml_is_read_with_anchors_merge_keys_and_several_documents() {
     let text = "base: &base {cpus: 2, cap_add: [SYS_NICE]}\nrelay:\n  <<: *base\n  cpus: 3\n  cpuset: '2-3'\n---\n- ~\n- 1.5\n- yes\n- \"4\"\n";
@@ -39,10 +42,14 @@ fn what_is_no_definition_says_so() {
         "kind: ConfigMap\n",
         "\u{0}",
     ] {
-        assert!(read("x", text).is_err(), "{text:?}");
+        assert!(read("x", text, &ALONE).is_err(), "{text:?}");
     }
-    assert!(read("x", &" ".repeat(5 << 20)).is_err());
-    let error =
-        read("x", "[Container]\nImage=relay\n# a comment \\\nExec=a \\\n b\nstray\n").expect_err("a stray line");
+    assert!(read("x", &" ".repeat(5 << 20), &ALONE).is_err());
+    let error = read(
+        "x",
+        "[Container]\nImage=relay\n# a comment \\\nExec=a \\\n b\nstray\n",
+        &ALONE,
+    )
+    .expect_err("a stray line");
     assert!(error.starts_with("line 6: \"stray\" is neither"), "{error}");
 }

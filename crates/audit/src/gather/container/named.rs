@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use crate::definition::beside;
 use crate::definition::container::{self, Shape};
 use host::reader::Reader;
 
@@ -34,7 +35,9 @@ pub(super) fn read(reader: &Reader, name: &str) -> Vec<Shape> {
         Ok(found) => found,
         Err(why) => return vec![Shape::broken(name, &why)],
     };
-    container::read(&called, &text).unwrap_or_else(|why| vec![Shape::broken(&called, &why)])
+    // Of a container by its id nothing stands beside it.
+    let beside = |other: &str| beside(Path::new(name), other);
+    container::read(&called, &text, &beside).unwrap_or_else(|why| vec![Shape::broken(&called, &why)])
 }
 
 fn text(reader: &Reader, name: &str) -> Result<(String, String), String> {

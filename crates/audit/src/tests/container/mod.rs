@@ -191,6 +191,42 @@ fn a_privileged_container_is_a_warning_and_another_user_is_not_known() {
 }
 
 #[test]
+fn a_network_of_a_quadlet_is_read_beside_it() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let of = |networks: &str, made: Option<&str>| {
+        let text = fs::read_to_string(file("relay.container")).expect("a definition");
+        let path = folder.path().join("relay.container");
+        fs::write(&path, text.replace("Network=host", networks)).expect("a file");
+        let beside = folder.path().join("bus.network");
+        let _ = fs::remove_file(&beside);
+        if let Some(made) = made {
+            fs::write(&beside, made).expect("a file");
+        }
+        of_path(&path, "ctr-network-path")
+    };
+    let (macvlan, plain) = ("[Network]\nDriver=macvlan\n", "[Network]\nOptions=mtu=1500\n");
+    for (networks, made, wanted) in [
+        ("Network=bus.network", Some(macvlan), Pass),
+        ("Network=bus.network:ip=10.0.0.7", Some(macvlan), Pass),
+        ("Network=bridge\nNetwork=bus.network", Some(macvlan), Pass),
+        ("Network=bus.network", Some(plain), Fail),
+        ("Network=bus.network", None, Unknown),
+        ("Network=bus.network", Some("[Network]\nDriver\n"), Unknown),
+        (
+            "Network=bus.network",
+            Some("[Network]\nDriver=macvlan\nPodmanArgs=--driver=bridge\n"),
+            Unknown,
+        ),
+        ("Network=../bus.network", Some(macvlan), Unknown),
+        // podman refuses two of which one is no bridge.
+        ("Network=pasta\nNetwork=bus.network", Some(macvlan), Unknown),
+        ("Network=other", Some(macvlan), Unknown),
+    ] {
+        assert_eq!(of(networks, made), wanted, "{networks} {made:?}");
+    }
+}
+
+#[test]
 fn a_service_that_takes_settings_from_another_is_not_judged() {
     let extends = [("    image:", "    extends: {service: base}\n    image:")];
     for id in ["ctr-cpuset", "ctr-capabilities", "ctr-network-path"] {
