@@ -39,7 +39,7 @@ oracles() {
     cp "$list" "$oracle/installed.txt"
 }
 
-# A reader that is unpacked into target and not installed: TuneD's daemon would change the machine, kubectl's package is of an old release.
+# A reader that is unpacked into target and not installed: daemons of TuneD and docker would change the machine, kubectl's package is of an old release.
 unpacked() {
     local target
     target=$(dirname "$0")/../target
@@ -113,6 +113,7 @@ fi
 if [ "${1:-build}" = test ]; then
     unpacked tuned
     unpacked kubernetes-client
+    unpacked docker.io
     compose
     if [ -n "$meanwhile" ]; then wait "$meanwhile"; else oracles; fi
     # Without them one test says that it cannot run.

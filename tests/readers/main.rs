@@ -4,6 +4,7 @@
 mod boot;
 mod bundle;
 mod compose;
+mod docker;
 mod guests;
 mod kubernetes;
 mod quadlet;

@@ -1,4 +1,4 @@
-//! What `docker inspect` and `podman inspect` print of a container.
+//! What `docker inspect` and `podman inspect` print of a container, and of the networks that are named with it.
 
 use serde_json::Value as Json;
 
@@ -8,7 +8,14 @@ use super::shape::{Form, Shape};
 use super::tree::{at, flag, number, text, texts};
 use crate::value::Unknown;
 
-pub(super) fn read(name: &str, inspected: &Json) -> Shape {
+/// Whether it is a network of docker's (`docker inspect CONTAINER NETWORK` prints both).
+pub(super) fn is_network(inspected: &Json) -> bool {
+    ["Name", "Driver", "IPAM"]
+        .iter()
+        .all(|key| inspected.get(key).is_some())
+}
+
+pub(super) fn read(name: &str, inspected: &Json, networks: &[&Json]) -> Shape {
     let called = text(inspected, &["Name"]).map(|name| name.trim_start_matches('/').to_owned());
     let mut shape = Shape::new(
         Form::Docker,
@@ -38,7 +45,7 @@ pub(super) fn read(name: &str, inspected: &Json) -> Shape {
         "ctr.memlock",
         limit("memlock").is_some_and(|octets| octets < 0.0 || octets >= u64::MAX as f64),
     );
-    network(inspected, &mut shape);
+    network(inspected, networks, &mut shape);
     let devices = at(host, &["Devices"]).and_then(Json::as_array);
     let paths = devices
         .into_iter()
@@ -102,16 +109,23 @@ pub(super) fn of_user(user: Option<String>, held: Vec<String>) -> Result<Vec<Str
     }
 }
 
-fn network(inspected: &Json, shape: &mut Shape) {
+fn network(inspected: &Json, networks: &[&Json], shape: &mut Shape) {
     let mode = text(inspected, &["HostConfig", "NetworkMode"]).unwrap_or_default();
     let known = match mode.as_str() {
         "host" | "none" => Some(mode.clone()),
         "default" | "bridge" | "" | "slirp4netns" | "pasta" => Some("bridge".to_owned()),
-        _ => None,
+        mode => {
+            let is_it = |one: &&&Json| {
+                ["Name", "Id"]
+                    .iter()
+                    .any(|key| text(one, &[key]).as_deref() == Some(mode))
+            };
+            networks.iter().find(is_it).and_then(|one| text(one, &["Driver"]))
+        }
     };
     shape.set_or(
         "ctr.network",
         known,
-        &format!("network {mode} is defined elsewhere: look at its driver"),
+        &format!("network {mode} is defined elsewhere: name it too, as in docker inspect CONTAINER {mode}"),
     );
 }

@@ -55,16 +55,24 @@ pub(crate) fn read(name: &str, text: &str, beside: Beside<'_>) -> Result<Vec<Sha
     }
 }
 
+fn is_inspected(document: &Json) -> bool {
+    document.get("HostConfig").is_some()
+}
+
 fn of_document(name: &str, document: &Json) -> Result<Vec<Shape>, String> {
     if let Json::Array(all) = document {
-        let each = all.iter().map(|one| of_document(name, one));
+        let (networks, others): (Vec<&Json>, Vec<&Json>) = all.iter().partition(|one| docker::is_network(one));
+        let each = others.into_iter().map(|one| match is_inspected(one) {
+            true => Ok(vec![docker::read(name, one, &networks)]),
+            false => of_document(name, one),
+        });
         return Ok(each.collect::<Result<Vec<_>, _>>()?.concat());
     }
     if document.get("ociVersion").is_some() {
         return Ok(vec![oci::read(name, document)]);
     }
-    if document.get("HostConfig").is_some() {
-        return Ok(vec![docker::read(name, document)]);
+    if is_inspected(document) {
+        return Ok(vec![docker::read(name, document, &[])]);
     }
     if document.get("services").is_some() {
         return Ok(compose::read(document));

@@ -188,6 +188,15 @@ fn a_privileged_container_is_a_warning_and_another_user_is_not_known() {
     assert_eq!(says("docker-inspect.json", "ctr-capabilities", &user), Unknown);
     let elsewhere = [("\"NetworkMode\": \"host\"", "\"NetworkMode\": \"process-bus\"")];
     assert_eq!(says("docker-inspect.json", "ctr-network-path", &elsewhere), Unknown);
+    for (driver, wanted) in [("macvlan", Pass), ("bridge", Fail)] {
+        let network = format!("}}, {{\"Name\": \"process-bus\", \"Driver\": \"{driver}\", \"IPAM\": {{}}}}]");
+        let with = [elsewhere[0], ("}]", network.as_str())];
+        assert_eq!(
+            says("docker-inspect.json", "ctr-network-path", &with),
+            wanted,
+            "{driver}"
+        );
+    }
 }
 
 #[test]
