@@ -15,7 +15,17 @@ LINTED = os.environ.get("TRIPTIME_LINTED") == "1"
 END_TO_END = "triptime-tests"
 # The packages whose tests measure, and need no binary. As the end-to-end tests they wait more than they compute: all else is compiled
 # meanwhile.
-MEASURING = ("triptime-sys", "triptime-probes", "triptime-trace", "triptime-lab")
+MEASURING = (
+    "triptime-sys",
+    "triptime-probes",
+    "triptime-trace",
+    "triptime-bed",
+    "triptime-place",
+    "triptime-session",
+    "triptime-plan",
+    "triptime-matrix",
+    "triptime-lab",
+)
 
 
 @dataclass(frozen=True)

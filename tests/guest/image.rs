@@ -1,6 +1,6 @@
 //! A guest's root file system: files and programs of this machine.
 
-use lab::place::guest::{Archive, libraries_of};
+use place::guest::{Archive, libraries_of};
 use std::path::Path;
 
 /// What is in it so far.

@@ -2,10 +2,10 @@
 
 use crate::about::about;
 use crate::face::FaceArgs;
-use lab::load::{LoadKind, LoadRequest, LoadSpec};
-use lab::preflight::Intent;
+use bed::load::{LoadKind, LoadRequest, LoadSpec};
 use probes::options::positive_duration;
 use report::about::About;
+use session::preflight::Intent;
 use std::path::{Path, PathBuf};
 use sys::thread::Policy;
 use units::CpuList;

@@ -1,13 +1,13 @@
 //! What ends a command without a result: one message, one exit status.
 
-use lab::bed::BedError;
-use lab::labs::LabError;
-use lab::load::LoadError;
-use lab::place::PlaceError;
-use lab::plan::PlanError;
-use lab::session::SessionError;
+use bed::BedError;
+use bed::load::LoadError;
+use lab::LabError;
+use place::PlaceError;
+use plan::PlanError;
 use probes::ProbeError;
 use report::limits::LimitsError;
+use session::SessionError;
 use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,10 +1,10 @@
 //! Options that leave the device's end to another machine.
 
 use crate::failure::Failure;
-use lab::bed::Bed;
-use lab::place::far::{Address, Far, Secret};
-use lab::place::{PlaceSpec, StatedClock};
-use lab::plan::Plan;
+use bed::Bed;
+use place::far::{Address, Far, Secret};
+use place::{PlaceSpec, StatedClock};
+use plan::Plan;
 use probes::subscribe::ClockRelation;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl FarArgs {
 #[cfg(test)]
 mod tests {
     use super::stated;
-    use lab::place::StatedClock;
+    use place::StatedClock;
 
     #[test]
     fn what_is_stated_has_a_figure_or_is_nothing() {

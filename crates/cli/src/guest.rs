@@ -2,7 +2,7 @@
 
 use crate::arguments::size;
 use crate::failure::Failure;
-use lab::place::guest::{Accel, Channel, GuestKernel, GuestSpec, MEMORY};
+use place::guest::{Accel, Channel, GuestKernel, GuestSpec, MEMORY};
 use std::path::PathBuf;
 use units::CpuList;
 

@@ -53,7 +53,7 @@
 //! [report]: report::Report
 //! [budget]: report::budget::Budget
 //! [insight]: report::insight::Insight
-//! [session]: lab::session
+//! [session]: session
 
 #![forbid(unsafe_code)]
 
@@ -87,7 +87,7 @@ mod window;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;
 use failure::Failure;
-use lab::place::guest::agent;
+use place::guest::agent;
 use probes::wakeup::{WakeupConfig, WakeupOptions};
 use std::process::ExitCode;
 

@@ -2,8 +2,8 @@
 
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
-use lab::disturb::{leave_alone, leave_connection};
-use lab::plan::live_facts;
+use bed::disturb::{leave_alone, leave_connection};
+use plan::live_facts;
 use probes::{Machine, Need, Probe};
 use sys::privilege::{Capability, will_need};
 use units::CpuList;

@@ -6,7 +6,7 @@ use crate::matrix;
 use crate::named;
 use crate::page;
 use crate::verdict;
-use lab::plan::{Plan, ReportTable};
+use plan::{Plan, ReportTable};
 use report::tables::{Layout, Tables};
 use std::path::Path;
 use store::RunFile;

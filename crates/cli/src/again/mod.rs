@@ -6,7 +6,7 @@ mod tests;
 use crate::command_line;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use lab::plan::Plan;
+use plan::Plan;
 use report::again::{Again, Order, Wider};
 use units::shell;
 

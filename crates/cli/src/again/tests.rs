@@ -77,7 +77,7 @@ fn examples(command: &Command) -> Vec<String> {
 #[test]
 fn every_command_of_the_help_and_every_plan_is_gone_on_with_by_one_that_is_taken() {
     let mut lines = examples(&command_line());
-    let plans = lab::plan::EMBEDDED
+    let plans = plan::EMBEDDED
         .iter()
         .map(|(name, _)| format!("qualify {name} -D 5s --cpus 1 --out a.triptime"));
     lines.extend(plans);

@@ -4,10 +4,10 @@ use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use lab::preflight::rest;
-use lab::session::Session;
 use probes::options::positive_duration;
 use probes::{CpuProbe, OnCpus};
+use session::Session;
+use session::preflight::rest;
 use units::CpuList;
 
 /// What each of them is told, with the options of its probe.

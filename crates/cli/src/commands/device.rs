@@ -3,9 +3,9 @@
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use lab::place::asking;
-use lab::plan::{Asks, Task};
-use lab::session::Explainer;
+use place::asking;
+use plan::{Asks, Task};
+use session::Explainer;
 use std::path::PathBuf;
 
 /// Does the device's end of a step of a plan, told by the end that runs the plan: says `ready`, goes on until its end or until standard

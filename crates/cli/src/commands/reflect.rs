@@ -4,11 +4,11 @@ use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ready::{not_to_be_disturbed, ready};
 use crate::run_file::{Run, Start};
-use lab::preflight::Intent;
 use probes::Receive;
 use probes::options::{mac, positive_duration};
 use probes::reflect::{ReflectConfig, ReflectOptions, Role, port_options, tcx_options, xdp_options};
 use probes::{Need, Port, Probe, Rest, Stamps};
+use session::preflight::Intent;
 use sys::packet::PacketPort;
 use sys::privilege::Capability;
 use sys::tcx::TcxPort;
@@ -165,7 +165,7 @@ fn config(args: &ReflectArgs) -> ReflectConfig {
         rest: if args.no_rest {
             Rest::NONE
         } else {
-            lab::preflight::rest()
+            session::preflight::rest()
         },
         ..args.options.config(args.role)
     }

@@ -7,11 +7,11 @@ use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use crate::streams::SetArgs;
 use crate::time_sync::{TimeSyncArgs, relation};
-use lab::session::SessionError;
 use model::EventKind;
 use probes::options::duration;
 use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, port_options, say_unread};
 use probes::{Port, Probe, Receive, ReceiveStamps, SenderEnd};
+use session::SessionError;
 use streamset::Selection;
 
 /// Receives sampled values as a protection application does: loss, order, spacing and age per stream; and

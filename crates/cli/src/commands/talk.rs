@@ -4,13 +4,13 @@ use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use lab::preflight::Intent;
-use lab::runner::{Ends, Side};
-use lab::session::SessionError;
 use probes::listen::{self, ListenConfig, Listening};
 use probes::talk::search::{Outcome, Search};
 use probes::talk::{TalkConfig, TalkOptions, port_options};
 use probes::{Port, Probe, SenderEnd, Stamps};
+use session::SessionError;
+use session::preflight::Intent;
+use session::runner::{Ends, Side};
 use units::CpuList;
 
 /// How long each step of a search sends, if nothing is said.

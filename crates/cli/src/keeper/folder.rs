@@ -2,8 +2,8 @@
 
 use super::spec::{Detached, log_of};
 use super::{EVERY, enter};
-use lab::detach::{Notify, unit_name};
-use lab::roster::{End, Entry, Phase, Registered, Step, Way};
+use session::detach::{Notify, unit_name};
+use session::roster::{End, Entry, Phase, Registered, Step, Way};
 use std::path::Path;
 use std::time::Instant;
 

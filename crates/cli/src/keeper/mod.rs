@@ -10,13 +10,13 @@ pub(crate) use spec::{Detached, KeeperSpec, log_of};
 
 use crate::failure::say;
 use crate::progress::{Limits, Progress};
-use lab::detach::Notify;
-use lab::room::Disk;
-use lab::roster::{End, Entry, Largest, Phase, Registered, Roster, Step, Way};
-use lab::runner::{Position, Show};
-use lab::session::Session;
 use model::EventKind;
 use run::Live;
+use session::Session;
+use session::detach::Notify;
+use session::room::Disk;
+use session::roster::{End, Entry, Largest, Phase, Registered, Roster, Step, Way};
+use session::runner::{Position, Show};
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 use units::Monotonic;

@@ -1,9 +1,9 @@
 //! What a keeper is told of its run.
 
 use crate::progress::Limits;
-use lab::detach::unit_name;
-use lab::room::Need;
-use lab::roster::{Entry, Way};
+use session::detach::unit_name;
+use session::room::Need;
+use session::roster::{Entry, Way};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 

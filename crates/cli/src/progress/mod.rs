@@ -4,10 +4,10 @@ mod lines;
 mod names;
 mod table;
 
-use lab::runner::{Position, Show};
-use lab::session::Session;
 use report::limits::{Profile, Quantity};
 use run::Live;
+use session::Session;
+use session::runner::{Position, Show};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 use table::LiveTable;
@@ -153,8 +153,8 @@ fn line(head: &str, session: &Session) {
 #[cfg(test)]
 mod tests {
     use super::{Duration, Limits, head};
-    use lab::runner::Position;
     use report::limits::Profile;
+    use session::runner::Position;
     use std::time::Instant;
 
     #[test]

@@ -10,13 +10,8 @@ use crate::keeper::{Beside, Detached, Keeper, KeeperSpec, log_of};
 use crate::page;
 use crate::progress::{Limits, Progress};
 use crate::window;
+use bed::loads::Loads;
 use ended::Ending;
-use lab::loads::Loads;
-use lab::memory::OF_A_PROBE;
-use lab::preflight::{self, Intent};
-use lab::room::{Disk, Need};
-use lab::runner::{Runner, Underway};
-use lab::session::{Explainer, Inventory, Session, SessionError, SessionSpec};
 use model::fact::LABEL;
 use model::{EventKind, RunState};
 use probes::copier::{self, Capture, CaptureSpec, Extent};
@@ -24,6 +19,11 @@ use probes::{Port, ProbeError};
 use report::limits::Profile;
 use report::tables::Layout;
 use run::{NewRun, Stop, Thresholds, remove};
+use session::memory::OF_A_PROBE;
+use session::preflight::{self, Intent};
+use session::room::{Disk, Need};
+use session::runner::{Runner, Underway};
+use session::{Explainer, Inventory, Session, SessionError, SessionSpec};
 use std::path::PathBuf;
 use units::CpuList;
 
@@ -212,7 +212,7 @@ impl Run {
         }
         session
             .recorder
-            .set_settings(vec![lab::loads::setting(&loads.describe())]);
+            .set_settings(vec![bed::loads::setting(&loads.describe())]);
         Ok(Self {
             session,
             loads,

@@ -4,13 +4,13 @@ use crate::arguments::{PageArgs, RunArgs};
 use crate::failure::{Failure, say};
 use crate::run_file::{Run, Start};
 use host::CpuFacts;
-use lab::memory::OF_A_BED;
-use lab::place::PlaceSpec;
-use lab::plan::{Named, Plan, PlanRun};
-use lab::session::SessionError;
+use place::PlaceSpec;
+use plan::{Named, Plan, PlanRun};
 use probes::{Machine, Need, ProbeError};
 use report::capacity::{Attempt, DOCUMENT, GaveWay, Part, Proof, Search, Wanted};
 use run::{Thresholds, remove};
+use session::SessionError;
+use session::memory::OF_A_BED;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,7 +97,7 @@ impl Attempts {
             ports: None,
             place: PlaceSpec::Native,
         };
-        let outcome = lab::plan::run(run.runner(), work);
+        let outcome = plan::run(run.runner(), work);
         match run.close(outcome) {
             Ok(file) => Ok((
                 Attempt::of(&RunFile::open(&file)?.view()?, wanted, proof).gave_way,

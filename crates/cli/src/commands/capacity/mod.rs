@@ -10,7 +10,7 @@ use crate::ready::explained;
 use crate::run_file::default_file;
 use crate::verdict;
 use attempts::Attempts;
-use lab::plan::{Named, live_facts};
+use plan::{Named, live_facts};
 use probes::options::positive_duration;
 use report::capacity::{Search, Wanted};
 use run::remove;

@@ -3,7 +3,7 @@
 use super::unwritten;
 use crate::failure::{Failure, say};
 use deploy::disk::{DiskError, DiskSpec, Identity, LABEL, Parts, WORDS, disk, unified, vhd_footer, vmdk};
-use lab::place::guest::{GuestSpec, image_for_any, reads_files};
+use place::guest::{GuestSpec, image_for_any, reads_files};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;

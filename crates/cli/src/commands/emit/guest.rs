@@ -4,7 +4,7 @@ use super::disk::DiskArgs;
 use super::{CommandArgs, absolute, unwritten, write};
 use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
-use lab::place::guest::{GuestSpec, VCPUS, domain, image_for_any};
+use place::guest::{GuestSpec, VCPUS, domain, image_for_any};
 use std::fs;
 use std::path::{Path, PathBuf};
 

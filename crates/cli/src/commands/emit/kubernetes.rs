@@ -9,7 +9,7 @@ use cluster::MapName;
 use deploy::checkup::{CheckupSpec, PARAMETER, PARAMETERS, Parameters, TIMEOUT, manifests};
 use deploy::image::Reference;
 use deploy::{JobSpec, PodNetwork, documents};
-use lab::place::container::HugePages;
+use place::container::HugePages;
 
 /// Writes a Kubernetes Job that measures once, in a guaranteed pod with whole CPUs of its own
 #[derive(Debug, Clone, clap::Args)]

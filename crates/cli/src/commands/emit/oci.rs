@@ -5,7 +5,7 @@ use crate::arguments::size;
 use crate::failure::{Failure, say};
 use crate::verdict;
 use deploy::image::{Content, Entry, root};
-use lab::place::container::{ContainerSpec, Containers, HugePages, Network, config, latency_device};
+use place::container::{ContainerSpec, Containers, HugePages, Network, config, latency_device};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use crate::face::FaceArgs;
 use crate::failure::{Failure, say};
 use crate::run_file::default_file;
 use crate::verdict;
-use lab::place::{Away, Job, PlaceError, Returned};
+use place::{Away, Job, PlaceError, Returned};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};

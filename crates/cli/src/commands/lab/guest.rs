@@ -5,8 +5,8 @@ use super::own::taken_from;
 use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
 use crate::verdict;
-use lab::place::Place;
-use lab::place::guest::{Guest, Joined, VCPUS, show};
+use place::Place;
+use place::guest::{Guest, Joined, VCPUS, show};
 
 /// Boots a virtual machine with this program as its first process, runs a command in it, and brings the run here
 #[derive(Debug, Clone, clap::Args)]

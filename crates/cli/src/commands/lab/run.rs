@@ -3,8 +3,8 @@
 use super::errand::Errand;
 use super::own::taken_from;
 use crate::failure::{Failure, say};
-use lab::labs::{LabName, Labs};
-use lab::place::ClockOffset;
+use lab::{LabName, Labs};
+use place::ClockOffset;
 
 /// The option of commands whose runs `merge` takes.
 const RECORDS: &str = "--record";

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::run_file::Run;
-use lab::session::SessionError;
 use model::EventKind;
+use session::SessionError;
 use trace::{Hwlat, HwlatSample, Tracefs, Tracer};
 use units::{CpuList, format_ns};
 

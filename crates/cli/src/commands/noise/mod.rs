@@ -6,10 +6,10 @@ use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::{not_to_be_disturbed, ready};
 use crate::run_file::{Run, Start};
-use lab::preflight::rest;
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::options::positive_duration;
 use probes::{CpuProbe, OnCpus, Probe};
+use session::preflight::rest;
 use units::CpuList;
 
 /// Time stolen from a spinning CPU: interrupts, softirqs, other threads, the hypervisor, firmware

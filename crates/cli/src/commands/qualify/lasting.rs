@@ -3,9 +3,9 @@
 use super::QualifyArgs;
 use crate::failure::{Failure, say};
 use crate::keeper::Detached;
-use lab::detach::{UNIT_ENDING, UNIT_FOLDER, Unit, unit_name};
-use lab::plan::{Left, Plan, left_of};
-use lab::roster::Way;
+use plan::{Left, Plan, left_of};
+use session::detach::{UNIT_ENDING, UNIT_FOLDER, Unit, unit_name};
+use session::roster::Way;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};

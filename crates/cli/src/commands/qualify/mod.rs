@@ -17,19 +17,19 @@ use crate::ready::{explained, no_connection, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
 use crate::verdict::write;
+use bed::Bed;
+use bed::partition::{Partition, clean_up};
 use host::CpuFacts;
-use lab::bed::Bed;
-use lab::memory::{OF_A_BED, OF_A_PROBE};
-use lab::partition::{Partition, clean_up};
-use lab::place::container::{Containers, RuntimeName};
-use lab::place::guest::{GuestSpec, runtime_for_guest};
-use lab::place::{Kind, PlaceSpec};
-use lab::plan::{Isolation, Left, Named, Plan, PlanRun, Roles, live_facts};
-use lab::session::{Explainer, Inventory};
 use lasting::Again;
 use model::EventKind;
+use place::container::{Containers, RuntimeName};
+use place::guest::{GuestSpec, runtime_for_guest};
+use place::{Kind, PlaceSpec};
+use plan::{Isolation, Left, Named, Plan, PlanRun, Roles, live_facts};
 use probes::options::positive_duration;
 use probes::{Machine, Need};
+use session::memory::{OF_A_BED, OF_A_PROBE};
+use session::{Explainer, Inventory};
 use std::io::Write;
 use units::CpuList;
 
@@ -242,7 +242,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         cpus,
         ports,
     };
-    let outcome = lab::plan::run(run.runner(), work);
+    let outcome = plan::run(run.runner(), work);
     // Before the report is made, which may take all CPUs.
     drop(partition);
     run.finish(outcome)

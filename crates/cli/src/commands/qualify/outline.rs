@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::verdict::write;
 use host::CpuFacts;
-use lab::plan::{EMBEDDED, Plan, Roles};
+use plan::{EMBEDDED, Plan, Roles};
 use std::fmt::Write;
 use units::format_ns;
 

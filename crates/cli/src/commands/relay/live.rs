@@ -5,10 +5,10 @@ use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use lab::preflight::Intent;
-use lab::session::SessionError;
 use probes::Probe;
 use probes::relay::{Found, RelayConfig, port_options};
+use session::SessionError;
+use session::preflight::Intent;
 use sys::packet::PacketPort;
 use sys::thread::Policy;
 

@@ -2,8 +2,8 @@
 
 use super::Shown;
 use crate::failure::Failure;
-use lab::roster::{Way, stuck_after_ns};
 use serde_json::{Value, json};
+use session::roster::{Way, stuck_after_ns};
 use units::foreign;
 
 /// The form of the document.
@@ -59,7 +59,7 @@ fn run(run: &Shown) -> Value {
         "disk": {
             "file_octets": run.octets,
             "free_octets": run.room.map(|room| room.free),
-            "reserve_octets": run.room.map(lab::room::Room::reserve),
+            "reserve_octets": run.room.map(session::room::Room::reserve),
             "expected_octets": run.expected(),
             "most_octets": run.entry.at_most.filter(|_| !is_over),
         },

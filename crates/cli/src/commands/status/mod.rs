@@ -5,8 +5,8 @@ mod text;
 
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::verdict::{self, write};
-use lab::room::{Disk, Room};
-use lab::roster::{Entry, Found, Roster, Standing};
+use session::room::{Disk, Room};
+use session::roster::{Entry, Found, Roster, Standing};
 use std::path::Path;
 
 /// Shows the runs of this machine: under way, stuck, ended; the step, the time left, the largest samples so far, the room on the disk

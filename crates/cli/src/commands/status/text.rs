@@ -1,8 +1,8 @@
 //! The runs as a person reads them.
 
 use super::Shown;
-use lab::room::{expected, shown as octets};
-use lab::roster::{FOLDER, Largest, Roster, Standing, Way};
+use session::room::{expected, shown as octets};
+use session::roster::{FOLDER, Largest, Roster, Standing, Way};
 use std::fmt::Write;
 use units::{foreign, format_ns};
 

@@ -4,11 +4,11 @@ use super::TripArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use lab::preflight::Intent;
 use probes::Probe;
 use probes::ping_pong::{PingPongConfig, PingPorts, limits, ping_port_options};
 use probes::publish::port_options;
 use probes::trip::goose_port_options;
+use session::preflight::Intent;
 use sys::packet::PacketPort;
 use units::CpuList;
 

@@ -4,10 +4,10 @@ use super::TripArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use lab::preflight::Intent;
 use probes::Probe;
 use probes::publish::port_options;
 use probes::trip::{Ports, TripConfig, goose_port_options, limits};
+use session::preflight::Intent;
 use sys::packet::PacketPort;
 use units::CpuList;
 

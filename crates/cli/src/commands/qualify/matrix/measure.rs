@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::keeper::FolderKeeper;
 use crate::matrix::is_complete;
-use lab::matrix::Folder;
+use matrix::Folder;
 use run::remove;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Read;

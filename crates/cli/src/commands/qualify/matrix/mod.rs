@@ -8,15 +8,15 @@ use super::QualifyArgs;
 use crate::ending::{self, Hangup};
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::keeper::FolderKeeper;
-use crate::matrix;
+use crate::matrix::{html, of_state, text};
 use crate::page;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::claim;
 use crate::table::Form;
 use crate::verdict::{self, LIMIT_FAILED};
-use lab::matrix::{Chosen, Folder, Here, LeftOut, Setup, State, StateError, choose, expected_ns, plan_file};
-use lab::place::guest::can_boot;
-use lab::plan::{Cell, MatrixTable, Named, Plan, Roles, live_facts};
+use matrix::{Chosen, Folder, Here, LeftOut, Setup, State, StateError, choose, expected_ns, plan_file};
+use place::guest::can_boot;
+use plan::{Cell, MatrixTable, Named, Plan, Roles, live_facts};
 use probes::{Machine, Need};
 use rounds::{End, Rounds};
 use std::path::{Path, PathBuf};
@@ -122,14 +122,14 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
 /// Prints the result, writes its page, and says how to go on where it is not all.
 fn shown(args: &QualifyArgs, state: &State, taken: &Folder, end: &End) -> Result<u8, Failure> {
     let folder = &found(taken)?;
-    let result = matrix::of_state(state, folder)?;
+    let result = of_state(state, folder)?;
     let form = if args.run.face.json { Form::Json } else { Form::Text };
-    let printed = verdict::write(&matrix::text(&result, form));
+    let printed = verdict::write(&text(&result, form));
     let mut pages = args.run.pages.clone();
     let page_in = |folder: &Path| folder.join("matrix.html");
     pages.follow(&page_in(taken.made()), &page_in(folder));
     let page = pages.html.unwrap_or_else(|| page_in(folder));
-    page::HTML.write(&page, &matrix::html(&result)?)?;
+    page::HTML.write(&page, &html(&result)?)?;
     printed?;
     if !args.run.quiet {
         say(&format_args!("the page: {}", page.display()));

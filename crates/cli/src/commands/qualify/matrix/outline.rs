@@ -3,8 +3,8 @@
 use super::Course;
 use crate::failure::Failure;
 use crate::verdict::write;
-use lab::matrix::expected_ns;
-use lab::plan::{Cell, Roles};
+use matrix::expected_ns;
+use plan::{Cell, Roles};
 use std::fmt::Write;
 use units::format_ns;
 

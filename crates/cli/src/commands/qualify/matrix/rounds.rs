@@ -3,9 +3,9 @@
 use super::measure::{self, Ended};
 use crate::failure::{Failure, say};
 use crate::keeper::FolderKeeper;
-use crate::matrix::{self, is_complete};
-use lab::matrix::{Folder, State, causes_file, expected_ns, run_file};
-use lab::plan::{Cell, Isolation, Plan};
+use crate::matrix::{any_failed, is_complete};
+use matrix::{Folder, State, causes_file, expected_ns, plan_file, run_file};
+use plan::{Cell, Isolation, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,7 +131,7 @@ impl Rounds<'_> {
         for cell in &self.state.cells {
             let files: Vec<PathBuf> = (1..=rounds).map(|round| run_file(folder, cell, round)).collect();
             let is_open = !is_complete(&causes_file(folder, cell));
-            if is_open && matrix::any_failed(&files)? {
+            if is_open && any_failed(&files)? {
                 failed.push(cell.clone());
             }
         }
@@ -147,7 +147,7 @@ impl Rounds<'_> {
         let started = Instant::now();
         let ended = loop {
             let folder = self.folder.now()?;
-            let plan = lab::matrix::plan_file(&folder, cell);
+            let plan = plan_file(&folder, cell);
             let ended = measure::run(self.folder, (&plan, name), &words, &self.interrupted, &mut self.keeper)?;
             // Moved before it had found its plan or made its file: it has to look again.
             if !matches!(ended, Ended::Failed(_)) || self.folder.now()? == folder {

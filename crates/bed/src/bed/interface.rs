@@ -1,0 +1,88 @@
+//! Where a bed ends: an interface, in a network namespace or in that of this process.
+
+use super::names::device_end;
+use probes::{Port, ProbeError};
+use sys::SysError;
+use sys::netns::NetNs;
+use sys::packet::{PacketPort, PortOptions};
+
+/// Where an end is.
+#[derive(Debug)]
+pub struct EndInterface {
+    /// `None` in the namespace of this process.
+    pub(super) namespace: Option<NetNs>,
+    pub(super) interface: String,
+    /// What a guest's network card is joined to by it, and the card's address; `None`: no guest is.
+    pub(super) card: Option<(Card, [u8; 6])>,
+}
+
+/// What a guest's network card is joined to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Card {
+    /// A tap, which is opened by its name.
+    Tap,
+    /// A macvtap, which has a device file.
+    Macvtap,
+}
+
+/// Where a device under test is joined to a bed.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceEnd<'a> {
+    /// Its network namespace; `None`: that of this process.
+    pub namespace: Option<&'a NetNs>,
+    /// Its interface there.
+    pub interface: &'a str,
+    /// The interface's address; where it is for a guest, that of the guest's card.
+    pub mac: [u8; 6],
+    /// What the card of a guest is joined to by it; `None`: it is not for a guest.
+    pub card: Option<Card>,
+}
+
+impl EndInterface {
+    /// In a namespace of ours.
+    pub(super) fn within(namespace: NetNs, interface: String) -> Self {
+        Self {
+            namespace: Some(namespace),
+            interface,
+            card: None,
+        }
+    }
+
+    /// For who moves in there.
+    pub fn device(&self) -> Result<DeviceEnd<'_>, SysError> {
+        Ok(DeviceEnd {
+            namespace: self.namespace.as_ref(),
+            interface: &self.interface,
+            mac: self.mac()?,
+            card: self.card.map(|(card, _)| card),
+        })
+    }
+
+    pub(super) fn mac(&self) -> Result<[u8; 6], SysError> {
+        match self.card {
+            Some((_, mac)) => Ok(mac),
+            None => self.run(|| sys::link::find(&self.interface).map(|link| link.mac)),
+        }
+    }
+
+    pub(super) fn port(&self, options: &PortOptions) -> Result<PacketPort, SysError> {
+        self.run(|| PacketPort::open(&self.interface, options))
+    }
+
+    pub(super) fn stamped_port(&self, options: &PortOptions) -> Result<Port, ProbeError> {
+        self.run(|| Ok(Port::open(&self.interface, options)))?
+    }
+
+    pub(super) fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> Result<T, SysError> {
+        match &self.namespace {
+            Some(namespace) => namespace.run(work)?,
+            None => work(),
+        }
+    }
+}
+
+/// The namespaces of devices, by what each is called.
+pub fn named(devices: &[EndInterface]) -> impl Iterator<Item = (String, &NetNs)> {
+    let numbered = devices.iter().enumerate();
+    numbered.filter_map(|(number, end)| Some((device_end(number), end.namespace.as_ref()?)))
+}

@@ -1,0 +1,339 @@
+//! The test bed: test set - network - device under test.
+//!
+//! ```text
+//!   test set                                  device under test
+//!   [ ts0 ]---veth---[ p-ts | bridge | p-dut ]---veth---[ dut0 ]
+//! ```
+//!
+//! What is between the ends is a [`Network`]; the bridge is the usual one. Ends and middle are network namespaces without
+//! names: each is held by a file descriptor of this process alone. The kernel removes a namespace, and every interface in
+//! it, when the last descriptor closes, so nothing is left behind however the process ends: normally, by a signal, by a
+//! panic, or by `kill -9`. Or the ends are two ports of this machine ([`Bed::of_ports`]), used as they are.
+//!
+//! Several devices under test can be side by side, each in a namespace of its own: on the bridge each has a port, and on one port
+//! each has a macvlan. All get the same frames from the test set.
+
+mod ends;
+mod entry;
+mod faulty;
+mod guests;
+mod interface;
+mod kernel;
+mod management;
+mod names;
+mod network;
+mod ports;
+mod tap;
+pub mod vswitch;
+
+pub use ends::Seat;
+pub use faulty::FaultBed;
+pub use guests::tap_of_guest;
+pub use interface::{Card, DeviceEnd, EndInterface, named};
+pub use management::{Management, SecondCard, Way};
+pub use names::{DEVICE_IF, End, TEST_SET_IF, device_end, device_if};
+pub use network::Network;
+pub use ports::{Stands, behind, mac_on, that_is_up};
+
+use crate::fault::{Faults, Wire};
+use entry::{Entry, over_taps};
+use model::Fact;
+use probes::{Directions, Need, NicStamps, Port, ProbeError};
+use std::path::Path;
+use std::sync::Arc;
+use sys::SysError;
+use sys::netns::NetNs;
+use sys::packet::{PacketPort, PortOptions};
+use sys::privilege::Capability;
+use vswitch::Files;
+
+/// The rights that building a bed and measuring over it take.
+pub const NEEDS: [Need; 3] = [
+    Need::Capability(Capability::SysAdmin, "build the test bed of network namespaces"),
+    Need::Capability(Capability::NetAdmin, "join the test bed's namespaces"),
+    Need::Capability(Capability::NetRaw, "open packet sockets in the test bed"),
+];
+
+/// The right that measuring over a port takes that is there already.
+pub const NEEDS_OF_PORT: [Need; 1] = [Need::Capability(Capability::NetRaw, "open packet sockets")];
+
+/// A test bed, gone when dropped.
+#[derive(Debug)]
+pub struct Bed {
+    name: String,
+    what: String,
+    /// What forwards the frames, or why that is not known.
+    forwards: Result<&'static str, &'static str>,
+    /// The thread or program that forwards; before the ends, so that it ends before they go.
+    _forwarder: Option<Box<dyn Forwarder>>,
+    test_set: EndInterface,
+    /// One, or several side by side; none where it is on another machine.
+    devices: Vec<EndInterface>,
+    /// Where frames to the devices come in.
+    entry: Entry,
+    /// What holds the middle; `None` where there is none, or no namespace of ours.
+    switch: Option<NetNs>,
+}
+
+/// What forwards in user space; dropping it ends it.
+trait Forwarder: std::fmt::Debug + Send + Sync {
+    /// Why it forwards nothing any more, if that is so.
+    fn ended(&self) -> Option<String>;
+}
+
+impl Forwarder for Arc<Wire> {
+    fn ended(&self) -> Option<String> {
+        self.broken()
+    }
+}
+
+/// Why a bed could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BedError {
+    /// The kernel.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+    /// What it takes is not here.
+    #[error("{0}")]
+    NotAvailable(String),
+}
+
+impl Bed {
+    /// Builds the usual bed, over a bridge, with one device.
+    ///
+    /// # Errors
+    /// What the kernel refused; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub fn build() -> Result<Self, SysError> {
+        kernel::bridge(1)
+    }
+
+    /// Builds a bed over `network` with so many devices: namespaces, interfaces and what forwards between them, all up.
+    ///
+    /// # Errors
+    /// Several devices on a network that takes one, what the kernel refused, or what is not installed; nothing of the bed remains
+    /// then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub fn over(network: Network, devices: usize) -> Result<Self, BedError> {
+        Self::for_these(network, devices, Files::Private)
+    }
+
+    fn for_these(network: Network, devices: usize, files: Files) -> Result<Self, BedError> {
+        check_number(network, devices)?;
+        match network {
+            Network::Veth => Ok(kernel::veth()?),
+            Network::Bridge => Ok(kernel::bridge(devices)?),
+            Network::Macvlan => Ok(kernel::macvlan(devices)?),
+            Network::Tap => tap::build(),
+            Network::OpenVswitch => vswitch::build(devices, files),
+        }
+    }
+
+    /// Builds a bed over `network` for so many guests: what would be a device's interface is a tap or macvtap, for a hypervisor to open
+    /// ([`Bed::device`] says where). A tap has no carrier until then.
+    ///
+    /// # Errors
+    /// A network that guests cannot be joined to, several of them on one that takes one, or what the kernel refused; nothing of the bed
+    /// remains then. Needs /dev/net/tun or a devtmpfs at /dev, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub fn for_guests(network: Network, guests: usize) -> Result<Self, BedError> {
+        check_number(network, guests)?;
+        guests::build(network, guests, Files::Private)
+    }
+
+    /// The same as [`Bed::for_guests`] if they are guests, else as [`Bed::over`], for a process that stays: a program that forwards has
+    /// its files in `folder`.
+    ///
+    /// # Errors
+    /// As of those.
+    pub fn kept(network: Network, devices: usize, are_guests: bool, folder: &Path) -> Result<Self, BedError> {
+        let files = Files::In(folder.to_owned());
+        match are_guests {
+            true => check_number(network, devices).and_then(|()| guests::build(network, devices, files)),
+            false => Self::for_these(network, devices, files),
+        }
+    }
+
+    /// The ends of its devices; what of it has no other name goes.
+    pub fn into_devices(self) -> Vec<EndInterface> {
+        self.devices
+    }
+
+    /// Why what forwards in user space forwards nothing any more, if that is so.
+    pub fn ended(&self) -> Option<String> {
+        self._forwarder.as_ref()?.ended()
+    }
+
+    /// Builds a bed over a wire that makes faults; gives the wire too, for its counts.
+    ///
+    /// # Errors
+    /// What the kernel refused; nothing of the bed remains then. Needs /dev/net/tun, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub fn with_faults(faults: Faults) -> Result<(Self, Arc<Wire>), SysError> {
+        let (wire, test_set, device) = FaultBed::build(faults)?.into_parts();
+        let wire = Arc::new(wire);
+        let entry = Entry::Known(over_taps(&test_set, &device)?);
+        let bed = Self {
+            name: "wire with faults".to_owned(),
+            what: "test set ts0, a tap - wire that makes faults, a thread in user space - tap dut0 device under test"
+                .to_owned(),
+            forwards: Ok("wire that makes faults"),
+            _forwarder: Some(Box::new(Arc::clone(&wire))),
+            test_set: EndInterface::within(test_set, TEST_SET_IF.to_owned()),
+            devices: vec![EndInterface::within(device, DEVICE_IF.to_owned())],
+            switch: None,
+            entry,
+        };
+        Ok((bed, wire))
+    }
+
+    /// Takes two ports of this namespace as the ends: they are neither moved nor changed. What joins them is not ours. Several devices
+    /// each get a macvlan on the device's port, in a namespace of its own; they go with the bed.
+    ///
+    /// # Errors
+    /// A port that is missing, is down, or is both ends; a macvlan that the kernel refused.
+    pub fn of_ports(test_set: &str, device: &str, devices: usize) -> Result<Self, SysError> {
+        ports::take(test_set, device, Stands::These(devices))
+    }
+
+    /// The same for so many guests: each gets a macvtap on the device's port, in a namespace of its own; they go with the bed. While they
+    /// are there, the port receives the frames of every group.
+    ///
+    /// # Errors
+    /// As of [`Bed::of_ports`]; a macvtap that the kernel refused.
+    pub fn of_ports_for_guests(test_set: &str, device: &str, guests: usize) -> Result<Self, SysError> {
+        ports::take(test_set, device, Stands::Guests(guests))
+    }
+
+    /// Takes one port of this namespace as the test set's end, as it is; the device is on another machine.
+    ///
+    /// # Errors
+    /// The port is missing or down.
+    pub fn to_far_machine(test_set: &str) -> Result<Self, SysError> {
+        ports::take_one(test_set)
+    }
+
+    /// Whether its devices are on this machine.
+    pub fn has_devices(&self) -> bool {
+        !self.devices.is_empty()
+    }
+
+    /// Opens a packet port at one end.
+    ///
+    /// # Errors
+    /// No such end on this machine, or what the kernel refused.
+    pub fn port(&self, end: End, options: &PortOptions) -> Result<PacketPort, SysError> {
+        self.place(end)?.port(options)
+    }
+
+    /// Opens a port at one end, whose frames are stamped as its options say.
+    ///
+    /// # Errors
+    /// No such end on this machine, what the kernel refused, or a NIC that has no such stamps.
+    pub fn stamped_port(&self, end: End, options: &PortOptions) -> Result<Port, ProbeError> {
+        self.place(end)?.stamped_port(options)
+    }
+
+    /// Whether the NICs at the test set and at the device can stamp these frames, as far as they are on this machine.
+    ///
+    /// # Errors
+    /// Which cannot, and why.
+    pub fn can_stamp(&self, [test_set, device]: [Directions; 2]) -> Result<(), ProbeError> {
+        let first = self.devices.first().map(|end| (end, device));
+        for (end, directions) in std::iter::once((&self.test_set, test_set)).chain(first) {
+            if directions != Directions::default() {
+                end.run(|| Ok(NicStamps::check(&end.interface, directions)))??;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a packet port at device number `number`, from 0.
+    ///
+    /// # Errors
+    /// No such device, or what the kernel refused.
+    pub fn port_of_device(&self, number: usize, options: &PortOptions) -> Result<PacketPort, SysError> {
+        match self.devices.get(number) {
+            Some(device) => device.port(options),
+            None => Err(self.no_device(number)),
+        }
+    }
+
+    /// The end of device number `number`, from 0, for who moves in there.
+    ///
+    /// # Errors
+    /// No such device, or one whose address cannot be read.
+    pub fn device(&self, number: usize) -> Result<DeviceEnd<'_>, SysError> {
+        let end = self.devices.get(number).ok_or_else(|| self.no_device(number))?;
+        end.device()
+    }
+
+    fn no_device(&self, number: usize) -> SysError {
+        SysError::Invalid {
+            what: format!(
+                "the bed has {} devices under test, and no number {number}",
+                self.devices.len()
+            ),
+        }
+    }
+
+    /// MAC address of one end.
+    ///
+    /// # Errors
+    /// No such end on this machine, or what the kernel refused.
+    pub fn mac(&self, end: End) -> Result<[u8; 6], SysError> {
+        self.place(end)?.mac()
+    }
+
+    /// What is known of the interfaces at both ends.
+    ///
+    /// # Errors
+    /// A namespace cannot be entered.
+    pub fn nic_facts(&self) -> Result<Vec<Fact>, SysError> {
+        let mut facts = Vec::new();
+        for place in std::iter::once(&self.test_set).chain(&self.devices) {
+            facts.extend(place.run(|| Ok(host::nic::facts(&place.interface)))?);
+        }
+        Ok(facts)
+    }
+
+    /// What joins the ends, in a word or few: `bridge`, `SR-IOV virtual function of eth0`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The bed in one line, for the report.
+    pub fn describe(&self) -> &str {
+        &self.what
+    }
+
+    /// What forwards frames between the ends, for the picture of the bed: a kind of switch, or none.
+    pub fn switch(&self) -> Result<String, String> {
+        self.forwards.map(str::to_owned).map_err(str::to_owned)
+    }
+
+    /// Its network namespaces, by what each is: `ts`, `dut`, `dut1` and so on, and `sw` of what is between.
+    pub fn namespaces(&self) -> Vec<(String, &NetNs)> {
+        let test_set = self
+            .test_set
+            .namespace
+            .iter()
+            .map(|test_set| ("ts".to_owned(), test_set));
+        let switch = self.switch.iter().map(|switch| ("sw".to_owned(), switch));
+        test_set.chain(named(&self.devices)).chain(switch).collect()
+    }
+
+    fn place(&self, end: End) -> Result<&EndInterface, SysError> {
+        match end {
+            End::TestSet => Ok(&self.test_set),
+            End::Device => self.devices.first().ok_or_else(|| self.no_device(0)),
+        }
+    }
+}
+
+/// Whether so many devices can be on this network.
+fn check_number(network: Network, devices: usize) -> Result<(), BedError> {
+    match devices != 1 && !network.takes_several() {
+        true => Err(BedError::NotAvailable(format!(
+            "a {} bed has one device under test, not {devices}: use a bridge, a macvlan or Open vSwitch",
+            network.name()
+        ))),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,109 @@
+//! Two ports of this machine as the ends of a bed.
+
+use super::entry::Entry;
+use super::kernel::{bring_up, namespaces};
+use super::names::device_if;
+use super::{Bed, EndInterface};
+use sys::SysError;
+use sys::link::{LinkInfo, add_macvlan, find, list, local_mac, set_mac};
+
+/// What stands at the device's port.
+#[derive(Debug, Clone, Copy)]
+pub enum Stands {
+    /// So many devices in network namespaces; a single one at the port itself.
+    These(usize),
+    /// So many guests.
+    Guests(usize),
+}
+
+pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, SysError> {
+    if test_set == device {
+        return Err(SysError::Invalid {
+            what: format!("{device} cannot be both ends: name two ports, the test set's and the device's"),
+        });
+    }
+    that_is_up(test_set)?;
+    let far = that_is_up(device)?;
+    let name = host::nic::port_name(&far, &list()?);
+    let devices = behind(device, stands)?;
+    let on_port = match stands {
+        Stands::These(1) => String::new(),
+        Stands::These(count) => format!(", {count} side by side, each a macvlan in bridge mode on that port"),
+        Stands::Guests(count) => format!(", {count} as guests, each with a macvtap in bridge mode on that port"),
+    };
+    Ok(Bed {
+        what: format!(
+            "ports of this machine: test set {test_set} - network - {device} ({name}) device under test{on_port}"
+        ),
+        name,
+        forwards: Err("what joins the two ports is not part of this machine's configuration"),
+        _forwarder: None,
+        test_set: as_it_is(test_set),
+        devices,
+        entry: Entry::Device,
+        switch: None,
+    })
+}
+
+/// What stands at this port, and is gone when it is dropped.
+pub fn behind(device: &str, stands: Stands) -> Result<Vec<EndInterface>, SysError> {
+    let port = that_is_up(device)?;
+    match stands {
+        Stands::These(1) => Ok(vec![as_it_is(device)]),
+        Stands::These(count) => macvlans(&port, count),
+        Stands::Guests(count) => super::guests::on_port(&port, count),
+    }
+}
+
+/// A port of this namespace that can be an end.
+pub fn that_is_up(name: &str) -> Result<LinkInfo, SysError> {
+    let port = find(name)?;
+    match port.up {
+        true => Ok(port),
+        false => Err(SysError::InterfaceDown { name: name.into() }),
+    }
+}
+
+fn as_it_is(port: &str) -> EndInterface {
+    EndInterface {
+        namespace: None,
+        interface: port.to_owned(),
+        card: None,
+    }
+}
+
+pub(super) fn take_one(test_set: &str) -> Result<Bed, SysError> {
+    let port = that_is_up(test_set)?;
+    let name = host::nic::port_name(&port, &list()?);
+    Ok(Bed {
+        what: format!(
+            "a port of this machine: test set {test_set} ({name}) - network - device under test on another machine"
+        ),
+        name,
+        forwards: Err("what joins the two machines is not part of this machine's configuration"),
+        _forwarder: None,
+        test_set: as_it_is(test_set),
+        devices: Vec::new(),
+        entry: Entry::Device,
+        switch: None,
+    })
+}
+
+/// So many devices on one port. Their addresses are made from the port's, for another machine may have such devices on the same network.
+fn macvlans(port: &LinkInfo, count: usize) -> Result<Vec<EndInterface>, SysError> {
+    let mut devices = Vec::new();
+    for (number, namespace) in namespaces(count)?.into_iter().enumerate() {
+        let name = device_if(number);
+        add_macvlan(&name, &port.name, &namespace)?;
+        let address = mac_on(port, &name);
+        namespace.run(|| set_mac(&name, address))??;
+        devices.push(EndInterface::within(namespace, name));
+    }
+    bring_up(devices.iter())?;
+    Ok(devices)
+}
+
+/// The address of the interface of this name on a port.
+pub fn mac_on(port: &LinkInfo, name: &str) -> [u8; 6] {
+    local_mac(&format!("{name} on {:02x?}", port.mac))
+}

@@ -1,0 +1,19 @@
+//! A test bed, and what is put on it: its networks, faults on its wire, loads beside a measurement, CPUs kept apart for one.
+//!
+//! The bed itself is a [`Bed`]; what joins its ends is a [`Network`].
+
+#![forbid(unsafe_code)]
+
+mod bed;
+pub mod disturb;
+pub mod fault;
+pub mod kthreads;
+pub mod load;
+pub mod loads;
+pub mod partition;
+
+pub use bed::{
+    Bed, BedError, Card, DEVICE_IF, DeviceEnd, End, EndInterface, FaultBed, Management, NEEDS, NEEDS_OF_PORT, Network,
+    Seat, SecondCard, Stands, TEST_SET_IF, Way, behind, device_end, device_if, mac_on, named, tap_of_guest, that_is_up,
+    vswitch,
+};

@@ -1,0 +1,332 @@
+//! Loads: work that competes with a measurement, on the CPUs that the user chooses.
+//!
+//! A load runs from [`Load::start`] until [`Load::stop`] or until it is dropped, and leaves no thread, process, namespace or
+//! file behind. It says how much it did, so that a load that did nothing is noticed.
+//!
+//! The threads of a load belong to this process and run under the normal policy, nice 0. Starting and stopping one maps and
+//! unmaps memory, which interrupts the process's other CPUs for a moment (TLB flush): start loads before a measured window
+//! and stop them after it.
+
+mod cache;
+mod command;
+mod disk;
+mod error;
+mod hackbench;
+mod kind;
+mod management;
+mod memory;
+mod messages;
+mod output;
+mod packets;
+mod request;
+mod scheduler;
+mod settings;
+mod timers;
+mod usage;
+mod words;
+mod workers;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use units::CpuList;
+
+use crate::Seat;
+use command::Runner;
+use kind::{IDLE, ThreadLoad};
+use workers::Workers;
+
+pub use cache::CacheLoad;
+pub use disk::{DiskLoad, DiskMode};
+pub use error::{AmountError, LoadError};
+pub use hackbench::HackbenchLoad;
+pub use management::{ManagementLoad, Rate};
+pub use memory::{Access, MemoryLoad};
+pub use messages::Over;
+pub use packets::PacketLoad;
+pub use request::{LoadRequest, LoadRequestError, kind_from};
+pub use scheduler::SchedulerLoad;
+pub use timers::TimerLoad;
+
+/// How long a load may take to its first work before it is missed: an emulated guest answers within a second.
+const FIRST_WORK: Duration = Duration::from_secs(10);
+
+/// What load to make, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadSpec {
+    /// What it does.
+    pub kind: LoadKind,
+    /// The CPUs it runs on, and no other.
+    pub cpus: CpuList,
+}
+
+/// What a load does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoadKind {
+    /// System calls, wake-ups and switches of pairs of threads.
+    Scheduler(SchedulerLoad),
+    /// The same of groups, as hackbench has them.
+    Hackbench(HackbenchLoad),
+    /// Memory bandwidth.
+    Memory(MemoryLoad),
+    /// Caches emptied.
+    Cache(CacheLoad),
+    /// Timer interrupts.
+    Timers(TimerLoad),
+    /// Network softirqs.
+    Packets(PacketLoad),
+    /// Writes to a disk.
+    Disk(DiskLoad),
+    /// Traffic over the management network of a bed.
+    Management(ManagementLoad),
+    /// A program and its arguments, split at blanks outside quotes; no shell sees it.
+    Command {
+        /// Such as `stress-ng --cpu 1`; `triptime` is this program.
+        line: String,
+        /// The network namespace that it runs in; `None`: that of this process.
+        namespace: Option<PathBuf>,
+    },
+}
+
+/// Stands for the interface of an end of a bed in the line of a command.
+const INTERFACE: &str = "{interface}";
+
+/// What makes a load.
+enum Maker<'a> {
+    Threads(&'a dyn ThreadLoad),
+    Program(&'a str, Option<&'a Path>),
+}
+
+impl LoadKind {
+    /// A short name for series: `scheduler`, `cache`; of a command its program, such as `stress-ng`.
+    pub fn label(&self) -> String {
+        match self.maker() {
+            Maker::Threads(threads) => threads.name().to_owned(),
+            Maker::Program(line, _) => command::label(line),
+        }
+    }
+
+    /// The same at an end of a bed: a command runs in the network namespace there, and has the name of the interface in its line.
+    #[must_use]
+    pub fn at(&self, (namespace, interface): Seat) -> Self {
+        match self {
+            Self::Command { line, .. } => Self::Command {
+                line: line.replace(INTERFACE, &interface),
+                namespace,
+            },
+            other => other.clone(),
+        }
+    }
+
+    /// Whether it is a command.
+    pub fn is_command(&self) -> bool {
+        matches!(self, Self::Command { .. })
+    }
+
+    /// Whether it is a command that asks for the name of an interface.
+    pub fn asks_for_interface(&self) -> bool {
+        matches!(self, Self::Command { line, .. } if line.contains(INTERFACE))
+    }
+
+    fn maker(&self) -> Maker<'_> {
+        match self {
+            Self::Scheduler(load) => Maker::Threads(load),
+            Self::Hackbench(load) => Maker::Threads(load),
+            Self::Memory(load) => Maker::Threads(load),
+            Self::Cache(load) => Maker::Threads(load),
+            Self::Timers(load) => Maker::Threads(load),
+            Self::Packets(load) => Maker::Threads(load),
+            Self::Disk(load) => Maker::Threads(load),
+            Self::Management(load) => Maker::Threads(load),
+            Self::Command { line, namespace } => Maker::Program(line, namespace.as_deref()),
+        }
+    }
+
+    /// Refuses amounts that cannot be.
+    fn check(&self) -> Result<(), AmountError> {
+        match self.maker() {
+            Maker::Threads(threads) => threads.check(),
+            Maker::Program(..) => Ok(()),
+        }
+    }
+}
+
+/// As `--load` takes it, with all amounts; of a command its line.
+impl fmt::Display for LoadKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let threads = match self.maker() {
+            Maker::Threads(threads) => threads,
+            Maker::Program(line, _) => return f.write_str(line),
+        };
+        f.write_str(threads.name())?;
+        for (index, (key, value)) in threads.settings().iter().enumerate() {
+            let separator = if index == 0 { ':' } else { ',' };
+            write!(f, "{separator}{key}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What a load did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadReport {
+    /// How much, in [`LoadReport::unit`].
+    pub work: u64,
+    /// What is counted: `messages`, `octets`, `cache lines`, `expirations`, `frames`, `answers` or `ms of CPU time`.
+    pub unit: &'static str,
+    /// A second count, and what it counts: `syncs` of a disk, `frames lost`, `frames sent`, timer `periods missed`.
+    pub extra: Option<(u64, &'static str)>,
+    /// How long it ran.
+    pub seconds: f64,
+    /// What a reader must know: it ended early, or did nothing. Empty when all went well.
+    pub note: String,
+    /// Whether what was measured beside it was measured without what the load stands for.
+    pub is_missed: bool,
+}
+
+/// One line, such as `1048576 octets, 4 syncs in 2.0 s`.
+impl fmt::Display for LoadReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.work, self.unit)?;
+        if let Some((count, what)) = self.extra {
+            write!(f, ", {count} {what}")?;
+        }
+        write!(f, " in {:.1} s", self.seconds)?;
+        if self.note.is_empty() {
+            return Ok(());
+        }
+        write!(f, "; {}", self.note)
+    }
+}
+
+/// A load that runs. Dropping it stops it.
+#[derive(Debug)]
+pub struct Load {
+    spec: LoadSpec,
+    started: Instant,
+    running: Running,
+}
+
+#[derive(Debug)]
+enum Running {
+    Threads(Workers),
+    Command(Runner),
+}
+
+impl Load {
+    /// Starts a load; it runs on its CPUs when this returns.
+    ///
+    /// # Errors
+    /// An amount that cannot be, a CPU that cannot be used, memory, threads, capabilities or room on a disk that are not to be
+    /// had, a command that does not start. Nothing runs then.
+    pub fn start(spec: &LoadSpec) -> Result<Self, LoadError> {
+        if spec.cpus.is_empty() {
+            return Err(LoadError::NoCpu { load: describe(spec) });
+        }
+        let running = match spec.kind.maker() {
+            Maker::Threads(threads) => {
+                threads.check()?;
+                let workers = threads.start(&spec.cpus)?;
+                workers.begin();
+                Running::Threads(workers)
+            }
+            Maker::Program(line, namespace) => Running::Command(Runner::start(line, &spec.cpus, namespace)?),
+        };
+        Ok(Self {
+            spec: spec.clone(),
+            started: Instant::now(),
+            running,
+        })
+    }
+
+    /// What it is, in one line, such as `scheduler load: 10 pairs, messages of 100 octets over sockets, on CPU 0`.
+    pub fn describe(&self) -> String {
+        describe(&self.spec)
+    }
+
+    /// A short name for series, as [`LoadKind::label`].
+    pub fn label(&self) -> String {
+        self.spec.kind.label()
+    }
+
+    /// How much it did so far, in [`Load::unit`]. The CPU time of a command is up to a quarter of a second old.
+    pub fn work_done(&self) -> u64 {
+        match &self.running {
+            Running::Threads(workers) => workers.work(),
+            Running::Command(runner) => runner.work_ms(),
+        }
+    }
+
+    /// What [`Load::work_done`] counts.
+    pub fn unit(&self) -> &'static str {
+        match self.spec.kind.maker() {
+            Maker::Threads(threads) => threads.unit(),
+            Maker::Program(..) => "ms of CPU time",
+        }
+    }
+
+    /// Why it no longer does what it should, if so: a thread that met an error, a command that ended by itself, even with
+    /// status 0.
+    pub fn failed(&self) -> Option<String> {
+        match &self.running {
+            Running::Threads(workers) => workers.failed(),
+            Running::Command(runner) => runner.failed(),
+        }
+    }
+
+    /// What is missed beside it, if it has run for some time and done nothing that it stands for.
+    pub fn missed(&self) -> Option<&'static str> {
+        let Maker::Threads(threads) = self.spec.kind.maker() else {
+            return None;
+        };
+        let (idle, is_missed) = threads.idle();
+        (is_missed && self.started.elapsed() > FIRST_WORK && self.work_done() == 0).then_some(idle)
+    }
+
+    /// Ends it and says what it did. Threads end within 500 ms, those that write to a disk when it took the last write; a command
+    /// is asked with SIGTERM and killed after 2 s.
+    pub fn stop(mut self) -> LoadReport {
+        let seconds = self.started.elapsed().as_secs_f64();
+        let failure = self.failed();
+        match &mut self.running {
+            Running::Threads(workers) => workers.end(),
+            Running::Command(runner) => runner.end(),
+        }
+        let work = self.work_done();
+        let (idle, is_missed) = match self.spec.kind.maker() {
+            _ if work > 0 => ("", false),
+            Maker::Threads(threads) => threads.idle(),
+            Maker::Program(..) => (IDLE, false),
+        };
+        let note = failure.or_else(|| self.failed()).unwrap_or_else(|| idle.to_owned());
+        LoadReport {
+            work,
+            unit: self.unit(),
+            extra: self.extra(),
+            seconds,
+            note,
+            is_missed,
+        }
+    }
+
+    /// The second count, once all threads have ended.
+    fn extra(&self) -> Option<(u64, &'static str)> {
+        match (&self.running, self.spec.kind.maker()) {
+            (Running::Threads(workers), Maker::Threads(threads)) => Some((workers.extra(), threads.extra_unit()?)),
+            _ => None,
+        }
+    }
+}
+
+fn describe(spec: &LoadSpec) -> String {
+    let what = match spec.kind.maker() {
+        Maker::Threads(threads) => format!("{} load: {}", threads.name(), threads.describe()),
+        Maker::Program(line, _) => format!("load command {line}"),
+    };
+    match spec.cpus.len() {
+        0 => what,
+        1 => format!("{what}, on CPU {}", spec.cpus),
+        _ => format!("{what}, on CPUs {}", spec.cpus),
+    }
+}

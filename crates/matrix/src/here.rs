@@ -1,0 +1,149 @@
+//! What this machine can: which cells of a matrix cannot be measured on it, and why.
+
+use bed::Network;
+use host::CpuFacts;
+use place::Kind;
+use place::container::{Container, Containers};
+use place::guest::runtime_for_guest;
+use plan::{Cell, Isolation};
+use units::CpuList;
+
+/// Why a guest is on no veth.
+const VETH: &str =
+    "a guest cannot hold the end of a veth pair: leave it out, or use tap, which has nothing between either";
+
+/// What there is for cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Here {
+    /// Why there are no containers, if so.
+    pub container: Result<(), String>,
+    /// Why there are no guests, if so.
+    pub guest: Result<(), String>,
+    /// Why guests have no containers in them, if so.
+    pub runtime_for_guest: Result<(), String>,
+    /// Why control groups keep no CPUs apart, if so.
+    pub partition: Result<(), String>,
+    /// CPUs that this kernel was booted to isolate.
+    pub isolated: CpuList,
+    /// CPUs that are judged.
+    pub measured: CpuList,
+}
+
+impl Here {
+    /// What this machine has, on which these CPUs are judged; `guest`: why there are no guests, if so.
+    pub fn look(facts: &CpuFacts, measured: &CpuList, guest: Result<(), String>) -> Self {
+        Self {
+            container: Container::up(&Containers::default(), None)
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
+            guest,
+            runtime_for_guest: runtime_for_guest(None).map(|_| ()).map_err(|error| error.to_string()),
+            partition: bed::partition::clean_up().and_then(|()| bed::partition::possible()),
+            isolated: facts.isolated.clone(),
+            measured: measured.clone(),
+        }
+    }
+
+    /// Why a cell cannot be measured here; `None` where it can.
+    pub fn why_not(&self, cell: &Cell) -> Option<String> {
+        let place = match cell.place {
+            Kind::Native => Ok(()),
+            Kind::Container => self.container.clone(),
+            Kind::Vm | Kind::ContainerInVm if cell.network == Some(Network::Veth) => Err(VETH.to_owned()),
+            Kind::Vm => self.guest.clone(),
+            Kind::ContainerInVm => self.guest.clone().and_then(|()| self.runtime_for_guest.clone()),
+            Kind::Far => Err("a matrix is measured on one machine".to_owned()),
+        };
+        place.err().or_else(|| self.isolation(cell))
+    }
+
+    fn isolation(&self, cell: &Cell) -> Option<String> {
+        // A guest boots as it is told.
+        let is_guest = cell.place.is_in_guest();
+        let is_isolated = !self.measured.is_empty() && self.measured.without(&self.isolated).is_empty();
+        match cell.isolation {
+            Isolation::None if is_isolated && !is_guest => Some(format!(
+                "this machine was booted with cpu {} isolated: boot it without, or leave isolation \"none\" out",
+                self.measured
+            )),
+            Isolation::Isolcpus if !is_isolated && !is_guest => Some(format!(
+                "this machine was not booted with isolcpus={}: it is in guests, which boot for it",
+                self.measured
+            )),
+            Isolation::Cpuset if is_guest => {
+                Some("a guest has its CPUs for itself: isolation is by its own kernel".to_owned())
+            }
+            Isolation::Cpuset => self.partition.clone().err(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, Here, Isolation, Kind, Network};
+
+    fn here(isolated: &str) -> Here {
+        Here {
+            container: Err("no runtime".to_owned()),
+            guest: Ok(()),
+            runtime_for_guest: Err("install crun".to_owned()),
+            partition: Err("no cpuset".to_owned()),
+            isolated: isolated.parse().unwrap_or_default(),
+            measured: "1".parse().expect("a list"),
+        }
+    }
+
+    fn why_not(isolated: &str, place: Kind, isolation: Isolation) -> Option<String> {
+        here(isolated).why_not(&Cell {
+            place,
+            network: None,
+            load: "none".to_owned(),
+            management: None,
+            isolation,
+        })
+    }
+
+    #[test]
+    fn what_cannot_be_says_why() {
+        let says =
+            |why: Option<String>, part: &str| assert!(why.as_deref().is_some_and(|why| why.contains(part)), "{why:?}");
+        says(why_not("", Kind::Container, Isolation::None), "no runtime");
+        says(why_not("", Kind::ContainerInVm, Isolation::None), "install crun");
+        says(why_not("", Kind::Native, Isolation::Cpuset), "no cpuset");
+        says(
+            why_not("", Kind::Native, Isolation::Isolcpus),
+            "not booted with isolcpus=1",
+        );
+        says(why_not("", Kind::Vm, Isolation::Cpuset), "a guest");
+        assert_eq!(why_not("", Kind::Native, Isolation::None), None);
+        assert_eq!(why_not("", Kind::Vm, Isolation::Isolcpus), None);
+    }
+
+    #[test]
+    fn a_guest_is_on_every_network_but_a_veth() {
+        for network in Network::ALL {
+            let cell = Cell {
+                place: Kind::Vm,
+                network: Some(network),
+                load: "none".to_owned(),
+                management: None,
+                isolation: Isolation::None,
+            };
+            let why = here("").why_not(&cell);
+            assert_eq!(why.is_some(), network == Network::Veth, "{why:?}");
+        }
+    }
+
+    #[test]
+    fn a_machine_that_isolates_has_no_cell_without() {
+        assert!(why_not("1-3", Kind::Native, Isolation::None).is_some());
+        assert_eq!(why_not("1-3", Kind::Native, Isolation::Isolcpus), None);
+        assert_eq!(
+            why_not("1-3", Kind::Vm, Isolation::None),
+            None,
+            "the guest's own kernel decides"
+        );
+        assert_eq!(why_not("2", Kind::Native, Isolation::None), None, "others are isolated");
+    }
+}

@@ -1,0 +1,41 @@
+//! A matrix: the steps of a plan in many places, over many networks, beside many loads. Each cell is measured several times, each time
+//! as a run of its own, in an order that favours none.
+//!
+//! Everything here decides; nothing measures. What is done is seen by the run files in the matrix's folder, and [`State`] keeps the
+//! rest, so that a matrix goes on where it was interrupted.
+
+#![forbid(unsafe_code)]
+
+mod budget;
+mod folder;
+mod here;
+mod order;
+mod state;
+
+pub use budget::{Chosen, choose};
+pub use folder::Folder;
+pub use here::Here;
+pub use order::rounds;
+pub use state::{Failed, LeftOut, Setup, State, StateError, causes_file, plan_file, run_file};
+
+use place::Kind;
+use plan::{Cell, Plan};
+
+/// What a measurement takes beside its steps: the inventory, beds, the run file.
+const AROUND_NS: u64 = 4_000_000_000;
+
+/// What each step takes beside its own time: threads, their warm-up, their end.
+const AROUND_STEP_NS: u64 = 1_500_000_000;
+
+/// How long one measurement of a cell is expected to take, in ns, before one was made.
+pub fn expected_ns(plan: &Plan, cell: &Cell) -> u64 {
+    let place = match cell.place {
+        Kind::Native | Kind::Far => 0,
+        // Its file system and its runtime.
+        Kind::Container => 3_000_000_000,
+        // It boots.
+        Kind::Vm => 15_000_000_000,
+        Kind::ContainerInVm => 18_000_000_000,
+    };
+    plan.duration_ns() + AROUND_NS + AROUND_STEP_NS * plan.steps.len() as u64 + place
+}

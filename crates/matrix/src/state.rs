@@ -1,0 +1,360 @@
+//! What the folder of a matrix keeps beside its run files: `matrix.toml`.
+
+use super::{Chosen, order};
+use plan::Cell;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The file in the folder of a matrix.
+const FILE: &str = "matrix.toml";
+
+/// Name and number of its shape.
+const SCHEMA: &str = "triptime.matrix-folder/1";
+
+const HEAD: &str = "# Written by triptime qualify. The measurements of a matrix are in this folder, each a run file of its own; the same command\n\
+                    # goes on with what is missing. `triptime report --table matrix` with this folder shows what is there.\n\n";
+
+/// What must be the same when a matrix goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// The text of the plan.
+    pub plan: String,
+    /// Options of each measurement.
+    pub options: Vec<String>,
+}
+
+/// A cell that is not measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Why.
+    pub why: String,
+    /// Which.
+    pub cell: Cell,
+}
+
+/// A measurement that came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// Name of the cell.
+    pub cell: String,
+    /// Which measurement of it, from 1.
+    pub round: u32,
+    /// What was said.
+    pub why: String,
+}
+
+/// A matrix under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    schema: String,
+    /// Where the order comes from.
+    pub seed: u32,
+    /// Time that measurements took so far, in ns.
+    pub spent_ns: u64,
+    /// Options by which every measurement has the same CPUs.
+    pub cpus: Vec<String>,
+    /// Names of the cells in the order of each round.
+    pub order: Vec<Vec<String>>,
+    /// What it was begun with.
+    pub setup: Setup,
+    /// The cells that are measured.
+    pub cells: Vec<Cell>,
+    /// Those that are not.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
+    /// What came to nothing so far; it is tried again when the matrix goes on.
+    #[serde(default)]
+    pub failed: Vec<Failed>,
+}
+
+/// Why a folder cannot be the matrix's.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// Something else is in it.
+    #[error("{0}: is not empty, and not the folder of a matrix: name another one with --out")]
+    Foreign(PathBuf),
+    /// Another matrix.
+    #[error("{folder}: holds a matrix of {what}: name another folder with --out, or remove it first")]
+    Other {
+        /// Which folder.
+        folder: PathBuf,
+        /// What is not the same.
+        what: &'static str,
+    },
+    /// It is under way.
+    #[error("{0}: this matrix is under way in another process: wait for its end")]
+    Busy(PathBuf),
+    /// It does not say what it should.
+    #[error("{file}: {why}")]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Somebody took its folder away.
+    #[error(
+        "{0}: was removed while the matrix was measured, with the runs in it: put it back and give the same command with --out, which goes on \
+         with what is missing, or measure again"
+    )]
+    Removed(PathBuf),
+    /// The file system.
+    #[error("{path}: {error}")]
+    Io {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+}
+
+impl State {
+    /// A matrix of these cells, in the order that this seed gives.
+    pub fn begin(
+        setup: Setup,
+        cpus: Vec<String>,
+        chosen: Chosen,
+        left_out: Vec<LeftOut>,
+        (repetitions, seed): (u32, u32),
+    ) -> Self {
+        let names: Vec<String> = chosen.cells.iter().map(Cell::name).collect();
+        let order = order::rounds(names.len(), repetitions, u64::from(seed));
+        let named = |round: Vec<usize>| round.into_iter().map(|at| names[at].clone()).collect();
+        let without_time = chosen.left_out.into_iter().map(|(cell, why)| LeftOut { why, cell });
+        Self {
+            schema: SCHEMA.to_owned(),
+            seed,
+            spent_ns: 0,
+            cpus,
+            order: order.into_iter().map(named).collect(),
+            setup,
+            cells: chosen.cells,
+            left_out: left_out.into_iter().chain(without_time).collect(),
+            failed: Vec::new(),
+        }
+    }
+
+    /// The matrix in a folder; `None` where there is no folder, or an empty one.
+    ///
+    /// # Errors
+    /// The folder has something else in it, or its file cannot be read.
+    pub fn read(folder: &Path) -> Result<Option<Self>, StateError> {
+        let file = folder.join(FILE);
+        if !file.exists() {
+            let is_empty = std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
+            return match is_empty {
+                true => Ok(None),
+                false => Err(StateError::Foreign(folder.to_owned())),
+            };
+        }
+        let text = std::fs::read_to_string(&file).map_err(|error| StateError::Io {
+            path: file.clone(),
+            error,
+        })?;
+        let damaged = |why: String| StateError::Damaged {
+            file: file.clone(),
+            why,
+        };
+        let state: Self = toml::from_str(&text).map_err(|error| damaged(error.to_string().trim_end().to_owned()))?;
+        match state.schema == SCHEMA {
+            true => Ok(Some(state)),
+            false => Err(damaged(format!(
+                "its shape is {}, and this version knows {SCHEMA}",
+                state.schema
+            ))),
+        }
+    }
+
+    /// Refuses to go on with something else.
+    ///
+    /// # Errors
+    /// Another plan, other options, or another seed.
+    pub fn is_of(&self, setup: &Setup, seed: Option<u32>, folder: &Path) -> Result<(), StateError> {
+        let what = match (self.setup.plan == setup.plan, self.setup.options == setup.options, seed) {
+            (false, ..) => "another plan",
+            (_, false, _) => "other options",
+            (_, _, Some(seed)) if seed != self.seed => "another seed",
+            _ => return Ok(()),
+        };
+        let folder = folder.to_owned();
+        Err(StateError::Other { folder, what })
+    }
+
+    /// Writes it into its folder, whole or not at all.
+    ///
+    /// # Errors
+    /// The file system.
+    pub fn write(&self, folder: &Path) -> Result<(), StateError> {
+        let file = folder.join(FILE);
+        let text = toml::to_string(self).map_err(|error| StateError::Damaged {
+            file: file.clone(),
+            why: error.to_string(),
+        })?;
+        let placed = || {
+            let mut new = tempfile::NamedTempFile::new_in(folder)?;
+            new.write_all(HEAD.as_bytes())?;
+            new.write_all(text.as_bytes())?;
+            new.as_file().sync_all()?;
+            new.persist(&file).map_err(|error| error.error)
+        };
+        placed().map(|_| ()).map_err(|error| StateError::Io {
+            path: file.clone(),
+            error,
+        })
+    }
+
+    /// What is to be measured in the first `rounds` rounds, in order: number of the round from 1, and cell.
+    pub fn missing(&self, rounds: u32, is_done: impl Fn(&Cell, u32) -> bool) -> Vec<(u32, Cell)> {
+        let mut missing = Vec::new();
+        for (round, order) in (1..=rounds).zip(&self.order) {
+            let cells = order
+                .iter()
+                .filter_map(|name| self.cells.iter().find(|cell| cell.name() == *name));
+            missing.extend(
+                cells
+                    .filter(|cell| !is_done(cell, round))
+                    .map(|cell| (round, cell.clone())),
+            );
+        }
+        missing
+    }
+
+    /// Keeps why a measurement came to nothing.
+    pub fn fails(&mut self, cell: &Cell, round: u32, why: String) {
+        self.works(cell, round);
+        let cell = cell.name();
+        self.failed.push(Failed { cell, round, why });
+    }
+
+    /// Forgets that it did: it is measured now.
+    pub fn works(&mut self, cell: &Cell, round: u32) {
+        let name = cell.name();
+        self.failed
+            .retain(|failed| (&failed.cell, failed.round) != (&name, round));
+    }
+}
+
+/// Where the run of a cell goes: `DIR/native-bridge-none-none.2.triptime`.
+pub fn run_file(folder: &Path, cell: &Cell, round: u32) -> PathBuf {
+    folder.join(format!("{}.{round}.triptime", cell.name()))
+}
+
+/// Where the run of a cell goes that is made for the causes of its late samples.
+pub fn causes_file(folder: &Path, cell: &Cell) -> PathBuf {
+    folder.join(format!("{}.causes.triptime", cell.name()))
+}
+
+/// Where the plan of a cell goes.
+pub fn plan_file(folder: &Path, cell: &Cell) -> PathBuf {
+    folder.join(format!("{}.toml", cell.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Folder;
+    use super::{Chosen, LeftOut, Setup, State, StateError, run_file};
+    use place::Kind;
+    use plan::{Cell, Isolation};
+    use std::collections::BTreeSet;
+
+    fn cell(load: &str) -> Cell {
+        Cell {
+            place: Kind::Native,
+            network: None,
+            load: load.to_owned(),
+            management: None,
+            isolation: Isolation::None,
+        }
+    }
+
+    fn setup() -> Setup {
+        Setup {
+            plan: "name = \"x\"\n# \"quoted\" 'both' \"\"\"thrice\"\"\"\n".to_owned(),
+            options: vec!["--cpus".to_owned(), "1".to_owned()],
+        }
+    }
+
+    fn state() -> State {
+        let chosen = Chosen {
+            cells: ["none", "memory", "cache"].map(cell).to_vec(),
+            rounds: 2,
+            left_out: vec![(cell("disk"), "no time".to_owned())],
+        };
+        State::begin(setup(), Vec::new(), chosen, Vec::new(), (2, 7))
+    }
+
+    #[test]
+    fn a_folder_keeps_what_it_was_begun_with() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(State::read(folder.path()).expect("an empty one"), None);
+        assert_eq!(State::read(&folder.path().join("new")).expect("none yet"), None);
+        let mut state = state();
+        state.fails(&cell("memory"), 2, "no room".to_owned());
+        state.write(folder.path()).expect("written");
+        let read = State::read(folder.path()).expect("readable").expect("there");
+        assert_eq!(read, state);
+        let said = LeftOut {
+            why: "no time".to_owned(),
+            cell: cell("disk"),
+        };
+        assert_eq!(read.left_out, [said]);
+        state.works(&cell("memory"), 2);
+        assert!(state.failed.is_empty());
+    }
+
+    #[test]
+    fn another_plan_and_a_foreign_folder_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = state();
+        let other = Setup {
+            plan: "name = \"y\"".to_owned(),
+            ..setup()
+        };
+        let options = Setup {
+            options: Vec::new(),
+            ..setup()
+        };
+        let said = |setup: &Setup, seed| {
+            state
+                .is_of(setup, seed, folder.path())
+                .map_err(|error| error.to_string())
+        };
+        assert!(said(&other, None).expect_err("refused").contains("another plan"));
+        assert!(said(&options, None).expect_err("refused").contains("other options"));
+        assert!(said(&setup(), Some(8)).expect_err("refused").contains("another seed"));
+        assert_eq!((said(&setup(), None), said(&setup(), Some(7))), (Ok(()), Ok(())));
+        std::fs::write(folder.path().join("notes"), "mine").expect("written");
+        assert!(matches!(State::read(folder.path()), Err(StateError::Foreign(_))));
+        std::fs::write(folder.path().join("matrix.toml"), "schema = 1").expect("written");
+        assert!(matches!(State::read(folder.path()), Err(StateError::Damaged { .. })));
+    }
+
+    #[test]
+    fn what_is_missing_is_measured_in_the_order_of_the_rounds() {
+        let state = state();
+        let all = state.missing(2, |_, _| false);
+        assert_eq!(all.len(), 6);
+        assert!(
+            all.iter().take(3).all(|(round, _)| *round == 1),
+            "every cell before any a second time"
+        );
+        let first: BTreeSet<String> = all.iter().take(3).map(|(_, cell)| cell.name()).collect();
+        assert_eq!(first.len(), 3);
+        let done: Vec<(u32, Cell)> = all.iter().take(4).cloned().collect();
+        let left = state.missing(2, |cell, round| done.contains(&(round, cell.clone())));
+        assert_eq!(left, all[4..]);
+        assert_eq!(state.missing(1, |_, _| false).len(), 3);
+    }
+
+    #[test]
+    fn one_process_has_the_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("deep/er");
+        let taken = Folder::take(&path).expect("made");
+        assert!(matches!(Folder::take(&path), Err(StateError::Busy(_))));
+        drop(taken);
+        Folder::take(&path).expect("free again");
+        assert!(run_file(&path, &cell("none"), 3).ends_with("native-none-none.3.triptime"));
+    }
+}

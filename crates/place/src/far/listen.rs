@@ -1,0 +1,252 @@
+//! The far end: waits for the machine that runs the plan, and does the device's end of its steps.
+
+use super::hello::{self, HelloError};
+use super::secret::Secret;
+use super::socket::prepare;
+use super::{Address, NAME};
+use crate::container::folder::{self, Folder};
+use crate::guest::agent::serve::{Served, attend};
+use crate::guest::frame::FrameError;
+use crate::guest::message::{Greeting, MessageError};
+use crate::{Files, PlaceError};
+use run::Stop;
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use sys::link::LinkInfo;
+use units::{CpuList, foreign};
+
+/// How often it is looked whether this end is to go.
+const LOOK: Duration = Duration::from_millis(100);
+/// So many may be at the door at a time.
+const AT_THE_DOOR: usize = 8;
+
+/// Says what a far end does for who connects.
+pub trait Admission: std::fmt::Debug + Send + Sync {
+    /// What a command with these words and files is, and the files that it is given; else why it is not done.
+    ///
+    /// # Errors
+    /// It is nothing that is done here.
+    fn admit(&self, words: &[String], files: Files) -> Result<(String, Files), String>;
+}
+
+/// What a far end offers.
+#[derive(Debug)]
+pub struct Offer {
+    /// The device's interface: the only one that is used.
+    pub link: LinkInfo,
+    /// The CPUs that are judged.
+    pub cpus: CpuList,
+    /// What is done for who connects.
+    pub admission: Box<dyn Admission>,
+    /// What who connects has to know.
+    pub secret: Secret,
+}
+
+/// A far end that listens.
+#[derive(Debug)]
+pub struct FarEnd {
+    listener: TcpListener,
+    address: SocketAddr,
+    offer: Arc<Offer>,
+    seat: Arc<Mutex<Option<(SocketAddr, TcpStream)>>>,
+    home: Folder,
+}
+
+/// Says to a person what happens.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
+impl FarEnd {
+    /// Listens on one address.
+    ///
+    /// # Errors
+    /// It is not one address, everybody could come and no secret is asked for, or the kernel refused it.
+    pub fn listen(address: &Address, offer: Offer) -> Result<Self, PlaceError> {
+        let address = address.resolved()?[0];
+        if address.ip().is_unspecified() {
+            return Err(PlaceError::NotAvailable(format!(
+                "{}: name one address of this machine, and not all of them",
+                address.ip()
+            )));
+        }
+        offer.secret.is_enough_for(&address)?;
+        let listener = TcpListener::bind(address).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        });
+        let refused = |error: io::Error| PlaceError::NotAvailable(format!("cannot listen on {address}: {error}"));
+        let listener = listener.map_err(refused)?;
+        Ok(Self {
+            address: listener.local_addr().map_err(refused)?,
+            listener,
+            offer: Arc::new(offer),
+            seat: Arc::default(),
+            home: folder::make("far").map_err(|error| PlaceError::Io {
+                path: std::env::temp_dir(),
+                error,
+            })?,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes who comes, one at a time, until `stop`. What is under way then ends.
+    ///
+    /// # Errors
+    /// Nobody can come any more.
+    pub fn serve(self, stop: &Stop, tell: &Tell) -> Result<(), PlaceError> {
+        let mut guests: Vec<JoinHandle<()>> = Vec::new();
+        let outcome = loop {
+            if stop.requested() {
+                break Ok(());
+            }
+            guests.retain(|guest| !guest.is_finished());
+            match self.listener.accept() {
+                Ok((stream, from)) if guests.len() < AT_THE_DOOR => guests.extend(self.receive(stream, from, tell)),
+                Ok((_, from)) => tell(&format!("{from}: {AT_THE_DOOR} others are at the door")),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(LOOK),
+                // Gone again before it was taken, or no descriptor is free for a moment.
+                Err(error) if guests.is_empty() && error.kind() != io::ErrorKind::ConnectionAborted => {
+                    break Err(PlaceError::NotAvailable(format!("{}: {error}", self.address)));
+                }
+                Err(_) => std::thread::sleep(LOOK),
+            }
+        };
+        if let Some((_, stream)) = lock(&self.seat).as_ref() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        for guest in guests {
+            // What it panicked with was told by its thread.
+            let _ = guest.join();
+        }
+        outcome
+    }
+
+    fn receive(&self, stream: TcpStream, from: SocketAddr, tell: &Tell) -> Option<JoinHandle<()>> {
+        let guest = Guest {
+            from,
+            offer: Arc::clone(&self.offer),
+            seat: Arc::clone(&self.seat),
+            home: self.home.path().to_owned(),
+            tell: Arc::clone(tell),
+        };
+        let named = std::thread::Builder::new().name("triptime-far".to_owned());
+        named.spawn(move || guest.come_in(&stream)).ok()
+    }
+}
+
+/// Who is connected.
+struct Guest {
+    from: SocketAddr,
+    offer: Arc<Offer>,
+    seat: Arc<Mutex<Option<(SocketAddr, TcpStream)>>>,
+    home: PathBuf,
+    tell: Tell,
+}
+
+/// The seat that is taken; it is free when this is dropped.
+struct Seat(Arc<Mutex<Option<(SocketAddr, TcpStream)>>>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        *lock(&self.0) = None;
+    }
+}
+
+impl Guest {
+    fn come_in(&self, stream: &TcpStream) {
+        let said = match self.serve(stream) {
+            Ok(()) | Err(GuestError::Left) => format!("{} has left", self.from),
+            Err(GuestError::Hello(error)) => format!("{} was not let in: {error}", self.from),
+            Err(GuestError::Way(error)) => format!("{} was left: {error}", self.from),
+        };
+        (self.tell)(&foreign::message(&said));
+    }
+
+    fn serve(&self, stream: &TcpStream) -> Result<(), GuestError> {
+        let prepared = stream.set_nonblocking(false).and_then(|()| prepare(stream));
+        prepared.map_err(HelloError::from)?;
+        let (way, _seat) = hello::answer(stream, &self.offer.secret, || self.seat(stream))?;
+        (self.tell)(&format!("{} is connected", self.from));
+        let served = Served {
+            greeting: self.greeting(),
+            home: self.home.clone(),
+            admit: |words: &[String], files: Files| self.admit(words, files),
+        };
+        match attend(way.from, Box::new(way.to), served) {
+            Err(MessageError::Frame(FrameError::Closed)) => Err(GuestError::Left),
+            other => Ok(other?),
+        }
+    }
+
+    fn seat(&self, stream: &TcpStream) -> Result<Seat, String> {
+        let mut seat = lock(&self.seat);
+        if let Some((other, _)) = seat.as_ref() {
+            return Err(format!(
+                "{other} is connected, and one at a time can be: try again later"
+            ));
+        }
+        *seat = Some((self.from, stream.try_clone().map_err(|error| error.to_string())?));
+        Ok(Seat(Arc::clone(&self.seat)))
+    }
+
+    fn admit(&self, words: &[String], files: Files) -> Result<Files, String> {
+        let admitted = self.offer.admission.admit(words, files);
+        let said = match &admitted {
+            Ok((what, _)) => format!("{}: {what}", self.from),
+            Err(why) => format!("{}: {why}", self.from),
+        };
+        (self.tell)(&foreign::message(&said));
+        admitted.map(|(_, files)| files)
+    }
+
+    fn greeting(&self) -> Greeting {
+        let link = &self.offer.link;
+        Greeting {
+            management: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            release: format!(
+                "{}, Linux {}",
+                rustix::system::uname().nodename().to_string_lossy(),
+                rustix::system::uname().release().to_string_lossy()
+            ),
+            cpus: self.offer.cpus.to_string(),
+            interface: Some((link.name.clone(), link.mac)),
+            complaints: Vec::new(),
+        }
+    }
+}
+
+/// Why who was connected is not any more.
+#[derive(Debug, thiserror::Error)]
+enum GuestError {
+    #[error("it has left")]
+    Left,
+    #[error(transparent)]
+    Hello(#[from] HelloError),
+    #[error(transparent)]
+    Way(#[from] MessageError),
+}
+
+impl Secret {
+    /// Whether it is enough for who listens on this address, or goes there.
+    pub(super) fn is_enough_for(&self, address: &SocketAddr) -> Result<(), PlaceError> {
+        match self.is_none() && !address.ip().is_loopback() {
+            false => Ok(()),
+            true => Err(PlaceError::NotAvailable(format!(
+                "{NAME} at {address}: over a network both ends need the same secret: --secret FILE, made with \
+                 `(umask 077; head -c 32 /dev/urandom | base64 > FILE)`"
+            ))),
+        }
+    }
+}
+
+fn lock(seat: &Mutex<Option<(SocketAddr, TcpStream)>>) -> MutexGuard<'_, Option<(SocketAddr, TcpStream)>> {
+    seat.lock().unwrap_or_else(PoisonError::into_inner)
+}

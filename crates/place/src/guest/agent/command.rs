@@ -1,0 +1,164 @@
+//! A command that the guest runs: the same program, with the words that the host gave.
+
+use super::super::message::{Answer, Ended};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::fs::{File, create_dir_all, remove_dir_all};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command as Program, ExitStatus, Stdio};
+
+/// The running program.
+const PROGRAM: &str = "/proc/self/exe";
+/// Name of the run file that a command leaves.
+const RUN: &str = "run.triptime";
+/// Name of the file with what it says on standard error.
+const SAID: &str = "said";
+/// The most of that file's end that is told.
+const MOST_SAID: u64 = 32 << 10;
+/// The most octets of a run file in one piece.
+const PIECE: u64 = 64 << 10;
+
+/// A command under way, or ended.
+pub(crate) struct Command {
+    folder: PathBuf,
+    input: ChildStdin,
+    process: OwnedFd,
+}
+
+impl Command {
+    /// Starts `triptime WORDS --out …` in a new folder with these files. `tell` is called for each line of its standard output and at
+    /// its end, on a thread of its own.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub(crate) fn start(
+        folder: PathBuf,
+        words: &[String],
+        files: &[(String, String)],
+        tell: impl FnMut(Answer) + Send + 'static,
+    ) -> Result<Self, String> {
+        let prepared = prepare(&folder, files).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let spawned = Program::new(PROGRAM)
+            .args(words)
+            .args(["--out", RUN])
+            .current_dir(&folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(prepared)
+            .spawn();
+        let mut child = spawned.map_err(|error| format!("cannot start triptime: {error}"))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("a command without its standard input and output".to_owned());
+        };
+        let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+        let process = process.map_err(|errno| match errno {
+            Errno::NOSYS => "a handle of triptime's process: pidfd_open takes Linux 5.3".to_owned(),
+            _ => format!("a handle of triptime's process: {errno}"),
+        })?;
+        let home = folder.clone();
+        let started = std::thread::Builder::new().spawn(move || attend(child, output, &home, tell));
+        started.map_err(|error| format!("a thread: {error}"))?;
+        Ok(Self { folder, input, process })
+    }
+
+    /// Says a line to its standard input.
+    pub(crate) fn say(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.input, "{line}")?;
+        self.input.flush()
+    }
+
+    /// Has it end. One that has ended already is left alone.
+    pub(crate) fn stop(&self) {
+        let _ = pidfd_send_signal(&self.process, Signal::INT);
+    }
+
+    /// Octets of its run file; none behind its end.
+    pub(crate) fn piece(&self, from: u64) -> io::Result<Vec<u8>> {
+        let mut file = File::open(self.folder.join(RUN))?;
+        file.seek(SeekFrom::Start(from))?;
+        let mut octets = Vec::new();
+        file.take(PIECE).read_to_end(&mut octets)?;
+        Ok(octets)
+    }
+}
+
+impl Drop for Command {
+    fn drop(&mut self) {
+        let _ = pidfd_send_signal(&self.process, Signal::KILL);
+        let _ = remove_dir_all(&self.folder);
+    }
+}
+
+/// Makes the folder with its files; where standard error goes.
+fn prepare(folder: &Path, files: &[(String, String)]) -> io::Result<File> {
+    create_dir_all(folder)?;
+    for (name, text) in files {
+        let mut parts = Path::new(name).components();
+        if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
+            return Err(io::Error::other(format!("\"{name}\" is no name of a file in it")));
+        }
+        std::fs::write(folder.join(name), text)?;
+    }
+    File::create(folder.join(SAID))
+}
+
+/// Hands on what it says until it ends.
+fn attend(mut child: Child, output: ChildStdout, folder: &Path, mut tell: impl FnMut(Answer)) {
+    let mut output = BufReader::new(output);
+    let mut line = Vec::new();
+    while matches!(output.read_until(b'\n', &mut line), Ok(1..)) {
+        let text = String::from_utf8_lossy(&line).trim_end_matches('\n').to_owned();
+        tell(Answer::Line { text });
+        line.clear();
+    }
+    let status = child.wait().map_or(u8::MAX, status);
+    tell(Answer::Ended(Ended {
+        status,
+        said: said(&folder.join(SAID)).unwrap_or_else(|error| format!("what it said cannot be read: {error}")),
+        octets: std::fs::metadata(folder.join(RUN)).ok().map(|file| file.len()),
+    }));
+}
+
+/// As a shell has it.
+fn status(status: ExitStatus) -> u8 {
+    let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    number.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX)
+}
+
+/// The end of what it said.
+fn said(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MOST_SAID)))?;
+    let mut octets = Vec::new();
+    file.read_to_end(&mut octets)?;
+    Ok(String::from_utf8_lossy(&octets).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{prepare, said};
+
+    #[test]
+    fn files_stand_in_the_folder_and_nowhere_else() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("1");
+        let file = |name: &str| [(name.to_owned(), "x = 1".to_owned())];
+        prepare(&home, &file("plan.toml")).expect("made");
+        assert_eq!(std::fs::read_to_string(home.join("plan.toml")).expect("read"), "x = 1");
+        for name in ["../plan.toml", "/etc/plan", "a/b", "..", ""] {
+            assert!(prepare(&home, &file(name)).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn of_much_that_was_said_the_end_is_told() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), format!("{}the end", "x".repeat(100_000))).expect("written");
+        let said = said(file.path()).expect("read");
+        assert!(said.ends_with("the end") && said.len() == 32 << 10, "{}", said.len());
+    }
+}

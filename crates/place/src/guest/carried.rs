@@ -1,0 +1,144 @@
+//! A container runtime for a guest's image: the program of this machine, and the libraries that it takes.
+
+use super::super::PlaceError;
+use super::super::container::RuntimeName;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where the program stands in the image: where it is found without `PATH`, which a kernel gives to nobody.
+const BIN: &str = "/usr/bin";
+
+/// Where it may be beside `PATH`.
+const MORE_PATHS: [&str; 2] = ["/usr/bin", "/usr/sbin"];
+
+/// Asks the dynamic loader to tell what a program takes, and not to run it (ld.so(8)).
+const TELL: &str = "LD_TRACE_LOADED_OBJECTS";
+
+/// Those that run a container by themselves, the smaller one first.
+const USABLE: [RuntimeName; 2] = [RuntimeName::Crun, RuntimeName::Runc];
+
+/// A file of this machine, and its path in the image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Carried {
+    pub(super) from: PathBuf,
+    pub(super) to: String,
+}
+
+/// The one that is named, or the first that is installed here.
+///
+/// # Errors
+/// It cannot be in a guest, or there is none.
+pub fn runtime_for_guest(named: Option<RuntimeName>) -> Result<RuntimeName, PlaceError> {
+    let missing = |text: String| Err(PlaceError::NotAvailable(text));
+    match named {
+        Some(name) if !USABLE.contains(&name) => missing(format!(
+            "{} is no single program, and a guest's image holds one: --runtime crun or --runtime runc",
+            name.name()
+        )),
+        Some(name) if program(name).is_none() => missing(format!(
+            "{} is not installed here, from where the guest's image gets it",
+            name.name()
+        )),
+        Some(name) => Ok(name),
+        None => USABLE.into_iter().find(|name| program(*name).is_some()).map_or_else(
+            || {
+                missing(
+                    "a container in a guest takes a runtime, and the image gets it from here: install crun or runc"
+                        .to_owned(),
+                )
+            },
+            Ok,
+        ),
+    }
+}
+
+/// What of this machine is to be in the image for it.
+///
+/// # Errors
+/// It is not installed, or lacks a library.
+pub(super) fn files(name: RuntimeName) -> Result<Vec<Carried>, PlaceError> {
+    let failed = |why: String| PlaceError::NotAvailable(format!("{}: {why}", name.name()));
+    let program = program(name).ok_or_else(|| failed("it is not installed here".to_owned()))?;
+    let libraries = libraries_of(&program)?;
+    let mut all = vec![Carried {
+        from: program,
+        to: format!("{BIN}/{}", name.name()),
+    }];
+    all.extend(libraries.into_iter().map(|path| Carried {
+        from: PathBuf::from(&path),
+        to: path,
+    }));
+    Ok(all)
+}
+
+/// The paths of the libraries that a program of this machine takes, the loader among them.
+///
+/// # Errors
+/// It cannot be run, or lacks one.
+pub fn libraries_of(program: &Path) -> Result<Vec<String>, PlaceError> {
+    let failed = |why: String| PlaceError::NotAvailable(format!("{}: {why}", program.display()));
+    let told = Command::new(program)
+        .env(TELL, "1")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    libraries(&String::from_utf8_lossy(&told.stdout)).map_err(failed)
+}
+
+fn program(name: RuntimeName) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(MORE_PATHS.map(PathBuf::from));
+    let mut files = folders.map(|folder| folder.join(OsStr::new(name.name())));
+    files.find(|file| Path::is_file(file))
+}
+
+/// The same of what the loader tells: `libc.so.6 => /lib/libc.so.6 (0x7f…)`. A program without
+/// libraries tells nothing of the kind.
+///
+/// # Errors
+/// One that is not there.
+fn libraries(told: &str) -> Result<Vec<String>, String> {
+    let mut paths = Vec::new();
+    for line in told.lines().map(str::trim) {
+        if let Some(name) = line.strip_suffix(" => not found") {
+            return Err(format!("the library {name}, which it takes, is not here"));
+        }
+        let Some((object, _address)) = line.split_once(" (0x") else {
+            continue;
+        };
+        let path = object.split_once(" => ").map_or(object, |(_, path)| path);
+        if path.starts_with('/') {
+            paths.push(path.to_owned());
+        }
+    }
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{libraries, runtime_for_guest};
+    use crate::container::RuntimeName;
+
+    #[test]
+    fn a_program_takes_its_libraries_and_its_loader() {
+        let told = "\tlinux-vdso.so.1 (0x00007f1d1c850000)\n\
+                    \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f1d1c4dc000)\n\
+                    \t/lib64/ld-linux-x86-64.so.2 (0x00007f1d1c852000)\n";
+        let known = ["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2"];
+        assert_eq!(libraries(told).expect("all there"), known);
+        assert_eq!(
+            libraries("NAME:\n   runc - Open Container Initiative").expect("static"),
+            [""; 0]
+        );
+        let why = libraries("\tlibyajl.so.2 => not found\n").expect_err("not there");
+        assert!(why.contains("libyajl.so.2"), "{why}");
+    }
+
+    #[test]
+    fn what_is_more_than_a_program_is_in_no_image() {
+        let refused = runtime_for_guest(Some(RuntimeName::Podman)).expect_err("of many programs");
+        assert!(refused.to_string().contains("--runtime crun"), "{refused}");
+    }
+}

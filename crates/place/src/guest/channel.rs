@@ -1,0 +1,303 @@
+//! The end of the channel that asks: questions with their answers, and commands with what they say, told apart by their numbers.
+
+use super::frame::{self, Frame, Kind};
+use super::message::{Answer, GREETING, Request, pack, unpack};
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long the guest may leave what it is sent: nothing that is sent is large.
+const WRITE_PATIENCE: Duration = Duration::from_secs(20);
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    /// A message.
+    Answer {
+        /// What it says.
+        answer: Answer,
+        /// When it came, in ns of `CLOCK_REALTIME`.
+        at_ns: i64,
+    },
+    /// Octets of a file.
+    Octets(Vec<u8>),
+}
+
+/// Why nothing comes of a call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CallError {
+    /// Nothing came in this time.
+    #[error("it did not answer in {} s", .0.as_secs())]
+    Silence(Duration),
+    /// The channel is broken.
+    #[error("the channel to it: {0}")]
+    Broken(String),
+}
+
+/// The calls that are open, each with the way to who waits for it.
+#[derive(Debug, Default)]
+struct Calls {
+    open: HashMap<u32, Sender<Incoming>>,
+    broken: Option<String>,
+}
+
+/// What carries the frames that go out.
+pub(crate) trait Outward: Write + Send + Debug {}
+
+impl<T: Write + Send + Debug> Outward for T {}
+
+/// The end of the channel that asks.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    writer: Mutex<Box<dyn Outward>>,
+    calls: Arc<Mutex<Calls>>,
+    next: AtomicU32,
+}
+
+impl Channel {
+    /// Over this stream; gives the call that the guest greets with, too.
+    pub(crate) fn new(stream: UnixStream) -> std::io::Result<(Arc<Self>, Call)> {
+        stream.set_write_timeout(Some(WRITE_PATIENCE))?;
+        let reader = stream.try_clone()?;
+        Self::over(reader, Box::new(stream))
+    }
+
+    /// Over these two ways, of which the second does not wait for ever; gives the call that the other end greets with, too.
+    pub(crate) fn over(
+        reader: impl Read + Send + 'static,
+        writer: Box<dyn Outward>,
+    ) -> std::io::Result<(Arc<Self>, Call)> {
+        let channel = Arc::new(Self {
+            writer: Mutex::new(writer),
+            calls: Arc::default(),
+            next: AtomicU32::new(GREETING),
+        });
+        let greeting = Call::open(&channel);
+        let calls = Arc::clone(&channel.calls);
+        let read = move || {
+            let why = hand_out(reader, &calls);
+            let mut calls = lock(&calls);
+            calls.broken = Some(why);
+            // Who waits for anything is told.
+            calls.open.clear();
+        };
+        std::thread::Builder::new()
+            .name("triptime-channel".to_owned())
+            .spawn(read)?;
+        Ok((channel, greeting))
+    }
+
+    /// Gives the next calls numbers from this on.
+    pub(crate) fn count_from(&self, number: u32) {
+        self.next.store(number, Ordering::Relaxed);
+    }
+
+    fn send(&self, call: u32, request: &Request) -> Result<(), CallError> {
+        let frame = pack(call, request).map_err(|error| CallError::Broken(error.to_string()))?;
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        frame::write(&mut *writer, &frame).map_err(|error| {
+            // What is known of the other end says more than that it does not take anything.
+            self.why().unwrap_or_else(|| CallError::Broken(error.to_string()))
+        })
+    }
+
+    fn why(&self) -> Option<CallError> {
+        lock(&self.calls).broken.clone().map(CallError::Broken)
+    }
+}
+
+/// Gives each frame to who waits for it, until there is no more; why.
+fn hand_out(mut from: impl Read, calls: &Mutex<Calls>) -> String {
+    loop {
+        let frame = match frame::read(&mut from) {
+            Ok(frame) => frame,
+            Err(error) => return error.to_string(),
+        };
+        let call = frame.call;
+        let incoming = match received(frame) {
+            Ok(incoming) => incoming,
+            Err(why) => return why,
+        };
+        if let Some(waiting) = lock(calls).open.get(&call) {
+            // Who has gone meanwhile wants it no more.
+            let _ = waiting.send(incoming);
+        }
+    }
+}
+
+fn received(frame: Frame) -> Result<Incoming, String> {
+    let at_ns = sys::clock::realtime().as_ns();
+    match frame.kind {
+        Kind::Octets => Ok(Incoming::Octets(frame.payload)),
+        Kind::Message => match unpack(&frame) {
+            Ok(answer) => Ok(Incoming::Answer { answer, at_ns }),
+            Err(error) => Err(error.to_string()),
+        },
+    }
+}
+
+fn lock(calls: &Mutex<Calls>) -> MutexGuard<'_, Calls> {
+    calls.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A question, or a command; what comes of it comes here.
+#[derive(Debug)]
+pub(crate) struct Call {
+    channel: Arc<Channel>,
+    number: u32,
+    incoming: Mutex<Receiver<Incoming>>,
+}
+
+impl Call {
+    /// A new one.
+    pub(crate) fn open(channel: &Arc<Channel>) -> Self {
+        let number = channel.next.fetch_add(1, Ordering::Relaxed);
+        let (tell, incoming) = mpsc::channel();
+        let mut calls = lock(&channel.calls);
+        // On a broken channel nobody would ever be told.
+        if calls.broken.is_none() {
+            calls.open.insert(number, tell);
+        }
+        drop(calls);
+        Self {
+            channel: Arc::clone(channel),
+            number,
+            incoming: Mutex::new(incoming),
+        }
+    }
+
+    /// Asks for something.
+    pub(crate) fn send(&self, request: &Request) -> Result<(), CallError> {
+        self.channel.send(self.number, request)
+    }
+
+    /// What came next, or comes within this time.
+    pub(crate) fn receive(&self, patience: Duration) -> Result<Incoming, CallError> {
+        let incoming = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
+        incoming.recv_timeout(patience).map_err(|error| match error {
+            RecvTimeoutError::Timeout => CallError::Silence(patience),
+            RecvTimeoutError::Disconnected => self
+                .channel
+                .why()
+                .unwrap_or_else(|| CallError::Broken("nobody reads it".to_owned())),
+        })
+    }
+}
+
+impl Call {
+    /// Ends it: who waits for anything of it is told.
+    pub(crate) fn close(&self) {
+        lock(&self.channel.calls).open.remove(&self.number);
+    }
+
+    /// Whether it was closed, while the channel was not broken.
+    pub(crate) fn is_closed(&self) -> bool {
+        let calls = lock(&self.channel.calls);
+        calls.broken.is_none() && !calls.open.contains_key(&self.number)
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Call, CallError, Channel, Incoming};
+    use crate::guest::frame::{self, Frame, Kind};
+    use crate::guest::message::{Answer, GREETING, Request, pack, unpack};
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    const SOON: Duration = Duration::from_secs(30);
+
+    fn pair() -> (Arc<Channel>, Call, UnixStream) {
+        let (near, far) = UnixStream::pair().expect("a pair");
+        let (channel, greeting) = Channel::new(near).expect("a channel");
+        (channel, greeting, far)
+    }
+
+    fn line(text: &str) -> Answer {
+        Answer::Line { text: text.to_owned() }
+    }
+
+    fn said(call: &Call) -> String {
+        match call.receive(SOON).expect("an answer") {
+            Incoming::Answer {
+                answer: Answer::Line { text },
+                ..
+            } => text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn answers_come_to_who_asked() {
+        let (channel, greeting, mut far) = pair();
+        let (first, second) = (Call::open(&channel), Call::open(&channel));
+        first.send(&Request::Stop).expect("sent");
+        let number = frame::read(&mut far).expect("a frame").call;
+        second.send(&Request::Clock).expect("sent");
+        let other = frame::read(&mut far).expect("a frame");
+        assert_eq!(unpack::<Request>(&other).expect("understood"), Request::Clock);
+        for (call, text) in [
+            (other.call, "two"),
+            (number, "one"),
+            (GREETING, "zero"),
+            (77, "nobody's"),
+            (number, "more"),
+        ] {
+            frame::write(&mut far, &pack(call, &line(text)).expect("packed")).expect("sent");
+        }
+        let octets = Frame {
+            kind: Kind::Octets,
+            call: number,
+            payload: vec![9; 3],
+        };
+        frame::write(&mut far, &octets).expect("sent");
+        assert_eq!((said(&first), said(&first)), ("one".to_owned(), "more".to_owned()));
+        assert!(matches!(first.receive(SOON), Ok(Incoming::Octets(octets)) if octets == [9; 3]));
+        assert_eq!((said(&second), said(&greeting)), ("two".to_owned(), "zero".to_owned()));
+        let short = Duration::from_millis(1);
+        assert!(matches!(second.receive(short), Err(CallError::Silence(waited)) if waited == short));
+    }
+
+    #[test]
+    fn who_waits_is_told_that_the_channel_broke_and_why() {
+        let (channel, greeting, mut far) = pair();
+        far.write_all(b"[    1.234567] Kernel panic").expect("written");
+        let error = greeting.receive(SOON).expect_err("no frame");
+        assert!(error.to_string().contains("something else writes there"), "{error}");
+        // Who comes later is told the same.
+        let later = Call::open(&channel).receive(SOON).expect_err("broken");
+        assert_eq!(later, error);
+    }
+
+    #[test]
+    fn a_call_that_was_closed_is_not_waited_for() {
+        let (channel, _greeting, _far) = pair();
+        let call = Call::open(&channel);
+        assert!(!call.is_closed());
+        call.close();
+        assert!(call.is_closed());
+        assert!(matches!(call.receive(SOON), Err(CallError::Broken(_))));
+    }
+
+    #[test]
+    fn an_end_that_is_gone_is_told() {
+        let (channel, greeting, far) = pair();
+        drop(far);
+        let error = greeting.receive(SOON).expect_err("gone");
+        assert!(error.to_string().contains("closed"), "{error}");
+        assert!(Call::open(&channel).send(&Request::Clock).is_err());
+    }
+}

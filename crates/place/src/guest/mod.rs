@@ -1,0 +1,195 @@
+//! Guests: this program as the first process of a virtual machine that is made for it.
+//!
+//! ```text
+//! this process                               guest
+//! [ Guest ]--channel (virtio port, ttyS1)--[ agent, /init ]--[ triptime WORDS ]
+//!     |                                        |
+//!   QEMU -------- tap in the bed ------------ eth0
+//! ```
+//!
+//! The image is this program and the kernel modules that it takes, and a container runtime where the guest is to hold containers. The agent does what it is asked over the channel: runs commands, tells
+//! what they say, hands their run files over, tells the time. Nothing of a guest is on disk, and it ends when this process does.
+
+mod accel;
+pub mod agent;
+mod archive;
+pub(crate) mod away;
+mod boot;
+mod cable;
+mod carried;
+pub(crate) mod channel;
+mod facts;
+pub(crate) mod frame;
+pub mod held;
+mod how;
+mod image;
+mod joined;
+mod kernel;
+pub(crate) mod message;
+mod modules;
+pub(crate) mod peer;
+mod qemu;
+mod shown;
+mod spec;
+mod up;
+
+pub use archive::Archive;
+pub use carried::{libraries_of, runtime_for_guest};
+pub use image::{OWN_PROGRAM, make as make_image, pack as pack_image};
+pub use joined::Joined;
+pub use kernel::GuestKernel;
+pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules, reads_files};
+pub use shown::{domain, image_for_any, show};
+pub use spec::{Accel, Channel, GuestSpec, MEMORY, VCPUS};
+
+use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
+use away::Errand;
+use bed::Card;
+use message::Greeting;
+use model::Fact;
+use peer::Peer;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::netns::NetNs;
+use units::{CpuList, format_ns};
+use up::Up;
+
+/// Name of the port over which guest and host talk.
+const CHANNEL: &str = "triptime";
+
+/// Group of the facts of a guest.
+pub const GROUP: &str = "guest";
+
+/// Whether there is what such a guest takes: its files, and QEMU.
+///
+/// # Errors
+/// What is not there.
+pub fn can_boot(spec: &GuestSpec) -> Result<(), PlaceError> {
+    spec.check()?;
+    choose_modules(&spec.modules, &OF_QEMU)?;
+    qemu::program().map(|_| ())
+}
+
+/// Where a guest's network card leads to.
+#[derive(Debug)]
+pub struct Cable {
+    /// The namespace that the tap or macvtap is in.
+    pub namespace: NetNs,
+    /// Its name. A tap stays when nobody holds it.
+    pub interface: String,
+    /// Which of the two it is.
+    pub joined: Card,
+    /// The card's address.
+    pub mac: [u8; 6],
+}
+
+/// A guest that is up.
+#[derive(Debug)]
+pub struct Guest {
+    up: Arc<Up>,
+    greeting: Greeting,
+    what: String,
+    processor: String,
+    interface: String,
+    mac: [u8; 6],
+    facts: Vec<Fact>,
+    /// From the start of QEMU to the agent's greeting.
+    boot: Duration,
+    /// Whether its devices are in containers in it.
+    contains: bool,
+    /// Whether a command has been asked what is known of it: emulated, that takes most of a command's start.
+    has_told: AtomicBool,
+}
+
+impl Guest {
+    /// How long it took from the start of QEMU until its agent was up.
+    pub fn boot_time(&self) -> Duration {
+        self.boot
+    }
+
+    /// Whether its processor is emulated, so that its timing is no evidence.
+    pub fn is_emulated(&self) -> bool {
+        !self.up.kvm
+    }
+
+    /// What runs it: KVM, or an emulation and why.
+    pub fn processor(&self) -> &str {
+        &self.processor
+    }
+
+    /// Number of QEMU's process.
+    pub fn process(&self) -> u32 {
+        self.up.machine.process()
+    }
+
+    /// What the guest could not do on its way up.
+    pub fn complaints(&self) -> &[String] {
+        &self.greeting.complaints
+    }
+}
+
+impl Place for Guest {
+    fn kind(&self) -> Kind {
+        Kind::Vm
+    }
+
+    fn describe(&self) -> &str {
+        &self.what
+    }
+
+    fn interface(&self) -> &str {
+        &self.interface
+    }
+
+    fn mac(&self) -> [u8; 6] {
+        self.mac
+    }
+
+    fn cpus(&self) -> Option<CpuList> {
+        self.greeting.cpus.parse().ok()
+    }
+
+    fn clock(&self) -> Result<ClockOffset, PlaceError> {
+        self.up.clock()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let mut facts = self.facts.clone();
+        let clock = self.clock().map_err(|error| error.to_string()).map(|clock| {
+            let (offset, uncertainty) = (clock.offset_ns as f64, clock.uncertainty_ns as f64);
+            format!("ahead by {} ± {}", format_ns(offset), format_ns(uncertainty))
+        });
+        facts.push(fact("clock when it was up", clock, "asked over the channel"));
+        facts
+    }
+
+    fn vcpu(&self, cpu: u32) -> Option<Vcpu> {
+        qemu::threads::vcpu(self.up.machine.process(), cpu)
+    }
+
+    fn has_container(&self) -> bool {
+        self.contains
+    }
+
+    fn tells_inventory(&self) -> bool {
+        !self.has_told.swap(true, Ordering::Relaxed)
+    }
+
+    fn emulated(&self) -> Option<String> {
+        self.is_emulated().then(|| format!("the guest is {}", self.processor))
+    }
+
+    fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
+        Ok(Box::new(Errand::start(self.up.clone(), job)?))
+    }
+}
+
+fn fact(name: &str, value: Result<String, String>, source: &str) -> Fact {
+    Fact {
+        group: GROUP.to_owned(),
+        name: name.to_owned(),
+        value,
+        source: source.to_owned(),
+    }
+}

@@ -1,0 +1,231 @@
+//! The command line of QEMU: a machine with what a protection application needs, and nothing else. Each setting is one of the audit's
+//! rules for domains (`triptime audit --domain`).
+
+use super::super::CHANNEL;
+use super::super::spec::{Channel, GuestSpec};
+
+/// The name of the guest.
+pub(in super::super) const NAME: &str = "triptime";
+
+/// What is not of the guest itself: where its image is, and what its devices lead to.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Ways {
+    /// What the guest is called.
+    pub(in super::super) name: String,
+    /// Run by the processor; else emulated.
+    pub(in super::super) kvm: bool,
+    /// Its memory may be locked.
+    pub(in super::super) locked: bool,
+    /// File of the image.
+    pub(in super::super) image: String,
+    /// What the console leads to, as `-chardev` has it, without an id.
+    pub(in super::super) console: String,
+    /// The same of the channel to the agent.
+    pub(in super::super) channel: String,
+    /// Its network cards.
+    pub(in super::super) cards: Vec<Card>,
+}
+
+/// What a network card is joined to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum Way {
+    /// The tap of this name.
+    Tap(String),
+    /// A file that QEMU is left open, by its number: a macvtap's.
+    File(i32),
+}
+
+/// A network card of the guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) struct Card {
+    /// What it is joined to.
+    pub(in super::super) way: Way,
+    /// The card's address.
+    pub(in super::super) mac: [u8; 6],
+    /// Whether a thread of the kernel moves its frames.
+    pub(in super::super) vhost: bool,
+}
+
+/// An address as it is usually written.
+pub(in super::super) fn written(mac: [u8; 6]) -> String {
+    mac.map(|octet| format!("{octet:02x}")).join(":")
+}
+
+/// The words behind the program's name.
+pub(in super::super) fn words(spec: &GuestSpec, ways: &Ways) -> Vec<String> {
+    let mut line = Line::default();
+    line.add("-name", format!("guest={},debug-threads=on", ways.name));
+    line.flags(&["-nodefaults", "-no-user-config", "-no-reboot"]);
+    line.add("-display", "none");
+    processor(&mut line, spec, ways.kvm);
+    memory(&mut line, spec, ways);
+    line.add("-kernel", spec.kernel.display().to_string());
+    line.add("-initrd", ways.image.clone());
+    line.add("-append", spec.kernel_arguments());
+    line.add("-chardev", format!("{},id=console", ways.console));
+    line.add("-serial", "chardev:console");
+    line.add("-chardev", format!("{},id=channel", ways.channel));
+    match spec.channel {
+        Channel::Serial => line.add("-serial", "chardev:channel"),
+        Channel::Virtio => {
+            line.add("-device", "virtio-serial-pci,id=ports");
+            line.add(
+                "-device",
+                format!("virtserialport,bus=ports.0,chardev=channel,name={CHANNEL}"),
+            );
+        }
+    }
+    for (number, card) in ways.cards.iter().enumerate() {
+        network_card(&mut line, number, card);
+    }
+    line.0
+}
+
+/// Card number `number`, from 0.
+fn network_card(line: &mut Line, number: usize, card: &Card) {
+    let vhost = if card.vhost { ",vhost=on" } else { "" };
+    let way = match &card.way {
+        Way::Tap(name) => format!("ifname={name},script=no,downscript=no"),
+        Way::File(number) => format!("fd={number}"),
+    };
+    line.add("-netdev", format!("tap,id=net{number},{way}{vhost}"));
+    // Without a boot image of its own, which a package of its own has.
+    let mac = written(card.mac);
+    line.add(
+        "-device",
+        format!("virtio-net-pci,netdev=net{number},mac={mac},romfile="),
+    );
+}
+
+fn processor(line: &mut Line, spec: &GuestSpec, kvm: bool) {
+    let memory = if kvm { ",memory-backend=ram" } else { "" };
+    line.add("-machine", format!("q35,vmport=off,hpet=off{memory}"));
+    line.add("-smp", spec.cpus.to_string());
+    match (kvm, spec.icount) {
+        (true, _) => {
+            line.add("-accel", "kvm");
+            line.add("-cpu", "host,migratable=off,pmu=off,+tsc-deadline");
+            line.add("-global", "kvm-pit.lost_tick_policy=delay");
+        }
+        (false, None) => {
+            // Several threads would race where the kernel patches its own code while another CPU runs it.
+            let threads = if spec.cpus > 1 { ",thread=single" } else { "" };
+            line.add("-accel", format!("tcg{threads}"));
+            line.add("-cpu", "max");
+        }
+        (false, Some(shift)) => {
+            line.add("-accel", "tcg");
+            line.add("-icount", format!("shift={shift},sleep=off"));
+            line.add("-cpu", "max,-rdrand,-rdseed");
+            line.add("-rtc", "base=2026-01-01,clock=vm");
+        }
+    }
+}
+
+/// Under KVM the memory is there from the beginning, and stays; an emulated guest gains nothing by it.
+fn memory(line: &mut Line, spec: &GuestSpec, ways: &Ways) {
+    let mebioctets = spec.memory >> 20;
+    line.add("-m", format!("{mebioctets}M"));
+    if ways.kvm {
+        let backend = format!("memory-backend-ram,id=ram,size={mebioctets}M,prealloc=on,merge=off");
+        line.add("-object", backend);
+    }
+    if ways.kvm && ways.locked {
+        line.add("-overcommit", "mem-lock=on");
+    }
+}
+
+#[derive(Default)]
+struct Line(Vec<String>);
+
+impl Line {
+    fn add(&mut self, option: &str, value: impl Into<String>) {
+        self.0.extend([option.to_owned(), value.into()]);
+    }
+
+    fn flags(&mut self, flags: &[&str]) {
+        self.0.extend(flags.iter().map(|flag| (*flag).to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Card, Way, Ways, words};
+    use crate::guest::spec::{Channel, GuestSpec};
+
+    fn line(kvm: bool, change: impl FnOnce(&mut GuestSpec)) -> String {
+        let mut spec = GuestSpec::new("vmlinuz".into(), "modules".into());
+        change(&mut spec);
+        let ways = Ways {
+            name: "relay".to_owned(),
+            kvm,
+            locked: true,
+            image: "image".to_owned(),
+            console: "stdio".to_owned(),
+            channel: "socket,fd=0".to_owned(),
+            cards: vec![
+                Card {
+                    way: match kvm {
+                        true => Way::Tap("p-dut".to_owned()),
+                        false => Way::File(7),
+                    },
+                    mac: [2, 0, 0, 0, 0, 0xab],
+                    vhost: kvm,
+                },
+                Card {
+                    way: Way::File(8),
+                    mac: [2, 0, 0, 0, 0, 0xcd],
+                    vhost: kvm,
+                },
+            ],
+        };
+        words(&spec, &ways).join(" ")
+    }
+
+    #[test]
+    fn under_kvm_it_has_the_settings_of_a_real_time_guest() {
+        let line = line(true, |_| {});
+        for wanted in [
+            "-name guest=relay,debug-threads=on",
+            "-accel kvm",
+            "-cpu host,migratable=off,pmu=off",
+            "prealloc=on",
+            "-overcommit mem-lock=on",
+            "vmport=off,hpet=off,memory-backend=ram",
+            "tap,id=net0,ifname=p-dut,script=no,downscript=no,vhost=on",
+            "tap,id=net1,fd=8,vhost=on -device virtio-net-pci,netdev=net1,mac=02:00:00:00:00:cd",
+            "mac=02:00:00:00:00:ab",
+            "virtserialport,bus=ports.0,chardev=channel,name=triptime",
+            "isolcpus=managed_irq,domain,1",
+        ] {
+            assert!(line.contains(wanted), "no {wanted} in {line}");
+        }
+        assert!(!line.contains("balloon") && !line.contains("usb"), "{line}");
+    }
+
+    #[test]
+    fn emulated_it_runs_in_one_thread_and_locks_nothing() {
+        let two = line(false, |_| {});
+        assert!(two.contains("-accel tcg,thread=single -cpu max"), "{two}");
+        assert!(two.contains("-netdev tap,id=net0,fd=7 -device"), "{two}");
+        assert!(!two.contains("mem-lock") && !two.contains("vhost=on"), "{two}");
+        let one = line(false, |spec| spec.cpus = 1);
+        assert!(one.contains("-accel tcg -cpu max"), "{one}");
+        let counted = line(false, |spec| spec.icount = Some(2));
+        assert!(
+            counted.contains("-icount shift=2,sleep=off") && counted.contains("clock=vm"),
+            "{counted}"
+        );
+    }
+
+    #[test]
+    fn the_channel_can_be_the_second_serial_port() {
+        let line = line(false, |spec| spec.channel = Channel::Serial);
+        assert!(line.contains("-serial chardev:console"), "{line}");
+        assert!(
+            line.ends_with("romfile=") && line.contains("-serial chardev:channel"),
+            "{line}"
+        );
+        assert!(!line.contains("virtio-serial"), "{line}");
+    }
+}

@@ -1,0 +1,402 @@
+//! The device's end of a step, as a task for a place: what it is told, and how it is done there.
+
+mod allow;
+mod contained;
+
+use super::PlanError;
+use super::file::{Cpus, Duration};
+use super::measure::{Given, StepContext};
+use super::step::Step;
+pub use allow::DeviceSteps;
+use bed::kthreads::KernelThreads;
+use bed::load::LoadSpec;
+use bed::loads::{self, Loads};
+use contained::Inside;
+use place::container::RuntimeName;
+use place::line::{FromPlace, ToPlace, read};
+use place::{Answers, Files, Job, Kind, Place, StatedClock, say};
+use probes::SenderEnd;
+use probes::subscribe::ClockRelation;
+use run::Stop;
+use serde::{Deserialize, Serialize};
+use session::runner::{Runner, Side};
+use session::{Inventory, Session, SessionError};
+use std::cell::RefCell;
+use std::io::BufRead;
+use std::sync::mpsc::{Receiver, channel};
+use units::{CpuList, Monotonic, Realtime, format_ns};
+
+/// Name of the file that a place is given.
+const TASK: &str = "device.toml";
+
+/// Name of the file with the limits that the run is judged by: from when on a sample is over depends on them.
+const LIMITS: &str = "limits.toml";
+
+/// The arguments that start it, before the options of the run that it becomes a part of.
+const WORDS: [&str; 3] = ["device", TASK, "--quiet"];
+
+/// What the device's end is told, beside the step itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct There {
+    /// Name of the plan.
+    plan: String,
+    /// The device's interface, as it is called in the place.
+    pub(super) interface: String,
+    /// Which of several devices side by side it is, from 0.
+    pub(super) device: usize,
+    /// How the clocks of the two ends stand to each other.
+    clock: Clocks,
+    /// What this end asks the other about.
+    asks: Asks,
+    /// CPUs that the audit there is asked about; none: what is known of the place is in the run already.
+    audited: Option<Vec<u32>>,
+    /// CPUs that are judged there by this step and those side by side with it.
+    #[serde(default)]
+    judged_by_all: Vec<u32>,
+    /// What loads the machine of the other end, as a setting of series says it.
+    load_here: Option<String>,
+    /// The device is in a container of the place; `None`: in the place itself.
+    #[serde(default)]
+    container: Option<Inside>,
+}
+
+/// What the device's end asks the other about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asks {
+    /// Nothing: the other end cannot tell.
+    Nothing,
+    /// Why any sample was late: this end has no right to look into the kernel.
+    Causes,
+    /// What a virtual CPU went through: this end is in a guest.
+    VirtualCpus,
+}
+
+/// How the clocks of the two ends stand to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Clocks {
+    /// Both read the same.
+    Same,
+    /// The place was asked for its time: they are at most so many ns apart.
+    Within(u64),
+    /// Both follow PTP, stated to agree within so many ns.
+    Ptp(u64),
+    /// Not known.
+    Unknown,
+}
+
+impl Clocks {
+    fn of(place: &dyn Place) -> Result<Self, SessionError> {
+        Ok(match place.stated_clock() {
+            Some(StatedClock::Within(ns)) => Self::Ptp(ns),
+            Some(StatedClock::Unknown) => Self::Unknown,
+            None => match place.clock()?.apart_ns() {
+                0 => Self::Same,
+                ns => Self::Within(ns),
+            },
+        })
+    }
+}
+
+impl There {
+    /// How the clock of the other end relates to the place's.
+    pub(super) fn clock(&self) -> ClockRelation {
+        match self.clock {
+            Clocks::Same => ClockRelation::SameHost,
+            Clocks::Within(ns) => ClockRelation::Within { ns },
+            Clocks::Ptp(ns) => ClockRelation::Ptp {
+                stated_ns: Some(ns),
+                publisher_ns: 0,
+            },
+            Clocks::Unknown => ClockRelation::Unknown,
+        }
+    }
+}
+
+/// The file that a place is given.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    there: There,
+    step: Step,
+}
+
+/// The same to be written.
+#[derive(Serialize)]
+struct Written<'a> {
+    there: &'a There,
+    step: &'a toml::Table,
+}
+
+/// What a place is told to do of the step.
+pub(super) fn job(
+    context: &StepContext<'_>,
+    given: Given,
+    device: usize,
+    place: &dyn Place,
+    session: &Session,
+) -> Result<Job, SessionError> {
+    let Given { mut keys, mut files } = given;
+    let there = There {
+        plan: context.plan.clone(),
+        interface: place.interface().to_owned(),
+        device,
+        clock: Clocks::of(place)?,
+        asks: match (session.explainer(), place.kind()) {
+            (None, _) | (_, Kind::Native | Kind::Far) => Asks::Nothing,
+            (_, Kind::Container) => Asks::Causes,
+            (_, Kind::Vm | Kind::ContainerInVm) => Asks::VirtualCpus,
+        },
+        audited: place.tells_inventory().then(|| context.audited.iter().collect()),
+        // Another machine has numbers of its own.
+        judged_by_all: match place.kind() {
+            Kind::Far => Vec::new(),
+            _ => context.judged_by_all.iter().collect(),
+        },
+        load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
+        container: place.has_container().then(|| Inside {
+            files: files.iter().map(|(name, _)| name.clone()).collect(),
+            runtime: None,
+        }),
+    };
+    let judged = match &context.inside {
+        Some(inside) => inside.clone(),
+        None => place.judged().unwrap_or_else(|| context.judged.clone()),
+    };
+    for of_here in ["test_set", "beside_previous"] {
+        keys.remove(of_here);
+    }
+    if let Some(toml::Value::Array(loads)) = keys.get_mut("load") {
+        loads.retain(|load| load.get("there").and_then(toml::Value::as_bool) == Some(true));
+    }
+    keys.insert("cpus".to_owned(), judged.to_string().into());
+    keys.insert("duration".to_owned(), format!("{}ns", context.duration.0).into());
+    files.push(in_text(&there, &keys)?);
+    Ok(words_of_device(files, session))
+}
+
+/// The task's file: its name and its text.
+fn in_text(there: &There, step: &toml::Table) -> Result<(String, String), PlanError> {
+    let text = toml::to_string(&Written { there, step }).map_err(|error| PlanError::Invalid {
+        name: there.plan.clone(),
+        problem: format!("cannot be told to a place: {error}"),
+    })?;
+    Ok((TASK.to_owned(), text))
+}
+
+/// The command that does the task in these files, by the options and the limits of the session.
+fn words_of_device(files: Vec<(String, String)>, session: &Session) -> Job {
+    let mut job = Job {
+        words: WORDS.map(str::to_owned).to_vec(),
+        files,
+    };
+    job.words.extend(session.options());
+    if let Some(limits) = session.document("limits") {
+        job.files.push((LIMITS.to_owned(), limits.to_owned()));
+        job.words.extend(["--limits", LIMITS].map(str::to_owned));
+    }
+    job
+}
+
+/// The same files, of which the task is then done in a container of the place where they go.
+///
+/// # Errors
+/// The task is none.
+fn contained(mut files: Files, runtime: RuntimeName) -> Result<Files, String> {
+    let is_other = |name: &&String| ![TASK, LIMITS].contains(&name.as_str());
+    let inside = Inside {
+        files: files.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),
+        runtime: Some(runtime),
+    };
+    let inside = toml::Value::try_from(inside).map_err(|error| error.to_string())?;
+    let (_, text) = files
+        .iter_mut()
+        .find(|(name, _)| name == TASK)
+        .ok_or_else(|| format!("no {TASK}"))?;
+    let mut task: toml::Table = toml::from_str(text).map_err(|error| format!("{TASK}: {error}"))?;
+    let there = task.get_mut("there").and_then(toml::Value::as_table_mut);
+    there
+        .ok_or_else(|| format!("{TASK}: no [there]"))?
+        .insert("container".to_owned(), inside);
+    *text = task.to_string();
+    Ok(files)
+}
+
+impl Task {
+    /// Reads the file that a place was given.
+    ///
+    /// # Errors
+    /// What is wrong in it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// The CPUs that are judged.
+    pub fn judged(&self) -> CpuList {
+        match &self.step.common.cpus {
+            Some(Cpus::List(cpus)) => cpus.clone(),
+            _ => CpuList::default(),
+        }
+    }
+
+    /// What it says of the machine that it is on.
+    pub fn inventory(&self) -> Inventory {
+        match &self.there.audited {
+            None => Inventory::Known,
+            // Of a place with the numbers of another machine: its own are in the step.
+            Some(cpus) if cpus.is_empty() => Inventory::Measured,
+            Some(cpus) => Inventory::Of(cpus.iter().copied().collect()),
+        }
+    }
+
+    /// Where its process keeps everything that does not measure: CPUs that no step beside it judges, where there are any.
+    pub fn others(&self) -> CpuList {
+        let allowed = sys::thread::allowed_cpus();
+        let of_all = self.there.judged_by_all.iter().copied().collect();
+        let free = allowed.without(&of_all).without(&self.judged());
+        if free.is_empty() { allowed } else { free }
+    }
+
+    /// The interface that it receives or sends on itself, if its step has a network.
+    pub fn interface(&self) -> Option<&str> {
+        self.network().filter(|_| self.there.container.is_none())
+    }
+
+    /// The interface of its step, if that has a network.
+    fn network(&self) -> Option<&str> {
+        self.step.needs_bed().then_some(self.there.interface.as_str())
+    }
+
+    /// The interface it is told to be on, whether its step has a network or not.
+    pub(crate) fn stands_on(&self) -> &str {
+        &self.there.interface
+    }
+
+    /// Whether it is to be done in a container of the place.
+    pub(crate) fn is_contained(&self) -> bool {
+        self.there.container.is_some()
+    }
+
+    /// Whether loads are to run beside it.
+    pub(crate) fn has_loads(&self) -> bool {
+        !self.step.common.loads.is_empty()
+    }
+
+    /// In words: what, of which plan, for how long.
+    pub(crate) fn describe(&self) -> String {
+        let (step, plan) = (self.step.name(), &self.there.plan);
+        format!(
+            "{step} of the plan {plan}, for {}",
+            format_ns(self.step.common.duration.0 as f64)
+        )
+    }
+
+    /// What it asks the other end about.
+    pub fn asks(&self) -> Asks {
+        self.there.asks
+    }
+
+    /// True where it holds idle states off.
+    pub fn holds_idle(&self) -> bool {
+        !self.step.common.idle.is_system()
+    }
+
+    /// Its loads, on the CPUs that are not judged.
+    fn loads(&self) -> impl Iterator<Item = LoadSpec> {
+        let usual = self.others();
+        self.step.common.loads.iter().map(move |load| LoadSpec {
+            kind: load.kind.at((None, self.there.interface.clone())),
+            cpus: match &load.cpus {
+                Some(Cpus::List(cpus)) => cpus.clone(),
+                Some(Cpus::First) => usual.iter().take(1).collect(),
+                Some(Cpus::Rest) => self.judged(),
+                _ => usual.clone(),
+            },
+        })
+    }
+
+    /// What runs beside its series, on the machine of the other end and here.
+    fn load(&self, own: &[String]) -> String {
+        let here = self.there.load_here.iter().filter(|text| *text != loads::NONE).cloned();
+        let own = own.iter().map(|load| format!("in the place of the device: {load}"));
+        let all: Vec<String> = here.chain(own).collect();
+        loads::setting(&all).1
+    }
+
+    /// Does it: says when it is ready, and goes on until its own end, or until it is told to end.
+    ///
+    /// # Errors
+    /// What was refused, or what the measurement ended with.
+    pub fn run(&self, mut runner: Runner<'_>, answers: Answers) -> Result<(), SessionError> {
+        match &self.there.container {
+            None => self.run_here(&mut runner, answers),
+            Some(inside) => contained::run(self, inside, &mut runner, answers),
+        }
+    }
+
+    /// The same in the place itself.
+    fn run_here(&self, runner: &mut Runner<'_>, answers: Answers) -> Result<(), SessionError> {
+        let context = StepContext {
+            judged: self.judged(),
+            inside: None,
+            judged_by_all: CpuList::default(),
+            audited: CpuList::default(),
+            is_crowded: false,
+            launched: RefCell::default(),
+            test_set: CpuList::default(),
+            duration: Duration(self.step.common.duration.0),
+            label: self.step.common.label.clone(),
+            bed: None,
+            window_ns: runner.session.window_ns(),
+            plan: self.there.plan.clone(),
+            stop: runner.session.stop.clone(),
+            places: Vec::new(),
+            there: Some(&self.there),
+            written: &self.step.written,
+        };
+        let sender = SenderEnd::default();
+        let ended = sender.clone();
+        let begin = listen(move |at| ended.tell(at), runner.session.stop.clone(), answers);
+        // An error: whoever started it sees that it has ended.
+        let _ = say(&FromPlace::Prepared);
+        // Nobody tells it any more: it ends at once then, for the run is told to.
+        let _ = begin.recv();
+        let own = Loads::start(self.loads(), &runner.session.recorder.events())?;
+        let setting = (loads::SETTING.to_owned(), self.load(&own.describe()));
+        runner.session.recorder.set_settings(vec![setting]);
+        runner.loads.join(own);
+        let before = KernelThreads::look();
+        let running = self.step.measure.device(&context, &sender, runner.session)?;
+        let _ = say(&FromPlace::Ready);
+        let outcome = runner.attend("measuring", vec![Box::new(Side::Here(running))]);
+        let facts = KernelThreads::look().since(&before, &self.judged());
+        runner.session.recorder.add_facts(facts);
+        outcome
+    }
+}
+
+/// Hears what the other end has to say, for as long as the process lives. When there is nobody any more, this end is over, too. What
+/// comes back is told when to begin, or that nobody will; `ended`, when the sender has.
+fn listen(ended: impl Fn(Monotonic) + Send + 'static, stop: Stop, answers: Answers) -> Receiver<()> {
+    let (told, begin) = channel();
+    let mut told = Some(told);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            match read(&line) {
+                // Told twice, it has begun.
+                Some(ToPlace::Begin) => drop(told.take()),
+                Some(ToPlace::SenderEnded(at)) => {
+                    let now = sys::clock::pair();
+                    ended(now.monotonic - (now.realtime - Realtime::from_ns(at)));
+                }
+                Some(ToPlace::Because(told)) => answers.take(told),
+                None => {}
+            }
+        }
+        stop.request();
+        drop(told);
+    });
+    begin
+}

@@ -1,0 +1,271 @@
+//! The faults that a plan's wire makes. They show whether the probes count every one of them.
+
+use super::file::Duration;
+use super::networks::Networks;
+use super::step::Step;
+use bed::fault::{Direction, Fault, Faults, LaneCounts, Rule, RuleCounts, Which};
+use serde::Deserialize;
+use std::fmt;
+use wire::avtp;
+use wire::ether::{self, EthernetView};
+use wire::sv;
+use wire::test_frame::{self, COUNTS, TestFrame, TestFrameKind};
+
+/// Chances are counted in parts of it.
+const MILLION: f64 = 1e6;
+
+/// The least chance that is not none.
+const LEAST_CHANCE: f64 = 1.0 / MILLION;
+
+/// What is done to a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultKind {
+    /// It does not come out.
+    Drop,
+    /// It comes out twice.
+    Duplicate,
+    /// It comes out `time` later.
+    Delay,
+    /// It comes out behind the next `frames`.
+    HoldBack,
+    /// `bits` of the octet at `offset` are turned over.
+    Corrupt,
+}
+
+/// Where a frame goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Destination {
+    /// From the test set to the device under test.
+    Device,
+    /// From the device under test to the test set.
+    TestSet,
+}
+
+impl From<Destination> for Direction {
+    fn from(to: Destination) -> Self {
+        match to {
+            Destination::Device => Self::ToDevice,
+            Destination::TestSet => Self::ToTestSet,
+        }
+    }
+}
+
+/// One fault, and the frames it is for: `every`, `numbers` or `chance` says which.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFault {
+    /// What is done.
+    pub kind: FaultKind,
+    /// To frames on which way.
+    pub to: Destination,
+    /// Every so-manieth.
+    #[serde(default)]
+    pub every: Option<u64>,
+    /// These, counted from 1.
+    #[serde(default)]
+    pub numbers: Option<Vec<u64>>,
+    /// Each with this chance, 0.000001 to 1.
+    #[serde(default)]
+    pub chance: Option<f64>,
+    /// Frames of this EtherType; without it those that the probes count.
+    #[serde(default)]
+    pub ether_type: Option<u16>,
+    /// How much later a delayed frame comes out.
+    #[serde(default)]
+    pub time: Option<Duration>,
+    /// Behind how many frames one that is held back comes out.
+    #[serde(default)]
+    pub frames: Option<u32>,
+    /// The octet that is corrupted, from the start of the frame.
+    #[serde(default)]
+    pub offset: Option<usize>,
+    /// Its bits that are turned over, as a mask (1); not 0.
+    #[serde(default)]
+    pub bits: Option<u8>,
+}
+
+impl PlanFault {
+    fn fault(&self) -> Result<Fault, String> {
+        let needs = |key: &str| format!("a fault of kind \"{}\" needs {key}", self.word());
+        let fault = match self.kind {
+            FaultKind::Drop => Fault::Drop,
+            FaultKind::Duplicate => Fault::Duplicate,
+            FaultKind::Delay => {
+                let time = self.time.filter(|time| time.0 > 0);
+                let time = time.ok_or_else(|| needs("time = \"3ms\" (more than 0)"))?;
+                Fault::Delay(std::time::Duration::from_nanos(time.0))
+            }
+            FaultKind::HoldBack => Fault::HoldBack(self.frames.filter(|n| *n > 0).ok_or_else(|| needs("frames = 1"))?),
+            FaultKind::Corrupt => Fault::Corrupt {
+                offset: self.offset.ok_or_else(|| needs("offset = 20"))?,
+                bits: match self.bits {
+                    Some(0) => return Err(needs("bits = 1 (1 to 255: a mask)")),
+                    bits => bits.unwrap_or(1),
+                },
+            },
+        };
+        let of = |kind: FaultKind| self.kind == kind;
+        let strangers = [
+            ("time", self.time.is_some() && !of(FaultKind::Delay)),
+            ("frames", self.frames.is_some() && !of(FaultKind::HoldBack)),
+            ("offset", self.offset.is_some() && !of(FaultKind::Corrupt)),
+            ("bits", self.bits.is_some() && !of(FaultKind::Corrupt)),
+        ];
+        match strangers.into_iter().find(|(_, is_there)| *is_there) {
+            Some((key, _)) => Err(format!("a fault of kind \"{}\" has no {key}", self.word())),
+            None => Ok(fault),
+        }
+    }
+
+    fn which(&self) -> Result<Which, String> {
+        match (self.every, &self.numbers, self.chance) {
+            (Some(step), None, None) if step > 0 => Ok(Which::Every(step)),
+            (None, Some(numbers), None) if !numbers.is_empty() && !numbers.contains(&0) => {
+                Ok(Which::Numbers(numbers.iter().copied().collect()))
+            }
+            (None, None, Some(chance)) if (LEAST_CHANCE..=1.0).contains(&chance) => {
+                // At most a million.
+                Ok(Which::Chance((chance * MILLION).round() as u32))
+            }
+            _ => Err(format!(
+                "a fault of kind \"{}\" needs one of every = 100 (1 or more), numbers = [3, 7] (at least one, from 1) and \
+                 chance = 0.01 (0.000001 to 1)",
+                self.word()
+            )),
+        }
+    }
+
+    fn rule(&self) -> Result<Rule, String> {
+        let rule = Rule::new(self.which()?, self.fault()?);
+        Ok(match self.ether_type {
+            Some(ether_type) => rule.of_type(ether_type),
+            None => rule.when(is_counted),
+        })
+    }
+
+    fn word(&self) -> &'static str {
+        match self.kind {
+            FaultKind::Drop => "drop",
+            FaultKind::Duplicate => "duplicate",
+            FaultKind::Delay => "delay",
+            FaultKind::HoldBack => "hold-back",
+            FaultKind::Corrupt => "corrupt",
+        }
+    }
+}
+
+/// In words: `drop every 100th frame to the device`.
+impl fmt::Display for PlanFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.word())?;
+        match (self.every, &self.numbers, self.chance) {
+            (Some(1), ..) => write!(f, "every frame")?,
+            (Some(step), ..) => write!(f, "one frame in {step}")?,
+            (_, Some(numbers), _) => write!(f, "{} chosen frames", numbers.len())?,
+            (_, _, chance) => write!(f, "frames by a chance of {}", chance.unwrap_or_default())?,
+        }
+        if let Some(ether_type) = self.ether_type {
+            write!(f, " of type {ether_type:#06x}")?;
+        }
+        match self.to {
+            Destination::Device => write!(f, " to the device"),
+            Destination::TestSet => write!(f, " to the test set"),
+        }
+    }
+}
+
+/// Whether a frame is one that the probes count: of measured round trips, paced streams and sampled values; none of a
+/// greeting, a warm-up or a farewell.
+fn is_counted(frame: &[u8]) -> bool {
+    let Ok(ethernet) = EthernetView::parse(frame) else {
+        return false;
+    };
+    let ours = |octets: &[u8]| {
+        TestFrame::read(octets)
+            .ok()
+            .filter(|fields| fields.kind == TestFrameKind::Stream)
+    };
+    let unmarked = |fields: Option<TestFrame>| fields.is_none_or(|fields| fields.flags == 0);
+    match ethernet.ether_type() {
+        test_frame::ETHER_TYPE => TestFrame::parse(&ethernet).is_ok_and(|fields| match fields.kind {
+            TestFrameKind::Probe => fields.flags & COUNTS != 0,
+            TestFrameKind::Stream => fields.flags == 0,
+            _ => false,
+        }),
+        avtp::ETHER_TYPE => avtp::Frame::parse(&ethernet).is_ok_and(|frame| unmarked(ours(frame.data()))),
+        ether::SV => sv::Frame::parse(&ethernet).is_ok_and(|frame| {
+            let first = frame.asdus().next();
+            unmarked(first.and_then(|asdu| ours(asdu.seq_data())))
+        }),
+        _ => false,
+    }
+}
+
+/// What the wire does for these faults, whose chances come from `seed`.
+///
+/// # Errors
+/// A fault that cannot be, in words.
+pub(super) fn wire_faults(faults: &[PlanFault], seed: u64) -> Result<Faults, String> {
+    let to = |destination: Destination| {
+        let of = faults.iter().filter(move |fault| fault.to == destination);
+        of.map(PlanFault::rule).collect::<Result<Vec<Rule>, String>>()
+    };
+    Ok(Faults {
+        to_device: to(Destination::Device)?,
+        to_test_set: to(Destination::TestSet)?,
+        seed,
+        observer: None,
+    })
+}
+
+/// What cannot be, in words.
+pub(super) fn check(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step]) -> Result<(), String> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    wire_faults(faults, 0)?;
+    if bed.is_some() {
+        return Err("fault: the wire that makes faults is a network of its own: leave [bed] out".into());
+    }
+    if !steps.iter().any(Step::needs_bed) {
+        return Err("fault: no step measures over the wire: add one with probe = \"reflect\"".into());
+    }
+    match steps.iter().any(Step::spins) {
+        true => Err("receive = \"spin\" would keep the wire that makes faults from its CPU: use \"block\"".into()),
+        false => Ok(()),
+    }
+}
+
+/// What each fault did between two looks at the wire, in words. The counts of a direction are in the order of its faults.
+pub(super) fn done(faults: &[PlanFault], before: &[LaneCounts; 2], now: &[LaneCounts; 2]) -> Vec<String> {
+    let mut places = [0; 2];
+    let mut texts = Vec::new();
+    for (number, fault) in (1..).zip(faults) {
+        let way = usize::from(fault.to == Destination::TestSet);
+        let place = places[way];
+        places[way] += 1;
+        let of = |lanes: &[LaneCounts; 2]| lanes[way].rules.get(place).copied().unwrap_or_default();
+        texts.push(format!("fault {number}, {fault}: {}", in_words(&of(before), &of(now))));
+    }
+    texts
+}
+
+fn in_words(before: &RuleCounts, now: &RuleCounts) -> String {
+    let injected = now.injected - before.injected;
+    let mut text = format!("{injected} injected");
+    for (count, what) in [
+        (now.overtaken - before.overtaken, "overtaken"),
+        (now.held, "not out yet"),
+        (
+            now.left_alone - before.left_alone,
+            "let through because too many were held up",
+        ),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {count} {what}"));
+        }
+    }
+    text
+}

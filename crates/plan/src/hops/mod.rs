@@ -1,0 +1,183 @@
+//! Traces the sampled values of a step: how long each frame takes between points inside this kernel.
+//!
+//! Where it cannot be done, the step goes on without it. Its series then stand in the run without samples and with the reason,
+//! so that what judges them is undecided and not left out.
+
+#[cfg(test)]
+mod tests;
+
+use bed::Bed;
+use model::{EventKind, Fact, SeriesSpec, kind};
+use probes::NicStamps;
+use probes::trace::{TraceConfig, TraceSummary, Tracing};
+use probes::{Probe, ProbeError, SenderEnd};
+use run::{Counted, CountedSpan, Events, Recorder, Stop};
+use std::collections::BTreeMap;
+use trace::path::{FIRST, FramePath, GROUP};
+
+/// What is to be traced.
+pub(super) struct Wanted<'a> {
+    /// The bed that the frames pass.
+    pub(super) bed: &'a Bed,
+    /// Its network, if it is one of several.
+    pub(super) network: Option<&'a str>,
+    /// svIDs of the streams.
+    pub(super) streams: Vec<String>,
+    /// Durations from one point to the next above are kept with their cause.
+    pub(super) threshold_ns: Option<u64>,
+    /// Length of the run's windows.
+    pub(super) window_ns: u64,
+}
+
+/// Tracing under way, or not.
+pub(super) struct Hops<'a> {
+    wanted: Wanted<'a>,
+    /// Names of the hops.
+    hops: Vec<String>,
+    counted: Counted,
+    events: Events,
+    tracing: Option<Tracing>,
+    sender: SenderEnd,
+}
+
+impl<'a> Hops<'a> {
+    /// Starts tracing until `stop` is set; says in the run what is traced, or why nothing is.
+    pub(super) fn start(wanted: Wanted<'a>, recorder: &mut Recorder, stop: &Stop) -> Self {
+        let path = wanted.bed.frame_path();
+        let hops = match &path {
+            Ok(path) if path.points.len() > 1 => path.all_hops(),
+            // What a path would have at least.
+            _ => vec![format!("{FIRST}-to-edge"), "edge-to-app".to_owned()],
+        };
+        let mut all = Self {
+            wanted,
+            hops,
+            counted: recorder.counted(),
+            events: recorder.events(),
+            tracing: None,
+            sender: SenderEnd::default(),
+        };
+        let started = path
+            .map_err(|error| error.to_string())
+            .and_then(|path| all.trace(&path, recorder, stop));
+        match started {
+            Ok(tracing) => all.tracing = Some(tracing),
+            Err(why) => all.say_not_traced(recorder, &why),
+        }
+        all
+    }
+
+    fn trace(&self, path: &FramePath, recorder: &mut Recorder, stop: &Stop) -> Result<Tracing, String> {
+        recorder.add_facts(path.facts(&self.group()));
+        if path.points.len() < 2 {
+            return Err(format!("no second point is found: {}", path.unseen.join("; ")));
+        }
+        let config = TraceConfig {
+            points: path.points.clone(),
+            max_streams: u32::try_from(self.wanted.streams.len()).unwrap_or(u32::MAX),
+            threshold_ns: self.wanted.threshold_ns,
+            record: false,
+            window_ns: self.wanted.window_ns,
+            // The path was found in another namespace, and its numbers are of that one.
+            namespaces: BTreeMap::new(),
+            sender: self.sender.clone(),
+        };
+        let tracing = start_before_loads(&config, recorder, stop).map_err(|error| error.to_string())?;
+        let names: Vec<&str> = path.points.iter().map(|point| point.name.as_str()).collect();
+        let text = format!(
+            "every frame is traced at {}: the inventory states the cost, which is part of what is measured beside it",
+            names.join(", ")
+        );
+        self.events.write(EventKind::Note, text);
+        Ok(tracing)
+    }
+
+    /// To be told when the sender of the streams has ended.
+    pub(super) fn sender(&self) -> SenderEnd {
+        self.sender.clone()
+    }
+
+    /// Waits for the end, and says in the run what came of it.
+    pub(super) fn finish(mut self, recorder: &Recorder) {
+        if let Some(tracing) = self.tracing.take() {
+            self.ended(tracing.join(), recorder);
+        }
+    }
+
+    fn ended(&self, outcome: Result<TraceSummary, ProbeError>, recorder: &Recorder) {
+        match outcome {
+            Ok(summary) => {
+                recorder.add_facts(summary.facts(&self.group()));
+                self.say_streams_missing(&summary.streams);
+            }
+            Err(ProbeError::NoTraffic(why)) => self.say_not_traced(recorder, &why),
+            Err(error) => {
+                // What was counted until then is in the run, and not whole.
+                let why = format!("tracing ended before its time: {error}");
+                self.events.write(EventKind::HopGap, why.clone());
+                self.wanted
+                    .streams
+                    .iter()
+                    .for_each(|stream| self.without_samples(stream, &why));
+            }
+        }
+    }
+
+    /// Streams that never came to the first point, where at least one of them did.
+    fn say_streams_missing(&self, seen: &[String]) {
+        for stream in self.wanted.streams.iter().filter(|stream| !seen.contains(stream)) {
+            let why = format!("{stream} was never seen at {FIRST}");
+            self.events.write(EventKind::HopGap, why.clone());
+            self.without_samples(stream, &why);
+        }
+    }
+
+    fn say_not_traced(&self, recorder: &Recorder, why: &str) {
+        // A gap, for in another round the same hops may be traced.
+        let text = format!("hops are not traced: {why}");
+        self.events.write(EventKind::HopGap, text);
+        recorder.add_facts(vec![Fact {
+            group: self.group(),
+            name: "hops".to_owned(),
+            value: Err(why.to_owned()),
+            source: "eBPF".to_owned(),
+        }]);
+        self.wanted
+            .streams
+            .iter()
+            .for_each(|stream| self.without_samples(stream, why));
+    }
+
+    /// The stream's series, for those that are not there yet: what judges them is undecided.
+    fn without_samples(&self, stream: &str, why: &str) {
+        for hop in &self.hops {
+            let series = SeriesSpec::of(
+                &kind::HOP,
+                &format!("{hop}/{stream}"),
+                "a frame's way inside this kernel",
+            );
+            self.counted.add(CountedSpan::not_measured(series, why));
+        }
+    }
+
+    /// Of the inventory.
+    fn group(&self) -> String {
+        match self.wanted.network {
+            Some(network) => format!("{GROUP} over {network}"),
+            None => GROUP.to_owned(),
+        }
+    }
+}
+
+/// Starts tracing from a thread that runs before the loads on its CPU: the kernel takes seconds of CPU time to check the programs.
+/// The thread that traces then is an ordinary one, so that the recorder comes before it.
+fn start_before_loads(config: &TraceConfig, recorder: &mut Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            sys::thread::prefer_alone();
+            config.start(None::<NicStamps>, recorder, stop)
+        });
+        let started = thread.join();
+        started.unwrap_or_else(|_| Err(ProbeError::Panicked("trace".to_owned())))
+    })
+}

@@ -1,0 +1,220 @@
+//! CPUs of a guest by its own numbers: what the `cpus` of a step and of its loads stand for there.
+
+use super::file::{Cpus, Plan, PlanError};
+use super::roles::Roles;
+use super::step::{Load, Step};
+use host::CpuFacts;
+use place::guest::VCPUS;
+use units::CpuList;
+
+/// The CPUs of a guest with the CPUs `own` that a word stands for: CPU 0 keeps house, the others are judged.
+///
+/// # Errors
+/// A CPU that the guest has not.
+pub(super) fn resolve(word: &Cpus, own: &CpuList) -> Result<CpuList, String> {
+    let rest: CpuList = own.iter().skip(1).collect();
+    match word {
+        Cpus::First => Ok(own.iter().take(1).collect()),
+        Cpus::Rest if !rest.is_empty() => Ok(rest),
+        Cpus::Rest | Cpus::All => Ok(own.clone()),
+        Cpus::List(list) => match list.without(own).first() {
+            None => Ok(list.clone()),
+            Some(cpu) => Err(format!(
+                "the guest has no cpu {cpu}: it has {own}; give it more (vcpus = {} in the plan, or --vcpus)",
+                list.iter().last().unwrap_or(cpu) + 1
+            )),
+        },
+    }
+}
+
+impl Plan {
+    /// Whether the devices under test are in guests: their steps name CPUs of these then.
+    pub fn is_in_guests(&self) -> bool {
+        self.place.is_in_guest()
+    }
+
+    /// How many CPUs each guest has.
+    pub fn guest_cpus(&self) -> u32 {
+        self.vcpus.unwrap_or(VCPUS)
+    }
+
+    /// The CPUs of the guest that a step judges there; `None`: its device is in no guest.
+    ///
+    /// # Errors
+    /// A CPU that the guest has not.
+    pub(super) fn inside(&self, step: &Step) -> Result<Option<CpuList>, PlanError> {
+        if !self.is_in_guests() {
+            return Ok(None);
+        }
+        let word = step.common.cpus.as_ref().unwrap_or(&Cpus::Rest);
+        self.in_guest(word, step.name()).map(Some)
+    }
+
+    /// All CPUs of the guest that some step judges; none: there are no guests.
+    ///
+    /// # Errors
+    /// A CPU that the guest has not.
+    pub(super) fn all_inside(&self) -> Result<CpuList, PlanError> {
+        let all = self.steps.iter().map(|step| self.inside(step));
+        let all = all.collect::<Result<Vec<_>, _>>()?;
+        Ok(all.iter().flatten().flat_map(CpuList::iter).collect())
+    }
+
+    /// The CPUs that a step judges, by the numbers of where it judges them.
+    ///
+    /// # Errors
+    /// A CPU that is named and is not there.
+    pub(super) fn judges(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
+        match self.inside(step)? {
+            Some(inside) => Ok(inside),
+            None => self.cpus_of(step, facts, roles).map(|[judged, _]| judged),
+        }
+    }
+
+    /// All CPUs of steps side by side, by the numbers of where the devices are: no load of one of them belongs there.
+    ///
+    /// # Errors
+    /// As of [`Plan::judges`].
+    pub(super) fn judged_by_all(&self, group: &[&Step], facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
+        let all = group.iter().map(|step| self.judges(step, facts, roles));
+        let all = all.collect::<Result<Vec<_>, _>>()?;
+        Ok(all.iter().flat_map(CpuList::iter).collect())
+    }
+
+    /// Where the threads of a step run, in words: `cpu 1-2`, `cpu 3 of the guest`.
+    ///
+    /// # Errors
+    /// As of [`Plan::judges`].
+    pub(super) fn seat(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<String, PlanError> {
+        let Some(inside) = self.inside(step)? else {
+            return Ok(format!("cpu {}", self.takes(step, facts, roles)?));
+        };
+        let own = format!("cpu {inside} of the guest");
+        let [_, test_set] = self.cpus_of(step, facts, roles)?;
+        Ok(match test_set.first().filter(|_| step.needs_bed()) {
+            Some(cpu) => format!("{own} and cpu {cpu}"),
+            None => own,
+        })
+    }
+
+    /// Where a load runs that is to be where the device is, in words; `None`: it runs on this machine's CPUs.
+    ///
+    /// # Errors
+    /// A CPU that the guest has not.
+    pub(super) fn seat_of_load(&self, load: &Load) -> Result<Option<String>, PlanError> {
+        if !load.there || !self.is_in_guests() {
+            return Ok(None);
+        }
+        Ok(Some(match &load.cpus {
+            Some(word) => format!("cpu {} of the guest", self.in_guest(word, "load")?),
+            None => "cpu of the guest that is not judged".to_owned(),
+        }))
+    }
+
+    /// Whether each guest has the CPUs that steps and their loads name, and steps side by side each their own.
+    ///
+    /// # Errors
+    /// The first CPU that is not there, or that two steps would share.
+    pub(super) fn check_inside(&self) -> Result<(), PlanError> {
+        if self.is_in_guests() {
+            self.management_inside()?;
+        }
+        for group in self.groups() {
+            let mut taken: Vec<(&Step, CpuList)> = Vec::new();
+            for step in group {
+                for load in &step.common.loads {
+                    self.seat_of_load(load)?;
+                }
+                let Some(cpus) = self.inside(step)? else { continue };
+                let cpus = step.measure.takes(&cpus);
+                for (other, theirs) in &taken {
+                    if let Some(cpu) = cpus.iter().find(|cpu| theirs.contains(*cpu)) {
+                        return Err(self.refused(&format!(
+                            "steps \"{}\" and \"{}\" run side by side, and both take cpu {cpu} of the guest: give each CPUs of \
+                             its own (cpus = \"...\"), and the guest as many as they need (vcpus)",
+                            other.name(),
+                            step.name()
+                        )));
+                    }
+                }
+                taken.push((step, cpus));
+            }
+        }
+        Ok(())
+    }
+
+    fn in_guest(&self, word: &Cpus, who: &str) -> Result<CpuList, PlanError> {
+        let own = (0..self.guest_cpus()).collect();
+        resolve(word, &own).map_err(|problem| self.refused(&format!("{who}: {problem}")))
+    }
+
+    fn refused(&self, problem: &str) -> PlanError {
+        PlanError::Cpu {
+            plan: self.name.clone(),
+            problem: problem.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+    use crate::{Cpus, Named, Plan};
+    use host::CpuFacts;
+    use place::Kind;
+
+    #[test]
+    fn words_stand_for_cpus_of_the_guest() {
+        let of = |word: &str, own: &str| {
+            let word = Cpus::try_from(word.to_owned()).expect("a word");
+            resolve(&word, &own.parse().expect("a list")).map(|cpus| cpus.to_string())
+        };
+        let known = |text: &str| Ok(text.to_owned());
+        assert_eq!([of("first", "0-3"), of("rest", "0-3")], [known("0"), known("1-3")]);
+        assert_eq!([of("all", "0-3"), of("2-3", "0-3")], [known("0-3"), known("2-3")]);
+        assert_eq!(of("rest", "0"), known("0"), "the only one is judged");
+        let refused = of("1,4", "0-1").expect_err("refused");
+        assert!(
+            refused.contains("no cpu 4: it has 0-1") && refused.contains("vcpus = 5"),
+            "{refused}"
+        );
+    }
+
+    /// The bench, in guests, on a machine with these CPUs.
+    fn bench(vcpus: u32, online: &str) -> Result<Vec<String>, String> {
+        let mut plan = Plan::load("vm-bench").expect("inside");
+        plan.vcpus = Some(vcpus);
+        let facts = CpuFacts {
+            online: online.parse().expect("a list"),
+            ..CpuFacts::default()
+        };
+        let all = plan.roles(&facts, &Named::default()).and_then(|roles| {
+            plan.check_beside(&facts, &roles)?;
+            plan.outline(&facts, &roles)
+        });
+        all.map(|outline| outline.steps).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_bench_runs_in_a_guest_of_four_on_a_machine_of_two() {
+        let steps = bench(4, "0-1").expect("it can");
+        assert!(
+            steps[0].contains("on cpu 1-2 of the guest and cpu 0, side by side"),
+            "{steps:?}"
+        );
+        assert!(steps[0].contains("on cpu 0 of the guest"), "its load: {steps:?}");
+        assert!(steps[1].contains("on cpu 3 of the guest, side by side"), "{steps:?}");
+        let refused = bench(3, "0-7").expect_err("too few");
+        assert!(refused.contains("the guest has no cpu 3: it has 0-2"), "{refused}");
+    }
+
+    #[test]
+    fn steps_side_by_side_share_no_cpu_of_the_guest() {
+        let mut plan = Plan::load("vm-bench").expect("inside");
+        let text = plan.text.replace("cpus = \"3\"", "cpus = \"1\"");
+        plan = Plan::parse("site", &text).expect("a plan");
+        assert_eq!((plan.place, plan.vcpus), (Kind::Vm, Some(4)));
+        let refused = plan.check_inside().expect_err("both").to_string();
+        assert!(refused.contains("both take cpu 1 of the guest"), "{refused}");
+    }
+}

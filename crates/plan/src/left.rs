@@ -1,0 +1,168 @@
+//! What of a plan is left to measure, by the run files that it has written.
+
+use super::file::Plan;
+use model::{Event, EventKind};
+use store::{RunFile, StoreError};
+use units::format_ns;
+
+/// What is left of a plan.
+#[derive(Debug, Clone)]
+pub struct Left {
+    /// Its steps that are not done; the first may be shorter than it was.
+    pub plan: Plan,
+    /// The first of them, counted from 1 in the whole plan.
+    pub from: usize,
+    /// How many the whole plan has; steps side by side are one.
+    pub of: usize,
+    /// How long they measure, in ns.
+    pub left_ns: u64,
+}
+
+impl Left {
+    /// `step 3 of 5 on, 12.0 h`
+    pub fn said(&self) -> String {
+        format!(
+            "step {} of {} on, {}",
+            self.from,
+            self.of,
+            format_ns(self.left_ns as f64)
+        )
+    }
+}
+
+/// What is left of a plan after these runs of it, in the order they were made; `None`: nothing. A step that compares networks is
+/// measured again as a whole: a comparison needs all of its rounds under one condition.
+///
+/// # Errors
+/// A run file that cannot be read.
+pub fn left_of(plan: &Plan, runs: &[RunFile]) -> Result<Option<Left>, StoreError> {
+    let measured = runs.iter().map(measured_ns).collect::<Result<Vec<_>, _>>()?;
+    Ok(left(plan, &measured))
+}
+
+fn left(plan: &Plan, runs: &[Vec<u64>]) -> Option<Left> {
+    let groups: Vec<_> = plan.groups().collect();
+    let mut at = 0;
+    let mut done_ns = 0;
+    for run in runs {
+        for measured_ns in run {
+            let group = groups.get(at)?;
+            let wanted_ns = plan.lasts_ns(group);
+            let is_whole = wanted_ns != group[0].common.duration.0;
+            let so_far_ns = done_ns + measured_ns;
+            // What is left within the last window is not worth a step: setting up takes as long.
+            if so_far_ns + plan.window.0 >= wanted_ns {
+                (at, done_ns) = (at + 1, 0);
+            } else if !is_whole {
+                done_ns = so_far_ns;
+            }
+        }
+    }
+    let first = groups.get(at)?;
+    let mut rest = plan.clone();
+    rest.steps = groups[at..].concat();
+    for step in rest.steps.iter_mut().take(first.len()) {
+        step.common.duration.0 -= done_ns;
+    }
+    Some(Left {
+        left_ns: rest.duration_ns(),
+        plan: rest,
+        from: at + 1,
+        of: groups.len(),
+    })
+}
+
+/// How long each group of steps of a run was measured, in ns: from its beginning to its end, or to the last that is known of the run.
+fn measured_ns(run: &RunFile) -> Result<Vec<u64>, StoreError> {
+    let mut last_ns = run.duration_ns();
+    for (id, _) in run.series()? {
+        last_ns = last_ns.max(run.windows(id)?.last().map_or(0, |window| window.end_ns));
+    }
+    Ok(spans(&run.events()?, last_ns))
+}
+
+/// From the first beginning of a group to its first end.
+fn spans(events: &[Event], last_ns: u64) -> Vec<u64> {
+    let mut spans = Vec::new();
+    let mut began_ns: Option<u64> = None;
+    for event in events {
+        match event.kind {
+            EventKind::StepStarted => began_ns = began_ns.or(Some(event.at_ns)),
+            EventKind::StepStopped => spans.extend(began_ns.take().map(|began| event.at_ns.saturating_sub(began))),
+            _ => {}
+        }
+    }
+    spans.extend(began_ns.map(|began| last_ns.saturating_sub(began)));
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{left, spans};
+    use crate::Plan;
+    use model::{Event, EventKind};
+
+    const H: u64 = 3_600_000_000_000;
+    const S: u64 = 1_000_000_000;
+
+    fn plan() -> Plan {
+        Plan::parse("substation", include_str!("../../../plans/substation.toml"))
+            .expect("a plan")
+            .lasting(33 * H)
+    }
+
+    #[test]
+    fn what_was_measured_is_left_out_and_a_step_goes_on_where_it_was() {
+        let whole = left(&plan(), &[]).expect("all of it");
+        assert_eq!((whole.from, whole.of, whole.left_ns), (1, 5, 165 * H));
+        // Two steps done, ten hours of the third; rebooted, and fifteen hours more of it.
+        let runs = [vec![33 * H + 2 * S, 33 * H, 10 * H], vec![15 * H]];
+        let rest = left(&plan(), &runs).expect("something is left");
+        assert_eq!((rest.from, rest.plan.steps.len()), (3, 3));
+        assert_eq!(rest.plan.steps[0].common.duration.0, 8 * H);
+        assert_eq!(rest.plan.steps[1].common.duration.0, 33 * H);
+        assert_eq!(rest.said(), "step 3 of 5 on, 3.08 d");
+    }
+
+    #[test]
+    fn a_step_that_lacks_less_than_a_window_is_done_and_a_plan_that_is_done_leaves_nothing() {
+        let rest = left(&plan(), &[vec![33 * H - 20 * S]]).expect("four steps");
+        assert_eq!(rest.from, 2);
+        let rest = left(&plan(), &[vec![33 * H - 21 * S]]).expect("five steps");
+        assert_eq!((rest.from, rest.plan.steps[0].common.duration.0), (1, 21 * S));
+        assert!(left(&plan(), &[vec![33 * H; 5]]).is_none());
+        assert!(left(&plan(), &[vec![33 * H; 7]]).is_none(), "more than there is");
+    }
+
+    #[test]
+    fn a_comparison_of_networks_begins_anew() {
+        let plan = Plan::parse("networks", include_str!("../../../plans/networks.toml")).expect("a plan");
+        let whole_ns = plan.duration_ns();
+        let rest = left(&plan, &[vec![whole_ns / 2]]).expect("left");
+        assert_eq!((rest.left_ns, rest.from), (whole_ns, 1));
+        assert!(left(&plan, &[vec![whole_ns / 2], vec![whole_ns]]).is_none());
+    }
+
+    #[test]
+    fn steps_side_by_side_are_one_and_a_run_that_was_killed_ends_with_its_last_window() {
+        let event = |at_ns, kind| Event {
+            at_ns,
+            since_ns: None,
+            kind,
+            series: None,
+            text: String::new(),
+        };
+        let (began, ended) = (EventKind::StepStarted, EventKind::StepStopped);
+        let events = [
+            event(1, began),
+            event(1, began),
+            event(5, EventKind::Steal),
+            event(11, ended),
+            event(11, ended),
+            event(20, began),
+        ];
+        assert_eq!(spans(&events, 50), [10, 30]);
+        assert_eq!(spans(&events[..5], 50), [10]);
+        assert_eq!(spans(&[], 50), [0; 0]);
+    }
+}

@@ -1,0 +1,318 @@
+//! The table `[matrix]` of a plan: its steps in every combination of place, network, load, management network and isolation. And the table `[cell]`, which
+//! a plan has that is one of these combinations.
+
+use super::file::{Duration, Plan, PlanError};
+use super::management::ManagementTable;
+use super::step::{Load, Step};
+use bed::Network;
+use model::Fact;
+use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE};
+use place::Kind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The combination without loads, where a plan names no sets of them.
+const NO_LOAD: &str = "none";
+
+/// Where the facts of a cell are from.
+const SOURCE: &str = "[cell] of the plan";
+
+/// What keeps other work off the CPUs of the device under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Isolation {
+    /// Nothing: affinity and priority alone.
+    None,
+    /// A partition of this machine's control groups.
+    Cpuset,
+    /// The kernel was booted with `isolcpus`.
+    Isolcpus,
+}
+
+impl Isolation {
+    /// Its name in plans and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Cpuset => "cpuset",
+            Self::Isolcpus => "isolcpus",
+        }
+    }
+}
+
+/// The combinations of a plan, and how often each is measured.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatrixTable {
+    /// Where the device under test is; the others are compared with the first.
+    #[serde(default = "native")]
+    pub places: Vec<Kind>,
+    /// What joins it to the test set; none: the steps need no bed, or have the usual one.
+    #[serde(default)]
+    pub networks: Vec<Network>,
+    /// What runs beside, by name; a set can be empty.
+    #[serde(default)]
+    pub loads: BTreeMap<String, Vec<Load>>,
+    /// Management networks beside the process bus, by name; one can be none.
+    #[serde(default)]
+    pub management: BTreeMap<String, ManagementTable>,
+    /// What keeps its CPUs free.
+    #[serde(default = "not_isolated")]
+    pub isolation: Vec<Isolation>,
+    /// How often each cell is measured at most.
+    #[serde(default = "once")]
+    pub repetitions: u32,
+    /// How long all of it may take.
+    #[serde(default)]
+    pub budget: Option<Duration>,
+}
+
+fn native() -> Vec<Kind> {
+    vec![Kind::Native]
+}
+
+fn not_isolated() -> Vec<Isolation> {
+    vec![Isolation::None]
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// One combination.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Where the device under test is.
+    pub place: Kind,
+    /// What joins it to the test set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Name of the set of loads beside it.
+    pub load: String,
+    /// Name of the management network beside the process bus, where the matrix names any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub management: Option<String>,
+    /// What keeps its CPUs free.
+    pub isolation: Isolation,
+}
+
+impl Cell {
+    /// Its name, which its files have, too: `native-bridge-memory-none`.
+    pub fn name(&self) -> String {
+        let network = self.network.map(Network::name);
+        let parts = [
+            Some(self.place.name()),
+            network,
+            Some(&self.load),
+            self.management.as_deref(),
+            Some(self.isolation.name()),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("-")
+    }
+
+    /// For a person: `native over bridge, load memory, isolation none`.
+    pub fn words(&self) -> String {
+        let over = self.network.map(|network| format!(" over {}", network.name()));
+        let management = self
+            .management
+            .as_ref()
+            .map(|name| format!(", management network {name}"));
+        format!(
+            "{}{}, load {}{}, isolation {}",
+            self.place.name(),
+            over.unwrap_or_default(),
+            self.load,
+            management.unwrap_or_default(),
+            self.isolation.name()
+        )
+    }
+
+    /// What a run of it says of itself.
+    pub fn facts(&self) -> Vec<Fact> {
+        let known = |value: &str| Ok(value.to_owned());
+        let network = self
+            .network
+            .map(|network| CELL_NETWORK.fact(known(network.name()), SOURCE));
+        let mut facts = vec![CELL_PLACE.fact(known(self.place.name()), SOURCE)];
+        facts.extend(network);
+        facts.push(CELL_LOAD.fact(known(&self.load), SOURCE));
+        let management = self.management.as_ref();
+        facts.extend(management.map(|name| CELL_MANAGEMENT.fact(known(name), SOURCE)));
+        facts.push(CELL_ISOLATION.fact(known(self.isolation.name()), SOURCE));
+        facts
+    }
+}
+
+impl MatrixTable {
+    /// Every combination, in the order of the plan: places first, sets of loads without any load before the others, and the process bus
+    /// alone before a management network beside it.
+    pub fn cells(&self) -> Vec<Cell> {
+        let networks: Vec<Option<Network>> = match &self.networks[..] {
+            [] => vec![None],
+            some => some.iter().copied().map(Some).collect(),
+        };
+        let mut cells = Vec::new();
+        for place in &self.places {
+            for network in &networks {
+                for (load, management) in self.beside() {
+                    cells.extend(self.isolation.iter().map(|isolation| Cell {
+                        place: *place,
+                        network: *network,
+                        load: load.to_owned(),
+                        management: management.map(str::to_owned),
+                        isolation: *isolation,
+                    }));
+                }
+            }
+        }
+        cells
+    }
+
+    /// Each set of loads with each management network.
+    fn beside(&self) -> Vec<(&str, Option<&str>)> {
+        let managements = self.management_names();
+        let with = |load| managements.iter().map(move |management| (load, *management));
+        self.load_names().into_iter().flat_map(with).collect()
+    }
+
+    /// The names of the management networks: none first, then by name; one without a name where the matrix names none.
+    fn management_names(&self) -> Vec<Option<&str>> {
+        let names = none_first(self.management.iter().map(|(name, table)| (name, table.is_none())));
+        match names.is_empty() {
+            true => vec![None],
+            false => names.into_iter().map(Some).collect(),
+        }
+    }
+
+    /// The names of the sets of loads: those without any load first, then by name.
+    pub fn load_names(&self) -> Vec<&str> {
+        let names = none_first(self.loads.iter().map(|(name, set)| (name, set.is_empty())));
+        match names.is_empty() {
+            true => vec![NO_LOAD],
+            false => names,
+        }
+    }
+
+    fn check_names(&self) -> Result<(), String> {
+        let loads = self.loads.keys().map(|name| ("loads", name));
+        let managements = self.management.keys().map(|name| ("management", name));
+        match loads.chain(managements).find(|(_, name)| !is_plain(name)) {
+            Some((key, name)) => Err(format!(
+                "matrix.{key}: \"{name}\" is part of the names of files: use small letters, digits and _"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// What cannot be, in words.
+    pub(super) fn check(&self, plan: &Plan) -> Result<(), String> {
+        let own = [
+            (plan.bed.is_some(), "[bed]", "networks"),
+            (!plan.loads.is_empty(), "[[load]]", "loads"),
+            (plan.management.is_some(), "[management]", "management"),
+            (plan.place != Kind::Native, "place", "places"),
+        ];
+        if let Some((_, key, of_matrix)) = own.iter().find(|(is_there, ..)| *is_there) {
+            return Err(format!("{key}: the cells have their own: write matrix.{of_matrix}"));
+        }
+        if plan.cell.is_some() || !plan.faults.is_empty() {
+            return Err("matrix: a plan with [cell] or [[fault]] is one measurement: leave [matrix] out".into());
+        }
+        if self.repetitions == 0 || self.places.is_empty() || self.isolation.is_empty() {
+            return Err("matrix: no repetition, no place or no isolation: leave the key out for its default".into());
+        }
+        twice(&self.places, |place| place.name())
+            .or_else(|| twice(&self.networks, |network| network.name()))
+            .or_else(|| twice(&self.isolation, |isolation| isolation.name()))
+            .map_or(Ok(()), |name| Err(format!("matrix: {name} is listed twice")))?;
+        self.check_names()?;
+        for (name, table) in &self.management {
+            table.check(&format!("matrix.management.{name}"))?;
+        }
+        if !plan.steps.iter().any(Step::needs_bed) && !self.networks.is_empty() {
+            return Err("matrix.networks: no step measures over them: leave the key out".into());
+        }
+        // Each network with each set of loads, as a plan of its own; places and isolation are of the machine.
+        let is_plain = |cell: &Cell| cell.place == Kind::Native && cell.isolation == self.isolation[0];
+        let mut plain = self.cells().into_iter().filter(is_plain);
+        plain.try_for_each(|cell| plan.of_cell(&cell).map(|_| ()).map_err(|error| error.to_string()))
+    }
+}
+
+/// Names, those of nothing first.
+fn none_first<'a>(names: impl Iterator<Item = (&'a String, bool)>) -> Vec<&'a str> {
+    let mut names: Vec<(&str, bool)> = names.map(|(name, is_none)| (name.as_str(), is_none)).collect();
+    names.sort_by_key(|(_, is_none)| !is_none);
+    names.into_iter().map(|(name, _)| name).collect()
+}
+
+/// What is listed twice.
+fn twice<T: PartialEq>(all: &[T], name: fn(&T) -> &'static str) -> Option<&'static str> {
+    let at = (1..all.len()).find(|at| all[..*at].contains(&all[*at]))?;
+    Some(name(&all[at]))
+}
+
+fn is_plain(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    !name.is_empty() && name.chars().all(is_plain)
+}
+
+impl Plan {
+    /// How long all of it measures, in ns: of a plan with a matrix its budget, or every cell as often as it says.
+    pub fn whole_ns(&self) -> u64 {
+        let own = self.duration_ns();
+        let of_matrix = |matrix: &MatrixTable| {
+            let all = own * u64::from(matrix.repetitions) * matrix.cells().len() as u64;
+            matrix.budget.map_or(all, |budget| budget.0)
+        };
+        self.matrix.as_ref().map_or(own, of_matrix)
+    }
+
+    /// The text of the plan that measures one cell of this plan's matrix.
+    ///
+    /// # Errors
+    /// A cell that cannot be, such as a step that cannot be measured over its network.
+    pub fn of_cell(&self, cell: &Cell) -> Result<String, PlanError> {
+        let invalid = |problem: String| PlanError::Invalid {
+            name: self.name.clone(),
+            problem,
+        };
+        let text = self.cell_text(cell).map_err(invalid)?;
+        Self::parse(&format!("{}, cell {}", self.name, cell.name()), &text)?;
+        Ok(text)
+    }
+
+    fn cell_text(&self, cell: &Cell) -> Result<String, String> {
+        let mut plan: toml::Table = toml::from_str(&self.text).map_err(|error| error.to_string())?;
+        let matrix = plan.remove("matrix");
+        let of_matrix = |key: &str, name: &str| matrix.as_ref().and_then(|matrix| matrix.get(key)?.get(name));
+        let loads = of_matrix("loads", &cell.load);
+        let management = cell.management.as_ref().and_then(|name| of_matrix("management", name));
+        // An empty one is none.
+        let management = management.filter(|table| table.as_table().is_some_and(|table| !table.is_empty()));
+        let text = |text: &str| toml::Value::String(text.to_owned());
+        plan.insert("name".into(), text(&format!("{} {}", self.name, cell.name())));
+        plan.insert("what".into(), text(&cell.words()));
+        plan.insert("place".into(), text(cell.place.name()));
+        if let Some(loads) = loads {
+            plan.insert("load".into(), loads.clone());
+        }
+        if let Some(table) = management {
+            plan.insert("management".into(), table.clone());
+        }
+        if let Some(network) = cell.network {
+            let networks = toml::Value::Array(vec![text(network.name())]);
+            plan.insert(
+                "bed".into(),
+                toml::Table::from_iter([("networks".to_owned(), networks)]).into(),
+            );
+        }
+        let own = toml::Value::try_from(cell).map_err(|error| error.to_string())?;
+        plan.insert("cell".into(), own);
+        toml::to_string(&plan).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests;

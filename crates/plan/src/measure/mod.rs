@@ -1,0 +1,338 @@
+//! What a step of a plan can measure. Each probe has a file here, and a line in [`LIST`].
+
+mod cpus;
+mod reflect;
+mod sampled_values;
+mod side_by_side;
+mod talk_listen;
+mod trip;
+
+use super::beds::{BedOfPlan, Beds};
+use super::device::{self, There};
+use super::file::Duration;
+use super::step::in_words;
+use bed::End;
+use place::Place;
+use probes::noise::NoiseConfig;
+use probes::options::text;
+use probes::subscribe::ClockRelation;
+use probes::wakeup::WakeupConfig;
+use probes::{Directions, Need, Port, Running, SenderEnd};
+use run::Stop;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use session::runner::{Launched, Side, Underway};
+use session::{Session, SessionError};
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::sync::Arc;
+use sys::packet::{PacketPort, PortOptions};
+use sys::thread::Policy;
+use toml::Value;
+use units::CpuList;
+
+pub(super) use cpus::CpuStep;
+pub(super) use reflect::ReflectStep;
+pub(super) use sampled_values::SampledValuesStep;
+pub(super) use talk_listen::TalkListenStep;
+pub(super) use trip::TripStep;
+
+/// What a step measures, as its keys say.
+pub(super) trait Measure: Any + Debug {
+    /// Its name in events and progress.
+    fn words(&self) -> &'static str;
+
+    /// First part of the names of its series.
+    fn family(&self) -> &'static str;
+
+    /// Whether its series can have a label.
+    fn takes_label(&self) -> bool {
+        true
+    }
+
+    /// Whether it measures over the test bed.
+    fn needs_bed(&self) -> bool {
+        true
+    }
+
+    /// Whether it is measured over every network of the plan in turn, or over the first alone.
+    fn compares_networks(&self) -> bool {
+        self.needs_bed()
+    }
+
+    /// Whether both ends are told to spin.
+    fn spins(&self) -> bool {
+        false
+    }
+
+    /// Which frames the NIC is to stamp, at the test set and at the device.
+    fn stamped(&self) -> [Directions; 2] {
+        [Directions::default(); 2]
+    }
+
+    /// Whether frames are traced on their way.
+    fn is_traced(&self) -> bool {
+        false
+    }
+
+    /// How many devices under test it has side by side on the bed.
+    fn devices(&self) -> usize {
+        1
+    }
+
+    /// How many series it has at least, over one network, where these CPUs are judged and a traced stream passes so many hops.
+    fn series(&self, _judged: &CpuList, _hops: u64) -> u64 {
+        2
+    }
+
+    /// Whether its threads take the whole of their CPUs at real-time priority.
+    fn occupies(&self) -> bool {
+        false
+    }
+
+    /// Which of the CPUs of a step that measures on `judged` its threads take.
+    fn takes(&self, judged: &CpuList) -> CpuList {
+        judged.iter().take(1).collect()
+    }
+
+    /// What its measuring threads need, beside the CPUs they take.
+    fn needs(&self, judged: &CpuList) -> Vec<Need>;
+
+    /// Limits that it has of itself, each as it stands in a profile, when its series have this label.
+    ///
+    /// # Errors
+    /// What it cannot be told.
+    fn limits(&self, _label: Option<&str>) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    /// Keys that contradict each other.
+    ///
+    /// # Errors
+    /// Which, and what to do.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Changes what a place is given for its end of the step, where something is known here only.
+    ///
+    /// # Errors
+    /// What cannot be in a place.
+    fn for_place(&self, _place: &StepContext<'_>, _given: &mut Given) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    /// Starts what is at the device under test: all of a step without a bed. `sender` is told when what it receives from has ended.
+    ///
+    /// # Errors
+    /// What was refused; nothing of it goes on then.
+    fn device(
+        &self,
+        place: &StepContext<'_>,
+        sender: &SenderEnd,
+        session: &mut Session,
+    ) -> Result<Running, SessionError>;
+
+    /// Starts both ends.
+    ///
+    /// # Errors
+    /// What was refused; nothing of it goes on then.
+    fn start<'a>(&self, place: &StepContext<'a>, session: &mut Session)
+    -> Result<Box<dyn Underway + 'a>, SessionError>;
+}
+
+/// What a place is given for its end of a step.
+pub(super) struct Given {
+    /// The step's keys.
+    pub(super) keys: toml::Table,
+    /// Files that keys name, by their names there.
+    pub(super) files: Vec<(String, String)>,
+}
+
+/// Where and how long a step measures.
+pub(super) struct StepContext<'a> {
+    /// The CPUs that are judged.
+    pub(super) judged: CpuList,
+    /// Those that are judged inside the guest, by its own numbers; none: the device is in no guest.
+    pub(super) inside: Option<CpuList>,
+    /// Those of all steps side by side, by the numbers of where the device is.
+    pub(super) judged_by_all: CpuList,
+    /// Those of all steps of the plan in a guest, which its audit is asked about; none: the device is in no guest.
+    pub(super) audited: CpuList,
+    /// Whether virtual CPUs share those of this machine.
+    pub(super) is_crowded: bool,
+    /// Ends that are being made ready in their places.
+    pub(super) launched: RefCell<Vec<Launched>>,
+    /// The CPUs of the test set.
+    pub(super) test_set: CpuList,
+    /// How long.
+    pub(super) duration: Duration,
+    /// Second part of the series' names.
+    pub(super) label: Option<String>,
+    /// The bed it is measured over, and all beds of the plan.
+    pub(super) bed: Option<(&'a BedOfPlan, &'a Beds)>,
+    /// Length of the run's windows.
+    pub(super) window_ns: u64,
+    /// The plan's name.
+    pub(super) plan: String,
+    /// Ends the step.
+    pub(super) stop: Stop,
+    /// Where the devices are, one after the other; none: in this process.
+    pub(super) places: Vec<Arc<dyn Place>>,
+    /// In a place: what the step is told there.
+    pub(super) there: Option<&'a There>,
+    /// As it was written.
+    pub(super) written: &'a toml::Table,
+}
+
+impl<'a> StepContext<'a> {
+    /// Opens a port at device number `number`.
+    fn device_port(&self, number: usize, options: &PortOptions) -> Result<PacketPort, SessionError> {
+        match self.there {
+            Some(there) => Ok(PacketPort::open(&there.interface, options)?),
+            None => Ok(self.way().bed.port_of_device(number, options)?),
+        }
+    }
+
+    /// Opens a port at the device, whose frames are stamped as its options say.
+    fn stamped_device_port(&self, options: &PortOptions) -> Result<Port, SessionError> {
+        Ok(match self.there {
+            Some(there) => Port::open(&there.interface, options)?,
+            None => self.way().bed.stamped_port(End::Device, options)?,
+        })
+    }
+
+    /// What series over the bed are called behind their family, where they are not named after what is sent.
+    fn label(&self) -> String {
+        self.bed
+            .map_or_else(|| "reflect".to_owned(), |(way, _)| way.label.clone())
+    }
+
+    /// How a publisher's clock relates to the device's.
+    fn clock(&self) -> ClockRelation {
+        match self.there {
+            Some(there) => there.clock(),
+            None => ClockRelation::SameHost,
+        }
+    }
+
+    /// Starts the device's end of `measure`, where the device is.
+    fn start_device(
+        &self,
+        measure: &impl Measure,
+        sender: &SenderEnd,
+        session: &mut Session,
+    ) -> Result<Side, SessionError> {
+        if self.places.is_empty() {
+            return measure.device(self, sender, session).map(Side::Here);
+        }
+        self.until_prepared()?;
+        let begun = self.launched.take().into_iter().map(Launched::begin);
+        Ok(Side::Away(begun.collect::<Result<_, _>>()?))
+    }
+
+    /// Has the devices' ends of `measure` made ready in their places, where there are any.
+    pub(super) fn launch(&self, measure: &dyn Measure, session: &Session) -> Result<(), SessionError> {
+        let mut launched = Vec::new();
+        for (number, place) in self.places.iter().take(measure.devices()).enumerate() {
+            let mut given = Given {
+                keys: self.written.clone(),
+                files: Vec::new(),
+            };
+            measure.for_place(self, &mut given)?;
+            let job = device::job(self, given, number, place.as_ref(), session)?;
+            launched.push(Launched::start(place, &job, session, &self.stop)?);
+        }
+        self.launched.replace(launched);
+        Ok(())
+    }
+
+    /// Waits until they are.
+    pub(super) fn until_prepared(&self) -> Result<(), SessionError> {
+        let mut launched = self.launched.borrow_mut();
+        Ok(launched.iter_mut().try_for_each(Launched::until_prepared)?)
+    }
+
+    /// The bed of a step that needs one: it was built before the step.
+    fn way(&self) -> &'a BedOfPlan {
+        self.bed.expect("a bed was built for a step that needs one").0
+    }
+}
+
+/// Reads the keys of a step that are its own.
+type Read = fn(toml::Table) -> Result<Box<dyn Measure>, String>;
+
+/// What a plan calls each, and how its keys are read.
+pub(super) const LIST: [(&str, Read); 6] = [
+    ("wakeup", read::<CpuStep<WakeupConfig>>),
+    ("noise", read::<CpuStep<NoiseConfig>>),
+    ("reflect", read::<ReflectStep>),
+    ("sampled-values", read::<SampledValuesStep>),
+    ("talk-listen", read::<TalkListenStep>),
+    ("trip", read::<TripStep>),
+];
+
+/// A step with an end on either side of the bed. The options of its command are keys here, beside those that only a step has.
+#[derive(Debug)]
+pub(crate) struct TwoEnds<Own, Options> {
+    /// Policy of both ends.
+    pub(crate) policy: Policy,
+    /// Keys that only the step has.
+    pub(crate) own: Own,
+    /// Keys that the command has as options.
+    pub(crate) options: Options,
+}
+
+/// Keys that only a step has, by their names.
+pub(crate) trait OwnKeys: DeserializeOwned {
+    /// Their names.
+    const NAMES: &[&str];
+}
+
+/// The key of all steps with two ends.
+#[derive(Deserialize)]
+struct BothEnds {
+    #[serde(deserialize_with = "text")]
+    policy: Policy,
+}
+
+impl OwnKeys for BothEnds {
+    const NAMES: &[&str] = &["policy"];
+}
+
+impl<'de, Own: OwnKeys, Options: DeserializeOwned> Deserialize<'de> for TwoEnds<Own, Options> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut keys = toml::Table::deserialize(deserializer)?;
+        let read = |error: toml::de::Error| serde::de::Error::custom(in_words(&error));
+        Ok(Self {
+            policy: take::<BothEnds>(&mut keys).map_err(read)?.policy,
+            own: take(&mut keys).map_err(read)?,
+            options: Value::Table(keys)
+                .try_into()
+                .map_err(|error| serde::de::Error::custom(in_options::<Own>(&error)))?,
+        })
+    }
+}
+
+/// What is wrong in the options. An unknown key could have been meant as one of the step's own.
+fn in_options<Own: OwnKeys>(error: &toml::de::Error) -> String {
+    let text = in_words(error);
+    if !text.starts_with("unknown field") {
+        return text;
+    }
+    let own = BothEnds::NAMES.iter().chain(Own::NAMES);
+    own.fold(text, |text, name| format!("{text}, `{name}`"))
+}
+
+/// Takes the keys of one kind out of all.
+fn take<Own: OwnKeys>(keys: &mut toml::Table) -> Result<Own, toml::de::Error> {
+    let own = Own::NAMES.iter().filter_map(|name| keys.remove_entry(*name));
+    Value::Table(own.collect()).try_into()
+}
+
+fn read<T: Measure + DeserializeOwned>(keys: toml::Table) -> Result<Box<dyn Measure>, String> {
+    let step: T = Value::Table(keys).try_into().map_err(|error| in_words(&error))?;
+    step.check()?;
+    Ok(Box::new(step))
+}

@@ -1,0 +1,233 @@
+//! Streams from the test set to a subscriber on the device under test, traced on their way if asked for.
+
+use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
+use crate::file::Duration;
+use crate::hops::{Hops, Wanted};
+use bed::End;
+use probes::publish::{self, PublishConfig, PublishOptions, StreamConfig, Waveform};
+use probes::subscribe::{self, SubscribeConfig};
+use probes::{Directions, Need, Probe, Running, SenderEnd, Stamps};
+use run::Stop;
+use serde::Deserialize;
+use session::runner::{Ends, Side, Underway};
+use session::{Session, SessionError};
+use std::sync::Arc;
+use streamset::StreamSpec;
+use units::CpuList;
+
+/// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
+const SPIN_AHEAD_NS: u64 = 60_000;
+
+/// Streams from the test set to a subscriber on the device under test, with the options of `publish` as keys.
+pub(crate) type SampledValuesStep = TwoEnds<Traced, PublishOptions>;
+
+/// Whether they are traced on their way.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Traced {
+    /// Time each frame from point to point inside this kernel, where that can be done.
+    #[serde(default)]
+    pub(crate) trace: bool,
+    /// Times from one point to the next above this are kept with their cause; the limit on them if none is named.
+    #[serde(default)]
+    pub(crate) trace_threshold: Option<Duration>,
+    /// Who stamps the frames, at both ends.
+    #[serde(default)]
+    stamps: Stamps,
+}
+
+impl OwnKeys for Traced {
+    const NAMES: &[&str] = &["trace", "trace_threshold", "stamps"];
+}
+
+impl Measure for SampledValuesStep {
+    fn words(&self) -> &'static str {
+        "sampled values"
+    }
+
+    fn family(&self) -> &'static str {
+        "age"
+    }
+
+    fn is_traced(&self) -> bool {
+        self.own.trace
+    }
+
+    fn stamped(&self) -> [Directions; 2] {
+        let is_by_nic = self.own.stamps == Stamps::Hardware;
+        let directions = |received, sent| Directions {
+            received: is_by_nic && received,
+            sent: is_by_nic && sent,
+        };
+        [directions(false, true), directions(true, false)]
+    }
+
+    fn takes_label(&self) -> bool {
+        false
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self.own.trace_threshold {
+            Some(_) if !self.own.trace => Err("trace_threshold: nothing is traced: add trace = true".into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Spacing and arrival of each stream and its hops, the publisher's lateness, and delivery.
+    fn series(&self, _: &CpuList, hops: u64) -> u64 {
+        let hops = if self.own.trace { hops } else { 0 };
+        self.options.specs(1).len() as u64 * (2 + hops) + 2
+    }
+
+    fn needs(&self, _: &CpuList) -> Vec<Need> {
+        vec![Need::Policy(self.policy)]
+    }
+
+    fn for_place(&self, place: &StepContext<'_>, given: &mut Given) -> Result<(), SessionError> {
+        given.keys.insert("sv_id".to_owned(), self.sv_id(place).into());
+        // Frames are traced here.
+        given.keys.remove("trace");
+        given.keys.remove("trace_threshold");
+        Ok(())
+    }
+
+    fn device(
+        &self,
+        place: &StepContext<'_>,
+        sender: &SenderEnd,
+        session: &mut Session,
+    ) -> Result<Running, SessionError> {
+        let subscriber = SubscribeConfig {
+            stamps: self.own.stamps.received(),
+            cpu: place.judged.first(),
+            sender: sender.clone(),
+            clock: place.clock(),
+            ..subscriber(&self.publisher(place))
+        };
+        let device = place.stamped_device_port(&subscriber.stamps.asked_of(subscribe::port_options()))?;
+        Ok(subscriber.start(device, &mut session.recorder, &place.stop)?.running)
+    }
+
+    fn start<'a>(
+        &self,
+        place: &StepContext<'a>,
+        session: &mut Session,
+    ) -> Result<Box<dyn Underway + 'a>, SessionError> {
+        let way = place.way();
+        let publisher = self.publisher(place);
+        let wanted = self.own.trace.then(|| Wanted {
+            bed: &way.bed,
+            network: way.network(),
+            streams: publisher
+                .streams
+                .iter()
+                .map(|stream| stream.spec.sv_id.clone())
+                .collect(),
+            threshold_ns: self.own.trace_threshold.map(|ns| ns.0),
+            window_ns: place.window_ns,
+        });
+        let hops = wanted.map(|wanted| Hops::start(wanted, &mut session.recorder, &place.stop));
+        let sender = hops.as_ref().map(Hops::sender).unwrap_or_default();
+        match self.ends(&publisher, place, sender, session) {
+            Ok(ends) => Ok(Box::new(Streams {
+                ends,
+                hops,
+                stop: place.stop.clone(),
+            })),
+            Err(error) => {
+                finish(hops, &place.stop, session);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl SampledValuesStep {
+    /// What the test set is told. Over one of several networks its streams are called after that network.
+    fn publisher(&self, place: &StepContext<'_>) -> PublishConfig {
+        let mut options = self.options.clone();
+        options.sv_id = self.sv_id(place);
+        // A thread that forwards has the same CPUs: it would not run meanwhile.
+        let is_forwarded = place.bed.is_some_and(|(way, _)| way.in_user_space());
+        PublishConfig {
+            streams: alike(options.specs(1)),
+            duration_ns: Some(place.duration.0),
+            policy: self.policy,
+            cpu: place.test_set.first(),
+            stamps: self.own.stamps,
+            spin_ahead_ns: if is_forwarded { 0 } else { SPIN_AHEAD_NS },
+            ..PublishConfig::default()
+        }
+    }
+
+    /// The svID of the first stream. Over one of several networks they are called after that network.
+    fn sv_id(&self, place: &StepContext<'_>) -> String {
+        match place.bed.and_then(|(way, _)| way.network()) {
+            Some(_) => format!("{}-{}", place.label(), self.options.sv_id),
+            None => self.options.sv_id.clone(),
+        }
+    }
+
+    fn ends(
+        &self,
+        publisher: &PublishConfig,
+        place: &StepContext<'_>,
+        sender: SenderEnd,
+        session: &mut Session,
+    ) -> Result<Ends, SessionError> {
+        let options = publisher.stamps.asked_of(publish::port_options());
+        let test_set = place.way().bed.stamped_port(End::TestSet, &options)?;
+        let far = place.start_device(self, &sender, session)?;
+        let near = publisher.start(test_set, &mut session.recorder, &place.stop);
+        let near = near.map(Side::Here).map_err(SessionError::from);
+        Ends::of(near, far, &place.stop, sender, session)
+    }
+}
+
+/// Streams of one rate, which all carry the same.
+fn alike(specs: Vec<StreamSpec>) -> Vec<StreamConfig> {
+    let rate = specs.first().map_or(0, |spec| spec.rate);
+    let waveform = Arc::new(Waveform::new(rate));
+    let stream = |spec| StreamConfig {
+        spec,
+        waveform: Arc::clone(&waveform),
+        ahead: 0,
+    };
+    specs.into_iter().map(stream).collect()
+}
+
+/// What the device under test is told about the streams that `publisher` sends.
+fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
+    SubscribeConfig {
+        rate: publisher.streams.first().map(|stream| stream.spec.rate),
+        max_streams: u16::try_from(publisher.streams.len()).unwrap_or(u16::MAX),
+        policy: publisher.policy,
+        ..SubscribeConfig::default()
+    }
+}
+
+/// Streams under way.
+struct Streams<'a> {
+    ends: Ends,
+    hops: Option<Hops<'a>>,
+    stop: Stop,
+}
+
+impl Underway for Streams<'_> {
+    fn is_finished(&self) -> bool {
+        self.ends.is_finished()
+    }
+
+    fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
+        let outcome = Box::new(self.ends).end(session);
+        finish(self.hops, &self.stop, session);
+        outcome
+    }
+}
+
+/// Ends the tracing after everything else.
+fn finish(hops: Option<Hops<'_>>, stop: &Stop, session: &Session) {
+    stop.request();
+    if let Some(hops) = hops {
+        hops.finish(&session.recorder);
+    }
+}

@@ -1,0 +1,228 @@
+//! Faults from the test set to one relay or several on the device side, whose trips come back.
+
+use super::side_by_side::{Relays, RelaysKey};
+use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
+use crate::beds::BedOfPlan;
+use ::relay::Config;
+use ::relay::config::Cpus;
+use bed::End;
+use model::EventKind;
+use probes::publish;
+use probes::relay::{Found, RelayConfig, port_options, start_together};
+use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options, limits};
+use probes::{Need, Probe, ProbeError, Receive, Running, SenderEnd};
+use serde::Deserialize;
+use session::runner::{Ends, Side, Underway};
+use session::{Session, SessionError};
+use streamset::StreamSpec;
+use units::CpuList;
+
+/// Faults from the test set to relays on the device side, with the options of `trip` as keys.
+pub(crate) type TripStep = TwoEnds<UnderTest, TripOptions>;
+
+/// The relays.
+#[derive(Debug, Deserialize)]
+pub(crate) struct UnderTest {
+    /// One of the program or a file; or several, side by side.
+    relay: RelaysKey,
+    /// Whether each of their tasks has a thread, also where a file has one for all.
+    #[serde(default)]
+    apart: bool,
+}
+
+impl UnderTest {
+    /// Where the tasks of each relay run, on devices of which these CPUs are judged: on CPUs of their own while there are enough.
+    fn cpus(&self, judged: &CpuList) -> Vec<Cpus> {
+        let judged: Vec<u32> = judged.iter().collect();
+        let mut next = judged.into_iter().cycle();
+        let of_relay = |found: &Found| Cpus::next_of(&mut next, self.apart || found.config.cpus.are_apart());
+        self.relay.0.iter().map(of_relay).collect()
+    }
+}
+
+impl OwnKeys for UnderTest {
+    const NAMES: &[&str] = &["relay", "apart"];
+}
+
+impl Measure for TripStep {
+    fn words(&self) -> &'static str {
+        "trip"
+    }
+
+    fn family(&self) -> &'static str {
+        "trip"
+    }
+
+    fn compares_networks(&self) -> bool {
+        false
+    }
+
+    fn devices(&self) -> usize {
+        self.own.relay.0.len()
+    }
+
+    /// As many as its relays have threads.
+    fn takes(&self, judged: &CpuList) -> CpuList {
+        let taken = self.own.cpus(judged).into_iter().map(Cpus::all);
+        taken.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
+    }
+
+    /// Of each relay: spacing, arrival and use of each stream, its task, and the stages of that.
+    fn series(&self, _: &CpuList, _: u64) -> u64 {
+        let streams = u64::from(self.options.streams);
+        self.devices() as u64 * (3 * streams + 6)
+    }
+
+    fn needs(&self, _: &CpuList) -> Vec<Need> {
+        vec![Need::Policy(self.policy)]
+    }
+
+    fn limits(&self, label: Option<&str>) -> Result<Vec<String>, String> {
+        let relays = self.own.relay.side_by_side(label)?;
+        self.test(&relays).map(|test| limits(&test))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let relays = self.own.relay.side_by_side(None)?;
+        let test = self.test(&relays)?;
+        relays.all.iter().try_for_each(|relay| is_sent_to(relay, &test))
+    }
+
+    /// Files of relays go with it.
+    fn for_place(&self, _: &StepContext<'_>, given: &mut Given) -> Result<(), SessionError> {
+        let names = match given.keys.get_mut("relay") {
+            Some(toml::Value::Array(names)) => names.iter_mut().collect(),
+            Some(name) => vec![name],
+            None => Vec::new(),
+        };
+        for (number, name) in names.into_iter().enumerate() {
+            let path = name.as_str().unwrap_or_default();
+            // One of the program has no file.
+            if let Ok(text) = std::fs::read_to_string(path) {
+                let there = format!("relay{number}.toml");
+                given.files.push((there.clone(), text));
+                *name = there.into();
+            }
+        }
+        Ok(())
+    }
+
+    /// All relays of this process; in a place the one that is there.
+    fn device(&self, place: &StepContext<'_>, _: &SenderEnd, session: &mut Session) -> Result<Running, SessionError> {
+        let (relays, _) = self.ends(place).map_err(ProbeError::Usage)?;
+        for text in relays.iter().flat_map(shared_cpus) {
+            session.recorder.events().write(EventKind::Note, text);
+        }
+        let device = |(number, relay): (usize, RelayConfig)| {
+            let port = place.device_port(number, &port_options(&relay.relay))?;
+            Ok::<_, SessionError>((relay, port.into()))
+        };
+        let is_here = |number: usize| place.there.is_none_or(|there| there.device == number);
+        let relays = relays.into_iter().enumerate().filter(|(number, _)| is_here(*number));
+        let at_devices = relays.map(device).collect::<Result<_, _>>()?;
+        Ok(start_together(at_devices, &mut session.recorder, &place.stop)?)
+    }
+
+    fn start<'a>(
+        &self,
+        place: &StepContext<'a>,
+        session: &mut Session,
+    ) -> Result<Box<dyn Underway + 'a>, SessionError> {
+        let (_, test) = self.ends(place).map_err(ProbeError::Usage)?;
+        let ports = ports(place.way())?;
+        let sender = SenderEnd::default();
+        let far = place.start_device(self, &sender, session)?;
+        let near = test.start(ports, &mut session.recorder, &place.stop);
+        let near = near.map(Side::Here).map_err(SessionError::from);
+        Ok(Box::new(Ends::of(near, far, &place.stop, sender, session)?))
+    }
+}
+
+fn ports(way: &BedOfPlan) -> Result<Ports, SessionError> {
+    Ok(Ports {
+        stream: way.bed.port(End::TestSet, &publish::port_options())?.into(),
+        goose: way.bed.port(End::TestSet, &goose_port_options())?.into(),
+    })
+}
+
+/// Whether the test set sends what a relay waits for.
+fn is_sent_to(relay: &Config, test: &TripConfig) -> Result<(), String> {
+    let sent: Vec<&StreamSpec> = std::iter::once(&test.stream).chain(&test.others).collect();
+    let is_sent = |spec: &StreamSpec| {
+        let same = |other: &&StreamSpec| (&other.sv_id, other.rate) == (&spec.sv_id, spec.rate);
+        sent.iter().any(same)
+    };
+    match relay.streams.iter().find(|stream| !is_sent(&stream.spec)) {
+        Some(stream) => Err(format!(
+            "the relay {} waits for {} with {} samples a second, which the test set does not send: it sends {} \
+             streams from {} on with {} (streams, sv_id, profile)",
+            relay.name,
+            stream.spec.sv_id,
+            stream.spec.rate,
+            sent.len(),
+            test.stream.sv_id,
+            test.stream.rate
+        )),
+        None => Ok(()),
+    }
+}
+
+/// That a relay shares CPUs, in words for each of them.
+fn shared_cpus(relay: &RelayConfig) -> Vec<String> {
+    let shared = |cpu: u32| {
+        let others = relay.sharing(cpu);
+        (!others.is_empty()).then(|| {
+            let (name, others) = (&relay.relay.name, others.join(", "));
+            format!("{name} shares cpu {cpu} with {others}: the task of one waits for that of the other")
+        })
+    };
+    relay.relay.cpus.all().iter().filter_map(shared).collect()
+}
+
+impl TripStep {
+    /// What the test set is told, beside where and how long. As many shots as there is time for, if their number is not said.
+    fn test(&self, relays: &Relays) -> Result<TripConfig, String> {
+        let test = self.options.config().map_err(|error| error.to_string())?;
+        Ok(TripConfig {
+            shots: self.options.shots.unwrap_or(u32::MAX),
+            relays: relays.under_test(&test.relays[0])?,
+            ..test
+        })
+    }
+
+    /// What both ends are told. The streams are called after the step, since others of the plan may have the same svIDs.
+    fn ends(&self, place: &StepContext<'_>) -> Result<(Vec<RelayConfig>, TripConfig), String> {
+        let relays = self.own.relay.side_by_side(place.label.as_deref())?;
+        let mut test = TripConfig {
+            duration_ns: Some(place.duration.0),
+            receive: Receive::Block,
+            policy: self.policy,
+            cpu: place.test_set.first(),
+            goose_cpu: place.test_set.first(),
+            ..self.test(&relays)?
+        };
+        let sent = std::iter::once(&mut test.stream).chain(&mut test.others);
+        sent.for_each(|spec| spec.sv_id = relays.on_the_wire(&spec.sv_id));
+        let mut configs = relays.configs(self.policy, &self.own.cpus(&place.judged));
+        configs.iter_mut().for_each(|config| config.clock = place.clock());
+        Ok((configs, test))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Measure, TripStep};
+
+    #[test]
+    fn relays_and_tasks_apart_take_a_cpu_each() {
+        let takes = |relays: &str, keys: &str| {
+            let text = format!("policy = \"other\"\nrelay = {relays}\nscenario = [\"overcurrent\"]\n{keys}");
+            let step: TripStep = toml::from_str(&text).expect("a step");
+            let judged = "1-7".parse().expect("a list");
+            step.takes(&judged).to_string()
+        };
+        let (one, two) = ("\"bays1\"", "[\"bays1\", \"bays1\"]");
+        assert_eq!([takes(one, ""), takes(one, "apart = true")], ["1", "1-3"]);
+        assert_eq!([takes(two, ""), takes(two, "apart = true")], ["1-2", "1-6"]);
+    }
+}

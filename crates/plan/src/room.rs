@@ -1,0 +1,46 @@
+//! What a plan will write.
+
+use super::file::{Plan, PlanError};
+use super::roles::Roles;
+use host::CpuFacts;
+use session::room::Need;
+
+/// Hops of a traced stream over the bridge that a plan without networks of its own has; over any other there is one at least.
+const OVER_A_BRIDGE: u64 = 5;
+
+impl Plan {
+    /// What its run file will need, in windows of this length, with histograms in at most `budget` octets.
+    ///
+    /// # Errors
+    /// A CPU that is named and cannot be used.
+    pub fn room(&self, facts: &CpuFacts, roles: &Roles, window_ns: u64, budget: u64) -> Result<Need, PlanError> {
+        let hops = if self.bed.is_none() { OVER_A_BRIDGE } else { 1 };
+        let of_step = |step| {
+            let judged = self.judges(step, facts, roles)?;
+            let lasts_ns = self.lasts_ns(std::slice::from_ref(step));
+            Ok(Need::of(step.measure.series(&judged, hops), lasts_ns, window_ns))
+        };
+        let all = self.steps.iter().map(of_step).collect::<Result<Vec<_>, PlanError>>()?;
+        let need = all.into_iter().fold(Need::default(), Need::and);
+        Ok(Need { budget, ..need })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Plan;
+    use crate::{Named, live_facts};
+
+    #[test]
+    fn a_week_of_the_plan_substation_needs_several_hundred_megabytes() {
+        let hours_33 = 33 * 3_600_000_000_000;
+        let plan = Plan::load("substation").expect("inside").lasting(hours_33);
+        let facts = live_facts().expect("the CPUs");
+        let roles = plan.roles(&facts, &Named::default()).expect("roles");
+        let need = plan.room(&facts, &roles, plan.window.0, 32 << 20).expect("CPUs");
+        // 142 series of streams, 66 of the relay, the round trip's two, and one or more of wake-ups and noise.
+        assert!((212..300).contains(&need.series), "{need:?}");
+        assert_eq!(need.windows, need.series * 5_940);
+        assert!((100 << 20..250 << 20).contains(&need.expected()), "{}", need.expected());
+    }
+}

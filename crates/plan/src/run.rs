@@ -1,0 +1,281 @@
+//! Running a plan.
+
+use super::beds::{BedOfPlan, Beds};
+use super::file::{Plan, PlanError};
+use super::measure::StepContext;
+use super::roles::Roles;
+use super::step::{Load as PlanLoad, Step};
+use bed::kthreads::KernelThreads;
+use bed::load::LoadSpec;
+use bed::loads::Loads;
+use bed::{Bed, End};
+use host::CpuFacts;
+use model::EventKind;
+use place::{Place, PlaceSpec, up};
+use run::{Events, Stop};
+use session::SessionError;
+use session::runner::{Position, Runner, Underway};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Instant;
+use units::Monotonic;
+
+/// What a plan is run with.
+pub struct PlanRun<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Who runs where.
+    pub roles: Roles,
+    /// What is known of the CPUs, for those that steps and loads name.
+    pub cpus: CpuFacts,
+    /// Ports of this machine that are measured beside the plan's networks.
+    pub ports: Option<Bed>,
+    /// Where the devices under test are to be.
+    pub place: PlaceSpec,
+}
+
+/// Builds what the steps need, starts the loads, and runs every step until its end or until the session is told to stop.
+///
+/// # Errors
+/// What could not be built, started or measured. The bed and the loads are gone in any case.
+pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError> {
+    let beds = match work.plan.steps.iter().any(Step::needs_bed) {
+        true => {
+            runner.show.show(runner.session, "building the test bed", None);
+            Some(Beds::build(
+                work.plan,
+                work.ports.take(),
+                &work.place,
+                &runner.session.recorder,
+            )?)
+        }
+        false => None,
+    };
+    let alone = match &beds {
+        Some(_) => Vec::new(),
+        None => up(&work.place, (None, None), 1, &runner.session.recorder)?,
+    };
+    let events = runner.session.recorder.events();
+    // Beside those that the command line asked for.
+    let of_plan = [
+        work.specs(&work.plan.loads, beds.as_ref())?,
+        work.management(beds.as_ref())?,
+    ]
+    .concat();
+    runner.loads.join(Loads::start(of_plan, &events)?);
+    let judged = work.plan.all_judged(&work.cpus, &work.roles)?;
+    let before = KernelThreads::look();
+    let mut steps = Steps { runner, work, alone };
+    let outcome = steps.run(beds.as_ref());
+    let facts = KernelThreads::look().since(&before, &judged);
+    steps.runner.session.recorder.add_facts(facts);
+    // Before the bed goes, over which some of them send.
+    steps.runner.loads.stop(&events);
+    outcome
+}
+
+impl PlanRun<'_> {
+    /// The loads of a plan or a step, each on its CPUs; commands at an end of a bed are there, at each device one.
+    fn specs<'b>(
+        &self,
+        loads: impl IntoIterator<Item = &'b PlanLoad>,
+        beds: Option<&Beds>,
+    ) -> Result<Vec<LoadSpec>, PlanError> {
+        let mut specs = Vec::new();
+        for load in loads {
+            let resolve = |cpus| self.plan.resolve(cpus, &self.cpus, &self.roles);
+            let cpus = load.cpus.as_ref().map(resolve).transpose()?;
+            let cpus = cpus.unwrap_or_else(|| self.roles.housekeeping.clone());
+            let seats = match beds.filter(|_| load.kind.is_command()) {
+                Some(beds) if load.at_test_set => beds.first().bed.seats(End::TestSet),
+                Some(beds) if load.there => beds.first().bed.seats(End::Device),
+                _ => Vec::new(),
+            };
+            let kinds = match seats.is_empty() {
+                true => vec![load.kind.clone()],
+                false => seats.into_iter().map(|seat| load.kind.at(seat)).collect(),
+            };
+            specs.extend(kinds.into_iter().map(|kind| LoadSpec {
+                kind,
+                cpus: cpus.clone(),
+            }));
+        }
+        Ok(specs)
+    }
+
+    /// The traffic on the management network, where the plan has one.
+    fn management(&self, beds: Option<&Beds>) -> Result<Vec<LoadSpec>, PlanError> {
+        let network = beds.and_then(|beds| beds.first().management.as_ref());
+        let specs = network.map(|network| self.plan.management_loads(network, &self.cpus, &self.roles));
+        specs.unwrap_or_else(|| Ok(Vec::new()))
+    }
+}
+
+/// The steps of a plan under way.
+struct Steps<'a, 'b> {
+    runner: Runner<'a>,
+    work: PlanRun<'b>,
+    /// The place of the device of a plan without a bed; none: in this process.
+    alone: Vec<Arc<dyn Place>>,
+}
+
+impl Steps<'_, '_> {
+    fn run(&mut self, beds: Option<&Beds>) -> Result<(), SessionError> {
+        let events = self.runner.session.recorder.events();
+        let plan = self.work.plan;
+        let of = plan.groups().count();
+        for (at, group) in plan.groups().enumerate() {
+            if self.runner.session.stop.requested() {
+                break;
+            }
+            self.runner.position = Some(Position {
+                step: at + 1,
+                of,
+                left_ns: plan.groups().skip(at).map(|group| plan.lasts_ns(group)).sum(),
+                since: Instant::now(),
+            });
+            self.runner.session.hold_idle(!group[0].common.idle.is_system());
+            let is_native = matches!(self.work.place, PlaceSpec::Native);
+            let own = group.iter().flat_map(|step| &step.common.loads);
+            let own = own.filter(|load| is_native || !load.there);
+            let mut own = Loads::start(self.work.specs(own, beds)?, &events)?;
+            let settings = self.settings(group, &own)?;
+            self.runner.session.recorder.set_settings(settings.clone());
+            let say = |kind: EventKind| group.iter().for_each(|step| events.write(kind, step.name()));
+            say(EventKind::StepStarted);
+            let began = sys::clock::monotonic();
+            let outcome = self.group(group, beds, &settings);
+            if let Some(beds) = beds.filter(|_| group.iter().any(Step::needs_bed)) {
+                say_of_wire(beds, began, &events);
+            }
+            say(EventKind::StepStopped);
+            own.stop(&events);
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// What runs beside what these steps measure, as settings of their series: loads, and the steps beside each other.
+    fn settings(&self, group: &[Step], own: &Loads) -> Result<Vec<(String, String)>, SessionError> {
+        let loads = [self.runner.loads.describe(), own.describe()].concat();
+        let mut settings = vec![bed::loads::setting(&loads)];
+        if group.len() > 1 {
+            let one = |step: &Step| {
+                let seat = self.work.plan.seat(step, &self.work.cpus, &self.work.roles)?;
+                Ok(format!("{} on {seat}", step.name()))
+            };
+            let all = group.iter().map(one).collect::<Result<Vec<String>, PlanError>>()?;
+            settings.push(("side by side".to_owned(), all.join(", ")));
+        }
+        Ok(settings)
+    }
+
+    fn group(
+        &mut self,
+        group: &[Step],
+        beds: Option<&Beds>,
+        settings: &[(String, String)],
+    ) -> Result<(), SessionError> {
+        match (group, beds) {
+            ([step], Some(beds)) if step.measure.compares_networks() => self.in_rounds(step, beds, settings),
+            _ => {
+                let doing: Vec<&str> = group.iter().map(Step::name).collect();
+                let bed = beds.map(|beds| (beds.first(), beds));
+                let steps = group.iter().map(|step| (step, bed)).collect();
+                self.side_by_side(&doing.join(", "), steps)
+            }
+        }
+    }
+
+    /// The step over every network, in rounds.
+    fn in_rounds(&mut self, step: &Step, beds: &Beds, settings: &[(String, String)]) -> Result<(), SessionError> {
+        for way in beds.in_rounds() {
+            if self.runner.session.stop.requested() {
+                break;
+            }
+            let settings = [&way.settings(), settings].concat();
+            self.runner.session.recorder.set_settings(settings);
+            self.side_by_side(&way.doing(step.name()), vec![(step, Some((way, beds)))])?;
+        }
+        Ok(())
+    }
+
+    /// Starts all of them, and waits until all have ended. Where they begin in places, which takes long, all are made ready first.
+    fn side_by_side<'b>(
+        &mut self,
+        doing: &str,
+        steps: Vec<(&'b Step, Option<(&'b BedOfPlan, &'b Beds)>)>,
+    ) -> Result<(), SessionError> {
+        let mut stops: Vec<Stop> = Vec::new();
+        let mut all: Vec<Box<dyn Underway + 'b>> = Vec::new();
+        let mut refused = Ok(());
+        let group: Vec<&Step> = steps.iter().map(|(step, _)| *step).collect();
+        let mut contexts = Vec::new();
+        for (step, bed) in steps {
+            let stop = self.runner.session.stop.of_step();
+            let context = self.place(step, &group, bed, &stop)?;
+            context.launch(step.measure.as_ref(), self.runner.session)?;
+            stops.push(stop);
+            contexts.push((step, context));
+        }
+        for (_, context) in &contexts {
+            context.until_prepared()?;
+        }
+        for (step, context) in &contexts {
+            self.runner.session.recorder.begin_step();
+            match step.measure.start(context, self.runner.session) {
+                Ok(one) => all.push(one),
+                Err(error) => {
+                    refused = Err(error);
+                    // Those that run have nothing to be measured beside.
+                    stops.iter().for_each(Stop::request);
+                    break;
+                }
+            }
+        }
+        let outcome = self.runner.attend(doing, all);
+        // What comes next has the room of their rings, which are given back when they have been read to their end.
+        self.runner.session.recorder.settle();
+        refused.and(outcome)
+    }
+
+    fn place<'b>(
+        &self,
+        step: &'b Step,
+        group: &[&Step],
+        bed: Option<(&'b BedOfPlan, &'b Beds)>,
+        stop: &Stop,
+    ) -> Result<StepContext<'b>, SessionError> {
+        let work = &self.work;
+        let [judged, test_set] = work.plan.cpus_of(step, &work.cpus, &work.roles)?;
+        let is_crowded = matches!(&work.place, PlaceSpec::Guest(spec) if spec.host_cpus.is_none());
+        Ok(StepContext {
+            judged,
+            inside: work.plan.inside(step)?,
+            judged_by_all: work.plan.judged_by_all(group, &work.cpus, &work.roles)?,
+            audited: work.plan.all_inside()?,
+            is_crowded,
+            launched: RefCell::default(),
+            test_set,
+            duration: step.common.duration,
+            label: step.common.label.clone(),
+            bed,
+            window_ns: self.runner.session.window_ns(),
+            plan: work.plan.name.clone(),
+            stop: stop.clone(),
+            places: bed.map_or(&self.alone, |(way, _)| &way.places).clone(),
+            there: None,
+            written: &step.written,
+        })
+    }
+}
+
+/// Tells the faults that the wire of a plan made in a step that began then, and whether it still makes them.
+fn say_of_wire(beds: &Beds, began: Monotonic, events: &Events) {
+    for text in beds.faults_done() {
+        events.write(EventKind::Note, text);
+    }
+    if let Some(text) = beds.broken_wire() {
+        events.write_since(began, EventKind::Incomplete, text);
+    }
+}

@@ -1,0 +1,252 @@
+//! The steps of a plan, and the loads beside them.
+
+use super::file::{Cpus, Duration};
+use super::measure::{LIST, Measure};
+use bed::load::{LoadKind, kind_from};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A load that runs beside a step, or beside all of them: `kind`, its keys as on the command line, `cpus`, and `there`. The kind
+/// `command` has `line` and `at`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "BTreeMap<String, toml::Value>")]
+pub struct Load {
+    /// What it does.
+    pub kind: LoadKind,
+    /// Where; the housekeeping CPUs if none are named.
+    pub cpus: Option<Cpus>,
+    /// Whether it runs where the device under test is.
+    pub there: bool,
+    /// Whether it is a command at the test set's end of the bed.
+    pub at_test_set: bool,
+}
+
+impl TryFrom<BTreeMap<String, toml::Value>> for Load {
+    type Error = String;
+
+    fn try_from(table: BTreeMap<String, toml::Value>) -> Result<Self, String> {
+        let mut values: BTreeMap<String, String> = table.into_iter().map(|(key, value)| (key, plain(&value))).collect();
+        let kind = values.remove("kind").ok_or("a load has no kind")?;
+        let cpus = values.remove("cpus").map(Cpus::try_from).transpose()?;
+        let there = match values.remove("there").as_deref() {
+            None | Some("false") => false,
+            Some("true") => true,
+            Some(other) => return Err(format!("there = {other}: use true or false")),
+        };
+        let at_test_set = match values.remove("at").as_deref() {
+            None => false,
+            Some(_) if kind != "command" => {
+                return Err(format!("a {kind} load has no \"at\": it is a key of commands"));
+            }
+            Some("test-set") => true,
+            Some(other) => {
+                return Err(format!(
+                    "at = {other}: use \"test-set\", or there = true for the device"
+                ));
+            }
+        };
+        let kind = match (kind.as_str(), values.remove("line"), values.keys().next()) {
+            ("command", Some(line), None) => LoadKind::Command { line, namespace: None },
+            ("command", ..) => {
+                return Err("a command load has the keys line = \"PROGRAM ARGUMENTS\", at and there".into());
+            }
+            (_, Some(_), _) => return Err(format!("a {kind} load has no \"line\"")),
+            (kind, None, _) => kind_from(kind, &values).map_err(|error| error.to_string())?,
+        };
+        match (there, at_test_set) {
+            (true, true) => Err("at and there: a command runs at one end".into()),
+            (false, false) if kind.asks_for_interface() => {
+                Err("line: {interface} is that of an end of the bed: add at = \"test-set\", or there = true".into())
+            }
+            _ => Ok(Self {
+                kind,
+                cpus,
+                there,
+                at_test_set,
+            }),
+        }
+    }
+}
+
+impl Load {
+    /// What it cannot be in a plan that measures over these networks, if any; in words.
+    pub(super) fn check(&self, has_bed: bool, networks: usize) -> Result<(), String> {
+        let is_at_an_end = self.at_test_set || self.kind.asks_for_interface();
+        match is_at_an_end {
+            true if !has_bed => Err("line: no step measures over the test bed, at whose end it is to run".into()),
+            true if networks > 1 => {
+                Err("line: a command at an end of the bed takes one network: leave one in bed.networks".into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A value as it would be written on the command line.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What becomes of idle states during a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Idle {
+    /// `/dev/cpu_dma_latency` is held at 0.
+    Held,
+    /// As the system has them, and so as they are in service.
+    #[default]
+    System,
+}
+
+impl Idle {
+    /// Whether they are left as the system has them.
+    pub fn is_system(self) -> bool {
+        self == Self::System
+    }
+}
+
+/// Keys that every step has.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Common {
+    /// How long.
+    pub duration: Duration,
+    /// The CPUs that are judged; the plan's measured ones if none are named.
+    #[serde(default)]
+    pub cpus: Option<Cpus>,
+    /// The CPUs of the test set; the plan's housekeeping ones if none are named.
+    #[serde(default)]
+    pub test_set: Option<Cpus>,
+    /// Second part of the series' names.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// What becomes of idle states.
+    #[serde(default)]
+    pub idle: Idle,
+    /// What runs beside this step only.
+    #[serde(default, rename = "load")]
+    pub loads: Vec<Load>,
+    /// Whether it runs side by side with the step before it.
+    #[serde(default)]
+    pub beside_previous: bool,
+}
+
+/// Their names in a plan.
+const COMMON: [&str; 7] = [
+    "duration",
+    "cpus",
+    "test_set",
+    "label",
+    "idle",
+    "load",
+    "beside_previous",
+];
+
+/// One measurement of a plan.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "toml::Table")]
+pub struct Step {
+    /// Where, how long, beside what.
+    pub common: Common,
+    /// What it measures.
+    pub(super) measure: Rc<dyn Measure>,
+    /// As it was written, for a place that has to do a part of it.
+    pub(super) written: toml::Table,
+}
+
+/// What is wrong in a table, with its key: the line is known to who reads the whole plan.
+pub(super) fn in_words(error: &toml::de::Error) -> String {
+    error.to_string().trim_end().replace('\n', " ")
+}
+
+impl TryFrom<toml::Table> for Step {
+    type Error = String;
+
+    fn try_from(mut own: toml::Table) -> Result<Self, String> {
+        let written = own.clone();
+        let probe = own.remove("probe").ok_or("missing field `probe`")?;
+        let known = LIST.iter().find(|(name, _)| probe.as_str() == Some(name));
+        let Some((_, read)) = known else {
+            let names: Vec<String> = LIST.iter().map(|(name, _)| format!("`{name}`")).collect();
+            return Err(format!(
+                "probe = {probe}: no such probe, use one of {}",
+                names.join(", ")
+            ));
+        };
+        let common: toml::Table = COMMON
+            .into_iter()
+            .filter_map(|key| own.remove(key).map(|value| (key.to_owned(), value)))
+            .collect();
+        let common: Common = toml::Value::Table(common)
+            .try_into()
+            .map_err(|error| in_words(&error))?;
+        let step = Self {
+            common,
+            measure: Rc::from(read(own)?),
+            written,
+        };
+        step.check()?;
+        Ok(step)
+    }
+}
+
+impl Step {
+    /// Keys of every step that this one has no use for.
+    fn check(&self) -> Result<(), String> {
+        if self.common.label.is_some() && !self.measure.takes_label() {
+            return Err(format!(
+                "unknown field `label`: the series of a step \"{}\" are named after its network or its streams",
+                self.name()
+            ));
+        }
+        if self.common.test_set.is_some() && !self.needs_bed() {
+            return Err(format!("test_set: a step \"{}\" has no test set", self.name()));
+        }
+        Ok(())
+    }
+
+    /// Holds idle states off, whatever it says, and in a place that does a part of it.
+    pub(super) fn hold_idle(&mut self) {
+        self.common.idle = Idle::Held;
+        self.written.insert("idle".to_owned(), "held".into());
+    }
+
+    /// The step's name in events and progress.
+    pub fn name(&self) -> &'static str {
+        self.measure.words()
+    }
+
+    /// What its series' names begin with.
+    pub(super) fn series(&self) -> String {
+        let family = self.measure.family();
+        match &self.common.label {
+            Some(label) => format!("{family}/{label}"),
+            None => family.to_owned(),
+        }
+    }
+
+    /// Whether it needs the test bed of network namespaces.
+    pub fn needs_bed(&self) -> bool {
+        self.measure.needs_bed()
+    }
+
+    /// How many devices under test it has side by side.
+    pub(super) fn devices(&self) -> usize {
+        self.measure.devices()
+    }
+
+    /// Whether both of its ends are told to spin.
+    pub(super) fn spins(&self) -> bool {
+        self.measure.spins()
+    }
+
+    /// What it measures, if it is that.
+    #[cfg(test)]
+    pub(super) fn measures<T: Measure>(&self) -> Option<&T> {
+        let measure: &dyn std::any::Any = self.measure.as_ref();
+        measure.downcast_ref()
+    }
+}

@@ -1,0 +1,274 @@
+//! The end of a step that is in a place: started, told what it has to know, and its run taken into the run here.
+
+use crate::session::{Session, SessionError};
+use place::line::{Asked, FromPlace, ToPlace, Told, read, written};
+use place::{Away, Job, Place, PlaceError};
+use run::{Adopted, Explain, Shared, Stop};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use units::Monotonic;
+
+/// How long a place may take to get ready: an emulated guest takes some ten seconds, and some hundred beside other work.
+const READY_PATIENCE: Duration = Duration::from_secs(300);
+
+/// How long what a place's clock was ahead is taken for what it is.
+const CLOCK_AGE: Duration = Duration::from_secs(10);
+
+/// One end of a step under way in a place.
+pub struct AwayEnd {
+    place: Arc<dyn Place>,
+    away: Arc<Mutex<Box<dyn Away>>>,
+    stop: Stop,
+    /// What answers it, from its beginning on.
+    answers: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// An end that is being made ready: it measures when it is told to begin.
+pub struct Launched {
+    end: AwayEnd,
+    answering: Answering,
+    lines: Receiver<String>,
+    is_prepared: bool,
+}
+
+impl Launched {
+    /// Starts the job, and does not wait for it. It ends with `stop` at the latest.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn start(place: &Arc<dyn Place>, job: &Job, session: &Session, stop: &Stop) -> Result<Self, PlaceError> {
+        let mut away = place.start(job)?;
+        let lines = away.lines();
+        let answering = Answering {
+            away: Arc::new(Mutex::new(away)),
+            place: Arc::clone(place),
+            explain: session.explainer(),
+            ahead: None,
+            threads: BTreeMap::new(),
+        };
+        let end = AwayEnd {
+            place: Arc::clone(place),
+            away: Arc::clone(&answering.away),
+            stop: stop.clone(),
+            answers: Mutex::default(),
+        };
+        Ok(Self {
+            end,
+            answering,
+            lines,
+            is_prepared: false,
+        })
+    }
+
+    /// Waits until it has made itself ready.
+    ///
+    /// # Errors
+    /// It ended before, or takes too long.
+    pub fn until_prepared(&mut self) -> Result<(), PlaceError> {
+        if !self.is_prepared {
+            self.until(&FromPlace::Prepared)?;
+            self.is_prepared = true;
+        }
+        Ok(())
+    }
+
+    /// Tells it to begin, and waits until it measures, sends or receives. What it asks is answered from then on.
+    ///
+    /// # Errors
+    /// It ended before.
+    pub fn begin(mut self) -> Result<AwayEnd, PlaceError> {
+        self.end.away().say(&written(&ToPlace::Begin))?;
+        self.until(&FromPlace::Ready)?;
+        let Self {
+            mut end,
+            answering,
+            lines,
+            ..
+        } = self;
+        end.answers = Mutex::new(Some(std::thread::spawn(move || answering.answer_all(&lines))));
+        Ok(end)
+    }
+
+    fn until(&mut self, wanted: &FromPlace) -> Result<(), PlaceError> {
+        let begun = Instant::now();
+        loop {
+            let left = READY_PATIENCE.saturating_sub(begun.elapsed());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => match read(&line) {
+                    Some(said) if said == *wanted => return Ok(()),
+                    Some(said) => self.answering.answer(&said),
+                    None => return Err(self.end.failed(&format!("said \"{line}\""))),
+                },
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(self
+                        .end
+                        .failed(&format!("not ready after {} s", READY_PATIENCE.as_secs())));
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(self.end.ended_early()),
+            }
+        }
+    }
+}
+
+impl AwayEnd {
+    fn away(&self) -> MutexGuard<'_, Box<dyn Away>> {
+        lock(&self.away)
+    }
+
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        if self.stop.requested() {
+            self.stop();
+        }
+        self.away().is_finished()
+    }
+
+    /// Says that the sender ended at `at`. A place that cannot be told takes the silence behind it for a loss, which is on the safe side.
+    pub fn tell_end(&self, at: Monotonic) {
+        let now = sys::clock::pair();
+        let here_ns = now.realtime.as_ns() - (now.monotonic - at);
+        if let Ok(clock) = self.place.clock() {
+            let _ = self
+                .away()
+                .say(&written(&ToPlace::SenderEnded(here_ns + clock.offset_ns)));
+        }
+    }
+
+    /// Tells it to end.
+    pub fn stop(&self) {
+        self.away().stop();
+    }
+
+    /// Waits for its end, and takes its run into the session's.
+    ///
+    /// # Errors
+    /// It failed, or its run cannot be read.
+    pub fn finish(&self, session: &Session) -> Result<(), SessionError> {
+        let left = self.away().finish()?;
+        // It has said all; the place is held by nobody for it any more.
+        if let Some(answers) = lock(&self.answers).take() {
+            let _ = answers.join();
+        }
+        if left.status != 0 {
+            return Err(self.failed(&left.said).into());
+        }
+        session.recorder.adopt(Adopted {
+            file: left.run.to_path_buf(),
+            place: self.place.kind().name().to_owned(),
+            ahead_ns: self.place.clock()?.offset_ns,
+            settings: vec![("place".to_owned(), self.place.describe().to_owned())],
+            doubts: self.place.doubts(),
+        })?;
+        Ok(())
+    }
+
+    fn ended_early(&self) -> PlaceError {
+        match self.away().finish() {
+            Ok(left) => self.failed(&left.said),
+            Err(error) => error,
+        }
+    }
+
+    fn failed(&self, said: &str) -> PlaceError {
+        PlaceError::Failed {
+            place: self.place.kind().name(),
+            said: said.trim().to_owned(),
+        }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers what the end in the place asks.
+struct Answering {
+    away: Arc<Mutex<Box<dyn Away>>>,
+    place: Arc<dyn Place>,
+    explain: Option<Shared>,
+    /// What the place's `CLOCK_REALTIME` is ahead in ns, and when it was asked.
+    ahead: Option<(Instant, i64)>,
+    /// Numbers of threads here, by their numbers there.
+    threads: BTreeMap<i32, i32>,
+}
+
+impl Answering {
+    /// Until the other end has said all.
+    fn answer_all(mut self, lines: &Receiver<String>) {
+        sys::thread::set_name("triptime-answer");
+        // What is answered late was overwritten meanwhile.
+        sys::thread::prefer();
+        for said in lines.iter().filter_map(|line| read(&line)) {
+            self.answer(&said);
+        }
+    }
+
+    fn answer(&mut self, said: &FromPlace) {
+        match said {
+            FromPlace::Prepared | FromPlace::Ready => {}
+            FromPlace::Watch { cpu, thread } => {
+                let here = self.number_of(*thread);
+                if let Some(explain) = &mut self.explain {
+                    explain.watch(*cpu, here);
+                }
+            }
+            FromPlace::Why(asked) => {
+                let told = self.told(asked);
+                // An error: it has ended, and asks no more.
+                let _ = lock(&self.away).say(&written(&ToPlace::Because(told)));
+            }
+        }
+    }
+
+    fn told(&mut self, asked: &Asked) -> Told {
+        let question = match asked.wall_ns {
+            None => asked.question(|thread| self.number_of(thread)),
+            Some(wall_ns) => match self.place.vcpu(asked.cpu()) {
+                Some(vcpu) => asked.of_vcpu(wall_ns, self.ahead_ns(), vcpu),
+                None => {
+                    return unknown(
+                        asked,
+                        "the thread of the virtual CPU is not kept to one CPU: add --host-cpus",
+                    );
+                }
+            },
+        };
+        let answer = match &mut self.explain {
+            Some(explain) => explain.explain(&question, asked.with_flight),
+            None => run::Answer::unknown(&question, "the machine has no flight recorder"),
+        };
+        Told {
+            explanation: answer.explanation,
+            flight: answer.flight,
+        }
+    }
+
+    /// What the place's `CLOCK_REALTIME` is ahead. It is asked now and then: the way there takes longer than the answer is of use.
+    fn ahead_ns(&mut self) -> i64 {
+        let is_old = |(at, _): &(Instant, i64)| at.elapsed() > CLOCK_AGE;
+        if self.ahead.as_ref().is_none_or(is_old) {
+            let offset_ns = self.place.clock().map_or(0, |clock| clock.offset_ns);
+            self.ahead = Some((Instant::now(), offset_ns));
+        }
+        self.ahead.map_or(0, |(_, offset_ns)| offset_ns)
+    }
+
+    /// A number that is not known here is none: the events of the CPU tell of all threads but this one then.
+    fn number_of(&mut self, there: i32) -> i32 {
+        let away = &self.away;
+        let number = || lock(away).thread_here(there).unwrap_or(0);
+        *self.threads.entry(there).or_insert_with(number)
+    }
+}
+
+/// Nothing is known, and why.
+fn unknown(asked: &Asked, why: &str) -> Told {
+    let question = asked.question(|thread| thread);
+    Told {
+        explanation: run::Answer::unknown(&question, why).explanation,
+        flight: None,
+    }
+}

@@ -1,0 +1,348 @@
+//! One run: its file, its recorder, and what is watched beside the measurement.
+
+mod cache;
+mod claims;
+pub mod flight;
+mod idle;
+mod links;
+mod neighbours;
+mod watch;
+
+use audit::parameters::Parameters;
+use cache::CacheReadings;
+use flight::Flight;
+use host::{Host, Hypervisor};
+use idle::Idle;
+use model::fact::RUN_START;
+use model::{EventKind, Fact, RunState};
+use place::{Asking, OverHost};
+use probes::ProbeError;
+use run::{Explain, NewRun, Recorder, RecorderOptions, Shared, Stop};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::path::Path;
+use std::sync::Arc;
+use store::{Place, StoreError};
+use trace::Tracefs;
+use units::CpuList;
+use watch::Watch;
+
+/// The option by which nothing explains late samples.
+pub const NO_RECORDER: &str = "--no-flight-recorder";
+
+/// The command that only looks on.
+const TRACE: &str = "trace";
+
+/// What goes into the run of the machine that it is on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Inventory {
+    /// All that is known of it, and what the audit says of the measured CPUs.
+    #[default]
+    Measured,
+    /// The same, with these CPUs in place of the measured ones.
+    Of(CpuList),
+    /// Nothing: it is in an earlier run of the same place.
+    Known,
+}
+
+/// What a run is started with.
+#[derive(Debug, Clone)]
+pub struct SessionSpec {
+    /// The run file, and what is known of the run.
+    pub run: NewRun,
+    /// Hold `/dev/cpu_dma_latency` at 0 during the run; else idle states are as the system has them.
+    pub hold_idle: bool,
+    /// Record what the kernel does, so that late samples can be explained.
+    pub flight_recorder: bool,
+    /// With the flight recorder, have the kernel's osnoise tracer account for what interrupts spinning threads, where it is
+    /// built in.
+    pub osnoise: bool,
+    /// CPUs that are measured on. On the first, the flight recorder's effect on wake-ups is looked at.
+    pub measured: CpuList,
+    /// What is said of the machine.
+    pub inventory: Inventory,
+    /// CPUs of the recorder and of everything else that does not measure.
+    pub housekeeping: CpuList,
+    /// Interfaces that are measured on: their facts go into the run.
+    pub interfaces: Vec<String>,
+    /// More interfaces of the calling thread's namespace that are measured on, for other sessions to know of.
+    pub ports: Vec<String>,
+    /// Octets that it takes beyond what the process has when it begins.
+    pub memory: u64,
+}
+
+/// Why a run could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The run file.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A probe.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// The kernel.
+    #[error(transparent)]
+    Sys(#[from] sys::SysError),
+    /// There is too little memory to lock.
+    #[error("{0}")]
+    Memory(String),
+    /// The test bed.
+    #[error(transparent)]
+    Bed(#[from] bed::BedError),
+    /// A place of a device under test.
+    #[error(transparent)]
+    Place(#[from] place::PlaceError),
+    /// A load.
+    #[error(transparent)]
+    Load(#[from] bed::load::LoadError),
+    /// What was asked for cannot be.
+    #[error("{0}")]
+    Wrong(String),
+    /// One of the kernel's tracers.
+    #[error(transparent)]
+    Trace(#[from] trace::TraceError),
+}
+
+/// What explains late samples.
+pub enum Explainer {
+    /// A flight recorder of this kernel, where one is asked for.
+    Own,
+    /// This, in its place.
+    Other(Box<dyn Explain>),
+    /// A flight recorder of this kernel, and behind it the host of this guest.
+    OverHost(Asking),
+}
+
+impl Explainer {
+    /// What explains, or why nothing does.
+    fn explain(self, spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
+        match self {
+            Self::Own => flight_recorder(spec),
+            Self::Other(other) => (Some(other), None),
+            Self::OverHost(host) => {
+                let (own, why_not) = flight_recorder(spec);
+                let over = own.map(|own| Box::new(OverHost::new(own, host)) as Box<dyn Explain>);
+                (over, why_not)
+            }
+        }
+    }
+}
+
+/// A run under way.
+pub struct Session {
+    /// Takes the samples.
+    pub recorder: Recorder,
+    /// Ends the run early.
+    pub stop: Stop,
+    place: Arc<Place>,
+    window_ns: u64,
+    file_budget: Option<u64>,
+    flight_recorder: bool,
+    documents: Vec<(String, String)>,
+    explainer: Option<Shared>,
+    watch: Watch,
+    /// CPUs that are judged.
+    judged: CpuList,
+    idle: Idle,
+}
+
+impl Session {
+    /// Creates the run file with the inventory in it, locks memory, holds idle states, and starts recording and watching.
+    ///
+    /// What the kernel refuses of the last two is an event of the run, not an error: page faults and idle states then show
+    /// in the figures, and the report says so.
+    ///
+    /// # Errors
+    /// The run file cannot be made.
+    pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
+        Self::explained_by(Explainer::Own, spec, stop)
+    }
+
+    /// The same, with what explains late samples.
+    ///
+    /// # Errors
+    /// As of [`Session::start`].
+    pub fn explained_by(by: Explainer, mut spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
+        // Before memory is locked: what the audit takes, and the kernel's types, are given back, and are no memory of the run. Before this
+        // process keeps to its own CPUs, too: those that it is given here are what the audit is to see.
+        let inventory = inventory(&spec);
+        let kept = keep_to(&spec.housekeeping);
+        // A tracer that a killed run left behind would still take CPUs away.
+        if let Ok(tracefs) = Tracefs::find() {
+            tracefs.clear();
+        }
+        let (flight, no_flight) = by.explain(&spec);
+        sys::memory::give_back();
+        if let Some(why) = crate::memory::lacking(spec.memory).filter(|_| sys::memory::can_lock()) {
+            return Err(SessionError::Memory(why));
+        }
+        let locked = sys::memory::lock_all().map_err(|error| error.to_string());
+        let explainer = flight.map(Shared::new);
+        let pair = sys::clock::pair();
+        let is_tracing = spec.run.command == TRACE;
+        let mut writer = spec.run.create(pair.realtime)?;
+        let place = writer.place();
+        writer.add_facts(&inventory)?;
+        writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
+        if explainer.is_some() {
+            writer.add_facts(&[RUN_START.fact(Ok(pair.monotonic), "clock_gettime(2)")])?;
+        }
+        let options = RecorderOptions {
+            start: pair.monotonic,
+            window_ns: spec.run.window_ns,
+            explain: explainer.clone().map(|shared| Box::new(shared) as Box<dyn Explain>),
+        };
+        let recorder = Recorder::start(writer, options, &stop);
+        let events = recorder.events();
+        for why in [kept.err(), locked.err(), no_flight].into_iter().flatten() {
+            events.write(EventKind::Refused, why);
+        }
+        if let Some(why) = emulated() {
+            events.write_at(pair.monotonic, EventKind::Emulated, why);
+        }
+        let idle = Idle::of(spec.hold_idle, &spec.measured, &events);
+        // Tracing sends and receives nothing: it stands beside what it traces.
+        let claimed = match is_tracing {
+            true => Vec::new(),
+            false => [spec.interfaces.as_slice(), &spec.ports].concat(),
+        };
+        let cache = CacheReadings::new(Host::live(), spec.measured.clone(), spec.run.window_ns);
+        let watch = Watch::start((events, pair.monotonic), spec.interfaces, claimed, cache);
+        Ok(Self {
+            recorder,
+            stop,
+            place,
+            window_ns: spec.run.window_ns,
+            file_budget: spec.run.file_budget,
+            flight_recorder: spec.flight_recorder,
+            documents: spec.run.documents,
+            explainer,
+            watch,
+            judged: spec.measured,
+            idle,
+        })
+    }
+
+    /// Whether idle states are held off, in words for the report.
+    pub fn idle(&self) -> &str {
+        self.idle.words()
+    }
+
+    /// Holds idle states off, or leaves them as the system has them, from now on.
+    pub fn hold_idle(&mut self, hold: bool) {
+        if self.idle.is_held() != hold {
+            let events = self.recorder.events();
+            self.idle.release(&events);
+            self.idle = Idle::of(hold, &self.judged, &events);
+        }
+    }
+
+    /// Length of a window, in ns.
+    pub fn window_ns(&self) -> u64 {
+        self.window_ns
+    }
+
+    /// Options of the command line by which a run of another place is made as this one is.
+    pub fn options(&self) -> Vec<String> {
+        let budget = self.file_budget.map(|octets| ("--file-budget", format!("{octets}B")));
+        let valued = std::iter::once(("--window", format!("{}ns", self.window_ns))).chain(budget);
+        let mut words: Vec<String> = valued.flat_map(|(name, value)| [name.to_owned(), value]).collect();
+        words.extend((!self.flight_recorder).then(|| NO_RECORDER.to_owned()));
+        words
+    }
+
+    /// A text that is kept in the run: `plan`, `limits`.
+    pub fn document(&self, name: &str) -> Option<&str> {
+        let found = self.documents.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.as_str())
+    }
+
+    /// What tells why a sample was late, if anything does.
+    pub fn explainer(&self) -> Option<Shared> {
+        self.explainer.clone()
+    }
+
+    /// The run file, by the name that it was made by.
+    pub fn file(&self) -> &Path {
+        self.place.made()
+    }
+
+    /// Where the run file is, wherever it is moved.
+    pub fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.place)
+    }
+
+    /// Stops watching, and closes the file.
+    ///
+    /// # Errors
+    /// What kept the file from being written; what was written before is in it.
+    pub fn finish(mut self, state: RunState) -> Result<(), SessionError> {
+        self.watch.stop();
+        self.idle.release(&self.recorder.events());
+        let written = self.recorder.finish(state);
+        // What reports on it has the room.
+        sys::memory::unlock_all();
+        Ok(written?)
+    }
+}
+
+/// Keeps the calling thread, and the threads it will start, to `cpus`. Measuring threads choose their own CPU later.
+fn keep_to(cpus: &CpuList) -> Result<(), String> {
+    let mut set = CpuSet::new();
+    cpus.iter().for_each(|cpu| set.set(cpu as usize));
+    sched_setaffinity(None, &set).map_err(|errno| format!("cannot keep the recorder to CPU {cpus}: {errno}"))
+}
+
+/// What explains late samples, or why nothing does.
+fn flight_recorder(spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
+    if !spec.flight_recorder {
+        return (None, None);
+    }
+    match Flight::start(spec.measured.first(), spec.osnoise) {
+        Ok(flight) => (Some(Box::new(flight)), None),
+        Err(error) => (None, Some(format!("late samples stay unexplained: {error}"))),
+    }
+}
+
+/// Why no timing here is evidence, if the processor is emulated.
+fn emulated() -> Option<String> {
+    let found = Host::live().hypervisor().ok().filter(Hypervisor::is_emulated)?;
+    Some(format!(
+        "emulated: timing is no evidence ({}, {})",
+        found.kind.word(),
+        found.evidence.join(", ")
+    ))
+}
+
+/// What is known of the machine, and what the rules for real-time machines say of it.
+fn inventory(spec: &SessionSpec) -> Vec<Fact> {
+    let cpus = match &spec.inventory {
+        Inventory::Known => return Vec::new(),
+        Inventory::Of(cpus) => cpus.clone(),
+        Inventory::Measured => spec.measured.clone(),
+    };
+    let host = Host::live();
+    let mut all = facts(&host);
+    all.extend(audited(&host, cpus, &spec.interfaces));
+    all
+}
+
+/// Findings of the rules for real-time machines on this one, for the CPUs and interfaces of the run, with their remedies.
+fn audited(host: &Host, cpus: CpuList, interfaces: &[String]) -> Vec<Fact> {
+    let parameters = Parameters {
+        rt_cpus: Some(cpus).filter(|cpus| !cpus.is_empty()),
+        nics: interfaces.to_vec(),
+        ..Parameters::default()
+    };
+    let audit = audit::audit(&host, &parameters, &[]);
+    let mut facts = audit.facts_of_run();
+    facts.extend(tune::remedies(host, &audit, &parameters));
+    facts
+}
+
+fn facts(host: &Host) -> Vec<Fact> {
+    let mut facts = host.facts();
+    let tracers = flight::tracers_fact();
+    let behind = facts.iter().rposition(|fact| fact.group == tracers.group);
+    facts.insert(behind.map_or(0, |last| last + 1), tracers);
+    facts
+}
