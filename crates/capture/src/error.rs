@@ -23,7 +23,7 @@ pub enum CaptureError {
         /// Why.
         source: io::Error,
     },
-    /// What is packed cannot be unpacked any further.
+    /// The packed data cannot be unpacked any further.
     #[error("the gzip file is cut or damaged: it unpacks to {offset} octets, before frame {frame} is whole ({source})")]
     Unpack {
         /// Number of the frame that is missing.
@@ -73,7 +73,7 @@ pub enum CaptureError {
         frame: u64,
         /// Octet of the file at which the block begins.
         offset: u64,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }

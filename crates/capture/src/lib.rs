@@ -65,7 +65,7 @@ pub struct Frame<'a> {
     pub data: &'a [u8],
     /// Octets on the wire; more than `data` when the capture was taken with a limit.
     pub original_len: u32,
-    /// What the octets are.
+    /// The layer at which the bytes begin.
     pub link_type: LinkType,
 }
 

@@ -8,7 +8,7 @@ use crate::{CaptureError, Frame, LinkType};
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
 
-/// What the file header says.
+/// The file header.
 #[derive(Debug)]
 pub(crate) struct Pcap {
     big_endian: bool,

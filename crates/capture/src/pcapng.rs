@@ -43,11 +43,11 @@ pub(crate) struct Pcapng {
     interfaces: Vec<Interface>,
     /// Frames dropped in the sections before this one.
     dropped_before: u64,
-    /// Whether any interface said what it dropped.
+    /// True once any interface has stated its drops.
     statistics: bool,
     /// The program that wrote the section, where its header says so.
     application: Option<String>,
-    /// What is known of the stamps of all interfaces so far; `None` before the first.
+    /// The stamps of all interfaces so far; `None` before the first.
     stamps: Option<Stamps>,
 }
 
@@ -72,7 +72,7 @@ enum Resolution {
     Binary(u8),
 }
 
-/// What a packet block says, and where its octets are.
+/// The fields of a packet block, and the place of its bytes.
 #[derive(Debug, Clone, Copy)]
 struct Packet {
     interface: u32,
@@ -96,7 +96,7 @@ impl Pcapng {
         }
     }
 
-    /// What is known of the stamps of the interfaces so far.
+    /// The stamps of the interfaces so far.
     pub(crate) fn stamps(&self) -> Stamps {
         self.stamps.clone().unwrap_or_default()
     }
@@ -285,7 +285,7 @@ impl Pcapng {
         }
     }
 
-    /// What an interface dropped. Statistics that cannot be read are passed over: they hold no frame.
+    /// Adds the drops of an interface. Unreadable statistics are skipped: they hold no frame.
     fn statistics(&mut self, block: &[u8]) {
         let id = self.u32(block, 8) as usize;
         let mut at = STATISTICS_HEADER;

@@ -20,7 +20,7 @@ mod option {
     pub(super) const TIME_RESOLUTION: u16 = 9;
 }
 
-/// Which way a frame went.
+/// The direction of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Received.
@@ -34,13 +34,13 @@ pub enum Direction {
 pub struct Captured<'a> {
     /// Instant in ns since 1970 UTC.
     pub time_ns: i64,
-    /// Which way it went.
+    /// The direction of the frame.
     pub direction: Direction,
     /// Its octets, without frame check sequence, in one or more pieces.
     pub pieces: &'a [&'a [u8]],
     /// Octets it had on the wire, without frame check sequence.
     pub original_len: u32,
-    /// What is to be said of it.
+    /// A remark that the file keeps beside the frame.
     pub comment: Option<&'a str>,
 }
 

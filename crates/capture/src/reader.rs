@@ -1,4 +1,4 @@
-//! Which format a file has, and its frames.
+//! Recognises the format of a file, and reads its frames.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,7 +9,7 @@ use crate::pcapng::Pcapng;
 use crate::source::Source;
 use crate::{CaptureError, Frame, Stamps};
 
-/// What a gzip file begins with: magic number, and deflate as its method.
+/// The beginning of a gzip file: magic number, and deflate as its method.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// The frames of a capture, in the order of the file.
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What the capture says of its stamps, as far as it was read.
+    /// The origin of the stamps, from the part of the capture that was read.
     pub fn stamps(&self) -> Stamps {
         match &self.format {
             Format::Pcap(pcap) => Stamps {

@@ -1,29 +1,29 @@
-//! What a capture says of its stamps.
+//! The origin of the stamps of a capture.
 
-/// What the names begin with under which this program writes captures.
+/// The beginning of the names under which this program writes captures.
 const OURS: &str = "triptime";
 
-/// What a capture says of its stamps. No format has a field for where a stamp was made, in the NIC, in a tap or in the kernel: it is
-/// known only of captures that this program wrote.
+/// The origin and unit of the stamps of a capture. No format has a field for the place where a stamp was made, in the NIC, in
+/// a tap or in the kernel: it is known only of captures that this program wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stamps {
     /// The unit they are counted in, in ns, rounded up: the coarsest of all interfaces described so far. 0 where there is none yet.
     pub unit_ns: u64,
-    /// Who made them, in words. `None` where the capture, or a section of it, does not say.
+    /// The place that made them, in words. `None` where the capture, or a section of it, does not say.
     pub made_by: Option<String>,
 }
 
 impl Stamps {
-    /// Those of an interface in a section that `application` wrote.
+    /// The stamps of an interface in a section that `application` wrote.
     pub(crate) fn of(unit_ns: u64, application: Option<&str>) -> Self {
         let ours = application.filter(|name| name.split_whitespace().next() == Some(OURS));
-        // What an imitator might add to our name must not reach a terminal.
+        // An imitator may add control characters to our name; they must not reach a terminal.
         let made_by =
             ours.map(|_| format!("{OURS}: received frames by the kernel, sent ones just before the send call"));
         Self { unit_ns, made_by }
     }
 
-    /// What holds of these and of others in the same capture.
+    /// Combines these with others of the same capture: keeps only the facts that hold for both.
     pub(crate) fn and(self, other: &Self) -> Self {
         Self {
             unit_ns: self.unit_ns.max(other.unit_ns),

@@ -19,7 +19,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// What is taken off the stamps of run number `run`.
+    /// The correction of the stamps of run number `run`.
     pub(super) fn shift_ns(self, run: usize) -> i64 {
         match self {
             Self::Offset(ns, _) if run > 0 => ns,
@@ -60,7 +60,7 @@ const OF_ONE_HOST: [&FactOf<String>; 2] = [&BOOT_ID, &CLOCK_SOURCE];
 /// Clocks further apart than ten years are no clocks of two machines: a unit was mistaken.
 const FURTHEST_NS: u64 = 3_653 * 86_400 * 1_000_000_000;
 
-/// Whether the runs can have clocks that relate so, or why not.
+/// Checks that the runs can have clocks that relate so.
 pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), String> {
     match relation {
         Relation::Offset(..) if sources.len() != 2 => {

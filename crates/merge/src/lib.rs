@@ -84,7 +84,7 @@ pub struct Merge {
     sources: Vec<Source>,
     streams: Streams,
     relation: Relation,
-    /// What is taken off each run's stamps, in ns, to have them on the first run's clock.
+    /// The corrections that put each run's stamps on the first run's clock, ns.
     shifts_ns: Vec<i64>,
     started_ns: i64,
     ends_ns: i64,

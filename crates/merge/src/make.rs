@@ -15,7 +15,7 @@ use store::{Batch, RunWriter};
 /// Stands for a stamp that is not there.
 const NO_STAMP: i64 = i64::MIN;
 
-/// What of a record goes into the merged one: stamps on the first run's clock, at the merged run's points.
+/// The part of a record that goes into the merged one: stamps on the first run's clock, at the merged run's points.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamps {
     samples: u16,

@@ -1,4 +1,4 @@
-//! What each run contributes by itself: its own hop counts, its inventory, and its events.
+//! The contribution of each run by itself: its own hop counts, its inventory, and its events.
 
 use super::clocks::{Relation, words};
 use super::{Merge, MergeError};
@@ -30,7 +30,7 @@ pub(super) struct Lost {
 }
 
 impl Own {
-    /// Whether a run has told hops of its own.
+    /// True if a run has told hops of its own.
     pub(super) fn has(&self, run: usize) -> bool {
         self.series.keys().any(|(of, _)| *of == run)
     }
@@ -203,7 +203,7 @@ fn state(merge: &Merge, index: usize) -> Option<Event> {
     })
 }
 
-/// What stands in the way of finding every frame of a run in its recording and by its stamps: kinds of its events, and what they mean.
+/// Obstacles to finding every frame of a run in its recording and by its stamps: kinds of its events, and what they mean.
 const BLIND: [(EventKind, &str); 3] = [
     (
         EventKind::RecorderOverrun,

@@ -24,23 +24,23 @@ const WAIT_NS: i64 = 2 * WITHIN_NS + OUT_OF_TURN_NS;
 /// A record of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen<T> {
-    /// Which run.
+    /// The run.
     pub(crate) run: u8,
-    /// Which stream, by a number that is the same in all runs.
+    /// The stream, by a number that is the same in all runs.
     pub(crate) stream: u16,
     /// smpCnt of its first sample.
     pub(crate) count: u16,
-    /// Whether the counter started anew with it.
+    /// True if the counter started anew with it.
     pub(crate) is_restart: bool,
-    /// Whether its number is not beyond those that came before: it is late, or came again, or the counter went back a little.
+    /// True if its number is not beyond those that came before: it is late, or came again, or the counter went back a little.
     pub(crate) is_late: bool,
     /// When it came, by a clock that all runs are taken to have.
     pub(crate) at_ns: i64,
-    /// What else is known of it.
+    /// Further data of it.
     pub(crate) data: T,
 }
 
-/// What was found of a frame.
+/// The result for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// Once in each run that has it: one run, or several.
@@ -84,14 +84,14 @@ impl Stream {
         self.wild = Some(before.map_or((from_ns, to_ns), |wild| (wild.0.min(from_ns), wild.1.max(to_ns))));
     }
 
-    /// Whether the counter starts anew, or comes to the same count, so often around `at_ns` that it tells no frame from another.
+    /// True if the counter starts anew, or comes to the same count, so often around `at_ns` that it tells no frame from another.
     fn is_wild(&self, at_ns: i64) -> bool {
         let near =
             |wild: (i64, i64)| (wild.0.saturating_sub(WITHIN_NS)..=wild.1.saturating_add(WITHIN_NS)).contains(&at_ns);
         self.wild.is_some_and(near)
     }
 
-    /// Whether a record is one that cannot be told from another frame's.
+    /// True if a record is one that cannot be told from another frame's.
     fn is_unsure<T>(&self, seen: &Seen<T>) -> bool {
         self.is_wild(seen.at_ns) || self.restarts.is_near_jump(seen.run, seen.at_ns, LASTS_NS)
     }
@@ -226,7 +226,7 @@ impl<T> Pairing<T> {
         let runs = seen.iter().fold(0, |runs, seen| runs | 1 << seen.run);
         let is_doubtful = doubted_by & !runs != 0;
         match is_doubtful {
-            // What is missing may be a record that nobody can tell from another frame's.
+            // A missing record may be one that nobody can tell from another frame's.
             true => seen.iter().for_each(|seen| alone(Found::Doubtful, seen, out)),
             false => tell(&seen, out),
         }

@@ -13,7 +13,7 @@ struct Restart {
     run: u8,
     at_ns: i64,
     entry: u64,
-    /// Whether the time of the records shows it, and the counts may not.
+    /// True if the time of the records shows it, and the counts may not.
     is_by_time: bool,
 }
 
@@ -66,7 +66,7 @@ impl Restarts {
         self.known.front().map(|restart| restart.at_ns)
     }
 
-    /// Whether one that only the time shows is less than `within_ns` from an instant of its run.
+    /// True if one that only the time shows is less than `within_ns` from an instant of its run.
     pub(super) fn is_near_jump(&self, run: u8, at_ns: i64, within_ns: i64) -> bool {
         let mut jumps = self.known.iter().filter(|known| known.is_by_time && known.run == run);
         jumps.any(|jump| jump.at_ns.abs_diff(at_ns) < within_ns.unsigned_abs())
@@ -87,7 +87,7 @@ impl Restarts {
         side
     }
 
-    /// Whether a record came after a restart, and whether that is certain: in its own run by the order there, in another by when that
+    /// Tells if a record came after a restart, and if that is certain: in its own run by the order there, in another by when that
     /// run saw the restart, and if it did not, by time, which is a guess.
     fn is_after(&self, (run, entry, at_ns): (u8, u64, i64), restart: &Restart) -> (bool, bool) {
         if run == restart.run {

@@ -17,7 +17,7 @@ const OLDEST_FORMAT: u16 = 2;
 /// Reasons that are kept for segments that could not be read; all are counted.
 const REASONS_KEPT: usize = 8;
 
-/// What is known of a run before its frames are read. Instants are of the run's own wall clock.
+/// The facts of a run before its frames are read. Instants are of the run's own wall clock.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) run: RunFile,
@@ -150,7 +150,7 @@ pub(crate) struct RunFrame<'a> {
     pub(crate) count: u16,
     pub(crate) samples: u16,
     pub(crate) is_restart: bool,
-    /// Whether its number is not beyond those that came before.
+    /// True if its number is not beyond those that came before.
     pub(crate) is_late: bool,
     /// The first instant there is.
     pub(crate) at_ns: i64,

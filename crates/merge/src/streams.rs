@@ -1,4 +1,4 @@
-//! Which streams of several runs are the same.
+//! Matches the streams of several runs.
 //!
 //! A stream is its svID, destination, APPID and source, as far as a run knows them. The VLAN counts only where both runs saw one: a tag may
 //! have been taken off on the way. If a stream could be either of two, it is taken as neither, and nothing is known
@@ -9,7 +9,7 @@ use recording::StreamInfo;
 /// The streams of all runs.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
-    /// What is known of each stream, from all runs that have it; its number is its place.
+    /// The facts of each stream, from all runs that have it; its number is its place.
     pub(crate) known: Vec<StreamInfo>,
     /// Of each run, by the number there: the place in `known`.
     of_run: Vec<Vec<Option<u16>>>,
@@ -30,7 +30,7 @@ pub(crate) struct Alike {
 }
 
 impl Alike {
-    /// Whether frames of a stream may be in a run under the other's name.
+    /// True if frames of a stream may be in a run under the other's name.
     fn hides(&self, run: usize, stream: u16) -> bool {
         match stream == self.own {
             true => run < self.run,
@@ -72,7 +72,7 @@ impl Streams {
         *self.of_run.get(run)?.get(usize::from(number))?
     }
 
-    /// What hides frames of a stream from a run, or from those that are compared with it.
+    /// Events that hide frames of a stream from a run, or from the runs that are compared with it.
     pub(crate) fn hiding(&self, run: usize, stream: u16) -> impl Iterator<Item = &Alike> {
         self.alike.iter().filter(move |alike| alike.hides(run, stream))
     }
@@ -130,7 +130,7 @@ fn only<'a>(mut infos: impl Iterator<Item = &'a StreamInfo>, fits: impl Fn(&Stre
     }
 }
 
-/// Whether nothing that is known of both tells them apart.
+/// True if nothing that is known of both tells them apart.
 fn may_be_same(a: &StreamInfo, b: &StreamInfo) -> bool {
     let rates = a.rate.zip(b.rate);
     // Imported svIDs can be longer than those on the wire.

@@ -47,7 +47,7 @@ impl Between {
     }
 }
 
-/// What came of merging.
+/// The result of merging.
 #[derive(Debug, Clone)]
 pub struct Merged {
     /// Frames in the merged recording: each once, with the stamps of every run that has it.
@@ -175,8 +175,8 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
     })?)
 }
 
-/// What a run says of a series that is not taken over (`spacing/MU01`) puts that stream's frames in doubt between the runs, too; of a
-/// stream that is not known by name, those of all.
+/// Events of a series that is not taken over (`spacing/MU01`) put that stream's frames in doubt between the runs, too; those of a
+/// stream that is not known by name, the frames of all streams.
 fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> {
     let mut events = Vec::new();
     for (index, source) in merge.sources.iter().enumerate() {
@@ -207,12 +207,12 @@ fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> 
     Ok(events)
 }
 
-/// Whether an event of a stream at one run leaves its frames in doubt between the runs.
+/// True if an event of a stream at one run leaves its frames in doubt between the runs.
 fn matters(kind: EventKind) -> bool {
     matches!(kind, EventKind::Incomplete | EventKind::StreamDoubt)
 }
 
-/// What of a series between runs is not known to be lost or not.
+/// Samples of a series between runs that may be lost or not.
 fn missing(merge: &Merge, between: &Between, say: &mut dyn FnMut(EventKind, String)) {
     let name = &merge.streams.known[usize::from(between.stream)].name;
     let label = |run: usize| merge.sources[run].label.as_str();

@@ -9,7 +9,7 @@ use store::Batch;
 /// Windows with losses that are held back.
 const HELD: usize = 2;
 
-/// What became of a frame on its way.
+/// The fate of a frame on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It took so long, in ns.
@@ -18,7 +18,7 @@ pub(super) enum Outcome {
     Passed,
     /// It never came.
     Lost,
-    /// Whether it came is not known.
+    /// Nobody knows if it came.
     Unknown,
 }
 
@@ -76,7 +76,7 @@ impl Tally {
         }
     }
 
-    /// Whether a frame with a record is among those of `lost_before` and `lost_later`, too: it is known by its record.
+    /// True if a frame with a record is among those of `lost_before` and `lost_later`, too: it is known by its record.
     pub(super) fn recorded(&mut self, before: bool, later: bool) {
         self.recorded_before += u64::from(before);
         self.recorded_later += u64::from(later);

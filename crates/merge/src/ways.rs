@@ -14,7 +14,7 @@ use store::RunWriter;
 /// A frame may be under way so long: within it before the end of a recording, one that is not there is not lost.
 const UNDER_WAY_NS: i64 = 100_000_000;
 
-/// What a way is.
+/// The kind of a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WayKind {
     /// Within a run.
@@ -114,7 +114,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What it means that a frame that was at `from_ns` at the beginning of a way has no stamp at its end.
+    /// The conclusion for a frame that was at `from_ns` at the beginning of a way and has no stamp at its end.
     fn absent(&self, way: Way, stream: u16, from_ns: i64, records: &Records<'_, Stamps>) -> Option<Outcome> {
         if records[way.to_run].is_some() {
             // The later run saw it at another point.
@@ -137,7 +137,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Whether a run must have seen a frame that a later one saw.
+    /// True if a run must have seen a frame that a later one saw.
     fn must_be_known(&self, run: usize, later: &Seen<Stamps>) -> bool {
         let (from, to) = self.covers(run);
         (from.saturating_add(UNDER_WAY_NS)..=to).contains(&later.at_ns)
@@ -145,7 +145,7 @@ impl Maker<'_> {
             && !self.is_alike(run, later.stream)
     }
 
-    /// Whether a stream's frames may be in a run under another's name.
+    /// True if a stream's frames may be in a run under another's name.
     fn is_alike(&self, run: usize, stream: u16) -> bool {
         self.merge.streams.hiding(run, stream).next().is_some()
     }
@@ -179,7 +179,7 @@ impl Maker<'_> {
         })
     }
 
-    /// What a run lost between its first two points while another one recorded.
+    /// The losses of a run between its first two points while another one recorded.
     fn lost_first(&self, run: usize, stream: u16, during: usize) -> Vec<Lost> {
         let (from, to) = self.covers(during);
         let (from_ns, to_ns) = (self.merge.since(from), self.merge.since(to));

@@ -1,9 +1,9 @@
-//! What happened to the samples that were due, as counts. One table, which files, reports and exports go through.
+//! Counts of the samples that were due. One table, which files, reports and exports go through.
 
 /// Makes [`Counters`] and [`Counter`] of one list: variant, field, and what it says to a person.
 macro_rules! counters {
     ($($(#[$doc:meta])* $counter:ident = $field:ident: $what:literal,)*) => {
-        /// What happened to the samples that were due. All counts are since the window's (or the run's) start.
+        /// Counts of the samples that were due, since the start of the window (or of the run).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub struct Counters {
             $($(#[$doc])* pub $field: u64,)*
@@ -26,7 +26,7 @@ macro_rules! counters {
                 }
             }
 
-            /// What it counts, for a person.
+            /// The counted thing, for a person.
             pub const fn what(self) -> &'static str {
                 match self {
                     $(Self::$counter => $what,)*
@@ -87,7 +87,7 @@ impl Counter {
     /// Counters that the first run files do not have. In a list by position they stand last.
     pub const ADDED: [Self; 4] = [Self::Conflicting, Self::WatchedNs, Self::Unwanted, Self::Wrong];
 
-    /// Whether anything but 0 tells of trouble.
+    /// True if anything but 0 tells of trouble.
     pub const fn is_trouble(self) -> bool {
         !matches!(self, Self::Expected | Self::Received | Self::WatchedNs)
     }
@@ -123,7 +123,7 @@ impl Counters {
         Some(self)
     }
 
-    /// Whether any counter that tells of trouble is not 0.
+    /// True if any counter that tells of trouble is not 0.
     pub fn has_trouble(&self) -> bool {
         Counter::ALL
             .into_iter()

@@ -1,11 +1,11 @@
-//! What happened beside the measurement.
+//! Events beside the measurement.
 
 use crate::series::SeriesId;
 
 /// A step of the wall clock whose [`EventKind::ClockStep`] does not say since when it may have been is dated at most this long after it.
 pub const STEP_NOTICED_NS: u64 = 200_000_000;
 
-/// What kind of thing happened beside the measurement. The text form is part of the run file and of the JSON.
+/// A kind of event beside the measurement. The text form is part of the run file and of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
     /// A load began.
@@ -178,7 +178,7 @@ pub struct Event {
     pub at_ns: u64,
     /// Before this instant it had not happened: the begin of its span. `None`: nothing is known, and it may reach as far as the run does.
     pub since_ns: Option<u64>,
-    /// What kind of thing.
+    /// Its kind.
     pub kind: EventKind,
     /// The series it touches; `None`: those that its kind touches, see `docs/doubts.md`.
     pub series: Option<SeriesId>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What held a sample up most. The word is part of the run file and of the JSON.
+/// The main cause of a late sample. The word is part of the run file and of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -94,7 +94,7 @@ pub enum Extent {
 /// Where the time of one sample went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// What took most of it.
+    /// The main cause.
     pub cause: Cause,
     /// One sentence for a person: who, how long.
     pub text: String,
@@ -102,11 +102,11 @@ pub struct Explanation {
     pub extent: Extent,
     /// From the due instant to the sample, in order of time; they add up to the latency. Empty for a gap seen by a spinning thread.
     pub stages: Vec<Part>,
-    /// Who had the CPU meanwhile, the longest first. With [`Explanation::unexplained_ns`] they add up to the latency.
+    /// The occupants of the CPU meanwhile, the longest first. With [`Explanation::unexplained_ns`] they add up to the latency.
     pub occupants: Vec<Part>,
     /// The part for which the events name nobody.
     pub unexplained_ns: u64,
-    /// What the counters around it did: steal time, throttling, system management interrupts.
+    /// Changes of the counters around it: steal time, throttling, system management interrupts.
     pub around: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use crate::kind;
 use crate::series::SeriesSpec;
 use std::fmt;
 
-/// What stands between the points; no point may have it in its name.
+/// The text between the points of a hop's name; no point may contain it.
 pub const BETWEEN: &str = "-to-";
 
 /// From which point to which a series of frames is timed, and of which stream: `hop/nic-to-edge/MU01`.
@@ -17,7 +17,7 @@ pub struct HopName<'a> {
     pub from: &'a str,
     /// The point at which it ends.
     pub to: &'a str,
-    /// What the stream is called.
+    /// The name of the stream.
     pub stream: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! What a run is: series and their kinds, windows, counters, spikes, events, causes and facts. No SQL and no I/O.
+//! The contents of a run: series and their kinds, windows, counters, spikes, events, causes and facts. No SQL and no I/O.
 //!
 //! Every instant (`at_ns`, `start_ns`, `end_ns`) is nanoseconds of `CLOCK_MONOTONIC` since the run's start; the wall-clock time of
 //! an instant is [`RunInfo::started`] plus it. A run that was measured and read back is a [`RunView`].

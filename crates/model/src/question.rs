@@ -1,8 +1,8 @@
-//! What is asked about a late sample.
+//! A question about a late sample.
 
 use units::Monotonic;
 
-/// Which way the time between the two instants went.
+/// The direction of the time between the two instants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionKind {
     /// A thread slept until `from` and ran at `to`.
@@ -16,7 +16,7 @@ pub enum QuestionKind {
     Frame,
 }
 
-/// What is asked about one sample: where its time went.
+/// A question about one sample: where did its time go?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question {
     /// The CPU the thread is pinned to, or the frame arrived on.
@@ -27,7 +27,7 @@ pub struct Question {
     pub from: Monotonic,
     /// The sample's instant, or end of the gap.
     pub to: Monotonic,
-    /// What kind of sample it is.
+    /// The kind of sample.
     pub kind: QuestionKind,
 }
 

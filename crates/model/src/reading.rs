@@ -3,7 +3,7 @@
 
 use units::format_octets;
 
-/// What a reading counts. The text form is part of the run file and of the JSON.
+/// The unit of a reading. The text form is part of the run file and of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadingUnit {
     /// Octets that are there.
@@ -31,7 +31,7 @@ impl ReadingUnit {
             .find(|unit| unit.word() == word)
     }
 
-    /// Whether it is counted in a second, so that a long span says more than a short one.
+    /// True if it is counted in a second, so that a long span says more than a short one.
     fn is_rate(self) -> bool {
         matches!(self, Self::OctetsPerSecond | Self::PerSecond)
     }
@@ -47,7 +47,7 @@ impl ReadingUnit {
     }
 }
 
-/// What was read in a span of time.
+/// The readings of a span of time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Readings {
     /// Times that a value was read.
@@ -101,7 +101,7 @@ impl Readings {
 /// One window of one reading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// What is read: `cache/rt/L3:0/occupancy`.
+    /// Name of the source: `cache/rt/L3:0/occupancy`.
     pub name: String,
     /// In what.
     pub unit: ReadingUnit,

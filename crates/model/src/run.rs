@@ -2,7 +2,7 @@
 
 use units::Realtime;
 
-/// What is known of a run when it starts.
+/// The facts of a run when it starts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunInfo {
     /// Unique name of the run: start time and random digits.

@@ -4,7 +4,7 @@ use crate::counters::Counter;
 use crate::kind::Kind;
 use crate::setting;
 
-/// Which clock a series' values are differences of.
+/// The clock whose differences are a series' values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeriesClock {
     /// Both instants from `CLOCK_MONOTONIC`: a clock step cannot touch the values.
@@ -18,7 +18,7 @@ pub enum SeriesClock {
 pub struct SeriesSpec {
     /// Name such as `wakeup/cpu1` or `age/MU01`.
     pub name: String,
-    /// What its samples are; `None` of a kind that this version does not know.
+    /// The kind of its samples; `None` of a kind that this version does not know.
     pub kind: Option<&'static Kind>,
     /// One sentence: between which two instants a sample lies.
     pub what: String,
@@ -28,7 +28,7 @@ pub struct SeriesSpec {
     pub interval_ns: Option<f64>,
     /// Samples above this are counted as `overflow` and kept as spikes.
     pub threshold_ns: Option<u64>,
-    /// What the series was measured with (policy, priority, CPU, engine…), in the order to show.
+    /// Settings of the measurement (policy, priority, CPU, engine…), in the order to show.
     pub settings: Vec<(String, String)>,
 }
 
@@ -91,7 +91,7 @@ impl SeriesSpec {
         self.kind.map_or_else(unknown, |kind| kind.name)
     }
 
-    /// What it is of: its name without the kind.
+    /// Its name without the kind.
     pub fn label(&self) -> &str {
         self.name.split_once('/').map_or(&self.name, |(_, label)| label)
     }

@@ -33,7 +33,7 @@ pub const CYCLICTEST: &str = "cyclictest";
 pub const STAMPED_BY: &str = "stamped by";
 /// Of a capture: the steps that its stamps come in, in ns.
 pub const STAMP_STEP_NS: &str = "stamps in steps of (ns)";
-/// Who made the stamps of a series, where it is not the kernel, in words.
+/// The maker of a series' stamps, where it is not the kernel, in words.
 pub const STAMPS: &str = "time stamps";
 /// How far stamps of the NIC's clock may be off on the system clock, in ns.
 pub const NIC_UNCERTAINTY_NS: &str = "NIC clock uncertainty (ns)";

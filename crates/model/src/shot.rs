@@ -13,7 +13,7 @@ pub struct Shot {
     pub point_deg: f64,
     /// Its place in a type test.
     pub cell: Option<Cell>,
-    /// What the relay did.
+    /// The action of the relay.
     pub outcome: Outcome,
     /// From that instant to the trip, where there was one; negative for one that came before.
     pub trip_ns: Option<i64>,
@@ -26,7 +26,7 @@ pub enum Cell {
     Distance {
         /// Ratio of the source's impedance to that of the reach.
         sir: f64,
-        /// What the fault connects: `AG`.
+        /// The conductors that the fault connects: `AG`.
         fault: String,
         /// Where the fault is, in percent of the reach.
         position: f64,
@@ -42,7 +42,7 @@ pub enum Cell {
     },
 }
 
-/// What a relay did in a shot. The text form is part of the run file and of the JSON.
+/// The action of a relay in a shot. The text form is part of the run file and of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It tripped while the fault lasted.

@@ -1,4 +1,4 @@
-//! Who a stream is, and what it is called: one identity and one label in everything that measures it.
+//! Identity and name of a stream: one identity and one label in everything that measures it.
 
 use std::collections::HashMap;
 use units::FreeNames;
@@ -7,7 +7,7 @@ use wire::ether::Mac;
 /// Octets of the longest name: an svID or a gocbRef (IEC 61850-8-1: 129).
 pub const MAX_NAME: usize = 129;
 
-/// What a stream carries.
+/// The protocol of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StreamKind {
     /// Sampled values (IEC 61850-9-2).
@@ -31,17 +31,17 @@ impl StreamKind {
         }
     }
 
-    /// Whether its frames are due at equal intervals. GOOSE is not: it repeats itself slower and slower.
+    /// True if its frames are due at equal intervals. GOOSE is not: it repeats itself slower and slower.
     pub fn is_periodic(self) -> bool {
         self != Self::Goose
     }
 }
 
-/// Who a stream is, as far as the place knows where it is measured. No pointers, so that a measuring thread can keep it and hand it
+/// Identity of a stream, as far as the measuring place knows it. No pointers, so that a measuring thread can keep it and hand it
 /// over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamId {
-    /// What it carries.
+    /// Its protocol.
     pub kind: StreamKind,
     /// Destination address; `None` where it is not known, or does not tell streams apart.
     pub destination: Option<Mac>,
@@ -93,12 +93,12 @@ impl StreamId {
         &self.name.octets[..usize::from(self.name.length).min(MAX_NAME)]
     }
 
-    /// Whether they are the same but for their VLAN, whose tag a frame can lose or get on its way.
+    /// True if they are the same but for their VLAN, whose tag a frame can lose or get on its way.
     pub fn is_same_but_vlan(&self, other: &Self) -> bool {
         Self { vid: None, ..*self } == Self { vid: None, ..*other }
     }
 
-    /// Whether nothing that is known of both tells them apart, where they were seen at two places of their way.
+    /// True if nothing that is known of both tells them apart, where they were seen at two places of their way.
     pub fn may_be(&self, other: &Self) -> bool {
         self.kind == other.kind
             && self.name() == other.name()
@@ -108,7 +108,7 @@ impl StreamId {
             && agree(self.appid, other.appid)
     }
 
-    /// What it is called where no other stream has that name.
+    /// Its name where no other stream has that name.
     pub fn plain_label(&self) -> String {
         let hex = || {
             self.name()
@@ -128,7 +128,7 @@ fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
     a.zip(b).is_none_or(|(a, b)| a == b)
 }
 
-/// What the streams of a run are called. The same stream has the same label wherever it is measured, whoever saw it first; of streams
+/// The names of a run's streams. The same stream has the same label wherever it is measured, whoever saw it first; of streams
 /// with one name, the second is `MU01#2`.
 #[derive(Debug, Clone, Default)]
 pub struct StreamLabels {
@@ -142,7 +142,7 @@ pub struct StreamLabels {
 pub struct Observer(pub u32);
 
 impl StreamLabels {
-    /// What `stream` is called, which `observer` sees.
+    /// The name of `stream`, which `observer` sees.
     ///
     /// Elsewhere on its way it may have another VLAN, or none, and its source need not be looked at. It is taken for a stream
     /// of another observer where it can be only that one.

@@ -1,4 +1,4 @@
-//! What a series has measured in a span of time, kept during the measurement.
+//! Samples of a series in a span of time, kept during the measurement.
 
 use crate::counters::{Counter, Counters};
 use crate::series::SeriesId;
@@ -8,7 +8,7 @@ use stats::Histogram;
 /// Samples and counts of one span, or of several put together.
 #[derive(Debug, Clone)]
 pub struct Tally {
-    /// What happened to the samples that were due.
+    /// Counts of the samples that were due.
     pub counters: Counters,
     /// Exact sum of the samples, in ns.
     pub sum_ns: i128,
@@ -52,7 +52,7 @@ impl Tally {
         self.counters.count(counter, n);
     }
 
-    /// Whether nothing happened.
+    /// True if nothing happened.
     pub fn is_empty(&self) -> bool {
         self.counters == Counters::default()
     }

@@ -1,7 +1,7 @@
 //! The tasks of a relay, by the labels of their series.
 
-/// What a relay in several threads does, in the order that a sample passes it. Each is a series `task/RELAY/…`; of a relay in one thread,
-/// the series is `task/RELAY`.
+/// The stages of a relay in several threads, in the order that a sample passes them. Each is a series `task/RELAY/…`; a relay in
+/// one thread has the series `task/RELAY`.
 pub const TASKS: [&str; 3] = [RECEIVE, FUNCTIONS, OUTPUT];
 
 /// Takes frames from the socket.

@@ -14,7 +14,7 @@ pub struct Window {
     pub start_ns: u64,
     /// End of the window; the last one may be shorter than the rest.
     pub end_ns: u64,
-    /// What happened in it.
+    /// Counts of its samples.
     pub counters: Counters,
     /// Sum of the samples, for exact means over any set of windows. `i128` because delivery deltas may be negative.
     pub sum_ns: i128,
@@ -34,7 +34,7 @@ pub struct WindowRow {
     pub start_ns: u64,
     /// End of the window.
     pub end_ns: u64,
-    /// What happened in it.
+    /// Counts of its samples.
     pub counters: Counters,
     /// How many samples its histogram held.
     pub samples: u64,

@@ -14,7 +14,7 @@ use crate::timing::Pace;
 const RESET_MS: f64 = 20.0;
 const MARGIN_MS: f64 = 40.0;
 
-/// What a breaker is seen by.
+/// Signs by which a breaker is seen as closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Criterion {
@@ -45,7 +45,7 @@ pub enum Position {
 pub struct RbrfSettings {
     /// Where the current comes from.
     pub source: Source,
-    /// What the breaker is seen by.
+    /// The sign by which the breaker is seen as closed.
     pub criterion: Criterion,
     /// Phase current in x In above which the breaker is not open, 0.05 to 2.
     pub phase_current: f64,
@@ -74,14 +74,14 @@ impl Default for RbrfSettings {
     }
 }
 
-/// What RBRF says.
+/// The output of RBRF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BreakerFailure {
-    /// Whether it has started (`Str`): a trip was given, and the breaker is not open.
+    /// True if it has started (`Str`): a trip was given, and the breaker is not open.
     pub started: bool,
     /// Poles of the own breaker to trip again (`OpIn`).
     pub retrip: Phases,
-    /// Whether the neighbours are to be tripped (`OpEx`).
+    /// True if the neighbours are to be tripped (`OpEx`).
     pub backtrip: bool,
     /// Why it does not decide.
     pub blocked: Blocks,
@@ -134,7 +134,7 @@ impl Rbrf {
         })
     }
 
-    /// What it is called.
+    /// The name of the logical node.
     #[must_use]
     pub fn node(&self) -> Node {
         Node {
@@ -187,7 +187,7 @@ impl Rbrf {
         }
     }
 
-    /// Whether it has started. Its set should then have [`Measured::half_cycle_current`]; without, the current is seen as gone
+    /// True if it has started. Its set should then have [`Measured::half_cycle_current`]; without, the current is seen as gone
     /// up to 10 ms later.
     #[must_use]
     pub fn is_started(&self) -> bool {
@@ -202,7 +202,7 @@ impl Rbrf {
         self.gone = 0;
     }
 
-    /// Whether the breaker carries current.
+    /// True if the breaker carries current.
     fn carries(&self, set: &Measured) -> bool {
         let phases = set.half_cycle_current.unwrap_or(set.current);
         let [a, b, c] = phases;

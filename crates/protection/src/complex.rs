@@ -52,7 +52,7 @@ impl Complex {
         self.re * self.re + self.im * self.im
     }
 
-    /// Whether the magnitude is `floor` or more, which is not negative. Nothing is known of a number that is none: then it is not.
+    /// True if the magnitude is `floor` or more; `floor` is not negative. False for a value that is not a number.
     #[must_use]
     pub fn is_at_least(self, floor: f64) -> bool {
         self.norm_sqr() >= floor * floor
@@ -82,7 +82,7 @@ impl Complex {
         self.re * other.re + self.im * other.im
     }
 
-    /// Whether both parts are numbers.
+    /// True if both parts are numbers.
     #[must_use]
     pub fn is_finite(self) -> bool {
         self.re.is_finite() && self.im.is_finite()

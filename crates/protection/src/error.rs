@@ -16,7 +16,7 @@ pub enum SettingError {
         function: &'static str,
         /// The setting, as it is spelt in a file.
         setting: &'static str,
-        /// What it was set to.
+        /// The value that was set.
         value: f64,
         /// Unit of the value and of the range.
         unit: &'static str,
@@ -30,7 +30,7 @@ pub enum SettingError {
     Together {
         /// The function.
         function: &'static str,
-        /// What does not go together, and what to do.
+        /// The conflict, and what to do.
         problem: String,
     },
 }
@@ -49,7 +49,7 @@ fn spaced(unit: &str) -> String {
 pub(crate) struct Check(pub(crate) &'static str);
 
 impl Check {
-    /// Whether `value` lies in `range`; not a number lies nowhere.
+    /// Checks that `value` lies in `range`; not a number lies nowhere.
     pub(crate) fn range(
         self,
         setting: &'static str,
@@ -70,7 +70,7 @@ impl Check {
         })
     }
 
-    /// Whether settings go together; else `problem` says what to do.
+    /// Checks that settings go together; else `problem` says what to do.
     pub(crate) fn together(self, fine: bool, problem: impl FnOnce() -> String) -> Result<(), SettingError> {
         if fine {
             return Ok(());

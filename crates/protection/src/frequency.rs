@@ -12,7 +12,7 @@ use crate::timing::{Comparator, Delay, Pace};
 /// Cycles in a row beyond the setting before a function starts.
 const CYCLES: u32 = 4;
 
-/// What is compared.
+/// The compared quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrequencyLimit {
@@ -32,7 +32,7 @@ pub enum FrequencyLimit {
 pub struct FrequencySettings {
     /// Where the voltage comes from.
     pub source: Source,
-    /// What is compared with what.
+    /// The compared quantity and its bound.
     pub limit: FrequencyLimit,
     /// Delay in ms, 100 to 300 000.
     pub delay_ms: f64,

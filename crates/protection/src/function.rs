@@ -1,4 +1,4 @@
-//! What all protection functions have in common.
+//! Parts that all protection functions have in common.
 
 use serde::Deserialize;
 
@@ -6,7 +6,7 @@ use crate::complex::Complex;
 use crate::measure::{Blocks, Channels, Measured};
 use crate::phases::Phases;
 
-/// What a protection function is called.
+/// The name of a protection function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Class of the logical node, IEC 61850-7-4: `PTOC`.
@@ -50,12 +50,12 @@ impl Direction {
     }
 }
 
-/// What a task hands to its functions: measured sets of one instant, by index.
+/// Input of a task's functions: measured sets of one instant, by index.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a> {
     /// One set per bay.
     pub sets: &'a [Measured],
-    /// What blocks the functions from outside: usually nothing, or [`Blocks::EXTERNAL`].
+    /// External blocks of the functions: usually none, or [`Blocks::EXTERNAL`].
     pub blocked: Blocks,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// What a function says. A function that is blocked neither starts nor operates, and says why.
+/// Output of a function. A blocked function neither starts nor operates, and says why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Output {
     /// Phases that have started (`Str`).
@@ -99,7 +99,7 @@ impl Output {
 /// Time is `at` of the measured sets. While a function is blocked its timers stand at nothing; what has operated before is
 /// kept by the trip conditioning.
 pub trait Function {
-    /// What it is called.
+    /// The name of the logical node.
     fn node(&self) -> Node;
 
     /// Looks at the sets of one instant.
@@ -109,7 +109,7 @@ pub trait Function {
     fn reset(&mut self);
 }
 
-/// Which sets a function takes its currents and voltages from; in a file a number, or `{ current = 0, voltage = 1 }`. Two
+/// The sets from which a function takes its currents and voltages; in a file a number, or `{ current = 0, voltage = 1 }`. Two
 /// different ones are combined only while their synchronisation allows it, and only if they are of one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(from = "Written")]
@@ -197,13 +197,13 @@ impl Source {
     }
 }
 
-/// What keeps two sets from being combined.
+/// The reasons that forbid to combine two sets.
 pub(crate) fn combining(one: &Measured, other: &Measured) -> Blocks {
     Blocks::SYNCHRONISATION.when(!one.health.synch.may_combine(other.health.synch))
         | Blocks::INSTANT.when(one.at != other.at)
 }
 
-/// Whether the fundamental phasors of `channels` are numbers.
+/// True if the fundamental phasors of `channels` are numbers.
 fn are_numbers(set: &Measured, channels: Channels) -> bool {
     let mut all = Complex::ZERO;
     if channels.meets(Channels::PHASE_CURRENTS) {
@@ -218,6 +218,6 @@ fn are_numbers(set: &Measured, channels: Channels) -> bool {
     if channels.meets(Channels::RESIDUAL_VOLTAGE) {
         all += set.residual_voltage;
     }
-    // What is no number stays none in a sum.
+    // A part that is not a number makes the sum not a number.
     (all.re + all.im).is_finite()
 }

@@ -35,13 +35,13 @@ impl Phases {
     /// The three phases, in order.
     pub const EACH: [Self; 3] = [Self::A, Self::B, Self::C];
 
-    /// Whether there is any: `general` of IEC 61850.
+    /// True if there is any: `general` of IEC 61850.
     #[must_use]
     pub const fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// Whether all of `other` are in here.
+    /// True if all of `other` are in here.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

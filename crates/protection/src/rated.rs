@@ -1,4 +1,4 @@
-//! What per-unit values refer to, and how long a sample is.
+//! The reference of per-unit values, and the length of a sample.
 
 use serde::Deserialize;
 
@@ -32,7 +32,7 @@ impl Default for Rated {
 }
 
 impl Rated {
-    /// Whether the values lie in their ranges.
+    /// Checks that the values lie in their ranges.
     ///
     /// # Errors
     /// The first that does not.

@@ -62,7 +62,7 @@ impl Delay {
         condition && self.run >= operate
     }
 
-    /// Whether it stands at nothing: a step without its condition changes nothing then.
+    /// True if it stands at nothing: a step without its condition changes nothing then.
     pub(crate) fn is_idle(self) -> bool {
         !self.on && self.run == 0
     }

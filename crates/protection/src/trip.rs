@@ -27,7 +27,7 @@ pub struct PtrcSettings {
     pub poles: Poles,
     /// Shortest trip in ms, 0 to 60 000.
     pub minimum_ms: f64,
-    /// Whether a trip stays until it is reset by hand (86).
+    /// True if a trip stays until it is reset by hand (86).
     pub lockout: bool,
 }
 
@@ -42,7 +42,7 @@ impl Default for PtrcSettings {
     }
 }
 
-/// What the trip conditioning says.
+/// The output of the trip conditioning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Trip {
     /// Phases that a function has started in (`Str`).
@@ -51,7 +51,7 @@ pub struct Trip {
     pub operated: Phases,
     /// Poles to open (`Tr`).
     pub trip: Phases,
-    /// Whether the trip waits to be reset by hand.
+    /// True if the trip waits to be reset by hand.
     pub locked_out: bool,
 }
 
@@ -85,7 +85,7 @@ impl Ptrc {
         })
     }
 
-    /// What it is called.
+    /// The name of the logical node.
     #[must_use]
     pub fn node(&self) -> Node {
         Node {

@@ -1,4 +1,4 @@
-//! What has started resets when the fault is gone, and in time.
+//! A function that has started resets in time when the fault is gone.
 
 mod common;
 

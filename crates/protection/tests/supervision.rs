@@ -1,4 +1,4 @@
-//! What streams that are lost, bad, contradicted or not synchronised do to functions.
+//! The effect on functions of streams that are lost, bad, contradicted or not synchronised.
 
 mod common;
 

@@ -4,7 +4,7 @@ use capture::CaptureError;
 use protection::SettingError;
 use waveform::WaveformError;
 
-/// What is wrong in a relay file, where, and what to do.
+/// An error in a relay file: what is wrong, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// Not TOML, or a key or a value that cannot be. The text has line, column and key.
@@ -12,7 +12,7 @@ pub enum ConfigError {
     File {
         /// The file.
         file: String,
-        /// What and where.
+        /// The error and its place.
         problem: String,
     },
     /// Something that does not fit to the rest of the file.
@@ -22,7 +22,7 @@ pub enum ConfigError {
         file: String,
         /// The line, from 1.
         line: usize,
-        /// What, and what to do.
+        /// The error, and what to do.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What changed in a task.
+//! State changes in a task.
 
 use protection::measure::Blocks;
 use protection::supervision::SampleState;
@@ -9,13 +9,13 @@ use protection::{Direction, Phases};
 pub struct Event {
     /// Number of the last sample that the task worked on.
     pub at: u64,
-    /// Whose state it is.
+    /// The owner of the state.
     pub subject: Subject,
-    /// What it became.
+    /// The new state.
     pub change: Change,
 }
 
-/// Whose state changed, by its place in the relay's file, from 0.
+/// The owner of a changed state, by its place in the relay's file, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A protection function.
@@ -28,7 +28,7 @@ pub enum Subject {
     Stream(usize),
 }
 
-/// What a state became.
+/// The new state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// It has started, or has started in further phases.

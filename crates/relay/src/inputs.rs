@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use wire::ether::{EthernetView, VlanTag};
 use wire::goose::{Followed, Follower, Frame, Heard, Simulation};
 
-/// What an input is until its last message expires; false from then on.
+/// The value of an input until its last message expires; false from then on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Input {
     value: bool,
@@ -56,7 +56,7 @@ impl Listener {
     }
 }
 
-/// What all inputs are.
+/// The values of all inputs.
 #[derive(Debug)]
 pub struct Inputs(Box<[Input]>);
 

@@ -5,7 +5,7 @@ use crate::engine::Sample;
 use wire::ether::{EthernetView, VlanTag};
 use wire::sv::{FastPath, Frame, Members};
 
-/// What became of a frame.
+/// The fate of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
     /// Its samples were told; it is of the stream with this number.
@@ -162,7 +162,7 @@ fn is_of(stream: &Stream, frame: &Frame<'_>) -> bool {
         && sv_id == Some(spec.sv_id.as_bytes())
 }
 
-/// Whether all ASDUs are of one stream.
+/// True if all ASDUs are of one stream.
 fn is_of_one(frame: &Frame<'_>) -> bool {
     let mut asdus = frame.asdus();
     let first = asdus.next().map(|asdu| asdu.sv_id());

@@ -22,7 +22,7 @@ const AFTER_NS: u64 = 100_000_000;
 /// Octets of a member: its value, and its quality.
 const MEMBER: usize = 8;
 
-/// What a unit of a member's value is worth, in A or V: those of 9-2LE and IEC 61869-9.
+/// The value of a member's unit, in A or V: those of 9-2LE and IEC 61869-9.
 const CURRENT_A: f64 = 0.001;
 const VOLTAGE_V: f64 = 0.01;
 

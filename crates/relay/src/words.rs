@@ -1,4 +1,4 @@
-//! What happens in a relay, in words.
+//! The events of a relay, in words.
 
 use crate::config::Config;
 use crate::events::{Change, Subject};

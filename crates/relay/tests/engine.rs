@@ -15,7 +15,7 @@ use wire::quality::SvQuality;
 const BAY: &str = include_str!("data/bay.toml");
 const STREAM: Subject = Subject::Stream(0);
 
-/// Whether function 0 was blocked for `reason`.
+/// True if function 0 was blocked for `reason`.
 fn was_blocked(rig: &Rig, reason: Blocks) -> bool {
     let blocked = |change| matches!(change, Change::Blocked(blocks) if blocks.contains(reason));
     !rig.times(Subject::Function(0), blocked).is_empty()

@@ -48,7 +48,7 @@ fn message(st_num: u32, value: bool) -> Message {
     }
 }
 
-/// What the relay publishes in a task at this ms, and whether that is new, after what came.
+/// The relay's publication in a task at this ms, and whether it is new, after these inputs.
 fn task(
     engine: &mut Engine,
     (listener, inputs): (&mut Listener, &mut Inputs),

@@ -168,7 +168,7 @@ fn starts(replayed: &Replayed, function: usize) -> (Vec<(u64, Phases)>, Vec<u64>
     (starts, resets)
 }
 
-/// Whether the packages with records that others published are in `directory` now.
+/// True if the packages with records that others published are in `directory` now.
 fn fetched(test: &str, directory: &Path) -> bool {
     let Some(python) = testing::python(test) else {
         return false;

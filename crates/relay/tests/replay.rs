@@ -272,7 +272,7 @@ fn ends() -> Config {
     ))
 }
 
-/// What a capture's relay records: instants are those of smpCnt, whatever its frames took on their way.
+/// The record of a capture's relay: instants are those of smpCnt, whatever its frames took on their way.
 #[test]
 fn a_capture_is_recorded_at_the_instants_of_its_samples() {
     let wave = Wave {

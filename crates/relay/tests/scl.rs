@@ -36,7 +36,7 @@ fn relay(text: &str) -> Result<Config, String> {
     parse_with(text, "relay.toml", &mut read).map_err(|error| error.to_string())
 }
 
-/// What is said of the relay with one part changed.
+/// The refusal of the relay with one part changed.
 fn refusal(from: &str, to: &str) -> String {
     assert!(RELAY.contains(from), "{from}");
     relay(&RELAY.replacen(from, to, 1)).expect_err(to)

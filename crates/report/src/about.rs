@@ -1,27 +1,27 @@
-//! What people say of a test, for the acceptance record that begins the printed page. It is in the page only, not in the run file.
+//! Statements of people about a test, for the acceptance record that begins the printed page. It is in the page only, not in the run file.
 
 use serde::Deserialize;
 use units::foreign::Show;
 
-/// What the record has beside what was measured. What is not given is left to be filled in by hand.
+/// The record's fields beside the measured ones. An empty field is left to be filled in by hand.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct About {
-    /// Which test it is: `Factory acceptance test`.
+    /// The kind of test: `Factory acceptance test`.
     pub test: String,
-    /// What was tested.
+    /// The tested object.
     pub object: String,
     /// Its serial number, or several.
     pub serial_number: String,
     /// Where.
     pub site: String,
-    /// Who ran the test.
+    /// The person who ran the test.
     pub operator: String,
-    /// What it is accepted by: contract, specification, standard, with editions.
+    /// The criteria of acceptance: contract, specification, standard, with editions.
     pub criteria: String,
-    /// What else is to be known of it.
+    /// Further remarks.
     pub remarks: String,
-    /// Who signs: a line for each.
+    /// Signatories: a line for each.
     pub signatures: Vec<String>,
 }
 

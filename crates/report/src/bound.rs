@@ -1,4 +1,4 @@
-//! What a maximum over n samples proves, in words.
+//! The bound that a maximum over n samples proves, in words.
 
 use crate::text::count;
 use model::SeriesView;
@@ -39,7 +39,7 @@ impl Bound {
             return None;
         }
         let (over_at_least, over) = samples_over(series, limit_ns);
-        // Those of which only a bound is known stand in the histogram as the largest; one of them is it.
+        // Samples of which only a bound is known count as the largest in the histogram; one of them is it.
         let bounded = series.only_bounded();
         let over_at_least = match over {
             0 => 0,
@@ -58,7 +58,7 @@ impl Bound {
         })
     }
 
-    /// Whether it is known, to the histogram's digits, how many samples are over the limit.
+    /// True if it is known, to the histogram's digits, how many samples are over the limit.
     pub fn is_counted(&self) -> bool {
         !self.only_bounded
     }

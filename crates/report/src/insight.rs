@@ -1,4 +1,4 @@
-//! What statistics say of a series beyond its figures: how sure its quantiles are, whether it stayed steady, how large
+//! Statistics of a series beyond its figures: how sure its quantiles are, whether it stayed steady, how large
 //! a rare value would be, and what a run of this length supports.
 
 use crate::bound::{Bound, CONFIDENCE};
@@ -29,18 +29,18 @@ const QUANTILES: [(&str, f64); 5] = [
     ("p99999", 0.99999),
 ];
 
-/// What is known of one series.
+/// The statistics of one series.
 #[derive(Debug, Clone)]
 pub struct Insight {
     /// Its name.
     pub series: String,
-    /// Which activations the quantiles are of: [`model::SCHEDULED`] where periods were skipped, else measured samples.
+    /// The activations that the quantiles are of: [`model::SCHEDULED`] where periods were skipped, else measured samples.
     pub view: &'static str,
     /// Quantiles with their intervals, which hold for independent samples.
     pub quantiles: Vec<QuantileInterval>,
-    /// What the run supports about its limit on the maximum, or its threshold.
+    /// The claim that the run supports about its limit on the maximum, or its threshold.
     pub claim: Option<Claim>,
-    /// Whether the window maxima held still.
+    /// The steadiness of the window maxima.
     pub steadiness: Stationarity,
     /// The value that is exceeded once in so long a time, or why none is given.
     pub rare: Result<Rare, Refusal>,
@@ -108,7 +108,7 @@ impl Stolen {
     }
 }
 
-/// What statistics say of the series of a run that can bear it.
+/// The statistics of a run's series that have enough samples for them.
 pub(crate) fn of_run(run: &RunView, judgement: &Judgement) -> Vec<Insight> {
     let looked_at = run
         .series

@@ -52,7 +52,7 @@ use verdict::{Judgement, Verdict};
 /// A run, judged.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// What was measured.
+    /// The measured run.
     pub run: RunView,
     /// The profiles it was held against.
     pub profiles: Vec<Profile>,
@@ -60,13 +60,13 @@ pub struct Report {
     pub judgement: Judgement,
     /// The trip-time budget.
     pub budget: Budget,
-    /// What statistics say of its series beyond their figures.
+    /// Statistics of its series beyond their figures.
     pub insights: Vec<Insight>,
     /// Late samples of all series, put together in time, the longest stall first.
     pub stalls: Vec<Stall>,
-    /// What had each CPU around the longest stall of which that was recorded.
+    /// The occupants of each CPU around the longest recorded stall.
     pub timeline: Option<Timeline>,
-    /// What the recording of every sample says, where there is one and it was read.
+    /// A survey of the recording of every sample, where there is one and it was read.
     pub recording: Option<::recording::Survey>,
     /// How many streams the host holds, of the run of a search for that.
     pub capacity: Option<Capacity>,
@@ -136,7 +136,7 @@ impl Report {
         tables.map(Tables::into_tables).unwrap_or_default()
     }
 
-    /// What statistics say of a series, where it was looked at.
+    /// The statistics of a series, where there are some.
     pub fn insight(&self, series: &str) -> Option<&Insight> {
         self.insights.iter().find(|insight| insight.series == series)
     }
@@ -147,12 +147,12 @@ impl Report {
         Verdict::over(of_checks.into_iter().chain(self.of_capacity()))
     }
 
-    /// Whether there is anything to pass or fail.
+    /// True if there is anything to pass or fail.
     pub fn is_judged(&self) -> bool {
         self.is_judged_by_limits() || self.of_capacity().is_some()
     }
 
-    /// Whether it passes, and some limits were not measured.
+    /// True if it passes, and some limits were not measured.
     pub fn is_partial_pass(&self) -> bool {
         self.verdict() == Verdict::Pass && self.judgement.is_partial_pass()
     }
@@ -167,7 +167,7 @@ impl Report {
         }
     }
 
-    /// What it is over, in a sentence or two.
+    /// The excess, in a sentence or two.
     fn sentence(&self) -> String {
         let of_limits = || self.judgement.sentence();
         match &self.capacity {
@@ -177,7 +177,7 @@ impl Report {
         }
     }
 
-    /// Whether it answers a question, and judges nothing.
+    /// True if it answers a question, and judges nothing.
     fn is_answer(&self) -> bool {
         self.capacity.is_some() && !self.is_judged()
     }

@@ -9,10 +9,10 @@ use units::format_ns;
 /// Fewest gaps that show the interval of a stream.
 const FEWEST: u64 = 8;
 
-/// What the labels of AVB streams, and of test frames sent in their place, begin with.
+/// The beginning of the labels of AVB streams, and of test frames sent in their place.
 const AVB: [&str; 2] = ["avtp", "test"];
 
-/// What the steps of a search for a spin-ahead are called: tries, not a stream.
+/// The beginning of the names of a search's steps for a spin-ahead: tries, not a stream.
 pub(crate) const SEARCH: &str = "talk/spin-ahead=";
 
 /// The interval of a stream and its longest gap.
@@ -101,7 +101,7 @@ fn quartiles(series: &SeriesView) -> [u64; 3] {
     })
 }
 
-/// What a listener has to hold back so that it never runs dry.
+/// The buffer that a listener needs so that it never runs dry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffer {
     /// How late a frame came, or left, at worst: the least time to hold back, in ns.
@@ -114,7 +114,7 @@ pub struct Buffer {
     pub worst_ns: u64,
     /// Steps that the stamps come in, in ns, where these are of a capture; else 0.
     pub step_ns: u64,
-    /// Whether it is from how late the talker was, and not from the gaps at the listener or in a capture.
+    /// True if it is from how late the talker was, and not from the gaps at the listener or in a capture.
     pub is_of_talker: bool,
 }
 
@@ -167,7 +167,7 @@ impl Buffer {
     }
 }
 
-/// Whether the stream is one of AVB, or of test frames in its place: by its label, of a talker by its frames.
+/// True if the stream is one of AVB, or of test frames in its place: by its label, of a talker by its frames.
 fn is_avb(series: &SeriesView) -> bool {
     if series.is(&kind::TALK) {
         if series.spec.name.starts_with(SEARCH) {

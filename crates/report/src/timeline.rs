@@ -1,4 +1,4 @@
-//! What had each CPU around a stall, as a flight of the recorder tells.
+//! The occupants of each CPU around a stall, from the flight recorder.
 
 use units::foreign::Show;
 
@@ -22,7 +22,7 @@ pub struct Timeline {
 pub struct Lane {
     /// Its number.
     pub cpu: u32,
-    /// Who had it, in order of time and without gaps.
+    /// The stretches, in order of time and without gaps.
     pub stretches: Vec<Stretch>,
 }
 
@@ -33,13 +33,13 @@ pub struct Stretch {
     pub from_ns: u64,
     /// To when.
     pub to_ns: u64,
-    /// Who, by name.
+    /// The occupant, by name.
     pub who: String,
-    /// What kind of thing that is.
+    /// Its kind.
     pub occupant: Occupant,
 }
 
-/// What can have a CPU.
+/// Kinds of occupants of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occupant {
     /// A thread.

@@ -9,7 +9,7 @@ use wire::ether::{Mac, VlanTag};
 /// Priority of a tag that states none (IEC 61850-8-1, 9-2).
 const DEFAULT_PRIORITY: u8 = 4;
 
-/// Which kind of control block.
+/// The kind of a control block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum BlockKind {
     SampledValues,
@@ -41,7 +41,7 @@ impl BlockKind {
     }
 }
 
-/// What a control block's address is found by: kind, IED, logical device, name.
+/// The key by which the address of a control block is found: kind, IED, logical device, name.
 pub(crate) type Key<'a> = (BlockKind, &'a str, &'a str, &'a str);
 
 /// The addresses of a file.
@@ -86,7 +86,7 @@ impl<'a, 'input> Addresses<'a, 'input> {
         found
     }
 
-    /// Those that none of `blocks` has, in the order of the file.
+    /// Addresses that belong to none of `blocks`, in the order of the file.
     pub(crate) fn without_block(&self, blocks: &HashSet<Key<'a>>, lines: &Lines) -> Vec<Warning> {
         let alone = self.0.iter().filter(|(key, _)| !blocks.contains(*key));
         let mut warnings: Vec<Warning> = alone

@@ -2,7 +2,7 @@
 
 use crate::model::{Basic, DataSet, Member};
 
-/// What a channel measures.
+/// The quantity that a channel measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// A current.
@@ -14,7 +14,7 @@ pub enum Quantity {
 /// One INT32 with its quality.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Channel {
-    /// What it measures.
+    /// The measured quantity.
     pub quantity: Quantity,
     /// Reference of the value, such as `MU01LD0/TCTR1.AmpSv.instMag.i[MX]`.
     pub reference: String,

@@ -7,7 +7,7 @@ use crate::values::stated;
 use crate::xml::{Element, Lines};
 use std::collections::HashMap;
 
-/// What a logical node is found by in its IED: logical device, prefix, class, instance.
+/// The key of a logical node in its IED: logical device, prefix, class, instance.
 type NodeKey<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 /// The logical devices and nodes of one IED.
@@ -66,7 +66,7 @@ pub(crate) fn logical_devices<'a, 'input>(
     })
 }
 
-/// What is needed to read datasets.
+/// The parts of a file that the reading of datasets needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading<'r, 'a, 'input> {
     pub(crate) types: &'r Types<'a, 'input>,

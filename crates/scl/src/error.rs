@@ -1,4 +1,4 @@
-//! What can be wrong with a file, and where.
+//! Errors of a file, and their places.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub struct Problem {
     pub line: u32,
     /// The element and its name, such as `SampledValueControl MSVCB01 of IED MU01`.
     pub element: String,
-    /// What it is, and what to do.
+    /// The error, and what to do.
     pub what: String,
 }
 
@@ -38,7 +38,7 @@ pub enum SclError {
     Xml {
         /// Line, from 1.
         line: u32,
-        /// What.
+        /// The error.
         what: String,
     },
     /// XML, but of another kind.

@@ -1,10 +1,10 @@
-//! What a file says, resolved.
+//! The contents of a file, with all references resolved.
 
 use crate::error::{Problem, Warning};
 use crate::subscription::Subscription;
 use wire::ether::{Mac, VlanTag};
 
-/// What an SCL file says about sampled values and GOOSE.
+/// The sampled values and GOOSE of an SCL file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     /// Edition, in words: `Edition 1 (2003)`, `Edition 2 (2007A)`, `Edition 2.1 (2007B4)`.
@@ -17,11 +17,11 @@ pub struct Document {
     pub sampled_values: Vec<SampledValues>,
     /// The GOOSE control blocks that can be published or expected.
     pub gooses: Vec<Goose>,
-    /// What the IEDs take from each other.
+    /// The data that IEDs take from each other.
     pub subscriptions: Vec<Subscription>,
     /// Control blocks that cannot, with the reason.
     pub left_out: Vec<LeftOut>,
-    /// What should be looked at.
+    /// Parts of the file that a person should look at.
     pub warnings: Vec<Warning>,
 }
 
@@ -30,7 +30,7 @@ pub struct Document {
 pub struct LeftOut {
     /// Its IED.
     pub ied: String,
-    /// Whether it is one of sampled values.
+    /// True for sampled values, false for GOOSE.
     pub is_sampled_values: bool,
     /// The name that its messages would have: svID, or reference of the GOOSE control block.
     pub name: String,
@@ -118,7 +118,7 @@ pub struct SampledValues {
     pub options: SmvOptions,
     /// Where to.
     pub address: Address,
-    /// What is in an ASDU.
+    /// The members of an ASDU.
     pub data_set: DataSet,
 }
 
@@ -146,7 +146,7 @@ pub struct Goose {
     pub gocb_ref: String,
     /// confRev.
     pub conf_rev: u32,
-    /// Whether fields are encoded with fixed lengths.
+    /// True if fields are encoded with fixed lengths.
     pub fixed_offs: bool,
     /// Time to the first repetition, in ms.
     pub min_time_ms: Option<u32>,
@@ -154,7 +154,7 @@ pub struct Goose {
     pub max_time_ms: Option<u32>,
     /// Where to.
     pub address: Address,
-    /// What is in it.
+    /// The members of a message.
     pub data_set: DataSet,
 }
 
@@ -176,9 +176,9 @@ pub struct Member {
     pub reference: String,
     /// Class of the logical node, such as `TCTR`.
     pub ln_class: String,
-    /// What it is.
+    /// Its type.
     pub value: Type,
-    /// What the file states the basic values in it to be (`Val` of the instance, else of the type): path below the member,
+    /// The basic values in it, as the file states them (`Val` of the instance, else of the type): path below the member,
     /// empty where the member is one itself, and text. Of an Enum its number, where its names are known.
     pub initial: Vec<(String, String)>,
     /// Line of the FCDA.
@@ -194,7 +194,7 @@ impl Member {
     }
 }
 
-/// What a member is.
+/// The type of a member.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Type {
     /// A value.

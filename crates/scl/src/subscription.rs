@@ -1,4 +1,4 @@
-//! What an IED takes from others: its `ExtRef`, resolved to the control blocks that send it.
+//! The data that an IED takes from others: its `ExtRef`, resolved to the control blocks that send it.
 
 use crate::dataset::logical_devices;
 use crate::error::Problem;
@@ -71,7 +71,7 @@ impl Subscription {
         }
     }
 
-    /// Whether this control block sends it: the one that is named, else one with the data in its dataset.
+    /// True if this control block sends it: the one that is named, else one with the data in its dataset.
     fn is_of(&self, block: &SampledValues) -> bool {
         let place = &block.place;
         if place.ied != self.from {

@@ -43,7 +43,7 @@ fn utf16(octets: &[u8], read: fn([u8; 2]) -> u16) -> Result<Cow<'_, str>, SclErr
     Ok(text.into())
 }
 
-/// Whether the XML declaration names an encoding in which each octet is one character. Windows-1252 differs from
+/// True if the XML declaration names an encoding in which each octet is one character. Windows-1252 differs from
 /// ISO-8859-1 only in signs that no name in SCL may have.
 fn is_declared_latin(octets: &[u8]) -> bool {
     let head = &octets[..octets.len().min(200)];

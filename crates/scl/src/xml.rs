@@ -22,7 +22,7 @@ impl<'a, 'input> Element<'a, 'input> {
             .map(Element)
     }
 
-    /// Those of one name.
+    /// The children of one name.
     pub(crate) fn named(self, name: &str) -> impl Iterator<Item = Self> {
         self.elements().filter(move |element| element.name() == name)
     }

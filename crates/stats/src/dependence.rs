@@ -11,7 +11,7 @@ use std::f64::consts::PI;
 /// Standard errors by which a correlation is taken higher than it was found.
 const MORE: f64 = 1.28;
 
-/// What is taken worse than it was found: the correlation of neighbours, its fading, and the slowest fading that is reckoned with.
+/// Margins by which a dependence is taken worse than found: the correlation of neighbours, its fading, and the slowest fading.
 #[derive(Debug, Clone, Copy)]
 struct Care {
     more: f64,
@@ -44,7 +44,7 @@ const MOST_ALIKE: f64 = 3.0;
 const WAVES: usize = 8;
 const SLOWEST: usize = 3;
 
-/// What the windows of a run tell of their dependence. All factors are of the variance of a mean, and at least 1.
+/// The dependence of a run's windows. All factors are of the variance of a mean, and at least 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Dependence {
     /// By the correlation of neighbours, and by how slowly it fades.
@@ -58,7 +58,7 @@ pub(crate) struct Dependence {
 }
 
 impl Dependence {
-    /// What the values, one for each window in order of time, tell. It needs three at least.
+    /// Estimates it from values, one for each window in order of time. Needs at least three.
     pub(crate) fn of(values: &[f64]) -> Self {
         let ranks = mid_ranks(values);
         let powers = wave_powers(&ranks);

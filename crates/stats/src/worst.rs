@@ -61,7 +61,7 @@ impl<T> Worst<T> {
         least.map(|Reverse(least)| least.value)
     }
 
-    /// Whether a value would be kept.
+    /// True if a value would be kept.
     #[inline]
     pub fn takes(&self, value: i64) -> bool {
         self.floor().is_none_or(|floor| value > floor)
@@ -86,7 +86,7 @@ impl<T> Worst<T> {
         self.most = self.most.max(most);
     }
 
-    /// What is kept, the largest first; of equal ones the earlier. None is left.
+    /// Takes all that is kept, the largest first; of equal ones the earlier. None is left.
     pub fn take(&mut self) -> Vec<(i64, T)> {
         let sorted = std::mem::take(&mut self.heap).into_sorted_vec();
         sorted

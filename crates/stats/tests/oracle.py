@@ -13,7 +13,7 @@ def answer(question):
         # SciPy's shape has the opposite sign.
         shape, location, scale = -question["shape"], question["location"], question["scale"]
         at = np.array(question["at"])
-        # What is exceeded once in so many blocks, with -ln F = 1 / blocks.
+        # The level that is exceeded once in so many blocks, with -ln F = 1 / blocks.
         shares = np.exp(-1 / np.array(question["blocks"]))
         return {"log-likelihood": stats.genextreme.logpdf(at, shape, location, scale).sum(),
                 "levels": stats.genextreme.ppf(shares, shape, location, scale).tolist()}

@@ -53,7 +53,7 @@ pub(crate) fn state_word(state: RunState) -> &'static str {
     }
 }
 
-/// What a reader makes of `state`: all that was not run to its end was interrupted.
+/// A reader's view of `state`: every run that did not reach its end was interrupted.
 pub(crate) fn state_from_word(word: &str) -> RunState {
     if word == state_word(RunState::Complete) {
         RunState::Complete

@@ -5,7 +5,7 @@ use rusqlite::{ErrorCode, ffi};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What went wrong with a run file. Every message names the file.
+/// Errors of a run file. Every message names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such file.
@@ -19,7 +19,7 @@ pub enum StoreError {
     NotARunFile {
         /// The file asked for.
         path: PathBuf,
-        /// What it is instead.
+        /// The kind of file that it is instead.
         why: String,
     },
     /// Written by a later version, in a form this one does not know.
@@ -40,7 +40,7 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The damage and its place.
         what: String,
     },
     /// A run is never written over another.
@@ -57,12 +57,12 @@ pub enum StoreError {
         /// In SQLite's or the kernel's words.
         detail: String,
     },
-    /// What was handed in cannot be part of the run. A mistake of the caller; nothing of the batch was written.
+    /// The given data cannot be part of the run. A mistake of the caller; nothing of the batch was written.
     #[error("{}: cannot store {what}", path.display())]
     Refused {
         /// The file being written.
         path: PathBuf,
-        /// What, and why not.
+        /// The data and the reason.
         what: String,
     },
     /// The file system refused.
@@ -70,7 +70,7 @@ pub enum StoreError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted action.
         doing: &'static str,
         /// The kernel's answer.
         source: io::Error,
@@ -80,7 +80,7 @@ pub enum StoreError {
     Sql {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted action.
         doing: &'static str,
         /// SQLite's answer.
         source: rusqlite::Error,
@@ -146,7 +146,7 @@ impl StoreError {
     }
 }
 
-/// What can go wrong inside a transaction, before it is known to which file.
+/// Errors inside a transaction, before it is known to which file they belong.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// SQLite's answer.
@@ -163,7 +163,7 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// What a caller can do about an SQLite error.
+/// SQLite errors, by the action that a caller can take.
 enum SqliteFault {
     Full,
     Damaged,

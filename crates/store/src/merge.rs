@@ -15,7 +15,7 @@ const PAGE_BYTES: u64 = 4_096;
 /// Bytes of a stored histogram's row beside the histogram itself, rounded up.
 const ROW_BYTES: u64 = 64;
 
-/// What a histogram takes in the file, counted in whole pages: most are of half a page or more, and then no other fits
+/// The bytes that a histogram takes in the file, counted in whole pages: most are of half a page or more, and then no other fits
 /// beside them. So the budget bounds the file and, with it, how many there can be.
 pub(crate) fn stored_bytes(hdr: &[u8]) -> u64 {
     (hdr.len() as u64 + ROW_BYTES).next_multiple_of(PAGE_BYTES)

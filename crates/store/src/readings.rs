@@ -1,4 +1,4 @@
-//! What was read beside a run in other units than ns.
+//! Readings beside a run in other units than ns.
 
 use crate::columns::{integer, unsigned};
 use crate::error::{Fault, StoreError};
@@ -30,7 +30,7 @@ pub(crate) fn insert(tx: &Connection, reading: &Reading) -> Result<(), Fault> {
 }
 
 impl RunFile {
-    /// What was read beside the run in other units than ns, in order of time. Empty in files from before this table.
+    /// The readings beside the run in other units than ns, in order of time. Empty in files from before this table.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.

@@ -64,7 +64,7 @@ impl RunWriter {
 }
 
 impl RunFile {
-    /// What the run's segments hold together; `None` when it has none.
+    /// The totals of the run's segments; `None` when it has none.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.

@@ -66,7 +66,7 @@ pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
 }
 
 impl RunFile {
-    /// What a test set has played, in order of time. Empty in files from before this table.
+    /// The shots of a test set, in order of time. Empty in files from before this table.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.

@@ -1,4 +1,4 @@
-//! Which spikes a run keeps.
+//! Selects the spikes that a run keeps.
 //!
 //! The worst [`WORST_SPIKES`] of a series, and all above its threshold up to the worst [`MOST_SPIKES`]. Spikes above the
 //! threshold are the largest, so this is one rule: the worst `n`, where `n` is the number above the threshold, but at least
@@ -15,7 +15,7 @@ pub const MOST_SPIKES: u64 = 10_000;
 /// How many of the worst samples of a series keep the kernel's events around them.
 pub const MOST_FLIGHTS: u64 = 100;
 
-/// What is known of one series' spikes without asking the file.
+/// The state of one series' spikes, so that nobody asks the file.
 #[derive(Debug, Clone)]
 pub(crate) struct SpikeKeeper {
     threshold_ns: Option<i64>,
@@ -73,7 +73,7 @@ impl SpikeKeeper {
         true
     }
 
-    /// Whether so many rows are stored beyond the limit that a trim is worth its cost.
+    /// True if so many rows are stored beyond the limit that a trim is worth its cost.
     pub(crate) fn is_overgrown(&self) -> bool {
         self.rows >= 2 * self.limit()
     }

@@ -2,7 +2,7 @@
 
 use crate::comtrade::ComtradeError;
 
-/// What cannot be, where, and what to do instead.
+/// An error in a waveform: what cannot be, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub enum WaveformError {
     /// A COMTRADE record cannot be read.
@@ -21,7 +21,7 @@ pub enum WaveformError {
     File {
         /// The file.
         path: String,
-        /// What and where.
+        /// The error and its place.
         problem: String,
     },
     /// A setting that cannot be.

@@ -1,4 +1,4 @@
-//! What is one TOML file each, and ships with the program: scenarios and type tests.
+//! Files in TOML that ship with the program: scenarios and type tests.
 
 use crate::error::WaveformError;
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// Where the text of a thing comes from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
-    /// What the thing is called.
+    /// Its name.
     pub(crate) name: &'a str,
     /// The folder that paths in it begin in; of a text of the program, the current one.
     pub(crate) folder: &'a Path,
@@ -15,7 +15,7 @@ pub(crate) struct Origin<'a> {
 
 /// The files of one kind inside the program.
 pub(crate) struct Library {
-    /// What one of them is.
+    /// The kind of thing, for messages.
     pub(crate) what: &'static str,
     /// Names and texts.
     pub(crate) files: &'static [(&'static str, &'static str)],

@@ -1,4 +1,4 @@
-//! What a set of streams publishes: one signal, sampled at each stream's rate. Each stream may be a little ahead of the
+//! The signal of a set of streams: one signal, sampled at each stream's rate. Each stream may be a little ahead of the
 //! one before.
 
 use crate::comtrade::Record;
@@ -31,7 +31,7 @@ impl Signal {
         }
     }
 
-    /// Whether streams differ though they are not shifted.
+    /// True if streams differ though they are not shifted.
     fn differs_by_stream(&self) -> bool {
         matches!(self, Self::Synth(synth) if !synth.noise.is_silent())
     }
@@ -63,7 +63,7 @@ impl Tables {
         }
     }
 
-    /// What they are tables of.
+    /// The signal behind the tables.
     pub fn signal(&self) -> &Signal {
         &self.signal
     }

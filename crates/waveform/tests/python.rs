@@ -29,7 +29,7 @@ fn fetched(test: &str) -> Option<(&'static Path, &'static [Value])> {
     }
 }
 
-/// What Python says of the records, which it fetches into the directory; or why it cannot.
+/// Python's reading of the records, which it fetches into the directory; or why there is none.
 fn answers(python: &Path, directory: &Path) -> Result<Vec<Value>, String> {
     std::fs::create_dir_all(directory).expect("a directory");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle.py");

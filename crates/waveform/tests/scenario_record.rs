@@ -56,7 +56,7 @@ fn the_steady_state_is_the_pre_fault_cycle_and_joins_the_record_without_a_jump()
         for (member, peak, noise) in [(0, 565_700.0, 6_000.0), (4, 8_900_000.0, 30_000.0)] {
             let steady = largest(&table, 0..fault - 480, member);
             assert!((steady / peak - 1.0).abs() < 0.03, "{member}: {steady}");
-            // What a sine of 50 Hz bends by from sample to sample, and the recorder's noise.
+            // The most that a sine of 50 Hz bends from sample to sample, and the recorder's noise.
             let most = peak * (std::f64::consts::TAU / 96.0).powi(2) + 6.0 * noise;
             let found = bend(&table, 1..fault - 20, member);
             assert!(found < most, "{member}: {found} over {most}");

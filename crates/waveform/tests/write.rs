@@ -1,4 +1,4 @@
-//! What is written is read back: by our reader, and by the Python package `comtrade`.
+//! Written records are read back: by our reader, and by the Python package `comtrade`.
 
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, proptest};
 use serde_json::Value;
@@ -300,7 +300,7 @@ fn what_cannot_be_written_is_refused_before_anything_is() {
     );
 }
 
-/// What Python reads from the record; `None` after leaving the test out.
+/// Python's reading of the record; `None` after leaving the test out.
 fn python(test: &str, directory: &Path, record: (&[u8], &[u8])) -> Option<Value> {
     let python = testing::python(test)?;
     let files = ["x.cfg", "x.dat"].map(|name| directory.join(name));

@@ -22,7 +22,7 @@ const WHOLE: u16 = 0x4000;
 /// Routers that it may pass; there is none.
 const TIME_TO_LIVE: u8 = 64;
 
-/// Who asks whom.
+/// Both ends of an echo: who asks, and who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Echo {
     /// Address of the card that is to answer.
@@ -70,7 +70,7 @@ impl Echo {
         echo[2..4].copy_from_slice(&sum.to_be_bytes());
     }
 
-    /// Whether a frame is an answer to such a request.
+    /// True if a frame is an answer to such a request.
     pub fn is_answered_by(&self, frame: &[u8]) -> bool {
         let (ip, echo) = (HEADER, HEADER + IP_HEADER);
         frame.len() >= LEAST

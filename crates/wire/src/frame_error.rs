@@ -118,7 +118,7 @@ pub enum Rule {
         field: Field,
         /// Its octets.
         octets: u32,
-        /// What is allowed.
+        /// The allowed values.
         wanted: &'static str,
     },
     /// A number larger than its field can mean.

@@ -115,7 +115,7 @@ pub enum EncodeError {
         field: crate::Field,
         /// Its octets.
         octets: usize,
-        /// What is allowed.
+        /// The allowed values.
         wanted: &'static str,
     },
     /// More VLAN tags than a view can return.
@@ -140,7 +140,7 @@ pub enum EncodeError {
         field: crate::Field,
         /// Its octets.
         octets: usize,
-        /// What is allowed.
+        /// The allowed values.
         wanted: &'static str,
     },
     /// A data type this crate does not write under that tag.

@@ -1,4 +1,4 @@
-//! What is on the wire of a substation: Ethernet II with 802.1Q tags, sampled values (IEC 61850-9-2, 9-2LE, IEC 61869-9),
+//! The protocols on the wire of a substation: Ethernet II with 802.1Q tags, sampled values (IEC 61850-9-2, 9-2LE, IEC 61869-9),
 //! GOOSE (IEC 61850-8-1), AVTP streams (IEEE 1722), PTP management messages (IEEE 1588), ICMP echo (RFC 792), and the layer-2
 //! test frame of the `reflect`, `talk` and `listen` probes.
 //!

@@ -3,7 +3,7 @@
 
 use crate::sequence::WINDOW;
 
-/// What one number was.
+/// The place of one number in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The first.
@@ -41,7 +41,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// What the next number would be, without taking it.
+    /// The place that the next number would have, without taking it.
     pub fn place(&self, number: u64) -> Place {
         let Some(newest) = self.newest else {
             return Place::First;

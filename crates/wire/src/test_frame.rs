@@ -41,7 +41,7 @@ mod at {
     pub(super) const SENT: usize = 20;
 }
 
-/// What a test frame is for.
+/// The purpose of a test frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TestFrameKind {
@@ -69,7 +69,7 @@ pub const CLAIM_REFLECTOR: u16 = 2;
 /// The fields of a test frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestFrame {
-    /// What it is for.
+    /// The purpose.
     pub kind: TestFrameKind,
     /// Free for the probe.
     pub flags: u16,
@@ -236,7 +236,7 @@ impl<'a> TestFrameMut<'a> {
     }
 }
 
-/// What one end counted, in a [`TestFrameKind::Bye`]: the initiator its round trips, the reflector what arrived at it.
+/// The counts of one end, in a [`TestFrameKind::Bye`]: the initiator its round trips, the reflector its arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Frames that were sent and count.

@@ -7,7 +7,7 @@ pub struct UtcTime {
     pub seconds: u32,
     /// Fraction of the second in units of 2^-24 s; the top octet is not sent.
     pub fraction: u32,
-    /// What the sender knows about its clock.
+    /// The sender's knowledge of its clock.
     pub quality: TimeQuality,
 }
 

@@ -9,7 +9,7 @@ use wire::sequence::{Contents, Sample, Sequence};
 
 const RATE: u32 = 4_000;
 
-/// What the rules say of it.
+/// The conclusions of the rules.
 struct Said {
     lost: u64,
     conflicting: u64,

@@ -1,4 +1,4 @@
-//! What this crate publishes, tshark decodes to the same values.
+//! Frames that this crate publishes: tshark decodes them to the same values.
 
 use std::fs::File;
 use std::io::BufWriter;

@@ -131,7 +131,7 @@ fn every_vector_meets_its_policy() {
     }
 }
 
-/// What `inspect` finds wrong is what `parse` refuses, and it never stops before the first violation.
+/// Violations found by `inspect` are refused by `parse`, and it never stops before the first one.
 #[test]
 fn inspection_agrees_with_the_parse() {
     for vector in vectors() {

@@ -13,7 +13,7 @@ use proptest::proptest;
 use crate::write::PcapWriter;
 use crate::{CaptureError, LinkType, Reader};
 
-/// What a test compares of a frame.
+/// The parts of a frame that a test compares.
 type Kept = (u64, Option<i64>, Vec<u8>, u32, LinkType);
 
 /// Every frame, and the error at the end if there was one.

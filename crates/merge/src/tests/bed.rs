@@ -31,7 +31,7 @@ pub(super) struct Plan {
     /// Frames lost between its two points.
     pub(super) lost_inside: Vec<u64>,
     pub(super) events: Vec<Event>,
-    /// Whether it says from when to when it recorded.
+    /// True if it says from when to when it recorded.
     pub(super) says_span: bool,
     pub(super) state: RunState,
     pub(super) command: &'static str,

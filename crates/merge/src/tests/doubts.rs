@@ -1,4 +1,4 @@
-//! What a run says of one of its streams, where that stream's frames are between two runs.
+//! Events of one of a run's streams, where that stream's frames are between two runs.
 
 use super::bed::{Plan, merge, said};
 use crate::Relation;

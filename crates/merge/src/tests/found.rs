@@ -16,7 +16,7 @@ struct Frame {
     at_ns: i64,
 }
 
-/// What a run records of frames in the order they came to it: numbered as every recording is.
+/// A run's records of frames in the order they came to it: numbered as every recording is.
 fn recorded(run: u8, stream: u16, frames: &[Frame]) -> Vec<Seen<usize>> {
     let (mut sequence, mut numbering) = (Sequence::new(u32::from(RATE)), Numbering::default());
     let mut next = 0;
@@ -43,7 +43,7 @@ fn recorded(run: u8, stream: u16, frames: &[Frame]) -> Vec<Seen<usize>> {
     seen
 }
 
-/// What is found in runs that are read side by side, by time.
+/// The frames found in runs that are read side by side, by time.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     /// True sequence numbers of the first and the second run's record.
@@ -192,7 +192,7 @@ fn a_restart_is_no_other_frame_of_the_same_count() {
         })
         .collect();
     let outcome = of(&frames, &late);
-    // Those within 0.3 s of the restart, in both runs, may be delayed ones of its other side.
+    // Frames within 0.3 s of the restart, in both runs, may be delayed ones of its other side.
     assert_eq!((outcome.pairs.len(), outcome.doubtful), (400 - 29, 2 * 29));
     // One of each pair of equal counts is lost on either side: none may be taken for the other.
     let outcome = of(
@@ -291,7 +291,7 @@ fn two_streams_do_not_touch() {
     assert_eq!((outcome.pairs.len(), outcome.alone), (199, [1, 0]));
 }
 
-/// What one run records: for each frame whether it is lost, comes again, and how late it comes.
+/// The records of one run: for each frame if it is lost, comes again, and how late it comes.
 fn fates() -> impl Strategy<Value = Vec<(u8, i64)>> {
     prop::collection::vec((any::<u8>(), 0_i64..400_000_000), 600)
 }

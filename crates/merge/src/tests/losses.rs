@@ -1,4 +1,4 @@
-//! What is lost, what is not, and what is not known to be.
+//! Frames that are lost, that are not, and of which nobody knows.
 
 use super::bed::{PERIOD_NS, Plan, START_NS, finish, merge, said};
 use crate::{Input, Merge, Relation};

@@ -3,7 +3,7 @@
 use super::FactOf;
 use units::{Monotonic, Realtime};
 
-/// What the host calls itself.
+/// The name that the host gives itself.
 pub const HOST_NAME: FactOf<String> = FactOf::new("kernel", "host name");
 /// Release of the kernel.
 pub const KERNEL_RELEASE: FactOf<String> = FactOf::new("kernel", "release");
@@ -15,7 +15,7 @@ pub const KERNEL_ARCHITECTURE: FactOf<String> = FactOf::new("kernel", "architect
 pub const PREEMPTION: FactOf<String> = FactOf::new("kernel", "preemption model");
 /// Identity of the boot: two runs with the same have one clock.
 pub const BOOT_ID: FactOf<String> = FactOf::new("kernel", "boot id");
-/// What the kernel's clock counts.
+/// The counter behind the kernel's clock.
 pub const CLOCK_SOURCE: FactOf<String> = FactOf::new("clock", "clock source");
 /// Model of the CPU.
 pub const CPU_MODEL: FactOf<String> = FactOf::new("cpu", "model");
@@ -29,13 +29,13 @@ pub const LABEL: FactOf<String> = FactOf::new("run", "label");
 
 /// Of a run that is one cell of a matrix: where the device under test is.
 pub const CELL_PLACE: FactOf<String> = FactOf::new("cell of a matrix", "place");
-/// What joins it to the test set.
+/// The network that joins it to the test set.
 pub const CELL_NETWORK: FactOf<String> = FactOf::new("cell of a matrix", "network");
 /// Name of the set of loads beside it.
 pub const CELL_LOAD: FactOf<String> = FactOf::new("cell of a matrix", "load");
 /// Name of the management network beside the process bus, where the matrix names any.
 pub const CELL_MANAGEMENT: FactOf<String> = FactOf::new("cell of a matrix", "management network");
-/// What keeps its CPUs free.
+/// The isolation that keeps its CPUs free.
 pub const CELL_ISOLATION: FactOf<String> = FactOf::new("cell of a matrix", "isolation");
 
 /// Group of the facts of kernel threads that ran on the judged CPUs of a run.
@@ -45,7 +45,7 @@ pub const BOUND: &str = "bound to";
 /// The same of all others.
 pub const UNBOUND: &str = "not bound, last on";
 
-/// Those of them that the inventory of a host has.
+/// Facts of this file that the inventory of a host has.
 pub const INVENTORIED: [&FactOf<String>; 10] = [
     &HOST_NAME,
     &KERNEL_RELEASE,
@@ -59,7 +59,7 @@ pub const INVENTORIED: [&FactOf<String>; 10] = [
     &CONTAINER,
 ];
 
-/// What forwards frames between the two ends of a test bed: a kind of switch, or [`NO_SWITCH`].
+/// The switch between the two ends of a test bed, by its kind, or [`NO_SWITCH`].
 pub const SWITCH: FactOf<String> = FactOf::new("test bed", "switch");
 /// The value of [`SWITCH`] where nothing is between the ends.
 pub const NO_SWITCH: &str = "none";

@@ -33,7 +33,7 @@ pub struct Fact {
     pub group: String,
     /// Its name in the group, such as `release`.
     pub name: String,
-    /// What was read, or why nothing could be.
+    /// The value, or why it could not be read.
     pub value: Result<String, String>,
     /// Where it was read from, such as `/proc/cmdline`.
     pub source: String,
@@ -44,7 +44,7 @@ pub trait FactValue: Sized {
     /// As the inventory shows it.
     fn write(&self) -> String;
 
-    /// What was written so; `None` for any other text.
+    /// The value that was written so; `None` for any other text.
     fn read(text: &str) -> Option<Self>;
 }
 

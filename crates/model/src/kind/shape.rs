@@ -1,4 +1,4 @@
-//! What a kind of series says about its series.
+//! Properties that all series of a kind share.
 
 use super::ALL;
 use crate::counters::Counter;
@@ -12,13 +12,13 @@ pub struct Kind {
     pub title: &'static str,
     /// Between which two instants a sample lies, and what that means.
     pub what: &'static str,
-    /// What the samples are.
+    /// The nature of the samples.
     pub samples: Samples,
     /// The line of the trip-time budget that it measures.
     pub line: Option<BudgetLine>,
-    /// Whether its counters account for all of the time it is measured.
+    /// The share of the measured time that its counters account for.
     pub accounts: Accounts,
-    /// Whether its samples are taken again and again under one condition, so that statistics of extremes apply.
+    /// True if its samples are taken again and again under one condition, so that statistics of extremes apply.
     pub is_repeated: bool,
     /// The counters of its series beside those of every series. Any other counter is 0 because nobody looked.
     pub counts: &'static [Counter],
@@ -26,7 +26,7 @@ pub struct Kind {
     pub words: &'static [(Counter, &'static str)],
 }
 
-/// What the samples of a kind are.
+/// The nature of a kind's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Samples {
     /// How late a thread ran, or how long it took.
@@ -45,7 +45,7 @@ pub enum Samples {
     Frames,
 }
 
-/// Which of the time that a series is measured is in its counters.
+/// The share of a series' measured time that is in its counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accounts {
     /// Every period, where it has one: it is received, lost or missed.
@@ -114,7 +114,7 @@ impl Kind {
         !(is_of_one || *self == super::TURNAROUND || *self == super::DELIVERY)
     }
 
-    /// What one of its counters counts.
+    /// The thing that one of its counters counts.
     pub fn says(&self, counter: Counter) -> &'static str {
         let own = self.words.iter().find(|(own, _)| *own == counter);
         own.map_or(counter.what(), |(_, what)| what)
@@ -134,12 +134,12 @@ pub fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 impl Samples {
-    /// Whether they are frames of a stream that a publisher or talker of the same run may have sent.
+    /// True if they are frames of a stream that a publisher or talker of the same run may have sent.
     pub fn are_of_a_stream(self) -> bool {
         matches!(self, Self::Spacing | Self::Transit)
     }
 
-    /// Whether they come out of a socket, so that frames which our own socket drops are missing there.
+    /// True if they come out of a socket, so that frames which our own socket drops are missing there.
     pub fn are_received(self) -> bool {
         !matches!(self, Self::OfThread | Self::OfClocks | Self::Sent)
     }

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 /// A run.
 #[derive(Debug, Clone)]
 pub struct RunView {
-    /// What was known when it started.
+    /// The facts known when it started.
     pub info: RunInfo,
     /// How it ended.
     pub state: RunState,
@@ -33,11 +33,11 @@ pub struct RunView {
     pub file: PathBuf,
     /// Its series, in the order they were measured.
     pub series: Vec<SeriesView>,
-    /// What happened beside the measurement, in order of time.
+    /// Events beside the measurement, in order of time.
     pub events: Rows<Event>,
-    /// What a test set has played, in order of time.
+    /// The shots of a test set, in order of time.
     pub shots: Vec<Shot>,
-    /// What was read beside it in other units than ns, in order of time.
+    /// Readings in other units than ns, in order of time.
     pub readings: Vec<Reading>,
     /// The inventory.
     pub facts: Vec<Fact>,
@@ -52,9 +52,9 @@ pub struct RunView {
 pub struct SeriesView {
     /// Its number in the run.
     pub id: SeriesId,
-    /// What it is.
+    /// Name, kind and settings.
     pub spec: SeriesSpec,
-    /// What happened to the samples that were due.
+    /// Counts of the samples that were due.
     pub counters: Counters,
     /// Sum of all samples.
     pub sum_ns: i128,
@@ -72,7 +72,7 @@ pub struct SeriesView {
     pub spikes: Rows<Spike>,
     /// How many the run file has; of many, the least are not in `spikes`.
     pub spikes_kept: u64,
-    /// What held explained samples up, the cause that cost most first. Empty where no flight recorder ran.
+    /// Causes of explained samples, the most expensive first. Empty where no flight recorder ran.
     pub causes: Vec<CauseTotal>,
 }
 
@@ -90,7 +90,7 @@ pub const IMPORTED: &str = "import";
 const MERGED: &str = "merge";
 
 impl RunView {
-    /// Whether it was made of several runs: the points of its hops have their run's name before them then.
+    /// True if it was made of several runs: the points of its hops have their run's name before them then.
     pub fn is_merged(&self) -> bool {
         self.info.command == MERGED
     }
@@ -112,7 +112,7 @@ impl RunView {
     }
 }
 
-/// Whether an event of one series of a socket concerns all of them.
+/// True if an event of one series of a socket concerns all of them.
 fn is_of_a_socket(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -126,7 +126,7 @@ impl SeriesView {
         self.spec.setting(name)
     }
 
-    /// What it measures; `None` where this version does not know it.
+    /// Its kind; `None` where this version does not know it.
     pub fn kind(&self) -> Option<&'static Kind> {
         self.spec.kind
     }
@@ -136,7 +136,7 @@ impl SeriesView {
         self.spikes_kept.saturating_sub(self.spikes.len() as u64)
     }
 
-    /// Whether it is of this kind.
+    /// True if it is of this kind.
     pub fn is(&self, kind: &Kind) -> bool {
         self.spec.kind == Some(kind)
     }
@@ -151,22 +151,22 @@ impl SeriesView {
         is_counted || self.counters.get(counter) > 0
     }
 
-    /// What its samples are; `None` where that is not known.
+    /// The nature of its samples; `None` where that is not known.
     pub fn samples(&self) -> Option<Samples> {
         self.spec.kind.map(|kind| kind.samples)
     }
 
-    /// Whether its samples are frames given to an interface.
+    /// True if its samples are frames given to an interface.
     pub fn sends_frames(&self) -> bool {
         self.samples() == Some(Samples::Sent)
     }
 
-    /// Whether its samples are received frames. Of a kind that is not known, they may be.
+    /// True if its samples are received frames. Of a kind that is not known, they may be.
     pub fn receives_frames(&self) -> bool {
         self.samples().is_none_or(Samples::are_received)
     }
 
-    /// Whether its samples are frames of a stream that a sender of the same run may have sent.
+    /// True if its samples are frames of a stream that a sender of the same run may have sent.
     pub fn is_of_a_stream(&self) -> bool {
         self.samples().is_some_and(Samples::are_of_a_stream)
     }
@@ -221,7 +221,7 @@ impl SeriesView {
         Some(figures.below(figures.max.and(self.max_ns)))
     }
 
-    /// Which activations quantiles and mean are judged over: `scheduled` where periods were skipped, else `measured`.
+    /// The activations over which quantiles and mean are judged: `scheduled` where periods were skipped, else `measured`.
     pub fn judged_view(&self) -> &'static str {
         if self.counters.missed > 0 { SCHEDULED } else { MEASURED }
     }

@@ -43,7 +43,7 @@ impl Neutral {
         Some(Self { fundamental, sum })
     }
 
-    /// Whether both sets have all harmonics.
+    /// True if both sets have all harmonics.
     pub(super) fn has_harmonics(current: &Measured, voltage: &Measured) -> bool {
         HARMONICS
             .into_iter()

@@ -18,7 +18,7 @@ const HARMONIC_FLOOR: f64 = 0.005;
 /// U0 in x Uph from which there is an earth fault while another function releases this one.
 const RELEASED: f64 = 0.01;
 
-/// What PSDE has accumulated.
+/// The accumulated values of PSDE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stabilised {
     /// Cumulative admittance, S: its angle is the direction.
@@ -85,7 +85,7 @@ impl Psde {
         self.released = released;
     }
 
-    /// What it has accumulated; `None` while there is no earth fault.
+    /// The accumulated values; `None` while there is no earth fault.
     #[must_use]
     pub fn stabilised(&self) -> Option<Stabilised> {
         let current = self.cumulative.stabilised()? * self.rated_v;
@@ -95,7 +95,7 @@ impl Psde {
         })
     }
 
-    /// Whether there is an earth fault; forgets everything when there has been none for the reset delay.
+    /// True if there is an earth fault; forgets everything when there has been none for the reset delay.
     fn is_earth_fault(&mut self, zero_v: f64, passed: u64) -> bool {
         let limit = if self.released {
             RELEASED
@@ -136,7 +136,7 @@ impl Psde {
         }
     }
 
-    /// Whether the operate current is enough, in the direction to operate in.
+    /// True if the operate current is enough, in the direction to operate in.
     fn is_enough(&self, found: &Stabilised) -> bool {
         let sign = match self.settings.mode {
             Mode::Forward => 1.0,

@@ -6,7 +6,7 @@ use crate::direction::Mode;
 use crate::error::{Check, SettingError};
 use crate::function::Source;
 
-/// What kind of earth fault is looked for.
+/// The kind of earth fault to look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperationMode {
@@ -41,7 +41,7 @@ pub struct PsdeSettings {
     pub source: Source,
     /// The direction to operate in.
     pub mode: Mode,
-    /// What kind of earth fault is looked for.
+    /// The kind of earth fault to look for.
     pub operation: OperationMode,
     /// Zero-sequence voltage U0 in x Uph from which there is an earth fault, 0.01 to 1.
     pub voltage_start: f64,
@@ -49,7 +49,7 @@ pub struct PsdeSettings {
     pub operate_delay_ms: f64,
     /// Least operate current in x In, 0.005 to 5.
     pub least_current: f64,
-    /// Which current that is.
+    /// The operate current.
     pub current: OperateCurrent,
     /// How far the forward sector goes beyond the quadrants, in degrees, 2 to 20.
     pub tilt_deg: f64,
@@ -57,7 +57,7 @@ pub struct PsdeSettings {
     pub peaks: u32,
     /// How long voltage and current may be gone before everything is forgotten, in ms, 0 to 60 000.
     pub reset_delay_ms: f64,
-    /// Whether harmonics take part; both bays then have to measure 2, 3, 5, 7 and 9.
+    /// True if harmonics take part; both bays then have to measure 2, 3, 5, 7 and 9.
     pub harmonics: bool,
 }
 
@@ -81,7 +81,7 @@ impl Default for PsdeSettings {
 }
 
 impl PsdeSettings {
-    /// Whether the settings lie in their ranges.
+    /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
     /// The first that does not.

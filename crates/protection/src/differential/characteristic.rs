@@ -35,7 +35,7 @@ impl Default for Characteristic {
 }
 
 impl Characteristic {
-    /// Whether the settings lie in their ranges.
+    /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
     /// The first that does not.

@@ -34,7 +34,7 @@ pub struct VectorGroup {
     clock: u8,
 }
 
-/// What is done to the currents of one side before they are compared: a turn, and the removal of the zero sequence.
+/// Adjusts the currents of one side before the comparison: a turn, and the removal of the zero sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Compensation([[f64; 3]; 3]);
 
@@ -73,7 +73,7 @@ impl Compensation {
 }
 
 impl VectorGroup {
-    /// What is done to the currents of the high and the low-voltage side. The star side is turned to the delta side; earthed
+    /// Adjustments of the high and the low-voltage side. The star side is turned to the delta side; earthed
     /// sides lose their zero sequence.
     #[must_use]
     pub fn compensations(&self) -> [Compensation; 2] {

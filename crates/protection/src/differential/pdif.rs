@@ -14,7 +14,7 @@ use crate::rated::Rated;
 /// Share of the threshold at which a phase that has started resets.
 const RESET: f64 = 0.95;
 
-/// What is protected.
+/// The protected object.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum Object {
@@ -34,7 +34,7 @@ pub enum Object {
 pub struct PdifSettings {
     /// Indices of the sets of the two sides.
     pub sides: [usize; 2],
-    /// What is protected.
+    /// The protected object.
     pub object: Object,
     /// Rated current of the object at each side in primary A, 1 to 50 000: `Sn / (sqrt(3) Un)` of a transformer. The base of
     /// all settings.
@@ -48,7 +48,7 @@ pub struct PdifSettings {
     /// Share of the 5th harmonic in the differential current that blocks the restrained stage of its phase (overexcitation),
     /// 0.1 to 0.5; 0: none.
     pub fifth_harmonic: f64,
-    /// Whether the 2nd harmonic of one phase blocks all.
+    /// True if the 2nd harmonic of one phase blocks all.
     pub cross_block: bool,
     /// Consecutive tasks above the characteristic before it operates, 1 to 20.
     pub confirmations: u32,

@@ -58,7 +58,7 @@ impl Default for EarthDirectionSettings {
     }
 }
 
-/// What the residual current and voltage say.
+/// The result from residual current and voltage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EarthFound {
     /// Where the fault lies.

@@ -21,7 +21,7 @@ pub enum Polarising {
     PositiveSequence,
 }
 
-/// What a phase may do whose direction cannot be told.
+/// Behaviour of a phase whose direction cannot be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Undecided {
@@ -50,7 +50,7 @@ pub struct PhaseDirectionSettings {
     pub least_voltage: f64,
     /// How long the voltage of before the fault is remembered, in ms, 0 to 5000.
     pub memory_ms: f64,
-    /// What a phase may do whose direction cannot be told.
+    /// Behaviour of a phase whose direction cannot be told.
     pub undecided: Undecided,
 }
 

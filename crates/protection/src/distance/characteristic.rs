@@ -1,4 +1,4 @@
-//! Whether a loop impedance lies in a zone.
+//! Decides if a loop impedance lies in a zone.
 
 use super::loops::{Loop, Loops};
 use super::settings::{MhoPolarising, PdisSettings, Shape};
@@ -46,7 +46,7 @@ impl Zone {
         }
     }
 
-    /// Whether `each` lies in the zone; `started`: whether it did in the task before.
+    /// True if `each` lies in the zone; `started`: whether it did in the task before.
     pub(super) fn contains(&self, loops: &Loops, each: Loop, polarising: Polarising, started: bool) -> bool {
         let further = if started { RESET } else { 1.0 };
         let current = loops.current(each) * self.sign;
@@ -87,7 +87,7 @@ impl Zone {
         inside && !self.is_load(loops, each)
     }
 
-    /// Whether a loop lies where load does, in either direction.
+    /// True if a loop lies where load does, in either direction.
     fn is_load(&self, loops: &Loops, each: Loop) -> bool {
         let Some((resistance, tangent)) = self.load else {
             return false;

@@ -38,7 +38,7 @@ impl Loop {
     /// All six, earth loops first.
     pub const ALL: [Self; 6] = [Self::AN, Self::BN, Self::CN, Self::AB, Self::BC, Self::CA];
 
-    /// Whether the earth is part of it.
+    /// True if the earth is part of it.
     #[must_use]
     pub fn is_earth(self) -> bool {
         matches!(self, Self::AN | Self::BN | Self::CN)

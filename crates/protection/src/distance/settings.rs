@@ -7,7 +7,7 @@ use crate::direction::Mode;
 use crate::error::{Check, SettingError};
 use crate::function::Source;
 
-/// What a mho circle is polarised with.
+/// The polarising voltage of a mho circle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MhoPolarising {
@@ -25,7 +25,7 @@ pub enum MhoPolarising {
 pub enum Shape {
     /// A circle over the reach.
     Mho {
-        /// What it is polarised with.
+        /// The polarising voltage.
         polarising: MhoPolarising,
     },
     /// A parallelogram along the line, within two directional rays.
@@ -83,7 +83,7 @@ pub struct PdisSettings {
     pub phase_delay_ms: f64,
     /// Delay of earth loops in ms, 0 to 60 000.
     pub earth_delay_ms: f64,
-    /// Whether earth loops trip.
+    /// True if earth loops trip.
     pub earth_loops: bool,
     /// Least current of a loop in x In, 0.05 to 4; loops with less are ignored.
     pub least_current: f64,
@@ -119,7 +119,7 @@ impl Default for PdisSettings {
 }
 
 impl PdisSettings {
-    /// Whether the settings lie in their ranges.
+    /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
     /// The first that does not.
@@ -167,7 +167,7 @@ impl PdisSettings {
     }
 }
 
-/// Whether the zones of one relay go together: of zones that look in one direction, a later one reaches further.
+/// Checks that the zones of one relay go together: of zones that look in one direction, a later one reaches further.
 ///
 /// # Errors
 /// Two zones that do not.

@@ -19,7 +19,7 @@ const FAST: f64 = 1.0 / 3.0;
 /// Places of the residuals among the channels.
 const RESIDUALS: [usize; 2] = [Channel::IN.index(), Channel::UN.index()];
 
-/// Whether all values of a sample can be measurements.
+/// True if all values of a sample can be measurements.
 #[inline]
 fn are_plausible(sample: &[f64; CHANNELS]) -> bool {
     // Not `all`: this has no branch for each channel.
@@ -39,7 +39,7 @@ fn residuals(sample: &[f64; CHANNELS]) -> [f64; 2] {
 pub struct Bay {
     /// Rows of [`ORDERS`] that are measured of all channels, and their sums.
     orders: Box<[(usize, Correlator<CHANNELS>)]>,
-    /// Those of the residuals alone.
+    /// Correlators of the residuals alone.
     residual_orders: Box<[(usize, Correlator<2>)]>,
     squares: Squares,
     ring: Box<[[f64; CHANNELS]]>,
@@ -55,7 +55,7 @@ pub struct Bay {
     lost_in_a_row: u32,
     dc_samples: f64,
     weights: [Complex; ORDERS.len()],
-    /// What one sample turns a phasor by, and one over the gain of the two filters of half a cycle.
+    /// The turn of a phasor by one sample, and one over the gain of the two filters of half a cycle.
     half_cycle_filter: (Complex, Complex),
     residual_current: Residual,
     residual_voltage: Residual,
@@ -320,7 +320,7 @@ impl Bay {
         bad
     }
 
-    /// Whether a whole window has come since the start or the last gap.
+    /// True if a whole window has come since the start or the last gap.
     #[must_use]
     pub fn settled(&self) -> bool {
         self.next - self.since > self.window.whole as u64 + 1

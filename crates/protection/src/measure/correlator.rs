@@ -105,7 +105,7 @@ pub(super) struct Ends<const N: usize> {
     new: [f64; N],
     /// Of the one that left last: the part by which a cycle is longer than its whole samples.
     part: [f64; N],
-    /// What of it was in the window before, and no longer is.
+    /// The part of it that has left the window.
     gone: [f64; N],
     /// Of the one before that: what was in the window before.
     before: [f64; N],

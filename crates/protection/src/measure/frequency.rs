@@ -38,7 +38,7 @@ pub struct Frequency {
 pub struct TrackerSettings {
     /// Least magnitude of the phasor, as a share of its rated value, 0.02 to 0.9.
     pub least: f64,
-    /// Whether the reference follows the frequency; else it keeps turning at the rated one.
+    /// True if the reference follows the frequency; else it keeps turning at the rated one.
     pub steer: bool,
     /// After so long without a measured frequency the reference returns to the rated one, in ms, 100 to 60 000.
     pub forget_ms: f64,
@@ -56,7 +56,7 @@ impl Default for TrackerSettings {
 }
 
 impl TrackerSettings {
-    /// Whether the settings lie in their ranges.
+    /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
     /// The first that does not.

@@ -1,4 +1,4 @@
-//! What speaks against working on a measured set.
+//! Reasons against working on a measured set.
 
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
@@ -26,7 +26,7 @@ impl Channels {
         if condition { self } else { Self::NONE }
     }
 
-    /// Whether any is in both.
+    /// True if any is in both.
     #[must_use]
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -103,13 +103,13 @@ impl Blocks {
         "different instants",
     ];
 
-    /// Whether there is any reason.
+    /// True if there is any reason.
     #[must_use]
     pub const fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// Whether all of `other` are in here.
+    /// True if all of `other` are in here.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -149,14 +149,14 @@ impl BitOrAssign for Blocks {
 pub struct Health {
     /// Channels with a bad sample within the window.
     pub bad: Channels,
-    /// What speaks against the stream as a whole.
+    /// Reasons against the stream as a whole.
     pub stream: Blocks,
     /// smpSynch of the stream, for functions that combine it with others; see [`crate::supervision::Synch`].
     pub synch: crate::supervision::Synch,
 }
 
 impl Health {
-    /// What keeps a function that needs `channels` from deciding.
+    /// Reasons that keep a function that needs `channels` from deciding.
     #[must_use]
     pub fn blocks(&self, channels: Channels) -> Blocks {
         self.stream | Blocks::QUALITY.when(self.bad.meets(channels))

@@ -26,7 +26,7 @@ pub(super) type Factors = [Complex; ORDERS.len()];
 pub(super) struct Window {
     /// Whole samples of a cycle.
     pub(super) whole: usize,
-    /// What is left of a cycle: the weight of the sample before them.
+    /// The rest of a cycle: the weight of the sample before them.
     pub(super) part: f64,
 }
 
@@ -166,7 +166,7 @@ impl Reference {
         self.tuned
     }
 
-    /// Whether the factors of the window that ends at `sample` are all there.
+    /// True if the factors of the window that ends at `sample` are all there.
     pub(super) fn covers(&self, sample: u64) -> bool {
         let kept = (self.factors.len() - self.window.whole - 3) as u64;
         sample < self.next && self.next - sample <= kept

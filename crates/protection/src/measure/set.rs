@@ -54,9 +54,9 @@ pub struct Measured {
     pub voltage_sequence: Sequence,
     /// Phasors by order (as [`ORDERS`]) and channel; zero where the bay does not measure the order.
     pub harmonics: [[Complex; 8]; ORDERS.len()],
-    /// Which of [`ORDERS`] are measured of all channels, the lowest bit for the fundamental.
+    /// The members of [`ORDERS`] that are measured of all channels, the lowest bit for the fundamental.
     pub orders: u8,
-    /// Which of [`ORDERS`] are measured of the residuals alone.
+    /// The members of [`ORDERS`] that are measured of the residuals alone.
     pub residual_orders: u8,
     /// True RMS by channel: all frequencies, DC included.
     pub rms: [f64; 8],

@@ -1,4 +1,4 @@
-//! What a bay measures.
+//! The settings of a bay's measurement.
 
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ pub enum Residual {
     Sum,
 }
 
-/// What stands in for a lost sample.
+/// The substitute for a lost sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Substitute {
@@ -27,7 +27,7 @@ pub enum Substitute {
     Linear,
 }
 
-/// What a bay measures, and how.
+/// The quantities that a bay measures, and how.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BaySettings {
@@ -42,7 +42,7 @@ pub struct BaySettings {
     pub residual_current: Residual,
     /// Where the residual voltage comes from.
     pub residual_voltage: Residual,
-    /// What stands in for a lost sample.
+    /// The substitute for a lost sample.
     pub substitute: Substitute,
 }
 
@@ -61,7 +61,7 @@ impl Default for BaySettings {
 }
 
 impl BaySettings {
-    /// Whether the settings lie in their ranges.
+    /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
     /// The first that does not.

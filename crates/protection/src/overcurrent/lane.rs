@@ -4,7 +4,7 @@ use super::curve::Constants;
 use super::ptoc::Reset;
 use crate::timing::{Comparator, Delay};
 
-/// What one current is compared with.
+/// One current and its thresholds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stage {
     /// In A.

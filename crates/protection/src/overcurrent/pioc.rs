@@ -14,7 +14,7 @@ use crate::timing::{Comparator, Delay, Pace};
 pub struct PiocSettings {
     /// Where the current comes from.
     pub source: Source,
-    /// Which current.
+    /// The compared current.
     pub quantity: CurrentQuantity,
     /// Setting in x In, 0.05 to 40.
     pub pickup: f64,

@@ -44,7 +44,7 @@ pub enum PtocDirection {
 pub struct PtocSettings {
     /// Where currents and voltages come from.
     pub source: Source,
-    /// Which current.
+    /// The compared current.
     pub quantity: CurrentQuantity,
     /// Setting in x In, 0.005 to 40.
     pub pickup: f64,

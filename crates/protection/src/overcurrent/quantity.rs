@@ -1,4 +1,4 @@
-//! Which current an overcurrent function looks at.
+//! The current that an overcurrent function compares.
 
 use serde::Deserialize;
 
@@ -46,7 +46,7 @@ impl CurrentQuantity {
         }
     }
 
-    /// Whether it is an earth current.
+    /// True if it is an earth current.
     pub(super) fn is_residual(self) -> bool {
         matches!(self, Self::Residual | Self::PhaseSum)
     }

@@ -29,7 +29,7 @@ impl Default for MmxuSettings {
     }
 }
 
-/// What MMXU says: means over its time. Power is positive into the protected object, and of the fundamental.
+/// The values of MMXU: means over its time. Power is positive into the protected object, and of the fundamental.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MmxuValues {
     /// True RMS of the phase currents, A (`A`).
@@ -75,7 +75,7 @@ pub struct Mmxu {
 }
 
 impl Mmxu {
-    /// What it is called.
+    /// The name of the logical node.
     pub const NODE: Node = Node {
         class: "MMXU",
         ansi: "",

@@ -19,7 +19,7 @@ pub struct Msqi {
 }
 
 impl Msqi {
-    /// What it is called.
+    /// The name of the logical node.
     pub const NODE: Node = Node {
         class: "MSQI",
         ansi: "",

@@ -7,25 +7,25 @@ use wire::goose::Supervisor;
 /// same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lgos {
-    /// Whether the subscription is active (`St`): a message has come, and its time has not run out.
+    /// True if the subscription is active (`St`): a message has come, and its time has not run out.
     pub active: bool,
-    /// Whether the publisher needs commissioning, or its configuration is not the expected one (`NdsCom`).
+    /// True if the publisher needs commissioning, or its configuration is not the expected one (`NdsCom`).
     pub needs_commissioning: bool,
-    /// Whether simulated messages are taken (`SimSt`).
+    /// True if simulated messages are taken (`SimSt`).
     pub simulated: bool,
     /// Number of the last state (`LastStNum`); 0 before the first message.
     pub last_st_num: u32,
     /// Configuration revision of the last message (`ConfRevNum`); 0 before the first message.
     pub conf_rev: u32,
-    /// Whether the values can be worked on. What a function does without them (a block that is gone, a trip that does not come)
+    /// True if the values can be worked on. What a function does without them (a block that is gone, a trip that does not come)
     /// is a setting of the relay.
     pub usable: bool,
-    /// Whether anything that came puts in doubt what was counted: a restart, a second publisher, refused messages.
+    /// True if anything that came puts in doubt what was counted: a restart, a second publisher, refused messages.
     pub doubtful: bool,
 }
 
 impl Lgos {
-    /// What it says now. The supervisor has to have looked at the clock ([`Supervisor::expire`]).
+    /// The status now. The supervisor must have looked at the clock first ([`Supervisor::expire`]).
     #[must_use]
     pub fn of(supervisor: &Supervisor) -> Self {
         let active = supervisor.rules().is_live();

@@ -1,11 +1,11 @@
-//! Which qualities forbid the use of a value.
+//! Qualities that forbid the use of a value.
 
 use serde::Deserialize;
 use wire::quality::SvQuality;
 
 use crate::measure::Channels;
 
-/// What is done with a value whose validity is questionable.
+/// The treatment of a value whose validity is questionable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Questionable {

@@ -52,14 +52,14 @@ pub enum SampleState {
     Inactive,
 }
 
-/// What LSVS says.
+/// The output of LSVS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SampleStatus {
     /// How the samples come.
     pub state: SampleState,
-    /// Whether the subscription is active (`St`).
+    /// True if the subscription is active (`St`).
     pub active: bool,
-    /// Whether simulated samples are used (`SimSt`).
+    /// True if simulated samples are used (`SimSt`).
     pub simulated: bool,
     /// Synchronisation of the last sample.
     pub synch: Synch,
@@ -79,7 +79,7 @@ pub struct SampleStatus {
     pub conflicting: u64,
     /// Changes of smpSynch.
     pub synch_changes: u64,
-    /// What blocks the functions that use the stream.
+    /// Reasons that block the functions that use the stream.
     pub blocks: Blocks,
 }
 
@@ -172,7 +172,7 @@ impl Lsvs {
         self.decide(at);
     }
 
-    /// What it says after the last sample.
+    /// The status after the last sample.
     #[must_use]
     pub fn status(&self) -> &SampleStatus {
         &self.status

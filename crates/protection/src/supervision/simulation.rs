@@ -19,7 +19,7 @@ impl Simulation {
         self.taken_over &= allowed;
     }
 
-    /// Whether a message is to be used.
+    /// True if a message is to be used.
     pub fn accepts(&mut self, simulated: bool) -> bool {
         self.taken_over |= self.allowed && simulated;
         let accepted = simulated == self.taken_over;
@@ -27,7 +27,7 @@ impl Simulation {
         accepted
     }
 
-    /// Whether simulated messages are used (`SimSt`).
+    /// True if simulated messages are used (`SimSt`).
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.taken_over

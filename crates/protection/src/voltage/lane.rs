@@ -3,7 +3,7 @@
 use super::curve::VoltageConstants;
 use crate::timing::Delay;
 
-/// What all voltages of a function have in common.
+/// The parts that all voltages of a function have in common.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stage {
     /// With inverse time: constants and time multiplier.

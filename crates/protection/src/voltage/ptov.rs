@@ -16,7 +16,7 @@ use crate::timing::{Comparator, Pace};
 pub struct PtovSettings {
     /// Where the voltage comes from.
     pub source: Source,
-    /// Which voltage.
+    /// The compared voltage.
     pub quantity: VoltageQuantity,
     /// Setting in the per unit of the quantity, 0.01 to 2.
     pub pickup: f64,

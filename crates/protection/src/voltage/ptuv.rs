@@ -17,7 +17,7 @@ use crate::timing::{Comparator, Pace};
 pub struct PtuvSettings {
     /// Where the voltage comes from.
     pub source: Source,
-    /// Which voltage: phase to earth, phase to phase, or positive sequence.
+    /// The compared voltage: phase to earth, phase to phase, or positive sequence.
     pub quantity: VoltageQuantity,
     /// Setting in the per unit of the quantity, 0.05 to 1.2.
     pub pickup: f64,

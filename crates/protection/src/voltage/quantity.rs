@@ -1,4 +1,4 @@
-//! Which voltage a function looks at.
+//! The voltage that a function compares.
 
 use serde::Deserialize;
 

@@ -56,7 +56,7 @@ impl Cpus {
         }
     }
 
-    /// Whether each task has a thread.
+    /// True if each task has a thread.
     #[must_use]
     pub fn are_apart(self) -> bool {
         matches!(self, Self::Apart { .. })

@@ -1,4 +1,4 @@
-//! What a relay publishes: control blocks whose members follow functions, trips and inputs.
+//! The GOOSE of a relay: control blocks whose members follow functions, trips and inputs.
 
 use super::{Config, names};
 use protection::Phases;
@@ -17,7 +17,7 @@ pub struct GooseOutput {
     pub feeds: Vec<(usize, Feed)>,
 }
 
-/// What a member follows.
+/// The state that a member follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
     /// A state of a function or a trip: a boolean.
@@ -45,7 +45,7 @@ pub enum Signal {
     Backtrip(usize),
 }
 
-/// Which attribute of the state.
+/// The attribute of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attribute {
     /// `general`: any phase.
@@ -68,7 +68,7 @@ impl Attribute {
         names::find("attribute", name, names).map(|found| Self::NAMES[found].1)
     }
 
-    /// Whether it is set in `phases`.
+    /// True if it is set in `phases`.
     #[must_use]
     pub fn of(self, phases: Phases) -> bool {
         match self {
@@ -102,7 +102,7 @@ pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<Goos
     Ok(GooseOutput { block, feeds })
 }
 
-/// Whether a member of this value can follow that.
+/// Checks that a member of this value can follow that state.
 pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), String> {
     let fits = match (feed, value) {
         (Feed::Signal(..) | Feed::Input(_), Value::Boolean(_))
@@ -121,7 +121,7 @@ pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), String> {
     }
 }
 
-/// What a member of this name follows; `None`: nothing.
+/// The state that a member of this name follows; `None`: nothing.
 pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> {
     let Some((kind, rest)) = name.split_once(':') else {
         return Ok(match name {

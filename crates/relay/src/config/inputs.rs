@@ -9,11 +9,11 @@ use wire::goose::{MAX_NAME, Member};
 /// A boolean that the relay subscribes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GooseInput {
-    /// What the file calls it.
+    /// Its name in the file.
     pub name: String,
     /// The control block that it comes with.
     pub gocb_ref: String,
-    /// Which member it is.
+    /// The member of the dataset.
     pub member: Member,
 }
 

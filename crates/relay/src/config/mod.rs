@@ -1,4 +1,4 @@
-//! What a relay is: its streams, functions, trip matrix and GOOSE outputs, from one TOML file (`docs/formats/relay-file.md`).
+//! A relay's file: its streams, functions, trip matrix and GOOSE outputs, in TOML (`docs/formats/relay-file.md`).
 //!
 //! Everything is checked when the file is read, also what only two places together make wrong: an engine that is made of a
 //! [`Config`] at its own rate cannot fail.
@@ -34,7 +34,7 @@ use wire::goose::MAX_NAME;
 /// A whole relay.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Rated frequency in Hz.
     pub frequency_hz: f64,
@@ -48,9 +48,9 @@ pub struct Config {
     pub priority: u8,
     /// Where the live tasks run.
     pub cpus: Cpus,
-    /// Whether simulated samples are taken (`LPHD.Sim`).
+    /// True if simulated samples are taken (`LPHD.Sim`).
     pub simulation: bool,
-    /// Whether values for tests are used (mode test).
+    /// True if values for tests are used (mode test).
     pub in_test: bool,
     /// The streams.
     pub streams: Vec<Stream>,
@@ -64,20 +64,20 @@ pub struct Config {
     pub gooses: Vec<GooseOutput>,
     /// How disturbances are recorded.
     pub recording: Recording,
-    /// What makes a live task as heavy as that of a product.
+    /// Extra work that makes a live task as heavy as that of a product.
     pub load: Load,
 }
 
 /// A stream that the relay subscribes to.
 #[derive(Debug, Clone)]
 pub struct Stream {
-    /// What the file calls it.
+    /// Its name in the file.
     pub name: String,
     /// How it comes.
     pub spec: StreamSpec,
     /// Its members.
     pub dataset: Dataset,
-    /// Which member is which channel.
+    /// The members that are the bay's channels.
     pub order: Order,
     /// Rated primary current in A and voltage in V.
     pub rated: RatedValues,
@@ -85,13 +85,13 @@ pub struct Stream {
     pub measuring: BaySettings,
     /// When its functions are blocked.
     pub supervision: SampleSupervision,
-    /// What is done with questionable values.
+    /// The treatment of questionable values.
     pub questionable: Questionable,
-    /// Which streams of local clocks of unknown identity share one; see [`protection::supervision::Synch`].
+    /// A number for the clock of streams whose local clock has no identity; see [`protection::supervision::Synch`].
     pub clock: u16,
 }
 
-/// What per-unit settings of a stream refer to.
+/// The reference of a stream's per-unit settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatedValues {
     /// Rated primary current In in A RMS.
@@ -103,7 +103,7 @@ pub struct RatedValues {
 /// An instance of a protection function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
-    /// What the file calls it.
+    /// Its name in the file.
     pub name: String,
     /// Its settings; the sets in them are numbers of streams.
     pub settings: FunctionSettings,
@@ -114,7 +114,7 @@ pub struct Instance {
 /// A row of the trip matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripMatrix {
-    /// What the file calls it.
+    /// Its name in the file.
     pub name: String,
     /// How a trip is conditioned.
     pub settings: PtrcSettings,
@@ -126,7 +126,7 @@ pub struct TripMatrix {
     pub breaker_failure: Option<RbrfSettings>,
 }
 
-/// What a disturbance record has, and how many are written.
+/// The contents of a disturbance record, and the largest number of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recording {
     /// Time before the trip, in ns.
@@ -137,7 +137,7 @@ pub struct Recording {
     pub most: u32,
 }
 
-/// What makes a live task as heavy as that of a product; a replay needs none of it.
+/// Extra work that makes a live task as heavy as that of a product; a replay needs none of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Copies of every function that run each task, the one that trips among them.
@@ -183,7 +183,7 @@ impl Config {
         }
     }
 
-    /// What the settings of a function refer to: current and voltage of the streams that it takes them from.
+    /// The reference of a function's settings: current and voltage of the streams that it takes them from.
     #[must_use]
     pub fn rated_of(&self, settings: &FunctionSettings, rate: f64) -> Rated {
         let [current, voltage] = settings.sets();

@@ -22,7 +22,7 @@ pub(super) fn find<'a>(
     })
 }
 
-/// Whether a name is still free, and can be told from the text around it.
+/// Checks that a name is still free, and can be told from the text around it.
 pub(super) fn free<'a>(what: &str, name: &str, mut taken: impl Iterator<Item = &'a String>) -> Result<(), String> {
     if name.is_empty() || name.contains(['.', ':', ',']) || name.chars().any(char::is_control) {
         return Err(format!(

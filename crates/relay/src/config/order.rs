@@ -1,4 +1,4 @@
-//! Which member of a dataset is which channel of a bay.
+//! Assigns the members of a dataset to the channels of a bay.
 
 use waveform::sample::{Dataset, MemberRole, Quantity};
 use wire::quality::SvQuality;
@@ -68,7 +68,7 @@ impl Order {
         })
     }
 
-    /// Whether the dataset has this channel, 0 to 7.
+    /// True if the dataset has this channel, 0 to 7.
     #[must_use]
     pub fn has(&self, channel: usize) -> bool {
         self.places.get(channel).is_some_and(Option::is_some)

@@ -130,7 +130,7 @@ impl Station {
     }
 
     fn spec(&self, block: &scl::SampledValues) -> Result<StreamSpec, String> {
-        // What is only noted concerns who publishes it.
+        // Notes about the file concern its publisher, not the relay.
         scl_stream(block, &self.file, self.frequency_hz, &mut Vec::new())
             .map_err(|problem| format!("line {}: {problem}", block.place.line))
     }

@@ -17,7 +17,7 @@ impl TryFrom<String> for Span {
     }
 }
 
-/// What is written as a text that it is read from.
+/// A value that the file writes as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 #[serde(bound = "T: FromStr<Err: Display>")]

@@ -23,7 +23,7 @@ impl Watched {
         }
     }
 
-    /// Whether it makes a record.
+    /// True if it makes a record.
     pub(super) fn triggers(self) -> bool {
         matches!(
             self,

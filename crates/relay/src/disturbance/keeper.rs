@@ -30,13 +30,13 @@ pub struct Keeper {
     spare: Vec<Moment>,
     /// Samples of the task that is not told in full yet.
     samples: Vec<Row>,
-    /// What the task before decided, and this one.
+    /// The decisions of the previous task, and of this one.
     before: Box<[bool]>,
     states: Box<[bool]>,
     open: Option<Open>,
 }
 
-/// What is where in a moment.
+/// The layout of a moment.
 #[derive(Debug)]
 struct Shape {
     header: Header,

@@ -34,10 +34,10 @@ pub enum Row {
         number: u64,
         /// Primary values in A and V.
         values: [f64; 8],
-        /// Those that are not used for their quality.
+        /// Channels that are not used for their quality.
         bad: Channels,
     },
-    /// What the task decided, a bit for each state.
+    /// The decisions of the task, a bit for each state.
     States {
         /// How many rows of states came before.
         place: u16,
@@ -96,7 +96,7 @@ impl Tap {
         (0..self.streams).flat_map(move |stream| last.clone().filter_map(move |number| sample(engine, stream, number)))
     }
 
-    /// What was decided after samples `numbers`, and the end of the task.
+    /// Keeps the decisions after samples `numbers`, and the end of the task.
     pub fn decided<'a>(
         &'a self,
         engine: &'a Engine,

@@ -21,7 +21,7 @@ pub(super) struct Moment {
 pub struct Disturbance {
     pub(super) header: Header,
     pub(super) moments: Vec<Moment>,
-    /// What made it, by name: `trip:Q0`.
+    /// Its cause, by name: `trip:Q0`.
     pub trigger: String,
     /// Samples of streams that did not come in time.
     pub missing: u64,
@@ -61,7 +61,7 @@ impl Disturbance {
     }
 }
 
-/// Which channels of the streams are recorded, in the order of the record: the stream and the channel.
+/// The recorded channels of the streams, in the order of the record: the stream and the channel.
 pub(super) fn channels(config: &Config) -> Vec<(usize, usize)> {
     let streams = config.streams.iter().enumerate();
     let of = |(number, stream): (usize, &crate::config::Stream)| {

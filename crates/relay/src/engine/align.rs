@@ -103,7 +103,7 @@ pub(super) struct Axis {
     pub(super) common: Option<u64>,
     /// How many streams that come count so.
     pub(super) holders: usize,
-    /// Whether any sample has come.
+    /// True if any sample has come.
     pub(super) is_begun: bool,
 }
 
@@ -164,12 +164,12 @@ impl Aligner {
             .unwrap_or(next + RING as u64)
     }
 
-    /// Whether it holds the count of all synchronised streams: it counts so, and comes.
+    /// True if it holds the count of all synchronised streams: it counts so, and comes.
     pub(super) fn holds(&self, axis: &Axis) -> bool {
         self.counts_as(axis.common) && self.newest + RING as u64 >= axis.next
     }
 
-    /// Whether its counts are those of all synchronised streams.
+    /// True if its counts are those of all synchronised streams.
     pub(super) fn counts_as(&self, common: Option<u64>) -> bool {
         self.offset.is_some() && self.offset == common
     }
@@ -223,7 +223,7 @@ impl Aligner {
         place as i64 + if 2 * ahead > rate { ahead - rate } else { ahead }
     }
 
-    /// Whether a sample of this number belongs to the stream: it is near the newest one, or where the task is.
+    /// True if a sample of this number belongs to the stream: it is near the newest one, or where the task is.
     fn fits(&self, axis: &Axis, number: i64) -> bool {
         let near = |place: u64, reach: i64| (number - place as i64).abs() <= reach;
         near(self.newest, WINDOW) || near(axis.next, axis.wait as i64 + 2 * WINDOW)

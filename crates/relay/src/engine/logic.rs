@@ -74,7 +74,7 @@ impl Logic {
         self.instances.len() + 2 * self.rows.len()
     }
 
-    /// Whether a breaker failure function looks for the currents of this stream to be gone: it has started, or would start again
+    /// True if a breaker failure function looks for the currents of this stream to be gone: it has started, or would start again
     /// by what is left in the window of a whole cycle.
     pub(super) fn needs_half_cycle(&self, stream: usize) -> bool {
         let is_looking = |row: &Row| {
@@ -130,7 +130,7 @@ impl Logic {
 }
 
 impl Row {
-    /// What its functions have started and operated.
+    /// The starts and operations of its functions.
     fn gathered(&self, instances: &[Instance]) -> (Phases, Phases) {
         let (mut started, mut operated) = (Phases::NONE, Phases::NONE);
         for number in &self.functions {

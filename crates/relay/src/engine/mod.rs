@@ -42,17 +42,17 @@ pub struct Sample {
     pub quality: [SvQuality; 8],
     /// Its synchronisation (smpSynch); 0 where the publisher left it out.
     pub smp_synch: u8,
-    /// Whether it is simulated (`S` of the header).
+    /// True if it is simulated (`S` of the header).
     pub simulated: bool,
-    /// Whether the driver knows of another publisher that says something else. What comes twice with other contents the engine finds
+    /// True if the driver knows of another publisher that says something else. What comes twice with other contents the engine finds
     /// itself.
     pub conflicting: bool,
 }
 
-/// What a task decided.
+/// The decisions of a task.
 #[derive(Debug, Clone, Copy)]
 pub struct Decision<'a> {
-    /// What changed, in the order of streams, functions, trips.
+    /// The changes, in the order of streams, functions, trips.
     pub events: &'a [Event],
     /// A bit for each GOOSE control block whose members changed.
     pub gooses: u64,
@@ -63,7 +63,7 @@ pub struct Decision<'a> {
 pub struct Aligned<'a> {
     /// Primary values in A and V, in the order of [`CHANNELS`](crate::config::CHANNELS).
     pub values: &'a [f64; 8],
-    /// Those that are not used for their quality.
+    /// Channels that are not used for their quality.
     pub bad: Channels,
 }
 
@@ -80,7 +80,7 @@ pub struct Engine {
     logic: Logic,
     outputs: Outputs,
     events: Vec<Event>,
-    /// Whether there are samples that `decide` has not seen.
+    /// True if there are samples that `decide` has not seen.
     is_fresh: bool,
 }
 
@@ -278,7 +278,7 @@ impl Engine {
         self.lanes.get(stream).map(|lane| lane.supervision.status())
     }
 
-    /// What a stream makes of the relay's health, in the numbers of `Health`; `None` where there is no such stream.
+    /// The effect of a stream on the relay's health, in the numbers of `Health`; `None` where there is no such stream.
     #[must_use]
     pub fn health(&self, stream: usize) -> Option<u8> {
         let status = self.status(stream)?;
@@ -304,13 +304,13 @@ impl Engine {
         self.axis.common.filter(|_| self.lanes.iter().any(is_global))
     }
 
-    /// What became of the samples of a stream; `None` where there is no such stream.
+    /// The fate of a stream's samples; `None` where there is no such stream.
     #[must_use]
     pub fn counters(&self, stream: usize) -> Option<&Counters> {
         self.lanes.get(stream).map(|lane| &lane.aligner.counters)
     }
 
-    /// What a member of a GOOSE control block is now.
+    /// The value of a member of a GOOSE control block now.
     #[must_use]
     pub fn output(&self, feed: Feed) -> State {
         self.outputs.state(&self.logic, feed)

@@ -1,4 +1,4 @@
-//! What of the relay's state is published.
+//! The published part of the relay's state.
 
 use super::logic::Logic;
 use crate::config::{Config, Feed};
@@ -11,7 +11,7 @@ pub(crate) const WARNING: u8 = 2;
 /// A stream cannot be worked on.
 pub(crate) const ALARM: u8 = 3;
 
-/// What a member of a control block is.
+/// The value of a member of a control block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Of a boolean.
@@ -31,13 +31,13 @@ pub(super) struct Outputs {
     blocks: Box<[Members]>,
     health: u8,
     inputs: Box<[bool]>,
-    /// Whether an input is another one than the last step knew.
+    /// True if an input is another one than the last step knew.
     has_new_input: bool,
 }
 
 impl Outputs {
     pub(super) fn new(config: &Config) -> Self {
-        // What the first values of the file are is no state of the relay: the first task tells them all.
+        // The first values of the file are no state of the relay: the first task reports them all.
         let unknown = State::Number(0);
         let block =
             |output: &crate::config::GooseOutput| output.feeds.iter().map(|(_, feed)| (*feed, unknown)).collect();
@@ -57,7 +57,7 @@ impl Outputs {
         }
     }
 
-    /// Whether an input has changed since the last step.
+    /// True if an input has changed since the last step.
     pub(super) fn has_new_input(&self) -> bool {
         self.has_new_input
     }

@@ -33,7 +33,7 @@ pub fn capture<'a>(config: &'a Config, reader: &mut Reader<'_>, records: Records
     player.end()
 }
 
-/// What became of the frames of one stream.
+/// The fate of the frames of one stream.
 #[derive(Debug, Clone, Copy, Default)]
 struct Frames {
     taken: u64,

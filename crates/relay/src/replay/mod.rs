@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::engine::{Counters, Engine};
 use protection::supervision::SampleStatus;
 
-/// What a file did to a relay. Instants are ns after sample 0.
+/// The effect of a file on a relay. Instants are ns after sample 0.
 #[derive(Debug, Clone)]
 pub struct Replayed {
     /// Samples a second that the relay worked at.
@@ -23,11 +23,11 @@ pub struct Replayed {
     pub samples: u64,
     /// When the recorder was triggered; `None` where the file does not say.
     pub trigger_ns: Option<i64>,
-    /// What is taken for what.
+    /// The assignment of the file's channels to the relay's inputs.
     pub inputs: Vec<String>,
-    /// What was passed over, or is odd.
+    /// Parts that were skipped, or are odd.
     pub notes: Vec<String>,
-    /// What happened.
+    /// The story of the replay.
     pub story: Story,
     /// How each stream came.
     pub streams: Vec<Received>,
@@ -46,7 +46,7 @@ impl Replayed {
 pub struct Received {
     /// As its supervision tells it.
     pub status: SampleStatus,
-    /// What became of its samples.
+    /// The fate of its samples.
     pub counters: Counters,
 }
 

@@ -23,7 +23,7 @@ const EVEN: f64 = 0.02;
 /// Samples that are pushed at a time; a task may have more.
 const PUSHED: u64 = 128;
 
-/// Which channels of a record are those of a stream, where phases and units do not say it.
+/// The channels of a record that are those of a stream, where phases and units do not say it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Channels {
     /// The stream; `None`: the only one, or the first.
@@ -99,7 +99,7 @@ pub fn record(
 struct Sampling {
     /// Samples a second.
     rate: f64,
-    /// Whether they are the record's own, sample for sample.
+    /// True if they are the record's own, sample for sample.
     is_own: bool,
 }
 

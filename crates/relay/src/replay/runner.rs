@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::disturbance::{Disturbance, Keeper, Row, Stamp, Tap};
 use crate::engine::Engine;
 
-/// Who gets the disturbance records of a replay; `None`: nobody, and none is made.
+/// The receiver of a replay's disturbance records; `None`: none is made.
 pub type Records<'a> = Option<&'a mut dyn FnMut(Disturbance)>;
 
 /// Runs tasks.

@@ -1,4 +1,4 @@
-//! What happened, in order, and in sum.
+//! The events of a replay, in order, and in sum.
 
 use crate::config::Config;
 use crate::events::{Change, Event, Subject};
@@ -10,7 +10,7 @@ const MOST_ROWS: usize = 100_000;
 /// A change, and how long after the start of its function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// What changed.
+    /// The change.
     pub event: Event,
     /// When, in ns after sample 0.
     pub at_ns: u64,
@@ -38,7 +38,7 @@ pub struct Tally {
     since_ns: Option<u64>,
 }
 
-/// What happened.
+/// The events and their sum.
 #[derive(Debug, Clone)]
 pub struct Story {
     rate: f64,

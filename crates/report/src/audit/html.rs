@@ -56,7 +56,7 @@ impl AuditReport {
         .render()
     }
 
-    /// What was asked, by group, the group with the worst finding first.
+    /// The findings by group, the group with the worst finding first.
     fn groups(&self) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();
         for row in self.rows.iter().filter(|row| row.outcome != Outcome::NotApplicable) {

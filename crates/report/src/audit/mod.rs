@@ -1,4 +1,4 @@
-//! What the rules for real-time machines say of one, for a person and for machines.
+//! The findings of an audit, for a person and for machines.
 
 mod document;
 mod html;
@@ -19,13 +19,13 @@ use row::Row;
 /// An audit, ready to be shown.
 #[derive(Debug)]
 pub struct AuditReport {
-    /// Which machine: a name, or the tree that was read.
+    /// The machine: a name, or the tree that was read.
     pub machine: String,
-    /// What it runs on and in; the reason where that is not known.
+    /// Hardware, hypervisor and container around it; the reason where that is not known.
     pub environment: Vec<(String, Result<String, String>)>,
     /// The CPUs set aside for real-time work, for a person.
     pub cpus: String,
-    /// Which profile the severities are of.
+    /// The profile that the severities are of.
     pub profile: Option<String>,
     /// From which severity on a finding that failed fails the audit.
     pub fails_from: Severity,
@@ -33,7 +33,7 @@ pub struct AuditReport {
     map: Vec<map::Line>,
 }
 
-/// What an audit comes to.
+/// The result of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Nothing failed, and nothing that matters is unknown.
@@ -58,7 +58,7 @@ impl AuditReport {
         }
     }
 
-    /// What it comes to.
+    /// The result.
     pub fn answer(&self) -> Answer {
         let matters = |row: &&Row| row.severity >= self.fails_from;
         let any = |outcome| self.rows.iter().filter(matters).any(|row| row.outcome == outcome);

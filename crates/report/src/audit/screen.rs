@@ -44,7 +44,7 @@ impl AuditReport {
         }
     }
 
-    /// What stands before the word: never colour alone.
+    /// The sign before the word: never colour alone.
     pub(super) fn sign(&self) -> &'static str {
         match self.answer() {
             Answer::Pass => "✓",
@@ -95,7 +95,7 @@ impl AuditReport {
         lines
     }
 
-    /// What it runs on and in, in short.
+    /// Hardware, hypervisor and container around it, in short.
     pub(super) fn runs_on(&self) -> String {
         let short = |(name, value): &(String, Result<String, String>)| {
             let value = value

@@ -6,7 +6,7 @@ use model::kind::Kind;
 use model::{RunView, kind};
 use units::format_ns;
 
-/// What became of the faults that a test set planted.
+/// The relay's answers to the faults that a test set planted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// In a sentence, without a verdict.

@@ -33,7 +33,7 @@ const EDGES: [&[&str]; 3] = [&["vhost", "taken", "edge"], &["tap"], &["port"]];
 /// at its NIC, that is the first point.
 const GUEST_NICS: [&str; 2] = ["edge", "nic"];
 
-/// What the host's run is called in it.
+/// The name of the host's run in it.
 const HOST: &str = "host";
 
 /// The lines, in the order of the way.
@@ -105,17 +105,17 @@ pub struct Measurement {
     pub worst: String,
     /// Largest 99.9 % quantile; `None` unless every series has enough samples.
     pub p999_ns: Option<u64>,
-    /// Which activations the quantile is of: [`model::SCHEDULED`] where a series skipped periods.
+    /// The activations that the quantile is of: [`model::SCHEDULED`] where a series skipped periods.
     pub p999_view: &'static str,
     /// How many series have samples.
     pub series: u64,
     /// Samples over all of them.
     pub samples: u64,
-    /// What is missing (lost samples, series without any) and which view the quantile is of; empty when nothing is to say.
+    /// Gaps (lost samples, series without any) and the view that the quantile is of; empty when there is nothing to say.
     pub note: String,
 }
 
-/// Whether a line is known.
+/// The state of a line: known or not.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
     /// Measured.
@@ -133,7 +133,7 @@ pub struct Line {
     pub title: &'static str,
     /// From where to where.
     pub what: &'static str,
-    /// Which line it is.
+    /// The line.
     pub line: BudgetLine,
     /// Its figures.
     pub state: State,
@@ -144,7 +144,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// What is said of a line that has no figure, with its verdict as `word` gives it where a limit asks for one; `None` of a line
+    /// The text of a line that has no figure, with its verdict as `word` gives it where a limit asks for one; `None` of a line
     /// that has one.
     pub fn open(&self, word: impl Fn(Verdict) -> String) -> Option<String> {
         let text = match &self.state {
@@ -170,9 +170,9 @@ pub struct Budget {
     pub sum_ns: Option<i64>,
     /// Titles of what was added.
     pub added: Vec<&'static str>,
-    /// What becomes of the test set's own lateness, in a sentence; `None` where it was not measured.
+    /// The treatment of the test set's own lateness, in a sentence; `None` where it was not measured.
     pub own: Option<String>,
-    /// What became of planted faults; `None` where no trip was timed.
+    /// The answers to planted faults; `None` where no trip was timed.
     pub answer: Option<Answer>,
     /// How many of the seven lines are measured, alone or with others.
     pub covered: usize,
@@ -220,8 +220,9 @@ impl Budget {
     }
 }
 
-/// What is added up: each stretch of the way once, and never the trip, which is the whole of it. The publisher is the test set, and its own
-/// lateness is none of the host's: where the host's transit is traced, that is taken in place of the stretch that spans both.
+/// The parts of the sum: each stretch of the way once, and never the trip, which is the whole of it. The publisher is the test
+/// set, and its own lateness is none of the host's: where the host's transit is traced, that is taken in place of the stretch
+/// that spans both.
 fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
     let is_measured = |line: &Line| matches!(line.state, State::Measured(_));
     let is_traced = lines
@@ -244,7 +245,7 @@ fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
         .collect()
 }
 
-/// What becomes of the test set's own lateness.
+/// The treatment of the test set's own lateness.
 fn own_lateness(lines: &[Line], added: &[(&'static str, i64)]) -> Option<String> {
     let publish = lines.iter().find(|line| line.line == BudgetLine::Publish)?;
     let State::Measured(lateness) = &publish.state else {
@@ -370,7 +371,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Whether a point is of this kind; where there are several, an interface stands behind its name.
+/// True if a point is of this kind; where there are several, an interface stands behind its name.
 fn is_called(point: &str, name: &str) -> bool {
     point
         .strip_prefix(name)
@@ -395,7 +396,7 @@ fn measurement(series: &[&SeriesView]) -> Option<Measurement> {
     })
 }
 
-/// What is missing, and which view the quantile is of where it is not the plain one.
+/// Gaps, and the view that the quantile is of where it is not the plain one.
 fn notes(series: &[&SeriesView], with_samples: usize, is_scheduled: bool) -> String {
     let lost: u64 = series.iter().map(|one| one.counters.lost + one.unaccounted()).sum();
     let mut notes = Vec::new();

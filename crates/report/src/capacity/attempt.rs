@@ -1,4 +1,4 @@
-//! Whether a run with so many streams held, or what gave way.
+//! Decides if a run with so many streams held, or which part gave way.
 
 use super::{GaveWay, Part, Wanted};
 use crate::bound::CONFIDENCE;
@@ -16,7 +16,7 @@ pub enum Proof {
     Stated,
 }
 
-/// What a run with so many streams showed.
+/// The result of a run with so many streams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     /// How long the test set sent, in ns.
@@ -29,11 +29,11 @@ pub struct Attempt {
     pub lost: u64,
     /// Samples at the application, or at the protection task.
     pub samples: u64,
-    /// Those that were not there in time.
+    /// Samples that were not there in time.
     pub over: u64,
     /// Tasks that took longer than their cycle, and cycles without a task.
     pub task_failures: u64,
-    /// What gave way first; `None`: all held.
+    /// The part that gave way first; `None`: all held.
     pub gave_way: Option<GaveWay>,
 }
 
@@ -54,7 +54,7 @@ const FOREIGN: [EventKind; 3] = [
 ];
 
 impl Attempt {
-    /// What `run`, in which one step tried what is `wanted`, showed.
+    /// The result of `run`, in which one step tried the streams that are `wanted`.
     pub fn of(run: &RunView, wanted: &Wanted, proof: Proof) -> Self {
         let latency = if wanted.relay { &kind::USE } else { &kind::AGE };
         let sum = |kind: &'static Kind, figure: fn(&SeriesView) -> u64| of_kind(run, kind).map(figure).sum::<u64>();
@@ -173,7 +173,7 @@ impl Judge<'_> {
         if let Some(dropped) = dropped {
             return host(format!("loss: {counts}: {dropped}"));
         }
-        // What the test set left out is missing in the numbers, too. A stream of which nothing comes has none.
+        // Frames that the test set left out are missing in the numbers, too. A stream of which nothing comes has none.
         let missing: u64 = of_kind(self.run, self.latency).map(|series| series.counters.lost).sum();
         let left_out = self.attempt.left_out * u64::from(self.wanted.asdus);
         match missing > left_out || self.attempt.lost * 100 > self.attempt.sent {
@@ -275,7 +275,7 @@ fn unknown(what: String) -> Option<GaveWay> {
     })
 }
 
-/// What held the worst sample up, where the flight recorder knows.
+/// The cause of the worst sample, where the flight recorder knows.
 fn worst(series: &SeriesView) -> String {
     let spike = series.spikes.iter().max_by_key(|spike| spike.value_ns);
     let explained = spike.and_then(|spike| Some((spike.value_ns, spike.explanation.as_ref()?)));

@@ -1,4 +1,4 @@
-//! What `capacity` found: how many streams a host holds at least, and what gave way first beyond that.
+//! The result of `capacity`: how many streams a host holds at least, and which part gave way first beyond that.
 //!
 //! Every attempt is a run of its own. The last one, the hold, is the run that stays: it keeps what was tried before it as its document
 //! `capacity`, and the answer is made from both.
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// The name of the document in a run.
 pub const DOCUMENT: &str = "capacity";
 
-/// What is asked of a host.
+/// The demand on a host.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Wanted {
     /// Streams, and with a relay its bays.
@@ -26,7 +26,7 @@ pub struct Wanted {
     pub rate: u32,
     /// Samples in a frame.
     pub asdus: u8,
-    /// Whether a relay works on them.
+    /// True if a relay works on them.
     pub relay: bool,
     /// The share of all samples that must be there in time: 0.9999, for example.
     pub quantile: f64,
@@ -34,7 +34,7 @@ pub struct Wanted {
     pub within_ns: u64,
 }
 
-/// What gave way.
+/// The part that gave way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
@@ -42,14 +42,14 @@ pub enum Part {
     Host,
     /// The test set: it did not send in time what the host was to be tried with.
     TestSet,
-    /// What happened hides whether the host held.
+    /// An event hides if the host held.
     Unknown,
 }
 
-/// What gave way first, and how.
+/// The part that gave way first, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GaveWay {
-    /// Which part.
+    /// The part.
     pub part: Part,
     /// In words, with counts and the cause where one is known.
     pub what: String,
@@ -60,35 +60,35 @@ pub struct GaveWay {
 pub struct Tried {
     /// How many.
     pub streams: u16,
-    /// Whether for the time of the hold.
+    /// True if for the time of the hold.
     pub is_hold: bool,
     /// How often.
     pub attempts: u8,
     /// How often something gave way.
     pub failed: u8,
-    /// What gave way, where that ended it.
+    /// The part that gave way, where that ended it.
     pub gave_way: Option<GaveWay>,
 }
 
 /// A search, as its last run keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Search {
-    /// What this run was to hold.
+    /// The streams that this run was to hold.
     pub wanted: Wanted,
     /// The most that was to be tried.
     pub max: u16,
     /// How many there must be, if that is judged.
     pub at_least: Option<u16>,
-    /// What was tried before this run, in order.
+    /// The attempts before this run, in order.
     pub tried: Vec<Tried>,
 }
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capacity {
-    /// What was searched, and how.
+    /// The search and its bounds.
     pub search: Search,
-    /// What the hold showed.
+    /// The result of the hold.
     pub hold: Attempt,
 }
 
@@ -104,7 +104,7 @@ impl Capacity {
         self.hold.gave_way.is_none().then_some(self.search.wanted.streams)
     }
 
-    /// What ended the search above what was held: the fewest streams at which something gave way, and what. `None`: all that were
+    /// The end of the search: the fewest streams at which something gave way, and the part that did. `None`: all that were
     /// to be tried were held.
     pub fn limited_by(&self) -> Option<(u16, &GaveWay)> {
         let of_hold = self

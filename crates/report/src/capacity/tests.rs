@@ -174,7 +174,7 @@ fn what_is_within_what_is_allowed_holds() {
     ] {
         assert_eq!(gave_way(&run), None);
     }
-    // What the test set left out is no loss, though it is missing in the numbers.
+    // Frames that the test set left out are no loss, though they are missing in the numbers.
     let left_out = changed(|run| {
         run.series[0].counters.missed = 20;
         run.series[2].counters.lost = 20;

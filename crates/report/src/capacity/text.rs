@@ -38,7 +38,7 @@ impl Capacity {
         )
     }
 
-    /// What stands behind the answer, a line each.
+    /// The reasons behind the answer, a line each.
     pub fn lines(&self) -> Vec<String> {
         let hold = std::iter::once(
             self.hold
@@ -47,7 +47,7 @@ impl Capacity {
         hold.chain([self.limit(), self.asked()].into_iter().flatten()).collect()
     }
 
-    /// What ended the search.
+    /// The end of the search.
     fn limit(&self) -> Option<String> {
         let most = |part: Part| match part {
             Part::Host => "what gave way first",
@@ -65,7 +65,7 @@ impl Capacity {
         })
     }
 
-    /// What was asked for.
+    /// The question.
     fn asked(&self) -> Option<String> {
         let verdict = self.verdict()?;
         let asked = self.search.at_least?;
@@ -79,7 +79,7 @@ impl Capacity {
     /// Heads of [`Capacity::rows`].
     pub(crate) const HEADS: [&'static str; 5] = ["streams", "as", "attempts", "failed", "what gave way"];
 
-    /// What was tried before the hold, and the hold.
+    /// The attempts before the hold, and the hold.
     pub(crate) fn rows(&self) -> Vec<[String; 5]> {
         let hold = Tried {
             streams: self.search.wanted.streams,

@@ -96,7 +96,7 @@ impl Comparison {
     }
 }
 
-/// What stands above everything: the sentences, the limits, and what was set up otherwise.
+/// The answer above everything: the sentences, the limits, and the differences in the set-up.
 fn answer(comparison: &Comparison) -> Vec<String> {
     let answer = Answer::of(comparison);
     let limits = answer.of_limits.map(|text| format!("Limits: {text}."));

@@ -31,9 +31,9 @@ pub struct Comparison {
     pub series: Vec<Compared>,
     /// Series that are in one run only: run and name.
     pub alone: Vec<(String, String)>,
-    /// What differs in the inventories.
+    /// Differences of the inventories.
     pub facts: Vec<FactDifference>,
-    /// What became of the limits of each run; empty where it was not judged.
+    /// The limits of each run; empty where it was not judged.
     pub(crate) limits: Vec<Vec<Row>>,
 }
 
@@ -46,9 +46,9 @@ pub struct Compared {
     pub places: Vec<Option<usize>>,
     /// How each further run differs from the first that has it: index of the run, and one difference for each figure.
     pub differences: Vec<(usize, Vec<Difference>)>,
-    /// What the samples of the same runs tell, where their windows are too few.
+    /// Comparisons by samples for the same runs, where their windows are too few.
     pub by_samples: Vec<(usize, Vec<BySamples>)>,
-    /// What a typical window does not show, of the same runs: maximum, samples over the threshold, missed, lost.
+    /// Rare events of the same runs: maximum, samples over the threshold, missed, lost.
     pub rare: Vec<(usize, Vec<RareDifference>)>,
     /// Runs whose windows cannot be compared with the first one's, and why.
     pub not_compared: Vec<(usize, String)>,
@@ -171,7 +171,7 @@ fn matched(runs: &[(String, RunView)]) -> Vec<(Compared, Vec<Further>)> {
 /// A further run of a series, not yet compared: index of the run, and its figures beside those of the first.
 type Further = (usize, Prepared);
 
-/// What is said of every series of every run, all of it together with the stated confidence.
+/// The statements about every series of every run, all of them together with the stated confidence.
 fn settled(all: Vec<(Compared, Vec<Further>)>) -> Vec<Compared> {
     let further = all.iter().flat_map(|(_, further)| further);
     let ps: Vec<Option<f64>> = further.clone().flat_map(|(_, prepared)| prepared.ps()).collect();
@@ -192,7 +192,7 @@ fn settled(all: Vec<(Compared, Vec<Further>)>) -> Vec<Compared> {
     all.into_iter().map(&mut settle).collect()
 }
 
-/// What makes a series the same in two runs.
+/// The key by which a series is the same in two runs.
 fn key(runs: &[(String, RunView)], series: &SeriesView) -> String {
     let single = runs.iter().all(|(_, run)| {
         let of_kind = run.series.iter().filter(|other| other.family() == series.family());

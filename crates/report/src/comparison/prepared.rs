@@ -52,13 +52,13 @@ impl Prepared {
         self.by_samples.iter().map(|pair| Some(pair.p()))
     }
 
-    /// What is said by samples, each with its confidence, in the same order.
+    /// The statements by samples, each with its confidence, in the same order.
     pub(super) fn by_samples(&self, confidences: &mut impl Iterator<Item = f64>) -> Vec<BySamples> {
         let mut next = || confidences.next().unwrap_or(crate::bound::CONFIDENCE);
         self.by_samples.iter().map(|pair| pair.at(next())).collect()
     }
 
-    /// What is said, each with its confidence, in the same order.
+    /// The statements, each with its confidence, in the same order.
     pub(super) fn at(&self, confidences: &mut impl Iterator<Item = f64>) -> (Vec<Difference>, Vec<RareDifference>) {
         let mut next = || confidences.next().unwrap_or(crate::bound::CONFIDENCE);
         let figures = self.figures.iter().map(|pair| pair.at(next())).collect();
@@ -169,7 +169,7 @@ fn figures(rows: &[WindowRow]) -> Vec<WindowFigures> {
     rows.iter().map(figures).collect()
 }
 
-/// What a typical window does not show: only what happened in either run.
+/// Rare events that a typical window does not show: only those that happened in either run.
 fn rare((a, of_a): (&SeriesView, &[WindowRow]), (b, of_b): (&SeriesView, &[WindowRow])) -> Vec<RarePair> {
     let maxima =
         |rows: &[WindowRow]| -> Vec<f64> { rows.iter().filter_map(|row| row.max_ns).map(|ns| ns as f64).collect() };

@@ -72,7 +72,7 @@ impl Comparison {
         table.text()
     }
 
-    /// What differs, in words.
+    /// The differences, in words.
     pub(super) fn words(&self, compared: &Compared) -> Vec<String> {
         let mut lines = Vec::new();
         let first = compared.places.iter().position(Option::is_some).unwrap_or(0);

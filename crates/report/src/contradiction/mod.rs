@@ -28,7 +28,7 @@ pub struct Contradiction {
     pub id: SeriesId,
     /// Its name.
     pub series: String,
-    /// What disagrees, in words with the numbers.
+    /// The disagreement, in words with the numbers.
     pub text: String,
 }
 
@@ -73,7 +73,7 @@ impl Precision {
     }
 }
 
-/// What was found, each kind of thing told once with how often it is there.
+/// The findings, each kind once with how often it is there.
 #[derive(Default)]
 struct Findings(Vec<(&'static str, String, u64)>);
 

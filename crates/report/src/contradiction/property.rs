@@ -29,7 +29,7 @@ fn good() -> RunView {
     run(vec![one])
 }
 
-/// What the reader adds up.
+/// Recomputes the sums that the reader makes.
 fn add_up(series: &mut SeriesView) {
     series.counters = Counters::default();
     for window in &series.windows {

@@ -88,7 +88,7 @@ fn extremes(series: &SeriesView, precision: Precision, found: &mut Findings) {
     }
 }
 
-/// What is beyond the histogram is counted as that.
+/// Samples beyond the histogram are counted as such.
 fn clipped(series: &SeriesView, found: &mut Findings) {
     let highest = i64::try_from(Histogram::HIGHEST_NS).unwrap_or(i64::MAX);
     let beyond = [

@@ -52,7 +52,7 @@ pub(super) fn look(run: &RunView, series: &SeriesView, found: &mut Findings) {
     }
 }
 
-/// Whether a window of this series says how long it was silent before.
+/// True if a window of this series says how long it was silent before.
 fn is_continuous(run: &RunView, series: &SeriesView) -> bool {
     let is_accounted = match accounts(series) {
         Accounts::Periods => series.interval_ns().is_some(),
@@ -124,7 +124,7 @@ impl Gap {
         })
     }
 
-    /// Whether an event from the window before it to the one behind it says what was.
+    /// True if an event from the window before it to the one behind it says what was.
     fn is_told(&self, run: &RunView, series: &SeriesView) -> bool {
         let around_ns = run.info.window_ns;
         let (from_ns, to_ns) = (

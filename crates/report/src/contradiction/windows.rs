@@ -96,7 +96,7 @@ fn order(window: &WindowRow, found: &mut Findings) {
         });
         return;
     }
-    // What is below zero stands in the histogram as the least it can hold.
+    // A value below zero counts in the histogram as the least it can hold.
     let quantiles = [window.p50_ns, window.p99_ns, window.p999_ns];
     let quantiles: Vec<f64> = quantiles.into_iter().flatten().map(|ns| ns as f64).collect();
     let (low, high) = (min.max(1) as f64, max.max(1) as f64);

@@ -1,4 +1,4 @@
-//! What is known of the two clocks of a one-way series.
+//! The two clocks of a one-way series.
 
 use super::seconds;
 use crate::one_way::{Doubtful, OneWay};

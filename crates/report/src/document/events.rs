@@ -1,4 +1,4 @@
-//! What happened beside the measurement.
+//! Events beside the measurement.
 
 use super::seconds;
 use crate::text::rfc3339;

@@ -298,7 +298,7 @@ fn scheduled(series: &SeriesView) -> Option<ScheduledEntry> {
     })
 }
 
-/// Which activations a checked figure is of: quantiles and means have two views.
+/// The activations that a checked figure is of: quantiles and means have two views.
 fn view(report: &Report, check: &Check) -> Option<&'static str> {
     let quantity = check.limit.quantity;
     let has_views = quantity == Quantity::Mean || quantity.quantile().is_some();

@@ -96,7 +96,7 @@ pub(super) fn timeline(
     out
 }
 
-/// Whether an event is marked in a chart: what can put a figure in doubt, and what changed the conditions.
+/// True if an event is marked in a chart: what can put a figure in doubt, and what changed the conditions.
 pub(super) fn is_marked(kind: EventKind) -> bool {
     let is_condition = matches!(
         kind,
@@ -105,7 +105,7 @@ pub(super) fn is_marked(kind: EventKind) -> bool {
     is_condition || is_trouble(kind)
 }
 
-/// Whether an event can put a figure in doubt, for its colour.
+/// True if an event can put a figure in doubt, for its colour.
 pub(super) fn is_trouble(kind: EventKind) -> bool {
     matches!(
         kind,

@@ -9,7 +9,7 @@ pub(super) const MOST_OWN: usize = super::overlay::CLASSES;
 /// A line over time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line {
-    /// What a reader is told that it is.
+    /// Its name for a reader.
     pub(super) name: String,
     /// The class that colours it.
     pub(super) look: String,

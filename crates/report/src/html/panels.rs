@@ -34,7 +34,7 @@ impl Panel<'_> {
         self.series.iter().filter_map(|series| limit_of(report, series)).min()
     }
 
-    /// What is drawn as histograms: the worst series, with their labels.
+    /// The series drawn as histograms: the worst ones, with their labels.
     pub(super) fn histograms(&self) -> Vec<(&str, &Histogram)> {
         let drawn = self.series.iter().take(CLASSES);
         drawn.map(|series| (series.spec.label(), &series.histogram)).collect()

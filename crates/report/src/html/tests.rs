@@ -13,7 +13,7 @@ fn html(run: RunView) -> String {
     report(run).html(&About::default(), None).expect("rendered")
 }
 
-/// What a reader sees: the page without styles, scripts and data.
+/// The visible page: without styles, scripts and data.
 fn visible(html: &str) -> String {
     let mut out = html.to_owned();
     for (open, close) in [("<style>", "</style>"), ("<script", "</script>")] {

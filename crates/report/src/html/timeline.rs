@@ -1,4 +1,4 @@
-//! What ran on which CPU around a stall, as a drawing.
+//! A drawing of the CPUs around a stall.
 
 use super::svg::{Scale, axis_ns, escape};
 use crate::timeline::{Lane, Occupant, Stretch, Timeline};

@@ -1,4 +1,4 @@
-//! What becomes a test case, and how it ends.
+//! Makes test cases, and decides how each ends.
 
 use crate::Report;
 use crate::limits::Sense;
@@ -132,7 +132,7 @@ fn outcome(verdict: Verdict, why: &str, [measured, allowed, source]: [&str; 3]) 
     }
 }
 
-/// Whether as many streams were held as were asked for.
+/// A test case: were as many streams held as were asked for?
 fn of_capacity(report: &Report) -> Option<Case> {
     let capacity = report.capacity.as_ref()?;
     let sentence = capacity.sentence();

@@ -74,7 +74,7 @@ impl Junit {
     }
 }
 
-/// What is known of the whole run.
+/// Properties of the whole run.
 fn properties(report: &Report) -> Vec<(&'static str, String)> {
     let info = &report.run.info;
     vec![

@@ -61,7 +61,7 @@ impl Understood {
     }
 }
 
-/// What the reader makes of a file; `None` where the test is left out.
+/// The reader's view of a file; `None` where the test is left out.
 fn understood(text: &str) -> Option<Understood> {
     let said = testing::read_by_python("junit", READ, text)?;
     Some(serde_json::from_str(&said).expect("JSON"))
@@ -134,7 +134,7 @@ fn a_limit_in_doubt_is_an_error_that_says_the_doubt() {
     );
 }
 
-/// What a veth cannot have is skipped, and so is what no interface was asked for; a profile of which nothing was measured passes nothing.
+/// A requirement that a veth cannot meet is skipped, and so is one for no interface; a profile of which nothing was measured passes nothing.
 #[test]
 fn requirements_alone_pass_no_run() {
     let mut run = wakeups(8_000);

@@ -7,7 +7,7 @@ use units::format_ns;
 pub struct Class {
     /// Where the range ends; the range before it in the list is its beginning.
     pub until: Until,
-    /// What a host with such a figure is.
+    /// The name of a host with such a figure.
     pub is: String,
 }
 
@@ -23,7 +23,7 @@ pub enum Until {
 }
 
 impl Until {
-    /// Whether a figure is not beyond this end.
+    /// True if a figure is not beyond this end.
     fn holds(self, ns: f64) -> bool {
         match self {
             Self::Under(end) => ns < end as f64,

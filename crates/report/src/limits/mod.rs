@@ -30,11 +30,11 @@ const EMBEDDED: [(&str, &str); 3] = [
 pub struct Profile {
     /// Name it is shown under.
     pub name: String,
-    /// What kind of host it is for.
+    /// The kind of host it is for.
     pub what: String,
     /// Its limits, in the order of the file.
     pub limits: Vec<Limit>,
-    /// What it requires of the facts, in the order of the file.
+    /// Its requirements of the facts, in the order of the file.
     pub requirements: Vec<Requirement>,
 }
 
@@ -43,26 +43,26 @@ pub struct Profile {
 pub struct Limit {
     /// Unique in its profile, such as `wakeup.max`.
     pub id: String,
-    /// Which series it judges.
+    /// The series it judges.
     pub series: Pattern,
-    /// Which figure of them.
+    /// The judged figure.
     pub quantity: Quantity,
     /// The most (for [`Sense::AtMost`]) or the fewest (for [`Sense::AtLeast`]) that passes: ns for a duration, else a count.
     pub allowed: u64,
-    /// Who says so.
+    /// The source of the limit.
     pub source: String,
-    /// What the limit is for, in a sentence; empty when the file gives none.
+    /// The purpose of the limit, in a sentence; empty when the file gives none.
     pub why: String,
-    /// What the source calls a host by this figure, in ascending order; empty where it does not.
+    /// The source's names for hosts by this figure, in ascending order; empty where it has none.
     pub classes: Vec<Class>,
     /// The fewest samples of a series with which it passes; `None` where any number does.
     pub samples: Option<u64>,
-    /// Whether stamps of a capture must be known to come from where they are made well enough for this limit.
+    /// True if stamps of a capture must be known to come from where they are made well enough for this limit.
     pub needs_known_stamps: bool,
 }
 
 impl Limit {
-    /// What the source calls a host with this figure, known to `uncertain_ns`. `None` where it has no classes.
+    /// The source's name for a host with this figure, known to `uncertain_ns`. `None` where it has no classes.
     pub fn class_of(&self, ns: f64, uncertain_ns: f64) -> Option<String> {
         class::of(&self.classes, ns, uncertain_ns)
     }
@@ -105,13 +105,13 @@ impl Pattern {
         self.0.split('|').map(str::trim)
     }
 
-    /// Whether a series' name fits.
+    /// True if a series' name fits.
     pub fn matches(&self, name: &str) -> bool {
         self.alternatives().any(|one| fits(one, name))
     }
 }
 
-/// Whether a name fits one pattern without alternatives.
+/// True if a name fits one pattern without alternatives.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -129,7 +129,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// What a quantity is counted in.
+/// The unit of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
@@ -263,7 +263,7 @@ impl Quantity {
         Self::ALL.into_iter().find(|quantity| quantity.word() == word)
     }
 
-    /// Whether it is a duration or a count.
+    /// Its unit: a duration or a count.
     pub fn unit(self) -> Unit {
         match self.counter() {
             Some(_) => Unit::Count,
@@ -297,7 +297,7 @@ pub enum LimitsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: std::io::Error,
     },
     /// Not TOML, or a key that is missing, unknown or of the wrong type. The text names line and key.
@@ -317,7 +317,7 @@ pub enum LimitsError {
         line: usize,
         /// Key of the value.
         key: &'static str,
-        /// What is wrong and what would be right.
+        /// The error, and what would be right.
         problem: String,
     },
 }

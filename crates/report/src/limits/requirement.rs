@@ -1,4 +1,4 @@
-//! What a profile requires of the facts of a run: conditions under which its limits mean something.
+//! Requirements that a profile has of the facts of a run: conditions under which its limits mean something.
 
 use super::Pattern;
 
@@ -11,17 +11,17 @@ pub struct Requirement {
     pub group: Pattern,
     /// Name of the fact in each of them, such as `eee`.
     pub fact: String,
-    /// What it must be.
+    /// The wanted value.
     pub wanted: Wanted,
     /// Unit of a number, as a reader sees it; may be empty.
     pub unit: String,
-    /// Who says so.
+    /// The source of the requirement.
     pub source: String,
-    /// What it is for, in a sentence; empty when the file gives none.
+    /// The purpose, in a sentence; empty when the file gives none.
     pub why: String,
 }
 
-/// What a fact must be. Facts are texts: a number is the one the text begins with, a word what stands before the first comma
+/// The wanted value of a fact. Facts are texts: a number is the one the text begins with, a word what stands before the first comma
 /// or bracket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
@@ -38,7 +38,7 @@ pub enum Wanted {
 pub struct Compared {
     /// As a number: of a switch, 0 for off and 1 for on; of another word, 1 for the wanted one and 0 for any other.
     pub measured: i64,
-    /// Whether it is as wanted.
+    /// True if it is as wanted.
     pub met: bool,
 }
 
@@ -65,7 +65,7 @@ impl Requirement {
         }
     }
 
-    /// What is wanted for a person: `off`, `at most 20 us`.
+    /// The wanted value for a person: `off`, `at most 20 us`.
     pub fn wanted_text(&self) -> String {
         let unit = if self.unit.is_empty() {
             String::new()
@@ -95,7 +95,7 @@ fn switch(word: &str) -> Option<i64> {
     }
 }
 
-/// What a fact says before it explains itself.
+/// The beginning of a fact's text, before it explains itself.
 pub(crate) fn word_of(text: &str) -> &str {
     text.split([',', '(', ':']).next().unwrap_or(text).trim()
 }

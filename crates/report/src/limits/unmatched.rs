@@ -27,7 +27,7 @@ fn unmatched(limit: &Limit) -> Option<String> {
     ))
 }
 
-/// What a pattern says of the first part of a name.
+/// The first part of a name in a pattern.
 fn family(pattern: &str) -> &str {
     pattern.split('/').next().unwrap_or(pattern)
 }

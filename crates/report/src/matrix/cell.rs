@@ -11,18 +11,18 @@ use model::{EventKind, Rows, RunView, SeriesView};
 use std::collections::BTreeSet;
 use units::foreign::Show;
 
-/// What makes a cell another than the next.
+/// The conditions that tell one cell from another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Conditions {
     /// Where the device under test is: `native`, `container`, `vm`.
     pub place: String,
-    /// What joins it to the test set, where the plan names networks.
+    /// The network that joins it to the test set, where the plan names networks.
     pub network: Option<String>,
     /// Name of the set of loads beside it.
     pub load: String,
     /// Name of the management network beside the process bus, where the plan names any.
     pub management: Option<String>,
-    /// What keeps its CPUs free.
+    /// The isolation that keeps its CPUs free.
     pub isolation: String,
 }
 
@@ -54,7 +54,7 @@ impl Conditions {
         over.unwrap_or_default()
     }
 
-    /// What runs beside it: `load none, management network office`.
+    /// The loads and networks beside it: `load none, management network office`.
     pub(super) fn beside(&self) -> String {
         let management = self
             .management
@@ -125,7 +125,7 @@ pub(super) struct Cell {
     pub(super) failures: Vec<String>,
     /// Limits that failed, and why.
     pub(super) over: Vec<String>,
-    /// Whether its processor was emulated: then its timing is no evidence.
+    /// True if its processor was emulated: then its timing is no evidence.
     pub(super) is_emulated: bool,
     /// Kernel threads that ran on its judged CPUs, bound to one and not, of the measurement with the most of each; `None`: it is not
     /// known.
@@ -179,7 +179,7 @@ impl Cell {
             .map(|[bound, unbound]| format!("{bound} + {unbound}"))
     }
 
-    /// What it measured of a kind of series.
+    /// Its measurement of a kind of series.
     pub(super) fn measure(&self, kind: &model::kind::Kind) -> Option<&Measure> {
         self.measures.iter().find(|measure| measure.kind == kind)
     }

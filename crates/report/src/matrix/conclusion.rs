@@ -28,7 +28,7 @@ impl Factor {
         }
     }
 
-    /// What it is in a cell.
+    /// Its value in a cell.
     pub(super) fn of(self, conditions: &Conditions) -> &str {
         match self {
             Self::Place => &conditions.place,
@@ -51,7 +51,7 @@ impl Factor {
     }
 }
 
-/// What a statement rests on.
+/// The basis of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Basis {
     /// Windows, together with all other statements of the matrix.
@@ -69,7 +69,7 @@ pub(super) struct Statement {
     pub(super) difference: Difference,
 }
 
-/// What is said of a kind of series in two cells.
+/// The statement about a kind of series in two cells.
 #[derive(Debug)]
 pub(super) struct Conclusion {
     pub(super) kind: &'static Kind,
@@ -80,7 +80,7 @@ pub(super) struct Conclusion {
     pub(super) b: Conditions,
     /// Whole windows of the cell that has fewer.
     pub(super) windows: usize,
-    /// What is said, what matters most first; none: it cannot be told.
+    /// The statements, the most important first; none: it cannot be told.
     pub(super) said: Vec<Statement>,
     /// The figure that comes nearest to an answer, where none is one.
     pub(super) open: Option<Statement>,

@@ -1,4 +1,4 @@
-//! What a cell measured: all series of a kind as one.
+//! The measurement of a cell: all series of a kind as one.
 
 use super::cell::Cell;
 use crate::comparison::as_one;
@@ -42,7 +42,7 @@ pub(super) struct Maxima {
 }
 
 impl Measure {
-    /// What a run measured of each kind that is shown.
+    /// A run's measurement of each kind that is shown.
     pub(super) fn all(run: &RunView) -> Vec<Self> {
         SHOWN.iter().filter_map(|kind| Self::of(run, kind)).collect()
     }

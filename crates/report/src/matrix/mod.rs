@@ -1,7 +1,7 @@
 //! A matrix: the same steps in several places, over several networks, beside several loads, each cell measured several times. What each
 //! cell gave, as papers print it, and how far one differs from another.
 //!
-//! Which cell a run is of, it says itself (group `cell of a matrix` of its inventory). Its rounds are joined before anything is said of
+//! A run names its cell itself (group `cell of a matrix` of its inventory). Its rounds are joined before anything is said of
 //! it.
 
 mod boxes;
@@ -27,26 +27,26 @@ use units::foreign::Show;
 /// A run of a cell.
 #[derive(Debug)]
 pub struct Measurement {
-    /// What was measured.
+    /// The measured run.
     pub view: RunView,
     /// How it was judged.
     pub judgement: Judgement,
-    /// Whether it was made for its causes alone, beside the flight recorder: its figures count for nothing.
+    /// True if it was made for its causes alone, beside the flight recorder: its figures count for nothing.
     pub for_causes: bool,
 }
 
 /// A cell, or a measurement of it, that is not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absent {
-    /// Which cell.
+    /// The cell.
     pub conditions: Conditions,
     /// Why.
     pub why: String,
-    /// Whether it was tried; else it was left out.
+    /// True if it was tried; else it was left out.
     pub is_failure: bool,
 }
 
-/// What was measured, and what follows.
+/// The cells, and the conclusions from them.
 #[derive(Debug)]
 pub struct Matrix {
     name: String,
@@ -75,12 +75,12 @@ impl Matrix {
         })
     }
 
-    /// Whether a limit failed in any measurement.
+    /// True if a limit failed in any measurement.
     pub fn has_failed(&self) -> bool {
         self.cells.iter().any(|cell| cell.verdicts.fail > 0)
     }
 
-    /// Whether all that was to be measured was, and each verdict is a pass.
+    /// True if all that was to be measured was, and each verdict is a pass.
     pub fn is_passed(&self) -> bool {
         let is_passed = |cell: &Cell| cell.verdicts.inconclusive + cell.verdicts.fail == 0 && cell.failures.is_empty();
         self.cells.iter().any(|cell| cell.rounds > 0) && self.cells.iter().all(is_passed)

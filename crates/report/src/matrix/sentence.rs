@@ -18,7 +18,7 @@ impl Conclusion {
         )
     }
 
-    /// Which is held against which, under which conditions.
+    /// The two sides of the comparison, and its conditions.
     fn who(&self) -> String {
         let [a, b] = [&self.a, &self.b].map(|conditions| self.factor.of(conditions));
         match self.factor {
@@ -45,7 +45,7 @@ impl Conclusion {
         }
     }
 
-    /// What the comparison comes to.
+    /// The result of the comparison.
     pub(super) fn what(&self) -> String {
         match &self.said[..] {
             [] => self.cannot_be_told(),
@@ -79,7 +79,7 @@ impl Conclusion {
     }
 }
 
-/// What a reader is to know of the basis.
+/// The basis of the comparison, for a reader.
 fn sureness(basis: Basis) -> &'static str {
     match basis {
         Basis::Windows => "",

@@ -40,13 +40,13 @@ impl Matrix {
         out
     }
 
-    /// What was over a limit, lost or missed in each cell where anything was.
+    /// Samples over a limit, lost or missed, in each cell where there were any.
     pub(super) fn seen(&self) -> Vec<(String, Vec<String>)> {
         let all = self.cells.iter().map(|cell| (cell.conditions.words(), cell.seen()));
         all.filter(|(_, lines)| !lines.is_empty()).collect()
     }
 
-    /// What all sentences together are worth.
+    /// The confidence in all sentences together.
     pub(super) fn how_sure(&self) -> &'static str {
         match self.conclusions.is_empty() {
             true => "None: no two measured cells differ in place, network, management network or isolation alone.",
@@ -214,7 +214,7 @@ fn no_box(maxima: &Maxima) -> String {
 }
 
 impl Cell {
-    /// What became of it, in a word or few.
+    /// Its state, in a word or a few.
     fn state(&self) -> String {
         match self.rounds {
             0 if self.failures.is_empty() => "not measured".to_owned(),
@@ -247,7 +247,7 @@ impl Measure {
         }
     }
 
-    /// What could hide a larger sample.
+    /// Counts that could hide a larger sample.
     fn counted(&self) -> Option<String> {
         let counters = &self.series.counters;
         let all = [

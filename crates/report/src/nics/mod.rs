@@ -28,7 +28,7 @@ pub(crate) const HEADINGS: [&str; 7] = [
     "PTP clock",
 ];
 
-/// Whether a group of facts is that of an interface.
+/// True if a group of facts is that of an interface.
 pub(crate) fn is_nic(group: &str) -> bool {
     group.starts_with(GROUP)
 }
@@ -51,7 +51,7 @@ pub(crate) fn of(run: &RunView) -> Vec<Nic<'_>> {
     nics
 }
 
-/// What a fact says in short.
+/// A fact in short.
 enum Short<'a> {
     /// This.
     Is(&'a str),

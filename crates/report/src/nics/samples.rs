@@ -2,7 +2,7 @@
 
 use model::Fact;
 
-/// What a run knows of an interface, by name.
+/// A run's facts about an interface, by name.
 fn nic_facts(interface: &str, known: &[(&str, &str)]) -> Vec<Fact> {
     let fact = |(name, value): &(&str, &str)| Fact {
         group: format!("nic {interface}"),

@@ -23,7 +23,7 @@ pub struct Doubtful {
     pub from_ns: u64,
     /// Its end; `None` until the end of the run.
     pub to_ns: Option<u64>,
-    /// What happened.
+    /// The event.
     pub why: String,
 }
 
@@ -47,11 +47,11 @@ impl Doubtful {
 pub struct Uncertainty {
     /// At the most, in ns.
     pub ns: u64,
-    /// What it is made of.
+    /// Its source.
     pub what: String,
 }
 
-/// What is known of the clocks of one series.
+/// The clocks of one series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OneWay {
     /// How far they may be apart, or why that is not known.
@@ -73,7 +73,7 @@ pub struct OneWay {
 }
 
 impl OneWay {
-    /// What is known of the clocks of `series`; `None` where its instants are of one clock.
+    /// The clocks of `series`; `None` where its instants are of one clock.
     pub fn of(run: &RunView, series: &SeriesView) -> Option<Self> {
         let stated = setting_of(series, setting::CLOCK_UNCERTAINTY_NS);
         let nic = setting_of(series, setting::NIC_UNCERTAINTY_NS);
@@ -147,7 +147,7 @@ impl OneWay {
         )
     }
 
-    /// What puts the figures of the touched windows in doubt.
+    /// Events that put the figures of the touched windows in doubt.
     pub(crate) fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         if let Err(why) = &self.uncertainty {

@@ -1,4 +1,4 @@
-//! What a recording of every sample says, ready to be shown.
+//! A recording of every sample, ready to be shown.
 
 pub(crate) mod chart;
 
@@ -36,7 +36,7 @@ pub(crate) fn stream_heads(survey: &Survey) -> [&'static str; 12] {
 /// Heads of the table of worst samples.
 pub(crate) const WORST_HEADS: [&str; 5] = ["latency", "stream", "sample", "smpCnt", "at"];
 
-/// What is in it, and what is not.
+/// Its contents, and its gaps.
 pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
     let (first_ns, last_ns) = survey.span_ns;
     let mut said = vec![format!(
@@ -70,7 +70,7 @@ pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
     said
 }
 
-/// What has no record. A frame that no later point timed has none, whether it was lost on the way or not measured, and one that never
+/// Frames without a record. A frame that no later point timed has none, whether it was lost on the way or not measured, and one that never
 /// came to the first point neither: which it is, the hops count.
 fn missing(survey: &Survey) -> String {
     let lost = survey.lost();

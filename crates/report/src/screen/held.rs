@@ -1,4 +1,4 @@
-//! What held up the samples that were over their limits, by name.
+//! Causes of the samples that were over their limits, by name.
 
 use crate::limits::Unit;
 use crate::text::count;
@@ -25,7 +25,7 @@ pub(crate) struct Holder {
     pub(crate) cpu: Option<u32>,
 }
 
-/// What held up the samples of the checks' series that are over their limits, as far as these are kept one by one.
+/// Causes of the samples of the checks' series that are over their limits, as far as these are kept one by one.
 pub(super) fn held(run: &RunView, checks: &[&Check]) -> Held {
     let mut held = Held::default();
     for check in checks.iter().filter(|check| check.limit.quantity.unit() == Unit::Ns) {
@@ -112,7 +112,7 @@ impl Holder {
     }
 }
 
-/// Who it was: the one that had the CPU longest where that is what the cause means, else the cause. Threads of one name are one.
+/// The name of a cause: the one that had the CPU longest where that is what the cause means, else the cause. Threads of one name are one.
 fn name(explanation: &Explanation) -> String {
     let named = matches!(explanation.cause, Cause::Thread | Cause::Softirq | Cause::Interrupt);
     let first = explanation.occupants.first().filter(|_| named);

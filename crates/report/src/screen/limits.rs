@@ -8,7 +8,7 @@ use crate::verdict::{Check, Judgement, Measured, RequirementCheck, Verdict};
 use model::RunView;
 use units::format_ns;
 
-/// What became of a limit, the worst first.
+/// The outcome of a limit, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum State {
     Exceeded,
@@ -70,17 +70,17 @@ pub(crate) struct Row {
     /// The series of the worst figure, and how many others are in the same state.
     pub(crate) series: String,
     pub(crate) others: usize,
-    /// What held up the samples over the limit.
+    /// Causes of the samples over the limit.
     pub(crate) held: Held,
     /// Why it is undecided or not measured; may be empty.
     pub(crate) why: String,
-    /// What the worst figure proves.
+    /// The bound that the worst figure proves.
     pub(crate) proof: Option<Proof>,
 }
 
 impl Row {
-    /// What held up the samples over the limit, by name; what a figure within it proves; else why it is undecided or not measured. May
-    /// be empty.
+    /// The causes of the samples over the limit, by name; for a figure within it the bound that it proves; else why it is
+    /// undecided or not measured. May be empty.
     pub(crate) fn reason(&self) -> String {
         let held = match self.state {
             State::Exceeded => self.held.text(3),
@@ -210,7 +210,7 @@ fn of_requirement(check: &RequirementCheck) -> Row {
     }
 }
 
-/// Whether `a` is further beyond its limit than `b`, of the same limit.
+/// True if `a` is further beyond its limit than `b`, of the same limit.
 fn is_worse(a: &Check, b: &Check) -> bool {
     let figure = |check: &Check| check.measured.map(Measured::as_f64);
     match (figure(a), figure(b), a.limit.quantity.sense()) {
@@ -256,7 +256,7 @@ impl Proof {
         )
     }
 
-    /// What `span_ns` without a sample over the limit would prove.
+    /// The bound that `span_ns` without a sample over the limit would prove.
     pub(crate) fn of_longer(&self, span_ns: f64) -> Option<String> {
         if self.exposure_ns == 0 || span_ns < 4.0 * self.exposure_ns as f64 {
             return None;

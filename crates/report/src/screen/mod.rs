@@ -31,15 +31,15 @@ const PAGE_ROWS: usize = 12;
 
 const DAY_NS: f64 = 86_400e9;
 
-/// What stands on the screen.
+/// The contents of the screen.
 pub(crate) struct Screen {
     /// The verdict in capitals.
     pub(crate) word: String,
-    /// What ran, how long, since when.
+    /// The command, how long it ran, and since when.
     pub(crate) run: String,
     /// `4 of 8 limits exceeded, …`
     pub(crate) tally: String,
-    /// What became of the trips, where any were timed.
+    /// The outcome of the trips, where any were timed.
     pub(crate) trip: Option<String>,
     /// A row for each limit, the worst first.
     pub(crate) rows: Vec<Row>,
@@ -148,7 +148,7 @@ fn run(report: &Report) -> String {
     )
 }
 
-/// What the run proves, and what a longer one would.
+/// The bound that the run proves, and that of a longer one.
 fn proves(rows: &[Row]) -> Vec<String> {
     if let Some(row) = rows.iter().find(|row| row.state == State::Exceeded) {
         return vec![format!(

@@ -1,4 +1,4 @@
-//! What to do next: a setting to look at for each cause that was seen, or a run that would say more.
+//! The next step: a setting to look at for each cause that was seen, or a run that would say more.
 
 use super::COLUMNS;
 use super::findings::Findings;
@@ -14,7 +14,7 @@ use model::Cause;
 /// Lines that are shown.
 const MOST: usize = 3;
 
-/// What to do, the most useful first.
+/// The next steps, the most useful first.
 pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
     let facts = || report.run.facts.iter();
@@ -54,7 +54,7 @@ fn of_causes(report: &Report, held: &Held) -> Vec<String> {
     first.chain(rest).collect()
 }
 
-/// What mends a cause of this name. `docs/guide/host-failed.md` has a row for each, with the settings in full.
+/// The remedy of a cause of this name. `docs/guide/host-failed.md` has a row for each, with the settings in full.
 fn remedy(cause: Cause, name: &str) -> String {
     let text = match cause {
         Cause::Thread => {
@@ -76,7 +76,7 @@ fn remedy(cause: Cause, name: &str) -> String {
     text.to_owned()
 }
 
-/// What the verdict itself asks for.
+/// The step that the verdict itself asks for.
 fn of_state(report: &Report, rows: &[Row]) -> Option<String> {
     let has = |state: State| rows.iter().any(|row| row.state == state);
     if frames_left_out(report).0 > 0 && has(State::Undecided) {

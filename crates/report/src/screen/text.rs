@@ -90,7 +90,7 @@ impl Screen {
         lines
     }
 
-    /// What follows the limits.
+    /// The lines after the limits.
     fn tail(&self, length: Length) -> Vec<String> {
         let mut lines = Vec::new();
         for (name, sentences, most) in [

@@ -12,7 +12,7 @@ const MOST: usize = 3;
 /// Group of the inventory in which a plan says where what ran; the crate `lab` writes it.
 const CPUS: &str = "CPUs of this run";
 
-/// What explains the verdict, the weightiest first.
+/// The reasons for the verdict, the weightiest first.
 pub(super) fn why(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
     let known = [
@@ -31,7 +31,7 @@ pub(super) fn why(report: &Report, rows: &[Row]) -> Vec<String> {
     known
 }
 
-/// What held up samples over the limits of all rows.
+/// Causes of the samples over the limits of all rows.
 pub(super) fn all_held(rows: &[Row]) -> Held {
     let mut held = Held::default();
     rows.iter().for_each(|row| held.merge(&row.held));
@@ -69,7 +69,7 @@ fn controls(report: &Report) -> Option<String> {
     ))
 }
 
-/// What held the late samples up, and what else says so.
+/// The causes of late samples, and further evidence for them.
 fn held_up(report: &Report, held: &Held) -> Option<String> {
     let Some(first) = held.by.first() else {
         return nobody(report, held);
@@ -118,7 +118,7 @@ fn steal_events(report: &Report) -> u64 {
     events.filter(|event| event.kind == EventKind::Steal).count() as u64
 }
 
-/// What a cause means, with who it was.
+/// The meaning of a cause, with its name.
 fn sentence(cause: Cause, name: &str) -> String {
     let text = match cause {
         Cause::Hypervisor => "The host of this virtual machine took the CPU away",
@@ -147,7 +147,7 @@ pub(super) fn frames_left_out(report: &Report) -> (u64, u64) {
     })
 }
 
-/// What this program's own senders left out: losses behind it are not the host's.
+/// Frames that this program's own senders left out: losses behind it are not the host's.
 fn left_out(report: &Report) -> Option<String> {
     let (left_out, due) = frames_left_out(report);
     let receives = |series: &&SeriesView| !is_sender(series) && series.counters.lost > 0;
@@ -188,7 +188,7 @@ fn shared(report: &Report, held: &Held) -> Option<String> {
     let judged = fact(CPUS, "judged")?;
     let isolated = fact("isolation", "isolated CPUs")?;
     let cpus = judged.split(" (").next().unwrap_or(judged);
-    // Those of another machine are not known by number, nor whether they are isolated.
+    // CPUs of another machine are not known by number, nor is their isolation.
     let are_here = cpus.starts_with(|first: char| first.is_ascii_digit());
     (isolated == "none" && are_here).then(|| {
         format!("The judged CPUs ({cpus}) are not isolated: every thread and interrupt of this machine may run there.")

@@ -33,11 +33,11 @@ pub struct Stall {
     pub in_series: usize,
     /// The CPUs they were measured on.
     pub cpus: Vec<u32>,
-    /// What held up the longest sample for which that is known.
+    /// The explanation of the longest sample that has one.
     pub explanation: Option<Explanation>,
     /// How late this program's own sender was meanwhile, in ns, where it was late by half the longest sample or more.
     pub sender_ns: Option<u64>,
-    /// What happened beside it, as places in the run's events.
+    /// The events beside it, as places in the run's events.
     pub events: Vec<usize>,
 }
 
@@ -83,7 +83,7 @@ fn late<'a>(series: &'a SeriesView, judgement: &Judgement) -> impl Iterator<Item
     series.spikes.iter().filter_map(late)
 }
 
-/// What the largest sample of a series may be: by its strictest limit, else by its own threshold.
+/// The bound of a series' largest sample: by its strictest limit, else by its own threshold.
 fn limit_ns(series: &SeriesView, judgement: &Judgement) -> Option<u64> {
     let is_it = |check: &&crate::verdict::Check| {
         check.series == series.spec.name
@@ -144,7 +144,7 @@ fn events(run: &RunView, from_ns: u64, to_ns: u64) -> Vec<usize> {
     all.filter(|(_, event)| tells(event)).map(|(at, _)| at).collect()
 }
 
-/// Whether such a thing holds threads or frames up.
+/// True if such a thing holds threads or frames up.
 fn is_of_a_stall(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -213,7 +213,7 @@ impl Stall {
         )
     }
 
-    /// What held it up, as far as anything tells: `hypervisor; own sender 9.95 ms late; steal at 43.7 s`.
+    /// Its causes, as far as anything tells: `hypervisor; own sender 9.95 ms late; steal at 43.7 s`.
     pub fn why(&self, run: &RunView) -> String {
         let cause = self
             .explanation

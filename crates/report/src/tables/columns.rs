@@ -13,7 +13,7 @@ pub(super) struct Columns {
 }
 
 struct Row {
-    /// What it is of: as many texts as there are heads before those of the systems.
+    /// Its key: as many texts as there are heads before those of the systems.
     key: Vec<String>,
     /// A cell for each system.
     cells: Vec<String>,

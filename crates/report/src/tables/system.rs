@@ -1,4 +1,4 @@
-//! What a run was measured on.
+//! The machine that a run was measured on.
 
 use model::fact::{CONTAINER, CPU_MODEL, HYPERVISOR, KERNEL_RELEASE, LABEL};
 use model::{FactOf, RunView};
@@ -15,7 +15,7 @@ pub(super) struct System {
 }
 
 impl System {
-    /// What a run was measured on, under the name it was given, if any.
+    /// The machine of a run, under the name it was given, if any.
     pub(super) fn of(name: Option<String>, run: &RunView) -> Self {
         let hardware = format!("{} {}", fact(run, &CPU_MODEL), fact(run, &KERNEL_RELEASE));
         Self {

@@ -49,7 +49,7 @@ fn working(run: &Run) -> impl Iterator<Item = &SeriesView> {
     tasks.filter(|task| works(task))
 }
 
-/// Whether it is the task that has the functions: of a relay in several threads, or in one.
+/// True if it is the task that has the functions: of a relay in several threads, or in one.
 fn works(task: &SeriesView) -> bool {
     matches!(task::of_label(task.spec.label()).1, None | Some(task::FUNCTIONS))
 }

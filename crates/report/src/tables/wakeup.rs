@@ -82,7 +82,7 @@ fn max_and_mean(series: &[&SeriesView]) -> String {
     format!("{} ({})", us(max), us(mean))
 }
 
-/// What stands between `wakeup/` and the CPU in the names of a run's series, in order.
+/// The labels between `wakeup/` and the CPU in the names of a run's series, in order.
 fn labels(run: &RunView) -> Vec<&str> {
     let mut labels = Vec::new();
     for series in wakeups(run) {

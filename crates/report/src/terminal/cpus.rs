@@ -1,4 +1,4 @@
-//! Which CPUs were judged and which carried the rest, for a run that chose them.
+//! The judged CPUs and the others, for a run that chose them.
 
 use crate::Report;
 use std::fmt::Write;

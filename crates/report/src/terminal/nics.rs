@@ -53,7 +53,7 @@ fn row(check: &RequirementCheck, paint: &Paint) -> Vec<String> {
     ]
 }
 
-/// What cannot be, one line for each interface and reason: group, reason, ids.
+/// Requirements that cannot be met, one line for each interface and reason: group, reason, ids.
 fn not_applicable(report: &Report) -> Vec<(String, String, Vec<String>)> {
     let mut lines: Vec<(String, String, Vec<String>)> = Vec::new();
     for one in &report.judgement.not_applicable {

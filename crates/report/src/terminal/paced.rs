@@ -56,9 +56,9 @@ fn line(out: &mut String, role: &str, series: &SeriesView, many: bool) {
     out.push('\n');
 }
 
-/// What became of every frame, where both ends are in one run.
+/// The fate of every frame, where both ends are in one run.
 fn identity(talker: &SeriesView, listener: &SeriesView) -> String {
-    // What the kernel refused took a number too, and the listener misses it.
+    // A frame that the kernel refused took a number too, and the listener misses it.
     let (sent, received, lost) = (
         talker.counters.received + talker.counters.lost,
         listener.counters.received,

@@ -81,7 +81,7 @@ fn scheduled_row(series: &SeriesView, figures: &Figures) -> Vec<String> {
     row
 }
 
-/// What went wrong with samples that were due: listed where it did, and said where it did not.
+/// Counts of samples that were due and went wrong: listed where there are any, and said where there are none.
 fn counters(all: &[SeriesView]) -> String {
     let counted = || {
         Counter::ALL

@@ -1,4 +1,4 @@
-//! What statistics say of the series, and what held their samples up.
+//! Statistics of the series, and causes of their late samples.
 
 use super::table::{Align, Table};
 use super::{Paint, section};

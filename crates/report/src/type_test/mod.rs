@@ -1,4 +1,4 @@
-//! What a type test says: operate times by cell, how far a zone reaches, how near a curve is to that of the standard.
+//! The results of a type test: operate times by cell, the reach of a zone, the distance of a curve from that of the standard.
 
 mod tables;
 #[cfg(test)]
@@ -15,7 +15,7 @@ const REACH: f64 = 100.0;
 /// All shots of one type test, in cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypeTest {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Of a distance zone: a line for each source impedance ratio and fault type.
     pub zone: Vec<ZoneLine>,
@@ -28,7 +28,7 @@ pub struct TypeTest {
 pub struct ZoneLine {
     /// Source impedance over that of the reach.
     pub sir: f64,
-    /// What the fault connects.
+    /// The conductors that the fault connects.
     pub fault: String,
     /// Positions in percent of the reach, with their shots, from the relay on.
     pub cells: Vec<(f64, Tally)>,

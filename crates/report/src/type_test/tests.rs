@@ -13,7 +13,7 @@ fn shot(number: u64, cell: Cell, outcome: Outcome, trip_ms: Option<i64>) -> Shot
     }
 }
 
-/// What came of a shot, and after how many ms.
+/// The outcome of a shot, and after how many ms.
 type Did = (Outcome, Option<i64>);
 
 /// Two shots at each position, at which this came of them.

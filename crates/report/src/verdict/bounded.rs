@@ -5,7 +5,7 @@ use crate::limits::{Limit, Quantity, Unit};
 use crate::text::plural;
 use model::SeriesView;
 
-/// What such samples leave open: not the maximum, which the file has.
+/// The doubt that such samples leave: not about the maximum, which the file has.
 pub(super) fn doubt(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
     let bounded = series.only_bounded();
     if bounded == 0 || limit.quantity.unit() != Unit::Ns || limit.quantity == Quantity::Max {
@@ -20,7 +20,7 @@ pub(super) fn doubt(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
     })
 }
 
-/// Whether the figure is over its limit however small those samples were. They stand in the histogram as the largest: had they
+/// True if the figure is over its limit however small those samples were. They stand in the histogram as the largest: had they
 /// been the smallest, each rank would be that of a sample so many places further down.
 fn is_over_without_them(series: &SeriesView, limit: &Limit, bounded: u64) -> bool {
     // Over scheduled activations, which are made up from samples of unknown length.

@@ -26,7 +26,7 @@ impl Coverage {
         }
     }
 
-    /// Whether every limit was measured.
+    /// True if every limit was measured.
     pub fn is_whole(&self) -> bool {
         self.measured == self.limits
     }
@@ -53,7 +53,7 @@ impl Coverage {
 }
 
 impl ProfileVerdict {
-    /// Whether it is a pass of some of the profile's limits only: the others were not measured.
+    /// True if it is a pass of some of the profile's limits only: the others were not measured.
     pub fn is_partial_pass(&self) -> bool {
         self.verdict == Verdict::Pass && !self.coverage.is_whole()
     }
@@ -72,7 +72,7 @@ fn words(verdict: Verdict, coverage: Coverage) -> &'static str {
 }
 
 impl Judgement {
-    /// Whether it is a pass of some of the limits only: the others were not measured.
+    /// True if it is a pass of some of the limits only: the others were not measured.
     pub fn is_partial_pass(&self) -> bool {
         self.verdict == Verdict::Pass && !self.coverage.is_whole()
     }

@@ -1,4 +1,4 @@
-//! What could hide a worse figure than the one measured. One function per row of the table in `docs/formats/limits.md`.
+//! Reasons that could hide a worse figure than the one measured. One function per row of the table in `docs/formats/limits.md`.
 
 use super::{reach, uncounted};
 use crate::contradiction::Contradiction;
@@ -15,7 +15,7 @@ const HISTOGRAM_END_NS: i64 = 60_000_000_000;
 pub(super) struct Doubt {
     /// In words, with counts.
     pub(super) text: String,
-    /// Whether it could also make a good host look bad: then a figure over its limit is no fail either.
+    /// True if it could also make a good host look bad: then a figure over its limit is no fail either.
     pub(super) explains_excess: bool,
 }
 
@@ -28,7 +28,7 @@ enum Nature {
     CountByValue,
     /// Periods the thread skipped.
     Missed,
-    /// What became of the samples that were due: lost, duplicate, reordered.
+    /// The fate of the samples that were due: lost, duplicate, reordered.
     Delivery,
     /// How many samples there are.
     Received,
@@ -145,7 +145,7 @@ fn never_sent(run: &RunView, series: &SeriesView) -> Option<Doubt> {
     })
 }
 
-/// What a sender left out while a series was measured. What it left out in another step of a plan is missing there.
+/// Frames that a sender left out while a series was measured. Those left out in another step of a plan are missing there.
 fn left_out(sender: &SeriesView, series: &SeriesView) -> u64 {
     // A listener counts by the numbers a talker gives, and one that misses a cycle gives it none.
     let is_numbered = sender.is(&kind::TALK) && series.is(&kind::LISTEN);
@@ -224,7 +224,7 @@ fn skipped(series: &SeriesView, quantity: Quantity, doubts: &mut Vec<Doubt>) {
 
 fn clipped(series: &SeriesView, doubts: &mut Vec<Doubt>) {
     let n = series.counters.clipped;
-    // Those that an imported file has in no bucket are judged apart: its maximum is known.
+    // Samples that an imported file has in no bucket are judged apart: their maximum is known.
     if n == 0 || n == series.only_bounded() {
         return;
     }
@@ -239,13 +239,13 @@ fn clipped(series: &SeriesView, doubts: &mut Vec<Doubt>) {
     )));
 }
 
-/// Whether all that is outside the histogram's range are samples before their time: within what the clocks may be apart, or
+/// True if all that is outside the histogram's range are samples before their time: within what the clocks may be apart, or
 /// told as a clock's fault.
 fn clipped_by_clocks(series: &SeriesView, clocks: Option<&OneWay>) -> bool {
     clocks.is_some() && series.max_ns.is_some_and(|max| max <= HISTOGRAM_END_NS)
 }
 
-/// What is not known of the two clocks. A count of samples by their value is one by their value plus what these are apart.
+/// The uncertainty of the two clocks. A count of samples by their value is one by their value plus what these are apart.
 fn apart(series: &SeriesView, nature: Nature, clocks: &OneWay, doubts: &mut Vec<Doubt>) {
     let explains_excess = nature == Nature::CountByValue;
     let mut say = |text| {
@@ -298,7 +298,7 @@ fn interrupted(run: &RunView, nature: Nature, doubts: &mut Vec<Doubt>) {
     }
 }
 
-/// What an event does to a figure: nothing, doubt, or doubt that also explains an excess.
+/// The effect of an event on a figure: nothing, doubt, or doubt that also explains an excess.
 fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quantity) -> Option<bool> {
     let of_a_thread = !matches!(nature, Nature::Delivery | Nature::Received);
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);

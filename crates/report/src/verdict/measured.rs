@@ -51,7 +51,7 @@ impl Measured {
         }
     }
 
-    /// Whether it is over what a limit allows.
+    /// True if it is over what a limit allows.
     pub(super) fn over(self, allowed: u64) -> bool {
         match self {
             Self::Whole(value) => u64::try_from(value).is_ok_and(|value| value > allowed),

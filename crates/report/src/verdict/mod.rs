@@ -89,7 +89,7 @@ pub struct Check {
     pub bound: Option<Bound>,
     /// Of a figure between two clocks: how far these may be apart, in ns.
     pub uncertainty_ns: Option<u64>,
-    /// What the source of the limit calls a host with this figure; `None` where it has no classes, or the figure is in doubt.
+    /// The source's name for a host with this figure; `None` where it has no classes, or the figure is in doubt.
     pub class: Option<String>,
     /// Samples that it rests on.
     pub samples: u64,
@@ -125,7 +125,7 @@ pub struct NotMeasured {
 pub struct ProfileVerdict {
     /// Name of the profile.
     pub name: String,
-    /// What kind of host it is for.
+    /// The kind of host it is for.
     pub what: String,
     /// The verdict over its checks.
     pub verdict: Verdict,
@@ -365,7 +365,7 @@ fn decide(series: &SeriesView, limit: &Limit, measured: Measured, doubts: &[Doub
     (Verdict::Fail, why)
 }
 
-/// What is beyond the limit, with counts and the worst sample's instant.
+/// The excess over the limit, with counts and the worst sample's instant.
 fn excess(series: &SeriesView, limit: &Limit) -> String {
     let allowed = limit.allowed_text();
     match (limit.quantity.sense(), limit.quantity) {

@@ -1,4 +1,4 @@
-//! What the stamps of a capture cannot tell: they come in steps, and few captures say what made them.
+//! Limits of the stamps of a capture: they come in steps, and few captures say what made them.
 
 use super::doubt::Doubt;
 use crate::limits::{Limit, Quantity};
@@ -8,7 +8,7 @@ use units::format_ns;
 /// The command whose figures are from stamps that others made.
 const OF_CAPTURES: &str = "pcap";
 
-/// What is to be said and done where nobody says who made the stamps.
+/// The doubt and its remedy where nobody says who made the stamps.
 const UNKNOWN_ORIGIN: &str = "the capture does not say what made its stamps; a computer may stamp frames evenly that \
                               did not come evenly: capture with a tap that stamps, and name it with --stamped-by";
 

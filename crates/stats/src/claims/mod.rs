@@ -1,4 +1,4 @@
-//! What a run supports, in words: the rate of events over a limit, and the test time that a stronger claim needs.
+//! Claims that a run supports, in words: the rate of events over a limit, and the test time that a stronger claim needs.
 //!
 //! The bound holds for the load and the configuration that were tested, for events that come independently of each other, and
 //! for events that would have been seen: of stalls shorter than the sampling interval, only the share that a sample falls into.
@@ -12,7 +12,7 @@ use crate::exceedance::{rate_lower_bound, rate_upper_bound};
 /// Nanoseconds of a year of 365.25 days.
 pub const YEAR_NS: u64 = 31_557_600_000_000_000;
 
-/// What a test supports about the rate of events over a limit.
+/// The claim about the rate of events over a limit that a test supports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
     /// Events over the limit; where that is not known exactly, the most there can be.
@@ -31,11 +31,11 @@ pub struct Claim {
     pub wanted_every_ns: u64,
     /// Exposure in ns, with what was tested, that supports the wanted claim when no further event happens.
     pub exposure_needed_ns: f64,
-    /// What the test says about the wanted claim.
+    /// The standing of the wanted claim after the test.
     pub standing: Standing,
 }
 
-/// What a test says about a wanted claim.
+/// The standing of a wanted claim after a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It supports the claim.
@@ -46,9 +46,9 @@ pub enum Standing {
     Contradicted,
 }
 
-/// What events over `limit_ns` in `exposure_ns` support, and what it takes to claim at most one in `wanted_every_ns`. Of the events
-/// a least and a largest number are known: each bound takes the one that claims less. Equal machines under equal load add their
-/// exposure. Pure arithmetic: bounds by Garwood, Biometrika 28 (1936).
+/// The claim that events over `limit_ns` in `exposure_ns` support, and the test time that it takes to claim at most one in
+/// `wanted_every_ns`. A least and a largest number of events are known: each bound takes the one that claims less. Equal
+/// machines under equal load add their exposure. Pure arithmetic: bounds by Garwood, Biometrika 28 (1936).
 pub fn claim(
     (at_least, events): (u64, u64),
     exposure_ns: u64,
@@ -98,7 +98,7 @@ impl Claim {
         )
     }
 
-    /// What follows for the wanted claim.
+    /// The next step towards the wanted claim.
     fn next(&self) -> String {
         let wanted = period::name(self.wanted_every_ns);
         let needed = period::machine_time_up(self.exposure_needed_ns);

@@ -42,7 +42,7 @@ impl Location {
         Some((self.median() - wide, self.median() + wide))
     }
 
-    /// Whether the windows tell the interval, or only that nothing is far away.
+    /// True if the windows tell the interval, or only that nothing is far away.
     pub(super) fn tells(&self, confidence: f64) -> bool {
         let margin = 0.5 / self.sorted.len().max(1) as f64;
         self.away(confidence).is_some_and(|away| away + margin < 0.5)

@@ -1,4 +1,4 @@
-//! Whether one run differs from another, by how much, and how sure that is.
+//! Compares runs: does one differ from another, by how much, and how sure is that.
 //!
 //! Samples within a run are not independent, so a test that counts them as if they were finds a difference between any two
 //! runs. Here a run is its windows: each figure is the median over windows, and the interval of its difference knows how much
@@ -6,7 +6,7 @@
 //! or change over the run, nothing is said. A large p-value is never read as "no difference": that is said only where the whole
 //! interval lies within a tolerance, and otherwise the answer is undecided.
 //!
-//! What is rare is no figure of a typical window: [`Rare`] counts windows in which something happened. Runs of too few windows are
+//! Rare events are no figure of a typical window: [`Rare`] counts windows in which something happened. Runs of too few windows are
 //! compared by their samples, which takes more for granted: [`by_samples`].
 //!
 //! The stated confidence is that of all figures together ([`confidences`]).
@@ -92,11 +92,11 @@ pub struct Difference {
     pub p: f64,
     /// Differences up to this count as none, in ns: 2 % of A's figure, at least 200 ns.
     pub tolerance: f64,
-    /// What follows.
+    /// The conclusion.
     pub outcome: Outcome,
 }
 
-/// What a comparison leads to.
+/// The conclusion of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// B is higher: the interval lies above zero.
@@ -175,7 +175,7 @@ impl Pair {
         }
     }
 
-    /// What is said with this confidence of this one figure.
+    /// The statement with this confidence about this one figure.
     pub fn at(&self, confidence: f64) -> Difference {
         let (a, b) = (self.a.median(), self.b.median());
         let tolerance = tolerance(a);

@@ -1,4 +1,4 @@
-//! What a typical window does not show: the run's maximum, samples over a limit, periods missed, samples lost.
+//! Events that a typical window does not show: the run's maximum, samples over a limit, periods missed, samples lost.
 //!
 //! One stall makes many samples late and many periods missed, so what is counted are windows in which it happened. Given how
 //! many there are in both runs, those of B are binomial where neither run has more of them: the conditional test of two rates
@@ -13,7 +13,7 @@ use units::format_ns;
 /// In a larger share of the windows of one run, it is not rare: then windows depend on each other as their maxima do.
 const RARE: f64 = 0.1;
 
-/// What happened.
+/// The event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happened {
     /// Samples over a limit, in ns.
@@ -26,7 +26,7 @@ pub enum Happened {
     Highest,
 }
 
-/// What is known of one run.
+/// The rare events of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rare {
     /// Whether it happened in each window, in order of time.
@@ -42,7 +42,7 @@ pub struct Rare {
 /// How often it happens in B, compared with A.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RareDifference {
-    /// What.
+    /// The event.
     pub what: Happened,
     /// Windows of A in which it happened.
     pub a: u64,
@@ -64,11 +64,11 @@ pub struct RareDifference {
     pub confidence: f64,
     /// Two-sided p-value of equal rates, before it is held against those of other figures.
     pub p: f64,
-    /// What follows.
+    /// The conclusion.
     pub outcome: RareOutcome,
 }
 
-/// What a comparison of rates leads to.
+/// The conclusion of a comparison of rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RareOutcome {
     /// It happens more often in B.
@@ -206,7 +206,7 @@ impl RarePair {
         self.counted.1 > 0 && (self.share < low || self.share > high)
     }
 
-    /// What is said with this confidence.
+    /// The statement with this confidence.
     pub fn at(&self, confidence: f64) -> RareDifference {
         let mut result = self.difference;
         result.confidence = confidence;

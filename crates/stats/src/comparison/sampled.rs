@@ -24,7 +24,7 @@ const SAMPLES_NEEDED: u64 = 6;
 /// A window of a measurement that takes so few samples each has no figure of its own: its samples stand for it.
 const FEW_IN_A_WINDOW: u64 = 2;
 
-/// What a comparison of short runs takes for granted.
+/// The assumptions of a comparison of short runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assumed {
     /// That windows are independent, but for what neighbours share in those few.
@@ -38,7 +38,7 @@ pub enum Assumed {
 pub struct BySamples {
     /// The figure and its difference; `a` and `b` are medians over few windows, or else of all samples.
     pub difference: Difference,
-    /// What it takes for granted.
+    /// Its assumptions.
     pub assumed: Assumed,
 }
 
@@ -94,7 +94,7 @@ pub fn by_samples(a: Run<'_>, b: Run<'_>) -> Vec<SampledPair> {
     Figure::ALL.into_iter().filter_map(pair).collect()
 }
 
-/// Whether a run has hardly a window, or hardly more samples than windows.
+/// True if a run has hardly a window, or hardly more samples than windows.
 fn has_no_windows((samples, windows): Run<'_>) -> bool {
     let with_samples = windows.iter().filter(|window| window.count > 0).count();
     with_samples < FEW || samples.count() <= FEW_IN_A_WINDOW * with_samples as u64
@@ -142,7 +142,7 @@ impl Sampled {
         }
     }
 
-    /// Whether the interval is more than a statement that nothing is far away.
+    /// True if the interval is more than a statement that nothing is far away.
     fn tells(&self, confidence: f64) -> bool {
         match self {
             Self::Windows(few) => few.interval(confidence).is_some() || few.location.tells(confidence),
@@ -222,7 +222,7 @@ impl SampledPair {
         self.a.tells(confidence) && self.b.tells(confidence)
     }
 
-    /// What is said with this confidence of this one figure.
+    /// The statement with this confidence about this one figure.
     pub fn at(&self, confidence: f64) -> BySamples {
         let (a, b) = (self.a.middle(), self.b.middle());
         let tolerance = tolerance(a);

@@ -23,7 +23,7 @@ impl Figure {
 }
 
 impl Assumed {
-    /// What is taken for granted, behind "if".
+    /// The assumption, after the word "if".
     fn text(self) -> &'static str {
         match self {
             Self::Windows => "windows are independent but for what neighbours share",

@@ -1,4 +1,4 @@
-//! What a count of samples over a limit proves: exact upper bounds at a stated confidence.
+//! Bounds that a count of samples over a limit proves: exact upper bounds at a stated confidence.
 //!
 //! The bounds on a probability hold for independent samples. Stalls come in bursts, so latency samples are not: state the
 //! bound on a rate over the time of exposure beside them ([`rate_upper_bound`]).

@@ -1,4 +1,4 @@
-//! What samples drawn from a fitted distribution say about the fit.
+//! Checks a fit with samples drawn from the fitted distribution.
 //!
 //! The interval of a return level is that of its likelihood ratio: every level that is not much less likely than the best one.
 //! How much is much comes from the samples: mean and standard deviation of the signed root of the ratio, which is nearly
@@ -20,7 +20,7 @@ const SEED: u64 = 0x626c_6f63_6b73;
 /// The interval's ends are found to this share of a standard error.
 const PRECISE: f64 = 0.005;
 
-/// What the replicates say, in the units of the sample.
+/// The result of the replicates, in the units of the sample.
 pub(super) struct Outcome {
     pub(super) level: f64,
     pub(super) low: f64,

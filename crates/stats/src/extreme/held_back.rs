@@ -1,4 +1,4 @@
-//! What a fit to the first part of a run says about the rest, which it has not seen.
+//! Checks a fit to the first part of a run against the rest, which it has not seen.
 
 use super::blocks::sorted;
 use super::{BLOCKS_NEEDED, Gev, Refusal};

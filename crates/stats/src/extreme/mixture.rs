@@ -1,4 +1,4 @@
-//! Whether block maxima are of two kinds.
+//! Decides if block maxima are of two kinds.
 //!
 //! Latency has steps: most windows end at what the scheduler takes, some at what a rare cause adds. No single distribution
 //! describes both, yet one with a heavy tail may pass for it, since a tail has few values (TailID, ECRTS 2025, LIPIcs 335).

@@ -69,7 +69,7 @@ pub struct ReturnLevel {
     pub blocks: usize,
     /// Bootstrap p-value of the Anderson-Darling statistic: small means that the fit is bad.
     pub fit_p: f64,
-    /// What a fit to the first part of the run says about the rest; `None` where that part is too short.
+    /// The check of a fit to the first part of the run against the rest; `None` where that part is too short.
     pub held_back: Option<HeldBack>,
 }
 
@@ -84,7 +84,7 @@ fn is_fitted(shape: f64) -> bool {
     shape >= FITTED_SHAPES.0 && shape <= FITTED_SHAPES.1
 }
 
-/// Whether a return level can be asked for at all.
+/// Checks that a return level can be asked for at all.
 fn check_question(values: &[f64], blocks_ahead: f64, confidence: f64) -> Result<(), Refusal> {
     if !(blocks_ahead > 0.0 && blocks_ahead.is_finite()) {
         return Err(Refusal::BadQuestion("the return period has to be longer than zero"));

@@ -81,7 +81,7 @@ fn what_the_data_do_not_support_is_refused_with_a_reason() {
         .map(|(at, value)| value + 300.0 * at as f64)
         .collect();
     assert!(matches!(refusal(&rising, 400.0), Refusal::NotSteady(_)));
-    // What shared machines have: most maxima near 20 us, every tenth near 8 ms.
+    // Maxima as shared machines have them: most near 20 us, every tenth near 8 ms.
     let mixed: Vec<f64> = good
         .iter()
         .map(|value| {

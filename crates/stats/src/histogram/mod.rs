@@ -117,7 +117,7 @@ impl Histogram {
         self.counts.total()
     }
 
-    /// Whether nothing was recorded.
+    /// True if nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.count() == 0
     }
@@ -193,7 +193,7 @@ impl Histogram {
         values
     }
 
-    /// Whether at least ten samples are expected beyond the quantile `q`, on its thinner side: with fewer, it is the luck
+    /// True if at least ten samples are expected beyond the quantile `q`, on its thinner side: with fewer, it is the luck
     /// of single samples. The 99.9 % quantile takes 10 000 samples.
     pub fn supports(&self, q: f64) -> bool {
         supports(self.count(), q)
@@ -217,7 +217,7 @@ impl Histogram {
     }
 }
 
-/// Whether ten of `count` samples are expected beyond the quantile `q`.
+/// True if ten of `count` samples are expected beyond the quantile `q`.
 fn supports(count: u64, q: f64) -> bool {
     let beyond = count as f64 * q.min(1.0 - q);
     // 1.0 - 0.9999 is not quite 0.0001: the last bits of q must not decide.

@@ -10,7 +10,7 @@ use crate::Summary;
 /// A histogram over scheduled activations.
 #[derive(Debug, Clone)]
 pub struct Scheduled {
-    /// What was measured, and what could be put back.
+    /// Measured values, and those that could be put back.
     histogram: Histogram,
     /// Sum of what was put back, in ns.
     added_ns: f64,
@@ -83,12 +83,12 @@ impl Scheduled {
         self.unplaced
     }
 
-    /// What was measured and put back, without those that have no place.
+    /// Measured values and those put back, without the ones that have no place.
     pub fn placed(&self) -> &Histogram {
         &self.histogram
     }
 
-    /// Whether at least ten activations are expected beyond the quantile `q`: see [`Histogram::supports`].
+    /// True if at least ten activations are expected beyond the quantile `q`: see [`Histogram::supports`].
     pub fn supports(&self, q: f64) -> bool {
         super::supports(self.count(), q)
     }

@@ -225,7 +225,7 @@ fn a_million_samples_take_a_few_kilobytes() {
     assert!((1_000..12_000).contains(&bytes), "{bytes} bytes");
 }
 
-/// What a run of days may take for a series: windows come and go, and in each some samples lie somewhere else.
+/// The memory that a run of days may take for a series: windows come and go, and in each some samples lie somewhere else.
 #[test]
 fn memory_is_that_of_the_values_of_a_window() {
     let mut histogram = Histogram::new();
@@ -315,7 +315,7 @@ proptest! {
         prop_assert_eq!(histogram.to_bytes(), octets);
     }
 
-    /// What any other HdrHistogram library sees.
+    /// The bytes as any other HdrHistogram library sees them.
     #[test]
     fn both_encodings_are_hdr_histogram_v2(samples in samples()) {
         let histogram = of(&samples);

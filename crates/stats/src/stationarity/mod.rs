@@ -1,4 +1,4 @@
-//! Whether the windows of a run are alike from first to last.
+//! Decides if the windows of a run are alike from first to last.
 //!
 //! A verdict about the future, a return level above all, needs a run that did not change while it was measured. Two tests
 //! look for change: Mann-Kendall for a rise or fall over the whole run, Pettitt for a change at one point. Both use ranks
@@ -19,7 +19,7 @@ use dependence::variance_factor;
 use crate::ranks::{autocorrelation, median, mid_ranks};
 use units::format_ns;
 
-/// What the tests cannot tell from a change.
+/// A remark: the tests cannot tell this load from a change.
 const LOOKS_THE_SAME: &str = "; a load that comes and goes over a tenth of the run or more looks the same";
 
 /// A change is called one when its p-value is below this. With two tests, about one steady run in fifty is called unsteady.
@@ -35,7 +35,7 @@ const WORTH_NEEDED: f64 = 6.0;
 /// slope takes all pairs; a trend or a shift that matters over a run is as visible in a thousand values.
 const MOST_VALUES: usize = 1_000;
 
-/// What the windows say about change over the run.
+/// The change over the run, from its windows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stationarity {
     /// Steady rise or fall.
@@ -44,7 +44,7 @@ pub struct Stationarity {
     pub shift: Shift,
     /// Correlation of the ranks of neighbouring values (lag 1), -1 to 1; 0 where all are equal, NaN when too short.
     pub autocorrelation: f64,
-    /// What follows.
+    /// The conclusion.
     pub verdict: Steadiness,
     /// How many windows were looked at.
     pub windows: usize,
@@ -52,7 +52,7 @@ pub struct Stationarity {
     pub group: usize,
 }
 
-/// What the tests for trend and shift lead to.
+/// The conclusion of the tests for trend and shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steadiness {
     /// Neither a trend nor a shift shows.

@@ -19,7 +19,7 @@ use std::path::Path;
 /// Simulated runs of each row, where no other number is asked for.
 const RUNS: u32 = 20;
 
-/// What a row of the table promises.
+/// The promise of a row of the table.
 #[derive(Debug, Clone, Copy)]
 enum Promise {
     /// Counted in at most this share of all runs.
@@ -38,7 +38,7 @@ struct Row {
 }
 
 impl Row {
-    /// Whether the promise is broken by more than chance: the exact bound of the share lies on its wrong side.
+    /// True if the promise is broken by more than chance: the exact bound of the share lies on its wrong side.
     fn is_broken(&self) -> bool {
         let (runs, said, counted) = (
             u64::from(self.tally.runs),
@@ -207,7 +207,7 @@ fn steadiness(runs: u32, random: &mut Random, row: &mut impl FnMut(&'static str,
         for law in steady {
             let name = format!("{}, {windows} windows", law.name());
             let tally = not_steady(law, windows, runs, random);
-            // What lasts a tenth of the run or more looks like a change, and the sentence says so.
+            // A change that lasts a tenth of the run or more looks like a trend, and the sentence says so.
             let is_slow = windows < 200 && matches!(law, Law::SlowUnderNoise(_) | Law::Bursts);
             match is_slow {
                 true => row(

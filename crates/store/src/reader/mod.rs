@@ -81,7 +81,7 @@ impl RunFile {
         &self.path
     }
 
-    /// What is known of the run since its start.
+    /// The facts of the run since its start.
     pub fn info(&self) -> &RunInfo {
         &self.info
     }
@@ -96,7 +96,7 @@ impl RunFile {
         self.duration_ns
     }
 
-    /// What is said of a run that nobody closed and whose log is not beside it: a copy of the file alone, say. `None` for any other.
+    /// A warning for a run that nobody closed and whose log is not beside it: a copy of the file alone, say. `None` for any other.
     pub fn lacks_log(&self) -> Option<String> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.lacks_log.then(|| {
@@ -221,7 +221,7 @@ impl RunFile {
         self.read("read the spikes", |db| why::spikes(db, id, u64::MAX))
     }
 
-    /// What held the samples of a series up, the cause that cost most first. Empty where no flight recorder ran.
+    /// Causes of a series' late samples, the most expensive first. Empty where no flight recorder ran.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.

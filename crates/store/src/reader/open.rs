@@ -34,7 +34,7 @@ const WITH_LOG: u8 = 2;
 /// Longest wait for a writer that is just closing the file.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// What the `run` table says.
+/// The row of the `run` table.
 struct Run {
     info: RunInfo,
     state: RunState,
@@ -183,7 +183,7 @@ fn try_open(path: &Path, octets: u64, flags: OpenFlags) -> Result<(Connection, R
     Ok((db, run))
 }
 
-/// Whether opening failed for lack of permission to write beside the file, not for what is in it.
+/// True if opening failed for lack of permission to write beside the file, not for what is in it.
 fn needs_another_way(fault: &Fault) -> bool {
     let Fault::Sql(error) = fault else { return false };
     matches!(
@@ -192,7 +192,7 @@ fn needs_another_way(fault: &Fault) -> bool {
     )
 }
 
-/// Whether the file that SQLite keeps beside `path` under `suffix` is there and not empty.
+/// True if the file that SQLite keeps beside `path` under `suffix` is there and not empty.
 fn has_content(path: &Path, suffix: &str) -> bool {
     length(path, suffix) > 0
 }

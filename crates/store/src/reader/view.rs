@@ -90,7 +90,7 @@ mod tests {
     fn spikes_are_all_read_or_shared_evenly() {
         assert_eq!(read(&[]), 0);
         assert_eq!(read(&[MOST_SPIKES, 0, MOST_SPIKES, MOST_SPIKES]), 3 * MOST_SPIKES);
-        // Who has few keeps them, and what they leave is for the others.
+        // A series with few keeps them all; the room that it leaves is for the others.
         assert_eq!(
             spikes_of_each(vec![MOST_SPIKES, 768, MOST_SPIKES, MOST_SPIKES, MOST_SPIKES]),
             8_000

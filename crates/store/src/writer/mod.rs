@@ -22,16 +22,16 @@ use units::FreeNames;
 /// windows of 20 s at full resolution in time, and every length of run beyond at a coarser one.
 pub const DEFAULT_FILE_BUDGET: u64 = 32 << 20;
 
-/// What is written together, in one transaction.
+/// Data that one transaction writes.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// Closed windows.
     pub windows: Vec<Window>,
     /// Samples worth looking at.
     pub spikes: Vec<Spike>,
-    /// What happened beside the measurement.
+    /// Events beside the measurement.
     pub events: Vec<Event>,
-    /// What a test set has played.
+    /// The shots of a test set.
     pub shots: Vec<Shot>,
     /// Closed windows of what is read in other units than ns.
     pub readings: Vec<Reading>,
@@ -42,7 +42,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Whether there is nothing to write.
+    /// True if there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.windows.is_empty()
             && self.spikes.is_empty()
@@ -54,7 +54,7 @@ impl Batch {
     }
 }
 
-/// What the writer remembers between transactions. Replaced as a whole when one is committed, so a refused batch leaves no
+/// The memory of the writer between transactions. Replaced as a whole when one is committed, so a refused batch leaves no
 /// trace.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept {
@@ -110,7 +110,7 @@ impl RunWriter {
 
     /// Adds a series; samples of it may follow. Series are numbered from 0 in the order they are added.
     ///
-    /// What a device on the bus calls itself must not end a run: of a name that is taken, the series gets the first free one
+    /// The name that a device on the bus gives itself must not end a run: of a name that is taken, the series gets the first free one
     /// ([`FreeNames`]) and keeps the other as its setting [`setting::ANOTHER_IS`]. [`RunWriter::name_for`] says before which it will be.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What a device calls itself never ends a run: every series has a name of its own.
+//! The name that a device gives itself never ends a run: every series has a name of its own.
 
 use crate::support::{create, info, spec, window};
 use model::{RunState, SeriesId, SeriesSpec, setting};

@@ -83,7 +83,7 @@ fn a_cut_while_a_window_is_written_loses_that_window_at_most() {
         let new = fs::read(log_of(&path)).expect("read");
         restarts += u64::from(!old.is_empty() && new[..old.len().min(new.len())] != old[..]);
         for cut in [0, numbers.below(new.len() as u64) as usize, new.len()] {
-            // What was written of the new log, over what was there.
+            // The written part of the new log, over the old one.
             let mut log = new[..cut].to_vec();
             log.extend_from_slice(old.get(cut..).unwrap_or_default());
             let windows = windows_after_cut(directory.path(), &database, &log);

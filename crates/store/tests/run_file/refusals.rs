@@ -1,4 +1,4 @@
-//! What is refused, in which words.
+//! Refusals, and their words.
 
 use crate::support::{batch, create, info, spec, window};
 use model::{Event, EventKind, RunState, SeriesId, Spike, Window};

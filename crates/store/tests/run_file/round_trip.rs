@@ -1,4 +1,4 @@
-//! What is written is read back.
+//! Written data is read back unchanged.
 
 use crate::support::{WINDOW_NS, assert_holds, batch, create, explanation, info, integrity, samples, spec, window};
 use model::{Counters, Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};

@@ -1,4 +1,4 @@
-//! Which spikes are kept, and that the file stays bounded while it is written.
+//! The kept spikes; and the file stays bounded while it is written.
 
 use crate::support::{Numbers, info, spec};
 use model::{RunState, SeriesId, SeriesSpec, Spike};

@@ -55,7 +55,7 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// What is known of the runs made here.
+/// The facts of the runs made here.
 pub(crate) fn info() -> RunInfo {
     RunInfo {
         id: "20261121T020000-4f2a".into(),
@@ -204,7 +204,7 @@ pub(crate) fn assert_holds(run: &RunFile, series: u32, windows: u64) {
     }
 }
 
-/// What SQLite itself says about the soundness of a file.
+/// SQLite's own check of a file.
 pub(crate) fn integrity(path: &Path) -> String {
     let db = rusqlite::Connection::open(path).expect("a database");
     db.query_row("PRAGMA integrity_check", [], |row| row.get(0))

@@ -18,7 +18,7 @@ pub enum FileType {
     Float32,
 }
 
-/// Whether a channel's values are of the primary or the secondary side of its transformer.
+/// The side of the transformer that a channel's values are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
     /// Primary.
@@ -97,7 +97,7 @@ pub struct Config {
     pub file_type: FileType,
     /// Nanoseconds of one count of a time stamp.
     pub stamp_ns: f64,
-    /// What was passed over.
+    /// Parts that were skipped.
     pub warnings: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Data {
     pub(super) analog: Vec<Vec<f64>>,
     /// Per digital channel the states.
     pub(super) digital: Vec<States>,
-    /// What was passed over.
+    /// Parts that were skipped.
     pub(super) warnings: Vec<String>,
 }
 

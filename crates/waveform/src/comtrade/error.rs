@@ -1,13 +1,13 @@
 //! Why a record cannot be read.
 
-/// What is wrong, in which file and line, and what to do.
+/// An error in a record: what is wrong, in which file and line, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComtradeError {
     /// The file.
     pub file: String,
     /// Line of a text, or number of a record in binary data, from 1.
     pub line: Option<u64>,
-    /// What is wrong and what to do.
+    /// The error, and what to do.
     pub problem: String,
 }
 

@@ -8,9 +8,9 @@ use super::states::States;
 /// A whole record.
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// What was recorded.
+    /// The recorded channels.
     pub config: Config,
-    /// What was passed over while reading, for a person to know.
+    /// Parts that were skipped while reading, for a person to know.
     pub warnings: Vec<String>,
     times_s: Vec<f64>,
     analog: Vec<Vec<f64>>,

@@ -1,4 +1,4 @@
-//! What a relay at the beginning of a line measures, before and in a fault on it: by symmetrical components.
+//! Currents and voltages of a relay at the beginning of a line, before and in a fault on it: by symmetrical components.
 //!
 //! A source of constant voltage behind its impedance feeds a line, and the load behind it. The relay is between source and line;
 //! currents into the line are positive. Before the fault all is symmetrical. The load takes no zero-sequence current. A fault lies at
@@ -26,13 +26,13 @@ pub struct Network {
     pub source_v: f64,
     /// Impedances of the source in ohm: positive (and negative) sequence, zero sequence.
     pub source_ohm: [Complex; 2],
-    /// Those of the whole line.
+    /// Impedances of the whole line.
     pub line_ohm: [Complex; 2],
     /// Current of the load before the fault, in A, as a phasor of phase a to the source's at 0 degrees.
     pub load_a: Complex,
 }
 
-/// Which conductors a fault connects, with each other or with earth.
+/// The conductors that a fault connects, with each other or with earth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[allow(missing_docs, reason = "the letters are the phases, G is earth")]
 #[serde(rename_all = "UPPERCASE")]
@@ -52,7 +52,7 @@ pub enum FaultType {
 /// A fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fault {
-    /// What it connects.
+    /// The connected conductors.
     pub kind: FaultType,
     /// Where, as a part of the line's length.
     pub position: f64,
@@ -96,12 +96,12 @@ impl FaultType {
 }
 
 impl Network {
-    /// What the relay measures before the fault.
+    /// Currents and voltages at the relay before the fault.
     pub fn before(&self) -> Operating {
         self.measured([self.load_a, Complex::default(), Complex::default()])
     }
 
-    /// What it measures in the fault, once what decays has decayed.
+    /// Currents and voltages at the relay in the fault, once the transients have decayed.
     pub fn during(&self, fault: &Fault) -> Operating {
         let [line_1, line_0] = self.line_ohm.map(|ohm| ohm.times(fault.position));
         let near = [self.source_ohm[0] + line_1, self.source_ohm[1] + line_0];

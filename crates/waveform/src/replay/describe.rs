@@ -1,4 +1,4 @@
-//! What was taken for what, for a person to read.
+//! Describes the assignment of channels for a person.
 
 use super::Options;
 use super::mapping::{Feed, Origin, origins};

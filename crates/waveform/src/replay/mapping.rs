@@ -1,4 +1,4 @@
-//! Which channel is which member.
+//! Assigns channels to members.
 
 use super::phases::Phases;
 use super::{Side, unit};

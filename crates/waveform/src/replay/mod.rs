@@ -26,7 +26,7 @@ pub enum Interpolation {
     Linear,
 }
 
-/// What values are published as.
+/// The side of the transformer that values are published as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Side {
     /// Primary values, as 9-2LE wants them; secondary channels are multiplied with their ratio.
@@ -36,7 +36,7 @@ pub enum Side {
     AsRecorded,
 }
 
-/// What comes after the record.
+/// The signal after the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ending {
     /// It begins anew after whole cycles: it is cut where it is most like its begin, and the two are faded into each other over
@@ -58,7 +58,7 @@ pub struct Options {
     pub interpolation: Interpolation,
     /// Primary or as recorded.
     pub side: Side,
-    /// What comes after the record.
+    /// The signal after the record.
     pub ending: Ending,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::sample::Quantity;
 
-/// What a channel's unit is of, and how many amperes or volts one of it is: `kV` is a voltage of 1000. `None` for other units.
+/// The quantity of a channel's unit, and its size in amperes or volts: `kV` is a voltage of 1000. `None` for other units.
 pub(super) fn parse(unit: &str) -> Option<(Quantity, f64)> {
     let unit = unit.trim();
     const NAMES: [(&str, Quantity); 10] = [

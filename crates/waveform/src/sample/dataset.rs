@@ -1,8 +1,8 @@
-//! Which currents and voltages a sample has: `4I4U`, `6I3U`, …
+//! The currents and voltages of a sample: `4I4U`, `6I3U`, …
 
 use std::str::FromStr;
 
-/// What a member is a value of.
+/// The quantity of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// Current; 1 LSB is 1 mA (9-2LE).
@@ -21,7 +21,7 @@ impl Quantity {
     }
 }
 
-/// What a member stands for among those of its quantity.
+/// The role of a member among those of its quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MemberRole {
     /// Phase a, b or c: 0 to 2.

@@ -11,7 +11,7 @@ pub const MAX_OCTETS: u64 = 512 << 20;
 pub struct Mark {
     /// Number of the sample, from 0.
     pub sample: u64,
-    /// What begins.
+    /// Name of the state that begins.
     pub name: String,
 }
 

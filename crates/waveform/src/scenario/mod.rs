@@ -20,24 +20,24 @@ use crate::synth::Synth;
 /// A disturbance, and what a relay has to do about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// What it is called, as in the names of its series.
+    /// Its name, as in the names of its series.
     pub name: String,
-    /// What it is, in a sentence.
+    /// Its description, in a sentence.
     pub what: String,
     /// The steady state and the disturbance. Of a synthesised one the first state begins with the disturbance, unless
     /// [`Scenario::fault`] is a later one; the last has an end.
     pub wave: Wave,
     /// The state with which the fault begins, or the disturbance where there is none. A record has its own inception.
     pub fault: String,
-    /// What the relay has to do.
+    /// The required action of the relay.
     pub expect: Expect,
-    /// Which phases and which function have to trip.
+    /// Phases and function that have to trip.
     pub selection: Selection,
-    /// What was found out and decided where the file left it open, a sentence each; for a person to read.
+    /// Conclusions and choices where the file left something open, a sentence each; for a person to read.
     pub notes: Vec<String>,
 }
 
-/// What a relay has to do about a disturbance.
+/// The action that a disturbance requires of a relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
     /// Trip while the states last.
@@ -53,7 +53,7 @@ pub enum Expect {
     Either,
 }
 
-/// Which phases and which function of a relay a fault is for.
+/// The phases and the function of a relay that a fault is for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {
     /// Phases a, b, c; `None` where nothing is expected of them.
@@ -76,7 +76,7 @@ pub struct Shot {
 }
 
 impl Scenario {
-    /// Whether the relay has to trip.
+    /// True if the relay has to trip.
     pub fn wants_trip(&self) -> bool {
         matches!(self.expect, Expect::Trip { .. })
     }

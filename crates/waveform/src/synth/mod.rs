@@ -114,13 +114,13 @@ pub struct Decay {
 /// A state of a sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Begins this long after the start of the run; `None` where the state before it ends.
     pub at_ns: Option<u64>,
     /// Lasts this long; `None` until the next state begins, and the last state for ever.
     pub duration_ns: Option<u64>,
-    /// What is there.
+    /// Currents and voltages in this state.
     pub operating: Operating,
     /// Change of frequency.
     pub ramp: Option<Ramp>,
@@ -162,7 +162,7 @@ pub struct Extra {
 /// A whole signal.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Synth {
-    /// What is there where no state is in force.
+    /// Currents and voltages where no state is in force.
     pub nominal: Operating,
     /// Harmonics of every state.
     pub harmonics: Vec<Harmonic>,

@@ -94,7 +94,7 @@ impl Distance {
         )
     }
 
-    /// Which phases have to trip.
+    /// The phases that have to trip.
     pub(super) fn selection(&self, place: Place) -> Selection {
         of_type(self.types[place.group % self.types.len()])
     }

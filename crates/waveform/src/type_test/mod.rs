@@ -23,9 +23,9 @@ use stats::random::Random;
 /// A type test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypeTest {
-    /// What it is called, as in the names of its series.
+    /// Its name, as in the names of its series.
     pub name: String,
-    /// What it is, in a sentence.
+    /// Its description, in a sentence.
     pub what: String,
     repeats: usize,
     kind: Kind,
@@ -37,7 +37,7 @@ enum Kind {
     Overcurrent(Overcurrent),
 }
 
-/// Which shot of a type test.
+/// A shot of a type test, by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The series that it counts in: its number in [`TypeTest::groups`].
@@ -62,17 +62,17 @@ pub struct TestShot {
 /// Shots that one series counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What it is called, as in the name of its series.
+    /// Its name, as in the name of its series.
     pub label: String,
-    /// What it is, in a sentence.
+    /// Its description, in a sentence.
     pub what: String,
-    /// Whether the relay has to trip in some of them.
+    /// True if the relay has to trip in some of them.
     pub trips: bool,
-    /// Whether it has to stay quiet in some of them.
+    /// True if it has to stay quiet in some of them.
     pub stays: bool,
     /// Required operate time in ns; `None` where none is required.
     pub within_ns: Option<u64>,
-    /// Which phases and which function have to trip.
+    /// Phases and function that have to trip.
     pub selection: Selection,
 }
 

@@ -97,7 +97,7 @@ impl<'a> Frame<'a> {
         Ok(Self { octets })
     }
 
-    /// Which format the stream's data has: 0x02 is AAF.
+    /// Format of the stream's data: 0x02 is AAF.
     pub fn subtype(&self) -> u8 {
         array::<1>(self.octets, 0)[0]
     }
@@ -124,7 +124,7 @@ impl<'a> Frame<'a> {
         valid.then(|| be32(self.octets, at::TIMESTAMP))
     }
 
-    /// Whether the talker was not sure of its gPTP time.
+    /// True if the talker was not sure of its gPTP time.
     pub fn timestamp_uncertain(&self) -> bool {
         self.flag(at::UNCERTAIN, bit::UNCERTAIN)
     }

@@ -14,7 +14,7 @@ const BIT_DEPTH: u8 = 32;
 /// Samples of each channel in 125 us at 48 kHz.
 const SAMPLES: u8 = 6;
 
-/// Which stream is published: AAF PCM as SR class A carries it, 48 kHz, 2 channels, 32 bits, 6 samples of each in a frame.
+/// The published stream: AAF PCM as SR class A carries it, 48 kHz, 2 channels, 32 bits, 6 samples of each in a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stream {
     /// Destination: of the range that MAAP hands out, `91:e0:f0:00:00:00` to `91:e0:f0:00:fe:ff`.

@@ -15,7 +15,7 @@ pub struct Follower {
     changed_late: u64,
 }
 
-/// What a follower did with a message.
+/// The result of following one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Followed {
     /// It is of another control block.
@@ -29,9 +29,9 @@ pub enum Followed {
 /// A change of the member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    /// What it is now.
+    /// The value now.
     pub value: bool,
-    /// Whether the message is the first one of its state: else the change came earlier than it.
+    /// True if the message is the first one of its state: else the change came earlier than it.
     pub is_first: bool,
 }
 

@@ -119,7 +119,7 @@ impl<'a> Frame<'a> {
             .unwrap_or_else(|| Entries::new(Reader::new(&[], 0, 0)))
     }
 
-    /// Whether a quality among the values, or in a structure of them, has the bit `test`: such values are for tests alone.
+    /// True if a quality among the values, or in a structure of them, has the bit `test`: such values are for tests alone.
     pub fn is_test(&self) -> bool {
         self.all_data().any(|value| match value {
             Data::Structure(mut parts) => parts.any(|part| has_test_bit(&part)),
@@ -149,7 +149,7 @@ fn has_test_bit(value: &Data<'_>) -> bool {
     }
 }
 
-/// What could be read of a message that may break a rule. For people who look at captures.
+/// The readable parts of a message that may break a rule. For people who look at captures.
 #[derive(Debug, Clone, Copy)]
 pub struct Inspection<'a> {
     /// APPID to Reserved2, when the frame is long enough.

@@ -4,7 +4,7 @@ use super::{Data, Entries};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which member: its number in the dataset from 0, and, of a structure, its number in there.
+/// A member of a dataset: its number from 0, and, of a structure, its number in there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     entry: u8,
@@ -44,7 +44,7 @@ impl Member {
         }
     }
 
-    /// Whether it tells of a trip: a boolean that is true, or a position (Dbpos) that is open. `None` where it is not there, neither of
+    /// True if it reports a trip: a boolean that is true, or a position (Dbpos) that is open. `None` where it is not there, neither of
     /// them, or a position between the two.
     pub fn tripped(self, entries: Entries<'_>) -> Option<bool> {
         match self.value(entries)? {

@@ -1,9 +1,9 @@
-//! What a message of a GOOSE stream turned out to be, and the part of it that the rules look at.
+//! The outcome of a GOOSE message, and the part of the message that the rules look at.
 
 use super::Frame;
 use crate::order::Place;
 
-/// What the messages of a stream were.
+/// The messages of a stream, counted by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Changes of state, the first one seen not counted.
@@ -51,7 +51,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Those of a message.
+    /// The digests of a message.
     pub fn of(frame: &Frame<'_>) -> Self {
         Self {
             st_num: frame.st_num(),
@@ -61,7 +61,7 @@ impl Numbers {
     }
 }
 
-/// What of a message tells its publisher from another: its numbers, its time, and its values.
+/// The parts of a message that tell its publisher from another: its numbers, its time, and its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said {
     /// The numbers.
@@ -73,7 +73,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// What a message says.
+    /// The numbers, time and values of a message.
     pub fn of(frame: &Frame<'_>) -> Self {
         Self {
             numbers: Numbers::of(frame),
@@ -128,7 +128,7 @@ impl Heard {
     }
 }
 
-/// What one message was.
+/// The outcome of one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The first of the stream.
@@ -170,12 +170,12 @@ impl Oddity {
 }
 
 impl Outcome {
-    /// Whether a subscriber takes the message: else it is a duplicate, late, old or contradicts one that was.
+    /// True if a subscriber takes the message: else it is a duplicate, late, old or contradicts an earlier one.
     pub fn is_taken(self) -> bool {
         self.is_measured() && !matches!(self, Self::Repetition(Place::Late))
     }
 
-    /// Whether the time since the message before is measured.
+    /// True if the time since the previous message is measured.
     pub fn is_measured(self) -> bool {
         !matches!(
             self,

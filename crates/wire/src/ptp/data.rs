@@ -227,7 +227,7 @@ impl GrandmasterSettings {
     }
 }
 
-/// What a port does.
+/// The state of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PortState {
     /// It starts.
@@ -294,9 +294,9 @@ impl fmt::Display for PortState {
 /// PORT_DATA_SET.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortData {
-    /// Which port.
+    /// The port.
     pub identity: PortIdentity,
-    /// What it does.
+    /// Its state.
     pub state: PortState,
     /// Mean path delay to its neighbour in ns; 0 with the end-to-end mechanism.
     pub peer_delay_ns: i64,
@@ -328,7 +328,7 @@ impl PortData {
         }
     }
 
-    /// Whether it measures the delay to its neighbour, not that to its master.
+    /// True if it measures the delay to its neighbour, not that to its master.
     pub fn peer_to_peer(&self) -> bool {
         self.delay_mechanism == 2
     }
@@ -366,9 +366,9 @@ impl TimeStatus {
 /// PORT_PROPERTIES_NP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortProperties<'a> {
-    /// Which port.
+    /// The port.
     pub identity: PortIdentity,
-    /// What it does.
+    /// Its state.
     pub state: PortState,
     /// Kind of stamps: 0 software, else the network card's.
     pub timestamping: u8,

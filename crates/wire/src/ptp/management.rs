@@ -36,7 +36,7 @@ mod at {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum Id {
-    /// What kind of clock this is.
+    /// The kind of this clock.
     Default = 0x2000,
     /// Its distance from its master.
     Current = 0x2001,
@@ -48,13 +48,13 @@ pub enum Id {
     Port = 0x2004,
     /// Offset in whole ns and when it was taken (linuxptp).
     TimeStatus = 0xc000,
-    /// What it announces when it is the grandmaster (linuxptp).
+    /// The values that it announces as grandmaster (linuxptp).
     GrandmasterSettings = 0xc001,
     /// Interface and kind of stamps of one port (linuxptp 3.0 and newer).
     PortProperties = 0xc004,
 }
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Asks for a data set.
@@ -134,7 +134,7 @@ pub enum Refused {
     },
 }
 
-/// What a message holds.
+/// The contents of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content<'a> {
     /// DEFAULT_DATA_SET.
@@ -178,13 +178,13 @@ pub struct Reply<'a> {
     pub transport_specific: u8,
     /// domainNumber.
     pub domain: u8,
-    /// Who sent it.
+    /// The sender.
     pub source: PortIdentity,
     /// sequenceId: that of the question.
     pub sequence: u16,
-    /// What it is for.
+    /// The purpose.
     pub action: Action,
-    /// What it holds.
+    /// The contents.
     pub content: Content<'a>,
 }
 

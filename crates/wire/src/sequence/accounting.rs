@@ -3,7 +3,7 @@
 
 use super::{Counters, WINDOW};
 
-/// What is new since the last look and can no longer change.
+/// Counts that are new since the last look and can no longer change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Settled {
     /// Counts that never came.
@@ -28,12 +28,12 @@ pub struct Accounting {
 }
 
 impl Accounting {
-    /// Whether enough samples came since the last look.
+    /// True if enough samples came since the last look.
     pub fn is_due(&self, counters: &Counters) -> bool {
         progress(counters).saturating_sub(self.looked_at) > 2 * u64::from(WINDOW)
     }
 
-    /// What became settled since the last look.
+    /// Returns the counts that became settled since the last look.
     pub fn look(&mut self, counters: &Counters) -> Settled {
         let came_late = counters.out_of_order - self.settled.out_of_order;
         let lost = self.lost_at_last_look.saturating_sub(came_late);

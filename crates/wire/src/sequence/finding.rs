@@ -1,10 +1,10 @@
-//! What the rules find in a stream, in the words of every command that follows it.
+//! Findings of the rules in a stream, in the words of every command that follows it.
 
 use crate::ether::Mac;
 use std::fmt::{self, Display};
 use units::format_ns;
 
-/// What was found. Its figures are in the [`Finding`].
+/// A kind of finding. Its figures are in the [`Finding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum What {
@@ -79,7 +79,7 @@ impl What {
         self as u8
     }
 
-    /// Whether something may have happened to the stream that its counters do not show: no figure of it passes then.
+    /// True if something may have happened to the stream that its counters do not show: no figure of it passes then.
     pub fn is_doubt(self) -> bool {
         matches!(
             self,
@@ -113,7 +113,7 @@ impl What {
 /// Something found in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
-    /// What.
+    /// The kind.
     pub what: What,
     /// First figure.
     pub a: u64,

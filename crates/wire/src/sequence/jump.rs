@@ -1,7 +1,7 @@
 //! Jumps of the counter: a loss, a restart, or a sample that belongs to no part of the stream.
 //!
-//! What follows a jump tells. Where the stream goes on, a few samples later, where it was before, those in between were strays: samples
-//! that came far too late, copies, or those of somebody else.
+//! The samples after a jump decide what it was. If the stream soon goes on where it was before, the samples in between were
+//! strays: far too late, copies, or somebody else's.
 
 use super::held::Held;
 use super::history::{Contents, Likeness};
@@ -37,9 +37,9 @@ pub(super) struct Before {
     pending: usize,
     held: Option<Held>,
     jump: Jump,
-    /// Whether the jump was counted as a restart.
+    /// True if the jump was counted as a restart.
     is_restart: bool,
-    /// What would be remembered as skipped: before which count, and how many.
+    /// The gap to remember as skipped: the count after it, and its length.
     skipped: (u32, u64),
     /// Samples that moved the stream on since, with the one that jumped: count, contents, when.
     kept: [Kept; FOLLOWED as usize],
@@ -122,7 +122,7 @@ impl Sequence {
         Step::Restart
     }
 
-    /// Whether the time since the sample before allows a loss of so many counts.
+    /// True if the time since the previous sample allows a loss of so many counts.
     fn has_time_for(&self, ahead: u32, sample: &Sample) -> bool {
         let Some((at_ns, before_ns)) = sample.at_ns.zip(self.newest_ns) else {
             return true;
@@ -226,7 +226,7 @@ impl Sequence {
         let Some(before) = self.before.take() else { return };
         if before.is_restart {
             self.settle_held();
-            // What the stream before skipped, and held, is no part of this one.
+            // Gaps and held samples of the stream before do not belong to this one.
             self.skipped.fill(0);
             self.history.clear();
             self.strays.forget_unproven();

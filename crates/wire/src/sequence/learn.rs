@@ -8,7 +8,7 @@ use super::{Counters, RateLearner, Sample, Sequence, WINDOW, What};
 /// A wrap that takes longer than so many tenths of the time between frames may have lost some.
 const WRAP_TENTHS: i64 = 25;
 
-/// What happens before the rate is known, at the most; more is a doubt in itself.
+/// The largest number of events before the rate is known; more is a doubt in itself.
 const MOST: usize = 8;
 
 /// A step of the counter that only the rate explains.
@@ -18,9 +18,9 @@ struct Unexplained {
     to: u32,
     /// Time from the one to the other.
     took_ns: Option<i64>,
-    /// What was counted as lost in it.
+    /// The counts that were taken as lost in it.
     counted: u64,
-    /// Whether the counter went back.
+    /// True if the counter went back.
     is_wrap: bool,
 }
 

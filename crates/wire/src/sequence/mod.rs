@@ -165,7 +165,7 @@ impl Sequence {
         self.counters.restarts - u64::from(self.before.as_ref().is_some_and(Before::is_restart))
     }
 
-    /// What was found since this was last asked, oldest first. To be asked after every sample.
+    /// Takes the findings since the last call, oldest first. Call it after every sample.
     #[inline]
     pub fn take_finding(&mut self) -> Option<Finding> {
         self.findings.take()

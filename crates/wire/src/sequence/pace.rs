@@ -3,7 +3,7 @@
 use super::line::{EARLY_NS, counts};
 use super::rate::KNOWN_RATES;
 
-/// What is measured over less says nothing.
+/// A measurement over less says nothing.
 const SPAN_NS: i64 = 200_000_000;
 
 /// The counter turns once a second; a publisher's second may be a little shorter.

@@ -30,7 +30,7 @@ impl Quiet {
         }
     }
 
-    /// Whether the time from `since_ns` to `now_ns` was one without any frame.
+    /// True if no frame came from `since_ns` to `now_ns`.
     #[inline]
     pub fn covers(&self, since_ns: i64, now_ns: i64) -> bool {
         self.last.is_some_and(|(start_ns, end_ns)| {

@@ -19,7 +19,7 @@ pub struct RateLearner {
     highest: u32,
     candidate: Option<u32>,
     has_agreed: bool,
-    /// What was before a step back that was no wrap.
+    /// The state before a step back that was no wrap.
     before: Option<Before>,
 }
 
@@ -55,7 +55,7 @@ impl RateLearner {
         }
     }
 
-    /// Whether `rate` is that of a known profile.
+    /// True if `rate` is that of a known profile.
     pub(super) fn is_known(&self, rate: u32) -> bool {
         rate.checked_mul(self.asdus)
             .is_some_and(|samples| KNOWN_RATES.contains(&samples))

@@ -2,7 +2,7 @@
 
 use super::Contents;
 
-/// What the stream's counters say. Every sample falls in exactly one of: in order, first after a gap, duplicate, conflicting, out of
+/// The counters of a stream. Every sample falls in exactly one of: in order, first after a gap, duplicate, conflicting, out of
 /// order, restart, too late, out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
@@ -53,7 +53,7 @@ impl From<u16> for Sample {
     }
 }
 
-/// What one sample was.
+/// The outcome of one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// The first of the stream.
@@ -77,7 +77,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Whether the stream moved on with it.
+    /// True if the stream moved on with it.
     pub fn is_newest(self) -> bool {
         matches!(self, Self::First | Self::Next | Self::Gap(_) | Self::Restart)
     }

@@ -169,7 +169,7 @@ impl Sequence {
 
     fn stopped(&mut self, silent_ns: i64) {
         let lost = match self.is_rate_known {
-            // What is due at the very end is not.
+            // A sample that is due at the very end is not.
             true => Some(counts(silent_ns.saturating_sub(1), self.rate)),
             false => self.profile_by_pace().map(|rate| counts(silent_ns, rate)),
         };

@@ -78,7 +78,7 @@ fn due_ns(index: u32, rate: u32) -> i64 {
     i64::from(index) * 1_000_000_000 / i64::from(rate)
 }
 
-/// What was found, as it is told.
+/// The findings, as a command prints them.
 fn found(sequence: &mut Sequence) -> Vec<What> {
     std::iter::from_fn(|| sequence.take_finding())
         .map(|finding| finding.what)
@@ -324,7 +324,7 @@ fn a_restart_is_certain_when_as_many_samples_follow_as_a_frame_has() {
     assert_eq!((certain[15], certain[16..].to_vec()), (0, vec![1; 4]));
 }
 
-/// What a stream that is said to have `said` frames a second, and has `sent` of `asdus` samples, shows over four seconds.
+/// A stream that is declared with `said` frames a second, and has `sent` of `asdus` samples, over four seconds.
 fn checked(said: u32, sent: u32, asdus: u16, lost: impl Fn(u32) -> bool) -> Sequence {
     let mut sequence = Sequence::checking(said).of_frames(asdus);
     for place in (sent / 2..4 * sent).filter(|place| !lost(*place)) {

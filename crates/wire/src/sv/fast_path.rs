@@ -124,7 +124,7 @@ pub struct FastAsdus<'a> {
     slots: &'a [Slot],
 }
 
-/// What changes from frame to frame.
+/// The fields that change from frame to frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FastAsdu<'a> {
     /// Sample counter.

@@ -10,7 +10,7 @@ use crate::frame_error::FrameError;
 use crate::header::{Header, OCTETS};
 use crate::time::UtcTime;
 
-/// What could be read of a frame.
+/// The readable parts of a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Inspection<'a> {
     /// APPID to Reserved2, when the frame is long enough.

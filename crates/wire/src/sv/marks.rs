@@ -1,4 +1,4 @@
-//! What must not go unseen in the header of a stream, and what a sample holds.
+//! Marks in the header of a stream that must not go unseen, and the contents of a sample.
 
 use super::Frame;
 use crate::ether::Mac;
@@ -17,7 +17,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Those of a frame.
+    /// The marks of a frame.
     pub fn of(frame: &Frame<'_>) -> Self {
         Self {
             source: frame.ethernet().src(),

@@ -47,7 +47,7 @@ pub(super) struct Envelope {
     sav_pdu_end: usize,
 }
 
-/// What a whole frame was found to be. Offsets count from APPID.
+/// The layout of a whole frame. Offsets count from APPID.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) seq_start: u16,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What a stream carries and how often, in the notation of IEC 61869-9: `F4800S2I4U4` is 4800 samples a second, 2 ASDUs in
+/// Contents and rate of a stream, in the notation of IEC 61869-9: `F4800S2I4U4` is 4800 samples a second, 2 ASDUs in
 /// a frame, 4 currents and 4 voltages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Profile {

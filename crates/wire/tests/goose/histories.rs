@@ -7,7 +7,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof};
 use proptest::{prop_assert, proptest};
 use wire::goose::{Expectation, Settings, Supervisor};
 
-/// What the supervision makes of a history.
+/// The supervision of a history.
 fn supervised(history: &History, tal_factor: f64) -> Supervisor {
     let settings = Settings {
         tal_factor,
@@ -99,7 +99,7 @@ proptest! {
         // A whole state that the next one overtakes is one that never came in time.
         let in_order = |(step, fate)| (step, if step == Step::Change { Fate::Arrives } else { fate });
         let steps: Vec<_> = steps.into_iter().map(in_order).collect();
-        // What is overtaken makes the time between those taken longer than one interval.
+        // An overtaken message makes the time between those taken longer than one interval.
         let history = History::of(begin, &steps, Fault::None, 0);
         let supervisor = supervised(&history, 8.0);
         prop_assert!(is_clean(&supervisor), "lost {}; {:?}", supervisor.rules().lost(), supervisor.counts());

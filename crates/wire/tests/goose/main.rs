@@ -46,7 +46,7 @@ fn give(supervisor: &mut Supervisor, message: &Message, ns: i64) -> Verdict {
     supervisor.accept(&Frame::parse(&ethernet).expect("GOOSE"), at(ns))
 }
 
-/// Whether the supervision has nothing to say against the block.
+/// True if the supervision has nothing to say against the block.
 fn is_clean(supervisor: &Supervisor) -> bool {
     supervisor.rules().lost() == 0 && supervisor.counts().expired == 0 && !supervisor.is_in_doubt()
 }

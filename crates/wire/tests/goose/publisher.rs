@@ -5,7 +5,7 @@ use wire::goose::{Curve, Message, Progress};
 
 const MS: i64 = 1_000_000;
 
-/// What became of a message.
+/// The fate of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
@@ -15,14 +15,14 @@ pub(crate) enum Fate {
     Swapped,
 }
 
-/// What the publisher does next.
+/// The next step of the publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Repeat,
     Change,
 }
 
-/// What else happens, once in a history.
+/// A fault, once in a history.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Fault {
     None,
@@ -96,7 +96,7 @@ impl History {
         self.came.last().map_or(0, |came| came.at_ns)
     }
 
-    /// Whether a message is missing that those before it and behind it show.
+    /// True if a message is missing that those before it and after it show.
     pub(crate) fn has_lost(&self) -> bool {
         let arrived = |range: &[Sent], is: &dyn Fn(&Sent) -> bool| range.iter().any(|sent| !sent.is_lost && is(sent));
         self.sent.iter().enumerate().any(|(number, lost)| {
@@ -112,7 +112,7 @@ impl History {
         })
     }
 
-    /// Whether nothing came for longer than any of the last messages allowed.
+    /// True if nothing came for longer than any of the last messages allowed.
     pub(crate) fn has_expired(&self) -> bool {
         let own: Vec<&Came> = self.came.iter().filter(|came| came.is_own).collect();
         let allowed = |came: &&Came| i64::from(came.message.time_allowed_to_live) * MS;
@@ -127,12 +127,12 @@ impl History {
         }) || self.was_silent && own.windows(2).any(|pair| pair[1].at_ns - pair[0].at_ns > longest)
     }
 
-    /// Whether the publisher restarted and both its lives were heard.
+    /// True if the publisher restarted and both its lives were heard.
     pub(crate) fn has_restarted(&self) -> bool {
         self.is_restarted
     }
 
-    /// Whether a message of another publisher came before the last two of the owner.
+    /// True if a message of another publisher came before the last two of the owner.
     pub(crate) fn has_foreign(&self) -> bool {
         let foreign = self.came.iter().position(|came| !came.is_own);
         foreign.is_some_and(|at| self.came[at..].iter().filter(|came| came.is_own).count() > 2)

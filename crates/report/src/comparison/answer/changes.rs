@@ -1,4 +1,4 @@
-//! What changed from the first run to another, the surest and largest first.
+//! Changes from the first run to another, the surest and largest first.
 
 use crate::comparison::{Compared, Comparison};
 use crate::text::count;
@@ -45,7 +45,7 @@ pub(crate) struct Change {
     /// How many times as much, or as often for the time measured; infinite where it did not happen before.
     pub(crate) times: f64,
     pub(crate) sure: Sure,
-    /// Whether it is for the worse, where that can be said.
+    /// True if it is for the worse; `None` where nobody can say.
     pub(crate) is_worse: Option<bool>,
     /// The two were not measured alike.
     pub(crate) is_unfair: bool,

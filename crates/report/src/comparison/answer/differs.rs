@@ -1,4 +1,4 @@
-//! What was set up otherwise, what decides most first.
+//! Differences in the set-up, the most decisive first.
 
 use crate::comparison::{Comparison, DECISIVE, FactDifference};
 use crate::screen::lines::fitted;

@@ -48,7 +48,7 @@ fn of(row: &Row) -> (State, String, String) {
     (row.state, row.worst.clone(), row.allowed.clone())
 }
 
-/// What is said of them; `None` where no run is judged.
+/// The sentence about them; `None` where no run is judged.
 pub(super) fn text(comparison: &Comparison, changes: &[LimitChange]) -> Option<String> {
     let named = comparison.runs.iter().zip(&comparison.limits);
     let judged: Vec<(&str, &Vec<Row>)> = named

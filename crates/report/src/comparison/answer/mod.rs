@@ -13,16 +13,16 @@ pub(super) use changes::Amount;
 use changes::{Change, Sure};
 use limits::LimitChange;
 
-/// What stands on the screen.
+/// The contents of the screen.
 #[derive(Debug)]
 pub(super) struct Answer {
     /// One for each run after the first.
     pub(super) sentences: Vec<String>,
     /// Limits whose verdict is not the same.
     pub(super) limits: Vec<LimitChange>,
-    /// What is said of the limits.
+    /// The sentence about the limits.
     pub(super) of_limits: Option<String>,
-    /// What was set up otherwise, what decides most first.
+    /// Differences in the set-up, the most decisive first.
     pub(super) differs: Vec<String>,
     /// The largest changes, the surest first.
     pub(super) changes: Vec<Change>,

@@ -1,4 +1,4 @@
-//! What a comparison comes to, in a sentence.
+//! The result of a comparison, in a sentence.
 
 use super::changes::{Change, Sure, name};
 use crate::comparison::{Compared, Comparison};
@@ -23,7 +23,7 @@ pub(super) fn sentence(comparison: &Comparison, run: usize, changes: &[Change]) 
         Some(Sure::BySamples) => format!("{b} may be {}, which is not sure", how(&of_run, Sure::BySamples)),
         _ => format!("No difference between {a} and {b} is sure"),
     };
-    // What chance explains is named only where nothing else is.
+    // Changes that chance explains are named only where there is nothing else.
     let is_named = |change: &&&Change| change.sure != Sure::Chance || surest == Some(Sure::Chance);
     let named = of_run.iter().filter(is_named).take(NAMED);
     let mut parts: Vec<String> = named.map(|change| part(change)).collect();

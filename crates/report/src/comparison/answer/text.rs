@@ -142,7 +142,7 @@ fn columns([series, figure, a, b, times, sure]: [&str; 6], length: Length) -> St
     length.fitted(line.trim_end(), COLUMNS)
 }
 
-/// What the words mean, what is not compared, and how to see everything.
+/// The meaning of the words, the series left out, and how to see everything.
 fn tail(comparison: &Comparison, answer: &Answer, full: &str, length: Length) -> Vec<String> {
     let has = |sure: Sure| answer.changes.iter().any(|change| change.sure == sure);
     let mut means: Vec<&str> = Vec::new();
@@ -171,7 +171,7 @@ fn tail(comparison: &Comparison, answer: &Answer, full: &str, length: Length) ->
     lines
 }
 
-/// What stands against nothing.
+/// Series that have no counterpart.
 fn left_out(comparison: &Comparison) -> Option<String> {
     let refused: u64 = comparison.series.iter().map(|one| one.not_compared.len() as u64).sum();
     let alone = comparison.alone.len() as u64;

@@ -22,7 +22,7 @@ const SPANS: f64 = 206.0;
 const SPAN_STEP: f64 = 13.0;
 /// Where what is said of them begins.
 const SPAN_TEXT: f64 = 304.0;
-/// What a span's name and figures take.
+/// The height of a span's name and figures.
 const SPAN_HEIGHT: f64 = 34.0;
 
 /// The picture of a bed that has two places or more.
@@ -90,7 +90,7 @@ fn name(out: &mut String, name: &str, kind: &str, x: f64, y: f64) {
 }
 
 impl Bed {
-    /// Whether a frame ends behind that place.
+    /// True if a frame ends behind that place.
     fn ends_frame(&self, place: usize) -> bool {
         self.frames.iter().any(|frame| frame.last == place)
     }
@@ -133,7 +133,7 @@ impl Place {
     /// the way.
     fn arrow(&self, out: &mut String, from: f64, label: f64, top: f64) {
         let look = if self.before.is_empty() { "arrow open" } else { "arrow" };
-        // What a frame is called stands on the left: the arrow passes it on the right.
+        // The name of a frame is on the left: the arrow passes it on the right.
         let x = BOX_LEFT + BOX_WIDTH - 12.0;
         let _ = write!(
             out,

@@ -11,7 +11,7 @@ use crate::verdict::Verdict;
 use model::{Kind, SeriesView};
 use units::format_ns;
 
-/// What a frame passes, in order.
+/// The places that a frame passes, in order.
 struct Bed {
     places: Vec<Place>,
     /// The places that one thing has, where they are not that thing alone.
@@ -37,7 +37,7 @@ struct Frame {
     last: usize,
 }
 
-/// What was measured: its name, the largest median and the maximum in ns, and whether that is over a limit.
+/// A measurement: its name, the largest median and the maximum in ns, and if that is over a limit.
 struct Measure {
     name: String,
     p50_ns: Option<u64>,

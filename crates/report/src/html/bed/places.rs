@@ -1,4 +1,4 @@
-//! What a frame passes, as far as the run knows it.
+//! Finds the places that a frame passes, as far as the run knows them.
 
 use super::{Bed, Frame, Measure, Place, Span};
 use crate::Report;
@@ -126,7 +126,7 @@ impl Bed {
         }
     }
 
-    /// What spans several places: round trip, age, age at the task, trip.
+    /// Spans over several places: round trip, age, age at the task, trip.
     fn spans(&mut self, report: &Report, device: usize) {
         let last = self.places.len() - 1;
         let application = self.places.iter().position(|place| place.name == APPLICATION);
@@ -156,7 +156,7 @@ fn has(report: &Report, kinds: &[&'static Kind]) -> bool {
     report.run.series.iter().any(is_one)
 }
 
-/// Whether any frame passed the bed.
+/// True if any frame passed the bed.
 fn has_frames(report: &Report) -> bool {
     let of_frames = [
         &kind::RTT,

@@ -75,7 +75,7 @@ fn check_row(check: &Check) -> CheckRow {
     }
 }
 
-/// What the source calls such a host, and what the figure proves.
+/// The source's name for such a host, and the bound that the figure proves.
 fn class_and_bound(check: &Check) -> String {
     let class = check.class.as_ref().map(|class| format!("Class: {class}."));
     let bound = check.bound.map(|bound| bound.text());

@@ -1,4 +1,4 @@
-//! What happened beside the measurement, by kind, as the page shows it.
+//! The event list of the page, grouped by kind.
 
 use crate::html::charts::is_trouble;
 use crate::text::count;
@@ -22,7 +22,7 @@ pub(crate) struct KindRow {
     pub(crate) many: String,
     /// When the first was, and the last.
     pub(crate) at: String,
-    /// What the first says.
+    /// Text of the first one.
     pub(crate) text: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the page shows, as text ready for the template.
+//! The contents of the page, as text ready for the template.
 
 mod checks;
 mod events;
@@ -44,7 +44,7 @@ pub(super) struct Page {
     pub(super) words: &'static str,
     /// Its sign and colour: `partial` for a pass of some limits only.
     pub(super) look: &'static str,
-    /// What stands on the first screen.
+    /// The first screen.
     pub(super) screen: Screen,
     /// The bed with its figures, where a frame passed one.
     pub(super) bed_svg: Option<String>,
@@ -71,9 +71,9 @@ pub(super) struct Page {
     /// Late samples, put together.
     pub(super) stalls: Option<StallsPart>,
     pub(super) budget_svg: String,
-    /// What becomes of the test set's own lateness.
+    /// The treatment of the test set's own lateness.
     pub(super) own_lateness: Option<String>,
-    /// Whether a measurement runs across several lines of the budget.
+    /// True if a measurement runs across several lines of the budget.
     pub(super) crossing: bool,
     /// The round trip by network, where there were several.
     pub(super) networks: Option<Networks>,
@@ -96,7 +96,7 @@ pub(super) struct Page {
     pub(super) title: String,
 }
 
-/// What stands behind the answer of a search, and what was tried.
+/// The reasons behind the answer of a search, and its attempts.
 pub(super) struct CapacityPart {
     pub(super) lines: Vec<String>,
     pub(super) rows: Vec<[String; 5]>,

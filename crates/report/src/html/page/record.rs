@@ -8,11 +8,11 @@ use crate::text::count;
 const SIGNATURES: [&str; 2] = ["Operator", "Witness"];
 
 pub(crate) struct RecordPart {
-    /// What the test is called.
+    /// Name of the test.
     pub(crate) test: String,
     /// Headings, and what was given; empty where it is to be filled in by hand.
     pub(crate) fields: Vec<(&'static str, String)>,
-    /// What judges: each profile with what it is for.
+    /// The judging profiles, each with its purpose.
     pub(crate) profiles: Vec<(String, String)>,
     pub(crate) remarks: String,
     pub(crate) evidence: Vec<(&'static str, String)>,

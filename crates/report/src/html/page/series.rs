@@ -41,7 +41,7 @@ pub(crate) struct FamilyPart {
     pub(crate) spikes: Vec<SpikeRow>,
     pub(crate) spikes_more: String,
     pub(crate) causes: Vec<[String; 4]>,
-    /// What the figures of a series support.
+    /// Statements that the figures of a series support.
     pub(crate) statistics: Vec<(String, Vec<(&'static str, String)>)>,
     pub(crate) settings: Vec<(String, String)>,
     /// How the two clocks of its series agreed, where they have two.
@@ -247,7 +247,7 @@ fn statistics(report: &Report, panel: &Panel<'_>) -> Vec<(String, Vec<(&'static 
     said.filter(|(_, rows)| !rows.is_empty()).collect()
 }
 
-/// What its series were measured with: a value that all share, or the first few of those that differ.
+/// The settings of its series: a value that all share, or the first few of those that differ.
 fn settings(panel: &Panel<'_>) -> Vec<(String, String)> {
     let all = || panel.series.iter().flat_map(|series| &series.spec.settings);
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();

@@ -8,7 +8,7 @@ use units::format_ns;
 pub(crate) struct StallsPart {
     pub(crate) sentence: String,
     pub(crate) rows: Vec<StallRow>,
-    /// What ran on which CPU around the longest of which that was recorded.
+    /// A drawing of the CPUs around the longest recorded stall.
     pub(crate) timeline_svg: Option<String>,
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct StallRow {
     pub(crate) size: String,
     pub(crate) cpus: String,
     pub(crate) why: String,
-    /// What the explanation of its longest sample says; may be empty.
+    /// The explanation of its longest sample; may be empty.
     pub(crate) text: String,
 }
 

@@ -1,4 +1,4 @@
-//! What held samples up, and what statistics say about them, as the page shows it.
+//! Causes of late samples, and the statistics about them, as the page shows them.
 
 use crate::Report;
 use crate::pacing::Buffer;
@@ -86,7 +86,7 @@ fn cause_row(total: &CauseTotal) -> [String; 4] {
     ]
 }
 
-/// What the figures support, one sentence each.
+/// Statements that the figures support, one sentence each.
 pub(super) fn statistics(report: &Report, series: &SeriesView) -> Vec<(&'static str, String)> {
     let buffer = Buffer::of(series).map(|buffer| ("Listener's buffer", buffer.text()));
     let Some(insight) = report.insight(&series.spec.name) else {

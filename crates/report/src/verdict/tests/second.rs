@@ -1,4 +1,4 @@
-//! Which series the event of a second measurement affects.
+//! The series that the event of a second measurement affects.
 
 use super::{Pattern, Quantity, event, profile};
 use crate::verdict::{Judgement, Verdict};

@@ -6,12 +6,12 @@ use super::{FileType, Header, Revision, Sample, WriteError, Written, refuse};
 use crate::comtrade::record::instants_s;
 use std::io;
 
-/// What a count of the time stamps is.
+/// The unit of the time stamps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Clock {
     /// Counts of a second before the factor.
     per_second: f64,
-    /// What the configuration says a count is to be multiplied with.
+    /// The factor by which the configuration multiplies a count.
     pub(super) factor: f64,
 }
 

@@ -21,7 +21,7 @@ pub enum Revision {
     Y2013,
 }
 
-/// What a record is of.
+/// The origin of a record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     /// Station.
@@ -58,7 +58,7 @@ pub struct Sample<'a> {
     pub digital: &'a [bool],
 }
 
-/// What was written.
+/// The written files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
     /// Samples.
@@ -101,7 +101,7 @@ pub fn write<'a>(
 }
 
 impl Header {
-    /// Whether a record of this can be written: to be asked before there is one.
+    /// Checks that a record of this can be written: to be asked before there is one.
     ///
     /// # Errors
     /// A file type that the revision does not have, a rate, scale, ratio or frequency that is none, or a text that cannot stand

@@ -1,4 +1,4 @@
-//! Which phase a channel is of.
+//! Finds the phase of a channel.
 //!
 //! The phase fields decide if they name all three phases in one lettering; else the names of the channels do, if they name all
 //! three. Numbers in the fields come last: they may be those of inputs. If neither names all, single letters count, but not
@@ -11,7 +11,7 @@ use crate::comtrade::AnalogChannel;
 use crate::sample::Quantity;
 use word::{NUMBERS, Word, in_field, in_name, is_between, lettering, place};
 
-/// What [`Phases`] calls the residual, behind the phases a, b and c.
+/// Index of the residual in [`Phases`], after the phases a, b and c.
 pub(super) const RESIDUAL: usize = 3;
 
 /// The channels of one quantity.
@@ -35,7 +35,7 @@ pub(super) struct Channel<'r> {
     place: Option<usize>,
     /// The monitored component.
     component: &'r str,
-    /// What its name has behind the phase.
+    /// The rest of its name after the phase.
     rest: String,
 }
 
@@ -99,12 +99,12 @@ impl<'r> Phases<'r> {
         of_circuit.or_else(|| beside(RESIDUAL).next().filter(|_| is_alone))
     }
 
-    /// Whether there is a channel of any phase.
+    /// True if there is a channel of any phase.
     pub(super) fn has_any(&self) -> bool {
         (0..RESIDUAL).any(|phase| self.at(phase).next().is_some())
     }
 
-    /// Whether no channel is of this quantity.
+    /// True if no channel is of this quantity.
     pub(super) fn is_empty(&self) -> bool {
         self.channels.is_empty()
     }
@@ -130,7 +130,7 @@ fn factor(channel: &AnalogChannel, quantity: Quantity) -> Option<f64> {
     unit::parse(&channel.unit).and_then(|(of, factor)| (of == quantity).then_some(factor))
 }
 
-/// Whether the names decide, and the lettering that is complete.
+/// Decides if the names count, and finds the lettering that is complete.
 fn choice(fields: &[Word], names: &[Word], analog: &[AnalogChannel]) -> (bool, Option<[&'static str; 3]>) {
     match (lettering(fields), lettering(names)) {
         (Some(NUMBERS), Some(names)) | (None, Some(names)) => (true, Some(names)),
@@ -139,7 +139,7 @@ fn choice(fields: &[Word], names: &[Word], analog: &[AnalogChannel]) -> (bool, O
     }
 }
 
-/// Whether several currents and voltages all have one phase field.
+/// True if several currents and voltages all have one phase field.
 fn fields_are_equal(analog: &[AnalogChannel]) -> bool {
     let mut fields = analog
         .iter()

@@ -1,4 +1,4 @@
-//! What the phase fields and the names of channels say.
+//! Reads the phase fields and the names of channels.
 
 use super::RESIDUAL;
 use crate::comtrade::AnalogChannel;
@@ -16,16 +16,16 @@ const LETTERINGS: [[&str; 3]; 5] = [
 /// Phases only where all three are there: a field may be the number of an input, and I0, I1, I2 are symmetrical components.
 pub(super) const NUMBERS: [&str; 3] = ["1", "2", "3"];
 
-/// What a field or a name says.
+/// The meaning of a field or a name.
 #[derive(Debug, Default)]
 pub(super) struct Word {
     /// The phase, in capitals; empty if it says none.
     pub(super) phase: String,
-    /// What the name has behind it.
+    /// The rest of the name.
     pub(super) rest: String,
 }
 
-/// What the phase field says, or the name where the field is empty.
+/// Reads the phase field, or the name where the field is empty.
 pub(super) fn in_field(channel: &AnalogChannel, quantity: Quantity) -> Word {
     let name = in_name(channel, quantity);
     if channel.phase.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn in_field(channel: &AnalogChannel, quantity: Quantity) -> Word {
     Word { phase, ..name }
 }
 
-/// What the name says: `IA_GC1`, `U L1`, `Ua2`, `3U0`.
+/// Reads the name: `IA_GC1`, `U L1`, `Ua2`, `3U0`.
 pub(super) fn in_name(channel: &AnalogChannel, quantity: Quantity) -> Word {
     let upper = channel.name.to_ascii_uppercase();
     let letters: &[char] = match quantity {
@@ -95,7 +95,7 @@ pub(super) fn place(phase: &str, lettering: Option<[&str; 3]>, has_d: bool) -> O
     }
 }
 
-/// Whether it names two phases: `AB`, `21`, `L12`, `L1L2`.
+/// True if it names two phases: `AB`, `21`, `L12`, `L1L2`.
 pub(super) fn is_between(word: &str) -> bool {
     let short = match word.strip_prefix('L') {
         Some(rest) => rest.replace('L', ""),

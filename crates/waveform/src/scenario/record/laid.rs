@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 pub(super) struct Laid {
     /// The samples that it is laid out for.
     pub(super) sampling: Sampling,
-    /// What each member's values are made of.
+    /// The sources of each member's values.
     pub(super) sources: Vec<Source>,
     /// Of each member its values, in A or V.
     pub(super) columns: Vec<Vec<f64>>,
@@ -113,7 +113,7 @@ impl Laid {
         )))
     }
 
-    /// What gaps of a quantity are compared with.
+    /// The measure for gaps of a quantity.
     fn scale(&self, quantity: Quantity) -> f64 {
         let members = self.sampling.dataset.members().iter().zip(&self.columns);
         let of_quantity = members.filter(|(member, _)| member.quantity == quantity);

@@ -1,4 +1,4 @@
-//! What the rules remember of earlier messages: their contents, the state before, and how `t` behaves.
+//! The rules' memory of earlier messages: their contents, the state before, and how `t` behaves.
 
 use crate::goose::outcome::{Heard, Said};
 
@@ -9,7 +9,7 @@ const HELD_UP_NS: i64 = 2_000_000;
 /// Messages whose contents are kept: more than can be told from late ones.
 const KEPT: usize = 32;
 
-/// What the newest messages of a state said, by their numbers.
+/// Digests of the newest messages of a state, by their numbers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bodies([u64; KEPT]);
 
@@ -19,7 +19,7 @@ impl Bodies {
         self.0[slot(number)] = said.body();
     }
 
-    /// Whether message `number`, which was kept, said the same.
+    /// True if message `number`, which was kept, said the same.
     pub(super) fn is_kept(&self, number: u64, said: &Said) -> bool {
         self.0[slot(number)] == said.body()
     }
@@ -69,7 +69,7 @@ impl Earlier {
         }
     }
 
-    /// Whether one that comes now may have been overtaken on its way: then, how many between it and the last one taken never came.
+    /// The number of missing messages between this one and the last one taken, if this one may have been overtaken on its way.
     pub(super) fn overtaken(&self, said: &Said, now: Heard) -> Option<u64> {
         let missing = u64::from(said.numbers.sq_num.saturating_sub(self.sq_num)).saturating_sub(1);
         let is_just_over = now.since(self.over).is_some_and(|ns| ns <= HELD_UP_NS);

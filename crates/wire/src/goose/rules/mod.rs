@@ -1,4 +1,4 @@
-//! What each message of a GOOSE stream is: a new state, a repetition, an old one; and when the stream has expired.
+//! Classes each message of a GOOSE stream as a new state, a repetition or an old one, and finds when the stream has expired.
 //!
 //! Rules of IEC 61850-8-1 as a subscriber applies them: a new state has a higher stNum and begins with sqNum 0; repetitions
 //! count sqNum up; the next message comes within timeAllowedtoLive. What is behind the last message is old while that one is
@@ -80,7 +80,7 @@ impl Rules {
         }
     }
 
-    /// What the messages were so far.
+    /// The messages so far, by outcome.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -105,7 +105,7 @@ impl Rules {
         self.order.late + self.counts.old + self.counts.held_up
     }
 
-    /// What was odd about the last message beside what it was, or about the end.
+    /// An oddity of the last message beside its outcome, or of the end.
     pub fn oddity(&self) -> Option<Oddity> {
         self.oddity
     }
@@ -178,12 +178,12 @@ impl Rules {
         overdue
     }
 
-    /// Whether only one message was taken: nothing is known of those that were to follow.
+    /// True if only one message was taken: nothing is known of the following ones.
     pub fn is_single(&self) -> bool {
         self.counts.taken == 1
     }
 
-    /// Whether a message was taken and has not been found expired.
+    /// True if a message was taken and has not been found expired.
     pub fn is_live(&self) -> bool {
         self.last.is_some() && !self.is_expired
     }

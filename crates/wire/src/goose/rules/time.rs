@@ -1,4 +1,4 @@
-//! What the time between two messages says.
+//! Conclusions from the time between two messages.
 
 use crate::goose::outcome::Outcome;
 use crate::order::Place;
@@ -13,7 +13,7 @@ pub const SHORTEST_INTERVAL_NS: u64 = 100_000;
 /// So many messages may be missing whatever the time: one that was held up on its way, or states that changed at once.
 const ALWAYS_ALLOWED: u64 = WINDOW as u64;
 
-/// What the time since the last message says of the next one.
+/// The state of the next message's timing, from the time since the last one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Time {
     /// The last message has expired.
@@ -64,7 +64,7 @@ impl Beat {
         self.intervals[ALIKE - 1] = elapsed_ns.filter(|_| is_next).unwrap_or(0);
     }
 
-    /// Whether a silence is longer than two and a half of the last three intervals, which were alike.
+    /// True if a silence is longer than two and a half of the last three intervals, which were alike.
     pub(super) fn is_missed(&self, silence_ns: i64) -> bool {
         let shortest = self.intervals.into_iter().min().unwrap_or(0);
         let longest = self.intervals.into_iter().max().unwrap_or(0);

@@ -5,7 +5,7 @@ use super::rules::Rules;
 use super::{Frame, MAX_NAME};
 use crate::ether::Mac;
 
-/// Which messages are taken when some are simulated (LPHD.Sim of the subscriber).
+/// The messages to take when some are simulated (LPHD.Sim of the subscriber).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Simulation {
     /// All: for who looks on.
@@ -22,7 +22,7 @@ pub enum Simulation {
 pub struct Settings {
     /// Silence may last this times timeAllowedtoLive.
     pub tal_factor: f64,
-    /// Which messages are taken when some are simulated.
+    /// The messages to take when some are simulated.
     pub simulation: Simulation,
     /// The publisher is of Edition 1: it sets the simulation (then test) flag without the simulate bit.
     pub edition_1: bool,
@@ -39,7 +39,7 @@ impl Default for Settings {
     }
 }
 
-/// What the configuration of the subscriber says of a control block; what is `None` is not checked.
+/// The subscriber's configuration of a control block; a field that is `None` is not checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expectation {
     /// Configuration revision.
@@ -86,7 +86,7 @@ pub const REFUSALS: [Refusal; 8] = [
 ];
 
 impl Refusal {
-    /// Whether a message refused for this leaves a doubt: it came under the name of the block, and what its publisher lost is not
+    /// True if a message refused for this leaves a doubt: it came under the name of the block, and what its publisher lost is not
     /// known. Not so where the subscriber was told that simulated ones are none of its own.
     pub fn is_doubt(self) -> bool {
         self != Self::Simulated
@@ -122,7 +122,7 @@ impl Refused {
         self.0.iter().sum()
     }
 
-    /// Those that leave a doubt.
+    /// Refused messages that leave a doubt.
     pub fn doubtful(&self) -> u64 {
         REFUSALS
             .into_iter()
@@ -150,7 +150,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Those of a message.
+    /// The identity and configuration of a message.
     pub fn of(frame: &Frame<'_>) -> Self {
         let name = frame.dat_set();
         let length = name.len().min(MAX_NAME);
@@ -178,31 +178,31 @@ impl Marks {
     }
 }
 
-/// What a subscriber does with one message, and what was new in it.
+/// The action of a subscriber on one message, and the news in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Its numbers were looked at.
     Judged {
-        /// What it was.
+        /// The outcome of the message.
         outcome: Outcome,
         /// By how much it came after the time the last one allowed, ns. 0 when that had been found before it came.
         overdue_ns: Option<i64>,
         /// The fields of the last message, where they differ from those of this one.
         before: Option<Marks>,
-        /// What else was odd about it.
+        /// A further oddity.
         oddity: Option<Oddity>,
     },
     /// It was refused.
     Refused {
         /// Why.
         refusal: Refusal,
-        /// Whether the one before was not refused for this reason: once a transition.
+        /// True if the previous message was not refused for this reason: a transition is reported once.
         is_new: bool,
     },
 }
 
 impl Verdict {
-    /// Whether it begins a new state whose first message it is: only then does its arrival say how long the change took.
+    /// True if it is the first message of a new state: only then does its arrival say how long the change took.
     pub fn is_event(&self, sq_num: u32) -> bool {
         matches!(
             self,
@@ -254,7 +254,7 @@ impl Supervisor {
         if let Some(refusal) = self.refusal(frame, &marks, at) {
             return self.refuse(refusal);
         }
-        // What is wrong with a message of the same publisher ends with a right one; a second publisher goes on.
+        // A fault of this publisher's messages ends with a right one; a second publisher goes on.
         self.told &= bit(Refusal::Simulated) | bit(Refusal::Real) | bit(Refusal::SecondSource);
         let is_other = self.takes_over(&marks) || self.is_of_another(&marks);
         self.is_simulated |= marks.simulation;
@@ -289,7 +289,7 @@ impl Supervisor {
         self.rules.finish(end)
     }
 
-    /// Whether the values of the last message may be used: it has not expired, needs no commissioning, and none since was
+    /// True if the values of the last message may be used: it has not expired, needs no commissioning, and none since was
     /// refused for what the configuration says.
     pub fn is_usable(&self) -> bool {
         let configured = [Refusal::ConfRev, Refusal::DatSet, Refusal::GoId, Refusal::Entries];
@@ -297,9 +297,9 @@ impl Supervisor {
         self.rules.is_live() && !is_refused && self.marks.is_some_and(|marks| !marks.nds_com)
     }
 
-    /// Whether something came that puts in doubt what was counted: a publisher that began again or another one that took its place, a
-    /// second one beside it, messages that were refused, contradict others or forbid to judge a silence, a state of which nobody knows how
-    /// it began, a dataset that became another one, or no second message.
+    /// True if the counts are in doubt: the publisher restarted, was replaced, or has a second one beside it; messages were
+    /// refused, contradict others or forbid to judge a silence; a state began unseen; the dataset changed; or no second message
+    /// came.
     pub fn is_in_doubt(&self) -> bool {
         let counts = self.rules.counts();
         let of_another = counts.old + counts.conflicting + counts.altered + self.refused.doubtful();
@@ -312,7 +312,7 @@ impl Supervisor {
         &self.rules
     }
 
-    /// What the messages were, those refused left out.
+    /// The messages by outcome, without the refused ones.
     pub fn counts(&self) -> Counts {
         self.rules.counts()
     }
