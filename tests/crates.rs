@@ -2,6 +2,8 @@
 //!
 //! `RENEW=1 cargo test -p triptime-tests --test crates` writes the table.
 
+mod words;
+
 use serde_json::Value;
 use std::fs::{read_dir, read_to_string, write};
 use std::path::{Path, PathBuf};

@@ -55,7 +55,7 @@ pub(crate) enum Found {
 pub(crate) type Records<'a, T> = [Option<&'a Seen<T>>; MOST_RUNS];
 
 #[derive(Debug)]
-struct Entry<T> {
+struct Waiting<T> {
     seen: Seen<T>,
     is_open: bool,
     /// Runs, by bit, that have a record which may be its other half, and was told doubtful.
@@ -68,16 +68,16 @@ struct Entry<T> {
 const MOST_ALIKE: usize = 32;
 
 #[derive(Debug, Default)]
-struct Stream {
+struct StreamRecords {
     /// Newest entry of each count.
     newest: Vec<u64>,
     restarts: Restarts,
     phases: [Phase; MOST_RUNS],
-    /// When the counter was none: see [`Stream::is_wild`].
+    /// When the counter was none: see [`StreamRecords::is_wild`].
     wild: Option<(i64, i64)>,
 }
 
-impl Stream {
+impl StreamRecords {
     /// Notes that the counter told nothing from `from_ns` to `to_ns`.
     fn note_wild(&mut self, from_ns: i64, to_ns: i64) {
         let before = self.wild.filter(|wild| from_ns <= wild.1.saturating_add(2 * WAIT_NS));
@@ -109,10 +109,10 @@ const NONE: u64 = u64::MAX;
 /// The records that wait for their other halves.
 #[derive(Debug)]
 pub(crate) struct Pairing<T> {
-    entries: VecDeque<Entry<T>>,
+    entries: VecDeque<Waiting<T>>,
     /// Entries that have left.
     gone: u64,
-    streams: Vec<Stream>,
+    streams: Vec<StreamRecords>,
     /// Where the counter of each stream turns.
     rates: Vec<Option<u32>>,
     group: Vec<u64>,
@@ -135,7 +135,7 @@ impl<T> Pairing<T> {
         let number = self.gone + self.entries.len() as u64;
         let index = usize::from(seen.stream);
         if self.streams.len() <= index {
-            self.streams.resize_with(index + 1, Stream::default);
+            self.streams.resize_with(index + 1, StreamRecords::default);
         }
         let stream = &mut self.streams[index];
         let count = usize::from(seen.count);
@@ -155,7 +155,7 @@ impl<T> Pairing<T> {
                 .for_each(|jump| stream.note(seen.run, jump, true));
         }
         self.watch_count(&seen, before);
-        self.entries.push_back(Entry {
+        self.entries.push_back(Waiting {
             seen,
             is_open: true,
             doubted_by: 0,
@@ -313,7 +313,7 @@ impl<T> Pairing<T> {
     }
 
     /// On which sides of the stream's restarts two entries lie.
-    fn side(&self, stream: &Stream, a: u64, b: u64) -> Side {
+    fn side(&self, stream: &StreamRecords, a: u64, b: u64) -> Side {
         let of = |number: u64| {
             let seen = &self.entries[(number - self.gone) as usize].seen;
             (seen.run, number, seen.at_ns)

@@ -15,7 +15,7 @@ struct Document<'a> {
     profile: Option<&'a str>,
     fails_from: &'static str,
     findings: Vec<Finding<'a>>,
-    cpu_map: Vec<super::map::Line>,
+    cpu_map: Vec<super::map::CpuRow>,
 }
 
 #[derive(Serialize)]

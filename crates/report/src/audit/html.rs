@@ -50,7 +50,7 @@ impl AuditReport {
             cpus: &self.cpus,
             groups: self.groups(),
             heads: HEADS.iter().map(|(head, _)| *head).collect(),
-            map: self.map.iter().map(super::map::Line::cells).collect(),
+            map: self.map.iter().map(super::map::CpuRow::cells).collect(),
             hidden: self.count(Outcome::NotApplicable),
         }
         .render()

@@ -8,7 +8,7 @@ use units::foreign::shown;
 
 /// One CPU.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Line {
+pub(super) struct CpuRow {
     pub(super) cpu: u32,
     pub(super) role: &'static str,
     pub(super) kept_free_by: Vec<&'static str>,
@@ -19,10 +19,10 @@ pub(super) struct Line {
     pub(super) conflicts: Vec<String>,
 }
 
-pub(super) fn lines(audit: &Audit) -> Vec<Line> {
+pub(super) fn lines(audit: &Audit) -> Vec<CpuRow> {
     let safe = |texts: &[String]| texts.iter().map(|text| shown(text).into_owned()).collect();
     let rounded = |rate: Option<f64>| rate.map(|rate| (rate * 10.0).round() / 10.0);
-    let line = |row: &audit::map::CpuRow| Line {
+    let line = |row: &audit::map::CpuRow| CpuRow {
         cpu: row.cpu,
         role: row.role.word(),
         kept_free_by: row.kept_free_by.clone(),
@@ -35,7 +35,7 @@ pub(super) fn lines(audit: &Audit) -> Vec<Line> {
     audit.cpus.iter().map(line).collect()
 }
 
-impl Line {
+impl CpuRow {
     /// As cells: CPU, role, kept free by, interrupts/s, ticks/s, who is on it, conflicts.
     pub(super) fn cells(&self) -> [String; 7] {
         let rate = |rate: Option<f64>| rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.1}"));

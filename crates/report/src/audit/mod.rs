@@ -30,7 +30,7 @@ pub struct AuditReport {
     /// From which severity on a finding that failed fails the audit.
     pub fails_from: Severity,
     rows: Vec<Row>,
-    map: Vec<map::Line>,
+    map: Vec<map::CpuRow>,
 }
 
 /// The result of an audit.

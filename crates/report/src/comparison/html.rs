@@ -1,6 +1,6 @@
 //! A comparison as one HTML file.
 
-use super::answer::Answer;
+use super::answer::AnswerScreen;
 use super::{Compared, Comparison};
 use crate::html::overlay;
 use crate::spans;
@@ -98,7 +98,7 @@ impl Comparison {
 
 /// The answer above everything: the sentences, the limits, and the differences in the set-up.
 fn answer(comparison: &Comparison) -> Vec<String> {
-    let answer = Answer::of(comparison);
+    let answer = AnswerScreen::of(comparison);
     let limits = answer.of_limits.map(|text| format!("Limits: {text}."));
     let set_up = (!answer.differs.is_empty()).then(|| format!("Set-up: {}.", answer.differs.join("; ")));
     answer.sentences.into_iter().chain(limits).chain(set_up).collect()

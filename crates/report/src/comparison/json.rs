@@ -1,6 +1,6 @@
 //! A comparison as JSON (`triptime.compare/1`, see `docs/formats/compare-json.md`).
 
-use super::answer::{Amount, Answer};
+use super::answer::{Amount, AnswerScreen};
 use super::{Compared, Comparison};
 use crate::screen::limits::State;
 use crate::text::rfc3339;
@@ -88,7 +88,7 @@ impl Comparison {
     }
 
     fn answer_entry(&self) -> Value {
-        let answer = Answer::of(self);
+        let answer = AnswerScreen::of(self);
         let name = |run: usize| self.runs[run].0.clone();
         let side = |(state, worst, allowed): &(State, String, String)| json!({"state": state.word(), "worst": worst, "allowed": allowed});
         json!({

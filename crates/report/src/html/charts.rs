@@ -1,6 +1,6 @@
 //! The time chart of a panel, and the range of a series that fits into a table row.
 
-use super::lines::Line;
+use super::lines::Curve;
 use super::svg::{Scale, axis_ns, axis_time, escape, polyline, time_ticks};
 use model::{Event, EventKind, Figures};
 use std::fmt::Write;
@@ -65,7 +65,7 @@ pub(super) fn limit_label(out: &mut String, x: f64, y: f64, limit: u64) {
 /// Time along, over the span that was measured; latency up (logarithmic): the lines, events as marks.
 pub(super) fn timeline(
     name: &str,
-    lines: &[Line],
+    lines: &[Curve],
     events: &[&Event],
     limit: Option<u64>,
     span_s: (f64, f64),

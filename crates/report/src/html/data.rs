@@ -1,7 +1,7 @@
 //! The figures behind the zoomable charts, as JSON inside the page.
 
 use super::charts::{is_marked, is_trouble};
-use super::lines::{self, Line};
+use super::lines::{self, Curve};
 use super::overlay::look;
 use super::panels::{self, Panel};
 use crate::Report;
@@ -88,7 +88,7 @@ fn panel_data(report: &Report, panel: &Panel<'_>, most: usize) -> PanelData {
     }
 }
 
-fn line_data(line: Line, before: &mut Vec<f64>) -> LineData {
+fn line_data(line: Curve, before: &mut Vec<f64>) -> LineData {
     let (at, ns): (Vec<f64>, Vec<Option<f64>>) = line.points.into_iter().unzip();
     // To the millisecond: no more can be seen.
     let at: Vec<f64> = at.into_iter().map(|at| (at * 1e3).round() / 1e3).collect();

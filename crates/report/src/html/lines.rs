@@ -8,7 +8,7 @@ pub(super) const MOST_OWN: usize = super::overlay::CLASSES;
 
 /// A line over time.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Line {
+pub(super) struct Curve {
     /// Its name for a reader.
     pub(super) name: String,
     /// The class that colours it.
@@ -18,7 +18,7 @@ pub(super) struct Line {
 }
 
 /// Lines with at most `most` points each, the faintest first. `series` has the one with the largest maximum first.
-pub(super) fn of(series: &[&SeriesView], most: usize) -> Vec<Line> {
+pub(super) fn of(series: &[&SeriesView], most: usize) -> Vec<Curve> {
     match series {
         [] => Vec::new(),
         [only] => of_one(only, most),
@@ -26,13 +26,13 @@ pub(super) fn of(series: &[&SeriesView], most: usize) -> Vec<Line> {
     }
 }
 
-fn of_one(series: &SeriesView, most: usize) -> Vec<Line> {
+fn of_one(series: &SeriesView, most: usize) -> Vec<Curve> {
     let lines = [
         ("median", "p50", Figure::P50),
         ("p99", "p99", Figure::P99),
         ("largest", "max", Figure::Max),
     ];
-    let line = |(name, look, figure): (&str, &str, Figure)| Line {
+    let line = |(name, look, figure): (&str, &str, Figure)| Curve {
         name: name.to_owned(),
         look: look.to_owned(),
         points: thinned(&values(series, figure), most),
@@ -48,7 +48,7 @@ fn values(series: &SeriesView, figure: Figure) -> Vec<(u64, Option<f64>)> {
         .collect()
 }
 
-fn of_several(series: &[&SeriesView], most: usize) -> Vec<Line> {
+fn of_several(series: &[&SeriesView], most: usize) -> Vec<Curve> {
     let (own, others) = series.split_at(series.len().min(MOST_OWN));
     let mut lines = Vec::new();
     if !others.is_empty() {
@@ -57,13 +57,13 @@ fn of_several(series: &[&SeriesView], most: usize) -> Vec<Line> {
             let known = largest.entry(start_ns).or_default();
             *known = larger(*known, max);
         }
-        lines.push(Line {
+        lines.push(Curve {
             name: format!("largest of {} others", others.len()),
             look: "others".to_owned(),
             points: thinned(&largest.into_iter().collect::<Vec<_>>(), most),
         });
     }
-    lines.extend(own.iter().enumerate().rev().map(|(at, series)| Line {
+    lines.extend(own.iter().enumerate().rev().map(|(at, series)| Curve {
         name: series.spec.label().to_owned(),
         look: format!("run{at}"),
         points: thinned(&values(series, Figure::Max), most),

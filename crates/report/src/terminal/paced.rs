@@ -15,7 +15,7 @@ pub(super) fn paced(report: &Report, paint: &Paint) -> String {
         all.filter(|series| series.is(kind)).collect()
     };
     let (talkers, listeners) = (of_kind(&kind::TALK), of_kind(&kind::LISTEN));
-    let steps: Vec<Step<'_>> = talkers.iter().filter_map(|series| Step::of(series)).collect();
+    let steps: Vec<SearchStep<'_>> = talkers.iter().filter_map(|series| SearchStep::of(series)).collect();
     if !steps.is_empty() {
         return search(steps, paint);
     }
@@ -81,12 +81,12 @@ fn setting<'a>(series: &'a SeriesView, key: &str) -> Option<&'a str> {
 }
 
 /// One step of a search.
-struct Step<'a> {
+struct SearchStep<'a> {
     spin_ahead_ns: u64,
     series: &'a SeriesView,
 }
 
-impl<'a> Step<'a> {
+impl<'a> SearchStep<'a> {
     fn of(series: &'a SeriesView) -> Option<Self> {
         let spin_ahead_ns = units::parse_ns(series.spec.name.strip_prefix(SEARCH)?).ok()?;
         Some(Self { spin_ahead_ns, series })
@@ -98,7 +98,7 @@ impl<'a> Step<'a> {
     }
 }
 
-fn search(mut steps: Vec<Step<'_>>, paint: &Paint) -> String {
+fn search(mut steps: Vec<SearchStep<'_>>, paint: &Paint) -> String {
     steps.sort_by_key(|step| step.spin_ahead_ns);
     let mut table = Table::new(&[("spin ahead", Align::Right), ("frames", Align::Right)]);
     table.columns(&[
@@ -124,7 +124,7 @@ fn search(mut steps: Vec<Step<'_>>, paint: &Paint) -> String {
 }
 
 /// The smallest spin-ahead without late frames that no longer one contradicts, and what that rests on. `steps` ascend.
-fn answer(steps: &[Step<'_>]) -> String {
+fn answer(steps: &[SearchStep<'_>]) -> String {
     let late = steps.first().and_then(|step| setting(step.series, "late after"));
     let late = late.map_or_else(String::new, |after| format!(" (late: > {after})"));
     let too_short = steps.iter().rposition(|step| !step.is_good()).map_or(0, |at| at + 1);

@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::instant::{self, Instant};
-use super::lines::{Line, Lines};
+use super::lines::{Lines, TextLine};
 use units::Realtime;
 
 /// How the data are written.
@@ -137,7 +137,7 @@ impl Config {
     }
 }
 
-fn revision(head: &Line<'_>, warnings: &mut Vec<String>) -> u16 {
+fn revision(head: &TextLine<'_>, warnings: &mut Vec<String>) -> u16 {
     match head.text(2) {
         "" | "1991" => 1991,
         "1999" | "2001" => 1999,
@@ -150,7 +150,7 @@ fn revision(head: &Line<'_>, warnings: &mut Vec<String>) -> u16 {
 }
 
 /// Numbers of analog and digital channels from `39,26A,13D`.
-fn counts(line: &Line<'_>, warnings: &mut Vec<String>) -> Result<(u64, u64), Problem> {
+fn counts(line: &TextLine<'_>, warnings: &mut Vec<String>) -> Result<(u64, u64), Problem> {
     let (mut analog, mut digital) = (0, 0);
     for field in line.fields.iter().skip(1).filter(|field| !field.is_empty()) {
         let lower = field.to_ascii_lowercase();
@@ -182,7 +182,7 @@ fn channels<T>(
     lines: &mut Lines<'_>,
     count: u64,
     what: &str,
-    read: impl Fn(&Line<'_>, u64) -> Result<T, Problem>,
+    read: impl Fn(&TextLine<'_>, u64) -> Result<T, Problem>,
 ) -> Result<Vec<T>, Problem> {
     // The file's own length bounds the number: nothing is reserved on the word of a count.
     let mut channels = Vec::new();
@@ -196,7 +196,7 @@ fn channels<T>(
 /// Fields of an analog channel up to its multiplier and offset: fewer are the line of something else.
 const FEWEST_FIELDS: usize = 7;
 
-fn analog(line: &Line<'_>, place: u64) -> Result<AnalogChannel, Problem> {
+fn analog(line: &TextLine<'_>, place: u64) -> Result<AnalogChannel, Problem> {
     if line.fields.len() < FEWEST_FIELDS {
         return Err(line.problem(format!(
             "{} fields: an analog channel has 10 (1991) or 13: is the number of channels in line 2 right?",
@@ -223,7 +223,7 @@ fn analog(line: &Line<'_>, place: u64) -> Result<AnalogChannel, Problem> {
     })
 }
 
-fn digital(line: &Line<'_>) -> Result<DigitalChannel, Problem> {
+fn digital(line: &TextLine<'_>) -> Result<DigitalChannel, Problem> {
     Ok(DigitalChannel {
         name: line.text(1).to_owned(),
         // The last field in every revision; 1991 has no phase and component before it.
@@ -231,7 +231,7 @@ fn digital(line: &Line<'_>) -> Result<DigitalChannel, Problem> {
     })
 }
 
-fn frequency(line: &Line<'_>) -> Result<Option<f64>, Problem> {
+fn frequency(line: &TextLine<'_>) -> Result<Option<f64>, Problem> {
     if line.text(0).is_empty() {
         return Ok(None);
     }
@@ -277,7 +277,7 @@ fn time(
     Ok(instant)
 }
 
-fn file_type(line: &Line<'_>) -> Result<FileType, Problem> {
+fn file_type(line: &TextLine<'_>) -> Result<FileType, Problem> {
     file_type_named(line.text(0)).ok_or_else(|| {
         line.problem(format!(
             "file type \"{}\" is not known: expected ASCII, BINARY, BINARY32 or FLOAT32",
@@ -297,7 +297,7 @@ pub(super) fn file_type_named(name: &str) -> Option<FileType> {
 }
 
 /// The factor of the time stamps; files of 1991, and some later ones, do not have it.
-fn multiplier(line: Option<Line<'_>>) -> Result<f64, Problem> {
+fn multiplier(line: Option<TextLine<'_>>) -> Result<f64, Problem> {
     match line.filter(|line| !line.is_empty()) {
         None => Ok(1.0),
         Some(line) => {

@@ -24,7 +24,7 @@ pub(super) struct Lines<'a> {
 
 /// One line, split at its commas, blanks around the fields removed.
 #[derive(Debug)]
-pub(super) struct Line<'a> {
+pub(super) struct TextLine<'a> {
     pub(super) number: u64,
     pub(super) fields: Vec<&'a str>,
 }
@@ -38,18 +38,18 @@ impl<'a> Lines<'a> {
     }
 
     /// The next line. `None` behind the last.
-    pub(super) fn next(&mut self) -> Option<Line<'a>> {
+    pub(super) fn next(&mut self) -> Option<TextLine<'a>> {
         let text = self.lines.next()?;
         self.number += 1;
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == SUBSTITUTE);
-        Some(Line {
+        Some(TextLine {
             number: self.number,
             fields: text.split(',').map(str::trim).collect(),
         })
     }
 
     /// The next line, which must be there: `what` says what it holds.
-    pub(super) fn expect(&mut self, what: &str) -> Result<Line<'a>, Problem> {
+    pub(super) fn expect(&mut self, what: &str) -> Result<TextLine<'a>, Problem> {
         self.next().ok_or_else(|| {
             Problem::at(
                 self.number + 1,
@@ -59,7 +59,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> TextLine<'a> {
     /// Field `index`, empty when the line is shorter.
     pub(super) fn text(&self, index: usize) -> &'a str {
         self.fields.get(index).copied().unwrap_or_default()

@@ -2,7 +2,7 @@
 
 use super::distance::Distance;
 use super::overcurrent::{Curve, Overcurrent};
-use super::{Kind, TypeTest};
+use super::{TestKind, TypeTest};
 use crate::WaveformError;
 use crate::library::{self, Origin};
 use crate::network::{FaultType, Impedances, fifty};
@@ -89,8 +89,8 @@ impl TypeTest {
         within("repeats", f64::from(file.repeats), 1.0, 10_000.0)?;
         let repeats = usize::from(file.repeats);
         let kind = match (file.distance, file.overcurrent) {
-            (Some(distance), None) => Kind::Distance(distance.checked(repeats)?),
-            (None, Some(overcurrent)) => Kind::Overcurrent(overcurrent.checked(repeats)?),
+            (Some(distance), None) => TestKind::Distance(distance.checked(repeats)?),
+            (None, Some(overcurrent)) => TestKind::Overcurrent(overcurrent.checked(repeats)?),
             _ => {
                 return Err(WaveformError::setting(
                     "give the test as [distance] or as [overcurrent], one of them",

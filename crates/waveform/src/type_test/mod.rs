@@ -28,11 +28,11 @@ pub struct TypeTest {
     /// Its description, in a sentence.
     pub what: String,
     repeats: usize,
-    kind: Kind,
+    kind: TestKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum TestKind {
     Distance(Distance),
     Overcurrent(Overcurrent),
 }
@@ -80,8 +80,8 @@ impl TypeTest {
     /// The groups of its shots, each counted in series of its own.
     pub fn groups(&self) -> Vec<Group> {
         let groups = match &self.kind {
-            Kind::Distance(test) => test.groups(),
-            Kind::Overcurrent(test) => test.groups(),
+            TestKind::Distance(test) => test.groups(),
+            TestKind::Overcurrent(test) => test.groups(),
         };
         let named = groups.into_iter().map(|group| Group {
             label: format!("{}-{}", self.name, group.label),
@@ -93,8 +93,8 @@ impl TypeTest {
     /// All shots, in an order that the seed chooses: equal seeds, equal orders.
     pub fn places(&self, seed: u64) -> Vec<Place> {
         let (groups, positions, points) = match &self.kind {
-            Kind::Distance(test) => test.size(),
-            Kind::Overcurrent(test) => (test.multiples.len(), 1, 1),
+            TestKind::Distance(test) => test.size(),
+            TestKind::Overcurrent(test) => (test.multiples.len(), 1, 1),
         };
         let count = groups * positions * points * self.repeats;
         let place = |number: usize| Place {
@@ -115,12 +115,12 @@ impl TypeTest {
     /// A shot with its signal.
     pub fn shot(&self, place: Place) -> TestShot {
         let (synth, expect, cell, point) = match &self.kind {
-            Kind::Distance(test) => test.shot(place),
-            Kind::Overcurrent(test) => test.shot(place.group),
+            TestKind::Distance(test) => test.shot(place),
+            TestKind::Overcurrent(test) => test.shot(place.group),
         };
         let selection = match &self.kind {
-            Kind::Distance(test) => test.selection(place),
-            Kind::Overcurrent(_) => Selection::default(),
+            TestKind::Distance(test) => test.selection(place),
+            TestKind::Overcurrent(_) => Selection::default(),
         };
         let fault = synth.states.first().map(|state| state.name.clone());
         TestShot {
@@ -142,9 +142,9 @@ impl TypeTest {
     /// A shot for which every relay with these settings trips: by it the relay's GOOSE is found, and the negative controls are made.
     pub fn reference(&self) -> Scenario {
         let place = match &self.kind {
-            Kind::Distance(test) => test.surest(),
+            TestKind::Distance(test) => test.surest(),
             // The highest current has the shortest operate time.
-            Kind::Overcurrent(test) => Place {
+            TestKind::Overcurrent(test) => Place {
                 group: test.multiples.len().saturating_sub(1),
                 position: 0,
                 point: 0,

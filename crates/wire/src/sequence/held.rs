@@ -3,7 +3,7 @@
 //! Where time says that whole turns are lost, two histories explain the first sample behind the silence: they were lost, or all that was
 //! sent meanwhile was held back and comes now. What follows tells: the samples of a stream that has lost some are never early.
 
-use super::line::{EARLY_NS, Line};
+use super::line::{EARLY_NS, Earliest};
 use super::{INTERRUPTION_NS, Sample, Sequence, Step, What};
 
 /// So long after the silence, what was held back has come.
@@ -11,7 +11,7 @@ const RELEASED_NS: i64 = 250_000_000;
 
 /// A loss that is not counted yet.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Held {
+pub(super) struct HeldLoss {
     /// Counts of whole turns.
     turns: u64,
     /// Counts that are lost if the turns are.
@@ -22,7 +22,7 @@ pub(super) struct Held {
     /// When the silence ended.
     since_ns: i64,
     /// The schedule as it was before it.
-    line: Line,
+    line: Earliest,
 }
 
 impl Sequence {
@@ -32,7 +32,7 @@ impl Sequence {
         let line = self.line;
         let silent_ns = self.move_on(count, ahead, sample);
         let lost = ahead - 1;
-        self.held = Some(Held {
+        self.held = Some(HeldLoss {
             turns,
             lost,
             silent_ns,
@@ -72,7 +72,7 @@ impl Sequence {
     }
 
     /// The turns were not lost.
-    fn take_back_held(&mut self, held: Held, at_ns: i64) {
+    fn take_back_held(&mut self, held: HeldLoss, at_ns: i64) {
         self.held = None;
         self.nothing_is_missing_before(held.index);
         self.index = self.index.saturating_sub(held.turns);

@@ -3,9 +3,9 @@
 //! The samples after a jump decide what it was. If the stream soon goes on where it was before, the samples in between were
 //! strays: far too late, copies, or somebody else's.
 
-use super::held::Held;
+use super::held::HeldLoss;
 use super::history::{Contents, Likeness};
-use super::line::Line;
+use super::line::Earliest;
 use super::pace::Pace;
 use super::{MOST_ASDUS, Sample, Sequence, Step, WINDOW, What};
 
@@ -28,14 +28,14 @@ pub(super) struct Before {
     newest: u32,
     index: u64,
     newest_ns: Option<i64>,
-    line: Line,
+    line: Earliest,
     pace: Pace,
     seen: u32,
     missing: u32,
     lost: u64,
     gaps: u64,
     pending: usize,
-    held: Option<Held>,
+    held: Option<HeldLoss>,
     jump: Jump,
     /// True if the jump was counted as a restart.
     is_restart: bool,

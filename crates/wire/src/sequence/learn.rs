@@ -1,6 +1,6 @@
 //! The rate of a stream, and what happened before it was known.
 
-use super::line::{Line, counts};
+use super::line::{Earliest, counts};
 use super::pace::Pace;
 use super::silence::NEARLY_A_TURN_NS;
 use super::{Counters, RateLearner, Sample, Sequence, WINDOW, What};
@@ -93,7 +93,7 @@ impl Sequence {
         self.strays.within(self.rate);
         self.line = self
             .newest_ns
-            .map_or_else(Line::default, |at_ns| Line::from(self.index, at_ns));
+            .map_or_else(Earliest::default, |at_ns| Earliest::from(self.index, at_ns));
         if !was_known {
             self.explain();
         }
@@ -117,7 +117,7 @@ impl Sequence {
     /// The counter does not run as its pace said.
     fn refute_pace(&mut self) {
         (self.rate, self.is_rate_known, self.by_pace) = (1 << 16, false, ByPace::Refuted);
-        self.line = Line::default();
+        self.line = Earliest::default();
         self.pace = Pace::default();
     }
 

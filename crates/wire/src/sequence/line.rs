@@ -9,7 +9,7 @@ const SECOND_NS: i64 = 1_000_000_000;
 
 /// The earliest that samples came, relative to their places in the schedule, over the last one to two seconds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Line {
+pub(super) struct Earliest {
     /// Place in the schedule that instants are counted from, in counts.
     base: u64,
     base_ns: i64,
@@ -18,7 +18,7 @@ pub(super) struct Line {
     lead_before_ns: Option<i64>,
 }
 
-impl Line {
+impl Earliest {
     /// The sample number `index` came at `at_ns`.
     #[inline]
     pub(super) fn came(&mut self, index: u64, rate: u32, at_ns: i64) {
@@ -89,11 +89,11 @@ pub(super) fn counts(ns: i64, rate: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, SECOND_NS};
+    use super::{Earliest, SECOND_NS};
 
     #[test]
     fn a_frame_held_up_does_not_move_the_schedule() {
-        let mut line = Line::default();
+        let mut line = Earliest::default();
         for index in 0..12_000_u64 {
             let held_up = if index == 5_000 { 300_000_000 } else { 0 };
             line.came(index, 4_000, index as i64 * 250_000 + held_up);
@@ -104,13 +104,13 @@ mod tests {
 
     #[test]
     fn a_schedule_that_drifts_is_followed() {
-        let mut line = Line::default();
+        let mut line = Earliest::default();
         // 100 ppm slow, for ten minutes.
         for index in 0..2_400_000_u64 {
             line.came(index, 4_000, index as i64 * 250_025);
         }
         let next = line.most_ahead(2_399_999, 4_000, 2_400_000 * 250_025).unwrap();
         assert!((201..=202).contains(&next), "{next}");
-        assert_eq!(Line::default().most_ahead(0, 4_000, SECOND_NS), None);
+        assert_eq!(Earliest::default().most_ahead(0, 4_000, SECOND_NS), None);
     }
 }

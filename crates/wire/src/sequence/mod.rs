@@ -27,11 +27,11 @@ pub use sample::{Counters, Sample, Step};
 
 use crate::ether::Mac;
 use finding::Findings;
-use held::Held;
+use held::HeldLoss;
 use history::{Likeness, REMEMBERED};
 use jump::Before;
 use learn::{ByPace, Pending};
-use line::Line;
+use line::Earliest;
 use pace::Pace;
 use strays::Strays;
 
@@ -61,7 +61,7 @@ pub struct Sequence {
     index: u64,
     /// When it came.
     newest_ns: Option<i64>,
-    line: Line,
+    line: Earliest,
     pace: Pace,
     /// Bit n: the count n behind the newest one was seen.
     seen: u32,
@@ -76,7 +76,7 @@ pub struct Sequence {
     strays: Strays,
     pending: Pending,
     /// A loss that what follows may disprove.
-    held: Option<Held>,
+    held: Option<HeldLoss>,
     is_silent: bool,
     counters: Counters,
     findings: Findings,
@@ -95,7 +95,7 @@ impl Sequence {
             newest: None,
             index: 0,
             newest_ns: None,
-            line: Line::default(),
+            line: Earliest::default(),
             pace: Pace::default(),
             seen: 0,
             missing: 0,
@@ -242,7 +242,7 @@ impl Sequence {
         self.seen = 1;
         self.missing = 0;
         self.index = self.index.saturating_add(1);
-        self.line = Line::default();
+        self.line = Earliest::default();
         self.pace = Pace::default();
         self.came(count, sample);
     }

@@ -1,7 +1,7 @@
 //! Silence: what was lost in it, and when to report it.
 
 use super::learn::ByPace;
-use super::line::{EARLY_NS, Line, counts};
+use super::line::{EARLY_NS, Earliest, counts};
 use super::pace::Pace;
 use super::{Sample, Sequence, Step, WINDOW, What};
 
@@ -90,7 +90,7 @@ impl Sequence {
         // Whatever it was, the schedule is another one from here on.
         self.line = sample
             .at_ns
-            .map_or_else(Line::default, |at_ns| Line::from(self.index, at_ns));
+            .map_or_else(Earliest::default, |at_ns| Earliest::from(self.index, at_ns));
         step
     }
 

@@ -1,7 +1,7 @@
 //! Samples that are no part of the stream as it goes on: copies, samples that come far too late, or those of somebody else.
 
 use super::history::{Contents, Likeness};
-use super::line::{Line, counts};
+use super::line::{Earliest, counts};
 use super::pace::Pace;
 use super::{MOST_ASDUS, Sample, Sequence, Step, WINDOW, What};
 
@@ -278,7 +278,7 @@ impl Sequence {
         }
         self.line = sample
             .at_ns
-            .map_or_else(Line::default, |at_ns| Line::from(self.index, at_ns));
+            .map_or_else(Earliest::default, |at_ns| Earliest::from(self.index, at_ns));
         Step::Restart
     }
 

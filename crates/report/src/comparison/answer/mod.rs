@@ -15,7 +15,7 @@ use limits::LimitChange;
 
 /// The contents of the screen.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct AnswerScreen {
     /// One for each run after the first.
     pub(super) sentences: Vec<String>,
     /// Limits whose verdict is not the same.
@@ -28,7 +28,7 @@ pub(super) struct Answer {
     pub(super) changes: Vec<Change>,
 }
 
-impl Answer {
+impl AnswerScreen {
     /// Of a comparison whose foreign texts are safe to show.
     pub(super) fn of(comparison: &Comparison) -> Self {
         let changes = changes::largest(comparison);

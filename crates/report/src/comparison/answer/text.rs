@@ -1,6 +1,6 @@
 //! The answer as text that fits a screen.
 
-use super::{Answer, Change, Sure};
+use super::{AnswerScreen, Change, Sure};
 use crate::comparison::Comparison;
 use crate::screen::lines::{Length, first_lines, label, labelled};
 use crate::screen::{COLUMNS, LINES};
@@ -37,12 +37,12 @@ impl Comparison {
 
     fn in_length(&self, full: &str, length: Length) -> String {
         let comparison = &self.shown();
-        let lines = lines(comparison, &Answer::of(comparison), full, length);
+        let lines = lines(comparison, &AnswerScreen::of(comparison), full, length);
         lines.join("\n") + "\n"
     }
 }
 
-fn lines(comparison: &Comparison, answer: &Answer, full: &str, length: Length) -> Vec<String> {
+fn lines(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Length) -> Vec<String> {
     let mut lines = sentences(answer, length);
     lines.extend(runs(comparison, length));
     let limits = answer.of_limits.iter();
@@ -60,7 +60,7 @@ fn lines(comparison: &Comparison, answer: &Answer, full: &str, length: Length) -
 }
 
 /// Each run has a line at least; what does not fit is in the full text.
-fn sentences(answer: &Answer, length: Length) -> Vec<String> {
+fn sentences(answer: &AnswerScreen, length: Length) -> Vec<String> {
     let each = length.lines((SENTENCE_LINES / answer.sentences.len().max(1)).max(1));
     let all = answer.sentences.iter();
     let mut lines: Vec<String> = all.flat_map(|text| first_lines(text, COLUMNS, each)).collect();
@@ -143,7 +143,7 @@ fn columns([series, figure, a, b, times, sure]: [&str; 6], length: Length) -> St
 }
 
 /// The meaning of the words, the series left out, and how to see everything.
-fn tail(comparison: &Comparison, answer: &Answer, full: &str, length: Length) -> Vec<String> {
+fn tail(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Length) -> Vec<String> {
     let has = |sure: Sure| answer.changes.iter().any(|change| change.sure == sure);
     let mut means: Vec<&str> = Vec::new();
     if has(Sure::ByWindows) {

@@ -1,6 +1,6 @@
 //! Draws the bed as SVG.
 
-use super::{Bed, Frame, Measure, Place, Span};
+use super::{Bed, BedPlace, Frame, Measure, Span};
 use crate::html::svg::escape;
 use std::fmt::Write;
 
@@ -107,7 +107,7 @@ impl Frame {
     }
 }
 
-impl Place {
+impl BedPlace {
     fn height(&self) -> f64 {
         BOX_HEIGHT + 2.0 * LINE * self.inside.len() as f64
     }

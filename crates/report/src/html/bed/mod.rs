@@ -13,14 +13,14 @@ use units::format_ns;
 
 /// The places that a frame passes, in order.
 struct Bed {
-    places: Vec<Place>,
+    places: Vec<BedPlace>,
     /// The places that one thing has, where they are not that thing alone.
     frames: Vec<Frame>,
     spans: Vec<Span>,
 }
 
 /// A place on the way, and what was measured in it.
-struct Place {
+struct BedPlace {
     name: String,
     /// Of which kind it is; may be empty.
     kind: String,

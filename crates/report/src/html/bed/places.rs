@@ -1,6 +1,6 @@
 //! Finds the places that a frame passes, as far as the run knows them.
 
-use super::{Bed, Frame, Measure, Place, Span};
+use super::{Bed, BedPlace, Frame, Measure, Span};
 use crate::Report;
 use model::fact::{NO_SWITCH, SWITCH};
 use model::hop::HopName;
@@ -20,7 +20,7 @@ const KIND: usize = 26;
 impl Bed {
     pub(super) fn of(report: &Report) -> Self {
         let mut bed = Self {
-            places: vec![Place::new(TEST_SET, sent(report))],
+            places: vec![BedPlace::new(TEST_SET, sent(report))],
             frames: Vec::new(),
             spans: Vec::new(),
         };
@@ -45,9 +45,9 @@ impl Bed {
         let (on_device, before): (Vec<String>, Vec<String>) = points.into_iter().partition(|point| is_on_device(point));
         let first = self.places.len();
         if before.is_empty() {
-            self.places.push(Place {
+            self.places.push(BedPlace {
                 kind,
-                ..Place::new(SWITCH_NAME, Vec::new())
+                ..BedPlace::new(SWITCH_NAME, Vec::new())
             });
         } else {
             self.points(report, &before);
@@ -67,9 +67,9 @@ impl Bed {
                 "app" if self.places.len() > 1 => APPLICATION.to_owned(),
                 _ => format!("Point {point}"),
             };
-            self.places.push(Place {
+            self.places.push(BedPlace {
                 before: hop.into_iter().collect(),
-                ..Place::new(&name, Vec::new())
+                ..BedPlace::new(&name, Vec::new())
             });
         }
     }
@@ -79,11 +79,11 @@ impl Bed {
         let of = |kind: &'static Kind| Measure::of_kind(report, kind);
         if without_points && has(report, &[&kind::RTT, &kind::TURNAROUND, &kind::ARRIVAL, &kind::LISTEN]) {
             let turnaround = of(&kind::TURNAROUND).into_iter().collect();
-            self.places.push(Place::new(DEVICE, turnaround));
+            self.places.push(BedPlace::new(DEVICE, turnaround));
         }
         if has(report, &[&kind::DELIVERY, &kind::AGE]) {
             if self.places.last().is_none_or(|place| place.name != APPLICATION) {
-                self.places.push(Place::new(APPLICATION, Vec::new()));
+                self.places.push(BedPlace::new(APPLICATION, Vec::new()));
             }
             if let Some(place) = self.places.last_mut() {
                 place.before.extend(of(&kind::DELIVERY));
@@ -91,7 +91,7 @@ impl Bed {
         }
         if has(report, &[&kind::TASK, &kind::USE, &kind::TRIP, &kind::PONG]) {
             let task = of(&kind::TASK).into_iter().collect();
-            self.places.push(Place::new("Relay", task));
+            self.places.push(BedPlace::new("Relay", task));
         }
         if let Some(place) = self.places.last_mut().filter(|place| place.name != TEST_SET) {
             place.inside.extend(of(&kind::WAKEUP));
@@ -203,7 +203,7 @@ fn hop(report: &Report, from: &str, to: &str) -> Option<Measure> {
     Measure::of("Hop", report, report.run.series.iter().filter(is_it))
 }
 
-impl Place {
+impl BedPlace {
     fn new(name: &str, inside: Vec<Measure>) -> Self {
         Self {
             name: name.to_owned(),
