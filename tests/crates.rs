@@ -68,7 +68,7 @@ const OWN_SOCKET: &str = "audit/src/gather/time/port.rs";
 const ROWS: [&[&str]; 9] = [
     &["cli", "testing"],
     &["matrix"],
-    &["plan", "report", "interop", "merge", "columnar", "cluster"],
+    &["plan", "report", "interop", "merge", "columnar"],
     &["session", "lab"],
     &["bed", "place"],
     &["probes", "run"],

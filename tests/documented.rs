@@ -166,7 +166,7 @@ fn commands_without_a_probe_are_documented_as_probes_are() {
     for (name, options) in [
         ("audit", ["--capture", "--waivers", "--fail-on", "--profile"]),
         ("tune", ["--apply", "--undo", "--emit", "--prove"]),
-        ("emit", ["image", "quadlet", "job", "checkup"]),
+        ("emit", ["image", "oci", "quadlet", "job"]),
     ] {
         assert!(index.contains(&format!("(guide/{name}.md)")), "{name}");
         assert!(readme.contains(&format!("\n| `{name}` |")), "{name}");

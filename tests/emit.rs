@@ -1,6 +1,6 @@
 //! What `emit` writes is read by the programs it is for, and the audit finds nothing in it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -242,9 +242,8 @@ fn the_audit_finds_nothing_in_any_definition() {
         without.contains(&("k8s-rt-pod".to_owned(), "fail".to_owned())),
         "{without:?}"
     );
-    let checkup = ["checkup", "--net", "host", "--param", "duration=5m"];
-    let checkup = emit(path, &[&checkup[..], &class].concat());
-    nothing_is_found_in(path, "checkup.yaml", &checkup, &pod);
+    let host = emit(path, &[&["job", "--net", "host"][..], &class].concat());
+    nothing_is_found_in(path, "host.yaml", &host, &pod);
 }
 
 #[test]
@@ -267,37 +266,20 @@ fn the_audit_does_find_what_is_taken_away() {
 #[test]
 fn a_reader_of_yaml_sees_what_was_meant() {
     let folder = folder();
-    let label = "label=a: b # \"c\" \u{e9}";
-    let text = emit(
-        folder.path(),
-        &[
-            "checkup",
-            "--namespace",
-            "relay",
-            "--timeout",
-            "1h30m",
-            "--param",
-            label,
-        ],
-    );
+    let label = "a: b # \"c\" \u{e9}";
+    let words = ["job", "--namespace", "relay", "--", "wakeup", "--label", label];
+    let text = emit(folder.path(), &words);
     let script = "import sys, json, yaml\nprint(json.dumps(list(yaml.safe_load_all(sys.stdin))))";
     let Some(read) = testing::read_by_python("a_reader_of_yaml_sees_what_was_meant", script, &text) else {
         return;
     };
     let all: Vec<Value> = serde_json::from_str(&read).expect("JSON");
     let kinds: Vec<&str> = all.iter().filter_map(|one| one["kind"].as_str()).collect();
-    assert_eq!(kinds, ["ServiceAccount", "Role", "RoleBinding", "ConfigMap", "Job"]);
-    assert!(all.iter().all(|one| one["metadata"]["namespace"] == "relay"));
-    assert_eq!(all[3]["data"]["spec.param.label"], "a: b # \"c\" \u{e9}");
-    let pod = &all[4]["spec"]["template"]["spec"];
-    assert_eq!(pod["serviceAccountName"], all[0]["metadata"]["name"]);
-    let named = pod["containers"][0]["env"].as_array().expect("variables");
-    let map = named
-        .iter()
-        .find(|one| one["name"] == "CONFIGMAP_NAME")
-        .expect("the variable");
-    assert_eq!(map["value"], all[3]["metadata"]["name"]);
-    assert_eq!(all[1]["rules"][0]["resourceNames"][0], all[3]["metadata"]["name"]);
+    assert_eq!(kinds, ["Job"]);
+    assert_eq!(all[0]["metadata"]["namespace"], "relay");
+    let pod = &all[0]["spec"]["template"]["spec"];
+    assert_eq!(pod["automountServiceAccountToken"], false);
+    assert_eq!(pod["containers"][0]["args"], json!(["wakeup", "--label", label]));
 }
 
 #[test]
@@ -375,8 +357,6 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ),
         (&["job", "--cpu-count", "0"], "cpu-count"),
         (&["job", "--node", "Node 1"], "no name in Kubernetes"),
-        (&["checkup", "--timeout", "soon"], "spec.timeout"),
-        (&["checkup", "--param", "out=/x"], "plan, duration, cpus"),
         (&["image", "--tag", "Relay"], "no name of an image"),
         (&["image", "/nowhere/x.tar"], "/nowhere/x.tar"),
     ] {

@@ -3,13 +3,12 @@
 use serde_json::Value;
 use std::process::Command;
 
-const ALLOWED: [&str; 11] = [
+const ALLOWED: [&str; 10] = [
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "MIT",
     "BSD-2-Clause",
     "BSD-3-Clause",
-    "ISC",
     "Zlib",
     "0BSD",
     "Unlicense",

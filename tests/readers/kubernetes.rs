@@ -76,17 +76,16 @@ fn the_schemas_of_kubernetes_take_what_emit_writes() {
             "--node",
             "node-1",
         ],
-        &["checkup", "--net", "host"],
         &[
-            "checkup",
+            "job",
             "--namespace",
             "relay",
-            "--timeout",
-            "1h30m",
-            "--param",
-            "label=a: b # \"c\"",
             "--runtime-class",
             "x",
+            "--",
+            "wakeup",
+            "--label",
+            "a: b # \"c\"",
         ],
     ] {
         let output = run(&[&["emit"], words].concat());

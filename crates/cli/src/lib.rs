@@ -138,7 +138,6 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Audit(Box<commands::audit::AuditArgs>),
     Tune(Box<commands::tune::TuneArgs>),
     Emit(Box<commands::emit::EmitArgs>),
-    Checkup(commands::checkup::CheckupArgs),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
     Compare(commands::compare::CompareArgs),
@@ -209,7 +208,6 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Audit(args) => commands::audit::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
         Command::Emit(args) => commands::emit::run(&args),
-        Command::Checkup(args) => commands::checkup::run(&args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
             &mut std::io::stdout().lock(),

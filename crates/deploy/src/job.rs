@@ -29,8 +29,6 @@ pub struct JobSpec<'a> {
     pub node: Option<&'a str>,
     /// Folder of the node for run files.
     pub runs: &'a str,
-    /// Service account, and environment; only a checkup speaks to the cluster.
-    pub account: Option<(&'a str, Vec<Value>)>,
 }
 
 /// Where the frames of a pod come from.
@@ -51,11 +49,7 @@ const ANNOTATIONS: [&str; 3] = [
 
 /// The whole manifest.
 pub fn job(spec: &JobSpec<'_>) -> Value {
-    let mut pod = json!({"restartPolicy": "Never"});
-    match &spec.account {
-        Some((account, _)) => pod["serviceAccountName"] = json!(account),
-        None => pod["automountServiceAccountToken"] = json!(false),
-    }
+    let mut pod = json!({"restartPolicy": "Never", "automountServiceAccountToken": false});
     if let Some(class) = spec.runtime_class {
         pod["runtimeClassName"] = json!(class);
     }
@@ -79,7 +73,7 @@ pub fn job(spec: &JobSpec<'_>) -> Value {
     })
 }
 
-pub(crate) fn metadata(name: &str, namespace: Option<&str>) -> Value {
+fn metadata(name: &str, namespace: Option<&str>) -> Value {
     match namespace {
         Some(namespace) => json!({"name": name, "namespace": namespace}),
         None => json!({"name": name}),
@@ -104,9 +98,6 @@ fn container(spec: &JobSpec<'_>) -> Value {
         "imagePullPolicy": "Never",
         "args": spec.words,
     });
-    if let Some((_, environment)) = &spec.account {
-        container["env"] = environment.clone().into();
-    }
     // Requests that are equal to the limits: a guaranteed pod, whose whole CPUs the static CPU manager gives to nobody else.
     container["resources"] = json!({"requests": resources(spec), "limits": resources(spec)});
     container["securityContext"] = json!({
@@ -166,7 +157,6 @@ mod tests {
             runtime_class: Some("performance-relay"),
             node: Some("node-1"),
             runs: "/var/lib/triptime",
-            account: None,
         });
         insta::assert_snapshot!(crate::documents(&[(String::new(), made)]));
     }

@@ -1,11 +1,10 @@
 //! What brings triptime to where it measures, without a registry: the OCI image of its own binary ([`image`]), a disk that boots by itself
-//! ([`disk`]), a podman quadlet ([`quadlet()`]), Kubernetes Jobs ([`job()`]) and the contract of a checkup ([`checkup`]).
+//! ([`disk`]), a podman quadlet ([`quadlet()`]) and a Kubernetes Job ([`job()`]).
 //!
 //! Everything is text or octets made from what is given: the same input gives the same output, octet for octet.
 
 #![forbid(unsafe_code)]
 
-pub mod checkup;
 pub mod disk;
 pub mod image;
 mod job;

@@ -2,7 +2,6 @@
 
 pub(crate) mod audit;
 pub(crate) mod capacity;
-pub(crate) mod checkup;
 pub(crate) mod compare;
 pub(crate) mod cpus;
 pub(crate) mod device;

@@ -3,14 +3,14 @@
 mod disk;
 mod guest;
 mod image;
-mod kubernetes;
+mod job;
 mod oci;
 mod quadlet;
 
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 
-/// Writes its own container image, and what runs it elsewhere: guest, OCI bundle, podman quadlet, Kubernetes Job, KubeVirt checkup
+/// Writes its own container image, and what runs it elsewhere: guest, OCI bundle, podman quadlet, Kubernetes Job
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Nothing is downloaded: the image holds this binary and nothing else. Every definition asks for what a protection application should \
@@ -21,8 +21,7 @@ Exit status: 0 done; 2 wrong usage; 3 a file could not be written.
 Examples: triptime emit image
           triptime emit oci --bundle relay --cpus 2-3 -- wakeup --cpus 3 --duration 60s
           triptime emit quadlet --cpus 2-3 --nic eth1
-          triptime emit job --net sriov-bus --runtime-class performance-relay > job.yaml
-          triptime emit checkup --net sriov-bus --param duration=5m > checkup.yaml")]
+          triptime emit job --net sriov-bus --runtime-class performance-relay > job.yaml")]
 pub(crate) struct EmitArgs {
     #[command(subcommand)]
     what: What,
@@ -34,8 +33,7 @@ enum What {
     Guest(Box<guest::GuestArgs>),
     Oci(oci::OciArgs),
     Quadlet(quadlet::QuadletArgs),
-    Job(kubernetes::JobArgs),
-    Checkup(kubernetes::CheckupArgs),
+    Job(job::JobArgs),
 }
 
 /// Runs the command; returns its exit status.
@@ -45,8 +43,7 @@ pub(crate) fn run(args: &EmitArgs) -> Result<u8, Failure> {
         What::Guest(args) => guest::run(args)?,
         What::Oci(args) => oci::run(args)?,
         What::Quadlet(args) => quadlet::run(args)?,
-        What::Job(args) => kubernetes::job(args)?,
-        What::Checkup(args) => kubernetes::checkup(args)?,
+        What::Job(args) => job::run(args)?,
     }
     Ok(0)
 }
