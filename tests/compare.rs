@@ -163,29 +163,6 @@ fn windows_follow_the_duration_and_tables_have_a_column_for_each_label() {
     assert!(stderr(&several).contains("--table"), "{}", stderr(&several));
 }
 
-/// Length-delimited fields 1 of the outermost message: the packets of a trace.
-fn packets(trace: &[u8]) -> usize {
-    let (mut at, mut count) = (0, 0);
-    while at < trace.len() {
-        assert_eq!(trace[at], 0x0a, "octet {at}: not a packet");
-        at += 1;
-        let (mut length, mut shift) = (0_usize, 0);
-        loop {
-            let octet = trace[at];
-            at += 1;
-            length |= usize::from(octet & 0x7f) << shift;
-            shift += 7;
-            if octet < 0x80 {
-                break;
-            }
-        }
-        at += length;
-        count += 1;
-    }
-    assert_eq!(at, trace.len(), "the last packet is cut");
-    count
-}
-
 #[test]
 fn the_kernels_events_become_a_trace_and_a_run_without_them_says_so() {
     if !root_or_skip("the_kernels_events_become_a_trace") {
@@ -198,7 +175,7 @@ fn the_kernels_events_become_a_trace_and_a_run_without_them_says_so() {
     );
     measure(&with, "2s", &[]);
     measure(&without, "2s", &["--no-flight-recorder"]);
-    let trace = directory.path().join("trace.perfetto");
+    let trace = directory.path().join("trace.json");
     let arguments = |file: &Path| {
         [
             "export",
@@ -219,8 +196,10 @@ fn the_kernels_events_become_a_trace_and_a_run_without_them_says_so() {
     assert!(stderr(&refused).contains("no flight recorder"), "{}", stderr(&refused));
     let output = export(&with);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let octets = std::fs::read(&trace).expect("the trace");
-    assert!(packets(&octets) > 100, "{} packets", packets(&octets));
-    let name = octets.windows(11).any(|octets| octets == b"wakeup/cpu0");
-    assert!(name, "the series is named in it");
+    let text = std::fs::read_to_string(&trace).expect("the trace");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let events = document["traceEvents"].as_array().expect("events");
+    assert!(events.len() > 100, "{} events", events.len());
+    let is_named = |event: &Value| event["args"]["name"] == "latency wakeup/cpu0";
+    assert!(events.iter().any(is_named), "the series is named in it");
 }

@@ -1,7 +1,7 @@
-//! Prints explained late wake-ups of this machine, live: `flight [SECONDS] [LIMIT_US] [CPU] [FILE.pftrace]`.
+//! Prints explained late wake-ups of this machine, live: `flight [SECONDS] [LIMIT_US] [CPU] [FILE.json]`.
 //!
-//! A real-time thread sleeps 1 ms at a time on the CPU; what comes later than the limit is explained. With a file, a Perfetto
-//! trace of it is written at the end.
+//! A real-time thread sleeps 1 ms at a time on the CPU; what comes later than the limit is explained. With a file, a trace
+//! for ui.perfetto.dev is written at the end.
 
 // It prints: that is what it is for.
 #![allow(clippy::print_stdout)]

@@ -3,7 +3,7 @@
 //! [`FlightRecorder`] records what every CPU does into rings that overwrite their oldest events, by eBPF programs or, where
 //! those cannot run, by an instance of tracefs. When a sample is late, [`FlightRecorder::explain`] takes the events around it
 //! and tells who had the CPU ([`explain()`], which is pure), and packs them as a [`flight`] for the run file. [`perfetto`]
-//! writes flights as a trace that ui.perfetto.dev opens.
+//! writes flights as a trace that ui.perfetto.dev and chrome://tracing open.
 //!
 //! [`hops`] times sampled values between points of the kernel, [`path`] finds those points, and [`passage`] lists what single
 //! ones come to in it.

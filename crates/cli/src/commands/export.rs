@@ -38,7 +38,7 @@ enum Format {
     Openmetrics,
     /// Windows and spikes, two files
     Parquet,
-    /// What the kernel did around the worst samples, for ui.perfetto.dev
+    /// Kernel events around the worst samples, as JSON for ui.perfetto.dev and chrome://tracing
     Perfetto,
 }
 

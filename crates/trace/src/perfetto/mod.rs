@@ -1,17 +1,15 @@
-//! Flights as a trace in Perfetto's format, which ui.perfetto.dev and `trace_processor` open.
+//! Flights as a trace for ui.perfetto.dev and chrome://tracing, in Chrome's Trace Event Format.
 //!
-//! Per CPU a group of tracks: who runs, interrupts, softirqs, and for each series of that CPU its late samples, with
-//! their explanations. Instants are `CLOCK_MONOTONIC`.
+//! A process for each CPU, and in it a thread for each track: late samples of a series with their explanations, who runs, interrupts,
+//! softirqs. Instants are `CLOCK_MONOTONIC`.
 
-mod message;
-mod packet;
 mod slices;
 
 use crate::event::Event;
 use crate::snapshot::Snapshot;
-use model::Explanation;
-use packet::{Note, TrackEvent, TrackEventType, notes_of};
-use slices::{Tracks, slices};
+use model::{Explanation, Extent};
+use serde_json::{Value, json};
+use slices::slices;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use units::{Monotonic, format_ns};
@@ -36,6 +34,47 @@ pub struct Spike {
     pub events: Vec<Event>,
 }
 
+/// Place of a track below its CPU. Those of series follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Track {
+    cpu: u32,
+    place: usize,
+}
+
+const RUNNING: usize = 1;
+const INTERRUPTS: usize = 2;
+const SOFTIRQS: usize = 3;
+const FIRST_SERIES: usize = 4;
+
+impl Track {
+    /// A process of its own for each CPU; viewers take process 0 for the kernel's idle threads.
+    fn process(self) -> u64 {
+        u64::from(self.cpu) + 1
+    }
+
+    /// Unlike any other's, and unlike any process: viewers take a thread with its process's number for the main one.
+    fn thread(self) -> u64 {
+        self.process() * 100_000 + self.place as u64
+    }
+}
+
+/// Phases of events, as the format names them.
+const BEGIN: &str = "B";
+const END: &str = "E";
+const INSTANT: &str = "i";
+
+/// An event on a track.
+#[derive(Debug, Clone)]
+struct TrackEvent {
+    at: Monotonic,
+    track: Track,
+    phase: &'static str,
+    /// Empty for an end.
+    name: String,
+    /// More about it, by name.
+    arguments: Value,
+}
+
 /// Writes a trace of these late samples.
 ///
 /// # Errors
@@ -43,22 +82,19 @@ pub struct Spike {
 pub fn write(spikes: &[Spike], out: &mut impl Write) -> io::Result<()> {
     let mut spikes: Vec<&Spike> = spikes.iter().collect();
     spikes.sort_by_key(|spike| spike.from);
-    let begin = spikes.first().map_or(Monotonic::from_ns(0), |spike| spike.from);
-    out.write_all(packet::clock(begin).octets())?;
     let cpus: BTreeSet<u32> = spikes.iter().flat_map(|spike| cpus_of(spike)).collect();
     let series: BTreeSet<(u32, &str)> = spikes.iter().map(|spike| (spike.cpu, spike.series.as_str())).collect();
     let series: Vec<(u32, &str)> = series.into_iter().collect();
-    announce(&cpus, &series, out)?;
     let mut events: Vec<TrackEvent> = spikes.iter().flat_map(|spike| latency(spike, &series)).collect();
     for group in groups(&spikes) {
         events.extend(cpus.iter().flat_map(|cpu| on_cpu(*cpu, group)));
     }
     // Stable: what was in order on a track stays so.
     events.sort_by_key(|event| event.at);
-    for event in &events {
-        out.write_all(packet::event(event).octets())?;
-    }
-    Ok(())
+    let names = cpus.iter().flat_map(|cpu| names(*cpu, &series));
+    let lines: Vec<String> = names.chain(events.iter().map(line)).collect();
+    let head = r#"{"displayTimeUnit":"ns","otherData":{"clock":"CLOCK_MONOTONIC"},"traceEvents":["#;
+    writeln!(out, "{head}\n{}\n]}}", lines.join(",\n"))
 }
 
 fn cpus_of(spike: &Spike) -> BTreeSet<u32> {
@@ -66,76 +102,96 @@ fn cpus_of(spike: &Spike) -> BTreeSet<u32> {
     cpus.chain(std::iter::once(spike.cpu)).collect()
 }
 
-/// Tracks of a CPU: its group, and below it one for each of these.
-fn group_track(cpu: u32) -> u64 {
-    (u64::from(cpu) + 1) << 8
+fn series_track(cpu: u32, index: usize) -> Track {
+    let place = FIRST_SERIES + index;
+    Track { cpu, place }
 }
 
-fn tracks(cpu: u32) -> Tracks {
-    let group = group_track(cpu);
-    Tracks {
-        running: group + 1,
-        interrupts: group + 2,
-        softirqs: group + 3,
+/// The names of a CPU and of its tracks, late samples first.
+fn names(cpu: u32, series: &[(u32, &str)]) -> Vec<String> {
+    let own = series.iter().enumerate().filter(|(_, (of_cpu, _))| *of_cpu == cpu);
+    let own = own.map(|(index, (_, name))| (series_track(cpu, index), format!("latency {name}"), 0));
+    let fixed = [(RUNNING, "running"), (INTERRUPTS, "interrupts"), (SOFTIRQS, "softirqs")];
+    let fixed = fixed.map(|(place, name)| (Track { cpu, place }, name.to_owned(), place));
+    let named = |track: Track, what: &str, arguments: Value| {
+        json!({"ph": "M", "pid": track.process(), "tid": track.thread(), "name": what, "args": arguments}).to_string()
+    };
+    let group = Track { cpu, place: RUNNING };
+    let mut lines = vec![
+        named(group, "process_name", json!({"name": format!("CPU {cpu}")})),
+        named(group, "process_sort_index", json!({"sort_index": cpu})),
+    ];
+    for (track, name, rank) in own.chain(fixed) {
+        lines.push(named(track, "thread_name", json!({"name": name})));
+        lines.push(named(track, "thread_sort_index", json!({"sort_index": rank})));
     }
+    lines
 }
 
-/// Tracks of series lie above those of every CPU (CPU numbers have 32 bits).
-fn series_track(index: usize) -> u64 {
-    (1 << 48) + index as u64
-}
-
-fn announce(cpus: &BTreeSet<u32>, series: &[(u32, &str)], out: &mut impl Write) -> io::Result<()> {
-    for cpu in cpus {
-        let group = group_track(*cpu);
-        let of = tracks(*cpu);
-        let mut packets = vec![packet::track(group, None, &format!("CPU {cpu}"), u64::from(*cpu))];
-        let named = series.iter().enumerate().filter(|(_, (of_cpu, _))| of_cpu == cpu);
-        packets.extend(
-            named.map(|(index, (_, name))| {
-                packet::track(series_track(index), Some(group), &format!("latency {name}"), 0)
-            }),
-        );
-        for (rank, (track, name)) in [
-            (of.running, "running"),
-            (of.interrupts, "interrupts"),
-            (of.softirqs, "softirqs"),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            packets.push(packet::track(track, Some(group), name, rank as u64 + 1));
-        }
-        for packet in packets {
-            out.write_all(packet.octets())?;
-        }
+/// An event as an object of the format, whose instants are in µs.
+fn line(event: &TrackEvent) -> String {
+    // An instant before boot, which no event has, is boot.
+    let ns = event.at.as_ns().max(0);
+    let mut object = json!({
+        "ph": event.phase,
+        "ts": ns as f64 / 1e3,
+        "pid": event.track.process(),
+        "tid": event.track.thread(),
+    });
+    if event.phase == INSTANT {
+        object["s"] = json!("t");
     }
-    Ok(())
+    if !event.name.is_empty() {
+        object["name"] = json!(event.name);
+    }
+    if !event.arguments.is_null() {
+        object["args"] = event.arguments.clone();
+    }
+    object.to_string()
 }
 
 /// The late sample itself, from due instant to sample.
 fn latency(spike: &Spike, series: &[(u32, &str)]) -> [TrackEvent; 2] {
     let index = series.iter().position(|of| *of == (spike.cpu, spike.series.as_str()));
-    let track = series_track(index.unwrap_or(0));
+    let track = series_track(spike.cpu, index.unwrap_or(0));
     let ns = u64::try_from(spike.to - spike.from).unwrap_or(0);
-    let mut notes = vec![Note::number("latency (ns)", ns)];
-    notes.extend(spike.explanation.iter().flat_map(notes_of));
-    let event = |at, kind, name, notes| TrackEvent {
+    let mut arguments = spike.explanation.as_ref().map_or_else(|| json!({}), explained);
+    arguments["latency_ns"] = json!(ns);
+    let begin = TrackEvent {
+        at: spike.from,
+        track,
+        phase: BEGIN,
+        name: format!("late by {}", format_ns(ns as f64)),
+        arguments,
+    };
+    [begin, end(spike.to, track)]
+}
+
+fn end(at: Monotonic, track: Track) -> TrackEvent {
+    TrackEvent {
         at,
         track,
-        kind,
-        name,
-        notes,
-    };
-    [
-        event(
-            spike.from,
-            TrackEventType::Begin,
-            format!("late by {}", format_ns(ns as f64)),
-            notes,
-        ),
-        event(spike.to, TrackEventType::End, String::new(), Vec::new()),
-    ]
+        phase: END,
+        name: String::new(),
+        arguments: Value::Null,
+    }
+}
+
+/// An explanation in arguments.
+fn explained(explanation: &Explanation) -> Value {
+    json!({
+        "cause": explanation.cause.word(),
+        "text": explanation.text,
+        "extent": match explanation.extent {
+            Extent::OneCpu => "one CPU",
+            Extent::AllCpus => "all watched CPUs",
+            Extent::Unknown => "unknown",
+        },
+        "stages": explanation.stages,
+        "occupants": explanation.occupants,
+        "unexplained_ns": explanation.unexplained_ns,
+        "around": explanation.around,
+    })
 }
 
 /// Late samples whose flights overlap, in order of time: their events go on the tracks once.
@@ -166,7 +222,7 @@ fn on_cpu(cpu: u32, group: &[&Spike]) -> Vec<TrackEvent> {
         .rev()
         .find(near)
         .map_or(latest, |event| event.at.max(latest));
-    slices(&Snapshot::of(cpu, first, last, &events, true), tracks(cpu))
+    slices(&Snapshot::of(cpu, first, last, &events, true), cpu)
 }
 
 /// The events of a CPU in all of these flights, in order of time. Neighbours share events; each is kept once.

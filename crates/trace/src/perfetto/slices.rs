@@ -1,28 +1,21 @@
 //! One CPU's events as slices on its tracks.
 
-use super::packet::{Note, TrackEvent, TrackEventType};
+use super::{BEGIN, INSTANT, INTERRUPTS, RUNNING, SOFTIRQS, Track, TrackEvent, end};
 use crate::event::{Event, Thread, What, softirq_name};
 use crate::snapshot::{Snapshot, Turn};
-use units::Monotonic;
-
-/// The tracks of a CPU that its events go to.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Tracks {
-    pub(super) running: u64,
-    pub(super) interrupts: u64,
-    pub(super) softirqs: u64,
-}
+use serde_json::{Value, json};
 
 /// The slices of a stretch, which all begin and end within it. On each track they are in order.
-pub(super) fn slices(snapshot: &Snapshot, tracks: Tracks) -> Vec<TrackEvent> {
-    let mut slices = running(snapshot, tracks.running);
-    slices.extend(nested(snapshot, tracks.interrupts, interrupt_edge));
-    slices.extend(nested(snapshot, tracks.softirqs, softirq_edge));
+pub(super) fn slices(snapshot: &Snapshot, cpu: u32) -> Vec<TrackEvent> {
+    let mut slices = running(snapshot, Track { cpu, place: RUNNING });
+    for (place, edge) in [(INTERRUPTS, interrupt_edge as Edges), (SOFTIRQS, softirq_edge)] {
+        slices.extend(nested(snapshot, Track { cpu, place }, edge));
+    }
     slices
 }
 
 /// Which thread has the CPU; and, as instants, the wake-ups made there and the idle states entered and left.
-fn running(snapshot: &Snapshot, track: u64) -> Vec<TrackEvent> {
+fn running(snapshot: &Snapshot, track: Track) -> Vec<TrackEvent> {
     let turns = snapshot.turns();
     let ends = turns
         .iter()
@@ -35,7 +28,7 @@ fn running(snapshot: &Snapshot, track: u64) -> Vec<TrackEvent> {
     slices.chain(instants).collect()
 }
 
-fn begin(turn: &Turn, track: u64) -> TrackEvent {
+fn begin(turn: &Turn, track: Track) -> TrackEvent {
     let thread = &turn.thread;
     let mut name = if thread.is_idle() {
         "idle".to_owned()
@@ -48,53 +41,40 @@ fn begin(turn: &Turn, track: u64) -> TrackEvent {
     TrackEvent {
         at: turn.from,
         track,
-        kind: TrackEventType::Begin,
+        phase: BEGIN,
         name,
-        notes: notes(thread),
+        arguments: numbers(thread),
     }
 }
 
-fn notes(thread: &Thread) -> Vec<Note> {
-    vec![
-        Note::signed("pid", thread.pid.into()),
-        Note::signed("kernel priority", thread.priority.into()),
-    ]
+fn numbers(thread: &Thread) -> Value {
+    json!({"pid": thread.pid, "kernel priority": thread.priority})
 }
 
-fn end(at: Monotonic, track: u64) -> TrackEvent {
-    TrackEvent {
-        at,
-        track,
-        kind: TrackEventType::End,
-        name: String::new(),
-        notes: Vec::new(),
-    }
-}
-
-fn instant(event: &Event, track: u64) -> Option<TrackEvent> {
-    let (name, notes) = match event.what {
-        What::Waking(thread) => (format!("wakes {}", thread.name), notes(&thread)),
-        What::IdleEntry(state) => (format!("enters idle state {state}"), Vec::new()),
-        What::IdleExit => ("leaves idle state".to_owned(), Vec::new()),
+fn instant(event: &Event, track: Track) -> Option<TrackEvent> {
+    let (name, arguments) = match event.what {
+        What::Waking(thread) => (format!("wakes {}", thread.name), numbers(&thread)),
+        What::IdleEntry(state) => (format!("enters idle state {state}"), Value::Null),
+        What::IdleExit => ("leaves idle state".to_owned(), Value::Null),
         _ => return None,
     };
     Some(TrackEvent {
         at: event.at,
         track,
-        kind: TrackEventType::Instant,
+        phase: INSTANT,
         name,
-        notes,
+        arguments,
     })
 }
 
 /// What an event does on a track of nested slices.
 enum Edge {
     /// A slice of this kind begins, shown under this name.
-    Begin(Slice, String, Vec<Note>),
+    Begin(Slice, String, Value),
     /// The innermost slice of this kind ends, and with it what is open inside it.
     End(Slice),
     /// Something that is only known once it is over.
-    Over(String, Vec<Note>),
+    Over(String, Value),
 }
 
 /// Kinds of slices, so that an end finds its begin.
@@ -109,20 +89,17 @@ enum Slice {
 fn interrupt_edge(what: &What) -> Option<Edge> {
     Some(match *what {
         What::InterruptEntry { number, name } => {
-            Edge::Begin(Slice::Interrupt(number), format!("{name} ({number})"), Vec::new())
+            Edge::Begin(Slice::Interrupt(number), format!("{name} ({number})"), Value::Null)
         }
         What::InterruptExit { number } => Edge::End(Slice::Interrupt(number)),
-        What::VectorEntry(vector) => Edge::Begin(Slice::Vector(vector.code()), vector.to_string(), Vec::new()),
+        What::VectorEntry(vector) => Edge::Begin(Slice::Vector(vector.code()), vector.to_string(), Value::Null),
         What::VectorExit(vector) => Edge::End(Slice::Vector(vector.code())),
         What::TimerEntry { due_ns } => {
-            let notes = due_ns.map(|due| Note::signed("due (ns, the timer's clock)", due));
-            Edge::Begin(Slice::Timer, "timer".to_owned(), notes.into_iter().collect())
+            let due = due_ns.map_or(Value::Null, |due| json!({"due_ns (the timer's clock)": due}));
+            Edge::Begin(Slice::Timer, "timer".to_owned(), due)
         }
         What::TimerExit => Edge::End(Slice::Timer),
-        What::Nmi { lasted_ns } => {
-            let notes = vec![Note::number("lasted (ns)", lasted_ns.into())];
-            Edge::Over("non-maskable interrupt".to_owned(), notes)
-        }
+        What::Nmi { lasted_ns } => Edge::Over("non-maskable interrupt".to_owned(), json!({"lasted_ns": lasted_ns})),
         _ => return None,
     })
 }
@@ -131,35 +108,38 @@ fn softirq_edge(what: &What) -> Option<Edge> {
     match *what {
         What::SoftirqEntry(number) => {
             let name = softirq_name(number).to_owned();
-            Some(Edge::Begin(Slice::Softirq(number), name, Vec::new()))
+            Some(Edge::Begin(Slice::Softirq(number), name, Value::Null))
         }
         What::SoftirqExit(number) => Some(Edge::End(Slice::Softirq(number))),
         _ => None,
     }
 }
 
-fn nested(snapshot: &Snapshot, track: u64, edge: impl Fn(&What) -> Option<Edge>) -> Vec<TrackEvent> {
+/// Tells begins and ends on one track.
+type Edges = fn(&What) -> Option<Edge>;
+
+fn nested(snapshot: &Snapshot, track: Track, edge: Edges) -> Vec<TrackEvent> {
     let mut slices = Vec::new();
     let mut open: Vec<Slice> = Vec::new();
     for event in &snapshot.events {
-        let event_at = |kind, name, notes| TrackEvent {
+        let event_at = |phase, name, arguments| TrackEvent {
             at: event.at,
             track,
-            kind,
+            phase,
             name,
-            notes,
+            arguments,
         };
         match edge(&event.what) {
-            Some(Edge::Begin(slice, name, notes)) => {
+            Some(Edge::Begin(slice, name, arguments)) => {
                 open.push(slice);
-                slices.push(event_at(TrackEventType::Begin, name, notes));
+                slices.push(event_at(BEGIN, name, arguments));
             }
             Some(Edge::End(slice)) => {
                 // One that began before the stretch has no begin to end.
                 let depth = open.iter().rposition(|other| *other == slice).unwrap_or(open.len());
                 slices.extend(open.drain(depth..).map(|_| end(event.at, track)));
             }
-            Some(Edge::Over(name, notes)) => slices.push(event_at(TrackEventType::Instant, name, notes)),
+            Some(Edge::Over(name, arguments)) => slices.push(event_at(INSTANT, name, arguments)),
             None => {}
         }
     }

@@ -1,141 +1,102 @@
-//! The trace, decoded by a reader that shares nothing with the writer.
+//! The trace as JSON, read back.
 
 use super::{Spike, write};
 use crate::event::{Event, Left, Name, Thread, Vector, What};
 use crate::flight::tests::any_event;
 use model::{Cause, Explanation, Extent, Part};
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use units::Monotonic;
 
-/// A field of a message: its number, and its value.
-type Field<'a> = (u64, Value<'a>);
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Value<'a> {
-    Number(u64),
-    Octets(&'a [u8]),
-}
-
-/// Splits a message into its fields.
-fn fields(mut octets: &[u8]) -> Vec<Field<'_>> {
-    fn number(octets: &mut &[u8]) -> u64 {
-        let length = octets.iter().position(|octet| octet & 0x80 == 0).expect("an end") + 1;
-        let (mine, rest) = octets.split_at(length);
-        *octets = rest;
-        let groups = mine.iter().enumerate();
-        groups
-            .map(|(index, octet)| u64::from(octet & 0x7f) << (7 * index))
-            .sum()
-    }
-    let mut found = Vec::new();
-    while !octets.is_empty() {
-        let key = number(&mut octets);
-        let value = match key & 7 {
-            0 => Value::Number(number(&mut octets)),
-            2 => {
-                let length = usize::try_from(number(&mut octets)).expect("small");
-                let (mine, rest) = octets.split_at(length);
-                octets = rest;
-                Value::Octets(mine)
-            }
-            other => panic!("wire type {other}"),
-        };
-        found.push((key >> 3, value));
-    }
-    found
-}
-
-fn number(message: &[u8], field: u64) -> Option<u64> {
-    fields(message).into_iter().find_map(|(found, value)| match value {
-        Value::Number(number) if found == field => Some(number),
-        _ => None,
-    })
-}
-
-fn messages(message: &[u8], field: u64) -> Vec<&[u8]> {
-    let found = fields(message).into_iter().filter(|(found, _)| *found == field);
-    let octets = found.map(|(_, value)| match value {
-        Value::Octets(octets) => octets,
-        Value::Number(_) => panic!("field {field} is a number"),
-    });
-    octets.collect()
-}
-
-fn text(message: &[u8], field: u64) -> String {
-    let found = messages(message, field);
-    found
-        .first()
-        .map_or_else(String::new, |octets| String::from_utf8(octets.to_vec()).expect("UTF-8"))
-}
-
-/// A trace as a list of track names and of events.
+/// A trace as a list of tracks, by process and thread, and of events.
 struct Trace {
-    tracks: BTreeMap<u64, (String, Option<u64>)>,
+    tracks: BTreeMap<(u64, u64), Named>,
     events: Vec<Shown>,
+}
+
+/// A track: its name below that of its CPU, and its places among CPUs and among the tracks of its CPU.
+#[derive(Debug, Default)]
+struct Named {
+    name: String,
+    rank: (u64, u64),
 }
 
 #[derive(Debug)]
 struct Shown {
     at: u64,
     track: String,
-    kind: u64,
+    phase: String,
     name: String,
-    notes: Vec<(String, String)>,
+    arguments: Value,
+}
+
+fn number(of: &Value) -> u64 {
+    of.as_u64().unwrap_or_else(|| panic!("{of} is no number"))
 }
 
 fn trace_of(spikes: &[Spike]) -> Trace {
     let mut octets = Vec::new();
     write(spikes, &mut octets).expect("memory");
-    let mut trace = Trace {
-        tracks: BTreeMap::new(),
-        events: Vec::new(),
-    };
-    let packets = messages(&octets, 1);
-    let clock = messages(packets[0], 6);
-    assert_eq!(number(clock[0], 2), Some(3), "the trace's clock is CLOCK_MONOTONIC");
-    for packet in &packets[1..] {
-        assert_eq!(number(packet, 10), Some(1));
-        for track in messages(packet, 60) {
-            let uuid = number(track, 1).expect("an identifier");
-            let known = trace.tracks.insert(uuid, (text(track, 2), number(track, 5)));
-            assert!(known.is_none(), "track {uuid} is announced twice");
-        }
-        for event in messages(packet, 11) {
-            assert_eq!(number(packet, 58), Some(3), "an instant of CLOCK_MONOTONIC");
-            trace.events.push(shown(&trace.tracks, packet, event));
-        }
-    }
-    trace
+    let document: Value = serde_json::from_slice(&octets).expect("JSON");
+    assert_eq!(document["otherData"]["clock"], "CLOCK_MONOTONIC");
+    let all = document["traceEvents"].as_array().expect("events");
+    let (named, events): (Vec<&Value>, Vec<&Value>) = all.iter().partition(|one| one["ph"] == "M");
+    let tracks = tracks(&named);
+    let events = events.into_iter().map(|event| shown(&tracks, event)).collect();
+    Trace { tracks, events }
 }
 
-fn shown(tracks: &BTreeMap<u64, (String, Option<u64>)>, packet: &[u8], event: &[u8]) -> Shown {
-    let uuid = number(event, 11).expect("a track");
-    let (track, parent) = &tracks[&uuid];
-    let parent = parent.map_or_else(String::new, |parent| tracks[&parent].0.clone() + "/");
-    let notes = messages(event, 4).into_iter().map(|note| {
-        let as_number = number(note, 3)
-            .or_else(|| number(note, 4))
-            .map(|value| value.to_string());
-        (text(note, 10), as_number.unwrap_or_else(|| text(note, 6)))
-    });
+fn tracks(named: &[&Value]) -> BTreeMap<(u64, u64), Named> {
+    let mut processes: BTreeMap<u64, (String, u64)> = BTreeMap::new();
+    let mut tracks: BTreeMap<(u64, u64), Named> = BTreeMap::new();
+    for one in named {
+        let (process, thread) = (number(&one["pid"]), number(&one["tid"]));
+        let arguments = &one["args"];
+        let name = || arguments["name"].as_str().expect("a name").to_owned();
+        match one["name"].as_str().expect("what it names") {
+            "process_name" => {
+                let known = processes.insert(process, (name(), 0));
+                assert!(known.is_none(), "process {process} is named twice");
+            }
+            "process_sort_index" => processes.get_mut(&process).expect("named").1 = number(&arguments["sort_index"]),
+            "thread_name" => {
+                let (group, rank) = &processes[&process];
+                let name = format!("{group}/{}", name());
+                let known = tracks.insert((process, thread), Named { name, rank: (*rank, 0) });
+                assert!(known.is_none(), "track {thread} is named twice");
+            }
+            "thread_sort_index" => {
+                tracks.get_mut(&(process, thread)).expect("named").rank.1 = number(&arguments["sort_index"]);
+            }
+            other => panic!("{other}"),
+        }
+    }
+    tracks
+}
+
+fn shown(tracks: &BTreeMap<(u64, u64), Named>, event: &Value) -> Shown {
+    let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+    assert_eq!(text("ph") == "i", event["s"] == "t", "an instant of a thread: {event}");
     Shown {
-        at: number(packet, 8).expect("an instant"),
-        track: format!("{parent}{track}"),
-        kind: number(event, 9).expect("a kind"),
-        name: text(event, 23),
-        notes: notes.collect(),
+        at: (event["ts"].as_f64().expect("an instant in µs") * 1e3).round() as u64,
+        track: tracks[&(number(&event["pid"]), number(&event["tid"]))].name.clone(),
+        phase: text("ph"),
+        name: text("name"),
+        arguments: event["args"].clone(),
     }
 }
 
 /// `at track begin|end|instant name` of every event.
 fn lines(trace: &Trace) -> Vec<String> {
-    let kinds = ["", "begin", "end", "instant"];
+    let phase = |event: &Shown| match event.phase.as_str() {
+        "B" => "begin",
+        "E" => "end",
+        "i" => "instant",
+        other => panic!("{other}"),
+    };
     let events = trace.events.iter();
-    let lines = events.map(|event| {
-        let kind = kinds[usize::try_from(event.kind).expect("small")];
-        format!("{} {} {kind} {}", event.at, event.track, event.name)
-    });
+    let lines = events.map(|event| format!("{} {} {} {}", event.at, event.track, phase(event), event.name));
     lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
@@ -211,17 +172,21 @@ fn a_spike_is_a_slice_with_its_explanation_over_the_slices_of_its_cpu() {
         event(10_000_360, 1, switch(7, 99, "wakeup/1")),
     ];
     let trace = trace_of(&[spike(10_000_005, 10_000_365, events)]);
-    let names: Vec<&str> = trace.tracks.values().map(|(name, _)| name.as_str()).collect();
-    for name in [
-        "CPU 0",
-        "CPU 1",
-        "latency wakeup/cpu1",
-        "running",
-        "interrupts",
-        "softirqs",
-    ] {
-        assert!(names.contains(&name), "{names:?}");
-    }
+    let mut named: Vec<&Named> = trace.tracks.values().collect();
+    named.sort_by_key(|track| track.rank);
+    let names: Vec<&str> = named.iter().map(|track| track.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "CPU 0/running",
+            "CPU 0/interrupts",
+            "CPU 0/softirqs",
+            "CPU 1/latency wakeup/cpu1",
+            "CPU 1/running",
+            "CPU 1/interrupts",
+            "CPU 1/softirqs",
+        ]
+    );
     assert_eq!(
         lines(&trace),
         [
@@ -242,22 +207,36 @@ fn a_spike_is_a_slice_with_its_explanation_over_the_slices_of_its_cpu() {
             "10000365 CPU 1/running end",
         ]
     );
-    let late = &trace.events[2];
-    let note = |name: &str| {
-        late.notes
-            .iter()
-            .find(|(found, _)| found == name)
-            .map(|(_, value)| value.as_str())
-    };
-    assert_eq!(note("latency (ns)"), Some("360"));
-    assert_eq!(note("cause"), Some("thread"));
-    assert_eq!(note("text"), Some("thread blocker had the CPU"));
-    assert_eq!(note("extent"), Some("one CPU"));
-    assert_eq!(note("stage: switch-in (ns)"), Some("300"));
-    let occupant = "occupant: thread blocker (pid 7, real-time priority 90) (ns)";
-    assert_eq!(note(occupant), Some("290"));
-    assert_eq!(note("unexplained (ns)"), Some("10"));
-    assert_eq!(note("around"), Some("steal time 0 ns"));
+    let late = json!({
+        "latency_ns": 360,
+        "cause": "thread",
+        "text": "thread blocker had the CPU",
+        "extent": "one CPU",
+        "stages": [{"what": "switch-in", "ns": 300}],
+        "occupants": [{"what": "thread blocker (pid 7, real-time priority 90)", "ns": 290}],
+        "unexplained_ns": 10,
+        "around": ["steal time 0 ns"],
+    });
+    assert_eq!(trace.events[2].arguments, late);
+    assert_eq!(
+        trace.events[3].arguments,
+        json!({"due_ns (the timer's clock)": 9_999_000})
+    );
+    assert_eq!(trace.events[9].arguments, json!({"pid": 7, "kernel priority": 9}));
+}
+
+#[test]
+fn names_that_are_no_ascii_and_long_uptimes_are_kept() {
+    let day = 86_400_000_000_000;
+    let events = vec![event(50 * day + 1, 1, switch(0, -1, "é\""))];
+    let trace = trace_of(&[spike(50 * day + 3, 50 * day + 4, events)]);
+    let running = "CPU 1/running";
+    let begun = trace
+        .events
+        .iter()
+        .find(|event| event.track == running)
+        .expect("a turn");
+    assert_eq!((begun.at, begun.name.as_str()), (50 * day.cast_unsigned() + 1, "é\""));
 }
 
 #[test]
@@ -320,7 +299,7 @@ proptest! {
             prop_assert!(event.at >= last);
             last = event.at;
             let depth = depths.entry(&event.track).or_default();
-            *depth += match event.kind { 1 => 1, 2 => -1, _ => 0 };
+            *depth += match event.phase.as_str() { "B" => 1, "E" => -1, _ => 0 };
             prop_assert!(*depth >= 0, "{} ends what did not begin", event.track);
         }
         prop_assert_eq!(depths.values().filter(|depth| **depth != 0).count(), 0);
