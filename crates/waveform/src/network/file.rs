@@ -1,6 +1,6 @@
 //! Networks and their faults as keys of a scenario.
 
-use super::{Complex, Fault, FaultType, Network};
+use super::{Complex, Fault, FaultType, Network, polar};
 use crate::WaveformError;
 use crate::synth::{Decay, Duration, State, Synth};
 use serde::Deserialize;
@@ -66,7 +66,7 @@ impl File {
             source_v: self.source_v,
             source_ohm: self.source.ohm("source")?,
             line_ohm: self.line.ohm("line")?,
-            load_a: Complex::polar(self.load_a, self.load_angle_deg),
+            load_a: polar(self.load_a, self.load_angle_deg),
         };
         within("source_v", network.source_v, 1.0, 2e6)?;
         within("load_a", self.load_a, 0.0, 1e5)?;

@@ -7,14 +7,13 @@
 //! Formulas: Fortescue's components with a = 1/_120 deg, X1 = (A + aB + a^2 C) / 3; the connections of the sequence networks as in
 //! IEC 60909-0, with the fault's resistance Rf, 3 Rf in the zero-sequence network.
 
-mod complex;
 mod file;
 #[cfg(test)]
 mod tests;
 
 use crate::synth::{BEHIND_DEG, Operating};
-pub use complex::Complex;
 pub(crate) use file::{File, Impedances, fifty};
+pub use num_complex::Complex64 as Complex;
 use serde::Deserialize;
 
 /// A source, a line and a load.
@@ -103,7 +102,7 @@ impl Network {
 
     /// Currents and voltages at the relay in the fault, once the transients have decayed.
     pub fn during(&self, fault: &Fault) -> Operating {
-        let [line_1, line_0] = self.line_ohm.map(|ohm| ohm.times(fault.position));
+        let [line_1, line_0] = self.line_ohm.map(|ohm| ohm * fault.position);
         let near = [self.source_ohm[0] + line_1, self.source_ohm[1] + line_0];
         let before_v = self.source() - self.load_a * near[0];
         // Part of the fault's current that the source sends, and what the fault sees, in the positive and negative sequence.
@@ -122,7 +121,7 @@ impl Network {
 
     /// Time constant of the decaying component of a fault's currents, L/R of source and line up to it, in ns.
     pub fn time_constant_ns(&self, fault: &Fault) -> u64 {
-        let ohm = self.source_ohm[0] + self.line_ohm[0].times(fault.position);
+        let ohm = self.source_ohm[0] + self.line_ohm[0] * fault.position;
         let r = ohm.re + fault.resistance_ohm;
         let seconds = ohm.im / (std::f64::consts::TAU * self.frequency_hz * r);
         (seconds.max(0.0) * 1e9) as u64
@@ -135,8 +134,8 @@ impl Network {
 
     /// Impedance from the fault to the far end of the load, which makes that current before the fault; `None` without a load.
     fn beyond(&self, position: f64) -> Option<Complex> {
-        let loaded = self.load_a.magnitude() > 0.0;
-        loaded.then(|| self.source() / self.load_a - self.source_ohm[0] - self.line_ohm[0].times(position))
+        let loaded = self.load_a.norm() > 0.0;
+        loaded.then(|| self.source() / self.load_a - self.source_ohm[0] - self.line_ohm[0] * position)
     }
 
     /// The phases of these sequence currents at the relay, and its voltages.
@@ -150,10 +149,10 @@ impl Network {
         let (currents, voltages) = (phases(currents), phases(voltages));
         Operating {
             frequency_hz: self.frequency_hz,
-            currents_a: currents.map(Complex::magnitude),
-            current_angles_deg: currents.map(Complex::angle_deg),
-            voltages_v: voltages.map(Complex::magnitude),
-            voltage_angles_deg: voltages.map(Complex::angle_deg),
+            currents_a: currents.map(Complex::norm),
+            current_angles_deg: currents.map(|each| each.arg().to_degrees()),
+            voltages_v: voltages.map(Complex::norm),
+            voltage_angles_deg: voltages.map(|each| each.arg().to_degrees()),
         }
     }
 }
@@ -164,13 +163,13 @@ impl Connection {
     fn currents(&self, before: Complex, [one, zero]: [Complex; 2], fault: Complex) -> Sequences {
         let nothing = Complex::default();
         match self {
-            Self::Earth => [before / (one + one + zero + fault.times(3.0)); 3],
+            Self::Earth => [before / (one + one + zero + fault * 3.0); 3],
             Self::Phases => {
                 let plus = before / (one + one + fault);
                 [plus, -plus, nothing]
             }
             Self::PhasesAndEarth => {
-                let earth = zero + fault.times(3.0);
+                let earth = zero + fault * 3.0;
                 let plus = before / (one + one * earth / (one + earth));
                 [plus, -(plus * earth / (one + earth)), -(plus * one / (one + earth))]
             }
@@ -179,9 +178,14 @@ impl Connection {
     }
 }
 
+/// A phasor by magnitude and angle in degrees.
+pub(crate) fn polar(magnitude: f64, deg: f64) -> Complex {
+    Complex::from_polar(magnitude, deg.to_radians())
+}
+
 /// The operator that turns phase a into the phase so many behind it.
 fn turn(behind: u8) -> Complex {
-    Complex::polar(1.0, BEHIND_DEG[usize::from(behind)])
+    polar(1.0, BEHIND_DEG[usize::from(behind)])
 }
 
 /// Phases of sequence phasors: A = X0 + X1 + X2, B = X0 + a^2 X1 + a X2, C = X0 + a X1 + a^2 X2.

@@ -1,4 +1,4 @@
-use super::{Complex, Fault, FaultType, Network};
+use super::{Complex, Fault, FaultType, Network, polar};
 use crate::synth::Operating;
 
 /// The test network of the reference: 63.5 V to earth, source 1/_85 and 1.5/_80 ohm, line 4/_75 and 12/_70 ohm, no load.
@@ -6,8 +6,8 @@ fn network() -> Network {
     Network {
         frequency_hz: 50.0,
         source_v: 63.5 * 3_f64.sqrt(),
-        source_ohm: [Complex::polar(1.0, 85.0), Complex::polar(1.5, 80.0)],
-        line_ohm: [Complex::polar(4.0, 75.0), Complex::polar(12.0, 70.0)],
+        source_ohm: [polar(1.0, 85.0), polar(1.5, 80.0)],
+        line_ohm: [polar(4.0, 75.0), polar(12.0, 70.0)],
         load_a: Complex::default(),
     }
 }
@@ -26,10 +26,10 @@ type Phases = [(f64, f64); 3];
 #[track_caller]
 fn near(magnitudes: [f64; 3], angles_deg: [f64; 3], wanted: Phases) {
     for (phase, (magnitude, deg)) in wanted.into_iter().enumerate() {
-        let off = Complex::polar(magnitudes[phase], angles_deg[phase]) - Complex::polar(magnitude, deg);
+        let off = polar(magnitudes[phase], angles_deg[phase]) - polar(magnitude, deg);
         let allowed = 6e-5 * magnitude.max(10.0);
         assert!(
-            off.magnitude() < allowed,
+            off.norm() < allowed,
             "phase {phase}: {magnitudes:?} {angles_deg:?}, not {wanted:?}"
         );
     }
@@ -76,13 +76,12 @@ fn faults_of_the_reference_network() {
 #[test]
 fn each_loop_sees_the_part_of_the_line_up_to_its_fault() {
     let loaded = Network {
-        load_a: Complex::polar(3.0, -20.0),
+        load_a: polar(3.0, -20.0),
         ..network()
     };
-    let phasors =
-        |magnitudes: [f64; 3], deg: [f64; 3]| [0, 1, 2].map(|phase| Complex::polar(magnitudes[phase], deg[phase]));
+    let phasors = |magnitudes: [f64; 3], deg: [f64; 3]| [0, 1, 2].map(|phase| polar(magnitudes[phase], deg[phase]));
     let [z1, z0] = loaded.line_ohm;
-    let k0 = (z0 - z1) / z1.times(3.0);
+    let k0 = (z0 - z1) / (z1 * 3.0);
     let earth = [FaultType::Ag, FaultType::Bg, FaultType::Cg];
     let pairs = [
         (FaultType::Ab, [0, 1]),
@@ -94,9 +93,8 @@ fn each_loop_sees_the_part_of_the_line_up_to_its_fault() {
         (FaultType::Abc, [0, 1]),
     ];
     for position in [0.0, 0.3, 1.0, 1.2] {
-        let wanted = z1.times(position);
-        let check =
-            |kind, seen: Complex| assert!((seen - wanted).magnitude() < 1e-9, "{kind:?} at {position}: {seen:?}");
+        let wanted = z1 * position;
+        let check = |kind, seen: Complex| assert!((seen - wanted).norm() < 1e-9, "{kind:?} at {position}: {seen:?}");
         let of = |kind| {
             let measured = loaded.during(&fault(kind, position, 0.0));
             let v = phasors(measured.voltages_v, measured.voltage_angles_deg);
@@ -117,7 +115,7 @@ fn each_loop_sees_the_part_of_the_line_up_to_its_fault() {
 #[test]
 fn before_the_fault_the_load_flows_and_a_fault_of_no_effect_changes_nothing() {
     let loaded = Network {
-        load_a: Complex::polar(3.0, -20.0),
+        load_a: polar(3.0, -20.0),
         ..network()
     };
     let before = loaded.before();

@@ -2,7 +2,7 @@
 
 use super::clearing::cleared;
 use super::{Group, Place, Point};
-use crate::network::{Complex, Fault, FaultType, Network};
+use crate::network::{Complex, Fault, FaultType, Network, polar};
 use crate::scenario::{Expect, Selection};
 use crate::synth::Synth;
 use model::Cell;
@@ -116,11 +116,11 @@ impl Distance {
 
     /// The line is as long as the reach.
     fn network(&self, sir: f64) -> Network {
-        let source = Complex::polar(sir * self.reach_ohm[0].magnitude(), self.source_deg);
+        let source = polar(sir * self.reach_ohm[0].norm(), self.source_deg);
         Network {
             frequency_hz: self.frequency_hz,
             source_v: self.source_v,
-            source_ohm: [source, source.times(self.source_zero)],
+            source_ohm: [source, source * self.source_zero],
             line_ohm: self.reach_ohm,
             load_a: Complex::default(),
         }

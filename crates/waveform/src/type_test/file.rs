@@ -141,7 +141,7 @@ impl FileDistance {
             source_v: self.source_v,
             source_deg: self.source_angle_deg,
             source_zero: self.source_z0_ratio,
-            reach_ohm: self.line.ohm("line")?.map(|ohm| ohm.times(self.reach)),
+            reach_ohm: self.line.ohm("line")?.map(|ohm| ohm * self.reach),
             sir: self.sir,
             positions: self.positions_percent,
             types: self.types,
