@@ -12,8 +12,8 @@ use std::io::BufWriter;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use sys::thread::{Policy, RtThread};
+use trace::FlightRecorder;
 use trace::perfetto::{Spike, write};
-use trace::{FlightRecorder, Options};
 use units::format_ns;
 
 /// Length of a cycle.
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (seconds, limit_us, cpu) = (number(1, 5)?, number(2, 100)?, number(3, 0)?);
     let cpu = u32::try_from(cpu)?;
 
-    let recorder = FlightRecorder::start(Options::default())?;
+    let recorder = FlightRecorder::start()?;
     println!("{}", recorder.describe());
     let (late, questions) = channel();
     let measuring = std::thread::spawn(move || measure(cpu, seconds, i64::try_from(limit_us * 1_000)?, &late));

@@ -3,7 +3,7 @@
 /// A tracepoint, and the eBPF program that is attached to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attachment {
-    /// Its group in tracefs.
+    /// Its group.
     pub(crate) group: &'static str,
     /// Its name.
     pub(crate) name: &'static str,

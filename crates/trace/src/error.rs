@@ -103,14 +103,6 @@ pub enum TraceError {
         /// What to do about it, or nothing.
         hint: &'static str,
     },
-    /// Neither engine can run.
-    #[error("no flight recorder: {ebpf}; tracefs cannot replace it: {tracefs}")]
-    NoEngine {
-        /// Why not eBPF.
-        ebpf: Box<TraceError>,
-        /// Why not tracefs.
-        tracefs: Box<TraceError>,
-    },
     /// Observation points that cannot be.
     #[error("{0}")]
     Points(String),

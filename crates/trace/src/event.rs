@@ -219,17 +219,6 @@ impl Vector {
     pub(crate) fn from_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|vector| vector.code() == code)
     }
-
-    /// The stem of its tracepoints' names.
-    pub(crate) fn stem(self) -> &'static str {
-        match self {
-            Self::LocalTimer => "local_timer",
-            Self::Reschedule => "reschedule",
-            Self::CallFunction => "call_function",
-            Self::CallFunctionSingle => "call_function_single",
-            Self::IrqWork => "irq_work",
-        }
-    }
 }
 
 impl fmt::Display for Vector {

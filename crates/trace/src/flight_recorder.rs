@@ -1,4 +1,4 @@
-//! The recorder: one of two engines, and the counters around.
+//! The recorder: eBPF programs on tracepoints, and the counters around.
 
 use crate::around::Counters;
 use crate::attachment::Program;
@@ -9,10 +9,8 @@ use crate::explain::{explain, explain_far_end, far_end};
 use crate::flight;
 use crate::kin::Kinship;
 use crate::snapshot::Snapshot;
-use crate::tracefs::TracefsEngine;
 use model::{Cause, Explanation, Question, QuestionKind};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -36,48 +34,6 @@ struct Far {
     searched: Option<Monotonic>,
 }
 
-/// Which engine to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum EngineChoice {
-    /// eBPF, and tracefs where that cannot run.
-    #[default]
-    Either,
-    /// eBPF or nothing.
-    Ebpf,
-    /// tracefs or nothing.
-    Tracefs,
-}
-
-/// How to record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
-    /// Which engine to use.
-    pub engine: EngineChoice,
-}
-
-/// The engine that runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EngineKind {
-    /// eBPF programs on tracepoints: nanoseconds, 32,768 events a CPU.
-    Ebpf,
-    /// An instance of tracefs: microseconds, some 20,000 events a CPU.
-    Tracefs,
-}
-
-impl fmt::Display for EngineKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ebpf => "eBPF",
-            Self::Tracefs => "tracefs",
-        })
-    }
-}
-
-enum Engine {
-    Ebpf(Box<BpfEngine>),
-    Tracefs(TracefsEngine),
-}
-
 /// An explained sample, and the events around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explained {
@@ -89,9 +45,7 @@ pub struct Explained {
 
 /// Records what every CPU does, and tells afterwards where the time of a late sample went. Stops when dropped.
 pub struct FlightRecorder {
-    engine: Engine,
-    /// Why it is not eBPF, when that was wanted.
-    fallback: Option<String>,
+    engine: BpfEngine,
     watched: Mutex<BTreeSet<u32>>,
     counters: Mutex<Counters>,
     kinship: Mutex<Kinship>,
@@ -105,28 +59,10 @@ impl FlightRecorder {
     /// Starts recording on every CPU.
     ///
     /// # Errors
-    /// The engine cannot run here: why, and what to do.
-    pub fn start(options: Options) -> Result<Self, TraceError> {
-        let ebpf = || BpfEngine::start().map(|engine| Engine::Ebpf(Box::new(engine)));
-        let tracefs = || TracefsEngine::start().map(Engine::Tracefs);
-        let (engine, fallback) = match options.engine {
-            EngineChoice::Ebpf => (ebpf()?, None),
-            EngineChoice::Tracefs => (tracefs()?, None),
-            EngineChoice::Either => match ebpf() {
-                Ok(engine) => (engine, None),
-                Err(error) => {
-                    let reason = error.to_string();
-                    let engine = tracefs().map_err(|tracefs| TraceError::NoEngine {
-                        ebpf: Box::new(error),
-                        tracefs: Box::new(tracefs),
-                    })?;
-                    (engine, Some(reason))
-                }
-            },
-        };
+    /// eBPF cannot run here: why, and what to do.
+    pub fn start() -> Result<Self, TraceError> {
         let recorder = Self {
-            engine,
-            fallback,
+            engine: BpfEngine::start()?,
             watched: Mutex::default(),
             counters: Mutex::new(Counters::new()),
             kinship: Mutex::default(),
@@ -143,46 +79,26 @@ impl FlightRecorder {
     /// # Errors
     /// The kernel refuses to stop or to start again.
     pub fn while_paused<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, TraceError> {
-        match &mut self.engine {
-            Engine::Ebpf(engine) => engine.pause()?,
-            Engine::Tracefs(engine) => engine.pause()?,
-        }
+        self.engine.pause()?;
         let done = work();
-        match &mut self.engine {
-            Engine::Ebpf(engine) => engine.resume()?,
-            Engine::Tracefs(engine) => engine.resume()?,
-        }
+        self.engine.resume()?;
         Ok(done)
-    }
-
-    /// The engine that runs.
-    pub fn kind(&self) -> EngineKind {
-        match self.engine {
-            Engine::Ebpf(_) => EngineKind::Ebpf,
-            Engine::Tracefs(_) => EngineKind::Tracefs,
-        }
     }
 
     /// Every tracepoint, and whether it is listened to.
     pub fn programs(&self) -> &[Program] {
-        match &self.engine {
-            Engine::Ebpf(engine) => engine.programs(),
-            Engine::Tracefs(engine) => engine.programs(),
-        }
+        self.engine.programs()
     }
 
-    /// The engine and what it does not see, for a reader.
+    /// What it sees and what it does not, for a reader.
     pub fn describe(&self) -> String {
         let programs = self.programs();
         let missing = programs.iter().filter(|program| program.missing.is_some());
         let missing: Vec<&str> = missing.map(|program| program.tracepoint.as_str()).collect();
         let seen = programs.len() - missing.len();
-        let mut text = format!("{}, {seen} of {} tracepoints", self.kind(), programs.len());
+        let mut text = format!("eBPF, {seen} of {} tracepoints", programs.len());
         if !missing.is_empty() {
             text.push_str(&format!(" (not in this kernel: {})", missing.join(", ")));
-        }
-        if let Some(reason) = &self.fallback {
-            text.push_str(&format!("; no eBPF: {reason}"));
         }
         text
     }
@@ -196,10 +112,7 @@ impl FlightRecorder {
         if lock(&self.watched).insert(cpu) {
             lock(&self.counters).watch(cpu);
         }
-        match &self.engine {
-            Engine::Ebpf(engine) => engine.watch(thread),
-            Engine::Tracefs(engine) => engine.watch(thread),
-        }
+        self.engine.watch(thread)
     }
 
     /// Reads the counters of stolen time and system management interrupts. Call it every 20 to 100 ms: their differences
@@ -213,10 +126,7 @@ impl FlightRecorder {
     /// # Errors
     /// The kernel refuses to say.
     pub fn events_recorded(&self) -> Result<u64, TraceError> {
-        match &self.engine {
-            Engine::Ebpf(engine) => engine.events_recorded(),
-            Engine::Tracefs(engine) => engine.events_recorded(),
-        }
+        self.engine.events_recorded()
     }
 
     /// What happened on a CPU between two instants, which should lie no longer back than the ring reaches.
@@ -225,10 +135,7 @@ impl FlightRecorder {
     /// There is no such CPU, or the kernel refuses.
     pub fn snapshot(&self, cpu: u32, from: Monotonic, to: Monotonic) -> Result<Snapshot, TraceError> {
         let room = lock(&self.rooms).pop().unwrap_or_default();
-        match &self.engine {
-            Engine::Ebpf(engine) => engine.snapshot(cpu, (from, to), room),
-            Engine::Tracefs(engine) => engine.snapshot(cpu, from, to),
-        }
+        self.engine.snapshot(cpu, (from, to), room)
     }
 
     /// Explains a sample. Ask soon: within 50 ms even a CPU with 100,000 events a second
@@ -285,12 +192,9 @@ impl FlightRecorder {
     /// What the recorder costs, by the kernel's eBPF statistics, which are on for `span` only and which this call waits for.
     ///
     /// # Errors
-    /// The engine is not eBPF, the statistics are refused (they need `CAP_SYS_ADMIN`), or nothing happened.
+    /// The statistics are refused (they need `CAP_SYS_ADMIN`), or nothing happened.
     pub fn cost(&self, span: Duration) -> Result<Cost, TraceError> {
-        match &self.engine {
-            Engine::Ebpf(engine) => engine.cost(span),
-            Engine::Tracefs(_) => Err(TraceError::NoStatistics("tracefs keeps none".to_owned())),
-        }
+        self.engine.cost(span)
     }
 }
 
@@ -301,13 +205,13 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FlightRecorder, Options, lock};
+    use super::{FlightRecorder, lock};
     use model::{Question, QuestionKind};
     use sys::clock::monotonic;
 
     #[test]
     fn questions_are_answered_in_the_room_of_earlier_ones() {
-        let recorder = match FlightRecorder::start(Options::default()) {
+        let recorder = match FlightRecorder::start() {
             Ok(recorder) => recorder,
             Err(error) => {
                 return testing::skip("questions_are_answered_in_the_room_of_earlier_ones", &error.to_string());

@@ -1,7 +1,6 @@
 //! The flight recorder of scheduler and interrupt events. It tells where the time of a late sample went.
 //!
-//! [`FlightRecorder`] records what every CPU does into rings that overwrite their oldest events, by eBPF programs or, where
-//! those cannot run, by an instance of tracefs. When a sample is late, [`FlightRecorder::explain`] takes the events around it
+//! [`FlightRecorder`] records what every CPU does into rings that overwrite their oldest events, by eBPF programs. When a sample is late, [`FlightRecorder::explain`] takes the events around it
 //! and tells who had the CPU ([`explain()`], which is pure), and packs them as a [`flight`] for the run file. [`perfetto`]
 //! writes flights as a trace that ui.perfetto.dev and chrome://tracing open.
 //!
@@ -14,8 +13,7 @@
 //! What eBPF programs and this side both read or write is described once, in `bpf/*_layout.h`, and each side is compiled against it:
 //! `layout` says how.
 //!
-//! eBPF needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF; tracefs needs its files to be writable (root). Its
-//! cost is measured by [`FlightRecorder::cost`].
+//! eBPF needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF. Its cost is measured by [`FlightRecorder::cost`].
 
 #![forbid(unsafe_code)]
 
@@ -44,7 +42,7 @@ pub use bpf::{Cost, can_run_with, types_missing};
 pub use error::TraceError;
 pub use event::{Event, Left, Name, REALTIME_BELOW, Thread, Vector, What, softirq_name};
 pub use explain::{explain, explain_frame, explain_gap, explain_hop, explain_wakeup};
-pub use flight_recorder::{EngineChoice, EngineKind, Explained, FlightRecorder, Options};
+pub use flight_recorder::{Explained, FlightRecorder};
 pub use occupancy::{Segment, Who, segments};
 pub use snapshot::{Snapshot, Turn};
 pub use tracefs::{Hwlat, HwlatSample, Osnoise, Tracefs, Tracer, Tracers};

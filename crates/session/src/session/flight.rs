@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use sys::thread::{Policy, RtThread};
 use sys::wait::Wait;
 use trace::flight::Packer;
-use trace::{Cost, FlightRecorder, Options, Osnoise, TraceError, Tracefs, Tracer};
+use trace::{Cost, FlightRecorder, Osnoise, TraceError, Tracefs, Tracer};
 use units::{Grid, format_ns};
 
 /// How long the kernel's statistics are on, to see what an event costs.
@@ -60,7 +60,7 @@ impl Flight {
     /// Why it cannot run here, and what to do.
     pub(super) fn start(cpu: Option<u32>, osnoise: bool) -> Result<Self, TraceError> {
         let before = cpu.and_then(median_wakeup);
-        let mut recorder = FlightRecorder::start(Options::default())?;
+        let mut recorder = FlightRecorder::start()?;
         let with = [cpu.and_then(median_wakeup), cpu.and_then(median_wakeup)];
         let after = recorder.while_paused(|| cpu.and_then(median_wakeup))?;
         let effect = match (cpu, before, with, after) {
@@ -143,7 +143,7 @@ impl Explain for Flight {
             None => Err("no real-time thread could be started to measure it".into()),
         };
         let mut facts = vec![
-            fact("engine", Ok(self.recorder.describe()), "bpf(2), tracefs"),
+            fact("engine", Ok(self.recorder.describe()), "bpf(2)"),
             fact("events", recorded, "its rings"),
             fact("cost of an event", cost, "BPF_ENABLE_STATS"),
             fact("cost in all", share, "cost of an event times events a second"),

@@ -1,9 +1,7 @@
 //! A tracing instance: a directory below `instances` with buffers of its own, which disturbs nobody else's tracing.
 
 use super::tracers::Tracefs;
-use crate::attachment::{ATTACHMENTS, Program};
 use crate::error::TraceError;
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// First part of an instance's name.
 const PREFIX: &str = "triptime";
 
-/// Sets apart the recorders of one process.
+/// Sets apart the instances of one process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// What must be put back for everybody once an instance is gone. It is part of the instance's name, so that the next start
@@ -69,56 +67,6 @@ impl Instance {
     /// A file of the instance.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
-    }
-
-    /// Switches on the events that this kernel has.
-    pub(super) fn enable_events(&self) -> Result<Vec<Program>, TraceError> {
-        let mut programs = Vec::new();
-        for point in &ATTACHMENTS {
-            let file = format!("events/{}/{}/enable", point.group, point.name);
-            let missing = match self.write(&file, "1") {
-                Ok(()) => None,
-                Err(error) if point.needed => return Err(error),
-                Err(error) => Some(error.to_string()),
-            };
-            programs.push(Program::of(point, missing));
-        }
-        Ok(programs)
-    }
-
-    /// Switches every event off.
-    pub(super) fn disable_events(&self) -> Result<(), TraceError> {
-        self.write("events/enable", "0")
-    }
-
-    /// Keeps the wake-ups of real-time threads and of these.
-    pub(super) fn filter_waking(&self, threads: &BTreeSet<i32>) -> Result<(), TraceError> {
-        let mut filter = "prio < 100".to_owned();
-        for thread in threads {
-            filter.push_str(&format!(" || pid == {thread}"));
-        }
-        self.write("events/sched/sched_waking/filter", &filter)
-    }
-
-    /// What the buffer of a CPU holds, as text.
-    pub(super) fn text(&self, cpu: u32) -> Result<String, TraceError> {
-        let path = self.path.join(format!("per_cpu/cpu{cpu}/trace"));
-        // A thread's name may be no UTF-8.
-        let octets = fs::read(&path).map_err(|error| TraceError::file(&path, error))?;
-        Ok(String::from_utf8_lossy(&octets).into_owned())
-    }
-
-    /// Events written so far on all CPUs, overwritten ones included.
-    pub(super) fn events_written(&self) -> Result<u64, TraceError> {
-        let path = self.path.join("per_cpu");
-        let folder = fs::read_dir(&path).map_err(|error| TraceError::file(&path, error))?;
-        let mut sum = 0;
-        for entry in folder.flatten() {
-            let path = entry.path().join("stats");
-            let text = fs::read_to_string(&path).map_err(|error| TraceError::file(&path, error))?;
-            sum += counted(&text);
-        }
-        Ok(sum)
     }
 
     pub(super) fn write(&self, file: &str, text: &str) -> Result<(), TraceError> {
@@ -180,20 +128,9 @@ fn owner(name: &str, namespace: u64) -> Option<(u32, Owed)> {
     (theirs == namespace && namespace != 0).then_some((pid, owed))
 }
 
-/// `entries: 205` and `overrun: 3` of a `stats` file, added up.
-fn counted(text: &str) -> u64 {
-    let fields = text.lines().filter_map(|line| {
-        let value = line
-            .strip_prefix("entries:")
-            .or_else(|| line.strip_prefix("overrun:"))?;
-        value.trim().parse::<u64>().ok()
-    });
-    fields.sum()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Owed, Tracefs, counted, owner, remove_stale};
+    use super::{Owed, Tracefs, owner, remove_stale};
     use std::fs;
 
     #[test]
@@ -233,11 +170,5 @@ mod tests {
         remove_stale(&tracefs, 5);
         assert!(alive.is_dir());
         assert_eq!(fs::read_to_string(&options).expect("a file"), "OSNOISE_WORKLOAD");
-    }
-
-    #[test]
-    fn overwritten_events_count_as_written() {
-        let text = "entries: 205\noverrun: 3\ncommit overrun: 1\nbytes: 9\ndropped events: 0\nread events: 0\n";
-        assert_eq!(counted(text), 208);
     }
 }

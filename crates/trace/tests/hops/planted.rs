@@ -14,8 +14,8 @@ use sys::netns::NetNs;
 use sys::tap::{Tap, wait_readable};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
+use trace::FlightRecorder;
 use trace::hops::{HopOptions, HopTracer, PointKind};
-use trace::{FlightRecorder, Options};
 use units::Monotonic;
 
 const BLOCK_NS: i64 = 5_000_000;
@@ -87,7 +87,7 @@ fn two_cpus(test: &str) -> Option<(u32, u32)> {
 /// Publishes to the bed while a thread blocks a CPU, and demands that the blocks are found in the hop to this point, with who
 /// blocked it, and in no other.
 fn blocks_are_found(bed: Bed, tracer: &mut HopTracer, (first, last): (u32, u32), point: usize) {
-    let recorder = FlightRecorder::start(Options::default()).expect("a recorder");
+    let recorder = FlightRecorder::start().expect("a recorder");
     let both = Arc::new(Barrier::new(2));
     let both_too = Arc::clone(&both);
     let blocking = pinned("blocker", last, Policy::Fifo(50), move || {

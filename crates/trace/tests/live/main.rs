@@ -1,14 +1,15 @@
-//! The recorder on this machine: planted disturbances, both engines, the rights it needs, what it leaves behind.
+//! The recorder on this machine: planted disturbances, what the kernel itself prints, the rights it needs.
 
-mod engines;
 mod planted;
+mod printed;
+mod recorder;
 mod rights;
 mod rings;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use sys::thread::{Policy, RtThread};
-use trace::{EngineChoice, FlightRecorder, Options};
+use trace::FlightRecorder;
 
 /// These tests put real-time threads on a CPU and count what is recorded there: one at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -17,9 +18,9 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The recorder with this engine; `None` after leaving the test out.
-fn recorder(test: &str, engine: EngineChoice) -> Option<FlightRecorder> {
-    match FlightRecorder::start(Options { engine }) {
+/// The recorder; `None` after leaving the test out.
+fn recorder(test: &str) -> Option<FlightRecorder> {
+    match FlightRecorder::start() {
         Ok(recorder) => Some(recorder),
         Err(error) => {
             testing::skip(test, &error.to_string());

@@ -1,5 +1,6 @@
 //! A thread that blocks the CPU for a known time at known instants is found with its name and its time.
 
+use super::printed::Printed;
 use super::{alone, cpu, pinned, recorder};
 use model::{Cause, Question, QuestionKind};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use sys::clock::monotonic;
 use sys::thread::Policy;
 use sys::wait::sleep_until;
-use trace::{EngineChoice, Explained, FlightRecorder, What, flight};
+use trace::{Explained, FlightRecorder, What, flight};
 use units::Monotonic;
 
 const INTERVAL_NS: i64 = 1_000_000;
@@ -21,7 +22,7 @@ const PERIOD_NS: i64 = 40_000_000;
 /// itself stood still.
 const STALL_NS: u64 = 250_000;
 
-/// How far apart two engines may see the same switch: between the two programs a hypervisor may run something else.
+/// How far apart recorder and kernel may stamp the same switch: between the two a hypervisor may run something else.
 const APART_NS: i64 = 100_000;
 
 /// From when to when the CPU was blocked.
@@ -64,8 +65,8 @@ fn measure(late: &Sender<Question>, is_over: &AtomicBool) {
     }
 }
 
-/// The blocks, and every late sample with the recorders' answers.
-fn plant(recorders: &[&FlightRecorder]) -> (Vec<Block>, Vec<(Question, Vec<Explained>)>) {
+/// The blocks, and every late sample with the recorder's answer.
+fn plant(recorder: &FlightRecorder) -> (Vec<Block>, Vec<(Question, Explained)>) {
     let (late, questions) = channel();
     let is_over = Arc::new(AtomicBool::new(false));
     let is_over_too = Arc::clone(&is_over);
@@ -80,14 +81,9 @@ fn plant(recorders: &[&FlightRecorder]) -> (Vec<Block>, Vec<(Question, Vec<Expla
     loop {
         match questions.recv_timeout(Duration::from_millis(20)) {
             Ok(question) => {
-                let answers = recorders
-                    .iter()
-                    .map(|recorder| recorder.explain(&question).expect("an answer"));
-                answered.push((question, answers.collect()));
+                answered.push((question, recorder.explain(&question).expect("an answer")));
             }
-            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
-                recorders.iter().for_each(|recorder| recorder.observe());
-            }
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => recorder.observe(),
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
@@ -96,7 +92,7 @@ fn plant(recorders: &[&FlightRecorder]) -> (Vec<Block>, Vec<(Question, Vec<Expla
 }
 
 /// The late sample that a block caused: due while the CPU was blocked, and there when it no longer was.
-fn of_block<'a>(block: &Block, answered: &'a [(Question, Vec<Explained>)]) -> Option<&'a (Question, Vec<Explained>)> {
+fn of_block<'a>(block: &Block, answered: &'a [(Question, Explained)]) -> Option<&'a (Question, Explained)> {
     answered
         .iter()
         .find(|(question, _)| question.from < block.1 && question.to >= block.1)
@@ -114,12 +110,12 @@ fn blocker_ns(answer: &Explained) -> u64 {
 }
 
 /// What must be true of the answer for a block.
-fn check(block: &Block, question: &Question, answer: &Explained, resolution_ns: u64) {
+fn check(block: &Block, question: &Question, answer: &Explained) {
     let explanation = &answer.explanation;
     let latency_ns = question.ns();
     let blocked_ns = u64::try_from(block.1 - block.0.max(question.from)).expect("positive");
     assert_eq!(explanation.cause, Cause::Thread, "{explanation:#?}");
-    let named_ns = blocker_ns(answer) + resolution_ns;
+    let named_ns = blocker_ns(answer);
     // The time until the timer interrupt is nobody's, and what interrupts took from the blocker is theirs.
     let interrupts = explanation
         .occupants
@@ -135,10 +131,7 @@ fn check(block: &Block, question: &Question, answer: &Explained, resolution_ns: 
     let sum = |parts: &[model::Part]| parts.iter().map(|part| part.ns).sum::<u64>();
     assert_eq!(sum(&explanation.stages), latency_ns);
     assert_eq!(sum(&explanation.occupants) + explanation.unexplained_ns, latency_ns);
-    assert!(
-        explanation.unexplained_ns < latency_ns / 10 + resolution_ns,
-        "{explanation:#?}"
-    );
+    assert!(explanation.unexplained_ns < latency_ns / 10, "{explanation:#?}");
     let names: Vec<&str> = explanation.stages.iter().map(|part| part.what.as_str()).collect();
     assert_eq!(
         names,
@@ -167,16 +160,15 @@ fn admits(answer: &Explained) -> bool {
     admitted.iter().any(|text| answer.explanation.text.contains(text))
 }
 
-/// Checks the answers of one engine, and that few blocks were disturbed; how many answers admit that events are missing.
-fn check_all(blocks: &[Block], answered: &[(Question, Vec<Explained>)], engine: usize, resolution_ns: u64) -> usize {
+/// Checks the answers, and that few blocks were disturbed; how many answers admit that events are missing.
+fn check_all(blocks: &[Block], answered: &[(Question, Explained)]) -> usize {
     let (mut undisturbed, mut admitted) = (0, 0);
     for block in blocks {
-        let (question, answers) = of_block(block, answered).expect("a late sample for every block");
-        let answer = &answers[engine];
+        let (question, answer) = of_block(block, answered).expect("a late sample for every block");
         if admits(answer) {
             admitted += 1;
         } else if !stood_still(block, question, answer) {
-            check(block, question, answer, resolution_ns);
+            check(block, question, answer);
             undisturbed += 1;
         }
     }
@@ -188,40 +180,41 @@ fn check_all(blocks: &[Block], answered: &[(Question, Vec<Explained>)], engine: 
     admitted
 }
 
-/// Every switch that tracefs saw around the late sample was seen by eBPF; how many.
-fn compare_switches(question: &Question, ebpf: &Explained, tracefs: &Explained) -> usize {
-    let switches = |answer: &Explained| -> Vec<(Monotonic, i32)> {
-        let around = question.from - INTERVAL_NS..=question.to;
-        let switches = answer.events.iter().filter_map(|event| match event.what {
-            What::Switch { next, .. } if around.contains(&event.at) => Some((event.at, next.pid)),
-            _ => None,
-        });
-        switches.collect()
-    };
-    let (all, some) = (switches(ebpf), switches(tracefs));
-    for (at, pid) in &some {
+/// Each of these switches around the late sample was seen by the recorder; how many.
+fn compare_switches(question: &Question, answer: &Explained, printed: &[(Monotonic, i32)]) -> usize {
+    let around = question.from - INTERVAL_NS..=question.to;
+    let seen = answer.events.iter().filter_map(|event| match event.what {
+        What::Switch { next, .. } if event.cpu == question.cpu => Some((event.at, next.pid)),
+        _ => None,
+    });
+    let seen: Vec<(Monotonic, i32)> = seen.collect();
+    let printed: Vec<_> = printed.iter().filter(|(at, _)| around.contains(at)).collect();
+    for (at, pid) in &printed {
         let is_same = |other: &(Monotonic, i32)| other.1 == *pid && (other.0 - *at).abs() < APART_NS;
-        // What eBPF saw may have fallen to the other side of the window's edge.
+        // What the recorder saw may have fallen to the other side of the window's edge.
         let is_at_the_edge = *at - (question.from - INTERVAL_NS) < APART_NS || question.to - *at < APART_NS;
-        assert!(is_at_the_edge || all.iter().any(is_same), "{pid} at {at:?} in {all:#?}");
+        assert!(
+            is_at_the_edge || seen.iter().any(is_same),
+            "{pid} at {at:?} in {seen:#?}"
+        );
     }
-    some.len()
+    printed.len()
 }
 
 #[test]
 fn every_planted_block_is_explained() {
     let _alone = alone();
-    let Some(recorder) = recorder("planted blocks", EngineChoice::Ebpf) else {
+    let Some(recorder) = recorder("planted blocks") else {
         return;
     };
-    let (blocks, answered) = plant(&[&recorder]);
-    let admitted = check_all(&blocks, &answered, 0, 0);
+    let (blocks, answered) = plant(&recorder);
+    let admitted = check_all(&blocks, &answered);
     assert!(
         admitted * 10 <= blocks.len() * 3,
         "{admitted} of {BLOCKS} blocks not seen"
     );
-    for (question, answers) in answered.iter().filter(|(_, answers)| !admits(&answers[0])) {
-        let events = &answers[0].events;
+    for (question, answer) in answered.iter().filter(|(_, answer)| !admits(answer)) {
+        let events = &answer.events;
         let span = question.from - 1_000_000..=question.to + 200_000;
         assert!(events.len() > 5 && events.len() <= flight::MOST_EVENTS);
         assert!(events.iter().filter(|event| span.contains(&event.at)).count() > 5);
@@ -230,40 +223,19 @@ fn every_planted_block_is_explained() {
 }
 
 #[test]
-fn both_engines_say_the_same() {
+fn every_switch_that_the_kernel_prints_is_recorded() {
     let _alone = alone();
-    let Some(ebpf) = recorder("engines", EngineChoice::Ebpf) else {
+    let test = "every_switch_that_the_kernel_prints_is_recorded";
+    let (Some(recorder), Some(printed)) = (recorder(test), Printed::start(test)) else {
         return;
     };
-    let Some(tracefs) = recorder("engines", EngineChoice::Tracefs) else {
-        return;
-    };
-    let (blocks, answered) = plant(&[&ebpf, &tracefs]);
-    // tracefs counts in microseconds, and a segment has two ends.
-    let admitted = check_all(&blocks, &answered, 1, 2_000);
-    let mut switches = 0;
-    for block in &blocks {
-        let (question, answers) = of_block(block, &answered).expect("a late sample for every block");
-        let [ebpf, tracefs] = &answers[..] else {
-            panic!("two answers")
-        };
-        switches += compare_switches(question, ebpf, tracefs);
-        let is_disturbed = [ebpf, tracefs]
-            .iter()
-            .any(|answer| admits(answer) || stood_still(block, question, answer));
-        if !is_disturbed {
-            assert_eq!(ebpf.explanation.cause, tracefs.explanation.cause);
-            let difference = blocker_ns(ebpf).abs_diff(blocker_ns(tracefs));
-            assert!(
-                difference < APART_NS.unsigned_abs(),
-                "{:#?} {:#?}",
-                ebpf.explanation,
-                tracefs.explanation
-            );
-        }
-    }
-    assert!(
-        switches > blocks.len(),
-        "{switches} switches in {BLOCKS} answers, of which {admitted} admit missing ones"
-    );
+    let (blocks, answered) = plant(&recorder);
+    let printed = printed.switches(cpu());
+    let of_blocks = blocks
+        .iter()
+        .map(|block| of_block(block, &answered).expect("a late sample"));
+    let switches: usize = of_blocks
+        .map(|(question, answer)| compare_switches(question, answer, &printed))
+        .sum();
+    assert!(switches > blocks.len(), "{switches} switches in {BLOCKS} answers");
 }

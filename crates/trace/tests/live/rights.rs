@@ -4,7 +4,7 @@ use super::{alone, cpu};
 use std::process::Command;
 use sys::privilege::{Capability, has};
 use sys::thread::{Policy, RtThread};
-use trace::{EngineChoice, FlightRecorder, Options};
+use trace::{FlightRecorder, TraceError};
 
 /// Runs one of the two tests below as nobody with these capabilities; what it said.
 fn run_with(capabilities: &str, helper: &str) -> Option<String> {
@@ -63,10 +63,7 @@ fn two_capabilities_are_enough_and_both_are_needed() {
 #[ignore = "run by the test above, with the rights it is about"]
 fn starts_and_records() {
     assert!(!has(Capability::SysAdmin));
-    let ebpf = Options {
-        engine: EngineChoice::Ebpf,
-    };
-    let recorder = FlightRecorder::start(ebpf).expect("two capabilities are enough");
+    let recorder = FlightRecorder::start().expect("two capabilities are enough");
     let sleeper = RtThread {
         policy: Policy::Other,
         cpu: Some(cpu()),
@@ -85,10 +82,8 @@ fn starts_and_records() {
 #[test]
 #[ignore = "run by the test above, with the rights it is about"]
 fn refuses() {
-    let error = FlightRecorder::start(Options::default())
-        .err()
-        .expect("rights are missing");
+    let error = FlightRecorder::start().err().expect("rights are missing");
     let line = format!("{error}\n");
     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-    assert!(matches!(error, trace::TraceError::NoEngine { .. }));
+    assert!(matches!(error, TraceError::MissingCapability { .. }));
 }

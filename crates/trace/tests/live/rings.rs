@@ -5,7 +5,7 @@ use std::time::Duration;
 use sys::clock::monotonic;
 use sys::thread::Policy;
 use sys::wait::sleep_until;
-use trace::{EngineChoice, What};
+use trace::What;
 use units::Monotonic;
 
 /// Events that the kernel records when a thread sleeps and wakes: at least two switches, the wake-up and a timer.
@@ -27,7 +27,7 @@ fn sleep_often(times: i64) -> (Monotonic, Monotonic, i32, usize) {
 #[test]
 fn the_switches_of_a_sleeping_thread_are_all_there() {
     let _alone = alone();
-    let Some(recorder) = recorder("rings", EngineChoice::Ebpf) else {
+    let Some(recorder) = recorder("rings") else {
         return;
     };
     let before = recorder.events_recorded().expect("a count");
@@ -66,7 +66,7 @@ fn the_switches_of_a_sleeping_thread_are_all_there() {
 #[test]
 fn a_ring_says_when_it_was_overwritten() {
     let _alone = alone();
-    let Some(recorder) = recorder("overwriting", EngineChoice::Ebpf) else {
+    let Some(recorder) = recorder("overwriting") else {
         return;
     };
     let before_the_start = monotonic() - 1_000_000_000;
@@ -88,39 +88,37 @@ fn a_ring_says_when_it_was_overwritten() {
 #[test]
 fn wake_ups_of_normal_threads_are_recorded_when_watched() {
     let _alone = alone();
-    for engine in [EngineChoice::Ebpf, EngineChoice::Tracefs] {
-        let Some(recorder) = recorder("watching", engine) else {
-            return;
-        };
-        let (tell, told) = std::sync::mpsc::channel();
-        let (go, gone) = std::sync::mpsc::channel::<()>();
-        let sleeping = pinned("normal", Policy::Other, move || {
-            tell.send(sys::thread::number()).expect("the test listens");
-            let mut spans = Vec::new();
-            while gone.recv().is_ok() {
-                let from = monotonic();
-                for _ in 0..20 {
-                    sleep_until(monotonic() + 200_000);
-                }
-                spans.push((from, monotonic()));
+    let Some(recorder) = recorder("watching") else {
+        return;
+    };
+    let (tell, told) = std::sync::mpsc::channel();
+    let (go, gone) = std::sync::mpsc::channel::<()>();
+    let sleeping = pinned("normal", Policy::Other, move || {
+        tell.send(sys::thread::number()).expect("the test listens");
+        let mut spans = Vec::new();
+        while gone.recv().is_ok() {
+            let from = monotonic();
+            for _ in 0..20 {
+                sleep_until(monotonic() + 200_000);
             }
-            spans
-        });
-        let number = told.recv().expect("the thread lives");
-        go.send(()).expect("the thread lives");
-        std::thread::sleep(Duration::from_millis(100));
-        recorder.watch(cpu(), number).expect("watched");
-        go.send(()).expect("the thread lives");
-        drop(go);
-        let spans = sleeping.join().expect("no panic");
-        let wakings = |(from, to): (Monotonic, Monotonic)| {
-            let snapshot = recorder.snapshot(cpu(), from, to).expect("a snapshot");
-            let events = snapshot.events.iter();
-            events
-                .filter(|event| matches!(event.what, What::Waking(thread) if thread.pid == number))
-                .count()
-        };
-        assert_eq!(wakings(spans[0]), 0, "{engine:?}");
-        assert!(wakings(spans[1]) >= 15, "{engine:?}");
-    }
+            spans.push((from, monotonic()));
+        }
+        spans
+    });
+    let number = told.recv().expect("the thread lives");
+    go.send(()).expect("the thread lives");
+    std::thread::sleep(Duration::from_millis(100));
+    recorder.watch(cpu(), number).expect("watched");
+    go.send(()).expect("the thread lives");
+    drop(go);
+    let spans = sleeping.join().expect("no panic");
+    let wakings = |(from, to): (Monotonic, Monotonic)| {
+        let snapshot = recorder.snapshot(cpu(), from, to).expect("a snapshot");
+        let events = snapshot.events.iter();
+        events
+            .filter(|event| matches!(event.what, What::Waking(thread) if thread.pid == number))
+            .count()
+    };
+    assert_eq!(wakings(spans[0]), 0);
+    assert!(wakings(spans[1]) >= 15);
 }
