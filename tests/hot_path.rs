@@ -52,7 +52,7 @@ const TWO_RELAYS: (&str, &str) = (
     "publish-goose",
 );
 
-const CASES: [Case; 25] = [
+const CASES: [Case; 24] = [
     Case {
         probe: "wakeup",
         words: "wakeup --cpus 0 --interval 2ms",
@@ -121,14 +121,6 @@ const CASES: [Case; 25] = [
     Case {
         probe: "reflect",
         words: "reflect v0 --role initiator --interval 2ms --engine packet-xdp",
-        far: Some(REFLECTOR),
-        thread: "initiator",
-        calls: &["clock_nanosleep", "sendto"],
-        least: 80,
-    },
-    Case {
-        probe: "reflect",
-        words: "reflect v0 --role initiator --interval 2ms --engine tcx",
         far: Some(REFLECTOR),
         thread: "initiator",
         calls: &["clock_nanosleep", "sendto"],

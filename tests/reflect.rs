@@ -70,7 +70,6 @@ fn two_ends_find_their_roles_over_every_engine() {
             "packet-xdp --policy other",
             "engine AF_PACKET, TPACKET_V2 ring; sends by AF_XDP, spin",
         ),
-        ("tcx --policy other", "engine tcx, mapped ring; sends by AF_XDP, spin"),
     ] {
         let directory = tempfile::tempdir().expect("a directory");
         let options = format!("--engine {engine} --interval 1ms --duration 1s");
@@ -248,7 +247,7 @@ fn an_initiator_that_comes_first_waits_asleep() {
     }
     let namespace = namespace();
     let directory = tempfile::tempdir().expect("a directory");
-    for engine in ["packet", "packet-xdp", "tcx", "xdp"] {
+    for engine in ["packet", "packet-xdp", "xdp"] {
         let end = |interface, more: &str| {
             let options = format!("--engine {engine} --interval 0 --policy fifo:60 {more}");
             begin(&namespace, directory.path(), interface, &options)

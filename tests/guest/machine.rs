@@ -21,7 +21,7 @@ const DISK_OCTETS: u64 = 64 << 20;
 pub(crate) enum Kernel {
     /// The newest real-time kernel.
     Rt612,
-    /// That of Debian 12: records of tracepoints have another layout, and there is no tcx.
+    /// That of Debian 12: records of tracepoints have another layout.
     Rt61,
     /// That of Debian 11, the oldest that is supported.
     Rt510,

@@ -28,7 +28,6 @@ fn what_takes_a_newer_kernel_names_its_version() {
         ("oldest/trace", "oldest/trace.txt", "Linux 5.12"),
         ("follow/passages", "follow/passages.txt", "Linux 5.12"),
         ("oldest/busy-poll", "oldest/busy-poll.txt", "Linux 5.11"),
-        ("round-trip/near", "round-trip/near.txt", "Linux 6.6"),
     ] {
         let said = left.text(said);
         assert_eq!(left.text(&format!("{tried}.status")), "3", "{tried}: {said}");

@@ -10,7 +10,6 @@ use sys::link::LinkStatistics;
 use sys::packet::{
     self, PacketPort, PacketSender, PartialSend, PortOptions, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag,
 };
-use sys::tcx::{TcxFrame, TcxPort};
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
 use units::{Monotonic, Tai};
 
@@ -32,8 +31,6 @@ enum Engine {
     Xdp(XdpPort),
     /// Receives through the ring, sends by AF_XDP.
     Mixed(PacketPort, XdpSender),
-    /// Receives at the tcx hook, sends by AF_XDP.
-    Tcx(TcxPort, XdpSender),
 }
 
 impl From<PacketPort> for Port {
@@ -62,17 +59,6 @@ impl From<(PacketPort, XdpSender)> for Port {
     fn from((port, sender): (PacketPort, XdpSender)) -> Self {
         Self {
             engine: Engine::Mixed(port, sender),
-            copier: None,
-            numbered: 0,
-            nic: None,
-        }
-    }
-}
-
-impl From<(TcxPort, XdpSender)> for Port {
-    fn from((port, sender): (TcxPort, XdpSender)) -> Self {
-        Self {
-            engine: Engine::Tcx(port, sender),
             copier: None,
             numbered: 0,
             nic: None,
@@ -126,7 +112,6 @@ impl Port {
             Engine::Xdp(port) => format!("AF_XDP, {}", port.mode()),
             Engine::Mixed(port, _) if port.ring_frames() == 0 => "AF_XDP, sends only".to_owned(),
             Engine::Mixed(..) => "AF_PACKET, TPACKET_V2 ring; sends by AF_XDP".to_owned(),
-            Engine::Tcx(..) => "tcx, mapped ring; sends by AF_XDP".to_owned(),
         }
     }
 
@@ -146,7 +131,6 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.mac(),
             Engine::Xdp(port) => port.mac(),
-            Engine::Tcx(port, _) => port.mac(),
         }
     }
 
@@ -155,7 +139,6 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.mtu(),
             Engine::Xdp(port) => port.mtu(),
-            Engine::Tcx(port, _) => port.mtu(),
         }
     }
 
@@ -164,7 +147,6 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.interface(),
             Engine::Xdp(port) => port.interface(),
-            Engine::Tcx(port, _) => port.interface(),
         }
     }
 
@@ -172,7 +154,7 @@ impl Port {
     pub fn packet(&self) -> Option<&PacketPort> {
         match &self.engine {
             Engine::Packet(port) => Some(port),
-            Engine::Xdp(_) | Engine::Mixed(..) | Engine::Tcx(..) => None,
+            Engine::Xdp(_) | Engine::Mixed(..) => None,
         }
     }
 
@@ -190,7 +172,7 @@ impl Port {
                 outcome
             }
             Engine::Xdp(port) => port.send(frame),
-            Engine::Mixed(_, sender) | Engine::Tcx(_, sender) => sender.send(frame),
+            Engine::Mixed(_, sender) => sender.send(frame),
         };
         self.sent(at, frame, outcome)
     }
@@ -229,7 +211,7 @@ impl Port {
                 outcome
             }
             Engine::Xdp(port) => port.send(frame),
-            Engine::Mixed(_, sender) | Engine::Tcx(_, sender) => sender.send(frame),
+            Engine::Mixed(_, sender) => sender.send(frame),
         };
         self.sent(called, frame, outcome)
     }
@@ -252,7 +234,7 @@ impl Port {
                 outcome
             }
             Engine::Xdp(port) => port.send_all(batch),
-            Engine::Mixed(_, sender) | Engine::Tcx(_, sender) => sender.send_all(batch),
+            Engine::Mixed(_, sender) => sender.send_all(batch),
         };
         if let (Some(copier), Some(at)) = (&mut self.copier, at) {
             let went = outcome.as_ref().map_or_else(|partial| partial.sent, |()| batch.len());
@@ -319,7 +301,6 @@ impl Port {
         let frame = match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => Frame::Packet(port.next()?),
             Engine::Xdp(port) => Frame::Xdp(port.next()?),
-            Engine::Tcx(port, _) => Frame::Tcx(port.next()?),
         };
         if let Some(copier) = &mut self.copier {
             copier.received(&frame);
@@ -335,7 +316,6 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.wait(timeout_ns),
             Engine::Xdp(port) => port.wait(timeout_ns),
-            Engine::Tcx(port, _) => Ok(port.wait(timeout_ns)),
         }
     }
 
@@ -344,7 +324,6 @@ impl Port {
         let is_gone = match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.is_gone(),
             Engine::Xdp(port) => port.is_gone(),
-            Engine::Tcx(_, sender) => sender.is_gone(),
         };
         match is_gone {
             true => Err(SysError::InterfaceGone {
@@ -358,7 +337,7 @@ impl Port {
     pub(crate) fn link_statistics(&mut self) -> Option<LinkStatistics> {
         match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.link_statistics().ok(),
-            Engine::Xdp(_) | Engine::Tcx(..) => None,
+            Engine::Xdp(_) => None,
         }
     }
 
@@ -370,7 +349,6 @@ impl Port {
             Engine::Xdp(port) => port
                 .statistics()
                 .map_or(0, |counted| counted.dropped + counted.ring_full),
-            Engine::Tcx(port, _) => port.dropped(),
         }
     }
 }
@@ -382,8 +360,6 @@ pub enum Frame<'a> {
     Packet(RxFrame<'a>),
     /// In an AF_XDP socket's memory.
     Xdp(XdpFrame<'a>),
-    /// In the ring of a tcx program.
-    Tcx(TcxFrame<'a>),
 }
 
 impl Frame<'_> {
@@ -393,7 +369,6 @@ impl Frame<'_> {
         match self {
             Self::Packet(frame) => frame.data(),
             Self::Xdp(frame) => frame.data(),
-            Self::Tcx(frame) => frame.data(),
         }
     }
 
@@ -403,7 +378,6 @@ impl Frame<'_> {
         match self {
             Self::Packet(frame) => frame.vlan(),
             Self::Xdp(_) => None,
-            Self::Tcx(frame) => frame.vlan(),
         }
     }
 
@@ -412,7 +386,7 @@ impl Frame<'_> {
     pub fn stamp(&self) -> Option<RxStamp> {
         match self {
             Self::Packet(frame) => Some(frame.stamp()),
-            Self::Xdp(_) | Self::Tcx(_) => None,
+            Self::Xdp(_) => None,
         }
     }
 
@@ -421,7 +395,6 @@ impl Frame<'_> {
         match self {
             Self::Packet(frame) => frame.original_len(),
             Self::Xdp(frame) => frame.data().len(),
-            Self::Tcx(frame) => frame.original_len(),
         }
     }
 }

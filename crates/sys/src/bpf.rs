@@ -14,19 +14,12 @@ const MAP_UPDATE: libc::c_int = 2;
 pub(crate) const PROGRAM_LOAD: libc::c_int = 5;
 pub(crate) const LINK_CREATE: libc::c_int = 28;
 
-/// `BPF_MAP_TYPE_ARRAY`, `BPF_MAP_TYPE_XSKMAP`, `BPF_F_MMAPABLE`.
-const ARRAY: u32 = 2;
+/// `BPF_MAP_TYPE_XSKMAP`.
 const XSKMAP: u32 = 17;
-const MAPPABLE: u32 = 1 << 10;
 
 /// `BPF_PROG_TYPE_XDP`, `BPF_XDP`.
 pub(crate) const PROGRAM_TYPE_XDP: u32 = 6;
 pub(crate) const ATTACH_XDP: u32 = 37;
-
-/// `BPF_PROG_TYPE_SCHED_CLS`, `BPF_TCX_INGRESS`, `BPF_F_BEFORE`: before all that are attached there.
-pub(crate) const PROGRAM_TYPE_TC: u32 = 3;
-pub(crate) const ATTACH_TCX_INGRESS: u32 = 46;
-pub(crate) const BEFORE: u32 = 1 << 3;
 
 /// The programs call no helper that asks for a GPL-compatible licence.
 const LICENSE: &std::ffi::CStr = c"Apache-2.0";
@@ -136,8 +129,12 @@ struct LinkCreate {
     flags: u32,
 }
 
-/// An array of `entries` times `value_bytes`, which can be mapped.
+/// An array of `entries` times `value_bytes`, which can be mapped: such as the eBPF objects of others have.
+#[cfg(test)]
 pub(crate) fn array(value_bytes: u32, entries: u32) -> Result<OwnedFd, Errno> {
+    /// `BPF_MAP_TYPE_ARRAY`, `BPF_F_MMAPABLE`.
+    const ARRAY: u32 = 2;
+    const MAPPABLE: u32 = 1 << 10;
     let attributes = MapCreate {
         kind: ARRAY,
         key_bytes: 4,

@@ -1,7 +1,6 @@
 //! Structures that this side and the kernel, or a program in it, both know.
 //!
-//! Each stands once, as a structure with `repr(C)`. The hand-assembled programs are told its places by `offset_of!`, and assertions
-//! hold its fields to the widths of their operations. Tests have a C compiler compare those of the kernel with `linux/bpf.h`.
+//! Each stands once, as a structure with `repr(C)`. Tests have a C compiler compare those of the kernel with `linux/bpf.h`.
 
 /// How many octets a field has.
 pub(crate) const fn octets_of<S, F>(_: fn(&S) -> &F) -> usize {
@@ -9,7 +8,6 @@ pub(crate) const fn octets_of<S, F>(_: fn(&S) -> &F) -> usize {
 }
 
 /// Name, place and octets of fields of a structure, under their own names or those that C has for them.
-#[cfg(test)]
 macro_rules! places {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident $name:literal) => { $name };
@@ -21,11 +19,9 @@ macro_rules! places {
         )),*]
     };
 }
-#[cfg(test)]
 pub(crate) use places;
 
 /// Has the C compiler assert that the kernel's structure has these fields.
-#[cfg(test)]
 pub(crate) fn assert_as_in_kernel(structure: &str, fields: &[(&str, usize, usize)]) {
     use std::io::Write;
     use std::process::{Command, Stdio};

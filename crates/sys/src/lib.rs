@@ -18,6 +18,7 @@ pub mod ethtool;
 pub mod functions;
 pub mod hwtstamp;
 pub mod kmsg;
+#[cfg(test)]
 mod layout;
 pub mod link;
 pub mod mapping;
@@ -30,7 +31,6 @@ pub mod privilege;
 mod sockopt;
 pub mod swap;
 pub mod tap;
-pub mod tcx;
 pub mod thread;
 pub mod timex;
 pub mod wait;

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The memory of a map. The values stand behind each other, each at a multiple of eight octets.
 #[derive(Debug)]
-pub(crate) struct Mapping {
-    pub(crate) memory: NonNull<u8>,
+struct Mapping {
+    memory: NonNull<u8>,
     bytes: usize,
 }
 
@@ -20,12 +20,12 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// The first `octets` of the map, with these rights. The kernel refuses more than there are.
-    pub(crate) fn of(map: impl AsFd, octets: usize, rights: ProtFlags) -> Result<Self, Errno> {
+    /// The first `octets` of the map, to be read. The kernel refuses more than there are.
+    fn of(map: impl AsFd, octets: usize) -> Result<Self, Errno> {
         let bytes = octets.next_multiple_of(rustix::param::page_size());
         let flags = MapFlags::SHARED | MapFlags::POPULATE;
         // SAFETY: a new mapping at an address the kernel chooses, of a map that has as many pages.
-        let memory = unsafe { mmap(std::ptr::null_mut(), bytes, rights, flags, map, 0) }?;
+        let memory = unsafe { mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, flags, map, 0) }?;
         Ok(Self {
             memory: NonNull::new(memory.cast()).expect("mmap does not return null"),
             bytes,
@@ -54,7 +54,7 @@ impl Words {
     /// # Errors
     /// It has fewer, it is no such array, or the kernel refuses the memory.
     pub fn of(name: &str, map: BorrowedFd<'_>, count: usize) -> Result<Self, SysError> {
-        let mapping = Mapping::of(map, count * size_of::<u64>(), ProtFlags::READ)
+        let mapping = Mapping::of(map, count * size_of::<u64>())
             .map_err(|errno| SysError::refused("map the memory of", name, errno))?;
         Ok(Self { mapping, count })
     }

@@ -1,11 +1,11 @@
-# A round trip between two namespaces by the engine that receives at the tcx hook.
+# A round trip between two namespaces that sends by AF_XDP.
 . /steps.sh
 
 folder=/out/round-trip
 mkdir -p $folder
 add_publisher
 until_true has_carrier publisher ts0
-options="--engine tcx --policy other --interval 10ms --quiet"
+options="--engine packet-xdp --policy other --interval 10ms --quiet"
 nsenter --net=/run/netns/publisher triptime reflect ts0 --role reflector $options --out $folder/far.triptime \
     >$folder/far.txt 2>&1 &
 far=$!

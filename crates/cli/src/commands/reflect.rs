@@ -6,12 +6,11 @@ use crate::ready::{not_to_be_disturbed, ready};
 use crate::run_file::{Run, Start};
 use probes::Receive;
 use probes::options::{mac, positive_duration};
-use probes::reflect::{ReflectConfig, ReflectOptions, Role, port_options, tcx_options, xdp_options};
+use probes::reflect::{ReflectConfig, ReflectOptions, Role, port_options, xdp_options};
 use probes::{Need, Port, Probe, Rest, Stamps};
 use session::preflight::Intent;
 use sys::packet::PacketPort;
 use sys::privilege::Capability;
-use sys::tcx::TcxPort;
 use sys::thread::Policy;
 use sys::xdp::{BusyPoll, XdpOptions, XdpPort, XdpRequest, XdpSender};
 use wire::ether::Mac;
@@ -25,9 +24,6 @@ enum EngineArg {
     Block,
     /// `AF_PACKET` ring, looked at without pause, and frames sent by `AF_XDP`, past the queueing discipline
     PacketXdp,
-    /// Memory that a program at the tcx hook writes, looked at without pause, and frames sent by `AF_XDP`: the fastest on virtual links
-    /// (Linux 6.6; needs `CAP_NET_ADMIN` and `CAP_BPF`)
-    Tcx,
     /// `AF_XDP`, looked at without pause: past the kernel's stack, best where the driver has zero-copy
     Xdp,
 }
@@ -103,9 +99,7 @@ impl ReflectArgs {
     fn needs(&self) -> &'static [Need] {
         match self.engine {
             EngineArg::Packet | EngineArg::Block => &[],
-            EngineArg::Xdp | EngineArg::PacketXdp | EngineArg::Tcx => {
-                &[Need::Wish(Capability::NetAdmin), Need::Wish(Capability::Bpf)]
-            }
+            EngineArg::Xdp | EngineArg::PacketXdp => &[Need::Wish(Capability::NetAdmin), Need::Wish(Capability::Bpf)],
         }
     }
 }
@@ -117,8 +111,7 @@ impl ReflectArgs {
         if self.role == Role::Reflector {
             return Stamps::Off;
         }
-        let is_fast =
-            self.options.interval == 0 || matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp | EngineArg::Tcx);
+        let is_fast = self.options.interval == 0 || matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp);
         let usual = if is_fast { Stamps::Off } else { Stamps::Software };
         self.stamps.unwrap_or(usual)
     }
@@ -157,7 +150,7 @@ fn config(args: &ReflectArgs) -> ReflectConfig {
         duration_ns: args.port.duration,
         stamps: args.stamps(),
         receive: match args.engine {
-            EngineArg::Packet | EngineArg::PacketXdp | EngineArg::Tcx | EngineArg::Xdp => Receive::Spin,
+            EngineArg::Packet | EngineArg::PacketXdp | EngineArg::Xdp => Receive::Spin,
             EngineArg::Block => Receive::Block,
         },
         policy: args.port.policy,
@@ -190,11 +183,6 @@ fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
         EngineArg::Packet | EngineArg::Block => Port::open(interface, &port_options(config))?,
         EngineArg::PacketXdp => (
             PacketPort::open(interface, &port_options(config))?,
-            sender(interface, config)?,
-        )
-            .into(),
-        EngineArg::Tcx => (
-            TcxPort::open(interface, &tcx_options(config))?,
             sender(interface, config)?,
         )
             .into(),

@@ -31,7 +31,6 @@ use model::kind;
 pub use options::ReflectOptions;
 use run::{Recorder, Stop};
 use sys::packet::PortOptions;
-use sys::tcx::TcxOptions;
 use sys::thread::Policy;
 use sys::xdp::{MOST_FRAME_BYTES, XdpOptions, XdpRequest};
 use wire::ether::{EthernetView, Mac, VlanTag};
@@ -156,15 +155,6 @@ fn xdp_room(frame_bytes: usize, is_tagged: bool) -> usize {
         tagged
     } else {
         tagged.min(MOST_FRAME_BYTES.max(frame_bytes))
-    }
-}
-
-/// How the receiver at the tcx hook for this probe is to be opened.
-pub fn tcx_options(config: &ReflectConfig) -> TcxOptions {
-    TcxOptions {
-        ethertypes: vec![wire::test_frame::ETHER_TYPE],
-        ring_frames: ring_frames(config),
-        frame_bytes: config.frame_bytes.max(wire::test_frame::BYE_OCTETS),
     }
 }
 

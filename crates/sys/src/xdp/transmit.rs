@@ -68,11 +68,6 @@ impl XdpSender {
         self.mac
     }
 
-    /// Whether the interface is no longer there: one system call.
-    pub fn is_gone(&self) -> bool {
-        self.socket.is_gone()
-    }
-
     /// Sends one frame: as [`XdpPort::send`](super::XdpPort::send), but a frame that is refused is not sent later either.
     ///
     /// # Errors
