@@ -13,7 +13,7 @@ test=("${build[@]}" "${package[@]}" lintian:lintian man:man-db tshark:tshark tex
     runc:runc crun:crun lxc-execute:lxc qemu-system-x86_64:qemu-system-x86 busybox:busybox-static zstd:zstd bzip2:bzip2 cpio:cpio
     umoci:umoci skopeo:skopeo
     /usr/share/OVMF/OVMF_CODE_4M.fd:ovmf /usr/lib/systemd/boot/efi/linuxx64.efi.stub:systemd-boot-efi mcopy:mtools
-    udevadm:udev systemd-analyze:systemd systemd-tmpfiles:systemd modprobe:kmod depmod:kmod sysctl:procps patch:patch
+    udevadm:udev systemd-analyze:systemd systemd-tmpfiles:systemd pgrep:procps modprobe:kmod depmod:kmod sysctl:procps patch:patch
     grub-mkconfig:grub-common virt-xml-validate:libvirt-clients xmllint:libxml2-utils jq:jq
     sgdisk:gdisk sfdisk:fdisk fsck.fat:dosfstools qemu-img:qemu-utils)
 

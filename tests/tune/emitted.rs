@@ -129,15 +129,10 @@ fn what_cannot_be_set_holds_up_nothing_else() {
 type IsLine = fn(&str) -> bool;
 
 #[test]
-fn udev_rules_modprobe_options_and_units_are_lines_of_their_kind() {
-    let kinds: [(&str, IsLine); 3] = [
+fn udev_rules_and_units_are_lines_of_their_kind() {
+    let kinds: [(&str, IsLine); 2] = [
         ("udev", |line| {
             line.split(", ").all(|part| part.contains('=') && part.ends_with('"'))
-        }),
-        ("modprobe", |line| {
-            ["options", "blacklist", "softdep", "install"]
-                .iter()
-                .any(|word| line.starts_with(word))
         }),
         ("systemd", |line| {
             line.starts_with('[') && line.ends_with(']')
@@ -146,10 +141,7 @@ fn udev_rules_modprobe_options_and_units_are_lines_of_their_kind() {
         }),
     ];
     for (tool, is_line) in kinds {
-        let settings = match tool {
-            "modprobe" => settings("vmware-guest", &[], tool),
-            _ => emitted(tool),
-        };
+        let settings = emitted(tool);
         let lines: Vec<&str> = settings
             .lines()
             .filter(|line| !line.is_empty() && !line.starts_with('#'))

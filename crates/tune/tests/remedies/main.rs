@@ -232,12 +232,8 @@ fn what_is_changed_on_the_running_machine_mends_its_own_finding_and_blinds_no_ru
 }
 
 /// Rules that judge threads, which a tree does not start anew: the rule and what starts them so.
-const OF_THREADS: [(&str, &str); 3] = [
+const OF_THREADS: [(&str, &str); 2] = [
     ("rcu-nocbs", "the kernel starts a thread for the callbacks of each CPU"),
-    (
-        "rcu-softirq-thread-priority",
-        "the kernel starts its threads of RCU with that priority",
-    ),
     ("tasks-off-rt-cpus", "every service starts on these CPUs"),
 ];
 

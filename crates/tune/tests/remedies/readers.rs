@@ -30,6 +30,9 @@ impl Twin {
                 _ => {
                     let masked = text.lines().filter_map(|line| line.strip_prefix("systemctl mask "));
                     masked.for_each(|unit| self.mask(unit));
+                    if text.contains("ExecStart=/bin/sh -c 'pgrep \"^ktimer\" | xargs -r -n1 chrt -f -p 2'") {
+                        self.raise("ktimer", 2);
+                    }
                     self.link(text);
                 }
             }
@@ -184,6 +187,24 @@ impl Twin {
         fs::write(place, answers.to_string()).expect("answers");
     }
 
+    /// Gives threads whose names begin so a real-time priority (proc(5): fields 40 and 41 of `stat`).
+    fn raise(&self, begin: &str, priority: u32) {
+        for process in fs::read_dir(self.root().join("proc")).expect("processes").flatten() {
+            let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+            if !name.starts_with(begin) {
+                continue;
+            }
+            let number = process.file_name();
+            for place in [process.path(), process.path().join("task").join(&number)] {
+                let stat = fs::read_to_string(place.join("stat")).expect("a thread");
+                let (named, rest) = stat.trim().rsplit_once(") ").expect("a name");
+                let mut fields: Vec<String> = rest.split(' ').map(str::to_owned).collect();
+                (fields[37], fields[38]) = (priority.to_string(), "1".to_owned());
+                fs::write(place.join("stat"), format!("{named}) {}\n", fields.join(" "))).expect("a thread");
+            }
+        }
+    }
+
     fn mask(&self, unit: &str) {
         match unit {
             "swap.target" => {
@@ -224,6 +245,9 @@ impl Twin {
                 "nohz_full" => self.set("/sys/devices/system/cpu/nohz_full", value),
                 "transparent_hugepage" => self.set("/sys/kernel/mm/transparent_hugepage/enabled", value),
                 "nmi_watchdog" => self.set("/proc/sys/kernel/nmi_watchdog", value),
+                "rcutree.kthread_prio" => ["rcuc/", "rcub/"]
+                    .iter()
+                    .for_each(|begin| self.raise(begin, value.parse().expect("a priority"))),
                 "nosoftlockup" => self.set("/proc/sys/kernel/soft_watchdog", "0"),
                 "irqaffinity" => {
                     let cpus: units::CpuList = value.parse().expect("CPUs");
