@@ -36,7 +36,7 @@ const EDGE: [&str; 7] = [
 const READERS: [&str; 2] = ["host", "audit"];
 
 /// Names in code that writes to a file, changes an interface or a thread, or starts a program that might.
-const WRITING: [&str; 22] = [
+const WRITING: [&str; 21] = [
     "fs::write",
     "fs::copy",
     "fs::rename",
@@ -58,7 +58,6 @@ const WRITING: [&str; 22] = [
     "set_policy_of",
     "set_affinity_of",
     "Tap::",
-    "tcx::",
 ];
 
 /// Writing that is none: the audit's end of the socket on which ptp4l answers needs a name.
