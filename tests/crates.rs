@@ -266,3 +266,28 @@ fn dependencies_point_one_way() {
         assert_eq!(sql, each.name == "store", "{}: SQL is the store's alone", each.name);
     }
 }
+
+/// Crates that a stranger can take alone, with the one that they all use.
+const ALONE: [&str; 6] = ["units", "stats", "wire", "scl", "capture", "protection"];
+
+/// Each is packaged with all of its files, its page and an example among them.
+#[test]
+fn crates_that_stand_alone_are_packaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["package", "--offline", "--no-verify", "--allow-dirty", "--quiet"]);
+    command.arg("--target-dir").arg(folder.path()).current_dir(root());
+    command.args(
+        ALONE
+            .iter()
+            .flat_map(|name| ["-p".to_owned(), format!("triptime-{name}")]),
+    );
+    let output = command.output().expect("cargo");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for each in crates().iter().filter(|each| ALONE[1..].contains(&each.name.as_str())) {
+        let page = read_to_string(each.folder.join("README.md")).expect("a page");
+        let example = page.split("--example ").nth(1).expect("an example");
+        let name = example.split_whitespace().next().unwrap_or_default();
+        assert!(each.folder.join(format!("examples/{name}.rs")).exists(), "{name}");
+    }
+}
