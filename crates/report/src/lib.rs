@@ -25,6 +25,7 @@ pub mod pacing;
 mod readings;
 pub mod recording;
 pub mod screen;
+mod section;
 mod shown;
 mod spans;
 pub mod stall;

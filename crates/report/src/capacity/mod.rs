@@ -4,11 +4,14 @@
 //! `capacity`, and the answer is made from both.
 
 mod attempt;
+mod document;
+mod section;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use attempt::{Attempt, Proof};
+pub(crate) use section::CapacitySection;
 
 use crate::verdict::Verdict;
 use model::RunView;

@@ -1,23 +1,33 @@
 //! How many limits a verdict is over, in the result document.
 
 use crate::Report;
-use crate::verdict::{Coverage, ProfileVerdict};
+use crate::section::{Fields, Section, fields};
+use crate::verdict::{self, ProfileVerdict};
 use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct CoverageEntry {
+struct CoverageEntry {
     limits: usize,
     measured: usize,
     coverage: &'static str,
 }
 
 impl CoverageEntry {
-    pub(super) fn of(coverage: Coverage) -> Self {
+    fn of(coverage: verdict::Coverage) -> Self {
         Self {
             limits: coverage.limits,
             measured: coverage.measured,
             coverage: coverage.word(),
         }
+    }
+}
+
+/// How many limits the verdict over all profiles is over.
+pub(crate) struct Coverage;
+
+impl Section for Coverage {
+    fn json(&self, report: &Report) -> Fields {
+        fields(CoverageEntry::of(report.judgement.coverage))
     }
 }
 

@@ -3,43 +3,31 @@
 
 mod budget;
 mod buffer;
-mod capacity;
 mod clock;
-mod contradiction;
 mod coverage;
 mod events;
 mod nics;
-mod readings;
-mod recording;
 mod required;
-mod stalls;
 #[cfg(test)]
 mod tests;
-mod type_test;
 mod why;
 
 use crate::Report;
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
-use crate::tables::Table;
+use crate::section;
 use crate::text::rfc3339;
 use crate::verdict::{Check, Measured, NotMeasured};
 use budget::{BudgetEntry, budget};
 use buffer::BufferEntry;
-use capacity::CapacityEntry;
 use clock::ClockEntry;
-use contradiction::{ContradictionEntry, contradictions};
-use coverage::{CoverageEntry, ProfileEntry, profiles};
+pub(crate) use coverage::Coverage;
+use coverage::{ProfileEntry, profiles};
 use events::Events;
 use model::{Counter, Fact, Figures, RunState, SeriesView};
 use nics::{NicEntry, nics};
-use readings::{ReadingEntry, readings};
-use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
-use stalls::StallsEntry;
-pub use type_test::type_test_json;
-use type_test::{TypeTestEntry, type_tests};
 use why::{CauseEntry, SpikeEntry, StatisticsEntry};
 
 /// Name and number of the document's shape.
@@ -61,21 +49,9 @@ pub struct Document {
     inventory: Vec<FactEntry>,
     nics: Vec<NicEntry>,
     not_applicable: Vec<NotApplicableEntry>,
-    contradictions: Vec<ContradictionEntry>,
+    /// Those of [`section::DOCUMENT`].
     #[serde(flatten)]
-    coverage: CoverageEntry,
-    #[serde(flatten)]
-    stalls: StallsEntry,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    readings: Vec<ReadingEntry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recording: Option<RecordingEntry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    capacity: Option<CapacityEntry>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    type_tests: Vec<TypeTestEntry>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tables: Vec<serde_json::Value>,
+    sections: section::Fields,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -197,7 +173,7 @@ struct FactEntry {
     source: String,
 }
 
-fn seconds(ns: u64) -> f64 {
+pub(crate) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
@@ -222,14 +198,10 @@ impl Document {
             inventory: inventory(report),
             nics: nics(&report.run),
             not_applicable: not_applicable(report),
-            contradictions: contradictions(report),
-            coverage: CoverageEntry::of(report.judgement.coverage),
-            stalls: StallsEntry::of(report),
-            readings: readings(run),
-            recording: report.recording.as_ref().map(RecordingEntry::of),
-            capacity: report.capacity.as_ref().map(CapacityEntry::of),
-            type_tests: type_tests(&run.shots),
-            tables: report.tables().iter().map(Table::json).collect(),
+            sections: section::DOCUMENT
+                .iter()
+                .flat_map(|section| section.json(report))
+                .collect(),
         }
     }
 }

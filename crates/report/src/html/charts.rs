@@ -8,28 +8,28 @@ use units::format_ns;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 200.0;
-pub(super) const LEFT: f64 = 56.0;
-pub(super) const RIGHT: f64 = WIDTH - 20.0;
-pub(super) const TOP: f64 = 22.0;
-pub(super) const BOTTOM: f64 = HEIGHT - 30.0;
+pub(crate) const LEFT: f64 = 56.0;
+pub(crate) const RIGHT: f64 = WIDTH - 20.0;
+pub(crate) const TOP: f64 = 22.0;
+pub(crate) const BOTTOM: f64 = HEIGHT - 30.0;
 /// Points of a drawn line: more cannot be told apart at this width.
-pub(super) const STATIC_POINTS: usize = 300;
+pub(crate) const STATIC_POINTS: usize = 300;
 /// Events marked in one drawing: more make it unreadable.
 const MOST_MARKS: usize = 60;
 
-pub(super) fn open(title: &str) -> String {
+pub(crate) fn open(title: &str) -> String {
     opened("static", title)
 }
 
 /// The begin of a drawing of this class.
-pub(super) fn opened(class: &str, title: &str) -> String {
+pub(crate) fn opened(class: &str, title: &str) -> String {
     let title = escape(title);
     format!(
         "<svg class=\"{class}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>"
     )
 }
 
-pub(super) fn grid_y(out: &mut String, scale: &Scale, label: fn(f64) -> String) {
+pub(crate) fn grid_y(out: &mut String, scale: &Scale, label: fn(f64) -> String) {
     for tick in scale.ticks() {
         let y = scale.at(tick);
         let _ = write!(out, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/>");
@@ -43,7 +43,7 @@ pub(super) fn grid_y(out: &mut String, scale: &Scale, label: fn(f64) -> String) 
     }
 }
 
-pub(super) fn tick_x(out: &mut String, x: f64, label: &str) {
+pub(crate) fn tick_x(out: &mut String, x: f64, label: &str) {
     let _ = write!(out, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/>");
     let _ = write!(
         out,
@@ -52,7 +52,7 @@ pub(super) fn tick_x(out: &mut String, x: f64, label: &str) {
     );
 }
 
-pub(super) fn limit_label(out: &mut String, x: f64, y: f64, limit: u64) {
+pub(crate) fn limit_label(out: &mut String, x: f64, y: f64, limit: u64) {
     let side = if x > RIGHT - 60.0 { "end" } else { "mid" };
     let x = x.min(RIGHT);
     let text = axis_ns(limit as f64);
@@ -97,7 +97,7 @@ pub(super) fn timeline(
 }
 
 /// True if an event is marked in a chart: what can put a figure in doubt, and what changed the conditions.
-pub(super) fn is_marked(kind: EventKind) -> bool {
+pub(crate) fn is_marked(kind: EventKind) -> bool {
     let is_condition = matches!(
         kind,
         EventKind::LoadStarted | EventKind::LoadStopped | EventKind::StepStarted | EventKind::StepStopped
@@ -106,7 +106,7 @@ pub(super) fn is_marked(kind: EventKind) -> bool {
 }
 
 /// True if an event can put a figure in doubt, for its colour.
-pub(super) fn is_trouble(kind: EventKind) -> bool {
+pub(crate) fn is_trouble(kind: EventKind) -> bool {
     matches!(
         kind,
         EventKind::ClockStep
@@ -151,7 +151,7 @@ fn event_mark(out: &mut String, event: &Event, x: &Scale) {
 const RANGE_WIDTH: f64 = 190.0;
 
 /// The scale all rows of a table share.
-pub(super) fn range_scale<'a>(rows: impl Iterator<Item = (&'a Figures, Option<u64>)>) -> Scale {
+pub(crate) fn range_scale<'a>(rows: impl Iterator<Item = (&'a Figures, Option<u64>)>) -> Scale {
     let values = rows.flat_map(|(figures, limit)| {
         [
             figures.min.map(|ns| ns as f64),
@@ -163,7 +163,7 @@ pub(super) fn range_scale<'a>(rows: impl Iterator<Item = (&'a Figures, Option<u6
 }
 
 /// Smallest to largest as a thin line, median to 99.9 % as a bar, the largest as a dot, the limit as a red tick.
-pub(super) fn range(figures: &Figures, limit: Option<u64>, scale: &Scale) -> String {
+pub(crate) fn range(figures: &Figures, limit: Option<u64>, scale: &Scale) -> String {
     let (Some(min), Some(max)) = (figures.min, figures.max) else {
         return String::new();
     };

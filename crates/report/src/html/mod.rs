@@ -5,19 +5,17 @@
 mod bed;
 pub(crate) mod boxes;
 mod budget;
-mod charts;
+pub(crate) mod charts;
 mod data;
 mod lines;
 pub(crate) mod overlay;
 mod page;
 mod panels;
 mod published;
-mod recording;
 pub(crate) mod svg;
 #[cfg(test)]
 mod tests;
-mod timeline;
-mod type_test;
+pub(crate) mod timeline;
 mod way;
 
 use crate::Report;
@@ -54,7 +52,7 @@ impl Report {
         let report = &self.shown();
         let record = RecordPart::of(report, &about.shown(), evidence);
         Html {
-            page: page::Page::of(report, record, way::picture(&self.run.facts)),
+            page: page::Page::of(report, record, way::picture(&self.run.facts))?,
             published: published::part(self)?,
             css: CSS,
             uplot: UPLOT,

@@ -45,7 +45,7 @@ impl Scale {
     }
 
     /// A linear scale between these values.
-    pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         Self {
             log: false,
@@ -92,7 +92,7 @@ impl Scale {
     }
 
     /// The ends.
-    pub(super) fn ends(&self) -> (f64, f64) {
+    pub(crate) fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 }
@@ -119,7 +119,7 @@ fn round_up(value: f64) -> f64 {
 }
 
 /// Round instants between two, in seconds, at most about eight.
-pub(super) fn time_ticks((from_s, to_s): (f64, f64)) -> Vec<f64> {
+pub(crate) fn time_ticks((from_s, to_s): (f64, f64)) -> Vec<f64> {
     const STEPS: [f64; 21] = [
         0.001, 0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0,
         21600.0, 43200.0, 86400.0,
@@ -148,7 +148,7 @@ pub(crate) fn axis_ns(ns: f64) -> String {
 }
 
 /// An instant of the run on an axis: `30 s`, `2 min`, `1.5 h`.
-pub(super) fn axis_time(seconds: f64, length_s: f64) -> String {
+pub(crate) fn axis_time(seconds: f64, length_s: f64) -> String {
     let (divisor, unit) = match length_s {
         l if l <= 180.0 => (1.0, "s"),
         l if l <= 10_800.0 => (60.0, "min"),
@@ -159,7 +159,7 @@ pub(super) fn axis_time(seconds: f64, length_s: f64) -> String {
 }
 
 /// A count on an axis: `1`, `1k`, `1M`.
-pub(super) fn axis_count(count: f64) -> String {
+pub(crate) fn axis_count(count: f64) -> String {
     match count {
         c if c >= 1e9 => format!("{}G", c / 1e9),
         c if c >= 1e6 => format!("{}M", c / 1e6),
@@ -169,7 +169,7 @@ pub(super) fn axis_count(count: f64) -> String {
 }
 
 /// Text for an attribute or an element.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -185,7 +185,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// Path data through points; a `None` breaks the line.
-pub(super) fn polyline(points: impl IntoIterator<Item = Option<(f64, f64)>>) -> String {
+pub(crate) fn polyline(points: impl IntoIterator<Item = Option<(f64, f64)>>) -> String {
     let mut path = String::new();
     let mut pen_down = false;
     for point in points {

@@ -17,7 +17,7 @@ const LETTER: f64 = 6.4;
 /// Narrower than this nothing can be seen.
 const NARROWEST: f64 = 0.4;
 
-pub(super) fn drawing(timeline: &Timeline) -> String {
+pub(crate) fn drawing(timeline: &Timeline) -> String {
     let bottom = TOP + LANE * timeline.lanes.len() as f64;
     let text = escape(&format!("What ran on which CPU around a stall of {}", timeline.series));
     let mut out = format!(

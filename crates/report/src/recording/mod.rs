@@ -2,10 +2,33 @@
 
 pub(crate) mod chart;
 
+mod document;
+mod page;
+mod text;
+use crate::Report;
+use crate::section::{Fields, Section, field};
+use crate::terminal::Paint;
 use crate::text::{count, ns_or_dash, plural, rfc3339};
 use ::recording::{LatencySurvey, Survey};
 use model::Figures;
 use units::{Realtime, format_ns};
+
+/// The part of the report.
+pub(crate) struct RecordingSection;
+
+impl Section for RecordingSection {
+    fn text(&self, report: &Report, paint: &Paint) -> String {
+        text::recording(report, paint)
+    }
+
+    fn html(&self, report: &Report) -> askama::Result<String> {
+        page::html(report)
+    }
+
+    fn json(&self, report: &Report) -> Fields {
+        field("recording", report.recording.as_ref().map(document::RecordingEntry::of))
+    }
+}
 
 /// Streams that are listed; the rest is in the JSON document.
 const STREAMS_LISTED: usize = 32;

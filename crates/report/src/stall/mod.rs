@@ -1,11 +1,34 @@
 //! Stalls: late samples of all series that lie over each other in time are one thing that happened, not many.
 
+mod document;
+mod page;
+mod text;
+
 use crate::Report;
 use crate::limits::{Quantity, Unit};
+use crate::section::{Fields, Section, fields};
+use crate::terminal::Paint;
 use crate::text::{count, plural};
 use crate::verdict::Judgement;
 use model::{Cause, Event, EventKind, Explanation, RunView, SeriesView, Spike};
 use units::format_ns;
+
+/// The part of the report.
+pub(crate) struct StallSection;
+
+impl Section for StallSection {
+    fn text(&self, report: &Report, paint: &Paint) -> String {
+        text::stalls(report, paint)
+    }
+
+    fn html(&self, report: &Report) -> askama::Result<String> {
+        page::html(report)
+    }
+
+    fn json(&self, report: &Report) -> Fields {
+        fields(document::StallsEntry::of(report))
+    }
+}
 
 /// Counters of the hypervisor and the scheduler are read once a second: an event may be dated so long after what it tells.
 const NOTICED_NS: u64 = 1_100_000_000;

@@ -16,9 +16,21 @@ mod tests;
 mod vpc;
 mod wakeup;
 
+use crate::Report;
+use crate::section::{Fields, Section, field};
 use model::RunView;
 use system::System;
 use units::foreign::Show;
+
+/// The part of the result document: the run in the layout that its plan names.
+pub(crate) struct TablesSection;
+
+impl Section for TablesSection {
+    fn json(&self, report: &Report) -> Fields {
+        let tables: Vec<_> = report.tables().iter().map(Table::json).collect();
+        field("tables", (!tables.is_empty()).then_some(tables))
+    }
+}
 
 /// A published layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

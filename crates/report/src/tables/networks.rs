@@ -3,7 +3,10 @@
 
 use super::columns::Columns;
 use super::{Run, Table};
+use crate::Report;
+use crate::section::Section;
 use crate::text::{count, ns_or_dash};
+use askama::Template;
 use model::{RunView, SeriesView, kind};
 
 /// Group of the inventory that says over which networks was measured, and why not over others.
@@ -24,6 +27,35 @@ pub(crate) const HEADS: [&str; 9] = [
     "lost",
     "p50 to the first",
 ];
+
+/// The part of the page. A terminal and the document have it as a published table.
+pub(crate) struct NetworksSection;
+
+impl Section for NetworksSection {
+    fn html(&self, report: &Report) -> askama::Result<String> {
+        let heads = HEADS;
+        let networks = Networks::of(&report.run);
+        networks.map_or_else(|| Ok(String::new()), |networks| Html { networks, heads }.render())
+    }
+}
+
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"<section id="networks">
+  <h2>Round trip by network</h2>
+  <p class="what">The same round trip over each network, in turn; p50 to the first: its median divided by that of the first row.</p>
+  <table class="figures">
+    <thead><tr>{% for head in heads %}<th{% if !loop.first %} class="n"{% endif %}>{{ head }}</th>{% endfor %}</tr></thead>
+    <tbody>{% for row in networks.rows %}<tr>{% for cell in row %}<td{% if !loop.first %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>
+  </table>
+  <dl class="settings wide">{% for way in networks.ways %}<dt>{{ way.0 }}</dt><dd>{{ way.1 }}</dd>{% endfor %}</dl>
+</section>"##
+)]
+struct Html {
+    networks: Networks,
+    heads: [&'static str; 9],
+}
 
 /// The comparison of one run.
 pub(crate) struct Networks {

@@ -6,7 +6,7 @@ use crate::pacing::Buffer;
 use std::fmt::Write;
 
 /// A line for each AVB stream, and one on what the figure leaves out.
-pub(super) fn buffers(report: &Report, paint: &Paint) -> String {
+pub(crate) fn buffers(report: &Report, paint: &Paint) -> String {
     let of_streams = report.run.series.iter();
     let buffers: Vec<(&str, Buffer)> = of_streams
         .filter_map(|series| Some((series.spec.name.as_str(), Buffer::of(series)?)))

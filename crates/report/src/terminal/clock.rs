@@ -9,7 +9,7 @@ use std::fmt::Write;
 const SPANS_LISTED: usize = 10;
 
 /// Series of which the same is known, in one entry.
-pub(super) fn clocks(report: &Report, paint: &Paint) -> String {
+pub(crate) fn clocks(report: &Report, paint: &Paint) -> String {
     let mut groups: Vec<(OneWay, Vec<&str>)> = Vec::new();
     for series in &report.run.series {
         let Some(clocks) = OneWay::of(&report.run, series) else {

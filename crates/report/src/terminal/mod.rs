@@ -1,23 +1,19 @@
 //! The report as text: the verdict first, then the figures behind it.
 
-mod buffers;
-mod capacity;
-mod clock;
-mod contradiction;
+pub(crate) mod buffers;
+pub(crate) mod clock;
 mod cpus;
-mod nics;
-mod paced;
-mod readings;
-mod recording;
-mod series;
-mod stalls;
+pub(crate) mod nics;
+pub(crate) mod paced;
+pub(crate) mod series;
 mod table;
 #[cfg(test)]
 mod tests;
-mod why;
+pub(crate) mod why;
 
 use crate::Report;
 use crate::budget::{Line, State, TRIP_TRANSFER_NS};
+use crate::section::{Section, TERMINAL};
 use crate::text::{count, ns_or_dash, plural, wall_clock};
 use crate::verdict::{Check, Measured, Verdict};
 use model::{EventKind, RunState, SeriesView, Spike, kind};
@@ -72,28 +68,19 @@ impl Report {
     pub fn text(&self, colour: bool, html: Option<&Path>) -> String {
         let paint = Paint { colour };
         let report = &self.shown();
-        let parts = [
-            head(report, &paint, html),
-            capacity::capacity(report, &paint),
-            contradiction::contradictions(report, &paint),
-            checks(report, &paint),
-            nics::interfaces(report, &paint),
-            budget(report, &paint),
-            series::series(report, &paint),
-            clock::clocks(report, &paint),
-            why::statistics(report, &paint),
-            type_tests(report, &paint),
-            recording::recording(report, &paint),
-            stalls::stalls(report, &paint),
-            worst_samples(report, &paint),
-            why::causes(report, &paint),
-            events(report, &paint),
-            buffers::buffers(report, &paint),
-            paced::paced(report, &paint),
-            readings::readings(report, &paint),
-        ];
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let sections = TERMINAL.iter().map(|section| section.text(report, &paint));
+        let parts = std::iter::once(head(report, &paint, html)).chain(sections);
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
         parts.join("\n")
+    }
+}
+
+/// A subject that only a terminal shows in this form; on the page and in the document it is among the fields that every run has.
+pub(crate) struct Part(pub(crate) fn(&Report, &Paint) -> String);
+
+impl Section for Part {
+    fn text(&self, report: &Report, paint: &Paint) -> String {
+        (self.0)(report, paint)
     }
 }
 
@@ -147,16 +134,7 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     out + &cpus::chosen(report)
 }
 
-/// Operate times by cell of the type tests.
-fn type_tests(report: &Report, paint: &Paint) -> String {
-    let text = crate::type_test::text(&report.run.shots);
-    match text.is_empty() {
-        true => text,
-        false => format!("{}\n{text}", paint.heading("Type test")),
-    }
-}
-
-fn checks(report: &Report, paint: &Paint) -> String {
+pub(crate) fn checks(report: &Report, paint: &Paint) -> String {
     let judgement = &report.judgement;
     let mut table = Table::new(&[
         ("verdict", Align::Left),
@@ -230,7 +208,7 @@ fn figure(check: &Check) -> f64 {
     check.measured.map_or(0.0, Measured::as_f64)
 }
 
-fn section(paint: &Paint, heading: &str, table: &Table) -> String {
+pub(crate) fn section(paint: &Paint, heading: &str, table: &Table) -> String {
     if table.is_empty() {
         return String::new();
     }
@@ -238,7 +216,7 @@ fn section(paint: &Paint, heading: &str, table: &Table) -> String {
 }
 
 /// The budget of a run that is judged; a single probe that nobody judges is one line of it, and the rest would be noise.
-fn budget(report: &Report, paint: &Paint) -> String {
+pub(crate) fn budget(report: &Report, paint: &Paint) -> String {
     if report.profiles.is_empty() {
         return String::new();
     }
@@ -292,7 +270,7 @@ fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
     ]
 }
 
-fn worst_samples(report: &Report, paint: &Paint) -> String {
+pub(crate) fn worst_samples(report: &Report, paint: &Paint) -> String {
     let mut table = Table::new(&[("sample", Align::Right), ("series", Align::Left), ("at", Align::Right)]);
     table.columns(&[("CPU", Align::Right), ("number", Align::Right), ("cause", Align::Left)]);
     let judged: Vec<&SeriesView> = report
@@ -338,7 +316,7 @@ fn spike_row(series: &SeriesView, spike: &Spike) -> Vec<String> {
     ]
 }
 
-fn events(report: &Report, paint: &Paint) -> String {
+pub(crate) fn events(report: &Report, paint: &Paint) -> String {
     let mut table = Table::new(&[("at", Align::Right), ("event", Align::Left), ("", Align::Left)]);
     let shown = |kind: EventKind| !matches!(kind, EventKind::StepStarted | EventKind::StepStopped);
     let mut all: Vec<_> = report.run.events.iter().filter(|event| shown(event.kind)).collect();

@@ -6,7 +6,7 @@ use crate::nics::{self, HEADINGS};
 use crate::verdict::{RequirementCheck, Verdict};
 
 /// Adds the requirements under the limits: what fails first.
-pub(super) fn requirements(report: &Report, paint: &Paint, table: &mut Table) {
+pub(crate) fn requirements(report: &Report, paint: &Paint, table: &mut Table) {
     let judgement = &report.judgement;
     for wanted in [Verdict::Fail, Verdict::Inconclusive, Verdict::Pass] {
         for check in judgement.requirements.iter().filter(|check| check.verdict == wanted) {
@@ -70,7 +70,7 @@ fn not_applicable(report: &Report) -> Vec<(String, String, Vec<String>)> {
 }
 
 /// A line for each interface.
-pub(super) fn interfaces(report: &Report, paint: &Paint) -> String {
+pub(crate) fn interfaces(report: &Report, paint: &Paint) -> String {
     let mut table = Table::new(&[("interface", Align::Left)]);
     table.columns(&HEADINGS.map(|heading| (heading, Align::Left)));
     for nic in nics::of(&report.run) {

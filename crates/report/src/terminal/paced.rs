@@ -9,7 +9,7 @@ use model::{Kind, SeriesView, kind};
 use std::fmt::Write;
 use units::format_ns;
 
-pub(super) fn paced(report: &Report, paint: &Paint) -> String {
+pub(crate) fn paced(report: &Report, paint: &Paint) -> String {
     let of_kind = |kind: &Kind| -> Vec<&SeriesView> {
         let all = report.run.series.iter();
         all.filter(|series| series.is(kind)).collect()

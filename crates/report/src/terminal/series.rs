@@ -13,7 +13,7 @@ const SERIES_LISTED: usize = 6;
 /// How many of the worst are listed when there are more.
 const WORST_LISTED: usize = 3;
 
-pub(super) fn series(report: &Report, paint: &Paint) -> String {
+pub(crate) fn series(report: &Report, paint: &Paint) -> String {
     let all = &report.run.series;
     let mut table = Table::new(&[
         ("series", Align::Left),

@@ -14,7 +14,7 @@ const SERIES_LISTED: usize = 4;
 const RECORDER: &str = "flight recorder";
 
 /// How sure the figures are, and what they support.
-pub(super) fn statistics(report: &Report, paint: &Paint) -> String {
+pub(crate) fn statistics(report: &Report, paint: &Paint) -> String {
     if report.insights.is_empty() {
         return String::new();
     }
@@ -48,7 +48,7 @@ pub(super) fn statistics(report: &Report, paint: &Paint) -> String {
 }
 
 /// Explained samples by what held them up, and what the flight recorder cost.
-pub(super) fn causes(report: &Report, paint: &Paint) -> String {
+pub(crate) fn causes(report: &Report, paint: &Paint) -> String {
     let mut table = Table::new(&[
         ("series", Align::Left),
         ("cause", Align::Left),

@@ -1,13 +1,41 @@
 //! The results of a type test: operate times by cell, the reach of a zone, the distance of a curve from that of the standard.
 
+mod document;
+mod page;
 mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use document::type_test_json;
 pub use tables::text;
 pub(crate) use tables::{CELL_HEADS, CURVE_HEADS, REACH_HEADS, cell_rows, curve_rows, reach_rows};
 
+use crate::Report;
+use crate::section::{Fields, Section, field};
+use crate::terminal::Paint;
 use model::{Cell, Outcome, Shot};
+
+/// The part of the report.
+pub(crate) struct TypeTestSection;
+
+impl Section for TypeTestSection {
+    fn text(&self, report: &Report, paint: &Paint) -> String {
+        let text = text(&report.run.shots);
+        match text.is_empty() {
+            true => text,
+            false => format!("{}\n{text}", paint.heading("Type test")),
+        }
+    }
+
+    fn html(&self, report: &Report) -> askama::Result<String> {
+        page::html(report)
+    }
+
+    fn json(&self, report: &Report) -> Fields {
+        let tests = document::type_tests(&report.run.shots);
+        field("type_tests", (!tests.is_empty()).then_some(tests))
+    }
+}
 
 /// Percent of the reach at which a zone ends.
 const REACH: f64 = 100.0;

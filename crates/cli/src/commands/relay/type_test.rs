@@ -3,7 +3,7 @@
 use super::replay::print;
 use crate::failure::{Failure, say};
 use ::relay::{Config, ReplayError};
-use report::document::type_test_json;
+use report::type_test::type_test_json;
 use std::time::Instant;
 use waveform::type_test;
 

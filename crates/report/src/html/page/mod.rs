@@ -3,19 +3,15 @@
 mod checks;
 mod events;
 mod nics;
-mod readings;
 mod record;
 mod series;
-mod stalls;
 mod why;
 
-use super::recording::RecordingPart;
-use super::type_test::TypeTestPart;
 use super::{bed, budget};
 use crate::Report;
-use crate::capacity::Capacity;
 use crate::screen::Screen;
-use crate::tables::networks::{self, Networks};
+use crate::section::{PAGE_END, PAGE_MIDDLE, PAGE_TOP, Section};
+use crate::stall::StallSection;
 use crate::text::{rfc3339, wall_clock};
 use crate::verdict::{Judgement, ProfileVerdict};
 use checks::{LimitGroup, NotMeasuredRow, groups, not_measured};
@@ -23,10 +19,8 @@ use events::EventsPart;
 use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
 use model::{Fact, FactOf};
 use nics::{NicPart, NotApplicableRow};
-use readings::ReadingPart;
 pub(super) use record::RecordPart;
 use series::{FamilyPart, families};
-use stalls::StallsPart;
 use units::format_ns;
 
 /// Facts shown beside the verdict, and their headings.
@@ -55,11 +49,8 @@ pub(super) struct Page {
     pub(super) run_in_css: String,
     /// When it started: for programs, and for a person.
     pub(super) started: (String, String),
-    /// The answer of a search for what the host holds.
-    pub(super) capacity: Option<CapacityPart>,
-    pub(super) capacity_heads: [&'static str; 5],
-    /// In what the run file disagrees with itself: the series, and what.
-    pub(super) contradictions: Vec<(String, String)>,
+    /// Parts before the limits.
+    pub(super) top: String,
     pub(super) headline: Vec<(&'static str, String)>,
     pub(super) profiles: Vec<ProfileRow>,
     pub(super) checks: usize,
@@ -69,46 +60,23 @@ pub(super) struct Page {
     pub(super) nics: Vec<NicPart>,
     pub(super) nic_headings: [&'static str; 7],
     /// Late samples, put together.
-    pub(super) stalls: Option<StallsPart>,
+    pub(super) stalls: String,
     pub(super) budget_svg: String,
     /// The treatment of the test set's own lateness.
     pub(super) own_lateness: Option<String>,
     /// True if a measurement runs across several lines of the budget.
     pub(super) crossing: bool,
-    /// The round trip by network, where there were several.
-    pub(super) networks: Option<Networks>,
-    pub(super) network_heads: [&'static str; 9],
-    /// Operate times by cell.
-    pub(super) type_tests: Vec<TypeTestPart>,
-    /// The recording of every sample, and the heads of its tables.
-    pub(super) recording: Option<RecordingPart>,
-    pub(super) way_heads: [&'static str; 10],
-    pub(super) worst_heads: [&'static str; 5],
+    /// Parts between the budget and the series.
+    pub(super) middle: String,
     pub(super) families: Vec<FamilyPart>,
-    /// Cache and memory bandwidth beside the run.
-    pub(super) readings: Vec<ReadingPart>,
-    pub(super) reading_heads: [&'static str; 6],
+    /// Parts behind the series.
+    pub(super) end: String,
     pub(super) events: EventsPart,
     /// The way of a frame inside the host, where hops were traced.
     pub(super) way_svg: Option<String>,
     pub(super) inventory: Vec<(String, Vec<FactRow>)>,
     pub(super) method: Vec<(&'static str, String)>,
     pub(super) title: String,
-}
-
-/// The reasons behind the answer of a search, and its attempts.
-pub(super) struct CapacityPart {
-    pub(super) lines: Vec<String>,
-    pub(super) rows: Vec<[String; 5]>,
-}
-
-impl CapacityPart {
-    fn of(capacity: &Capacity) -> Self {
-        Self {
-            lines: capacity.lines(),
-            rows: capacity.rows(),
-        }
-    }
 }
 
 pub(super) struct ProfileRow {
@@ -128,9 +96,9 @@ pub(super) struct FactRow {
 
 impl Page {
     /// Of a report whose foreign texts are safe to show, with its record and the picture of the way.
-    pub(super) fn of(report: &Report, record: RecordPart, way_svg: Option<String>) -> Self {
+    pub(super) fn of(report: &Report, record: RecordPart, way_svg: Option<String>) -> askama::Result<Self> {
         let verdict = report.verdict().word();
-        Self {
+        Ok(Self {
             verdict,
             words: report.words(),
             look: look(verdict, report.is_partial_pass() || report.is_answer()),
@@ -140,9 +108,7 @@ impl Page {
             run: report.run.info.id.clone(),
             run_in_css: in_css(&report.run.info.id),
             started: (rfc3339(report.run.info.started), wall_clock(report.run.info.started)),
-            capacity: report.capacity.as_ref().map(CapacityPart::of),
-            capacity_heads: Capacity::HEADS,
-            contradictions: contradictions(&report.judgement),
+            top: parts(report, &PAGE_TOP)?,
             headline: headline(report),
             profiles: profiles(&report.judgement),
             checks: report.judgement.checks.len() + report.judgement.requirements.len(),
@@ -154,19 +120,13 @@ impl Page {
             not_applicable: nics::not_applicable(report),
             nics: nics::parts(report),
             nic_headings: crate::nics::HEADINGS,
-            stalls: StallsPart::of(report),
+            stalls: StallSection.html(report)?,
             budget_svg: budget::drawing(report),
             own_lateness: report.budget.own.clone(),
             crossing: report.budget.lines.len() > 7 || !report.budget.beside.is_empty(),
-            networks: Networks::of(&report.run),
-            network_heads: networks::HEADS,
-            type_tests: TypeTestPart::all(report),
-            recording: RecordingPart::of(report),
-            way_heads: crate::recording::WAY_HEADS,
-            worst_heads: crate::recording::WORST_HEADS,
+            middle: parts(report, &PAGE_MIDDLE)?,
             families: families(report),
-            readings: readings::parts(report),
-            reading_heads: crate::readings::HEADS,
+            end: parts(report, &PAGE_END)?,
             events: EventsPart::of(&report.run),
             way_svg,
             inventory: inventory(report),
@@ -177,8 +137,14 @@ impl Page {
                 report.words(),
                 report.run.info.id
             ),
-        }
+        })
     }
+}
+
+/// Sections one after the other, a line end between them.
+fn parts(report: &Report, sections: &[&dyn Section]) -> askama::Result<String> {
+    let parts: Result<Vec<String>, _> = sections.iter().map(|section| section.html(report)).collect();
+    Ok(parts?.join("\n"))
 }
 
 /// A name of which nothing can end a string of a style sheet.
@@ -196,11 +162,6 @@ fn in_css(name: &str) -> String {
 /// How a verdict over profiles looks: a pass of some limits only is another thing than one of all.
 fn look(verdict: &'static str, is_partial_pass: bool) -> &'static str {
     if is_partial_pass { "partial" } else { verdict }
-}
-
-fn contradictions(judgement: &Judgement) -> Vec<(String, String)> {
-    let found = judgement.contradictions.iter();
-    found.map(|one| (one.series.clone(), one.text.clone())).collect()
 }
 
 /// The evidence in brackets is in the inventory; here the word is enough.

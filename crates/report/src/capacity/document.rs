@@ -1,8 +1,8 @@
 //! The answer of a search for what the host holds.
 
-use super::seconds;
+use super::{Capacity, Search};
 use crate::bound::CONFIDENCE;
-use crate::capacity::{Capacity, Search};
+use crate::document::seconds;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]

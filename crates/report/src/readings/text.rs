@@ -1,8 +1,8 @@
 //! Cache and memory bandwidth beside the run.
 
-use super::{Align, Paint, Table, section};
+use super::{HEADS, rows};
 use crate::Report;
-use crate::readings::{HEADS, rows};
+use crate::terminal::{Align, Paint, Table, section};
 
 /// A line for each reading.
 pub(super) fn readings(report: &Report, paint: &Paint) -> String {

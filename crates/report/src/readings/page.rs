@@ -1,23 +1,57 @@
 //! Cache and memory bandwidth beside the run, as the page shows them.
 
-use super::super::charts::{BOTTOM, LEFT, RIGHT, STATIC_POINTS, TOP, grid_y, open, tick_x};
-use super::super::svg::{Scale, axis_time, polyline, time_ticks};
+use super::{HEADS, Row, rows};
 use crate::Report;
-use crate::readings::{Row, rows};
+use crate::html::charts::{BOTTOM, LEFT, RIGHT, STATIC_POINTS, TOP, grid_y, open, tick_x};
+use crate::html::svg::{Scale, axis_time, polyline, time_ticks};
+use askama::Template;
 use model::{Reading, Readings};
 use std::fmt::Write;
 use units::format_octets;
 
-pub(crate) struct ReadingPart {
-    pub(crate) cells: [String; 6],
-    pub(crate) why: String,
-    pub(crate) name: String,
-    pub(crate) unit: &'static str,
-    /// `None` where nothing was read.
-    pub(crate) svg: Option<String>,
+/// A part with a row and a chart for each.
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"
+<section id="readings">
+  <h2>Cache and memory bandwidth</h2>
+  <p class="what">What the kernel counted once a second for the groups of the measured CPUs, and for the default group. Nothing is judged by it.</p>
+  <table class="figures">
+    <thead><tr>{% for head in heads %}<th{% if !loop.first %} class="n"{% endif %}>{{ head }}</th>{% endfor %}</tr></thead>
+    <tbody>{% for reading in readings %}<tr title="{{ reading.why }}">{% for cell in reading.cells %}<td{% if !loop.first %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>
+  </table>
+  {% for reading in readings %}{% if !reading.why.is_empty() %}<p class="dim">{{ reading.name }}: {{ reading.why }}</p>{% endif %}{% endfor %}
+  <div class="charts">{% for reading in readings %}{% if let Some(svg) = reading.svg %}
+    <figure class="chart"><figcaption>{{ reading.name }}, {{ reading.unit }}: mean and largest of each window</figcaption>{{ svg|safe }}</figure>{% endif %}{% endfor %}
+  </div>
+</section>
+"##
+)]
+struct Html {
+    readings: Vec<ReadingPart>,
+    heads: [&'static str; 6],
 }
 
-pub(super) fn parts(report: &Report) -> Vec<ReadingPart> {
+/// The part of the page; empty where nothing was read.
+pub(super) fn html(report: &Report) -> askama::Result<String> {
+    let readings = parts(report);
+    match readings.is_empty() {
+        true => Ok(String::new()),
+        false => Html { readings, heads: HEADS }.render(),
+    }
+}
+
+struct ReadingPart {
+    cells: [String; 6],
+    why: String,
+    name: String,
+    unit: &'static str,
+    /// `None` where nothing was read.
+    svg: Option<String>,
+}
+
+fn parts(report: &Report) -> Vec<ReadingPart> {
     let length_s = report.run.duration_ns as f64 / 1e9;
     let part = |row: Row<'_>| ReadingPart {
         cells: row.cells(),

@@ -1,8 +1,8 @@
 //! Late samples of all series, put together in time, in the result document.
 
-use super::seconds;
+use super::Stall;
 use crate::Report;
-use crate::stall::Stall;
+use crate::document::seconds;
 use serde::Serialize;
 
 /// Stalls in the document, the longest.

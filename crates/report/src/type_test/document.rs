@@ -1,6 +1,6 @@
 //! Type tests of a relay.
 
-use crate::type_test::{CurvePoint, Tally, TypeTest, ZoneLine};
+use super::{CurvePoint, Tally, TypeTest, ZoneLine};
 use model::Shot;
 use serde::Serialize;
 

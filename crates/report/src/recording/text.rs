@@ -1,10 +1,8 @@
 //! The recording of every sample.
 
-use super::{Align, Paint, Table};
+use super::{WAY_HEADS, WORST_HEADS, chart, sentences, stream_heads, stream_rows, way_name, way_rows, worst_rows};
 use crate::Report;
-use crate::recording::{
-    WAY_HEADS, WORST_HEADS, chart, sentences, stream_heads, stream_rows, way_name, way_rows, worst_rows,
-};
+use crate::terminal::{Align, Paint, Table};
 use std::fmt::Write;
 
 /// Worst samples that are listed of each way.

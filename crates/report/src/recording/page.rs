@@ -1,12 +1,13 @@
 //! The recording of every sample: tables and drawings.
 
-use super::charts::{BOTTOM, LEFT, RIGHT, TOP, grid_y, open, tick_x};
-use super::svg::{Scale, axis_count, axis_ns, axis_time, time_ticks};
+use super::chart::{bars, merged};
+use super::{WAY_HEADS, WORST_HEADS, sentences, stream_heads, stream_rows, way_name, way_rows, worst_rows};
 use crate::Report;
-use crate::recording::chart::{bars, merged};
-use crate::recording::{sentences, stream_heads, stream_rows, way_name, way_rows, worst_rows};
+use crate::html::charts::{BOTTOM, LEFT, RIGHT, TOP, grid_y, open, tick_x};
+use crate::html::svg::{Scale, axis_count, axis_ns, axis_time, time_ticks};
 use crate::text::count;
 use ::recording::{Band, LatencySurvey, LogHistogram, Survey};
+use askama::Template;
 use std::fmt::Write;
 
 /// Parts of the drawing over time.
@@ -15,24 +16,69 @@ const PARTS: usize = 300;
 /// Worst samples that are listed of each way.
 const WORST_LISTED: usize = 20;
 
-pub(super) struct RecordingPart {
-    pub(super) sentences: Vec<String>,
-    pub(super) ways: Vec<Vec<String>>,
-    pub(super) stream_heads: [&'static str; 12],
-    pub(super) streams: Vec<Vec<String>>,
-    pub(super) left_out: usize,
-    pub(super) charts: Vec<WayPart>,
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"<section id="recording">
+  <h2>Recording</h2>
+  {% for sentence in recording.sentences %}<p class="what">{{ sentence }}.</p>{% endfor %}
+  {% if !recording.ways.is_empty() %}<table class="figures">
+    <thead><tr>{% for head in way_heads %}<th{% if !loop.first %} class="n"{% endif %}>{{ head }}</th>{% endfor %}</tr></thead>
+    <tbody>{% for row in recording.ways %}<tr>{% for cell in row %}<td{% if !loop.first %} class="n{% if loop.last %} max{% endif %}"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>
+  </table>{% endif %}
+  {% for way in recording.charts %}
+  <div class="charts">
+    <figure class="chart"><figcaption>{{ way.name }}, all samples: how many (up) took how long (along); both axes logarithmic</figcaption>{{ way.histogram_svg|safe }}</figure>
+    <figure class="chart"><figcaption>{{ way.name }} over time: from smallest to largest, line: median</figcaption>{{ way.bands_svg|safe }}</figure>
+  </div>
+  <details class="counters"><summary>Worst samples, {{ way.name }}</summary>
+  <table class="figures"><thead><tr>{% for head in worst_heads %}<th class="n">{{ head }}</th>{% endfor %}</tr></thead>
+  <tbody>{% for row in way.worst %}<tr>{% for cell in row %}<td class="n{% if loop.first %} max{% endif %}">{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody></table></details>
+  {% endfor %}
+  <details class="counters" open><summary>Streams: loss, latency over the whole way, pacing at the first point</summary>
+  <table class="figures">
+    <thead><tr>{% for head in recording.stream_heads %}<th{% if !loop.first %} class="n"{% endif %}>{{ head }}</th>{% endfor %}</tr></thead>
+    <tbody>{% for row in recording.streams %}<tr>{% for cell in row %}<td{% if !loop.first %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>
+  </table>{% if recording.left_out > 0 %}<p class="dim">and {{ recording.left_out }} more.</p>{% endif %}</details>
+</section>"##
+)]
+struct Html {
+    recording: RecordingPart,
+    way_heads: [&'static str; 10],
+    worst_heads: [&'static str; 5],
 }
 
-pub(super) struct WayPart {
-    pub(super) name: String,
-    pub(super) histogram_svg: String,
-    pub(super) bands_svg: String,
-    pub(super) worst: Vec<Vec<String>>,
+/// The part of the page; empty without a recording.
+pub(super) fn html(report: &Report) -> askama::Result<String> {
+    let Some(recording) = RecordingPart::of(report) else {
+        return Ok(String::new());
+    };
+    Html {
+        recording,
+        way_heads: WAY_HEADS,
+        worst_heads: WORST_HEADS,
+    }
+    .render()
+}
+
+struct RecordingPart {
+    sentences: Vec<String>,
+    ways: Vec<Vec<String>>,
+    stream_heads: [&'static str; 12],
+    streams: Vec<Vec<String>>,
+    left_out: usize,
+    charts: Vec<WayPart>,
+}
+
+struct WayPart {
+    name: String,
+    histogram_svg: String,
+    bands_svg: String,
+    worst: Vec<Vec<String>>,
 }
 
 impl RecordingPart {
-    pub(super) fn of(report: &Report) -> Option<Self> {
+    fn of(report: &Report) -> Option<Self> {
         let survey = report.recording.as_ref()?;
         let (streams, left_out) = stream_rows(survey);
         let ways = survey.latencies.iter().enumerate();

@@ -1,7 +1,32 @@
 //! Cache and memory bandwidth beside a run, in octets: no sample in ns, and nothing is judged by it.
 
+mod document;
+mod page;
+mod text;
+
+use crate::Report;
+use crate::section::{Fields, Section, field};
+use crate::terminal::Paint;
 use crate::text::count;
 use model::{Reading, Readings};
+
+/// The part of the report.
+pub(crate) struct ReadingsSection;
+
+impl Section for ReadingsSection {
+    fn text(&self, report: &Report, paint: &Paint) -> String {
+        text::readings(report, paint)
+    }
+
+    fn html(&self, report: &Report) -> askama::Result<String> {
+        page::html(report)
+    }
+
+    fn json(&self, report: &Report) -> Fields {
+        let entries = document::readings(&report.run);
+        field("readings", (!entries.is_empty()).then_some(entries))
+    }
+}
 
 /// Headings of the table.
 pub(crate) const HEADS: [&str; 6] = ["reading", "min", "mean", "max", "read", "not known"];

@@ -1,10 +1,11 @@
 //! Type tests: tables and drawings.
 
-use super::charts::{BOTTOM, LEFT, RIGHT, TOP, grid_y, open, tick_x};
-use super::svg::{Scale, axis_ns, polyline};
+use super::{CELL_HEADS, CURVE_HEADS, CurvePoint, REACH_HEADS, TypeTest, ZoneLine};
+use super::{cell_rows, curve_rows, reach_rows};
 use crate::Report;
-use crate::type_test::{CELL_HEADS, CURVE_HEADS, CurvePoint, REACH_HEADS, TypeTest, ZoneLine};
-use crate::type_test::{cell_rows, curve_rows, reach_rows};
+use crate::html::charts::{BOTTOM, LEFT, RIGHT, TOP, grid_y, open, tick_x};
+use crate::html::svg::{Scale, axis_ns, polyline};
+use askama::Template;
 use std::fmt::Write;
 
 /// Colours of the lines, from the least source impedance ratio on.
@@ -16,22 +17,49 @@ const TICKS: f64 = 6.0;
 /// Room of a label under the axis, in pixels: between two lines that are nearer there is none.
 const LABEL: f64 = 24.0;
 
-pub(super) struct TypeTestPart {
-    pub(super) name: String,
-    /// Operate times of each fault type: its caption, and the drawing.
-    pub(super) charts: Vec<(String, String)>,
-    pub(super) tables: Vec<TablePart>,
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"{% for test in tests %}<section id="type-test-{{ loop.index }}">
+  <h2>Type test {{ test.name }}</h2>
+  <p class="what">Operate times from the due instant of the first faulted sample to the trip at the test set. Reach is as fine as the positions that were tested.</p>
+  <div class="charts">
+  {% for chart in test.charts %}<figure class="chart"><figcaption>{{ chart.0 }}</figcaption>{{ chart.1|safe }}</figure>
+  {% endfor %}</div>
+  {% for table in test.tables %}<details class="counters"{% if table.is_open %} open{% endif %}><summary>{{ table.summary }}</summary>
+  <table class="figures">
+    <thead><tr>{% for head in table.heads %}<th{% if !loop.first %} class="n"{% endif %}>{{ head }}</th>{% endfor %}</tr></thead>
+    <tbody>{% for row in table.rows %}<tr>{% for cell in row %}<td{% if !loop.first %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>
+  </table></details>
+  {% endfor %}
+</section>{% endfor %}"##
+)]
+struct Html {
+    tests: Vec<TypeTestPart>,
 }
 
-pub(super) struct TablePart {
-    pub(super) summary: &'static str,
-    pub(super) is_open: bool,
-    pub(super) heads: &'static [&'static str],
-    pub(super) rows: Vec<Vec<String>>,
+/// A part of the page for each; empty without any.
+pub(super) fn html(report: &Report) -> askama::Result<String> {
+    let tests = TypeTestPart::all(report);
+    Html { tests }.render()
+}
+
+struct TypeTestPart {
+    name: String,
+    /// Operate times of each fault type: its caption, and the drawing.
+    charts: Vec<(String, String)>,
+    tables: Vec<TablePart>,
+}
+
+struct TablePart {
+    summary: &'static str,
+    is_open: bool,
+    heads: &'static [&'static str],
+    rows: Vec<Vec<String>>,
 }
 
 impl TypeTestPart {
-    pub(super) fn all(report: &Report) -> Vec<Self> {
+    fn all(report: &Report) -> Vec<Self> {
         TypeTest::all(&report.run.shots).iter().map(Self::of).collect()
     }
 

@@ -1,9 +1,8 @@
 //! Stalls as text.
 
-use super::{Align, Paint, Table};
+use super::{LISTED, Stall, sentence};
 use crate::Report;
-use crate::stall::{LISTED, Stall, sentence};
-use crate::terminal::wrapped;
+use crate::terminal::{Align, Paint, Table, wrapped};
 use std::fmt::Write;
 use units::format_ns;
 

@@ -1,6 +1,6 @@
 //! Cache and memory bandwidth beside the run in the result document.
 
-use crate::readings::rows;
+use super::{Row, rows};
 use model::RunView;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ pub(super) struct ReadingEntry {
 
 /// Each over the whole run.
 pub(super) fn readings(run: &RunView) -> Vec<ReadingEntry> {
-    let entry = |row: crate::readings::Row<'_>| ReadingEntry {
+    let entry = |row: Row<'_>| ReadingEntry {
         name: row.name().to_owned(),
         unit: row.windows[0].unit.word(),
         windows: row.windows.len(),
