@@ -49,7 +49,7 @@ pub struct Document {
     inventory: Vec<FactEntry>,
     nics: Vec<NicEntry>,
     not_applicable: Vec<NotApplicableEntry>,
-    /// Those of [`section::DOCUMENT`].
+    /// The fields of the sections, in the order of [`section::DOCUMENT`].
     #[serde(flatten)]
     sections: section::Fields,
 }
