@@ -18,8 +18,9 @@ housekeeping = "first"
 measured = "rest"
 
 [[load]]
-kind = "scheduler"
-pairs = 1
+kind = "hackbench"
+groups = 1
+fds = 1
 
 [[step]]
 probe = "wakeup"

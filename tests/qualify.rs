@@ -19,8 +19,9 @@ housekeeping = "first"
 measured = "rest"
 
 [[load]]
-kind = "scheduler"
-pairs = 2
+kind = "hackbench"
+groups = 2
+fds = 1
 
 [[load]]
 kind = "command"
@@ -290,7 +291,7 @@ fn steps_side_by_side_measure_at_the_same_time_on_cpus_of_their_own() {
     let on = |wakeups: u32| {
         let text = SIDE_BY_SIDE.replace("FIRST", &first.to_string());
         std::fs::write(&plan, text.replace("LAST", &wakeups.to_string())).expect("writable");
-        let load = format!("scheduler:pairs=1@{first}");
+        let load = format!("hackbench:groups=1,fds=1@{first}");
         run(&["qualify", &plan, "--load", &load, "--json", "--out", &out])
     };
     let refused = on(first);
@@ -313,6 +314,6 @@ fn steps_side_by_side_measure_at_the_same_time_on_cpus_of_their_own() {
         let beside = format!("round trip on cpu {first}, wake-up on cpu {last}");
         assert_eq!(series["settings"]["side by side"], beside, "{series}");
         let load = series["settings"]["load"].as_str().expect("text");
-        assert!(load.contains("scheduler"), "of the command line: {load}");
+        assert!(load.contains("hackbench"), "of the command line: {load}");
     }
 }

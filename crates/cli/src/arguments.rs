@@ -48,8 +48,8 @@ pub(crate) struct RunArgs {
     /// than C1 by itself, or polls before it halts (haltpoll), it is another host in service: what could pass is inconclusive then
     #[arg(long)]
     pub(crate) hold_idle: bool,
-    /// A load to run beside the measurement: scheduler, hackbench, memory, cache, timers, packets or disk, with its amounts
-    /// and CPUs, such as scheduler:pairs=4@0; may be given again [default CPUs: those that are not measured]
+    /// A load to run beside the measurement: hackbench, memory, cache or packets, with its amounts
+    /// and CPUs, such as hackbench:groups=4,fds=1@0; may be given again [default CPUs: those that are not measured]
     #[arg(long, value_name = "KIND[:KEY=VALUE,...][@CPUS]")]
     pub(crate) load: Vec<LoadRequest>,
     /// A command to run beside the measurement as a load, such as "stress-ng --cpu 1"; may be given again

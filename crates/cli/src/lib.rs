@@ -122,7 +122,7 @@ enum Command {
     /// Timer wake-up latency: timer due -> thread running, one thread per CPU
     #[command(after_help = "\
 Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits substation
-          triptime wakeup --cpus 2 --interval 4800/s --load scheduler@0 --duration 7d
+          triptime wakeup --cpus 2 --interval 4800/s --load hackbench@0 --duration 7d
           triptime wakeup --break-above 100us --html why.html")]
     Wakeup(CpuArgs<WakeupOptions>),
     Noise(commands::noise::NoiseArgs),

@@ -1,9 +1,6 @@
 //! Loads as text and as tables of a plan.
 
-use bed::load::{
-    Access, CacheLoad, DiskLoad, DiskMode, HackbenchLoad, LoadKind, LoadRequest, MemoryLoad, Over, PacketLoad,
-    SchedulerLoad, TimerLoad, kind_from,
-};
+use bed::load::{Access, CacheLoad, HackbenchLoad, LoadKind, LoadRequest, MemoryLoad, Over, PacketLoad, kind_from};
 use proptest::option::of;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use units::CpuList;
@@ -19,13 +16,10 @@ fn refusal(text: &str) -> String {
 #[test]
 fn kinds_and_their_defaults() {
     let cases = [
-        ("scheduler", LoadKind::Scheduler(SchedulerLoad::default())),
         ("memory", LoadKind::Memory(MemoryLoad::default())),
         ("cache", LoadKind::Cache(CacheLoad::default())),
-        ("timers", LoadKind::Timers(TimerLoad::default())),
         ("packets", LoadKind::Packets(PacketLoad::default())),
         ("hackbench", LoadKind::Hackbench(HackbenchLoad::default())),
-        ("disk", LoadKind::Disk(DiskLoad::default())),
     ];
     for (text, kind) in cases {
         assert_eq!(kind.label(), text);
@@ -35,12 +29,13 @@ fn kinds_and_their_defaults() {
 
 #[test]
 fn keys_and_cpus() {
-    let pipes = LoadKind::Scheduler(SchedulerLoad {
-        pairs: 3,
+    let pipes = LoadKind::Hackbench(HackbenchLoad {
+        groups: 3,
+        fds: 1,
         bytes: 512,
         over: Over::Pipes,
     });
-    let request = read("scheduler:pairs=3,bytes=512,over=pipes@1-3,5");
+    let request = read("hackbench:groups=3,fds=1,bytes=512,over=pipes@1-3,5");
     assert_eq!(request.cpus, Some("1-3,5".parse().expect("CPUs")));
     assert_eq!(request.kind, pipes);
     let groups = LoadKind::Hackbench(HackbenchLoad {
@@ -48,13 +43,6 @@ fn keys_and_cpus() {
         ..HackbenchLoad::default()
     });
     assert_eq!(read("hackbench: groups = 4 ").kind, groups);
-    let LoadKind::Disk(disk) = read("disk:dir=/mnt/a b:c,mode=sync,rate=max,size=1GiB").kind else {
-        panic!("no disk load")
-    };
-    assert_eq!(
-        (disk.dir.to_str(), disk.mode, disk.rate, disk.size),
-        (Some("/mnt/a b:c"), DiskMode::Sync, None, 1 << 30)
-    );
 }
 
 #[test]
@@ -78,12 +66,12 @@ fn refusals_name_what_is_wrong_and_what_is_right() {
     for (text, message) in [
         (
             "cash",
-            "\"cash\" is not a load: write scheduler, hackbench, memory, cache, timers, packets, disk; \
+            "\"cash\" is not a load: write hackbench, memory, cache, packets; \
              start any other program with --load-command",
         ),
         (
             "command:line=x",
-            "\"command\" is not a load: write scheduler, hackbench, memory, cache, timers, packets, disk; \
+            "\"command\" is not a load: write hackbench, memory, cache, packets; \
              start any other program with --load-command",
         ),
         (
@@ -91,38 +79,34 @@ fn refusals_name_what_is_wrong_and_what_is_right() {
             "cache load has no \"sizes\": its keys are size, threads",
         ),
         (
-            "scheduler:pipes=1",
-            "scheduler load has no \"pipes\": its keys are pairs, bytes, over",
+            "scheduler:pairs=4",
+            "\"scheduler\" is not a load any more: write hackbench:groups=10,fds=1, whose groups are pairs, \
+             or in a plan kind = \"hackbench\", groups = 10, fds = 1",
         ),
         (
-            "scheduler:over=tcp",
-            "scheduler load: over: \"tcp\" is none of sockets, pipes",
+            "hackbench:over=tcp",
+            "hackbench load: over: \"tcp\" is none of sockets, pipes",
         ),
         (
             "hackbench:pairs=1",
             "hackbench load has no \"pairs\": its keys are groups, fds, bytes, over",
         ),
         (
-            "scheduler:pairs=-1",
-            "scheduler load: pairs: \"-1\" is not a whole number",
+            "hackbench:groups=-1",
+            "hackbench load: groups: \"-1\" is not a whole number",
         ),
-        ("scheduler:pairs=0", "scheduler load: pairs is 0: give 1 to 10000"),
-        ("scheduler:pairs=1,pairs=2", "scheduler load: pairs is given twice"),
-        ("scheduler:", "scheduler load: \"\" is not KEY=VALUE"),
+        ("hackbench:groups=0", "hackbench load: groups is 0: give 1 to 10000"),
+        ("hackbench:fds=1,fds=2", "hackbench load: fds is given twice"),
+        ("hackbench:", "hackbench load: \"\" is not KEY=VALUE"),
         ("cache:8MiB", "cache load: \"8MiB\" is not KEY=VALUE"),
         (
             "cache:size=8XB",
             "cache load: size: \"8XB\" is not a size: write it as 4096, 512KiB, 64MiB or 2GiB",
         ),
         (
-            "timers:interval=20",
-            "timers load: interval: \"20\" has no unit that is known: write it as 500ns, 250us, 1ms, 20s, 5m, 2h or 7d",
-        ),
-        ("timers:interval=1s", "timers load: interval is 1s: give 1us to 100ms"),
-        ("disk:dir=", "disk load: dir: it is empty"),
-        (
-            "disk:rate=fast",
-            "disk load: rate: \"fast\" is not a size: write it as 4096, 512KiB, 64MiB or 2GiB, or max",
+            "timers:interval=20us",
+            "\"timers\" is not a load any more: write --load-command \"stress-ng --timer 1 --timer-freq 50000\", \
+             or in a plan kind = \"command\" and this as its line",
         ),
         ("cache@x", "after @: \"x\" is not a CPU list: write it as 1 or 1-3,5"),
         ("cache@", "after @: no CPU: name at least one, or leave @ out"),
@@ -136,9 +120,9 @@ fn a_plan_has_the_same_kinds_and_keys() {
     for (kind, values, text) in [
         ("cache", vec![("size", "8MiB")], "cache:size=8MiB"),
         (
-            "scheduler",
-            vec![("pairs", "4"), ("over", "pipes")],
-            "scheduler:over=pipes,pairs=4",
+            "hackbench",
+            vec![("groups", "4"), ("over", "pipes")],
+            "hackbench:over=pipes,groups=4",
         ),
         ("packets", vec![], "packets"),
     ] {
@@ -148,8 +132,13 @@ fn a_plan_has_the_same_kinds_and_keys() {
         assert_eq!(kind_from(kind, &values.collect()), Ok(read(text).kind));
     }
     let plan = |table: &str| toml::from_str::<plan::Load>(table).map_err(|error| error.to_string());
-    let load = plan("kind = 'disk'\nmode = 'sync'\nrate = 'max'\nthreads = 2\ncpus = '0'").expect("a load");
-    assert_eq!(load.kind, read("disk:mode=sync,rate=max,threads=2").kind);
+    let load = plan("kind = 'memory'\naccess = 'copy'\nsize = '8MiB'\nthreads = 2\ncpus = '0'").expect("a load");
+    assert_eq!(load.kind, read("memory:access=copy,size=8MiB,threads=2").kind);
+    let error = plan("kind = 'disk'\ndir = '/var/tmp'").expect_err("no such load any more");
+    assert!(
+        error.contains("\"disk\" is not a load any more: write --load-command \"fio --name=disk"),
+        "{error}"
+    );
     let error = plan("kind = 'cache'\nsizes = '8MiB'").expect_err("no such key");
     assert!(
         error.contains("cache load has no \"sizes\": its keys are size, threads"),
@@ -161,28 +150,16 @@ fn kinds() -> impl Strategy<Value = LoadKind> {
     let threads = || of(1..=10_000_usize);
     let accesses = [Access::Read, Access::Write, Access::Copy, Access::Mix];
     let overs = proptest::sample::select(vec![Over::Sockets, Over::Pipes]);
-    let messages = || (1..=1_usize << 20, overs.clone());
-    let scheduler = (1..=10_000_usize, messages());
-    let hackbench = (1..=100_usize, 1..=100_usize, messages());
+    let messages = (1..=1_usize << 20, overs);
+    let hackbench = (1..=100_usize, 1..=100_usize, messages);
     let memory = (
         of(16..=1_u64 << 52),
         proptest::sample::select(accesses.to_vec()),
         threads(),
     );
     let cache = (of(4096..=64_u64 << 30), threads());
-    let timers = (1_000..=100_000_000_u64, threads());
     let packets = (60..=1514_usize, threads());
-    let modes = proptest::sample::select(vec![DiskMode::Direct, DiskMode::Sync]);
-    let disk = (
-        "/[a-z0-9=:/. -]{0,20}[a-z]",
-        1..=256_u64,
-        1 << 20..=64_u64 << 30,
-        modes,
-        of(1..=1_u64 << 40),
-        threads(),
-    );
     prop_oneof![
-        scheduler.prop_map(|(pairs, (bytes, over))| LoadKind::Scheduler(SchedulerLoad { pairs, bytes, over })),
         hackbench.prop_map(|(groups, fds, (bytes, over))| LoadKind::Hackbench(HackbenchLoad {
             groups,
             fds,
@@ -191,16 +168,7 @@ fn kinds() -> impl Strategy<Value = LoadKind> {
         })),
         memory.prop_map(|(size, access, threads)| LoadKind::Memory(MemoryLoad { size, access, threads })),
         cache.prop_map(|(size, threads)| LoadKind::Cache(CacheLoad { size, threads })),
-        timers.prop_map(|(interval_ns, threads)| LoadKind::Timers(TimerLoad { interval_ns, threads })),
         packets.prop_map(|(bytes, threads)| LoadKind::Packets(PacketLoad { bytes, threads })),
-        disk.prop_map(|(dir, pages, size, mode, rate, threads)| LoadKind::Disk(DiskLoad {
-            dir: dir.into(),
-            size,
-            bytes: 4096 * pages,
-            mode,
-            rate,
-            threads,
-        })),
     ]
 }
 
@@ -212,7 +180,8 @@ fn requests() -> impl Strategy<Value = LoadRequest> {
 
 /// Texts that come near to what is read.
 fn texts() -> impl Strategy<Value = String> {
-    let words = "(scheduler|memory|cache|timers|network|disk|command|pairs|size|bytes|over|pipes|rate|max|threads)";
+    let words =
+        "(hackbench|scheduler|memory|cache|timers|network|disk|command|groups|size|bytes|over|pipes|rate|max|threads)";
     let pieces = format!("({words}|[:=,@ ]|[0-9]{{1,20}}|us|MiB|-|\\PC){{0,12}}");
     prop_oneof![
         proptest::string::string_regex(&pieces).expect("a pattern"),

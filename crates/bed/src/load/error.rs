@@ -1,7 +1,5 @@
 //! Why a load does not start.
 
-use std::path::PathBuf;
-
 use sys::{ErrorKind, SysError};
 
 /// An amount outside what a load takes.
@@ -56,14 +54,6 @@ pub enum LoadError {
         /// Why, and what to do.
         why: String,
     },
-    /// A directory whose file system does not take the writes.
-    #[error("disk load: {dir}: {why}", dir = .dir.display())]
-    Directory {
-        /// The directory.
-        dir: PathBuf,
-        /// What was tried, why it failed, and what to do.
-        why: String,
-    },
     /// A thread, socket or pipe the system does not give.
     #[error("{load}: {operation}: {why}")]
     System {
@@ -88,11 +78,7 @@ impl LoadError {
     /// Whether the request itself is wrong, or the machine does not give what it needs.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NoCpu { .. }
-            | Self::Amount(_)
-            | Self::Words { .. }
-            | Self::Program { .. }
-            | Self::Directory { .. } => ErrorKind::Usage,
+            Self::NoCpu { .. } | Self::Amount(_) | Self::Words { .. } | Self::Program { .. } => ErrorKind::Usage,
             Self::NoMemory { .. } | Self::System { .. } => ErrorKind::CouldNotMeasure,
             Self::Refused { source, .. } => source.kind(),
         }

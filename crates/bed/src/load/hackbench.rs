@@ -73,9 +73,10 @@ impl ThreadLoad for HackbenchLoad {
     }
 
     fn describe(&self) -> String {
-        let (groups, fds, over) = (counted(self.groups, "group"), self.fds, self.over.word());
+        let (groups, over) = (counted(self.groups, "group"), self.over.word());
+        let [senders, receivers] = ["sender", "receiver"].map(|end| counted(self.fds, end));
         format!(
-            "{groups} of {fds} senders and {fds} receivers, messages of {} octets over {over}",
+            "{groups} of {senders} and {receivers}, messages of {} octets over {over}",
             self.bytes
         )
     }

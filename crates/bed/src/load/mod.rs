@@ -9,7 +9,6 @@
 
 mod cache;
 mod command;
-mod disk;
 mod error;
 mod hackbench;
 mod kind;
@@ -19,9 +18,7 @@ mod messages;
 mod output;
 mod packets;
 mod request;
-mod scheduler;
 mod settings;
-mod timers;
 mod usage;
 mod words;
 mod workers;
@@ -38,7 +35,6 @@ use kind::{IDLE, ThreadLoad};
 use workers::Workers;
 
 pub use cache::CacheLoad;
-pub use disk::{DiskLoad, DiskMode};
 pub use error::{AmountError, LoadError};
 pub use hackbench::HackbenchLoad;
 pub use management::{ManagementLoad, Rate};
@@ -46,8 +42,6 @@ pub use memory::{Access, MemoryLoad};
 pub use messages::Over;
 pub use packets::PacketLoad;
 pub use request::{LoadRequest, LoadRequestError, kind_from};
-pub use scheduler::SchedulerLoad;
-pub use timers::TimerLoad;
 
 /// How long a load may take to its first work before it is missed: an emulated guest answers within a second.
 const FIRST_WORK: Duration = Duration::from_secs(10);
@@ -64,20 +58,14 @@ pub struct LoadSpec {
 /// What a load does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadKind {
-    /// System calls, wake-ups and switches of pairs of threads.
-    Scheduler(SchedulerLoad),
-    /// The same of groups, as hackbench has them.
+    /// System calls, wake-ups and switches of groups of threads, as hackbench has them.
     Hackbench(HackbenchLoad),
     /// Memory bandwidth.
     Memory(MemoryLoad),
     /// Caches emptied.
     Cache(CacheLoad),
-    /// Timer interrupts.
-    Timers(TimerLoad),
     /// Network softirqs.
     Packets(PacketLoad),
-    /// Writes to a disk.
-    Disk(DiskLoad),
     /// Traffic over the management network of a bed.
     Management(ManagementLoad),
     /// A program and its arguments, split at blanks outside quotes; no shell sees it.
@@ -99,7 +87,7 @@ enum Maker<'a> {
 }
 
 impl LoadKind {
-    /// A short name for series: `scheduler`, `cache`; of a command its program, such as `stress-ng`.
+    /// A short name for series: `hackbench`, `cache`; of a command its program, such as `stress-ng`.
     pub fn label(&self) -> String {
         match self.maker() {
             Maker::Threads(threads) => threads.name().to_owned(),
@@ -131,13 +119,10 @@ impl LoadKind {
 
     fn maker(&self) -> Maker<'_> {
         match self {
-            Self::Scheduler(load) => Maker::Threads(load),
             Self::Hackbench(load) => Maker::Threads(load),
             Self::Memory(load) => Maker::Threads(load),
             Self::Cache(load) => Maker::Threads(load),
-            Self::Timers(load) => Maker::Threads(load),
             Self::Packets(load) => Maker::Threads(load),
-            Self::Disk(load) => Maker::Threads(load),
             Self::Management(load) => Maker::Threads(load),
             Self::Command { line, namespace } => Maker::Program(line, namespace.as_deref()),
         }
@@ -173,9 +158,9 @@ impl fmt::Display for LoadKind {
 pub struct LoadReport {
     /// How much, in [`LoadReport::unit`].
     pub work: u64,
-    /// What is counted: `messages`, `octets`, `cache lines`, `expirations`, `frames`, `answers` or `ms of CPU time`.
+    /// What is counted: `messages`, `octets`, `cache lines`, `frames`, `answers` or `ms of CPU time`.
     pub unit: &'static str,
-    /// A second count, and what it counts: `syncs` of a disk, `frames lost`, `frames sent`, timer `periods missed`.
+    /// A second count, and what it counts: `frames lost`, `frames sent`.
     pub extra: Option<(u64, &'static str)>,
     /// How long it ran.
     pub seconds: f64,
@@ -185,7 +170,7 @@ pub struct LoadReport {
     pub is_missed: bool,
 }
 
-/// One line, such as `1048576 octets, 4 syncs in 2.0 s`.
+/// One line, such as `100000 frames, 4 frames lost in 2.0 s`.
 impl fmt::Display for LoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.work, self.unit)?;
@@ -218,8 +203,7 @@ impl Load {
     /// Starts a load; it runs on its CPUs when this returns.
     ///
     /// # Errors
-    /// An amount that cannot be, a CPU that cannot be used, memory, threads, capabilities or room on a disk that are not to be
-    /// had, a command that does not start. Nothing runs then.
+    /// An amount that cannot be, a CPU that cannot be used, memory, threads or capabilities that are not to be had, a command that does not start. Nothing runs then.
     pub fn start(spec: &LoadSpec) -> Result<Self, LoadError> {
         if spec.cpus.is_empty() {
             return Err(LoadError::NoCpu { load: describe(spec) });
@@ -240,7 +224,7 @@ impl Load {
         })
     }
 
-    /// What it is, in one line, such as `scheduler load: 10 pairs, messages of 100 octets over sockets, on CPU 0`.
+    /// What it is, in one line, such as `cache load: 1 thread per CPU, 1MiB each, on CPU 0`.
     pub fn describe(&self) -> String {
         describe(&self.spec)
     }
@@ -284,8 +268,7 @@ impl Load {
         (is_missed && self.started.elapsed() > FIRST_WORK && self.work_done() == 0).then_some(idle)
     }
 
-    /// Ends it and says what it did. Threads end within 500 ms, those that write to a disk when it took the last write; a command
-    /// is asked with SIGTERM and killed after 2 s.
+    /// Ends it and says what it did. Threads end within 500 ms; a command is asked with SIGTERM and killed after 2 s.
     pub fn stop(mut self) -> LoadReport {
         let seconds = self.started.elapsed().as_secs_f64();
         let failure = self.failed();

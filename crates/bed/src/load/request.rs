@@ -1,4 +1,4 @@
-//! Loads as users write them: `cache`, `timers:interval=50us@2-3`, or a table of a plan.
+//! Loads as users write them: `cache`, `packets:bytes=300@2-3`, or a table of a plan.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use units::{CpuList, CpuListError};
 
 use super::error::AmountError;
 use super::settings::Settings;
-use super::{CacheLoad, DiskLoad, HackbenchLoad, LoadKind, LoadSpec, MemoryLoad, PacketLoad, SchedulerLoad, TimerLoad};
+use super::{CacheLoad, HackbenchLoad, LoadKind, LoadSpec, MemoryLoad, PacketLoad};
 
 /// A load asked for; the CPUs may be left to whoever starts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,14 @@ pub enum LoadRequestError {
     Kind {
         /// What was given.
         kind: String,
+    },
+    /// A kind that was built in.
+    #[error("\"{kind}\" is not a load any more: {instead}")]
+    Gone {
+        /// What was given.
+        kind: &'static str,
+        /// What to write, on the command line and in a plan.
+        instead: &'static str,
     },
     /// A setting without a value.
     #[error("{load} load: \"{text}\" is not KEY=VALUE")]
@@ -78,10 +86,7 @@ pub enum LoadRequestError {
 type Read = fn(&mut Settings) -> Result<LoadKind, LoadRequestError>;
 
 /// The kinds that are built in, by name.
-const KINDS: [(&str, Read); 7] = [
-    (SchedulerLoad::NAME, |settings| {
-        SchedulerLoad::read(settings).map(LoadKind::Scheduler)
-    }),
+const KINDS: [(&str, Read); 4] = [
     (HackbenchLoad::NAME, |settings| {
         HackbenchLoad::read(settings).map(LoadKind::Hackbench)
     }),
@@ -91,13 +96,26 @@ const KINDS: [(&str, Read); 7] = [
     (CacheLoad::NAME, |settings| {
         CacheLoad::read(settings).map(LoadKind::Cache)
     }),
-    (TimerLoad::NAME, |settings| {
-        TimerLoad::read(settings).map(LoadKind::Timers)
-    }),
     (PacketLoad::NAME, |settings| {
         PacketLoad::read(settings).map(LoadKind::Packets)
     }),
-    (DiskLoad::NAME, |settings| DiskLoad::read(settings).map(LoadKind::Disk)),
+];
+
+/// Kinds that were built in, and what to write instead.
+const GONE: [(&str, &str); 3] = [
+    (
+        "scheduler",
+        "write hackbench:groups=10,fds=1, whose groups are pairs, or in a plan kind = \"hackbench\", groups = 10, fds = 1",
+    ),
+    (
+        "timers",
+        "write --load-command \"stress-ng --timer 1 --timer-freq 50000\", or in a plan kind = \"command\" and this as its line",
+    ),
+    (
+        "disk",
+        "write --load-command \"fio --name=disk --directory=/var/tmp --rw=write --bs=64k --size=64m --direct=1 --rate=16m \
+         --time_based --runtime=1d\", or in a plan kind = \"command\" and this as its line",
+    ),
 ];
 
 fn names() -> Vec<&'static str> {
@@ -167,7 +185,10 @@ fn checked(read: Read, mut settings: Settings) -> Result<LoadKind, LoadRequestEr
 
 fn built_in(kind: &str) -> Result<(&'static str, Read), LoadRequestError> {
     let found = KINDS.iter().find(|(name, _)| *name == kind).copied();
-    found.ok_or_else(|| LoadRequestError::Kind { kind: kind.to_owned() })
+    found.ok_or_else(|| match GONE.iter().find(|(name, _)| *name == kind) {
+        Some((kind, instead)) => LoadRequestError::Gone { kind, instead },
+        None => LoadRequestError::Kind { kind: kind.to_owned() },
+    })
 }
 
 fn some_cpus(text: &str) -> Result<CpuList, LoadRequestError> {

@@ -1,7 +1,6 @@
 //! The settings of a load by name, from the command line and from plans alike.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use super::request::LoadRequestError;
 
@@ -34,26 +33,6 @@ impl Settings {
         self.read(key, |text| units::parse_bytes(text).map_err(|error| error.to_string()))
     }
 
-    /// Octets, or a word for "without limit".
-    pub(super) fn bytes_or(
-        &mut self,
-        key: &'static str,
-        unlimited: &str,
-    ) -> Result<Option<Option<u64>>, LoadRequestError> {
-        self.read(key, |text| {
-            if text == unlimited {
-                return Ok(None);
-            }
-            let bytes = units::parse_bytes(text).map_err(|error| format!("{error}, or {unlimited}"));
-            bytes.map(Some)
-        })
-    }
-
-    /// Nanoseconds: `20us`.
-    pub(super) fn duration(&mut self, key: &'static str) -> Result<Option<u64>, LoadRequestError> {
-        self.read(key, |text| units::parse_ns(text).map_err(|error| error.to_string()))
-    }
-
     /// One of some words.
     pub(super) fn word<T: Copy>(
         &mut self,
@@ -64,14 +43,6 @@ impl Settings {
             let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
             let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             found.ok_or_else(|| format!("\"{text}\" is none of {}", all.join(", ")))
-        })
-    }
-
-    /// A path, as it stands.
-    pub(super) fn path(&mut self, key: &'static str) -> Result<Option<PathBuf>, LoadRequestError> {
-        self.read(key, |text| match text {
-            "" => Err("it is empty".to_owned()),
-            path => Ok(path.into()),
         })
     }
 
@@ -119,15 +90,6 @@ pub(super) fn size_text(bytes: u64) -> String {
     }
 }
 
-/// A duration so that [`units::parse_ns`] reads it back: `20us`, `1ms`.
-pub(super) fn duration_text(ns: u64) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
-    match units.iter().find(|(unit, _)| ns >= *unit && ns.is_multiple_of(*unit)) {
-        Some((factor, unit)) => format!("{}{unit}", ns / factor),
-        None => "0".to_owned(),
-    }
-}
-
 /// The word of a value in a table of words.
 pub(super) fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
     words
@@ -138,7 +100,7 @@ pub(super) fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &
 
 #[cfg(test)]
 mod tests {
-    use super::{duration_text, size_text};
+    use super::size_text;
     use proptest::prelude::{any, proptest};
 
     #[test]
@@ -152,16 +114,12 @@ mod tests {
         ] {
             assert_eq!(size_text(bytes), text);
         }
-        for (ns, text) in [(0, "0"), (20_000, "20us"), (208_333, "208333ns"), (2_000_000_000, "2s")] {
-            assert_eq!(duration_text(ns), text);
-        }
     }
 
     proptest! {
         #[test]
-        fn sizes_and_durations_read_back(number in any::<u64>(), ns in 0..=i64::MAX.unsigned_abs()) {
+        fn sizes_read_back(number in any::<u64>()) {
             assert_eq!(units::parse_bytes(&size_text(number)), Ok(number));
-            assert_eq!(units::parse_ns(&duration_text(ns)), Ok(ns));
         }
     }
 }

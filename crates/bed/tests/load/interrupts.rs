@@ -2,48 +2,20 @@
 
 use bed::load::Load;
 
-use crate::support::{Counter, alone, asked, counter, has_network, last_cpu, wait_until};
+use crate::support::{alone, asked, has_network, last_cpu, network_softirqs, wait_until};
 
-/// Runs a load on the last CPU until it did `work`, and returns what it did and how much the counter of that CPU and of any other
-/// grew.
-fn growth(text: &str, of: Counter, work: u64) -> (u64, u64, u64) {
+/// Runs a load on the last CPU until it did `work`, and returns what it did and how many softirqs that CPU and any other ran.
+fn growth(text: &str, work: u64) -> (u64, u64, u64) {
     let cpu = last_cpu();
-    let before = counter(of);
+    let before = network_softirqs();
     let load = Load::start(&asked(text, cpu)).expect(text);
     wait_until(text, || load.work_done() >= work);
     let report = load.stop();
     assert_eq!(report.note, "");
-    let after = counter(of);
+    let after = network_softirqs();
     let grown = |cpu: &u32| after[cpu] - before[cpu];
     let others = after.keys().filter(|other| **other != cpu).map(grown).max();
     (report.work, grown(&cpu), others.unwrap_or(0))
-}
-
-#[test]
-fn timers_interrupt_their_cpu() {
-    let _alone = alone();
-    let (work, here, elsewhere) = growth("timers:interval=50us", Counter::TimerInterrupts, 20_000);
-    assert!(here >= work * 9 / 10, "{here} timer interrupts for {work} expirations");
-    assert!(elsewhere < work / 2, "{elsewhere} on another CPU, {here} on the load's");
-}
-
-#[test]
-fn an_expiration_is_an_interrupt_and_the_rest_is_missed() {
-    let _alone = alone();
-    let cpu = last_cpu();
-    let load = Load::start(&asked("timers:interval=1us", cpu)).expect("load");
-    wait_until("20 000 expirations", || load.work_done() >= 20_000);
-    let report = load.stop();
-    let (missed, unit) = report.extra.expect("a second count");
-    assert_eq!((report.unit, unit), ("expirations", "periods missed"));
-    // No machine takes a million interrupts and wake-ups a second.
-    let periods = (report.work + missed) as f64;
-    let passed = report.seconds * 1e6;
-    assert!(missed > 0, "{report}");
-    assert!(
-        periods > 0.8 * passed && periods < 1.2 * passed,
-        "{report}: {periods} periods"
-    );
 }
 
 #[test]
@@ -52,7 +24,7 @@ fn frames_are_received_in_softirqs_of_their_cpu() {
     if !has_network("network softirqs") {
         return;
     }
-    let (work, here, elsewhere) = growth("packets:bytes=60", Counter::NetworkSoftirqs, 100_000);
+    let (work, here, elsewhere) = growth("packets:bytes=60", 100_000);
     // A softirq takes up to 64 frames where they come faster than it runs.
     assert!(here >= work / 64, "{here} NET_RX softirqs for {work} frames");
     assert!(elsewhere < here / 2, "{elsewhere} on another CPU, {here} on the load's");

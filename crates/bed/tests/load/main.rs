@@ -2,7 +2,6 @@
 //! the threads and descriptors of its process.
 
 mod command;
-mod disk;
 mod interrupts;
 mod management;
 mod refusals;

@@ -1,9 +1,6 @@
 //! What cannot start says why, and leaves nothing behind.
 
-use bed::load::{
-    CacheLoad, DiskLoad, HackbenchLoad, Load, LoadError, LoadKind, LoadSpec, MemoryLoad, PacketLoad, SchedulerLoad,
-    TimerLoad,
-};
+use bed::load::{CacheLoad, HackbenchLoad, Load, LoadError, LoadKind, LoadSpec, MemoryLoad, PacketLoad};
 use sys::ErrorKind;
 use units::CpuList;
 
@@ -24,10 +21,11 @@ fn command(line: &str) -> LoadKind {
     }
 }
 
-fn scheduler(pairs: usize) -> LoadKind {
-    LoadKind::Scheduler(SchedulerLoad {
-        pairs,
-        ..SchedulerLoad::default()
+fn pairs(groups: usize) -> LoadKind {
+    LoadKind::Hackbench(HackbenchLoad {
+        groups,
+        fds: 1,
+        ..HackbenchLoad::default()
     })
 }
 
@@ -46,12 +44,7 @@ fn commands_that_do_not_start() {
 #[test]
 fn cpus_that_are_not_there() {
     let _alone = alone();
-    let kinds = [
-        scheduler(1),
-        command("sleep 1"),
-        LoadKind::Timers(TimerLoad::default()),
-        LoadKind::Disk(DiskLoad::default()),
-    ];
+    let kinds = [pairs(1), command("sleep 1"), LoadKind::Memory(MemoryLoad::default())];
     for kind in kinds {
         let error = refusal(&on(4000, kind.clone()));
         assert!(error.to_string().contains("CPU 4000: no such CPU"), "{error}");
@@ -75,7 +68,7 @@ fn amounts_that_cannot_be() {
         })
     };
     let kinds = [
-        (scheduler(0), "scheduler load: pairs is 0: give 1 to 10000"),
+        (pairs(0), "hackbench load: groups is 0: give 1 to 10000"),
         (groups(1, 0), "hackbench load: fds is 0: give 1 to 10000"),
         (
             groups(200, 100),
@@ -97,32 +90,11 @@ fn amounts_that_cannot_be() {
             "cache load: size is 1: give 4KiB to 64GiB",
         ),
         (
-            LoadKind::Timers(TimerLoad {
-                interval_ns: 0,
-                threads: None,
-            }),
-            "timers load: interval is 0: give 1us to 100ms",
-        ),
-        (
             LoadKind::Packets(PacketLoad {
                 bytes: 1515,
                 threads: None,
             }),
             "packets load: bytes is 1515: give 60 to 1514",
-        ),
-        (
-            LoadKind::Disk(DiskLoad {
-                bytes: 5000,
-                ..DiskLoad::default()
-            }),
-            "disk load: bytes is 5000: give a multiple of 4KiB",
-        ),
-        (
-            LoadKind::Disk(DiskLoad {
-                size: 4096,
-                ..DiskLoad::default()
-            }),
-            "disk load: size is 4KiB: give 64KiB to 64GiB",
         ),
     ];
     for (kind, wanted) in kinds {
@@ -167,7 +139,7 @@ fn more_descriptors_than_the_limit_says_what_to_raise() {
         maximum: limit.maximum,
     };
     setrlimit(Resource::Nofile, low).expect("a lower limit");
-    let error = refusal(&on(last_cpu(), scheduler(100)));
+    let error = refusal(&on(last_cpu(), pairs(100)));
     setrlimit(Resource::Nofile, limit).expect("the limit as it was");
     assert!(error.to_string().contains("ulimit -n"), "{error}");
 }

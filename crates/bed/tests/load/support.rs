@@ -32,14 +32,13 @@ pub(crate) fn asked(text: &str, cpu: u32) -> LoadSpec {
     request.on(&[cpu].into_iter().collect())
 }
 
-/// What `/proc` says of a thread: CPU it last ran on, CPUs it may use, run time in ns, switches, octets sent to disks.
+/// What `/proc` says of a thread: CPU it last ran on, CPUs it may use, run time in ns, switches.
 #[derive(Debug)]
 pub(crate) struct Thread {
     pub(crate) last_cpu: u32,
     pub(crate) allowed: CpuList,
     pub(crate) run_ns: u64,
     pub(crate) switches: u64,
-    pub(crate) written: u64,
 }
 
 /// The threads of loads in this process.
@@ -58,14 +57,13 @@ fn load_thread(id: &str) -> Option<Thread> {
     if !read("comm")?.starts_with("load-") {
         return None;
     }
-    let (stat, status, schedstat, io) = (read("stat")?, read("status")?, read("schedstat")?, read("io")?);
+    let (stat, status, schedstat) = (read("stat")?, read("status")?, read("schedstat")?);
     let count = |name| field(&status, name).and_then(|value| value.parse::<u64>().ok());
     Some(Thread {
         last_cpu: stat.rsplit_once(')')?.1.split_whitespace().nth(36)?.parse().ok()?,
         allowed: field(&status, "Cpus_allowed_list")?.parse().ok()?,
         run_ns: schedstat.split_whitespace().next()?.parse().ok()?,
         switches: count("voluntary_ctxt_switches")? + count("nonvoluntary_ctxt_switches")?,
-        written: field(&io, "write_bytes")?.parse().ok()?,
     })
 }
 
@@ -107,31 +105,21 @@ pub(crate) fn descriptors() -> Vec<String> {
     all
 }
 
-/// How often a softirq has run on each CPU (`/proc/softirqs`), or how often timers interrupted it (`/proc/interrupts`).
-pub(crate) fn counter(of: Counter) -> BTreeMap<u32, u64> {
-    let (path, row): (_, fn(&str) -> bool) = match of {
-        Counter::NetworkSoftirqs => ("/proc/softirqs", |line| line.trim_start().starts_with("NET_RX:")),
-        // "Local timer interrupts" on x86, "arch_timer" on Arm.
-        Counter::TimerInterrupts => ("/proc/interrupts", |line| line.contains("timer")),
-    };
+/// How often the softirq of received frames has run on each CPU.
+pub(crate) fn network_softirqs() -> BTreeMap<u32, u64> {
+    let path = "/proc/softirqs";
     let text = std::fs::read_to_string(path).expect(path);
     let mut lines = text.lines();
     let heads = lines.next().expect("the CPUs").split_whitespace();
     let cpus: Vec<u32> = heads.map(|cpu| cpu[3..].parse().expect("CPUn")).collect();
     let mut counts = BTreeMap::new();
-    for line in lines.filter(|line| row(line)) {
+    for line in lines.filter(|line| line.trim_start().starts_with("NET_RX:")) {
         for (cpu, count) in cpus.iter().zip(line.split_whitespace().skip(1)) {
             *counts.entry(*cpu).or_default() += count.parse::<u64>().expect("a count");
         }
     }
     assert!(!counts.is_empty(), "{path} has no such row:\n{text}");
     counts
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Counter {
-    NetworkSoftirqs,
-    TimerInterrupts,
 }
 
 /// Waits until `done`, at most 10 s.

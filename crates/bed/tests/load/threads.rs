@@ -11,16 +11,13 @@ use crate::support::{
 };
 
 /// One of every kind, small enough to be stopped at any moment.
-const EVERY_KIND: [&str; 9] = [
-    "scheduler:pairs=4",
-    "scheduler:pairs=4,over=pipes",
+const EVERY_KIND: [&str; 6] = [
+    "hackbench:groups=4,fds=1",
     "hackbench:groups=1,fds=20",
     "hackbench:groups=2,fds=3,over=pipes",
     "memory:size=8MiB,threads=2",
     "cache:size=1MiB",
-    "timers",
     "packets",
-    "disk:size=4MiB,bytes=16KiB",
 ];
 
 #[test]
@@ -55,9 +52,9 @@ fn every_kind_works_on_its_cpu_alone_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_scheduler_load_switches() {
+fn the_hackbench_load_switches() {
     let _alone = alone();
-    for text in ["scheduler:pairs=4", "hackbench:groups=1,fds=4,over=pipes"] {
+    for text in ["hackbench:groups=4,fds=1", "hackbench:groups=1,fds=4,over=pipes"] {
         let load = Load::start(&asked(text, last_cpu())).expect("load");
         wait_until("10 000 messages", || load.work_done() > 10_000);
         wait_until("50 ms of CPU time", || run_ns() > 50_000_000);
@@ -102,13 +99,7 @@ fn the_memory_load_moves_more_than_its_buffer_whatever_it_does() {
 fn threads_take_turns_over_the_cpus() {
     let _alone = alone();
     let cpus = sys::thread::allowed_cpus();
-    let pairs = format!("scheduler:pairs={}", cpus.len());
-    for text in [
-        pairs.as_str(),
-        "hackbench:groups=1,fds=20",
-        "timers",
-        "cache:size=64KiB",
-    ] {
+    for text in ["hackbench:groups=1,fds=20", "cache:size=64KiB"] {
         let request: bed::load::LoadRequest = text.parse().expect(text);
         let load = Load::start(&request.on(&cpus)).expect("load");
         let used: CpuList = load_threads()
@@ -123,12 +114,7 @@ fn threads_take_turns_over_the_cpus() {
 #[test]
 fn loads_far_larger_than_a_test_stop_as_fast() {
     let _alone = alone();
-    for text in [
-        "memory:size=512MiB",
-        "cache:size=512MiB",
-        "hackbench:groups=4,fds=20",
-        "timers:interval=100ms",
-    ] {
+    for text in ["memory:size=512MiB", "cache:size=512MiB", "hackbench:groups=4,fds=20"] {
         let load = Load::start(&asked(text, last_cpu())).expect("load");
         // At once, so also while a buffer is being filled.
         let asked_at = Instant::now();
@@ -145,7 +131,7 @@ fn a_panic_leaves_nothing_behind() {
     let before = descriptors();
     let mark = "sleep 86399";
     let panicked = std::thread::spawn(move || {
-        let _load = Load::start(&asked("scheduler:pairs=2", last_cpu())).expect("load");
+        let _load = Load::start(&asked("hackbench:groups=2,fds=1", last_cpu())).expect("load");
         let line = mark.to_owned();
         let _program = Load::start(&on(last_cpu(), LoadKind::Command { line, namespace: None })).expect("program");
         assert_eq!(processes_with("sleep\u{0}86399").len(), 1);
@@ -162,11 +148,11 @@ fn several_loads_share_a_cpu() {
     let _alone = alone();
     let cpu = last_cpu();
     let start = |text| Load::start(&asked(text, cpu)).expect(text);
-    let loads = [start("scheduler"), start("cache:size=1MiB"), start("memory:size=8MiB")];
+    let loads = [start("hackbench"), start("cache:size=1MiB"), start("memory:size=8MiB")];
     for load in &loads {
         wait_until(&load.describe(), || load.work_done() > 0);
     }
-    assert_eq!(loads.map(|load| load.label()), ["scheduler", "cache", "memory"]);
+    assert_eq!(loads.map(|load| load.label()), ["hackbench", "cache", "memory"]);
     no_threads("the load");
     let spec = LoadSpec {
         kind: LoadKind::Command {

@@ -20,8 +20,8 @@ fn wider(line: &str) -> Option<String> {
 fn the_same_for_longer_keeps_its_words_and_not_its_files() {
     let of = |line: &str| longer(line).unwrap_or_default();
     assert_eq!(
-        of("wakeup -a 1 -D 3s -i 250us --limits substation --out a.triptime --html b.html --quiet --load scheduler@0"),
-        "triptime wakeup --cpus 1 --interval 250us --limits substation --load scheduler@0 --duration 24h"
+        of("wakeup -a 1 -D 3s -i 250us --limits substation --out a.triptime --html b.html --quiet --load hackbench@0"),
+        "triptime wakeup --cpus 1 --interval 250us --limits substation --load hackbench@0 --duration 24h"
     );
     assert_eq!(
         of("qualify networks --nic eth1,eth2 --cpus 2-3 --detach"),

@@ -164,8 +164,8 @@ fn the_line_is_that_of_the_key_and_the_nearest_key_is_named() {
         ("housekeeping = \"first\"", "house = \"first\"", ""),
         ("probe = \"wakeup\"", "probe = \"wakup\"", "; did you mean `wakeup`?"),
         ("duration = \"5s\"", "  duration = \"5\"", ""),
-        ("kind = \"scheduler\"", "kind = \"sheduler\"", ""),
-        ("pairs = 4", "pears = 4", "; did you mean `pairs`?"),
+        ("kind = \"hackbench\"", "kind = \"hackbanch\"", ""),
+        ("groups = 4", "grops = 4", "; did you mean `groups`?"),
     ] {
         let text = EMBEDDED[0].1.replacen(right, wrong, 1);
         let at = text.lines().position(|line| line.contains(wrong)).expect(wrong) + 1;
@@ -264,8 +264,8 @@ policy = "fifo:90"
 label = "hackbench"
 idle = "system"
 [[step.load]]
-kind = "scheduler"
-pairs = 3
+kind = "hackbench"
+groups = 3
 [[step]]
 probe = "noise"
 duration = "10s"
@@ -292,8 +292,8 @@ policy = "fifo:90"
     let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
     assert!(message.contains("lable"), "{message}");
     // A load of a step is a part of its table.
-    let wrong = text.replace("pairs = 3", "pears = 3");
-    let at = wrong.lines().position(|line| line == "pears = 3").expect("a line") + 1;
+    let wrong = text.replace("groups = 3", "grops = 3");
+    let at = wrong.lines().position(|line| line == "grops = 3").expect("a line") + 1;
     let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
     assert!(message.contains(&format!("at line {at}, ")), "{message}");
     let twice = text.replace(

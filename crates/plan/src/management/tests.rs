@@ -134,9 +134,9 @@ fn a_command_at_an_end_of_the_bed_says_which() {
         let refused = with(load).expect_err(says);
         assert!(refused.contains(says), "{refused}");
     }
-    let other = format!("{PLAN}\n[[load]]\nkind = \"timers\"\nat = \"test-set\"\n");
+    let other = format!("{PLAN}\n[[load]]\nkind = \"cache\"\nat = \"test-set\"\n");
     let refused = Plan::parse("site.toml", &other).expect_err("no command").to_string();
-    assert!(refused.contains("a timers load has no \"at\""), "{refused}");
+    assert!(refused.contains("a cache load has no \"at\""), "{refused}");
     let whole = format!("{PLAN}\n[[load]]\nkind = \"command\"\nline = \"x\"\nat = \"test-set\"\n");
     assert!(Plan::parse("site.toml", &whole).is_ok());
     let alone = whole

@@ -23,7 +23,7 @@ repetitions = 3
 budget = "15m"
 
 [matrix.loads]
-memory = [{kind = "memory", size = "64MiB"}, {kind = "scheduler"}]
+memory = [{kind = "memory", size = "64MiB"}, {kind = "hackbench"}]
 none = []
 
 [[step]]
