@@ -1,29 +1,24 @@
-//! The test beds of a plan, one for each network.
+//! The test beds of a run, one for each network.
 
 use super::faults::{self, PlanFault};
-use super::file::{Plan, PlanError};
 use bed::fault::{Direction, LaneCounts, Wire};
-use bed::{Bed, BedError, Management, Network};
+use bed::{Bed, Management};
 use model::fact::SWITCH;
 use model::{EventKind, Fact};
-use place::{Place, PlaceSpec, up};
-use probes::Directions;
+use place::Place;
 use run::Recorder;
 use session::SessionError;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Group of the inventory that says over which networks was measured, and why not over others. The report reads it.
-const GROUP: &str = "networks compared";
+pub(super) const GROUP: &str = "networks compared";
 
 /// Where what is said of the beds is from.
 const SOURCE: &str = "rtnetlink(7)";
 
-/// Label of the series over ports of this machine.
-const PORTS: &str = "nic";
-
 /// The beds, in the plan's order.
 pub(super) struct Beds {
-    ways: Vec<BedOfPlan>,
+    pub(super) ways: Vec<BedOfPlan>,
     rounds: u32,
     wire: Option<FaultyWire>,
 }
@@ -81,109 +76,24 @@ impl BedOfPlan {
 }
 
 impl Beds {
-    /// Builds the bed of every network of the plan that is available, `ports` behind them, and says in the run what is there
-    /// and what is not. In a plan that compares no networks `ports` take their place.
-    ///
-    /// # Errors
-    /// What kept the only bed, or all of them, from being built.
-    pub(super) fn build(
-        plan: &Plan,
-        ports: Option<Bed>,
-        place: &PlaceSpec,
-        recorder: &Recorder,
-    ) -> Result<Self, SessionError> {
-        let is_on_ports = ports.is_some();
-        let mut beds = Self::without_places(plan, ports, place, recorder)?;
-        beds.can_stamp(plan, place)?;
-        for way in &mut beds.ways {
-            way.management = managed(plan, &way.bed, is_on_ports, recorder)?;
-            let ends = (Some(&way.bed), way.management.as_ref());
-            way.places = up(place, ends, plan.devices(), recorder)?;
-        }
-        Ok(beds)
-    }
-
-    /// Refuses stamps that no NIC of a bed makes, before anything is measured. One in a place looks at its own.
-    fn can_stamp(&self, plan: &Plan, place: &PlaceSpec) -> Result<(), SessionError> {
-        for (way, step) in self
-            .ways
-            .iter()
-            .flat_map(|way| plan.steps.iter().map(move |step| (way, step)))
-        {
-            let [test_set, device] = step.measure.stamped();
-            let device = match place.is_here() {
-                true => device,
-                false => Directions::default(),
-            };
-            way.bed
-                .can_stamp([test_set, device])
-                .map_err(|error| PlanError::Invalid {
-                    name: plan.name.clone(),
-                    problem: format!(
-                        "stamps = \"hardware\": {error} (`--nic IF,IF` measures over ports of this machine)"
-                    ),
-                })?;
-        }
-        Ok(())
-    }
-
-    fn without_places(
-        plan: &Plan,
-        mut ports: Option<Bed>,
-        place: &PlaceSpec,
-        recorder: &Recorder,
-    ) -> Result<Self, SessionError> {
-        let is_far = matches!(place, PlaceSpec::Far(_));
-        if let Some(ports) = ports.take_if(|_| is_far || !plan.compares_networks()) {
-            return Self::only(ports, false, recorder);
-        }
-        let Some(networks) = &plan.bed else {
-            return match plan.faults.is_empty() {
-                true => Self::only(place.bed(Network::Bridge, plan.devices())?, false, recorder),
-                false => Self::faulty(plan, recorder),
-            };
-        };
-        let mut beds = Self {
+    /// None yet, each to be measured over so often.
+    pub(super) fn none(rounds: u32) -> Self {
+        Self {
             ways: Vec::new(),
-            rounds: networks.rounds,
+            rounds,
             wire: None,
-        };
-        let mut facts = Vec::new();
-        let mut failure = None;
-        for network in &networks.networks {
-            match place.bed(*network, plan.devices()) {
-                Ok(bed) => facts.push(beds.add(bed, network.name(), network.in_user_space())),
-                Err(error) => {
-                    facts.push(not_available(*network, &error));
-                    failure.get_or_insert(error);
-                }
-            }
         }
-        facts.extend(ports.map(|bed| beds.add(bed, PORTS, false)));
-        facts.extend(beds.switch());
-        match failure {
-            Some(error) if beds.ways.is_empty() => return Err(error.into()),
-            _ => recorder.add_facts(facts),
-        }
-        Ok(beds)
     }
 
-    fn faulty(plan: &Plan, recorder: &Recorder) -> Result<Self, SessionError> {
-        let invalid = |problem| PlanError::Invalid {
-            name: plan.name.clone(),
-            problem,
-        };
-        let wire_faults = faults::wire_faults(&plan.faults, plan.fault_seed).map_err(invalid)?;
-        let (bed, wire) = Bed::with_faults(wire_faults)?;
-        let counts = counts(&wire);
-        Ok(Self {
-            wire: Some(FaultyWire {
-                wire,
-                faults: plan.faults.clone(),
-                looked_at: Mutex::new(counts),
-            }),
-            ..Self::only(bed, true, recorder)?
-        })
+    /// The same over a wire that makes these faults.
+    pub(super) fn over(mut self, wire: Arc<Wire>, faults: Vec<PlanFault>) -> Self {
+        let looked_at = Mutex::new(counts(&wire));
+        self.wire = Some(FaultyWire {
+            wire,
+            faults,
+            looked_at,
+        });
+        self
     }
 
     /// What each fault of the plan did since this was last asked, in words; nothing in a plan without.
@@ -203,7 +113,7 @@ impl Beds {
     }
 
     /// A bed that is compared with none.
-    fn only(bed: Bed, in_user_space: bool, recorder: &Recorder) -> Result<Self, SessionError> {
+    pub(super) fn only(bed: Bed, in_user_space: bool, recorder: &Recorder) -> Result<Self, SessionError> {
         recorder.events().write(EventKind::Note, bed.describe());
         recorder.add_facts(bed.nic_facts()?);
         recorder.add_facts(vec![SWITCH.fact(bed.switch(), SOURCE)]);
@@ -222,7 +132,8 @@ impl Beds {
         })
     }
 
-    fn add(&mut self, bed: Bed, label: &str, in_user_space: bool) -> Fact {
+    /// Adds one of several, and says what it is.
+    pub(super) fn add(&mut self, bed: Bed, label: &str, in_user_space: bool) -> Fact {
         let fact = Fact {
             group: GROUP.to_owned(),
             name: bed.name().to_owned(),
@@ -241,7 +152,7 @@ impl Beds {
     }
 
     /// What forwards between the ends, for the picture of the bed; nothing where no bed was built.
-    fn switch(&self) -> Option<Fact> {
+    pub(super) fn switch(&self) -> Option<Fact> {
         let value = match &self.ways[..] {
             [] => return None,
             [only] => only.bed.switch(),
@@ -272,33 +183,6 @@ impl Beds {
     }
 }
 
-/// The management network of a bed, where the plan has one.
-fn managed(plan: &Plan, bed: &Bed, is_on_ports: bool, recorder: &Recorder) -> Result<Option<Management>, SessionError> {
-    if plan.management.is_none() {
-        return Ok(None);
-    }
-    if is_on_ports {
-        let problem = "management: a network that is made here is not beside ports (--nic): leave one of them out";
-        return Err(PlanError::Invalid {
-            name: plan.name.clone(),
-            problem: problem.to_owned(),
-        }
-        .into());
-    }
-    let network = Management::beside(bed, plan.management_inside()?)?;
-    recorder.events().write(EventKind::Note, network.describe());
-    Ok(Some(network))
-}
-
 fn counts(wire: &Wire) -> [LaneCounts; 2] {
     [Direction::ToDevice, Direction::ToTestSet].map(|way| wire.counts(way))
-}
-
-fn not_available(network: Network, error: &BedError) -> Fact {
-    Fact {
-        group: GROUP.to_owned(),
-        name: network.name().to_owned(),
-        value: Err(format!("not available: {error}")),
-        source: "building it".to_owned(),
-    }
 }

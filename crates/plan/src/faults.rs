@@ -1,8 +1,6 @@
 //! The faults that a plan's wire makes. They show whether the probes count every one of them.
 
-use super::file::Duration;
-use super::networks::Networks;
-use super::step::Step;
+use super::value::Duration;
 use bed::fault::{Direction, Fault, Faults, LaneCounts, Rule, RuleCounts, Which};
 use serde::Deserialize;
 use std::fmt;
@@ -218,24 +216,6 @@ pub(super) fn wire_faults(faults: &[PlanFault], seed: u64) -> Result<Faults, Str
         seed,
         observer: None,
     })
-}
-
-/// What cannot be, in words.
-pub(super) fn check(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step]) -> Result<(), String> {
-    if faults.is_empty() {
-        return Ok(());
-    }
-    wire_faults(faults, 0)?;
-    if bed.is_some() {
-        return Err("fault: the wire that makes faults is a network of its own: leave [bed] out".into());
-    }
-    if !steps.iter().any(Step::needs_bed) {
-        return Err("fault: no step measures over the wire: add one with probe = \"reflect\"".into());
-    }
-    match steps.iter().any(Step::spins) {
-        true => Err("receive = \"spin\" would keep the wire that makes faults from its CPU: use \"block\"".into()),
-        false => Ok(()),
-    }
 }
 
 /// What each fault did between two looks at the wire, in words. The counts of a direction are in the order of its faults.

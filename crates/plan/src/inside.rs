@@ -1,8 +1,9 @@
 //! CPUs of a guest by its own numbers: what the `cpus` of a step and of its loads stand for there.
 
-use super::file::{Cpus, Plan, PlanError};
+use super::file::Plan;
 use super::roles::Roles;
 use super::step::{Load, Step};
+use super::value::{Cpus, PlanError};
 use host::CpuFacts;
 use place::guest::VCPUS;
 use units::CpuList;

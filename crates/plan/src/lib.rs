@@ -4,6 +4,8 @@
 
 mod beds;
 mod beside;
+mod build;
+mod checked;
 mod device;
 mod faults;
 mod file;
@@ -15,22 +17,26 @@ mod matrix;
 mod measure;
 mod networks;
 mod outline;
+mod requests;
 mod roles;
 mod room;
 mod run;
 mod step;
+mod value;
 
-pub use device::{Asks, DeviceSteps, Task};
+pub use device::{DeviceSteps, Task};
 pub use faults::{Destination, FaultKind, PlanFault};
-pub use file::{Cpus, Plan, PlanError, ReportTable};
+pub use file::{Plan, ReportTable};
 pub use left::{Left, left_of};
 pub use management::ManagementTable;
 pub use matrix::{Cell, Isolation, MatrixTable};
+pub use measure::there::Asks;
 pub use networks::Networks;
 pub use outline::Outline;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
 pub use run::{PlanRun, run};
 pub use step::{Load, Step};
+pub use value::{Cpus, PlanError};
 
 /// The plans inside the binary, by name.
 pub const EMBEDDED: [(&str, &str); 12] = [

@@ -1,6 +1,5 @@
 //! The networks that a plan compares.
 
-use super::step::Step;
 use bed::Network;
 use serde::Deserialize;
 
@@ -24,27 +23,5 @@ impl Networks {
     /// How many measurements a step over the bed is.
     pub(super) fn times(&self) -> u64 {
         u64::from(self.rounds) * self.networks.len() as u64
-    }
-
-    /// What cannot be, in words.
-    pub(super) fn check(&self, steps: &[Step]) -> Result<(), String> {
-        if self.networks.is_empty() || self.rounds == 0 {
-            return Err("bed: no network, or no round: leave [bed] out for a bridge alone".into());
-        }
-        let repeated = (1..self.networks.len()).find(|at| self.networks[..*at].contains(&self.networks[*at]));
-        if let Some(at) = repeated {
-            return Err(format!("bed.networks: {} is listed twice", self.networks[at].name()));
-        }
-        let thread = self.networks.iter().find(|network| network.in_user_space());
-        if let Some(network) = thread.filter(|_| steps.iter().any(Step::spins)) {
-            return Err(format!(
-                "receive = \"spin\" would keep the switch of {} from its CPU: leave one of them out",
-                network.name()
-            ));
-        }
-        match steps.iter().any(Step::needs_bed) {
-            true => Ok(()),
-            false => Err("bed: no step measures over it: add one with probe = \"reflect\"".into()),
-        }
     }
 }

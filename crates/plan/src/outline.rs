@@ -1,8 +1,9 @@
 //! What a plan will do on this machine, before it does it.
 
-use super::file::{Plan, PlanError};
+use super::file::Plan;
 use super::roles::Roles;
 use super::step::{Load, Step};
+use super::value::PlanError;
 use host::CpuFacts;
 use units::{CpuList, format_ns};
 

@@ -1,7 +1,8 @@
 //! What a plan will write.
 
-use super::file::{Plan, PlanError};
+use super::file::Plan;
 use super::roles::Roles;
+use super::value::PlanError;
 use host::CpuFacts;
 use session::room::Need;
 

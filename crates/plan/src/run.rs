@@ -1,10 +1,11 @@
 //! Running a plan.
 
 use super::beds::{BedOfPlan, Beds};
-use super::file::{Plan, PlanError};
+use super::file::Plan;
 use super::measure::StepContext;
 use super::roles::Roles;
 use super::step::{Load as PlanLoad, Step};
+use super::value::PlanError;
 use bed::kthreads::KernelThreads;
 use bed::load::LoadSpec;
 use bed::loads::Loads;

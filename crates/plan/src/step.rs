@@ -1,7 +1,7 @@
 //! The steps of a plan, and the loads beside them.
 
-use super::file::{Cpus, Duration};
 use super::measure::{LIST, Measure};
+use super::value::{Cpus, Duration, in_words};
 use bed::load::{LoadKind, kind_from};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -155,11 +155,6 @@ pub struct Step {
     pub(super) measure: Rc<dyn Measure>,
     /// As it was written, for a place that has to do a part of it.
     pub(super) written: toml::Table,
-}
-
-/// What is wrong in a table, with its key: the line is known to who reads the whole plan.
-pub(super) fn in_words(error: &toml::de::Error) -> String {
-    error.to_string().trim_end().replace('\n', " ")
 }
 
 impl TryFrom<toml::Table> for Step {

@@ -1,20 +1,15 @@
 //! Steps side by side: which of them run together, and why they may not.
 
-use super::file::{Plan, PlanError};
+use super::file::Plan;
 use super::roles::Roles;
 use super::step::Step;
+use super::value::PlanError;
 use host::CpuFacts;
 use probes::Need;
 use sys::privilege::Capability;
-use sys::thread::Policy;
 use units::CpuList;
 
 impl Plan {
-    /// The steps in their order, those that run side by side together.
-    pub fn groups(&self) -> impl Iterator<Item = &[Step]> {
-        self.steps.chunk_by(|_, next| next.common.beside_previous)
-    }
-
     /// The CPUs of this machine that a step judges, and those of its test set. What it judges in a guest runs on those that the plan
     /// measures.
     ///
@@ -135,47 +130,6 @@ impl Plan {
             false => judged,
         })
     }
-}
-
-/// What keeps steps from running side by side, whatever the machine.
-///
-/// # Errors
-/// The first reason, in words.
-pub(super) fn check(plan: &Plan) -> Result<(), String> {
-    if plan.steps.first().is_some_and(|step| step.common.beside_previous) {
-        return Err("beside_previous: the first step has none before it".to_owned());
-    }
-    for group in plan.groups().filter(|group| group.len() > 1) {
-        let of = |step: &Step| (step.common.duration, step.common.idle);
-        let first = &group[0];
-        if let Some(other) = group.iter().find(|step| of(step) != of(first)) {
-            return Err(format!(
-                "steps \"{}\" and \"{}\" run side by side: give them one duration and one idle",
-                first.name(),
-                other.name()
-            ));
-        }
-        let roams = |step: &&Step| {
-            let needs = step.measure.needs(&CpuList::default());
-            needs
-                .iter()
-                .any(|need| matches!(need, Need::Policy(Policy::Deadline { .. })))
-        };
-        if let Some(step) = group.iter().find(roams) {
-            return Err(format!(
-                "beside_previous: a thread of a deadline policy runs on any CPU, and would take those of the steps beside \"{}\": \
-                 use fifo or rr",
-                step.name()
-            ));
-        }
-        if plan.bed.is_some() && group.iter().any(Step::needs_bed) {
-            return Err(
-                "beside_previous: a step that compares networks measures them in turn, and nothing beside it"
-                    .to_owned(),
-            );
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -7,31 +7,20 @@
 //!
 //! The container's run becomes a part of the guest's, and that one a part of the host's.
 
-use super::{Asks, Task, There, in_text, listen, words_of_device};
-use crate::PlanError;
+use super::{Task, listen};
+use crate::measure::there::{Asks, Inside, There, in_text, words_of_device};
+use crate::value::PlanError;
 use bed::DeviceEnd;
 use bed::kthreads::KernelThreads;
 use model::EventKind;
-use place::container::{Container, Containers, RuntimeName};
+use place::container::{Container, Containers};
 use place::line::FromPlace;
 use place::{Answers, Job, Place, say};
-use serde::{Deserialize, Serialize};
 use session::runner::{AwayEnd, Launched, Runner, Underway};
 use session::{Session, SessionError};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use units::CpuList;
-
-/// That the device is in a container of the place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Inside {
-    /// Names of the files that stand beside the task, which the container has to have, too.
-    pub(super) files: Vec<String>,
-    /// What runs it; `None`: the first that is installed.
-    #[serde(default)]
-    pub(super) runtime: Option<RuntimeName>,
-}
 
 /// The container's end, which the listener tells of the sender's, too.
 struct Contained(Arc<AwayEnd>);

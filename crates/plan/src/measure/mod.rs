@@ -5,12 +5,11 @@ mod reflect;
 mod sampled_values;
 mod side_by_side;
 mod talk_listen;
+pub(super) mod there;
 mod trip;
 
 use super::beds::{BedOfPlan, Beds};
-use super::device::{self, There};
-use super::file::Duration;
-use super::step::in_words;
+use super::value::{Duration, in_words};
 use bed::End;
 use place::Place;
 use probes::noise::NoiseConfig;
@@ -36,6 +35,7 @@ pub(super) use cpus::CpuStep;
 pub(super) use reflect::ReflectStep;
 pub(super) use sampled_values::SampledValuesStep;
 pub(super) use talk_listen::TalkListenStep;
+use there::There;
 pub(super) use trip::TripStep;
 
 /// What a step measures, as its keys say.
@@ -241,7 +241,7 @@ impl<'a> StepContext<'a> {
                 files: Vec::new(),
             };
             measure.for_place(self, &mut given)?;
-            let job = device::job(self, given, number, place.as_ref(), session)?;
+            let job = there::job(self, given, number, place.as_ref(), session)?;
             launched.push(Launched::start(place, &job, session, &self.stop)?);
         }
         self.launched.replace(launched);

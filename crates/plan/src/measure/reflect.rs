@@ -1,7 +1,7 @@
 //! Round trips from the test set to the device under test.
 
 use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
-use crate::file::PlanError;
+use crate::value::PlanError;
 use bed::End;
 use probes::reflect::{self, ReflectConfig, ReflectOptions, Role};
 use probes::{Directions, Need, Probe, Receive, Running, SenderEnd, Stamps};

@@ -1,8 +1,8 @@
 //! Streams from the test set to a subscriber on the device under test, traced on their way if asked for.
 
 use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
-use crate::file::Duration;
 use crate::hops::{Hops, Wanted};
+use crate::value::Duration;
 use bed::End;
 use probes::publish::{self, PublishConfig, PublishOptions, StreamConfig, Waveform};
 use probes::subscribe::{self, SubscribeConfig};

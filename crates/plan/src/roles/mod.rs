@@ -1,6 +1,7 @@
 //! Which CPUs are judged and which carry everything else: a choice from facts alone.
 
-use super::file::{Cpus, Plan, PlanError};
+use super::file::Plan;
+use super::value::{Cpus, PlanError};
 use host::{CpuFacts, Host};
 use model::Fact;
 use units::CpuList;

@@ -2,7 +2,7 @@
 
 use super::{Named, Roles};
 use crate::Plan;
-use crate::file::Cpus;
+use crate::value::Cpus;
 use host::Host;
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! What a plan may say, and how it is refused.
 
-use super::Plan;
-use crate::EMBEDDED;
+use super::{EMBEDDED, Plan};
 use crate::measure::{CpuStep, SampledValuesStep, TalkListenStep};
 use crate::{Named, Step};
 use host::CpuFacts;

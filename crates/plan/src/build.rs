@@ -1,0 +1,137 @@
+//! Builds the test beds of a plan.
+
+use super::beds::{Beds, GROUP};
+use super::faults;
+use super::file::Plan;
+use super::value::PlanError;
+use bed::{Bed, BedError, Management, Network};
+use model::{EventKind, Fact};
+use place::{PlaceSpec, up};
+use probes::Directions;
+use run::Recorder;
+use session::SessionError;
+
+/// Label of the series over ports of this machine.
+const PORTS: &str = "nic";
+
+impl Beds {
+    /// Builds the bed of every network of the plan that is available, `ports` behind them, and says in the run what is there
+    /// and what is not. In a plan that compares no networks `ports` take their place.
+    ///
+    /// # Errors
+    /// What kept the only bed, or all of them, from being built.
+    pub(super) fn build(
+        plan: &Plan,
+        ports: Option<Bed>,
+        place: &PlaceSpec,
+        recorder: &Recorder,
+    ) -> Result<Self, SessionError> {
+        let is_on_ports = ports.is_some();
+        let mut beds = Self::without_places(plan, ports, place, recorder)?;
+        beds.can_stamp(plan, place)?;
+        for way in &mut beds.ways {
+            way.management = managed(plan, &way.bed, is_on_ports, recorder)?;
+            let ends = (Some(&way.bed), way.management.as_ref());
+            way.places = up(place, ends, plan.devices(), recorder)?;
+        }
+        Ok(beds)
+    }
+
+    /// Refuses stamps that no NIC of a bed makes, before anything is measured. One in a place looks at its own.
+    fn can_stamp(&self, plan: &Plan, place: &PlaceSpec) -> Result<(), SessionError> {
+        for (way, step) in self
+            .ways
+            .iter()
+            .flat_map(|way| plan.steps.iter().map(move |step| (way, step)))
+        {
+            let [test_set, device] = step.measure.stamped();
+            let device = match place.is_here() {
+                true => device,
+                false => Directions::default(),
+            };
+            way.bed
+                .can_stamp([test_set, device])
+                .map_err(|error| PlanError::Invalid {
+                    name: plan.name.clone(),
+                    problem: format!(
+                        "stamps = \"hardware\": {error} (`--nic IF,IF` measures over ports of this machine)"
+                    ),
+                })?;
+        }
+        Ok(())
+    }
+
+    fn without_places(
+        plan: &Plan,
+        mut ports: Option<Bed>,
+        place: &PlaceSpec,
+        recorder: &Recorder,
+    ) -> Result<Self, SessionError> {
+        let is_far = matches!(place, PlaceSpec::Far(_));
+        if let Some(ports) = ports.take_if(|_| is_far || !plan.compares_networks()) {
+            return Self::only(ports, false, recorder);
+        }
+        let Some(networks) = &plan.bed else {
+            return match plan.faults.is_empty() {
+                true => Self::only(place.bed(Network::Bridge, plan.devices())?, false, recorder),
+                false => Self::faulty(plan, recorder),
+            };
+        };
+        let mut beds = Self::none(networks.rounds);
+        let mut facts = Vec::new();
+        let mut failure = None;
+        for network in &networks.networks {
+            match place.bed(*network, plan.devices()) {
+                Ok(bed) => facts.push(beds.add(bed, network.name(), network.in_user_space())),
+                Err(error) => {
+                    facts.push(not_available(*network, &error));
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        facts.extend(ports.map(|bed| beds.add(bed, PORTS, false)));
+        facts.extend(beds.switch());
+        match failure {
+            Some(error) if beds.ways.is_empty() => return Err(error.into()),
+            _ => recorder.add_facts(facts),
+        }
+        Ok(beds)
+    }
+
+    fn faulty(plan: &Plan, recorder: &Recorder) -> Result<Self, SessionError> {
+        let invalid = |problem| PlanError::Invalid {
+            name: plan.name.clone(),
+            problem,
+        };
+        let wire_faults = faults::wire_faults(&plan.faults, plan.fault_seed).map_err(invalid)?;
+        let (bed, wire) = Bed::with_faults(wire_faults)?;
+        Ok(Self::only(bed, true, recorder)?.over(wire, plan.faults.clone()))
+    }
+}
+
+/// The management network of a bed, where the plan has one.
+fn managed(plan: &Plan, bed: &Bed, is_on_ports: bool, recorder: &Recorder) -> Result<Option<Management>, SessionError> {
+    if plan.management.is_none() {
+        return Ok(None);
+    }
+    if is_on_ports {
+        let problem = "management: a network that is made here is not beside ports (--nic): leave one of them out";
+        return Err(PlanError::Invalid {
+            name: plan.name.clone(),
+            problem: problem.to_owned(),
+        }
+        .into());
+    }
+    let network = Management::beside(bed, plan.management_inside()?)?;
+    recorder.events().write(EventKind::Note, network.describe());
+    Ok(Some(network))
+}
+
+fn not_available(network: Network, error: &BedError) -> Fact {
+    Fact {
+        group: GROUP.to_owned(),
+        name: network.name().to_owned(),
+        value: Err(format!("not available: {error}")),
+        source: "building it".to_owned(),
+    }
+}

@@ -1,0 +1,103 @@
+//! The cells of a plan with a matrix: each is a plan of its own.
+
+use crate::file::Plan;
+use crate::matrix::{Cell, MatrixTable};
+use crate::step::Step;
+use crate::value::PlanError;
+use place::Kind;
+
+impl Plan {
+    /// How long all of it measures, in ns: of a plan with a matrix its budget, or every cell as often as it says.
+    pub fn whole_ns(&self) -> u64 {
+        let own = self.duration_ns();
+        let of_matrix = |matrix: &MatrixTable| {
+            let all = own * u64::from(matrix.repetitions) * matrix.cells().len() as u64;
+            matrix.budget.map_or(all, |budget| budget.0)
+        };
+        self.matrix.as_ref().map_or(own, of_matrix)
+    }
+
+    /// The text of the plan that measures one cell of this plan's matrix.
+    ///
+    /// # Errors
+    /// A cell that cannot be, such as a step that cannot be measured over its network.
+    pub fn of_cell(&self, cell: &Cell) -> Result<String, PlanError> {
+        let invalid = |problem: String| PlanError::Invalid {
+            name: self.name.clone(),
+            problem,
+        };
+        let text = self.cell_text(cell).map_err(invalid)?;
+        Self::parse(&format!("{}, cell {}", self.name, cell.name()), &text)?;
+        Ok(text)
+    }
+
+    fn cell_text(&self, cell: &Cell) -> Result<String, String> {
+        let mut plan: toml::Table = toml::from_str(&self.text).map_err(|error| error.to_string())?;
+        let matrix = plan.remove("matrix");
+        let of_matrix = |key: &str, name: &str| matrix.as_ref().and_then(|matrix| matrix.get(key)?.get(name));
+        let loads = of_matrix("loads", &cell.load);
+        let management = cell.management.as_ref().and_then(|name| of_matrix("management", name));
+        // An empty one is none.
+        let management = management.filter(|table| table.as_table().is_some_and(|table| !table.is_empty()));
+        let text = |text: &str| toml::Value::String(text.to_owned());
+        plan.insert("name".into(), text(&format!("{} {}", self.name, cell.name())));
+        plan.insert("what".into(), text(&cell.words()));
+        plan.insert("place".into(), text(cell.place.name()));
+        if let Some(loads) = loads {
+            plan.insert("load".into(), loads.clone());
+        }
+        if let Some(table) = management {
+            plan.insert("management".into(), table.clone());
+        }
+        if let Some(network) = cell.network {
+            let networks = toml::Value::Array(vec![text(network.name())]);
+            plan.insert(
+                "bed".into(),
+                toml::Table::from_iter([("networks".to_owned(), networks)]).into(),
+            );
+        }
+        let own = toml::Value::try_from(cell).map_err(|error| error.to_string())?;
+        plan.insert("cell".into(), own);
+        toml::to_string(&plan).map_err(|error| error.to_string())
+    }
+}
+
+/// What cannot be, in words.
+pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), String> {
+    let own = [
+        (plan.bed.is_some(), "[bed]", "networks"),
+        (!plan.loads.is_empty(), "[[load]]", "loads"),
+        (plan.management.is_some(), "[management]", "management"),
+        (plan.place != Kind::Native, "place", "places"),
+    ];
+    if let Some((_, key, of_matrix)) = own.iter().find(|(is_there, ..)| *is_there) {
+        return Err(format!("{key}: the cells have their own: write matrix.{of_matrix}"));
+    }
+    if plan.cell.is_some() || !plan.faults.is_empty() {
+        return Err("matrix: a plan with [cell] or [[fault]] is one measurement: leave [matrix] out".into());
+    }
+    if table.repetitions == 0 || table.places.is_empty() || table.isolation.is_empty() {
+        return Err("matrix: no repetition, no place or no isolation: leave the key out for its default".into());
+    }
+    twice(&table.places, |place| place.name())
+        .or_else(|| twice(&table.networks, |network| network.name()))
+        .or_else(|| twice(&table.isolation, |isolation| isolation.name()))
+        .map_or(Ok(()), |name| Err(format!("matrix: {name} is listed twice")))?;
+    table.check_names()?;
+    for (name, management) in &table.management {
+        management.check(&format!("matrix.management.{name}"))?;
+    }
+    if !plan.steps.iter().any(Step::needs_bed) && !table.networks.is_empty() {
+        return Err("matrix.networks: no step measures over them: leave the key out".into());
+    }
+    // Each network with each set of loads, as a plan of its own; places and isolation are of the machine.
+    let is_plain = |cell: &Cell| cell.place == Kind::Native && cell.isolation == table.isolation[0];
+    let mut plain = table.cells().into_iter().filter(is_plain);
+    plain.try_for_each(|cell| plan.of_cell(&cell).map(|_| ()).map_err(|error| error.to_string()))
+}
+
+/// What is listed twice.
+fn twice<T: PartialEq>(all: &[T], name: fn(&T) -> &'static str) -> Option<&'static str> {
+    let at = (1..all.len()).find(|at| all[..*at].contains(&all[*at]))?;
+    Some(name(&all[at]))
+}

@@ -1,0 +1,158 @@
+//! A plan: all its tables, and what they say together.
+
+use super::faults::PlanFault;
+use super::management::ManagementTable;
+use super::matrix::{Cell, MatrixTable};
+use super::networks::Networks;
+use super::step::{Load, Step};
+use super::value::{CpuRoles, Duration, PlanError};
+use place::Kind;
+use serde::Deserialize;
+
+/// Tables of publications that a plan can print its result as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReportTable {
+    /// Samples, minimum, average, maximum, overflows per CPU, as the VMware real-time guide has them.
+    Vm,
+    /// Scheduling jitter, maximum (average), per environment, as ABB and the University of Torino have it.
+    Jitter,
+    /// Classes of wake-up latency for AVB, as Sienda has them.
+    Avb,
+    /// The round trip over each network beside the others.
+    Networks,
+    /// The task of a virtual relay and the age of its samples, as ABB and the University of Torino have them.
+    Vpc,
+}
+
+/// A plan, checked.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in one sentence.
+    pub what: String,
+    /// Limit profile that judges it: a name or a file.
+    pub limits: String,
+    /// Published table that the result is printed as, too.
+    #[serde(default)]
+    pub table: Option<ReportTable>,
+    /// Length of a window.
+    pub window: Duration,
+    /// Where the devices under test are; in this process, if nothing is said.
+    #[serde(default)]
+    pub place: Kind,
+    /// Virtual CPUs of each guest; 2 if nothing is said.
+    #[serde(default)]
+    pub vcpus: Option<u32>,
+    /// Who runs where.
+    pub cpus: CpuRoles,
+    /// Networks that the round trip is measured over; without it, over a bridge.
+    #[serde(default)]
+    pub bed: Option<Networks>,
+    /// What the wire between test set and device does to frames; with any, a wire of our own takes the bridge's place.
+    #[serde(default, rename = "fault")]
+    pub faults: Vec<PlanFault>,
+    /// Where the chances of faults come from: the same seed chooses the same frames.
+    #[serde(default)]
+    pub fault_seed: u64,
+    /// A second network of the devices, and what is on it.
+    #[serde(default)]
+    pub management: Option<ManagementTable>,
+    /// What runs beside.
+    #[serde(default, rename = "load")]
+    pub loads: Vec<Load>,
+    /// Combinations of places, networks, loads and isolation, each of which is measured as a plan of its own.
+    #[serde(default)]
+    pub matrix: Option<MatrixTable>,
+    /// The one of them that this plan is.
+    #[serde(default)]
+    pub cell: Option<Cell>,
+    /// What is measured, in order.
+    #[serde(rename = "step")]
+    pub steps: Vec<Step>,
+    /// The text it was read from.
+    #[serde(skip)]
+    pub text: String,
+}
+
+impl Plan {
+    /// Limits that its steps have of themselves, each once, as a profile has them; `None`: they have none.
+    ///
+    /// # Errors
+    /// A step that cannot be told what its keys say.
+    pub fn own_limits(&self) -> Result<Option<String>, PlanError> {
+        let mut all: Vec<String> = Vec::new();
+        for step in &self.steps {
+            let limits = step.measure.limits(step.common.label.as_deref());
+            let limits = limits.map_err(|problem| PlanError::Invalid {
+                name: self.name.clone(),
+                problem,
+            })?;
+            for limit in limits {
+                if !all.contains(&limit) {
+                    all.push(limit);
+                }
+            }
+        }
+        Ok((!all.is_empty()).then(|| all.concat()))
+    }
+
+    /// The plan with every step `duration_ns` long.
+    #[must_use]
+    pub fn lasting(mut self, duration_ns: u64) -> Self {
+        self.steps
+            .iter_mut()
+            .for_each(|step| step.common.duration.0 = duration_ns);
+        self
+    }
+
+    /// The plan with idle states held off in every step.
+    #[must_use]
+    pub fn holding_idle(mut self) -> Self {
+        self.steps.iter_mut().for_each(Step::hold_idle);
+        self
+    }
+
+    /// The same plan in windows of another length.
+    #[must_use]
+    pub fn in_windows(mut self, window_ns: u64) -> Self {
+        self.window.0 = window_ns;
+        self
+    }
+
+    /// How many devices under test its bed has side by side: as many as the step with the most.
+    pub fn devices(&self) -> usize {
+        self.steps.iter().map(Step::devices).max().unwrap_or(1)
+    }
+
+    /// Whether a step has a network between test set and device.
+    pub fn needs_bed(&self) -> bool {
+        self.steps.iter().any(Step::needs_bed)
+    }
+
+    /// Whether a step measures over every network in turn.
+    pub fn compares_networks(&self) -> bool {
+        self.bed.is_some() && self.steps.iter().any(|step| step.measure.compares_networks())
+    }
+
+    /// The steps in their order, those that run side by side together.
+    pub fn groups(&self) -> impl Iterator<Item = &[Step]> {
+        self.steps.chunk_by(|_, next| next.common.beside_previous)
+    }
+
+    /// How long all steps together measure; steps side by side take the time of one.
+    pub fn duration_ns(&self) -> u64 {
+        let lengths = self.groups().map(|group| self.lasts_ns(group));
+        lengths.fold(0, u64::saturating_add)
+    }
+
+    /// How long steps side by side measure, over every network of the plan where they compare these.
+    pub(crate) fn lasts_ns(&self, group: &[Step]) -> u64 {
+        match &self.bed {
+            Some(bed) if group[0].measure.compares_networks() => group[0].common.duration.0.saturating_mul(bed.times()),
+            _ => group[0].common.duration.0,
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What the device's end of a step is told, where it is in a place.
+
+use super::{Given, StepContext};
+use crate::value::PlanError;
+use bed::loads;
+use place::container::RuntimeName;
+use place::{Job, Kind, Place, StatedClock};
+use probes::subscribe::ClockRelation;
+use serde::{Deserialize, Serialize};
+use session::{Session, SessionError};
+
+/// Name of the file that a place is given.
+pub(crate) const TASK: &str = "device.toml";
+
+/// Name of the file with the limits that the run is judged by: from when on a sample is over depends on them.
+pub(crate) const LIMITS: &str = "limits.toml";
+
+/// The arguments that start it, before the options of the run that it becomes a part of.
+pub(crate) const WORDS: [&str; 3] = ["device", TASK, "--quiet"];
+
+/// What the device's end is told, beside the step itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct There {
+    /// Name of the plan.
+    pub(crate) plan: String,
+    /// The device's interface, as it is called in the place.
+    pub(crate) interface: String,
+    /// Which of several devices side by side it is, from 0.
+    pub(crate) device: usize,
+    /// How the clocks of the two ends stand to each other.
+    pub(crate) clock: Clocks,
+    /// What this end asks the other about.
+    pub(crate) asks: Asks,
+    /// CPUs that the audit there is asked about; none: what is known of the place is in the run already.
+    pub(crate) audited: Option<Vec<u32>>,
+    /// CPUs that are judged there by this step and those side by side with it.
+    #[serde(default)]
+    pub(crate) judged_by_all: Vec<u32>,
+    /// What loads the machine of the other end, as a setting of series says it.
+    pub(crate) load_here: Option<String>,
+    /// The device is in a container of the place; `None`: in the place itself.
+    #[serde(default)]
+    pub(crate) container: Option<Inside>,
+}
+
+/// What the device's end asks the other about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asks {
+    /// Nothing: the other end cannot tell.
+    Nothing,
+    /// Why any sample was late: this end has no right to look into the kernel.
+    Causes,
+    /// What a virtual CPU went through: this end is in a guest.
+    VirtualCpus,
+}
+
+/// How the clocks of the two ends stand to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Clocks {
+    /// Both read the same.
+    Same,
+    /// The place was asked for its time: they are at most so many ns apart.
+    Within(u64),
+    /// Both follow PTP, stated to agree within so many ns.
+    Ptp(u64),
+    /// Not known.
+    Unknown,
+}
+
+impl Clocks {
+    fn of(place: &dyn Place) -> Result<Self, SessionError> {
+        Ok(match place.stated_clock() {
+            Some(StatedClock::Within(ns)) => Self::Ptp(ns),
+            Some(StatedClock::Unknown) => Self::Unknown,
+            None => match place.clock()?.apart_ns() {
+                0 => Self::Same,
+                ns => Self::Within(ns),
+            },
+        })
+    }
+}
+
+impl There {
+    /// How the clock of the other end relates to the place's.
+    pub(crate) fn clock(&self) -> ClockRelation {
+        match self.clock {
+            Clocks::Same => ClockRelation::SameHost,
+            Clocks::Within(ns) => ClockRelation::Within { ns },
+            Clocks::Ptp(ns) => ClockRelation::Ptp {
+                stated_ns: Some(ns),
+                publisher_ns: 0,
+            },
+            Clocks::Unknown => ClockRelation::Unknown,
+        }
+    }
+}
+
+/// The same to be written.
+#[derive(Serialize)]
+struct Written<'a> {
+    there: &'a There,
+    step: &'a toml::Table,
+}
+
+/// What a place is told to do of the step.
+pub(crate) fn job(
+    context: &StepContext<'_>,
+    given: Given,
+    device: usize,
+    place: &dyn Place,
+    session: &Session,
+) -> Result<Job, SessionError> {
+    let Given { mut keys, mut files } = given;
+    let there = There {
+        plan: context.plan.clone(),
+        interface: place.interface().to_owned(),
+        device,
+        clock: Clocks::of(place)?,
+        asks: match (session.explainer(), place.kind()) {
+            (None, _) | (_, Kind::Native | Kind::Far) => Asks::Nothing,
+            (_, Kind::Container) => Asks::Causes,
+            (_, Kind::Vm | Kind::ContainerInVm) => Asks::VirtualCpus,
+        },
+        audited: place.tells_inventory().then(|| context.audited.iter().collect()),
+        // Another machine has numbers of its own.
+        judged_by_all: match place.kind() {
+            Kind::Far => Vec::new(),
+            _ => context.judged_by_all.iter().collect(),
+        },
+        load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
+        container: place.has_container().then(|| Inside {
+            files: files.iter().map(|(name, _)| name.clone()).collect(),
+            runtime: None,
+        }),
+    };
+    let judged = match &context.inside {
+        Some(inside) => inside.clone(),
+        None => place.judged().unwrap_or_else(|| context.judged.clone()),
+    };
+    for of_here in ["test_set", "beside_previous"] {
+        keys.remove(of_here);
+    }
+    if let Some(toml::Value::Array(loads)) = keys.get_mut("load") {
+        loads.retain(|load| load.get("there").and_then(toml::Value::as_bool) == Some(true));
+    }
+    keys.insert("cpus".to_owned(), judged.to_string().into());
+    keys.insert("duration".to_owned(), format!("{}ns", context.duration.0).into());
+    files.push(in_text(&there, &keys)?);
+    Ok(words_of_device(files, session))
+}
+
+/// The task's file: its name and its text.
+pub(crate) fn in_text(there: &There, step: &toml::Table) -> Result<(String, String), PlanError> {
+    let text = toml::to_string(&Written { there, step }).map_err(|error| PlanError::Invalid {
+        name: there.plan.clone(),
+        problem: format!("cannot be told to a place: {error}"),
+    })?;
+    Ok((TASK.to_owned(), text))
+}
+
+/// The command that does the task in these files, by the options and the limits of the session.
+pub(crate) fn words_of_device(files: Vec<(String, String)>, session: &Session) -> Job {
+    let mut job = Job {
+        words: WORDS.map(str::to_owned).to_vec(),
+        files,
+    };
+    job.words.extend(session.options());
+    if let Some(limits) = session.document("limits") {
+        job.files.push((LIMITS.to_owned(), limits.to_owned()));
+        job.words.extend(["--limits", LIMITS].map(str::to_owned));
+    }
+    job
+}
+
+/// That the device is in a container of the place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Inside {
+    /// Names of the files that stand beside the task, which the container has to have, too.
+    pub(crate) files: Vec<String>,
+    /// What runs it; `None`: the first that is installed.
+    #[serde(default)]
+    pub(crate) runtime: Option<RuntimeName>,
+}

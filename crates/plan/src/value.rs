@@ -1,0 +1,109 @@
+//! Values of keys, and what is said of one that cannot be.
+
+use serde::Deserialize;
+use session::SessionError;
+use units::CpuList;
+
+/// Why a plan cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// Neither a plan inside the binary nor a file.
+    #[error("{name}: no such plan (inside triptime: {have}; or give the path of a TOML file)")]
+    NotFound {
+        /// What was asked for.
+        name: String,
+        /// The embedded plans.
+        have: String,
+    },
+    /// The file cannot be read.
+    #[error("{path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// CPUs that are named and cannot be used.
+    #[error("{plan}: {problem}")]
+    Cpu {
+        /// Plan name or file.
+        plan: String,
+        /// Who named which, and why not.
+        problem: String,
+    },
+    /// Not TOML, or a key or value that cannot be. The text has line, column and key.
+    #[error("{name}: {problem}")]
+    Invalid {
+        /// Plan name or file.
+        name: String,
+        /// What and where.
+        problem: String,
+    },
+}
+
+impl From<PlanError> for SessionError {
+    fn from(error: PlanError) -> Self {
+        Self::Wrong(error.to_string())
+    }
+}
+
+/// A duration in a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Duration(pub u64);
+
+impl TryFrom<String> for Duration {
+    type Error = units::DurationError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        units::parse_ns(&text).map(Self)
+    }
+}
+
+/// Which CPUs a role gets.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Cpus {
+    /// The lowest CPU that is neither isolated nor another process's own, where there is one.
+    First,
+    /// The isolated CPUs that no other process owns; where there are none, every CPU but the housekeeping ones; the same ones
+    /// when there are no others.
+    Rest,
+    /// Every CPU that no other process owns.
+    All,
+    /// These.
+    List(CpuList),
+}
+
+impl TryFrom<String> for Cpus {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.as_str() {
+            "first" => Ok(Self::First),
+            "rest" => Ok(Self::Rest),
+            "all" => Ok(Self::All),
+            list => match list.parse::<CpuList>() {
+                Ok(list) if !list.is_empty() => Ok(Self::List(list)),
+                _ => Err(format!(
+                    "\"{list}\" is not \"first\", \"rest\", \"all\" or a CPU list such as 1-3,5"
+                )),
+            },
+        }
+    }
+}
+
+/// The two roles a CPU can have.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuRoles {
+    /// Loads, recorder, test set.
+    pub housekeeping: Cpus,
+    /// Device under test.
+    pub measured: Cpus,
+}
+
+/// What is wrong in a table, with its key: the line is known to who reads the whole plan.
+pub(super) fn in_words(error: &toml::de::Error) -> String {
+    error.to_string().trim_end().replace('\n', " ")
+}
