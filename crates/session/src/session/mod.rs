@@ -333,7 +333,7 @@ fn audited(host: &Host, cpus: CpuList, interfaces: &[String]) -> Vec<Fact> {
         nics: interfaces.to_vec(),
         ..Parameters::default()
     };
-    let audit = audit::audit(&host, &parameters, &[]);
+    let audit = audit::audit(host, &parameters, &[]);
     let mut facts = audit.facts_of_run();
     facts.extend(tune::remedies(host, &audit, &parameters));
     facts

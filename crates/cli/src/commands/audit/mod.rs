@@ -222,7 +222,7 @@ impl OfArgs {
     /// What the rules say.
     pub(crate) fn audit(&self, host: &Host) -> Result<Audit, Failure> {
         self.check()?;
-        Ok(audit::audit(&host, &self.parameters(), &self.waivers()?))
+        Ok(audit::audit(host, &self.parameters(), &self.waivers()?))
     }
 
     /// The audit, ready to be shown.
