@@ -244,6 +244,32 @@ fn every_link_of_a_page_leads_somewhere() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The journal has each of its pages once, under a topic, with what of it holds.
+#[test]
+fn every_page_of_the_journal_is_listed_with_its_status() {
+    let list = text("docs/journal/README.md");
+    let folder = std::fs::read_dir(root().join("docs/journal"))
+        .expect("the journal")
+        .flatten();
+    let names = folder.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    for name in names.filter(|name| name != "README.md") {
+        let rows: Vec<&str> = list.lines().filter(|line| line.starts_with("| [")).collect();
+        let own: Vec<&&str> = rows
+            .iter()
+            .filter(|row| row.split('|').nth(1).is_some_and(|cell| cell.contains(&name)))
+            .collect();
+        assert_eq!(own.len(), 1, "{name}: a row of its own");
+        let status = own[0].split(" | ").nth(2).unwrap_or_default();
+        assert!(
+            status == "holds |"
+                || ["in part: ", "replaced by "]
+                    .iter()
+                    .any(|word| status.starts_with(word)),
+            "{name}: {status}"
+        );
+    }
+}
+
 /// The screen sends a person whose host failed to this page: each cause that it can name has its row there, with a remedy.
 #[test]
 fn every_cause_has_a_remedy_on_the_page_for_hosts_that_failed() {
