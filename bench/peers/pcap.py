@@ -21,6 +21,8 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import figures
+
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("TRIPTIME_BIN", ROOT / "target" / "triptime"))
 
@@ -83,6 +85,7 @@ def main():
     parser.add_argument("--frames", type=int, default=500_000)
     parser.add_argument("--streams", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=1)
+    figures.add_option(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -92,7 +95,7 @@ def main():
         with open(capture, "rb") as file:
             while file.read(1 << 24):
                 pass
-        best, found = {}, {}
+        best, found, spent = {}, {}, {triptime: [], tshark: []}
         for _ in range(options.rounds):
             for tool in (triptime, tshark, tshark, triptime):
                 streams, cost = tool(capture, folder)
@@ -100,11 +103,13 @@ def main():
                 best[tool] = min(best.get(tool, cost), cost, key=lambda cost: cost[1])
                 frames = sum(stream[0] for stream in streams.values())
                 wall, cpu, peak = cost
+                spent[tool].append(cpu)
                 print(f"{tool.__name__:>8}  {wall:8.2f} s wall  {cpu:8.2f} s CPU  {peak:7.1f} MB  {frames} frames"
                       f"  {frames / cpu / 1e6:8.3f} M frames/s per core")
     if found[triptime] != found[tshark]:
         raise SystemExit(f"they differ: {found[triptime]} and {found[tshark]}")
     print(f"both count the same frames, shortest and longest spacing in {len(found[tshark])} streams")
+    figures.append(options.figures, "pcap", "cpu", "s CPU", spent[triptime], spent[tshark], "tshark")
     print(f"CPU of tshark / triptime, best of each: {best[tshark][1] / best[triptime][1]:.0f}")
 
 

@@ -5,7 +5,7 @@ Both ends spin and send back to back, one process per end, pinned to one CPU eac
 run A B C ... C B A, so that slow changes of the machine strike all alike; compare medians of one run, never of two. Each has
 a veth pair of its own, so that none finds what another left behind.
 
-    bench/peers/rtt.py [--rounds 6] [--trips 300000] [--cpus 0,1] [--triptime PATH] [--reflect-options "..."] [--json]
+    bench/peers/rtt.py [--rounds 6] [--trips 300000] [--cpus 0,1] [--triptime PATH] [--reflect-options "..."] [--json] [--figures FILE]
 
 Printed: for each contestant the median over its rounds of minimum, median, p99 and p99.9 in ns, and how its median compares
 with the fastest peer's, round by round.
@@ -23,6 +23,8 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+
+import figures
 
 HERE = Path(__file__).resolve().parent
 BINARY = HERE.parents[1] / "target" / "triptime"
@@ -129,6 +131,7 @@ def main():
     parser.add_argument("--triptime", type=Path, default=BINARY)
     parser.add_argument("--reflect-options", default="", help="more options for both ends of triptime")
     parser.add_argument("--json", action="store_true")
+    figures.add_option(parser)
     options = parser.parse_args()
     results = {name: [] for name in PEERS + ["triptime"]}
     with tempfile.TemporaryDirectory() as name:
@@ -144,6 +147,8 @@ def main():
                     remove_bed()
                 results[contestant].append(one)
     show(results, options)
+    p50 = {name: [one["p50"] for one in rounds] for name, rounds in results.items()}
+    figures.append(options.figures, "rtt", "p50", "ns", p50["triptime"], p50["ring"], "C, packet ring")
 
 
 if __name__ == "__main__":

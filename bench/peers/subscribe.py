@@ -24,6 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import figures
 from bed import Bed, inside
 
 BINARY = Path(__file__).resolve().parents[2] / "target" / "triptime"
@@ -103,6 +104,7 @@ def main():
     parser.add_argument("--cpus", type=lambda words: words.split(","), default=["1", "0"], help="publisher, receiver")
     parser.add_argument("--subscribe-options", default="", help="more options for triptime subscribe")
     parser.add_argument("--json", action="store_true")
+    figures.add_option(parser)
     options = parser.parse_args()
     contestants = {"triptime": triptime, "dumpcap": dumpcap}
     results = {name: [] for name in contestants}
@@ -112,6 +114,8 @@ def main():
                 with Bed("subscribe") as bed:
                     results[contestant].append(contestants[contestant](bed, options, Path(name)))
     show(results, options)
+    a_frame = {name: [one["cpu_s"] * 1e6 / one["sent"] for one in rounds] for name, rounds in results.items()}
+    figures.append(options.figures, "subscribe", "cpu", "us CPU per frame", a_frame["triptime"], a_frame["dumpcap"], "dumpcap")
 
 
 if __name__ == "__main__":

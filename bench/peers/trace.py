@@ -19,6 +19,9 @@ import sqlite3
 import subprocess
 import tempfile
 import time
+from pathlib import Path
+
+import figures
 
 NAMESPACES = ["ttA", "ttB", "ttC"]
 SCRIPT = """
@@ -129,6 +132,7 @@ def main():
     parser.add_argument("--streams", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=2)
+    figures.add_option(parser)
     arguments = parser.parse_args()
     arguments.triptime = os.path.realpath(arguments.triptime)
     before = run("sysctl", "-n", "kernel.bpf_stats_enabled").strip()
@@ -136,9 +140,13 @@ def main():
         arguments.folder = folder
         try:
             run("sysctl", "-w", "kernel.bpf_stats_enabled=1")
+            spent = []
             for number in range(arguments.rounds):
                 own, peer = ours(arguments, place, arguments.streams), theirs(arguments, place, arguments.streams)
+                spent.append((own, peer))
                 print(f"round {number + 1}: triptime {own:.0f} ns a frame, bpftrace {peer:.0f} ns, ratio {own / peer:.2f}", flush=True)
+            own, peer = zip(*spent)
+            figures.append(arguments.figures, "trace", "cost", "ns per frame", own, peer, "bpftrace")
         finally:
             run("sysctl", "-w", f"kernel.bpf_stats_enabled={before}")
 

@@ -20,6 +20,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import figures
+
 BINARY = Path(__file__).resolve().parents[2] / "target" / "triptime"
 
 
@@ -63,6 +65,15 @@ def cyclictest(options, folder):
     raise SystemExit("cyclictest measured nothing")
 
 
+
+def note(options, medians, costs):
+    """Appends the figures that this run is of: with --cost the medians are not of the same kind."""
+    if options.cost:
+        figures.append(options.figures, "wakeup", "cost", "us CPU per sample", costs[triptime], costs[cyclictest], "cyclictest")
+    else:
+        figures.append(options.figures, "wakeup", "p50", "us", medians[triptime], medians[cyclictest], "cyclictest")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", type=int, default=1)
@@ -71,6 +82,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--cost", action="store_true", help="compare what a sample costs (cyclictest shows its mean then)")
     parser.add_argument("--no-flight-recorder", action="store_true", help="leave out what cyclictest does not have either")
+    figures.add_option(parser)
     options = parser.parse_args()
     medians = {triptime: [], cyclictest: []}
     costs = {triptime: [], cyclictest: []}
@@ -88,6 +100,7 @@ def main():
               f" CPU per sample {statistics.median(costs[tool]):.2f} us")
     print(f"  p50 triptime / cyclictest, neighbouring runs: median {statistics.median(ratios):.3f}"
           f" ({min(ratios):.3f} to {max(ratios):.3f})")
+    note(options, medians, costs)
 
 
 if __name__ == "__main__":
