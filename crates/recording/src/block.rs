@@ -22,7 +22,7 @@ pub const MAX_SAMPLES: u16 = 255;
 /// Most records of a segment: no damaged number makes a reader take more memory than these need.
 pub const MAX_RECORDS: usize = 1 << 20;
 
-/// What is special about a record.
+/// Special marks of a record.
 pub mod flag {
     /// The stream's numbering starts anew: the distance to the number before is no loss.
     pub const RESTART: u8 = 1;
@@ -34,10 +34,10 @@ pub mod flag {
     pub const KNOWN: u8 = RESTART | OUT_OF_RANGE | UNRATED;
 }
 
-/// What came in one frame of one stream.
+/// Samples that came in one frame of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// Which stream, by its number in the recording.
+    /// Number of its stream in the recording.
     pub stream: u16,
     /// How many samples, with numbers one after the other; 1 to [`MAX_SAMPLES`].
     pub samples: u16,
@@ -81,7 +81,7 @@ impl Block {
         self.stream.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.stream.is_empty()
     }

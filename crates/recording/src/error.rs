@@ -1,4 +1,4 @@
-//! What can be wrong with a segment.
+//! Errors of a segment.
 
 /// Why octets are not a segment that can be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -94,7 +94,7 @@ impl NumberedStream {
         self.numbering.number(smp_cnt, step, self.sequence.rate())
     }
 
-    /// What its counter says.
+    /// Account of its counter.
     pub fn sequence(&self) -> &Sequence {
         &self.sequence
     }

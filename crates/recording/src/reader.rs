@@ -10,7 +10,7 @@ use crate::writer::{CHECK_BYTES, FORMAT, HEAD_BYTES, LENGTH_AT, MAGIC, NO_STAMP_
 
 const COLUMN_LENGTHS: SegmentError = SegmentError::Contradiction("its columns are of the wrong length");
 
-/// What a segment holds.
+/// Contents of a segment.
 #[derive(Debug, Clone, Default)]
 pub struct Segment {
     /// Number of its format.
@@ -49,7 +49,7 @@ impl SegmentReader {
     /// Checks and unpacks a segment.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Defect of the segment.
     pub fn read(&mut self, octets: &[u8]) -> Result<&Segment, SegmentError> {
         let body = checked(octets)?;
         let records = usize::try_from(u32::from_le_bytes(field(body, 12)?)).unwrap_or(usize::MAX);
@@ -79,7 +79,7 @@ impl SegmentReader {
     /// Checks a segment and reads its points and streams, without its records.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Defect of the segment.
     pub fn read_head(&mut self, octets: &[u8]) -> Result<&Segment, SegmentError> {
         let body = checked(octets)?;
         self.segment.format = u16::from_le_bytes(field(body, 4)?);

@@ -1,4 +1,4 @@
-//! Who sent the samples.
+//! Streams that sent the samples.
 
 use crate::block::flag;
 use crate::bytes::{Bytes, put_name};
@@ -14,7 +14,7 @@ pub const MAX_STREAMS: usize = 4_096;
 pub struct StreamInfo {
     /// Its number, which records refer to.
     pub number: u16,
-    /// What it is called: its svID, and what makes it unique where another stream has the same; at most 255 octets.
+    /// Name: its svID, and what makes it unique where another stream has the same; at most 255 octets.
     pub name: String,
     /// Its svID, where that is not the name.
     pub sv_id: Option<String>,
@@ -67,7 +67,7 @@ impl StreamInfo {
         }
     }
 
-    /// Who it is, as far as it is known.
+    /// Identity, as far as it is known.
     pub fn id(&self) -> StreamId {
         StreamId {
             source: self.source.map(Mac),
@@ -78,7 +78,7 @@ impl StreamInfo {
         }
     }
 
-    /// Whether both are the same stream, as far as they are known.
+    /// True if both are the same stream, as far as they are known.
     pub fn is_same(&self, other: &Self) -> bool {
         let addresses = |info: &Self| (info.source, info.destination, info.vid, info.appid);
         addresses(self) == addresses(other) && self.name == other.name && self.sv_id() == other.sv_id()

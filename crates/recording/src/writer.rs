@@ -31,7 +31,7 @@ pub(crate) const NO_STAMP_BIT: u32 = 8;
 /// Records that the models are tried on.
 const TRIED: usize = 8_192;
 
-/// What a model leaves, column by column.
+/// Residuals of a model, column by column.
 type Residuals = [Vec<i64>; COLUMNS];
 
 /// Collects records and packs them.
@@ -90,7 +90,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Whether a stream was made known.
+    /// True if a stream was made known.
     pub fn knows(&self, stream: u16) -> bool {
         matches!(self.streams.get(usize::from(stream)), Some(Some(_)))
     }
@@ -268,7 +268,7 @@ impl SegmentWriter {
         best.1
     }
 
-    /// What the model leaves of the first `count` records' stamps; records without a stamp are left out.
+    /// Computes the model's residuals of the first `count` records' stamps; records without a stamp are left out.
     fn residuals(&self, point: usize, model: Model, base: i64, periods: &[i64], count: usize, out: &mut Residuals) {
         let block = &self.block;
         let mut stamps = Stamps::new(model, base, periods);

@@ -7,7 +7,7 @@ pub const BAND_PIXELS: usize = 600;
 const PER_OCTAVE: usize = 16;
 const BUCKETS: usize = 61 * PER_OCTAVE;
 
-/// What one part of the recording holds, in ns.
+/// Figures of one part of the recording, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Band {
     /// Smallest latency.

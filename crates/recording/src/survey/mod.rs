@@ -1,4 +1,4 @@
-//! What a recording says, in constant memory however long it is.
+//! Survey of a recording, in constant memory however long it is.
 
 mod bands;
 mod histogram;
@@ -57,7 +57,7 @@ impl LatencySurvey {
     }
 }
 
-/// What the segments given to it say.
+/// Survey of the segments given to it.
 #[derive(Debug, Clone)]
 pub struct Survey {
     /// Names of the points.
@@ -107,7 +107,7 @@ impl Survey {
         self
     }
 
-    /// Whether it is of hops: then a number without a record may be lost, or only not measured, and the hops count which.
+    /// True if it is of hops: then a number without a record may be lost, or only not measured, and the hops count which.
     pub fn is_of_hops(&self) -> bool {
         self.wanted.is_some()
     }

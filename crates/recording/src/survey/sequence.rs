@@ -1,9 +1,9 @@
-//! Which of a stream's numbers came.
+//! Numbers of a stream that came.
 
 /// Numbers behind the newest that are remembered: a sample this late is told from one that came again.
 const REMEMBERED: u64 = 1_024;
 
-/// What became of the numbers of one stream.
+/// Counts of the numbers of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Samples that came for the first time.

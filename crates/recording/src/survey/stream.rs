@@ -1,4 +1,4 @@
-//! What a recording says of one stream.
+//! Survey of one stream of a recording.
 
 use super::histogram::LogHistogram;
 use super::sequence::{Counts, Seen};
@@ -16,9 +16,9 @@ pub struct PacingSurvey {
 /// One stream.
 #[derive(Debug, Clone)]
 pub struct StreamSurvey {
-    /// Who it is.
+    /// Identity of the stream.
     pub info: StreamInfo,
-    /// What became of its samples.
+    /// Counts of its samples.
     pub counts: Counts,
     /// Its latency on each way of the survey.
     pub latencies: Vec<LogHistogram>,
