@@ -67,7 +67,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Whether the sink takes nothing more.
+    /// True if the sink takes nothing more.
     pub fn is_refused(&self) -> bool {
         self.sink.refuses()
     }

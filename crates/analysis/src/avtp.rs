@@ -6,7 +6,7 @@ pub(crate) const ETHER_TYPE: u16 = 0x22f0;
 /// Subtypes from here on have a control or an alternative header: no stream is followed in them.
 const FIRST_CONTROL_SUBTYPE: u8 = 0x80;
 
-/// What tells an AVTP stream and its place in it.
+/// Stream identity and sequence number of an AVTP frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StreamHeader {
     pub(crate) subtype: u8,

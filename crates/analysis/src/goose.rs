@@ -1,4 +1,4 @@
-//! What the analysis tells of one GOOSE stream: states, repetitions, silence, and changes that must not go unseen. The
+//! Analysis of one GOOSE stream: states, repetitions, silence, and changes that must not go unseen. The
 //! rules are those of [`wire::goose::Supervisor`].
 
 use crate::sink::{Budget, EventKind, Notes};
@@ -280,7 +280,7 @@ fn old(message: Numbers, live: u32, frame: u64) -> String {
     format!("an old message of {while_live} (frame {frame}): replayed, or sent by a second publisher; it is not taken")
 }
 
-/// Whether a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
+/// True if a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
 fn is_of_another(before: &Marks, frame: &Frame<'_>) -> bool {
     before.source != frame.ethernet().src() || frame.simulation() && !before.simulation
 }

@@ -12,7 +12,7 @@ pub struct Loss {
     pub frame: u64,
     /// When that came, ns from the first stamp of the capture.
     pub at_ns: u64,
-    /// What the counter is called.
+    /// Name of the counter.
     pub counter: &'static str,
     /// The last count before it.
     pub from: u64,

@@ -77,7 +77,7 @@ impl Numbered {
         self.order.settle();
     }
 
-    /// What was set aside is a new start of the counter.
+    /// Accepts the numbers set aside as a new start of the counter.
     fn begin_anew(&mut self) {
         for number in self.aside.drain(..) {
             self.order.accept(number);

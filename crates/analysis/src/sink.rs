@@ -13,13 +13,13 @@ pub struct Window<'a> {
     pub start_ns: u64,
     /// End of the window.
     pub end_ns: u64,
-    /// What was measured and counted in it.
+    /// Measurements and counts of it.
     pub tally: &'a Tally,
     /// Its longest gaps, longest first.
     pub worst: &'a [Gap],
 }
 
-/// What kind of thing happened in a stream.
+/// Kinds of events in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
     /// A new GOOSE state.
@@ -47,7 +47,7 @@ pub struct Event {
     pub stream: usize,
     /// When, ns from the first stamp of the capture.
     pub at_ns: u64,
-    /// What kind of thing.
+    /// Kind of the event.
     pub kind: EventKind,
     /// For a person, with frame numbers.
     pub text: String,
@@ -70,7 +70,7 @@ pub trait Sink {
     /// Something happened.
     fn event(&mut self, _event: Event) {}
 
-    /// Whether nothing more is taken, because of what happened: to read on is of no use.
+    /// True if nothing more is taken, because of what happened: to read on is of no use.
     fn refuses(&self) -> bool {
         false
     }

@@ -8,7 +8,7 @@ use model::Tally;
 /// No silence shorter than this lets a counter go round: 128 frames of 8 us.
 const MAYBE_SILENT_NS: i64 = 1_000_000;
 
-/// What the stamp of a frame was, beside that of the stream's frame before.
+/// Time stamp of a frame, beside that of the stream's frame before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stamp {
     /// Not earlier, or there is none before.

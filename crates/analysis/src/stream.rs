@@ -17,7 +17,7 @@ use wire::goose;
 /// A stream that is silent for longer up to the end of the capture has stopped.
 const STOPPED_NS: i64 = 500_000_000;
 
-/// What a protocol keeps of a stream.
+/// State that a protocol keeps of a stream.
 #[derive(Debug)]
 pub(crate) enum Protocol {
     SampledValues(Box<SvStream>),
@@ -36,7 +36,7 @@ pub(crate) struct Stream {
     samples: u64,
     first: Arrival,
     last: Arrival,
-    /// What was counted by `Order` and `Rules`, whose counts only grow, at the last look.
+    /// Counts of `Order` and `Rules`, which only grow, at the last look.
     counted: Counters,
     /// Nothing more is due of it.
     has_ended: bool,
@@ -147,7 +147,7 @@ impl Stream {
         self.has_ended = true;
     }
 
-    /// What was due of a stream of frames that stopped before the capture's last stamp. Of an AVTP stream, which goes on, it is lost.
+    /// Reports that a stream of frames stopped before the capture's last stamp. The frames of an AVTP stream that were due since are lost.
     fn stopped(&mut self, last_ns: Option<i64>, notes: &mut Notes<'_>) {
         let silent_ns = last_ns
             .zip(self.last.time_ns)

@@ -1,4 +1,4 @@
-//! What a capture contained, known at its end.
+//! Contents of a capture, known at its end.
 
 use crate::bursts::BurstCounts;
 use crate::gaps::Gap;
@@ -52,7 +52,7 @@ pub struct Summary {
 /// A stream of the capture.
 #[derive(Debug, Clone)]
 pub struct StreamSummary {
-    /// Who it is.
+    /// Identity of the stream.
     pub identity: StreamId,
     /// Its name, unlike that of any other.
     pub label: String,
@@ -86,11 +86,11 @@ pub struct StreamSummary {
     pub stamp_step_ns: u64,
     /// Events that were not passed on, because there were too many.
     pub events_unlisted: u64,
-    /// What its protocol says.
+    /// Details of its protocol.
     pub detail: Detail,
 }
 
-/// What the protocol of a stream says beyond spacing and losses.
+/// Details of a stream's protocol beyond spacing and losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// Sampled values.
@@ -114,7 +114,7 @@ pub enum Detail {
     },
     /// GOOSE.
     Goose {
-        /// What the messages were.
+        /// Counts of its messages.
         counts: GooseCounts,
         /// Places where sqNum left out at least one message.
         gaps: u64,

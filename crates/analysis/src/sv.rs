@@ -49,7 +49,7 @@ impl SvStream {
         }
     }
 
-    /// What only the full parse sees: header fields that changed.
+    /// Follows header fields that changed, which only the full parse sees.
     pub(crate) fn header(&mut self, frame: &Frame<'_>, budget: &mut Budget, notes: &mut Notes<'_>) {
         self.marks.follow(frame, &mut self.sequence);
         self.tell(budget, notes);
@@ -78,7 +78,7 @@ impl SvStream {
         measured
     }
 
-    /// Whether the silence before this frame was one of the whole capture.
+    /// True if the silence before this frame was one of the whole capture.
     #[inline]
     fn is_alone(&self, arrival: &Arrival) -> bool {
         let before = self.newest.and_then(|(_, newest)| newest.time_ns);

@@ -5,7 +5,7 @@ use crate::Config;
 use proptest::prelude::{any, prop};
 use proptest::{prop_assert_eq, proptest};
 
-/// What was put in.
+/// Faults that were put in.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Faults {
     lost: u64,

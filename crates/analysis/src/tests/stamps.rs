@@ -1,4 +1,4 @@
-//! What the stamps tell: gaps, bursts, windows, and what is wrong with them.
+//! Findings from stamps: gaps, bursts, windows, and faults of the stamps themselves.
 
 use super::{CONFIG, Kept, SPACING_NS, analyse, analyse_with, even, only, sv};
 use crate::{Config, EventKind};
