@@ -1,6 +1,6 @@
 //! Why a set of streams is not possible.
 
-/// What is wrong, where, and what to do.
+/// Errors of a stream set: what is wrong, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
     /// Not TOML, or a key or a value that cannot be.

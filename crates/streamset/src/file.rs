@@ -20,7 +20,7 @@ struct File {
     streams: Vec<Spanned<Keys>>,
 }
 
-/// What may stand in `[defaults]` and in a `[[stream]]`; also the keys of a stream in files that are not stream sets.
+/// Keys of `[defaults]` and of a `[[stream]]`; also the keys of a stream in files that are not stream sets.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keys {
@@ -111,7 +111,7 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<StreamSpec>, SetError> {
     Ok(streams)
 }
 
-/// Which stream it is.
+/// Numbers of a stream, in its file and in its entry.
 #[derive(Debug, Clone, Copy)]
 struct Numbers {
     in_file: usize,

@@ -1,4 +1,4 @@
-//! What is published or expected: sampled-value streams, from a count, from a TOML file, or from an SCL file; and GOOSE control
+//! Streams that are published or expected: sampled values, from a count, from a TOML file, or from an SCL file; and GOOSE control
 //! blocks, from files of both kinds.
 //!
 //! ```

@@ -6,7 +6,7 @@ const MOST: u32 = 10_000;
 /// The names a text stands for. A range has as many digits as its first number is written with.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// Defect of the text, and how to write it.
 pub fn expand(text: &str) -> Result<Vec<String>, String> {
     let Some((before, rest)) = text.split_once('{') else {
         return match text.contains('}') {
@@ -29,7 +29,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, String> {
 /// The svIDs a text stands for.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// Defect of the text, and how to write it.
 pub(crate) fn sv_ids(text: &str) -> Result<Vec<String>, String> {
     let names = expand(text)?;
     match names.iter().find(|name| !is_visible(name)) {
@@ -52,7 +52,7 @@ fn numbers(range: &str) -> Option<(u32, u32, usize)> {
     (first <= last && last - first < MOST).then_some((first, last, from.len()))
 }
 
-/// Whether a text can be a svID or datSet.
+/// True if a text can be a svID or datSet.
 pub(crate) fn is_visible(name: &str) -> bool {
     (1..=wire::sv::MAX_NAME).contains(&name.len()) && name.bytes().all(|octet| (0x20..0x7f).contains(&octet))
 }

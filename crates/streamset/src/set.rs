@@ -1,11 +1,11 @@
-//! What one file names: sampled values, and GOOSE control blocks.
+//! Contents of one file: sampled values, and GOOSE control blocks.
 
 use crate::error::SetError;
 use crate::goose::{self, ControlBlock, ExpectedBlock};
 use crate::scl_streams::{Selection, from_scl};
 use scl::{Document, Goose};
 
-/// What is published or expected, as a file names it.
+/// Streams that are published or expected, as a file names them.
 #[derive(Debug, Clone, Default)]
 pub struct StreamSet {
     /// The sampled values, with what should be known about them.
@@ -27,7 +27,7 @@ pub struct LeftOut {
     pub why: String,
 }
 
-/// What is taken of an SCL file.
+/// Choice of what is taken of an SCL file.
 #[derive(Debug, Clone, Copy)]
 pub struct SclChoice<'a> {
     /// Only what these IEDs send; empty: what all do.

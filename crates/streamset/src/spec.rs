@@ -23,7 +23,7 @@ pub struct StreamSpec {
     pub rate: u32,
     /// ASDUs in a frame.
     pub asdus: u8,
-    /// What is in an ASDU.
+    /// Contents of an ASDU.
     pub content: Content,
     /// smpSynch to publish.
     pub smp_synch: u8,
@@ -43,7 +43,7 @@ pub struct StreamSpec {
     pub origin: String,
 }
 
-/// What is in the seqData of a stream.
+/// Contents of the seqData of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// INT32 values with quality: currents, then voltages.
@@ -57,7 +57,7 @@ pub enum Content {
     Other {
         /// Octets of seqData, if they are known.
         octets: Option<usize>,
-        /// What is in the way of publishing it.
+        /// Reason why it cannot be published.
         why: String,
     },
 }
@@ -119,7 +119,7 @@ impl StreamSpec {
     /// Its profile, if it can be published.
     ///
     /// # Errors
-    /// What is in the way.
+    /// Reason why it cannot be published.
     pub fn profile(&self) -> Result<Profile, SetError> {
         let problem = |problem: String| SetError::Stream {
             sv_id: self.sv_id.clone(),
@@ -163,7 +163,7 @@ impl StreamSpec {
     }
 }
 
-/// What a subscriber tells streams apart by: destination, VID, APPID, svID.
+/// Key by which a subscriber tells streams apart: destination, VID, APPID, svID.
 type Key = (Mac, Option<u16>, u16, String);
 
 /// The streams of a set so far, to find two that no subscriber could tell apart.

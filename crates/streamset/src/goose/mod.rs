@@ -33,7 +33,7 @@ pub struct Change {
     pub at_ns: u64,
     /// How long after that again, and again.
     pub every_ns: Option<u64>,
-    /// Which members become what. Values that a member has already make no new state.
+    /// New values by member. Values that a member has already make no new state.
     pub set: Vec<(usize, Value)>,
 }
 
@@ -46,7 +46,7 @@ pub struct ExpectedBlock {
     pub appid: u16,
     /// Reference.
     pub gocb_ref: Vec<u8>,
-    /// What its messages must say; else they are refused.
+    /// Expected contents of its messages; others are refused.
     pub expectation: Expectation,
 }
 

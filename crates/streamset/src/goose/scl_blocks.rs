@@ -12,7 +12,7 @@ const NS_PER_MS: u64 = 1_000_000;
 /// The control block as it is published from the run's start on: every member at rest, none of which changes.
 ///
 /// # Errors
-/// What keeps it from being published, with its line.
+/// Reason why it cannot be published, with its line.
 pub fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBlock, String> {
     let said = |line: u32, problem: String| {
         let (name, ied) = (&goose.place.name, &goose.place.ied);
@@ -85,7 +85,7 @@ fn curve(goose: &Goose) -> Result<Curve, String> {
     }
 }
 
-/// What a part of a member is while nothing happens: what the file states, else false, 0, open, of good quality.
+/// Value of a part of a member while nothing happens: what the file states, else false, 0, open, of good quality.
 ///
 /// # Errors
 /// Why that is not known.
@@ -151,7 +151,7 @@ fn stated(basic: Basic, text: &str) -> Option<Value> {
             .map(Value::Float32),
         Basic::DoublePoint => one_of(text, ["intermediate-state", "off", "on", "bad-state"]),
         Basic::StepCommand => one_of(text, ["stop", "lower", "higher", "reserved"]),
-        // Those of the run, whatever the file says.
+        // Values of the run, whatever the file says.
         Basic::Quality | Basic::Timestamp => usual(basic),
         Basic::Text | Basic::Bits | Basic::Unknown => None,
     }
@@ -161,7 +161,7 @@ fn signed(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// Whether a signed integer of so many bits can be this.
+/// True if a signed integer of so many bits can be this.
 fn has_room(value: i64, bits: u8) -> bool {
     // From the sign on, all bits are alike.
     bits >= 64 || matches!(value >> bits.saturating_sub(1), 0 | -1)

@@ -12,7 +12,7 @@ pub struct NamedMembers {
 }
 
 impl NamedMembers {
-    /// Those of an SCL file, which is called `file` in errors.
+    /// Reads the members of an SCL file, which is called `file` in errors.
     ///
     /// # Errors
     /// No SCL file, or one without GOOSE.
