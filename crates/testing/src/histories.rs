@@ -4,7 +4,7 @@
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
 use std::ops::Range;
 
-/// What is done to a stream, at a place of it.
+/// Deed done to a stream, at a place of it.
 #[derive(Debug, Clone)]
 pub enum Deed {
     /// So many samples are left out.
@@ -49,9 +49,9 @@ pub struct Sent {
     pub at_ns: i64,
     /// Its smpCnt.
     pub count: u16,
-    /// What it says.
+    /// Contents of the sample.
     pub contents: u32,
-    /// Whether it is from another address than the stream.
+    /// True if it is from another address than the stream.
     pub is_foreign: bool,
     /// In what form.
     pub form: Form,
@@ -137,7 +137,7 @@ fn copy(stream: &mut Vec<Sent>, of: Range<usize>, change: impl Fn(&mut Sent)) {
     stream.extend(copies);
 }
 
-/// Whether all that the publisher sent in `samples` places came, and nothing else, in the order of one counter: the ledger.
+/// True if all that the publisher sent in `samples` places came, and nothing else, in the order of one counter: the ledger.
 pub fn is_whole(stream: &[Sent], samples: u32, deeds: &[(f64, Deed)]) -> bool {
     let mut came = vec![false; samples as usize];
     for sent in stream {
@@ -176,7 +176,7 @@ pub fn deeds(rate: u32) -> impl Strategy<Value = Vec<(f64, Deed)>> {
     prop::collection::vec((0.02_f64..0.85, deed(rate)), 0..4)
 }
 
-/// Whether the stream ends with a silence that may be the time between two looks: it is told from half a second on.
+/// True if the stream ends with a silence that may be the time between two looks: it is told from half a second on.
 pub fn ends_early(stream: &[Sent], rate: u32, end_ns: i64) -> bool {
     let came = |sent: &&Sent| sent.form == Form::Whole && sent.at_ns < end_ns;
     let whole = stream.iter().rev().find(came);

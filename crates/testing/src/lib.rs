@@ -1,4 +1,4 @@
-//! What the tests of all crates share: skips that are seen, the Python with the oracles, test vectors, programs that end with
+//! Helpers that the tests of all crates share: skips that are seen, the Python with the oracles, test vectors, programs that end with
 //! their test, made-up histories of streams.
 
 #![forbid(unsafe_code)]
@@ -48,7 +48,7 @@ pub fn python(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// What a Python script says that is given `text`: other people's readers, which raise where they refuse it. `None` after leaving the test
+/// Output of a Python script that is given `text`: other people's readers, which raise where they refuse it. `None` after leaving the test
 /// out.
 ///
 /// # Panics

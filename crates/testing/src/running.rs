@@ -24,7 +24,7 @@ impl Running {
     /// Waits for its end; what it wrote to its pipes is taken as it comes.
     ///
     /// # Errors
-    /// Those of its pipes.
+    /// Errors of its pipes.
     pub fn output(mut self) -> io::Result<Output> {
         let stdout = self.0.stdout.take().map(|pipe| thread::spawn(|| all(pipe)));
         let stderr = self.0.stderr.take().map_or(Ok(Vec::new()), all)?;

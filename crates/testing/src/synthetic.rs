@@ -27,7 +27,7 @@ impl Dice {
     }
 }
 
-/// What a made-up series looks like.
+/// Shape of a made-up series.
 pub struct Shape {
     /// Name of the series.
     pub name: String,
@@ -355,7 +355,7 @@ fn events(run: &RunView, duration_ns: u64) -> Vec<Event> {
     ]
 }
 
-/// What is known of the machine it was not measured on.
+/// Facts about the machine it was not measured on.
 pub fn facts() -> Vec<Fact> {
     let known = |group: &str, name: &str, value: &str, source: &str| Fact {
         group: group.to_owned(),

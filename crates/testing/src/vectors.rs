@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A frame, and what it is to a decoder.
 pub struct Vector {
-    /// What it is called.
+    /// Name of the vector.
     pub name: String,
     /// `sv` or `goose`.
     pub kind: String,
@@ -12,7 +12,7 @@ pub struct Vector {
     pub policy: String,
     /// The octets, from the destination address on.
     pub frame: Vec<u8>,
-    /// What a decoder returns of it, by field; null where nothing is said.
+    /// Values that a decoder returns of it, by field; null where nothing is said.
     pub expect: Value,
 }
 
