@@ -1,8 +1,8 @@
-//! What a capture held, as it was decoded.
+//! Counts of a capture as it was decoded.
 
 use std::io::{self, Write};
 
-/// What a capture held.
+/// Counts of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DecodeCounts {
     /// Frames of the capture.
@@ -23,7 +23,7 @@ impl DecodeCounts {
     /// Writes the counts in words, a line or two.
     ///
     /// # Errors
-    /// What `messages` says.
+    /// Errors of `messages`.
     pub fn report(&self, messages: &mut dyn Write) -> io::Result<()> {
         let Self {
             frames,

@@ -41,7 +41,7 @@ pub(crate) fn decode(
     )
 }
 
-/// What a subscriber counts without refusing the message, or refuses though it can be decoded.
+/// Flags of what a subscriber counts without refusing the message, or refuses though it can be decoded.
 fn flags(head: &Head<'_>, found: &Inspection<'_>) -> Vec<&'static str> {
     let fields = &found.fields;
     let mut flags = Vec::new();

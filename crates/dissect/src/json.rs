@@ -1,4 +1,4 @@
-//! What the lines of both protocols share.
+//! Parts that the lines of both protocols share.
 
 use std::fmt;
 

@@ -82,7 +82,7 @@ fn decode_broken(frame: &Frame<'_>, ethernet: &EthernetView<'_>, lines: &mut Vec
     )
 }
 
-/// What a subscriber counts without refusing the frame.
+/// Flags of what a subscriber counts without refusing the frame.
 fn flags(head: &Head<'_>, asdu: Option<&PartialAsdu<'_>>, error: Option<FrameError>) -> Vec<&'static str> {
     let mut flags = Vec::new();
     if head.header.is_some_and(|header| !APPIDS.contains(&header.appid)) {
