@@ -20,11 +20,11 @@ use store::{RunFile, StoreError};
 use table::ParquetTable;
 use units::foreign::Show;
 
-/// What [`windows`] writes, in the file's metadata under `triptime.schema`. Columns may be added under the same number; none is
+/// Schema of what [`windows`] writes, in the file's metadata under `triptime.schema`. Columns may be added under the same number; none is
 /// renamed, dropped or given another meaning.
 pub const WINDOWS_SCHEMA: &str = "triptime.windows/1";
 
-/// What [`spikes`] writes, as [`WINDOWS_SCHEMA`].
+/// Schema of what [`spikes`] writes, as [`WINDOWS_SCHEMA`].
 pub const SPIKES_SCHEMA: &str = "triptime.spikes/1";
 
 /// Why a run could not be written.

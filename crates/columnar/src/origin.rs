@@ -1,4 +1,4 @@
-//! Which run the rows belong to.
+//! Run that the rows belong to.
 
 use crate::ColumnarError;
 use model::RunState;
@@ -7,7 +7,7 @@ use parquet::file::metadata::KeyValue;
 use store::RunFile;
 use units::foreign::Show;
 
-/// What is the same in every row of a run, so that the files of many runs can be read as one table.
+/// Values that are the same in every row of a run, so that the files of many runs can be read as one table.
 pub(crate) struct Origin {
     /// Name of the run.
     pub(crate) run: String,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Rows that are held in memory and encoded at once.
 const ROWS_IN_A_GROUP: usize = 65_536;
 
-/// What a column holds of a row. Whole numbers are signed 64-bit integers, as in the run file.
+/// Value of a column in a row. Whole numbers are signed 64-bit integers, as in the run file.
 pub(crate) enum Value<R> {
     /// Text, always there.
     Text(fn(&R) -> ByteArray),

@@ -1,4 +1,4 @@
-//! What was written, as the parquet crate and DuckDB read it.
+//! Files that were written, as the parquet crate and DuckDB read them.
 
 use crate::origin::Origin;
 use crate::table::{Column, ParquetTable, Value};
