@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use units::CpuList;
 
-/// What each of them is told beside its own options.
+/// Settings of a measurement on CPUs, beside the probe's own options.
 #[derive(Debug, Clone)]
 pub struct OnCpus {
     /// One thread on each.
@@ -16,7 +16,7 @@ pub struct OnCpus {
     pub duration_ns: Option<u64>,
     /// Second part of the series' names, such as the load they ran under.
     pub label: Option<String>,
-    /// Whether idle states were held off, in words for the report.
+    /// Idle states, held off or not, in words for the report.
     pub idle: String,
     /// Pauses that keep a spinning real-time thread below the kernel's budget.
     pub rest: Rest,
@@ -37,13 +37,13 @@ impl OnCpus {
 
 /// A probe that measures CPUs: its command and its step of a plan are made of this alone.
 pub trait CpuProbe: Probe<On = (), Started = Running> + Sized {
-    /// What can be said about it, on the command line and in a plan.
+    /// Options of the probe, on the command line and in a plan.
     type Options: clap::Args + DeserializeOwned + Clone + Debug + 'static;
 
     /// The probe that was told so.
     fn told(options: Self::Options, on: OnCpus) -> Self;
 
-    /// Whether its threads take the whole of their CPUs at real-time priority.
+    /// True if its threads take the whole of their CPUs at real-time priority.
     fn occupies(_: &Self::Options) -> bool {
         false
     }

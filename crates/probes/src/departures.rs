@@ -57,7 +57,7 @@ pub(crate) struct Departures {
 }
 
 impl Departures {
-    /// Those of a port that was opened with such stamps; `None` where none are wanted.
+    /// Departures of a port that was opened with such stamps; `None` where none are wanted.
     pub(crate) fn of(port: &Port, stamps: Stamps) -> Option<Self> {
         (stamps != Stamps::Off).then(|| Self::new(port.nic_clock()))
     }
@@ -164,7 +164,7 @@ mod tests {
         wall: Realtime::from_ns(1_000_005_000),
     };
 
-    /// What is measured of frames 0 and on, all due at 4 µs and called at 5 µs, when these stamps come; and how many are without one.
+    /// Measurements of frames 0 and on, all due at 4 µs and called at 5 µs, when these stamps come; and how many are without one.
     fn measured(nic: Option<NicClock>, frames: u32, stamps: &[(u32, TxStage)]) -> (Vec<i64>, u64) {
         let (mut feed, mut heard) = Heard::of(1 << 10, 1, Box::new(Nameless));
         let mut departures = Departures::new(nic);

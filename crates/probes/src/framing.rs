@@ -4,7 +4,7 @@ use serde::Deserialize;
 use units::Period;
 use wire::{ether, test_frame};
 
-/// What the flags of a test frame say in a stream.
+/// Flags of a test frame in a stream.
 pub(crate) mod mark {
     /// Of the warm-up: not counted, the first counted one is number 0.
     pub(crate) const BEGIN: u16 = 1;
@@ -12,7 +12,7 @@ pub(crate) mod mark {
     pub(crate) const END: u16 = 2;
 }
 
-/// What a frame looks like.
+/// Format of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
@@ -43,7 +43,7 @@ impl Framing {
         }
     }
 
-    /// What is sent, in words for the report.
+    /// Description of the frames that are sent, in words for the report.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Test => "test frames, EtherType 0x88B5",

@@ -37,7 +37,7 @@ impl Gate {
     }
 }
 
-/// What a measuring thread does from the common start on. Called once; it is `FnMut` so that what it holds is freed after the
+/// Work of a measuring thread from the common start on. Called once; it is `FnMut` so that what it holds is freed after the
 /// measuring, by who joins the thread, and not as the last thing the measuring thread is watched doing.
 pub(crate) type Body = Box<dyn FnMut(Monotonic, &mut Feed) -> Result<(), ProbeError> + Send>;
 
@@ -51,8 +51,8 @@ pub(crate) struct HotThread {
     pub body: Body,
     /// Where its samples go.
     pub feed: Feed,
-    /// Whether it gets a table of open files of its own: a system call on a socket then takes some 50 ns less, since the kernel
-    /// need not hold the file against other threads. What the thread holds is closed when it has ended.
+    /// True if it gets a table of open files of its own: a system call on a socket then takes some 50 ns less, since the kernel
+    /// need not hold the file against other threads. Files that it holds are closed when it has ended.
     pub own_files: bool,
 }
 
@@ -101,7 +101,7 @@ impl Beside {
     fn end(self) {
         self.over.request();
         self.thread.thread().unpark();
-        // What it would have panicked with is a defect of what stands beside the measurement, not of the measurement.
+        // A panic of it is a defect of what stands beside the measurement, not of the measurement.
         let _ = self.thread.join();
     }
 }
@@ -126,7 +126,7 @@ impl Running {
     /// function that chooses it.
     ///
     /// # Errors
-    /// What the first thread that could not get ready was refused; no thread is left behind then.
+    /// Refusal of the first thread that could not get ready; no thread is left behind then.
     pub(crate) fn start(threads: Vec<HotThread>, choose_start: impl FnOnce() -> Monotonic) -> Result<Self, ProbeError> {
         let gate = Arc::new(Gate::default());
         let (report, ready) = mpsc::channel();
@@ -171,7 +171,7 @@ impl Running {
         self
     }
 
-    /// Whether every thread has ended.
+    /// True if every thread has ended.
     pub fn is_finished(&self) -> bool {
         self.threads.iter().all(|(_, thread)| thread.is_finished())
     }
@@ -185,7 +185,7 @@ impl Running {
     /// Waits for every thread to end.
     ///
     /// # Errors
-    /// What the first of them ended with, or that it panicked.
+    /// Error or panic of the first of them that failed.
     pub fn join(self) -> Result<(), ProbeError> {
         let mut outcome = Ok(());
         for (name, thread) in self.threads {

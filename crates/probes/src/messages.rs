@@ -6,12 +6,12 @@ use wire::ether::Mac;
 use wire::goose::{Curve, Progress, Template, Value};
 use wire::time::{TimeQuality, UtcTime};
 
-/// What was skipped when a message was sent.
+/// Account of what was skipped when a message was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sent {
     /// Repetitions that were slept through.
     pub(crate) missed: u64,
-    /// Whether the message came later than its first repetition was due.
+    /// True if the message came later than its first repetition was due.
     pub(crate) is_late: bool,
 }
 
@@ -49,7 +49,7 @@ impl Messages {
         })
     }
 
-    /// Whether a member can become this: its type and its length stay.
+    /// True if a member can become this: its type and its length stay.
     pub(crate) fn fits(&self, index: usize, value: &Value) -> bool {
         self.template.clone().set_entry(index, value)
     }
@@ -119,7 +119,7 @@ impl Messages {
         i64::try_from(self.curve.interval_ns(self.progress.step())).unwrap_or(i64::MAX / 4)
     }
 
-    /// Whether no message of the run was made yet.
+    /// True if no message of the run was made yet.
     fn is_first(&self) -> bool {
         self.repeat_ns == 0 && self.progress.step() == 0
     }

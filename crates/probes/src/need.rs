@@ -1,4 +1,4 @@
-//! What probes need from a machine, and what is known about it. Facts tell whether a probe can run, before anything is
+//! Needs of probes, and facts known about a machine. Facts tell whether a probe can run, before anything is
 //! touched.
 
 use crate::error::ProbeError;
@@ -22,7 +22,7 @@ pub enum Need {
     Tracing,
 }
 
-/// What is known of a machine, as far as needs ask for it.
+/// Facts about a machine, as far as needs ask for them.
 #[derive(Debug, Clone)]
 pub struct Machine {
     /// Capabilities of this program.
@@ -58,7 +58,7 @@ impl Machine {
         self.capabilities.contains(&capability)
     }
 
-    /// Whether threads of this policy are permitted. Where a control group has no real-time budget, the kernel tells it later.
+    /// True if threads of this policy are permitted. Where a control group has no real-time budget, the kernel tells it later.
     fn permits(&self, policy: Policy) -> bool {
         let (priority, own) = match (policy, self.own_policy) {
             (Policy::Other, _) => return true,
@@ -80,10 +80,10 @@ fn own_policy() -> Policy {
 }
 
 impl Need {
-    /// Whether it is met, on this interface if the probe measures on one.
+    /// Checks that it is met, on this interface if the probe measures on one.
     ///
     /// # Errors
-    /// What is missing, and what to do.
+    /// Need that is missing, and what to do.
     pub fn check(&self, machine: &Machine, interface: Option<&str>) -> Result<(), ProbeError> {
         let missing = |capability, what| Err(SysError::MissingCapability { capability, what }.into());
         match self {
@@ -112,7 +112,7 @@ impl Need {
         }
     }
 
-    /// Whether all are met. Advice on one missing capability names what all of them take.
+    /// Checks that all are met. Advice on one missing capability names what all of them take.
     ///
     /// # Errors
     /// The first that is not met, and what to do.

@@ -90,7 +90,7 @@ pub(crate) fn some_vlan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Op
 /// A key of a plan, written as on the command line.
 ///
 /// # Errors
-/// What the command line would say.
+/// Error that the command line would give.
 pub fn text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

@@ -105,7 +105,7 @@ impl Port {
         self
     }
 
-    /// Which mechanism runs, in words, and why no better one does.
+    /// Describes the mechanism that runs, and why no better one does.
     pub fn describe(&self) -> String {
         match &self.engine {
             Engine::Packet(_) => "AF_PACKET, TPACKET_V2 ring".to_owned(),
@@ -115,7 +115,7 @@ impl Port {
         }
     }
 
-    /// What makes it questionable whether the port sees every frame, in a sentence; `None` where nothing does.
+    /// Reason to doubt that the port sees every frame, in a sentence; `None` where there is none.
     pub fn doubt(&self) -> Option<String> {
         let Engine::Xdp(port) = &self.engine else { return None };
         let queues = port.rx_queues().filter(|queues| *queues > 1)?;
@@ -216,7 +216,7 @@ impl Port {
         self.sent(called, frame, outcome)
     }
 
-    /// What the kernel says of sent frames: the oldest that was not yet taken.
+    /// Event of the kernel about sent frames: the oldest that was not yet taken.
     pub fn next_tx_event(&self) -> Option<TxEvent> {
         self.packet().and_then(|port| port.next_tx_event().ok().flatten())
     }
@@ -249,7 +249,7 @@ impl Port {
     /// sent later. Returns how many those are.
     ///
     /// # Errors
-    /// What ends a publisher.
+    /// Errors that end a publisher.
     pub(crate) fn publish_all(&mut self, batch: &mut TxBatch) -> Result<u64, ProbeError> {
         match self.send_all(batch) {
             Ok(()) => Ok(0),
@@ -258,7 +258,7 @@ impl Port {
         }
     }
 
-    /// What publishes through this port from another thread. What it sends is in the port's capture, if there is one.
+    /// Makes a publisher that sends through this port from another thread. Its frames are in the port's capture, if there is one.
     ///
     /// # Errors
     /// The port is no packet socket, or the process has no descriptor left.
@@ -278,7 +278,7 @@ impl Port {
     /// As [`Port::publish_all`], with one frame.
     ///
     /// # Errors
-    /// What ends a publisher.
+    /// Errors that end a publisher.
     pub(crate) fn publish(&mut self, frame: &[u8]) -> Result<u64, ProbeError> {
         refused(self.send(frame))
     }
@@ -286,7 +286,7 @@ impl Port {
     /// As [`Port::publish`], with a launch time.
     ///
     /// # Errors
-    /// What ends a publisher.
+    /// Errors that end a publisher.
     pub(crate) fn publish_at(&mut self, frame: &[u8], at: Tai) -> Result<u64, ProbeError> {
         refused(self.send_at(frame, at))
     }
@@ -333,7 +333,7 @@ impl Port {
         }
     }
 
-    /// What the interface has counted since it was made; `None` where the mechanism cannot tell, or the interface is gone.
+    /// Counters of the interface since it was made; `None` where the mechanism cannot tell, or the interface is gone.
     pub(crate) fn link_statistics(&mut self) -> Option<LinkStatistics> {
         match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.link_statistics().ok(),
@@ -410,7 +410,7 @@ impl Publisher {
     /// As [`Port::publish`].
     ///
     /// # Errors
-    /// What ends a publisher.
+    /// Errors that end a publisher.
     pub(crate) fn publish(&mut self, frame: &[u8]) -> Result<u64, ProbeError> {
         let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
         let outcome = self.sender.send(frame);

@@ -1,18 +1,18 @@
-//! What every probe has: facts that are known before it runs, its needs, and its start.
+//! Parts that every probe has: facts that are known before it runs, its needs, and its start.
 
 use crate::error::ProbeError;
 use crate::need::{Machine, Need};
 use model::kind::Kind;
 use run::{Recorder, Stop};
 
-/// What is known of a probe before it is told anything.
+/// Facts known about a probe before it is told anything.
 #[derive(Debug, PartialEq, Eq)]
 pub struct About {
     /// The word for it: of its command, its folder, and its page.
     pub name: &'static str,
-    /// What a step of a plan that measures it is called in events.
+    /// Words for a step of a plan that measures it, in events.
     pub words: &'static str,
-    /// What it measures, from which instant to which.
+    /// Measurement of the probe, from which instant to which.
     pub what: &'static str,
     /// The series that it makes, the one that it is asked for first.
     pub kinds: &'static [&'static Kind],
@@ -22,19 +22,19 @@ pub struct About {
 
 /// A probe that was told how to measure.
 pub trait Probe {
-    /// What is known of it before.
+    /// Facts known about it before it is told anything.
     const ABOUT: &'static About;
 
-    /// What it measures on: nothing but CPUs, `()`, or an open port.
+    /// Target that it measures on: nothing but CPUs, `()`, or an open port.
     type On;
 
-    /// What is under way once it has started.
+    /// Measurement under way once it has started.
     type Started;
 
-    /// What it needs here. It works with exactly that.
+    /// Needs of the probe here. It works with exactly that.
     fn needs(&self) -> Vec<Need>;
 
-    /// Whether it can run on a machine of which this is known, on this interface if it measures on one. Nothing is touched.
+    /// Checks that it can run on a machine of which this is known, on this interface if it measures on one. Nothing is touched.
     ///
     /// # Errors
     /// The first need that is not met, with what to do.

@@ -37,7 +37,7 @@ impl Rest {
         }
     }
 
-    /// Whether there are any.
+    /// True if there are any.
     pub fn is_on(self) -> bool {
         self.every_ns > 0
     }

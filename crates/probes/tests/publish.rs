@@ -1,4 +1,4 @@
-//! What the publisher puts on the wire, captured at the far end: the counters, the instants, and what tshark reads in it.
+//! Frames that the publisher puts on the wire, captured at the far end: the counters, the instants, and what tshark reads in it.
 
 mod common;
 

@@ -42,7 +42,7 @@ fn far_end(mut port: PacketPort, is_over: &AtomicBool, also: fn(&[u8], u64) -> V
     }
 }
 
-/// What an initiator measures of such a far end.
+/// Measurement of an initiator with such a far end.
 fn measured(also: fn(&[u8], u64) -> Vec<Vec<u8>>) -> Recorded {
     let pair = Pair::build();
     let config = ReflectConfig {

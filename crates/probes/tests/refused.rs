@@ -126,7 +126,7 @@ fn a_talker_counts_what_the_link_did_not_take() {
     };
     let (counters, arrived) = over_a_flap(wire::test_frame::ETHER_TYPE, "talk/test", false, begin);
     assert_accounted("talk", &counters);
-    // Those of the warm-up and of the end are in no counter.
+    // Frames of the warm-up and of the end are in no counter.
     assert!(arrived >= counters.received, "{arrived} of {counters:?}");
 }
 

@@ -254,7 +254,7 @@ fn all_faults_together_in_streams_that_are_easily_confused() {
     }
 }
 
-/// What the recording says of a stream is what was done to it.
+/// A recording says of a stream what was done to it.
 #[test]
 fn every_sample_is_recorded_with_both_stamps() {
     if !can_run("every_sample_is_recorded_with_both_stamps") {

@@ -1,4 +1,4 @@
-//! What the talker puts on the wire, what it counts, and both ends against each other.
+//! Frames that the talker puts on the wire, its counts, and both ends against each other.
 
 mod common;
 

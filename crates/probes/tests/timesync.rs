@@ -189,7 +189,7 @@ fn is_trust(kind: &EventKind) -> bool {
     matches!(kind, EventKind::ClockDoubt | EventKind::ClockGood)
 }
 
-/// What the daemons' directory holds of ours.
+/// Number of our entries in the daemons' directory.
 fn left_behind(directory: &Path) -> usize {
     let entries = std::fs::read_dir(directory).expect("the directory").flatten();
     entries

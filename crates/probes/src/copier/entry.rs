@@ -1,11 +1,11 @@
-//! What the ring holds before each frame.
+//! Header in the ring before each frame.
 
 use sys::packet::VlanTag;
 
 /// Octets of an entry.
 pub(super) const BYTES: usize = 24;
 
-/// What follows.
+/// Kinds of what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum EntryKind {

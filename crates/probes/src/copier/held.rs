@@ -18,7 +18,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// What came out of the ring while `CLOCK_REALTIME` was `ahead_ns` ahead of `CLOCK_MONOTONIC`.
+    /// Holds what came out of the ring while `CLOCK_REALTIME` was `ahead_ns` ahead of `CLOCK_MONOTONIC`.
     pub(super) fn new(entry: &Entry, data: &[u8], ahead_ns: i64) -> Self {
         let (at_ns, stamp_ns) = match entry.kind {
             EntryKind::Sent | EntryKind::Received => (entry.at_ns, entry.at_ns + ahead_ns),

@@ -53,11 +53,11 @@ pub(super) struct Keeper<W> {
     most_held: usize,
     /// Spans of time whose frames are written, `CLOCK_MONOTONIC`.
     wanted: VecDeque<(i64, i64)>,
-    /// What there was no room for: the end of a span of time, and how many frames of it.
+    /// Frames that there was no room for: the end of a span of time, and how many frames of it.
     crowded_out: VecDeque<(i64, u64)>,
     /// Nothing more comes: what is held can be written.
     is_over: bool,
-    /// What `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC`.
+    /// Time by which `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC`.
     ahead_ns: i64,
     frame: Vec<u8>,
     /// Stamp of the frame that was written last.
@@ -69,11 +69,11 @@ pub(super) struct Keeper<W> {
 #[derive(Debug)]
 pub(super) struct Sources {
     pub(super) known: Vec<Consumer<u8>>,
-    /// Those that were made meanwhile.
+    /// Rings that were made meanwhile.
     pub(super) further: mpsc::Receiver<Consumer<u8>>,
 }
 
-/// What a keeper came to.
+/// Result of a keeper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kept {
     /// Frames in the file.
@@ -84,7 +84,7 @@ pub(super) struct Kept {
     pub(super) out_of_order: u64,
 }
 
-/// What becomes of the oldest frame.
+/// Fate of the oldest frame.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Written,
@@ -199,7 +199,7 @@ impl<W: Write> Keeper<W> {
         Ok(())
     }
 
-    /// What becomes of the oldest frame; `None` when that is not known yet.
+    /// Fate of the oldest frame; `None` when that is not known yet.
     fn fate(&self, frame: &Held) -> Option<Fate> {
         let newest_ns = self.held.newest_ns();
         let is_full = self.held.octets() > self.most_held;

@@ -29,7 +29,7 @@ const RING_BYTES: usize = 4 << 20;
 /// Octets of a further ring: a hundred long messages.
 const BESIDE_BYTES: usize = 256 << 10;
 
-/// What is written of what passes.
+/// Extent of what is written of the frames that pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// Everything.
@@ -43,11 +43,11 @@ pub enum Extent {
 pub struct CaptureSpec {
     /// The file.
     pub path: PathBuf,
-    /// What of it.
+    /// Extent of what is written.
     pub extent: Extent,
     /// The interface, as the file is to call it.
     pub interface: String,
-    /// Who writes it, with the version.
+    /// Program that writes it, with the version.
     pub application: String,
     /// When something went wrong.
     pub signal: SpikeSignal,
@@ -70,7 +70,7 @@ pub struct Capture {
     thread: JoinHandle<std::io::Result<Kept>>,
 }
 
-/// What a capture came to.
+/// Result of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
     /// The file.
@@ -120,7 +120,7 @@ impl fmt::Display for Captured {
 pub struct CaptureError {
     /// The file.
     pub path: PathBuf,
-    /// What the system said.
+    /// Error of the system.
     pub why: std::io::Error,
 }
 

@@ -1,4 +1,4 @@
-//! What is kept and what is written.
+//! Tests of what is kept and what is written.
 
 use super::entry::{BYTES, Entry, EntryKind};
 use super::keeper::Keeper;

@@ -35,7 +35,7 @@ fn write_name(stream: &StreamId, out: &mut impl Write) -> std::io::Result<()> {
     }
 }
 
-/// Whether the two streams would have the same name.
+/// True if the two streams would have the same name.
 pub(super) fn are_namesakes(one: &StreamId, other: &StreamId) -> bool {
     let named_by = |stream: &StreamId| (stream.kind, stream.source, stream.vid);
     named_by(one) == named_by(other) && one.name() == other.name()
@@ -58,12 +58,12 @@ pub(super) enum Number {
         count: u16,
         /// Samples in the frame.
         asdus: u16,
-        /// What they hold.
+        /// Contents of its frames.
         contents: Contents,
     },
 }
 
-/// What our talker says of a frame.
+/// Mark of our talker on a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     /// Of the warm-up: not counted, but the frames from number 0 on will be.

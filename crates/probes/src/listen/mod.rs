@@ -48,7 +48,7 @@ pub struct ListenConfig {
     pub framing: Option<Framing>,
     /// Most streams told apart; further ones are counted and reported, not measured.
     pub max_streams: u16,
-    /// Who stamps the frames; the port must have been opened for it.
+    /// Maker of the time stamps; the port must have been opened for it.
     pub stamps: ReceiveStamps,
     /// How to wait for frames.
     pub receive: Receive,
@@ -115,7 +115,7 @@ pub struct Listening {
     pub frames: Arc<AtomicU64>,
 }
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "listen",
     words: "listen",

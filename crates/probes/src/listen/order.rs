@@ -1,9 +1,9 @@
-//! What became of every number of a stream: it came, came late, came again, or never came.
+//! Account of every number of a stream: it came, came late, came again, or never came.
 
 /// Numbers that may still come late; one further behind the newest that has not come is lost.
 const WINDOW: u32 = u128::BITS;
 
-/// What one number turned out to be.
+/// Finding about one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// The first of a stream that was joined on its way.

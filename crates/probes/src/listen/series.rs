@@ -1,4 +1,4 @@
-//! What the series of this probe are called and mean, and its notices in words.
+//! Names and meaning of this probe's series, and its notices in words.
 
 use super::ListenConfig;
 use crate::found;

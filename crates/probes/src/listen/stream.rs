@@ -149,7 +149,7 @@ impl Stream {
         self.tell_samples(arrival.at, feed);
     }
 
-    /// What was found, and what is certain by now, of frames that are counted by their samples.
+    /// Tells what was found, and what is certain by now, of frames that are counted by their samples.
     fn tell_samples(&mut self, at: Monotonic, feed: &mut Feed) {
         let number = self.number;
         let Some(Samples { sequence, accounting }) = &mut self.samples else {
@@ -317,7 +317,7 @@ impl Stream {
         }
     }
 
-    /// What has not come will not come any more.
+    /// Counts as lost what has not come: it will not come any more.
     fn settle(&mut self, at: Monotonic, feed: &mut Feed) {
         self.order.end(self.sent.take());
         feed.count(slot(self.number), Counter::Lost, at, self.order.take_lost());

@@ -113,7 +113,7 @@ impl NicClock {
         self.within_ns
     }
 
-    /// What a series says of it whose samples lie between its stamps and instants of the system clock.
+    /// Settings of a series whose samples lie between its stamps and instants of the system clock.
     pub(crate) fn settings(&self) -> Vec<(String, String)> {
         self.within(self.within_ns)
     }
@@ -137,7 +137,7 @@ impl NicClock {
         ]
     }
 
-    /// What a series says of it whose samples lie between two of its stamps.
+    /// Setting of a series whose samples lie between two of its stamps.
     pub(crate) fn alone(&self) -> (String, String) {
         (setting::STAMPS.to_owned(), format!("the NIC's, by {}", self.device))
     }

@@ -84,7 +84,7 @@ pub(super) fn look(phc: &Phc) -> Result<Looked, String> {
     })
 }
 
-/// What stamps are stated to be within, when they were off by `worst_ns` in the first readings.
+/// Bound that is stated for stamps that were off by `worst_ns` in the first readings.
 fn stated(worst_ns: u64) -> u64 {
     worst_ns.saturating_mul(MARGIN).max(LEAST_NS)
 }
@@ -99,7 +99,7 @@ fn not_steady(step: Step, before: Option<&Reading>, now: &Reading) -> String {
     format!("it and the system clock parted by {parted} within {elapsed}")
 }
 
-/// What the readings of a run came to.
+/// Account of the readings of a run.
 #[derive(Debug, Default)]
 struct Account {
     readings: u64,
@@ -137,13 +137,13 @@ impl Drop for Follower {
         self.over.request();
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // What it would have panicked with is a defect of its own; the frames have come.
+            // A panic of it is a defect of its own; the frames have come.
             let _ = thread.join();
         }
     }
 }
 
-/// What the thread works with.
+/// State that the thread works with.
 pub(super) struct Following {
     pub(super) interface: String,
     pub(super) phc: Phc,
@@ -193,7 +193,7 @@ impl Following {
         now
     }
 
-    /// What is known at the end.
+    /// Says what is known at the end.
     fn say(&self, account: &Account) {
         let interface = &self.interface;
         if account.told >= MOST_EVENTS {
@@ -230,7 +230,7 @@ fn noticed(before: Monotonic, now: Monotonic) -> Vec<Monotonic> {
     instants
 }
 
-/// What is to be told of a reading, if anything.
+/// Text to be told of a reading, if any.
 fn text(interface: &str, found: Found, within_ns: u64) -> Option<String> {
     match found {
         Found::Follows(off_ns) if off_ns <= within_ns => None,

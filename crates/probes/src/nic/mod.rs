@@ -28,7 +28,7 @@ use units::format_ns;
 /// Group of the facts about stamps.
 const GROUP: &str = "time stamps";
 
-/// Who stamps the frames that are sent, and those that answer them.
+/// Makers of the stamps of frames that are sent, and of those that answer them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stamps {
@@ -41,7 +41,7 @@ pub enum Stamps {
     Hardware,
 }
 
-/// Who stamps the frames that are received.
+/// Makers of the stamps of frames that are received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiveStamps {
@@ -53,7 +53,7 @@ pub enum ReceiveStamps {
 }
 
 impl Stamps {
-    /// Who stamps the same frames where they are received.
+    /// Maker of the stamps of the same frames where they are received.
     pub fn received(self) -> ReceiveStamps {
         match self {
             Self::Off | Self::Software => ReceiveStamps::Software,
@@ -71,7 +71,7 @@ impl Stamps {
         }
     }
 
-    /// Whether this port has them.
+    /// Checks that this port has them.
     pub(crate) fn check(self, port: &Port) -> Result<(), String> {
         let interface = port.interface();
         match (self, port.packet()) {
@@ -84,7 +84,7 @@ impl Stamps {
         }
     }
 
-    /// What makes them, in words, where the frame leaves.
+    /// Event that they mark where the frame leaves, in words.
     pub(crate) fn leaves(self) -> &'static str {
         match self {
             Self::Hardware => "the NIC has sent it (its own stamp)",
@@ -103,7 +103,7 @@ impl ReceiveStamps {
         }
     }
 
-    /// What makes them, in words.
+    /// Maker of the stamps, in words.
     pub(crate) fn maker(self) -> &'static str {
         match self {
             Self::Software => "kernel",
@@ -112,12 +112,12 @@ impl ReceiveStamps {
     }
 }
 
-/// Which frames are to be stamped.
+/// Directions in which frames are to be stamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Directions {
-    /// Those received.
+    /// True to stamp the frames that are received.
     pub received: bool,
-    /// Those sent.
+    /// True to stamp the frames that are sent.
     pub sent: bool,
 }
 
@@ -162,7 +162,7 @@ impl NicStamps {
         })
     }
 
-    /// Whether the NIC of `interface` can stamp these frames; changes nothing. Returns the number of its clock.
+    /// Checks that the NIC of `interface` can stamp these frames; changes nothing. Returns the number of its clock.
     ///
     /// # Errors
     /// No such interface, or one without such stamps: as [`NicStamps::take`].
@@ -233,7 +233,7 @@ impl NicStamps {
     }
 }
 
-/// What is said of `frames` that the NIC did not stamp, or whose stamps could not be placed.
+/// Text about `frames` that the NIC did not stamp, or whose stamps could not be placed.
 pub(crate) fn unstamped_text(interface: &str, frames: u64) -> String {
     format!(
         "{interface}: {frames} frames have no time stamp of the NIC that can be placed (it had no room for more, or its clock was set or not \
@@ -241,7 +241,7 @@ pub(crate) fn unstamped_text(interface: &str, frames: u64) -> String {
     )
 }
 
-/// What keeps an interface from stamping these frames with its NIC's clock, in words; `None`: nothing.
+/// Reason why an interface cannot stamp these frames with its NIC's clock, in words; `None` if it can.
 fn unable(able: &TimeStamping, directions: Directions) -> Option<String> {
     let can = |name: &str| able.capabilities.iter().any(|known| known == name);
     let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
@@ -281,7 +281,7 @@ fn unable(able: &TimeStamping, directions: Directions) -> Option<String> {
     None
 }
 
-/// Which other interfaces here can, in words.
+/// Lists the other interfaces here that can, in words.
 fn others(directions: Directions) -> String {
     let able = |name: &str| {
         let told = sys::ethtool::stamping(name);

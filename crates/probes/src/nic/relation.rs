@@ -44,7 +44,7 @@ pub(super) struct Line {
     pub(super) phc_ns: i64,
     /// `CLOCK_REALTIME` minus the NIC's clock then.
     pub(super) offset_ns: i64,
-    /// What that grows by with each ns of the NIC's clock.
+    /// Growth of that offset with each ns of the NIC's clock.
     pub(super) rate: f64,
 }
 
@@ -68,7 +68,7 @@ impl Line {
     }
 }
 
-/// What a reading showed.
+/// Finding of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// Stamps since the reading before were off by this at the most, in ns.
@@ -227,7 +227,7 @@ mod tests {
             };
             assert!((found - by_ns).abs() < 1_000_000, "{found}, {by_ns}");
             assert_eq!(is_system, of_system, "{set:?}");
-            // What comes after it goes by the clocks as they are now.
+            // Readings after it go by the clocks as they are now.
             let next = reading(6 * EACH_NS, 4_000, 0, set);
             assert!(matches!(relation.add(next), Found::Follows(_)));
             let line = relation.line().expect("a line");

@@ -6,7 +6,7 @@ use crate::error::ProbeError;
 use std::sync::{Mutex, PoisonError};
 use sys::hwtstamp::{NicStampControl, NicStamping};
 
-/// What this process has changed.
+/// Interfaces whose settings this process holds.
 static HELD: Mutex<Vec<Held>> = Mutex::new(Vec::new());
 
 /// An interface whose setting several probes of this process may need.
@@ -25,7 +25,7 @@ struct Held {
 pub(super) struct Stamping {
     phc: u32,
     interface: String,
-    /// What was changed, in words; `None` where nothing had to be.
+    /// Change that was made, in words; `None` where nothing had to be changed.
     pub(super) changed: Option<String>,
 }
 
@@ -109,7 +109,7 @@ impl Held {
     }
 }
 
-/// Who stamps fewer frames than are measured, and what to do.
+/// Text about a NIC that stamps fewer frames than are measured, and what to do.
 fn narrow(interface: &str, filter: &str) -> String {
     format!(
         "{interface}: its NIC stamps {filter} frames only, as another program has chosen (ptp4l?), and is not changed under it: let it stamp \

@@ -43,7 +43,7 @@ const GAPS_PER_SECOND_IN_ALL: u64 = 400_000;
 /// How noise is to be measured.
 #[derive(Debug, Clone)]
 pub struct NoiseConfig {
-    /// What was said about it.
+    /// Options of the measurement.
     pub options: NoiseOptions,
     /// Where, and how long.
     pub on: OnCpus,
@@ -71,7 +71,7 @@ impl NoiseConfig {
     }
 }
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "noise",
     words: "noise",

@@ -1,4 +1,4 @@
-//! What can be set for a measurement of noise, on the command line and in a plan.
+//! Options of a measurement of noise, on the command line and in a plan.
 
 use crate::options::{defaults, positive_duration, positive_ns, some_positive_ns, text};
 use serde::Deserialize;

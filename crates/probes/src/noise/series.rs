@@ -1,4 +1,4 @@
-//! What the series of this probe are called and mean.
+//! Names and meaning of this probe's series.
 
 use super::NoiseConfig;
 use super::spin::WAKE_UP_NS;

@@ -20,7 +20,7 @@ pub(super) const WAKE_UP_NS: u64 = 1_000_000;
 /// How long it spins before the first gap counts: caches are warm then.
 const WARM_UP_NS: i64 = 20_000_000;
 
-/// What one thread needs to know.
+/// Settings of one thread.
 pub(super) struct Spin {
     pub(super) threshold_ns: u64,
     pub(super) duration_ns: Option<u64>,

@@ -31,10 +31,10 @@ const LOOK_NS: i64 = 10_000_000;
 /// meanwhile are left out behind later ones.
 const LATEST_NS: i64 = 10_000_000;
 
-/// What the two threads tell each other.
+/// State that the two threads share.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// Which load is on, from 1; 0 for none.
+    /// Number of the load that is on, from 1; 0 for none.
     pub(super) on: AtomicU64,
     /// Frames that were due.
     pub(super) due: AtomicU64,
@@ -44,7 +44,7 @@ pub(super) struct Shared {
     pub(super) ended: Stop,
 }
 
-/// What is sent.
+/// Frames of a load.
 enum Frames {
     Goose {
         templates: Vec<Template>,
@@ -93,7 +93,7 @@ impl Beside {
         Ok((!loads.is_empty()).then_some(Self { port, loads, shared }))
     }
 
-    /// What [`Shared::on`] is for a case.
+    /// Value of [`Shared::on`] for a case.
     pub(super) fn number(config: &PingPongConfig, case: Case) -> u64 {
         let with_load = |case: &&Case| matches!(case, Case::Goose | Case::Sv);
         let found = config.cases.iter().filter(with_load).position(|one| *one == case);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What this machine sends beside the pings.
+/// Traffic that this machine sends beside the pings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Case {
     /// Nothing
@@ -16,7 +16,7 @@ pub enum Case {
 }
 
 impl Case {
-    /// What is sent, for a person; `rate` is that of GOOSE messages a second.
+    /// Description of the traffic, for a person; `rate` is that of GOOSE messages a second.
     pub(super) fn what(self, rate: u32, streams: usize) -> String {
         match self {
             Self::None => "none".into(),

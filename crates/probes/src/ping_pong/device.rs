@@ -1,4 +1,4 @@
-//! What the device says: its answers, and changes that are none.
+//! Messages of the device: its answers, and changes that are none.
 
 use crate::reception::{Account, Arrival};
 use run::Feed;
@@ -10,7 +10,7 @@ use wire::goose::{Followed, Follower, Frame, Heard};
 #[derive(Debug, Clone, Copy)]
 struct Awaited {
     value: bool,
-    /// What came before is no answer.
+    /// Start of the wait: a message before it is no answer.
     from: Monotonic,
 }
 
@@ -19,7 +19,7 @@ struct Awaited {
 pub(super) struct Answer {
     /// When the kernel had it.
     pub(super) at: Monotonic,
-    /// Whether it came with the first message of its state.
+    /// True if it came with the first message of its state.
     pub(super) is_first: bool,
 }
 

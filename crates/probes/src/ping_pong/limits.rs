@@ -1,4 +1,4 @@
-//! What a device that answers is judged by, whatever profile is named.
+//! Limits by which a device that answers is judged, whatever profile is named.
 
 use super::PingPongConfig;
 use super::class::{Class, SHARE_PERCENT};

@@ -41,7 +41,7 @@ use sys::packet::PortOptions;
 use sys::thread::Policy;
 use wire::goose::{Member, Value};
 
-/// What a device is pinged with, and how.
+/// Settings of a ping-pong with a device.
 #[derive(Debug, Clone)]
 pub struct PingPongConfig {
     /// The control block that pings.
@@ -52,7 +52,7 @@ pub struct PingPongConfig {
     pub device: String,
     /// The member of it that follows.
     pub member: Member,
-    /// What is sent beside the pings, one after the other.
+    /// Traffic sent beside the pings, one case after the other.
     pub cases: Vec<Case>,
     /// Pings of each case.
     pub pings: u32,
@@ -103,7 +103,7 @@ pub fn ping_port_options() -> PortOptions {
     }
 }
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "ping_pong",
     words: "ping-pong",

@@ -1,4 +1,4 @@
-//! What can be set for a ping-pong, on the command line.
+//! Options of a ping-pong, on the command line.
 
 use super::{Case, Class, PingPongConfig};
 use crate::error::ProbeError;

@@ -1,4 +1,4 @@
-//! What the series of a ping-pong are called and mean.
+//! Names and meaning of a ping-pong's series.
 
 use super::class::met;
 use super::{Case, PingPongConfig};

@@ -1,4 +1,4 @@
-//! What is to be published.
+//! Settings of what is to be published.
 
 use super::waveform::Waveform;
 use crate::nic::Stamps;
@@ -9,9 +9,9 @@ use sys::thread::Policy;
 /// One stream, as its merging unit publishes it.
 #[derive(Debug, Clone)]
 pub struct StreamConfig {
-    /// What it is called, where it goes, and how often. What is in its samples, its waveform decides.
+    /// Name of the stream, its destination and its rate. Its waveform decides the contents of its samples.
     pub spec: StreamSpec,
-    /// What it measures, made for this rate.
+    /// Waveform of its samples, made for this rate.
     pub waveform: Arc<Waveform>,
     /// Samples by which its waveform runs ahead.
     pub ahead: u32,
@@ -43,14 +43,14 @@ impl Default for StreamConfig {
     }
 }
 
-/// Which streams are to be published, and how.
+/// Streams that are to be published, and how.
 #[derive(Debug, Clone)]
 pub struct PublishConfig {
     /// The streams. Those of one rate and number of ASDUs are due together.
     pub streams: Vec<StreamConfig>,
     /// Sleep until this long before the due instant, then spin.
     pub spin_ahead_ns: u64,
-    /// Who stamps the frames as they leave; the port must have been opened for it.
+    /// Maker of the stamps of frames as they leave; the port must have been opened for it.
     pub stamps: Stamps,
     /// How long to publish; `None` until told to stop.
     pub duration_ns: Option<u64>,

@@ -46,7 +46,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Those of these streams, sent from `source`.
+    /// Makes the batch of these streams, sent from `source`.
     pub(crate) fn new<'a>(
         streams: impl IntoIterator<Item = &'a StreamConfig>,
         source: Mac,
@@ -95,7 +95,7 @@ pub(super) struct Group {
     /// Slot of its series.
     pub(super) slot: u16,
     batch: Batch,
-    /// Whether the batch holds the frames that are due next.
+    /// True if the batch holds the frames that are due next.
     made: bool,
 }
 

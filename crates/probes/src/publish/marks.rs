@@ -25,7 +25,7 @@ const SECOND_NS: i64 = 1_000_000_000;
 struct Mark {
     /// Samples a second.
     rate: u32,
-    /// What begins, at which sample, and after how many again.
+    /// State that begins, at which sample, and after how many again.
     begin: Begin,
     /// The first of the streams.
     named: Vec<String>,
@@ -38,7 +38,7 @@ struct Mark {
 pub(super) struct Marks(Vec<Mark>);
 
 impl Marks {
-    /// Those of `streams`, of each kind once. A stream that stays in one state has none.
+    /// Collects the marks of `streams`, of each kind once. A stream that stays in one state has none.
     pub(super) fn of(streams: &[StreamConfig]) -> Self {
         let mut marks: Vec<Mark> = Vec::new();
         for stream in streams {
@@ -137,7 +137,7 @@ impl Pending {
             } else if over.requested() || stop.requested() {
                 break;
             } else {
-                // Who ends it wakes it.
+                // A call that ends the thread also wakes it.
                 std::thread::park_timeout(Duration::from_nanos(left.unsigned_abs()));
             }
             if stop.requested() {

@@ -62,7 +62,7 @@ pub fn port_options() -> PortOptions {
     }
 }
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "publish",
     words: "publish",

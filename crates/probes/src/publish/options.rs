@@ -1,4 +1,4 @@
-//! What can be set for sampled values, on the command line and in a plan.
+//! Options of sampled values, on the command line and in a plan.
 
 use crate::options::{appid, defaults, mac, some_vlan, text, vlan};
 use serde::Deserialize;

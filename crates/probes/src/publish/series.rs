@@ -1,4 +1,4 @@
-//! What the series of this probe are called and mean.
+//! Names and meaning of this probe's series.
 
 use super::PublishConfig;
 use super::group::{pace_of, paces};
@@ -40,7 +40,7 @@ impl Publish {
     }
 }
 
-/// What the series of the streams of `pace`, one of `count`, is announced as.
+/// Label of the series of the streams of `pace`, one of `count`.
 pub(super) fn label(pace: Pace, count: usize) -> String {
     if count == 1 {
         "lateness".into()

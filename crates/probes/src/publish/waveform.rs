@@ -14,7 +14,7 @@ pub struct Waveform {
 /// A state that begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Begin {
-    /// What begins.
+    /// Name of the state.
     pub(super) name: String,
     /// Its first sample, counted from the first second.
     pub(super) sample: u64,
@@ -75,7 +75,7 @@ impl Waveform {
         if is_steady { Vec::new() } else { begins }
     }
 
-    /// What it is.
+    /// Description of the waveform.
     pub fn what(&self) -> &str {
         &self.what
     }
@@ -89,7 +89,7 @@ mod tests {
     use waveform::replay::{Ending, Options, table};
     use waveform::sample::{Dataset, Sampling};
 
-    /// What begins in a record of 100 ms and one current, with this ending: name, sample, and whether it begins again.
+    /// States that begin in a record of 100 ms and one current, with this ending: name, sample, and whether it begins again.
     fn begins(ending: Ending) -> Vec<(String, u64, bool)> {
         let config =
             "s,d,1999\n1,1A,0D\n1,IA,A,,A,1,0,0,-9,9,1,1,P\n50\n1\n1000,100\n1/1/24,0:0:0\n1/1/24,0:0:0\nASCII\n1\n";

@@ -74,7 +74,7 @@ mod tests {
     const SECOND_NS: i64 = 1_000_000_000;
     const DISTANCE_NS: i64 = 1_790_000_000 * SECOND_NS;
 
-    /// What is heard of a frame that came at `true_ns` and was read at `at_ns`; the wall clock was `stepped` ahead when it came and
+    /// Instant heard of a frame that came at `true_ns` and was read at `at_ns`; the wall clock was `stepped` ahead when it came and
     /// is `now` when it is read.
     fn heard(clock: &mut KernelClock, true_ns: i64, at_ns: i64, [stepped, now]: [i64; 2]) -> i64 {
         clock.look_again(DISTANCE_NS + now, || DISTANCE_NS + now);

@@ -95,7 +95,7 @@ fn placed(stamp: Option<RxStamp>, nic: Option<&NicClock>) -> (Option<Realtime>, 
     }
 }
 
-/// What the stamps of frames are read by.
+/// Clocks by which the stamps of frames are read.
 #[derive(Debug, Default)]
 struct Stamping {
     clock: KernelClock,
@@ -103,7 +103,7 @@ struct Stamping {
     nic: Option<NicClock>,
 }
 
-/// What becomes of the frames.
+/// Account of the frames.
 pub(crate) trait Account {
     /// Accounts for one frame with the outer VLAN tag the kernel took out of it; tells whether it was one to account for.
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool;
@@ -132,7 +132,7 @@ pub(crate) struct Reception {
     pub(crate) unstamped: u64,
 }
 
-/// What is remembered between two looks of someone who receives by a schedule of his own.
+/// State between two looks of someone who receives by a schedule of his own.
 pub(crate) struct Polling {
     clock: Stamping,
     /// Frames accounted for so far.
@@ -204,7 +204,7 @@ impl Reception {
         let outcome = self.receive(end, &mut clock, accepted, account, feed);
         let now = sys::clock::monotonic();
         let until = end.filter(|end| *end < now && outcome.is_ok()).unwrap_or(now);
-        // What waits came while it was measured: an application that was held up has not looked yet.
+        // Frames that wait came while it was measured: an application that was held up has not looked yet.
         self.take_all(Until::Rest(until), &mut clock, accepted, account, feed);
         self.frames.store(*accepted, Ordering::Relaxed);
         (until, outcome)
@@ -296,12 +296,12 @@ impl Reception {
     }
 }
 
-/// Which frames are taken.
+/// Limit of the frames that are taken.
 #[derive(Clone, Copy)]
 enum Until {
-    /// Those before the end, if there is one, and before a stop is asked for.
+    /// Frames before the end, if there is one, and before a stop is asked for.
     End(Option<Monotonic>),
-    /// Those that came before this instant.
+    /// Frames that came before this instant.
     Rest(Monotonic),
 }
 

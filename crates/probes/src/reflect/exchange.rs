@@ -118,7 +118,7 @@ impl Exchange {
         self.measuring = true;
     }
 
-    /// What was counted so far.
+    /// Counts so far.
     pub(super) fn summary(&self) -> Summary {
         self.round_trips.summary()
     }
@@ -255,7 +255,7 @@ impl Exchange {
         });
     }
 
-    /// What is on its way at the end gets the time it would have had, then counts as lost.
+    /// Gives what is on its way at the end the time it would have had, then counts it as lost.
     pub(super) fn close(&mut self, feed: &mut Feed) {
         let end = sys::clock::monotonic() + GIVE_UP_NS;
         self.take_until(end, feed, Self::pause, |exchange| exchange.tracker.unanswered() == 0);

@@ -1,4 +1,4 @@
-//! What arrived at the reflector: each counted frame once, twice, out of order, or never.
+//! Frames that arrived at the reflector: each counted frame once, twice, out of order, or never.
 
 use wire::test_frame::Summary;
 
@@ -25,7 +25,7 @@ impl Forward {
         }
     }
 
-    /// What was counted of a session; nothing of one that has not come, or not last.
+    /// Counts of a session; nothing of one that has not come, or not last.
     pub(super) fn summary_of(&self, session: u32) -> Summary {
         match self.session {
             Some(last) if last == session => self.counted,

@@ -84,7 +84,7 @@ impl Initiator {
         Err(super::nobody_answers(self.exchange.interface(), patience_ns))
     }
 
-    /// What comes back without the tag it was sent with has gone half its way in another network.
+    /// Checks that frames come back with the VLAN they were sent with: else they have gone half their way in another network.
     fn check_tag(&self) -> Result<(), ProbeError> {
         let (sent, came) = (self.exchange.config.vlan, self.exchange.greeted_with());
         let vid = |tag: Option<VlanTag>| tag.map_or(0, VlanTag::vid);

@@ -1,4 +1,4 @@
-//! What a port's send calls say of its link.
+//! State of a port's link, from its send calls.
 
 use super::series;
 use crate::error::ProbeError;
@@ -6,14 +6,14 @@ use run::Feed;
 use sys::SysError;
 use units::Monotonic;
 
-/// Whether the interface takes frames. One that goes down during a run loses frames; the run goes on.
+/// State of an interface: up, or down and taking no frames. One that goes down during a run loses frames; the run goes on.
 #[derive(Debug, Default)]
 pub(super) struct LinkState {
     is_down: bool,
 }
 
 impl LinkState {
-    /// Whether the last frame was refused because the link is down.
+    /// True if the last frame was refused because the link is down.
     pub(super) fn is_down(&self) -> bool {
         self.is_down
     }

@@ -35,7 +35,7 @@ use sys::thread::Policy;
 use sys::xdp::{MOST_FRAME_BYTES, XdpOptions, XdpRequest};
 use wire::ether::{EthernetView, Mac, VlanTag};
 
-/// Which end of the round trip.
+/// Roles of the two ends of the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Role {
     /// What the far end leaves; of two such ends, the one with the larger MAC address sends
@@ -50,7 +50,7 @@ pub enum Role {
 /// How a round trip is to be measured.
 #[derive(Debug, Clone)]
 pub struct ReflectConfig {
-    /// Which end this is.
+    /// Role of this end.
     pub role: Role,
     /// Where the initiator sends to; until the first answer has shown the reflector's address, broadcast if not given.
     pub peer: Option<Mac>,
@@ -177,7 +177,7 @@ const MOST_RING_FRAMES: u64 = 8 * MOST_FRAMES as u64;
 /// Octets of a VLAN tag, which AF_XDP leaves in the frame.
 const VLAN_TAG: usize = 4;
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "reflect",
     words: "round trip",
@@ -257,7 +257,7 @@ fn tag_of(frame: &Frame<'_>, ethernet: &EthernetView<'_>) -> Option<VlanTag> {
     )
 }
 
-/// Whether a frame with this tag is of our VLAN. The priority may have been changed on its way; identifier 0 is no VLAN.
+/// True if a frame with this tag is of our VLAN. The priority may have been changed on its way; identifier 0 is no VLAN.
 fn is_of(ours: VlanTag, tag: Option<VlanTag>) -> bool {
     ours.vid() == tag.map_or(0, VlanTag::vid)
 }

@@ -1,4 +1,4 @@
-//! What can be set for a round trip, on the command line and in a plan.
+//! Options of a round trip, on the command line and in a plan.
 
 use super::{MOST_FRAMES, ReflectConfig, Role, SHORTEST_FRAME};
 use crate::options::{defaults, duration, ns, positive_duration, some_positive_ns, some_vlan, vlan};
@@ -8,7 +8,7 @@ use wire::ether::VlanTag;
 /// An answer to a frame that is sent back to back is late after this.
 const LATE_BACK_TO_BACK_NS: u64 = 1_000_000;
 
-/// What is sent, and from when on an answer is late. In a plan each option is a key of the step: `late_after = "1ms"`.
+/// Options for what is sent, and from when on an answer is late. In a plan each option is a key of the step: `late_after = "1ms"`.
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReflectOptions {

@@ -29,7 +29,7 @@ impl Measured {
     };
 }
 
-/// What was counted, and what is noted and not yet counted.
+/// Round trips that were counted, and those that are noted and not yet counted.
 pub(super) struct RoundTrips {
     late_after_ns: u64,
     break_above_ns: Option<u64>,
@@ -54,7 +54,7 @@ impl RoundTrips {
         }
     }
 
-    /// What was counted so far.
+    /// Counts so far.
     pub(super) fn summary(&self) -> Summary {
         Summary {
             mean_ns: self.sum_ns.checked_div(self.counted.received).unwrap_or(0),

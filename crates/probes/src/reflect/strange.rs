@@ -9,7 +9,7 @@ use wire::test_frame::{HEADER, TestFrameKind};
 /// So many frames in a row do not come twice by chance.
 const DOUBLED: u64 = 16;
 
-/// Who the far end is, and what came that is not from it, or not what it was given.
+/// Identity of the far end, and what came that is not from it, or not what it was given.
 #[derive(Debug)]
 pub(super) struct Strange {
     far: Option<Mac>,
@@ -41,7 +41,7 @@ impl Strange {
         self.far = self.far.or(Some(far));
     }
 
-    /// Whether a frame of our session is the far end's answer to `sent`, whose sequence number may be another; counts what is not.
+    /// True if a frame of our session is the far end's answer to `sent`, whose sequence number may be another; counts what is not.
     #[inline]
     pub(super) fn is_answer(&mut self, kind: TestFrameKind, came: &EthernetView<'_>, sent: &[u8]) -> bool {
         if self.far.is_some_and(|far| far != came.src()) {
@@ -78,7 +78,7 @@ impl Strange {
     }
 }
 
-/// Whether what came is not shorter than what was sent, and holds the same behind the fields.
+/// True if what came is not shorter than what was sent, and holds the same behind the fields.
 fn has_same_data(came: &EthernetView<'_>, sent: &[u8]) -> bool {
     let Ok(sent) = EthernetView::parse(sent) else {
         return false;
@@ -108,7 +108,7 @@ mod tests {
         frame.encode(FAR, OWN, None, MIN_OCTETS)
     }
 
-    /// Whether it is taken, as the answer of `from`, changed so.
+    /// True if it is taken, as the answer of `from`, changed so.
     fn is_taken(strange: &mut Strange, from: Mac, change: impl FnOnce(&mut Vec<u8>)) -> bool {
         let mut answer = probe();
         reflect(&mut answer, from);

@@ -1,4 +1,4 @@
-//! Which sequence numbers are on their way, came, came twice, or never came.
+//! Sequence numbers that are on their way, came, came twice, or never came.
 
 use units::Monotonic;
 
@@ -13,7 +13,7 @@ enum Slot {
     Received,
 }
 
-/// What an answer turned out to be.
+/// Finding about an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// The first answer to a frame sent then.

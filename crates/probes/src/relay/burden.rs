@@ -1,4 +1,4 @@
-//! What makes a light task as heavy as that of a product.
+//! Burden that makes a light task as heavy as that of a product.
 
 use ::relay::config::Load;
 use std::hint::black_box;

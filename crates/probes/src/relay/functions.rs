@@ -1,4 +1,4 @@
-//! What a relay does in a cycle between receiving and sending: from samples to what has changed.
+//! Functions of a relay in a cycle, between receiving and sending: from samples to what has changed.
 
 use super::RelayConfig;
 use super::burden::Burden;
@@ -26,7 +26,7 @@ pub(super) struct Functions {
     tape: Option<Tape>,
 }
 
-/// What came of a cycle.
+/// Result of a cycle.
 pub(super) struct Decided {
     /// When it was known.
     pub(super) at: Monotonic,
@@ -85,7 +85,7 @@ impl Functions {
         }
     }
 
-    /// What the members of these control blocks are now.
+    /// States of the members of these control blocks now.
     pub(super) fn states(&self, blocks: u64) -> impl Iterator<Item = Told> {
         self.followed(blocks).flat_map(move |(block, output)| {
             let feeds = output.feeds.iter().enumerate();

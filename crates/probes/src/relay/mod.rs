@@ -45,7 +45,7 @@ use threads::Threads;
 /// How a relay is to be run.
 #[derive(Debug, Clone)]
 pub struct RelayConfig {
-    /// What it is, and where its tasks run.
+    /// Settings of the relay, and where its tasks run.
     pub relay: Config,
     /// How the clock of the publishers relates to ours.
     pub clock: ClockRelation,
@@ -57,7 +57,7 @@ pub struct RelayConfig {
     pub spin_ahead_ns: u64,
     /// Where its disturbance records go; `None`: there are none, and they cost nothing.
     pub records: Option<Folder>,
-    /// What the series of its streams are called, in their order, where other relays of the run take the same streams; else they are
+    /// Names of its streams' series, in their order, where other relays of the run take the same streams; else they are
     /// called as the streams are.
     pub stream_labels: Vec<String>,
     /// The other relays of the step, by name, and where their tasks run.
@@ -74,7 +74,7 @@ pub fn port_options(relay: &Config) -> PortOptions {
     }
 }
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "relay",
     words: "relay",
@@ -101,7 +101,7 @@ impl Probe for RelayConfig {
 /// another.
 ///
 /// # Errors
-/// What the first of them was refused; none goes on then.
+/// Refusal of the first of them; none goes on then.
 pub fn start_together(
     relays: Vec<(RelayConfig, Port)>,
     recorder: &mut Recorder,
@@ -130,7 +130,7 @@ impl RelayConfig {
         there.map(|(name, _)| name.as_str()).collect()
     }
 
-    /// What runs its tasks, and what writes its records.
+    /// Makes the threads that run its tasks, and the writer of its records.
     fn threads(
         &self,
         port: Port,

@@ -1,4 +1,4 @@
-//! What the relay publishes: control blocks whose members follow its functions.
+//! Control blocks that the relay publishes, whose members follow its functions.
 
 use crate::error::ProbeError;
 use crate::messages::Messages;
@@ -8,7 +8,7 @@ use units::Monotonic;
 use wire::ether::Mac;
 use wire::goose::Value;
 
-/// What a member that follows something is now.
+/// State of a member that follows something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Told {
     /// Number of its control block.
@@ -75,7 +75,7 @@ struct Output {
     messages: Messages,
     members: Box<[Member]>,
     due_ns: i64,
-    /// Whether a message was made.
+    /// True if a message was made.
     has_begun: bool,
 }
 
@@ -118,7 +118,7 @@ impl Output {
         self.messages.sent(self.due_ns, now_ns);
     }
 
-    /// Whether a member is another one now.
+    /// Writes the members; true if one of them is another one now.
     fn write(&mut self) -> bool {
         let members = self.members.iter().map(|member| (member.place, &member.value));
         self.messages.set(members)

@@ -23,7 +23,7 @@ pub(super) struct Came {
     pub(super) age_ns: Option<i64>,
 }
 
-/// Who takes what has come.
+/// Receiver of what has come.
 pub(super) trait Takes {
     /// A sample of the stream with this number.
     fn sample(&mut self, stream: usize, sample: &Sample, came: &Came);

@@ -1,4 +1,4 @@
-//! What the series of this probe are called and mean.
+//! Names and meaning of this probe's series.
 
 use super::{RelayConfig, words};
 use crate::port::Port;
@@ -26,7 +26,7 @@ pub(super) fn tell_refused(refused: u64, at: Monotonic, feed: &mut Feed) {
     }
 }
 
-/// What a thread has of a relay.
+/// Part of a relay that a thread has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Whole,
@@ -66,7 +66,7 @@ impl Part {
         }
     }
 
-    /// Whether it has a cycle.
+    /// True if it has a cycle.
     fn has_cycle(self) -> bool {
         matches!(self, Self::Whole | Self::Functions)
     }

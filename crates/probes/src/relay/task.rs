@@ -9,7 +9,7 @@ use run::{Feed, Stop};
 use sys::wait::Wait;
 use units::{Grid, Monotonic};
 
-/// What is before and behind the functions: the wire, or other threads.
+/// Ends before and behind the functions: the wire, or other threads.
 pub(super) trait Ends {
     /// Gets ready for `start`.
     fn begin(&mut self, start: Monotonic);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wire::ether::Mac;
 
-/// What threads are made of.
+/// Parts that threads are made of.
 pub(super) struct Threads<'a> {
     pub(super) config: &'a RelayConfig,
     pub(super) recorder: &'a mut Recorder,
@@ -107,7 +107,7 @@ impl Threads<'_> {
         feed
     }
 
-    /// What reads the socket, as a thread that has this part of the relay.
+    /// Makes the receiver that reads the socket, as a thread that has this part of the relay.
     fn receiving(&mut self, part: Part, port: Port) -> Result<Receiving, ProbeError> {
         let subscription = self.subscription(part);
         // Nobody looks on.

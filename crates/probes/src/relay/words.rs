@@ -23,7 +23,7 @@ const DIRECTIONS: [Direction; 4] = [
     Direction::Both,
 ];
 
-/// What happened: a code, whose it is, and details.
+/// Packs an event: a code, whose it is, and details.
 pub(super) fn packed(event: &Event) -> (u16, u64, u64) {
     let index_of_direction = |direction| DIRECTIONS.iter().position(|each| *each == direction).unwrap_or(0) as u64;
     let (kind, number) = match event.subject {

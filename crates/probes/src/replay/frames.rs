@@ -205,7 +205,7 @@ impl Loader {
     }
 }
 
-/// What comes between the last frame of a round and the first of the next: the shortest mean distance of a stream, so that the
+/// Distance between the last frame of a round and the first of the next: the shortest mean distance of a stream, so that the
 /// fastest one goes on evenly, or that of all frames where there is no stream.
 fn mean_distance_ns(span_ns: u64, streams: &[Learned], frames: usize) -> u64 {
     let shortest = streams.iter().map(Learned::distance_ns).filter(|ns| *ns > 0).min();

@@ -31,7 +31,7 @@ use sys::thread::Policy;
 pub struct ReplayConfig {
     /// What.
     pub frames: Arc<CapturedFrames>,
-    /// What it is called in the report: the file's name.
+    /// Name in the report: that of the file.
     pub name: String,
     /// How many times; `None` until told to stop.
     pub rounds: Option<u64>,
@@ -52,7 +52,7 @@ pub struct ReplayConfig {
 /// Most frames sent with one call: those that are due when the thread comes to it.
 const MOST_AT_ONCE: usize = 64;
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "replay",
     words: "replay",

@@ -1,4 +1,4 @@
-//! What the series of this probe is called and means.
+//! Name and meaning of this probe's series.
 
 use super::ReplayConfig;
 use crate::port::Port;

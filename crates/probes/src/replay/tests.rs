@@ -1,4 +1,4 @@
-//! What a capture becomes, without a network.
+//! Tests of what a capture becomes, without a network.
 
 use super::CapturedFrames;
 use capture::write::PcapWriter;

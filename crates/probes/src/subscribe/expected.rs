@@ -19,18 +19,18 @@ const LATE_NS: i64 = 1_000_000_000;
 /// smpMod of samples a second.
 const PER_SECOND: u16 = 1;
 
-/// What is held against a stream.
+/// Expectation that is held against a stream.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
     expected: StreamSpec,
     came: bool,
     /// Until it has shown the rate.
     learner: Option<RateLearner>,
-    /// What was seen last of what is compared.
+    /// Values seen last of what is compared.
     seen: Seen,
 }
 
-/// What is compared: confRev, ASDUs, octets of seqData, datSet as of [`dat_set`], smpRate as of [`smp_rate`].
+/// Values that are compared: confRev, ASDUs, octets of seqData, datSet as of [`dat_set`], smpRate as of [`smp_rate`].
 type Seen = [u64; 5];
 
 /// No value of any of them.
@@ -39,7 +39,7 @@ const NOT_SEEN: Seen = [u64::MAX; 5];
 /// smpRate of a frame that has none, which no value of its 16 bits is.
 const NO_SMP_RATE: u64 = 1 << 16;
 
-/// What of datSet.
+/// Codes of datSet.
 const AS_EXPECTED: u64 = 0;
 const NO_DAT_SET: u64 = 1;
 const OTHER_DAT_SET: u64 = 2;
@@ -61,7 +61,7 @@ pub(super) fn id(stream: &StreamSpec) -> StreamId {
 }
 
 impl Stream {
-    /// Whether this expected stream has not come yet, and is `stream` but for its VLAN.
+    /// True if this expected stream has not come yet, and is `stream` but for its VLAN.
     pub(super) fn awaits(&self, stream: &StreamId) -> bool {
         self.watch.as_ref().is_some_and(|watch| !watch.came) && self.id.is_same_but_vlan(stream)
     }
@@ -162,7 +162,7 @@ impl Stream {
     }
 }
 
-/// Whether the datSet of a frame is the expected one. A file that names none says nothing about it.
+/// Code of a frame's datSet, compared with the expected one. A file that names none says nothing about it.
 fn dat_set(expected: &StreamSpec, asdu: &Asdu<'_>) -> u64 {
     match (&expected.dat_set, asdu.dat_set()) {
         (Some(_), None) => NO_DAT_SET,
@@ -201,7 +201,7 @@ pub(super) fn awaited(config: &SubscribeConfig) -> Vec<Stream> {
         .collect()
 }
 
-/// What is said of a stream that is not as the file says; `None` for other notices.
+/// Text about a stream that is not as the file says; `None` for other notices.
 pub(super) fn text(code: u16, stream: &str, a: u64, b: u64) -> Option<String> {
     let duration = |ns: u64| units::format_ns(ns as f64);
     let text = match code {

@@ -47,7 +47,7 @@ impl Due {
             (Step::Gap(missing), Some((second, before))) => {
                 second + (i64::from(before) + 1 + i64::from(missing)) / rate
             }
-            // Those that come late or again are of the newest one's second, or of the one before.
+            // Samples that come late or again are of the newest one's second, or of the one before.
             (Step::OutOfOrder | Step::TooLate | Step::Duplicate | Step::Conflicting, Some((second, newest))) => {
                 second - i64::from(count > newest)
             }

@@ -1,4 +1,4 @@
-//! Which stream a frame is of.
+//! Stream that a frame is of.
 
 use model::{StreamId, StreamKind};
 use wire::ether::{Mac, VlanTag};

@@ -94,12 +94,12 @@ impl ClockRelation {
         }
     }
 
-    /// Whether instants of the two clocks may be subtracted.
+    /// True if instants of the two clocks may be subtracted.
     pub(crate) fn is_known(self) -> bool {
         self != Self::Unknown
     }
 
-    /// What a one-way series says of it, for the verdict.
+    /// Settings of a one-way series about it, for the verdict.
     fn settings(self) -> Vec<(String, String)> {
         let (stated_ns, publisher_ns) = match self {
             Self::Ptp {
@@ -121,9 +121,9 @@ impl ClockRelation {
 /// A relay that frames are received for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForRelay {
-    /// What it is called.
+    /// Name of the relay.
     pub name: String,
-    /// Whether its task takes them, once a cycle. Else a thread that waits for them does.
+    /// True if its task takes them, once a cycle. Else a thread that waits for them does.
     pub by_task: bool,
 }
 
@@ -138,7 +138,7 @@ pub struct SubscribeConfig {
     pub expected: Vec<StreamSpec>,
     /// Relation of the clocks.
     pub clock: ClockRelation,
-    /// Who stamps the frames; the port must have been opened for it.
+    /// Maker of the time stamps; the port must have been opened for it.
     pub stamps: ReceiveStamps,
     /// How to wait for frames.
     pub receive: Receive,
@@ -158,18 +158,18 @@ pub struct SubscribeConfig {
     pub sender: SenderEnd,
     /// The relay that the frames are for.
     pub relay: Option<ForRelay>,
-    /// What the series of the expected streams are called, in their order, where other devices of the run take the same streams;
+    /// Names of the expected streams' series, in their order, where other devices of the run take the same streams;
     /// else they are called as the streams are.
     pub labels: Vec<String>,
 }
 
 impl SubscribeConfig {
-    /// What the one is called that the frames are for.
+    /// Name of the one that the frames are for.
     fn taker(&self) -> &str {
         self.relay.as_ref().map_or("subscribe", |relay| &relay.name)
     }
 
-    /// Whether the task of a relay takes the frames.
+    /// True if the task of a relay takes the frames.
     fn is_by_task(&self) -> bool {
         self.relay.as_ref().is_some_and(|relay| relay.by_task)
     }
@@ -229,7 +229,7 @@ pub struct Subscription {
     pub frames: Arc<AtomicU64>,
 }
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "subscribe",
     words: "subscribe",
@@ -271,7 +271,7 @@ impl Probe for SubscribeConfig {
     }
 }
 
-/// What receives and accounts, not yet begun, and where its samples go. `frames` counts what it accepts.
+/// Makes the receiver, not yet begun, and the feed for its samples. `frames` counts what it accepts.
 pub(crate) fn receiver(
     config: &SubscribeConfig,
     mut port: Port,

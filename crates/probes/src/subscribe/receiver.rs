@@ -29,9 +29,9 @@ pub(crate) struct Receiver {
     table: StreamTable,
 }
 
-/// Who works on the frames, beside the account of them.
+/// Taker of the frames, beside the account of them.
 pub(crate) trait Taker {
-    /// Whether he takes a frame for himself: it is not accounted for then.
+    /// True if it takes a frame for itself: that frame is not accounted for then.
     fn takes_alone(&mut self, _data: &[u8], _vlan: Option<VlanTag>, _arrival: &Arrival) -> bool {
         false
     }
@@ -112,7 +112,7 @@ pub(super) struct StreamTable {
     /// When the newest frame came: the kernel's stamp, or the application's.
     newest: Realtime,
     goose: Blocks,
-    /// What the interface had counted before.
+    /// Counts of the interface from before.
     counted_before: Option<LinkStatistics>,
     config: SubscribeConfig,
 }
@@ -435,7 +435,7 @@ impl StreamTable {
         stream.frame(samples, arrival, feed);
     }
 
-    /// Whether a relay has no use for a stream that is called so. Another one under the svID of its own is no such stream.
+    /// True if a relay has no use for a stream that is called so. Another one under the svID of its own is no such stream.
     fn is_foreign(&self, sv_id: &[u8]) -> bool {
         let expected = &self.config.expected;
         self.config.relay.is_some() && !expected.iter().any(|spec| spec.sv_id.as_bytes() == sv_id)

@@ -1,4 +1,4 @@
-//! What the series of this probe are called and mean, and its notices in words.
+//! Names and meaning of this probe's series, and its notices in words.
 
 use super::goose::Words;
 use super::{ClockRelation, SubscribeConfig, expected};
@@ -263,7 +263,7 @@ impl Describe for Subscribe {
         (EventKind::Stream, text)
     }
 
-    /// What ends when the application has the frame. The kernel's stamp was taken on whichever CPU served the NIC: arrival and
+    /// Question about what ends when the application has the frame. The kernel's stamp was taken on whichever CPU served the NIC: arrival and
     /// spacing have no CPU to look at, and the age of the same frame has.
     fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {
         let is_age = slot > DELIVERY && slot < slots(self.config.max_streams) && (slot - 1) % 3 == Family::Age as u16;

@@ -28,7 +28,7 @@ pub(super) struct Stream {
     pub(super) vlan: Option<VlanTag>,
     pub(super) fast: FastPath,
     number: u16,
-    /// Who it was when its series were announced.
+    /// Identity when its series were announced.
     announced: StreamId,
     clock: ClockRelation,
     sequence: Sequence,
@@ -45,7 +45,7 @@ pub(super) struct Stream {
     rate_known: bool,
     lowest: u16,
     highest: u16,
-    /// What is held against it, if it was expected.
+    /// Expectation held against it, if it was expected.
     pub(super) watch: Option<Watch>,
 }
 
@@ -98,7 +98,7 @@ impl Stream {
         }
     }
 
-    /// What the first frame says.
+    /// Takes over what the first frame says.
     fn take_over(&mut self, frame: &Frame<'_>) {
         self.smp_synch = frame.asdus().next().and_then(|asdu| asdu.smp_synch());
         self.marks = Some(Marks::of(frame));
@@ -119,12 +119,12 @@ impl Stream {
         self.clock
     }
 
-    /// Whether samples of it are missing.
+    /// True if samples of it are missing.
     pub(super) fn has_lost(&self) -> bool {
         self.sequence.counters().lost > 0
     }
 
-    /// Whether any sample of it came.
+    /// True if any sample of it came.
     pub(super) fn has_come(&self) -> bool {
         self.newest.is_some()
     }
@@ -157,7 +157,7 @@ impl Stream {
         }
     }
 
-    /// What the publisher says of its own clock, where one-way figures follow from it.
+    /// Notes what the publisher says of its own clock, where one-way figures follow from it.
     fn trust(&self, code: u16, at: Monotonic, feed: &mut Feed) {
         if let ClockRelation::Ptp { .. } = self.clock {
             let value = u64::from(self.smp_synch.unwrap_or(0));
@@ -167,7 +167,7 @@ impl Stream {
         }
     }
 
-    /// What only the full parse sees: header fields that changed. A frame of several streams is parsed each time.
+    /// Follows header fields that changed, which only the full parse sees. A frame of several streams is parsed each time.
     pub(super) fn fully_parsed(&mut self, frame: &Frame<'_>, is_whole: bool, arrival: &Arrival, feed: &mut Feed) {
         if is_whole {
             self.fast.learn(frame);
@@ -323,7 +323,7 @@ impl Stream {
     }
 }
 
-/// Whether a publisher says that it follows a clock: 0 is none, 3, 4 and 255 are reserved and count as 0 (IEC 61850-9-2).
+/// True if a publisher says that it follows a clock: 0 is none, 3, 4 and 255 are reserved and count as 0 (IEC 61850-9-2).
 fn is_synchronised(smp_synch: Option<u8>) -> bool {
     !matches!(smp_synch, None | Some(0 | 3 | 4 | 255))
 }

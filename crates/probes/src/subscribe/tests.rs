@@ -85,7 +85,7 @@ fn frames(stream: &[Sent], end_ns: i64) -> Vec<Stamped> {
     all
 }
 
-/// What is said of a stream.
+/// Findings about a stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Said {
     lost: u64,
@@ -93,7 +93,7 @@ struct Said {
     doubts: usize,
 }
 
-/// What is said of every stream by its name, and what of all of them.
+/// Findings about every stream by its name, and doubts about all of them.
 #[derive(Debug, Default)]
 struct Verdicts {
     streams: BTreeMap<String, Said>,
@@ -165,7 +165,7 @@ fn live_until(frames: &[Stamped], rate: Option<u32>, late_ns: i64, (sender, end_
     said
 }
 
-/// What a record says of the stream whose spacing it is about.
+/// Adds what a record says of the stream whose spacing it is about.
 fn take(record: &FeedItem, names: &BTreeMap<u16, String>, said: &mut Verdicts) {
     match *record {
         FeedItem::Notice {

@@ -29,7 +29,7 @@ enum Carrier {
     Sv { template: Template, rate: u64 },
 }
 
-/// What changes from frame to frame.
+/// Fields that change from frame to frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change {
     /// Number of its cycle.

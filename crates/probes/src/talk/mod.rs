@@ -41,10 +41,10 @@ use sys::thread::Policy;
 use units::{Monotonic, Period};
 use wire::ether::{Mac, VlanTag};
 
-/// What is to be sent.
+/// Settings of what is to be sent.
 #[derive(Debug, Clone)]
 pub struct TalkConfig {
-    /// What the frames look like.
+    /// Format of the frames.
     pub framing: Framing,
     /// Where they go; `None` is the framing's own group address.
     pub destination: Option<Mac>,
@@ -60,7 +60,7 @@ pub struct TalkConfig {
     pub late_after_ns: u64,
     /// Hand frames over with a launch time; the port must have been opened for it.
     pub launch_time: bool,
-    /// Who stamps the frames as they leave; the port must have been opened for it.
+    /// Maker of the stamps of frames as they leave; the port must have been opened for it.
     pub stamps: Stamps,
     /// How long to send; `None` until told to stop.
     pub duration_ns: Option<u64>,
@@ -116,7 +116,7 @@ pub fn port_options(launch_time: bool) -> PortOptions {
     }
 }
 
-/// What a talker has done when it has ended.
+/// Totals of a talker when it has ended.
 #[derive(Debug, Default)]
 pub struct Totals {
     sent: AtomicU64,
@@ -152,11 +152,11 @@ impl Totals {
 pub struct Talking {
     /// Its thread.
     pub running: Running,
-    /// What it has done; complete when the thread has ended.
+    /// Totals of the talker; complete when the thread has ended.
     pub totals: Arc<Totals>,
 }
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "talk",
     words: "talk",

@@ -1,4 +1,4 @@
-//! What can be set for a paced stream, on the command line and in a plan.
+//! Options of a paced stream, on the command line and in a plan.
 
 use super::TalkConfig;
 use crate::framing::Framing;
@@ -10,7 +10,7 @@ use units::Period;
 use wire::ether::{Mac, VlanTag};
 use wire::test_frame::MIN_OCTETS;
 
-/// What is sent when, and from when on it is late. In a plan each option is a key of the step: `spin_ahead = "30us"`.
+/// Options for what is sent when, and from when on it is late. In a plan each option is a key of the step: `spin_ahead = "30us"`.
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TalkOptions {

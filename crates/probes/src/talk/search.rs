@@ -13,7 +13,7 @@ const STEP_NS: u64 = 1_000;
 /// More steps are never taken, whatever the machine does between them.
 const MOST_STEPS: usize = 24;
 
-/// What came of one step.
+/// Result of one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
     /// Its spin-ahead.
@@ -87,7 +87,7 @@ impl Search {
         bad.max_by_key(|outcome| outcome.spin_ahead_ns)
     }
 
-    /// What would have been enough for the latest frame of a step, if there is room for it.
+    /// Spin-ahead that would have been enough for the latest frame of a step, if there is room for it.
     fn longer_than(&self, outcome: &Outcome) -> Option<u64> {
         let tried = outcome.spin_ahead_ns;
         let enough = tried + u64::try_from(outcome.max_ns).unwrap_or(0);

@@ -202,7 +202,7 @@ impl Sender {
         self.sent += 1;
     }
 
-    /// Whether the kernel says something of sent frames.
+    /// True if the kernel says something of sent frames.
     fn tells(&self) -> bool {
         self.config.launch_time || self.departures.is_some()
     }

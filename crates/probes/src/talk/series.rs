@@ -1,4 +1,4 @@
-//! What the series of this probe are called and mean.
+//! Names and meaning of this probe's series.
 
 use super::TalkConfig;
 use crate::nic::{NicClock, Stamps};

@@ -28,7 +28,7 @@ pub(super) enum PtpError {
     NoSocket {
         /// Where it was looked.
         tried: String,
-        /// Which processes run.
+        /// Processes that run.
         processes: String,
     },
     /// The socket refuses us.
@@ -36,7 +36,7 @@ pub(super) enum PtpError {
     Refused {
         /// The daemon's socket.
         path: PathBuf,
-        /// What the kernel said, and what to do.
+        /// Error of the kernel, and what to do.
         why: String,
     },
     /// Nobody reads the socket any more.
@@ -44,9 +44,9 @@ pub(super) enum PtpError {
     Gone {
         /// The daemon's socket.
         path: PathBuf,
-        /// What the kernel said.
+        /// Error of the kernel.
         why: String,
-        /// Which processes run.
+        /// Processes that run.
         processes: String,
     },
     /// Nothing came back.
@@ -54,7 +54,7 @@ pub(super) enum PtpError {
     Silent {
         /// The daemon's socket.
         path: PathBuf,
-        /// What was tried.
+        /// Attempts that were made.
         asked: String,
     },
 }
@@ -92,7 +92,7 @@ impl Drop for OwnSocket {
     }
 }
 
-/// What a daemon says of one port.
+/// State of one port, as a daemon gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PortInfo {
     pub(super) port: u16,
@@ -100,7 +100,7 @@ pub(super) struct PortInfo {
     pub(super) hardware_stamps: bool,
 }
 
-/// What does not change while a daemon runs.
+/// Facts that do not change while a daemon runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Daemon {
     pub(super) socket: PathBuf,
@@ -339,7 +339,7 @@ impl Client {
             let Ok(length) = self.own.socket.recv(&mut room) else {
                 return None;
             };
-            // What cannot be read, or is no answer, is passed over: anybody may write to this socket.
+            // A message that cannot be read, or is no answer, is passed over: anybody may write to this socket.
             let Ok(reply) = Reply::parse(&room[..length]) else {
                 continue;
             };
@@ -364,7 +364,7 @@ fn usual_places() -> Vec<PathBuf> {
     places
 }
 
-/// Which processes that keep the time run here, in words.
+/// Lists the processes that keep the time here, in words.
 pub(super) fn running() -> String {
     let names = super::system::processes();
     match names.is_empty() {

@@ -26,7 +26,7 @@ impl Describe for Clocks {
         };
         let spec = SeriesSpec {
             settings: self.settings.clone(),
-            // What another clock says, not a difference of ours: a step of it is what the series is about.
+            // Reading of another clock, not a difference of ours: a step of it is what the series is about.
             ..SeriesSpec::of(&kind::CLOCK, label, what)
         };
         match slot {

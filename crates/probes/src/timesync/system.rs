@@ -38,7 +38,7 @@ pub(super) fn kernel_text(kernel: &KernelClock) -> String {
     )
 }
 
-/// What changed in the kernel's view, in words; nothing for errors that grow as they always do.
+/// Changes in the kernel's view, in words; nothing for errors that grow as they always do.
 pub(super) fn kernel_changes(before: &KernelClock, now: &KernelClock) -> Vec<String> {
     let mut changes = Vec::new();
     if before.unsynchronised != now.unsynchronised {
@@ -100,13 +100,13 @@ fn within_second(ns: i64) -> u64 {
     rest.min(SECOND_NS - rest).unsigned_abs()
 }
 
-/// What chrony calls its own clock (`local stratum`), where it serves time without following any.
+/// Reference that chrony names for its own clock (`local stratum`), where it serves time without following any.
 const LOCAL: &str = "7F7F0101";
 
-/// What chrony says of itself.
+/// State of chrony, as it gives it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chrony {
-    /// What it follows.
+    /// Reference that it follows.
     pub(super) reference: String,
     /// How far the system clock is from what chrony takes for right, in ns.
     pub(super) offset_ns: f64,
@@ -143,7 +143,7 @@ impl Chrony {
         })
     }
 
-    /// Whether it follows anything but itself.
+    /// True if it follows anything but itself.
     pub(super) fn synchronised(&self) -> bool {
         !self.leap.starts_with("Not") && self.reference != LOCAL
     }

@@ -97,7 +97,7 @@ impl Watcher {
         }
     }
 
-    /// What is known before the first look.
+    /// Facts known before the first look.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let daemon = self.ptp.as_ref().map(|(_, daemon)| daemon);
         facts::of(self.kernel.as_ref(), daemon, self.card.as_ref())

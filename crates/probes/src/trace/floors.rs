@@ -1,4 +1,4 @@
-//! Which durations are worth listing one by one.
+//! Floors above which durations are worth listing one by one.
 
 use ::trace::hops::{Distribution, HopSeries, bucket_bounds, bucket_of};
 use std::cell::Cell;
@@ -15,7 +15,7 @@ const OVER_THRESHOLD_PER_SPAN: usize = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct Floors {
     series: HashMap<HopSeries, Worst>,
-    /// Whether the ring was full in the span that is counted next, so that some of what was worth telling was not told.
+    /// True if the ring was full in the span that is counted next, so that some of what was worth telling was not told.
     is_untold: bool,
 }
 
@@ -28,7 +28,7 @@ struct Worst {
     floor_ns: u64,
     /// Told, over the threshold by less than a bucket, and not counted yet.
     near: Cell<u64>,
-    /// Whether the floor was above the threshold since a span was counted: some of those were not told.
+    /// True if the floor was above the threshold since a span was counted: some of those were not told.
     hides: Cell<bool>,
 }
 
@@ -75,7 +75,7 @@ impl Floors {
                 .map_or(0, |worst| worst.over_of(cut, self.is_untold))
     }
 
-    /// Whether the ring was full in the span that is counted next.
+    /// Sets whether the ring was full in the span that is counted next.
     pub(super) fn set_untold(&mut self, is_untold: bool) {
         self.is_untold = is_untold;
     }
@@ -163,7 +163,7 @@ mod tests {
         assert!(floors.take(SERIES, 51, Some(50)));
     }
 
-    /// What the kernel counts of these durations.
+    /// Distribution of these durations as the kernel counts it.
     fn span(durations: &[u64]) -> Distribution {
         let mut found = Distribution {
             min_ns: durations.iter().copied().min().unwrap_or(0),

@@ -1,4 +1,4 @@
-//! Whether the interfaces of the points are still there and pass frames.
+//! Interfaces of the points: still there and passing frames, or not.
 
 use ::trace::hops::Point;
 use std::collections::BTreeMap;
@@ -25,14 +25,14 @@ struct Watched {
     is_replaced: bool,
 }
 
-/// What happened to an interface.
+/// Change of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     /// The points there.
     pub(super) points: Vec<usize>,
     /// In words.
     pub(super) text: String,
-    /// Whether frames may have been lost, or gone another way, because of it.
+    /// True if frames may have been lost, or gone another way, because of it.
     pub(super) is_doubt: bool,
 }
 
@@ -81,7 +81,7 @@ impl Links {
         &self.unwatched
     }
 
-    /// What changed since the last look.
+    /// Returns what changed since the last look.
     pub(super) fn look(&mut self) -> Vec<Change> {
         self.watched.iter_mut().filter_map(Watched::look).collect()
     }
@@ -132,7 +132,7 @@ impl Watched {
     }
 }
 
-/// What changed, and whether it is a doubt.
+/// Change in words, and true if it is a doubt.
 fn change(before: &LinkInfo, now: &LinkInfo) -> Option<(String, bool)> {
     let name = &before.name;
     if *name != now.name {

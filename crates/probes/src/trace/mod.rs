@@ -35,7 +35,7 @@ use std::thread::JoinHandle;
 use sys::netns::NetNs;
 use sys::privilege::Capability;
 
-/// What is to be traced.
+/// Settings of a trace.
 #[derive(Debug, Clone)]
 pub struct TraceConfig {
     /// The points, the first one first.
@@ -62,7 +62,7 @@ pub struct Tracing {
     live: LiveView,
 }
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "trace",
     words: "trace",
@@ -112,7 +112,7 @@ impl Probe for TraceConfig {
 }
 
 impl Tracing {
-    /// Whether it has ended, because of an error or since it was told to.
+    /// True if it has ended, because of an error or since it was told to.
     pub fn is_finished(&self) -> bool {
         self.thread.is_finished()
     }
@@ -125,7 +125,7 @@ impl Tracing {
     /// Waits for the end.
     ///
     /// # Errors
-    /// What ended it, or that no sampled values came.
+    /// Error that ended it, or that no sampled values came.
     pub fn join(self) -> Result<TraceSummary, ProbeError> {
         let ended = self.thread.join();
         ended.unwrap_or_else(|_| Err(ProbeError::Panicked("trace".to_owned())))

@@ -9,7 +9,7 @@ const WRAPS_MORE: i64 = 1;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// What was told of each stream so far.
+/// Account of what was told of each stream so far.
 #[derive(Debug)]
 pub(super) struct Quiet {
     since: Monotonic,
@@ -26,7 +26,7 @@ struct Told {
     is_two: bool,
 }
 
-/// What is new of a stream.
+/// News of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum News {
     /// Nothing has come for so many ns, and nothing comes.

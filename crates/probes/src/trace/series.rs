@@ -1,4 +1,4 @@
-//! What the series of this probe are called and mean.
+//! Names and meaning of this probe's series.
 
 use crate::nic::NicClock;
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
@@ -51,17 +51,17 @@ impl Names {
         }
     }
 
-    /// What a stream is called; `None` when it is not known yet.
+    /// Name of a stream; `None` when it is not known yet.
     pub(super) fn label(&self, stream: u32) -> Option<&str> {
         self.labels.get(stream as usize).map(String::as_str)
     }
 
-    /// What all streams that are known are called.
+    /// Names of all streams that are known.
     pub(super) fn labels(&self) -> &[String] {
         &self.labels
     }
 
-    /// What is known of a stream.
+    /// Facts known about a stream.
     pub(super) fn info(&self, stream: u32) -> Option<&StreamInfo> {
         self.streams.get(stream as usize)
     }
@@ -93,7 +93,7 @@ impl Names {
         self.asked_of(series).or_else(|| self.thresholds.of(&name.to_string()))
     }
 
-    /// What was asked for: the kernel counts by it.
+    /// Threshold that was asked for: the kernel counts by it.
     pub(super) fn asked_of(&self, series: HopSeries) -> Option<u64> {
         self.asked_ns.filter(|_| !series.total)
     }

@@ -3,26 +3,26 @@
 use ::trace::hops::Troubles;
 use model::Fact;
 
-/// What was traced, what it cost, and what could not be seen.
+/// Summary of a trace: what was traced, what it cost, and what could not be seen.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TraceSummary {
     /// Streams that were seen at the first point, as their series call them.
     pub streams: Vec<String>,
     /// Frames that were seen there.
     pub frames: u64,
-    /// What kept frames from being timed.
+    /// Troubles that kept frames from being timed.
     pub troubles: Troubles,
     /// Time in the programs per frame at the first point, in ns, by the kernel's statistics over one span, or why it is not
     /// known.
     pub cost_ns: Option<Result<f64, String>>,
-    /// What is to be known of the recording, where there is one.
+    /// Facts about the recording, where there is one.
     pub recording: Vec<Fact>,
     /// Points whose interfaces could not be watched.
     pub unwatched: Vec<String>,
 }
 
 impl TraceSummary {
-    /// What is to be known of it in the inventory, in this group; not what is known of the recording.
+    /// Facts about it for the inventory, in this group; not those about the recording.
     pub fn facts(&self, group: &str) -> Vec<Fact> {
         let fact = |name: &str, value, source: &str| Fact {
             group: group.to_owned(),

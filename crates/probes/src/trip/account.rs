@@ -1,4 +1,4 @@
-//! What a shot that is over counts as.
+//! Accounts for a shot that is over.
 
 use super::conductor::{Conductor, Over};
 use super::program::Ask;
@@ -9,7 +9,7 @@ use model::{Counter, Outcome, Shot};
 use units::Monotonic;
 use waveform::scenario::Expect;
 
-/// What the relay did, and when it tripped.
+/// Outcome of a shot, and when the relay tripped.
 type Did = (Outcome, Option<Monotonic>);
 
 const UNKNOWN: Did = (Outcome::NotCounted, None);
@@ -70,7 +70,7 @@ impl Conductor {
         relay * self.groups + ask.group
     }
 
-    /// Whether a trip of relay number `relay` was of the phases and the function that its scenario expects.
+    /// Judges the phases and the function of a trip of relay number `relay` by those that its scenario expects.
     fn selected(&mut self, ask: &Ask, relay: usize, over: &Over, did: Did) {
         let (Outcome::Tripped, Some(trip)) = did else { return };
         let (selection, marks) = (&ask.scenario.selection, over.watch.marks());

@@ -75,7 +75,7 @@ pub(super) struct Over {
     pub(super) samples: [u64; 2],
     /// Where on the wave the first of them is, in degrees.
     pub(super) point_deg: f64,
-    /// Whether the test set may have missed something of the relay.
+    /// True if the test set may have missed something of the relay.
     pub(super) is_deaf: bool,
     /// True where its own link was down at any time.
     pub(super) is_cut: bool,
@@ -94,14 +94,14 @@ impl Conductor {
             let _ = self.shared.failure.set(why);
         }
         self.shared.ended.request();
-        // What the listener counted is whole when it has ended; who joins the threads sets `over`.
+        // Counts of the listener are whole when it has ended; the one that joins the threads sets `over`.
         while !over.requested() && !self.shared.tallies.is_over.load(Ordering::Acquire) {
             std::thread::sleep(LOOK);
         }
         self.hearing.say_doubts(&self.shared.tallies, &self.events);
     }
 
-    /// What the scenarios left open, and how it was decided.
+    /// Says what the scenarios left open, and how it was decided.
     fn say_notes(&self) {
         for scenario in &self.config.scenarios {
             for note in &scenario.notes {
@@ -285,14 +285,14 @@ impl Conductor {
         self.link.as_mut().and_then(LinkCounters::link)
     }
 
-    /// Whether all samples before `sample` are sent, and all frames taken that came before `at`.
+    /// True if all samples before `sample` are sent, and all frames taken that came before `at`.
     fn is_watched(&self, sample: u64, at: Monotonic) -> bool {
         let tallies = &self.shared.tallies;
         let sent = self.shared.sent.load(Ordering::Acquire);
         sent >= sample && tallies.looked_ns.load(Ordering::Acquire) > at.as_ns()
     }
 
-    /// What the listener lost so far.
+    /// Losses of the listener so far.
     fn losses(&self) -> [u64; 2] {
         let tallies = &self.shared.tallies;
         [&tallies.unheard, &tallies.link_downs].map(|count| count.load(Ordering::Acquire))

@@ -1,4 +1,4 @@
-//! What has been heard of the relays, and which control block is the relay's where nobody has said so.
+//! Messages heard of the relays, and the search for the relay's control block where nobody has named it.
 
 use super::UnderTest;
 use super::listener::{Heard, Name, Source, Tallies};
@@ -40,12 +40,12 @@ impl Hearing {
         }
     }
 
-    /// Whether the relay's control block is still to be found.
+    /// True if the relay's control block is still to be found.
     pub(super) fn is_learning(&self) -> bool {
         self.names.get().is_none()
     }
 
-    /// What has been heard of each relay, in their order.
+    /// Returns what has been heard of each relay, in their order.
     pub(super) fn relays(&self) -> impl Iterator<Item = &Relay> {
         self.relays.iter().map(|(_, relay)| relay)
     }
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// What is found in a shot whose fault lasts from 200 to 300 ms.
+    /// Finds the relay's control block in a shot whose fault lasts from 200 to 300 ms.
     fn found(messages: &[Heard]) -> Result<String, String> {
         let (mut sender, receiver) = rtrb::RingBuffer::new(messages.len());
         for message in messages {

@@ -16,11 +16,11 @@ const LOST_OF: u64 = 4;
 /// Frames of a storm behind each of the stream.
 const STORM: usize = 10;
 
-/// What became of the frames of one instant.
+/// Account of the frames of one instant.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sent {
     pub(super) frames: u16,
-    /// Those that the kernel did not take.
+    /// Frames that the kernel did not take.
     pub(super) refused: u64,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Frames {
     late: DelayLine,
     /// A frame that is held back, or changed.
     spare: Vec<u8>,
-    /// Whether `spare` is to be sent behind the next one.
+    /// True if `spare` is to be sent behind the next one.
     is_held: bool,
     /// Instants since the stream began.
     instants: u64,
@@ -46,7 +46,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Those of a stream, sent from `source`.
+    /// Makes the frames of a stream, sent from `source`.
     pub(super) fn of(spec: &StreamSpec, seq_data: &[u8], source: Mac) -> Result<Self, ProbeError> {
         let make = |spec: &StreamSpec, source: Mac| {
             let made = template(spec, seq_data, source);
@@ -119,7 +119,7 @@ impl Frames {
     /// Sends what is due at one instant.
     ///
     /// # Errors
-    /// What ends a publisher.
+    /// Errors that end a publisher.
     pub(super) fn send(&mut self, manner: Manner, port: &mut Port) -> Result<Sent, ProbeError> {
         self.instants += 1;
         let mut sent = Sent::default();

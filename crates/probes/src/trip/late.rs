@@ -22,7 +22,7 @@ impl DelayLine {
         }
     }
 
-    /// Whether one more would not find room.
+    /// True if one more would not find room.
     pub(super) fn is_full(&self) -> bool {
         self.held == self.ring.len()
     }

@@ -1,4 +1,4 @@
-//! What a relay is judged by, whatever profile is named.
+//! Limits by which a relay is judged, whatever profile is named.
 
 use super::{TripConfig, UnderTest};
 use units::format_ns;

@@ -36,7 +36,7 @@ impl Name {
     }
 }
 
-/// Who sends a control block, and where to.
+/// Sender of a control block, and its destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) src: Mac,
@@ -63,7 +63,7 @@ pub(super) struct Heard {
     pub(super) is_unusable: bool,
 }
 
-/// What is told of the listener beside its messages.
+/// Counts of the listener beside its messages.
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
     /// Messages for which the ring to the conductor had no room.
@@ -88,11 +88,11 @@ pub(super) struct Members {
     pub(super) marked: Vec<Option<Member>>,
 }
 
-/// What the listener looks for.
+/// Messages that the listener looks for.
 pub(super) struct Wanted {
     /// The control blocks of the relays; every one until they are known.
     pub(super) names: Arc<OnceLock<Vec<Name>>>,
-    /// Those of each relay. Until its control block is known there is one.
+    /// Members of each relay. Until its control block is known there is one.
     pub(super) members: Vec<Members>,
 }
 
@@ -104,7 +104,7 @@ pub(super) struct Listener {
     pub(super) ended: Stop,
 }
 
-/// What becomes of each frame.
+/// Account of the frames that the listener receives.
 pub(super) struct Ears {
     pub(super) wanted: Wanted,
     pub(super) heard: rtrb::Producer<Heard>,

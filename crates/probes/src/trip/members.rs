@@ -82,7 +82,7 @@ impl TryFrom<String> for FunctionMember {
     }
 }
 
-/// What finds members.
+/// Finder of members.
 pub(super) struct Finder {
     scl: Option<NamedMembers>,
     /// The relay's control block.

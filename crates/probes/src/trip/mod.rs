@@ -63,10 +63,10 @@ use waveform::scenario::Scenario;
 use waveform::type_test::TypeTest;
 use wire::ether::Mac;
 
-/// What a relay is tested with, and how.
+/// Settings of a test of relays.
 #[derive(Debug, Clone)]
 pub struct TripConfig {
-    /// What is published in the shots, one after the other. With a type test only the shot by which the relay is found, and which the
+    /// Scenarios published in the shots, one after the other. With a type test only the shot by which the relay is found, and which the
     /// negative controls take.
     pub scenarios: Vec<Scenario>,
     /// A type test, whose shots are published once each in place of those of the scenarios.
@@ -133,7 +133,7 @@ pub fn goose_port_options() -> PortOptions {
 /// Messages on their way from listener to conductor.
 const HEARD: usize = 8_192;
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "trip",
     words: "trip",
@@ -142,7 +142,7 @@ pub static ABOUT: About = About {
     page: "guide/trip.md",
 };
 
-/// What the threads of a test set share.
+/// State that the threads of a test set share.
 #[derive(Clone, Default)]
 struct Shared {
     /// Ends all of them.

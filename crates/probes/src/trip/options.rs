@@ -1,4 +1,4 @@
-//! What can be set for a test set, on the command line and in a plan.
+//! Options of a test set, on the command line and in a plan.
 
 use super::members::{Finder, FunctionMember, MemberName};
 use super::{Control, Security, TripConfig, UnderTest};
@@ -16,7 +16,7 @@ use wire::sv::Profile;
 /// Shots of each scenario on the command line, where their number is not said.
 pub const USUAL_SHOTS: u32 = 100;
 
-/// What is published, and what is listened for. In a plan each option is a key of the step: `breaker = "40ms"`.
+/// Options for what is published, and what is listened for. In a plan each option is a key of the step: `breaker = "40ms"`.
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TripOptions {

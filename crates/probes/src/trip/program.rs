@@ -1,4 +1,4 @@
-//! What is played, and in which series each shot counts.
+//! Program of the shots that are played, and in which series each shot counts.
 
 use super::script::Manner;
 use super::{Security, TripConfig};
@@ -10,7 +10,7 @@ use waveform::type_test::{Group, Point, TestShot};
 pub(super) struct Ask {
     /// The series that it counts in: its number in [`TripConfig::groups`].
     pub(super) group: usize,
-    /// What it is of: a scenario, a case, a type test.
+    /// Name of its origin: a scenario, a case, a type test.
     pub(super) name: String,
     pub(super) scenario: Scenario,
     pub(super) manner: Manner,
@@ -58,7 +58,7 @@ impl Ask {
 }
 
 impl TripConfig {
-    /// What is counted together: the shots of a scenario, of a disturbance of the samples, of a part of a type test.
+    /// Groups of shots that are counted together: of a scenario, of a disturbance of the samples, of a part of a type test.
     pub(super) fn groups(&self) -> Vec<Group> {
         if let Some(test) = &self.type_test {
             return test.groups();

@@ -37,7 +37,7 @@ pub(super) struct Publisher {
     others: Batch,
     script: Script,
     prompter: Prompter,
-    /// Whether the frame that is due next is made.
+    /// True if the frame that is due next is made.
     made: bool,
     refused: u64,
     /// Not all troubles could be told.
@@ -175,7 +175,7 @@ impl Publisher {
         self.sent.store(self.timetable.first_sample(), Ordering::Release);
     }
 
-    /// What cannot even be told ends the test set: a shot must not count as if nothing had happened.
+    /// Tells of a trouble. One that cannot even be told ends the test set: a shot must not count as if nothing had happened.
     fn trouble(&mut self, from: u64, until: u64) {
         if self.prompter.troubles.push(Trouble { from, until }).is_err() {
             self.is_untold = true;

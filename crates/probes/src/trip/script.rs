@@ -1,4 +1,4 @@
-//! What the publisher is told to send, and what it says of it.
+//! Orders that the publisher is given, and its reports of them.
 
 use run::Stop;
 use std::sync::Arc;

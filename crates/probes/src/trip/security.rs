@@ -6,7 +6,7 @@ use std::fmt;
 use waveform::scenario::{Expect, Scenario};
 use wire::quality::SvQuality;
 
-/// What happens to the samples while the fault of the first scenario would last.
+/// Disturbances of the samples while the fault of the first scenario would last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Security {
@@ -52,7 +52,7 @@ impl Security {
         }
     }
 
-    /// What is in them, made of a scenario with a fault.
+    /// Scenario of the disturbance, made of a scenario with a fault.
     pub(super) fn scenario(self, fault: &Scenario) -> Scenario {
         let wave = fault.wave.clone();
         let wave = match self {
@@ -73,7 +73,7 @@ impl Security {
         }
     }
 
-    /// What a person reads of it.
+    /// Description of it for a person.
     pub(super) fn what(self) -> &'static str {
         match self {
             Self::Lost => "load, and one frame in four is lost",

@@ -1,4 +1,4 @@
-//! Which phases and which function tripped, and whether those are the right ones. Pure.
+//! Phases and functions that tripped, and whether those are the right ones. Pure.
 
 use super::UnderTest;
 use waveform::scenario::Selection;
@@ -13,12 +13,12 @@ const PHASES: usize = 3;
 /// Most functions.
 pub(super) const MOST_FUNCTIONS: usize = MOST - PHASES;
 
-/// What a message says of the members for phases and functions, a bit each, in the order of [`UnderTest::marked`].
+/// Marks of a message about the members for phases and functions, a bit each, in the order of [`UnderTest::marked`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Marks {
-    /// Those that say whether they are set.
+    /// Members that say whether they are set.
     pub(super) told: u32,
-    /// Those that are set.
+    /// Members that are set.
     pub(super) set: u32,
 }
 
@@ -43,7 +43,7 @@ impl Marks {
     }
 }
 
-/// Whether those that tripped are the right ones.
+/// Judgement on the members that tripped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
     Right,
@@ -65,12 +65,12 @@ impl UnderTest {
             .collect()
     }
 
-    /// Whether the phases of such a trip are looked at.
+    /// True if the phases of such a trip are looked at.
     pub(super) fn looks_at_phases(&self, selection: &Selection) -> bool {
         self.phases.is_some() && selection.phases.is_some()
     }
 
-    /// Whether its zone or function is.
+    /// True if its zone or function is looked at.
     pub(super) fn looks_at_functions(&self, selection: &Selection) -> bool {
         !self.functions.is_empty() && selection.function.is_some()
     }

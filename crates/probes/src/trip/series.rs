@@ -1,4 +1,4 @@
-//! What the series of a test set are called and mean.
+//! Names and meaning of a test set's series.
 
 use super::under_test::Place;
 use super::watch::UNSURE;
@@ -211,7 +211,7 @@ impl Describe for Trip {
                 format!("trip sooner than the curve allows, {at} after the fault began"),
             ),
             notice::WRONG => {
-                // What was set and what was expected, 32 bits each.
+                // Bits that were set and that were expected, 32 each.
                 let relay = self.relay_of(name);
                 let [set, wanted] = [ns >> 32, ns & 0xffff_ffff].map(|bits| relay.marks_text(bits as u32));
                 (

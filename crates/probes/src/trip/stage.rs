@@ -1,4 +1,4 @@
-//! What is published next: shots laid out on the samples of the stream, each going on where the one before was.
+//! Plan of what is published next: shots laid out on the samples of the stream, each going on where the one before was.
 
 use super::TripConfig;
 use super::script::{Exchange, Manner, Script, Trouble};

@@ -10,7 +10,7 @@ use wire::goose::Member;
 /// A relay under test, and where it says that it trips.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnderTest {
-    /// What the names of its series begin with, where one is needed: the test set may have several relays.
+    /// Beginning of its series' names, where one is needed: the test set may have several relays.
     pub label: Option<String>,
     /// Its control block reference; `None` finds it by its trip, if it is the only relay.
     pub goose: Option<String>,
@@ -25,7 +25,7 @@ pub struct UnderTest {
 }
 
 impl UnderTest {
-    /// What `name`, a scenario or what is counted together, is called of this relay.
+    /// Name for this relay of `name`, a scenario or what is counted together.
     pub(super) fn called(&self, name: &str) -> String {
         match &self.label {
             Some(label) => format!("{label}-{name}"),
@@ -33,7 +33,7 @@ impl UnderTest {
         }
     }
 
-    /// What the listener looks at in its messages.
+    /// Members that the listener looks at in its messages.
     pub(super) fn members(&self) -> Members {
         Members {
             trip: self.trip,
@@ -51,7 +51,7 @@ impl UnderTest {
     }
 }
 
-/// What is counted together of one relay.
+/// Shots of one relay that are counted together.
 pub(super) struct Place {
     /// Number of the relay.
     pub(super) relay: usize,
@@ -60,7 +60,7 @@ pub(super) struct Place {
 }
 
 impl TripConfig {
-    /// What has series of its own: the groups of shots of the first relay, then those of the next.
+    /// Places with series of their own: the groups of shots of the first relay, then those of the next.
     pub(super) fn places(&self) -> Vec<Place> {
         let groups = self.groups();
         let of_relay = |(number, relay): (usize, &UnderTest)| {
@@ -76,7 +76,7 @@ impl TripConfig {
         self.relays.iter().enumerate().flat_map(of_relay).collect()
     }
 
-    /// Whether each of several relays can be told from the others, and all that is said of them can be looked at.
+    /// Checks that each of several relays can be told from the others, and that all that is said of them can be looked at.
     pub(super) fn check_relays(&self) -> Result<(), ProbeError> {
         let usage = |problem: &str| Err(ProbeError::Usage(format!("trip: {problem}")));
         if self.relays.is_empty() {

@@ -1,14 +1,14 @@
-//! What a relay's messages say during one shot. Pure: instants in, an answer out.
+//! Messages of a relay during one shot. Pure: instants in, an answer out.
 
 use super::listener::{Heard, Source};
 use super::selection::Marks;
 use units::Monotonic;
 use wire::goose::{Counts, Heard as At, Rules};
 
-/// What is known of the relay's control block.
+/// State of the relay's control block, as far as it is known.
 #[derive(Default)]
 pub(super) struct Relay {
-    /// Who sent its first message.
+    /// Sender of its first message.
     source: Option<Source>,
     rules: Rules,
     trip: Bit,
@@ -108,7 +108,7 @@ impl Relay {
         ]
     }
 
-    /// Whether a message has come whose trip bit could be read.
+    /// True if a message has come whose trip bit could be read.
     pub(super) fn is_known(&self) -> bool {
         self.trip.is_set.is_some()
     }
@@ -145,7 +145,7 @@ pub(super) struct Span {
     pub(super) until: Monotonic,
 }
 
-/// What a relay did in a shot.
+/// Acts of a relay in a shot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     /// Nothing while the disturbance lasted.
@@ -172,7 +172,7 @@ pub(super) struct Watch {
     start: Option<Monotonic>,
     /// The trip bit as the disturbance found it.
     was_set: Option<bool>,
-    /// What was told of phases and functions while the disturbance lasted, and what it found.
+    /// Marks of phases and functions that were told while the disturbance lasted, and what it found.
     marks: Marks,
     /// Doubts that were there before the shot began; of silence, before the disturbance.
     unsure: Unsure,
@@ -241,12 +241,12 @@ impl Watch {
         self.start.filter(|at| *at <= self.span.deadline)
     }
 
-    /// What was told of phases and functions while the disturbance lasted.
+    /// Marks of phases and functions that were told while the disturbance lasted.
     pub(super) fn marks(&self) -> Marks {
         self.marks
     }
 
-    /// What the relay did.
+    /// Act of the relay.
     pub(super) fn act(&self) -> Act {
         let Span { fault, deadline, .. } = self.span;
         match (self.trip, self.was_set) {
@@ -300,7 +300,7 @@ pub(super) mod tests {
         }
     }
 
-    /// What a relay does that says this, in a shot from 100 to 300 ms whose fault begins at 200 ms.
+    /// Act of a relay that says this, in a shot from 100 to 300 ms whose fault begins at 200 ms.
     fn watched(messages: &[Heard]) -> (Watch, Relay) {
         let mut relay = Relay::default();
         let span = Span {

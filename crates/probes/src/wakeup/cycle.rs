@@ -12,9 +12,9 @@ const WARM_UP_CYCLES: u64 = 16;
 /// Longest time for them: of a long interval there are fewer, for they must not outlast what is measured.
 const WARM_UP_NS: u64 = 200_000_000;
 
-/// What one thread needs to know.
+/// Settings of one thread.
 pub(super) struct Cycle {
-    /// Whether the thread stays on one CPU; else each sample says where it ran.
+    /// True if the thread stays on one CPU; else each sample says where it ran.
     pub(super) pinned: bool,
     pub(super) period: Period,
     /// Its first due instant lies this long after the common start.

@@ -34,7 +34,7 @@ const SECOND_NS: i64 = 1_000_000_000;
 /// How wake-up latency is to be measured. Threads of `SCHED_DEADLINE` cannot be pinned: of those, there are as many as CPUs.
 #[derive(Debug, Clone)]
 pub struct WakeupConfig {
-    /// What was said about it.
+    /// Options of the measurement.
     pub options: WakeupOptions,
     /// Where, and how long.
     pub on: OnCpus,
@@ -61,7 +61,7 @@ impl WakeupConfig {
 /// Shortest interval that leaves a thread time to do anything but wake up.
 const SHORTEST_INTERVAL_NS: u64 = 10_000;
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "wakeup",
     words: "wake-up",

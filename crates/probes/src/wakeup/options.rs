@@ -1,4 +1,4 @@
-//! What can be set for a measurement of wake-ups, on the command line and in a plan.
+//! Options of a measurement of wake-ups, on the command line and in a plan.
 
 use crate::options::{defaults, duration, ns, positive_duration, some_ns, some_positive_ns, text};
 use serde::Deserialize;
@@ -50,7 +50,7 @@ impl Default for WakeupOptions {
 }
 
 impl WakeupOptions {
-    /// What is counted as overflow: a limit that ends the measurement is one.
+    /// Threshold of what is counted as overflow: a limit that ends the measurement is one.
     pub(super) fn threshold_ns(&self) -> Option<u64> {
         self.threshold.or(self.break_above)
     }

@@ -57,7 +57,7 @@ impl FromStr for RelayBlock {
     }
 }
 
-/// Which relays are watched, and how.
+/// Relays that are watched, and how.
 #[derive(Debug, Clone)]
 pub struct WatchConfig {
     /// The relays; the others are compared with the first.
@@ -74,7 +74,7 @@ pub struct WatchConfig {
     pub cpu: Option<u32>,
 }
 
-/// What is known of this probe.
+/// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "watch",
     words: "watch",

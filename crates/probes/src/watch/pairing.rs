@@ -1,4 +1,4 @@
-//! Which decisions of two relays belong together. Pure: instants in, answers out.
+//! Pairs of decisions of two relays that belong together. Pure: instants in, answers out.
 
 use units::Monotonic;
 
@@ -7,13 +7,13 @@ use units::Monotonic;
 pub(super) struct Decision {
     /// When the kernel had its message.
     pub(super) at: Monotonic,
-    /// Whether it is exact: the message is the first one of its state.
+    /// True if it is exact: the message is the first one of its state.
     pub(super) is_exact: bool,
-    /// Whether the other relay could be seen to decide: it is heard, and its member was not set already.
+    /// True if the other relay could be seen to decide: it is heard, and its member was not set already.
     pub(super) is_comparable: bool,
 }
 
-/// What became of decisions.
+/// Outcome of decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paired {
     /// Both decided: the one of this number first, 0 or 1, and the other at this instant, by so much later.
@@ -130,7 +130,7 @@ mod tests {
         };
         assert_eq!(pairing.expired(at(601)), Some(alone));
         assert_eq!(pairing.expired(at(601)), None);
-        // What the other does later is another decision.
+        // A later decision of the other is another one.
         assert_eq!(pairing.decide(0, decision(602)), None);
     }
 

@@ -1,4 +1,4 @@
-//! What the series of watched relays are called and mean.
+//! Names and meaning of the series of watched relays.
 
 use super::WatchConfig;
 use crate::reception::link_text;
@@ -56,7 +56,7 @@ impl Watch {
         }
     }
 
-    /// What the series of a slot is called: the two relays, in the order in which they decided where that is one.
+    /// Name of the series of a slot: the two relays, in the order in which they decided where that is one.
     pub(super) fn label(&self, slot: u16) -> String {
         let [first, then] = self.pair(slot);
         format!("{}-{}", self.names[first], self.names[then])

@@ -41,7 +41,7 @@ pub(super) struct Watcher {
 
 impl Watcher {
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
-        // What waited is of before it.
+        // Frames that waited are of before it.
         while self.reception.port.next().is_some() {}
         let mut accepted = 0;
         let (until, received) = self.reception.run(&mut accepted, &mut self.relays, feed);
@@ -170,7 +170,7 @@ impl Relays {
         }
     }
 
-    /// What was not named of a relay's doubts, as sums; whether it came at all.
+    /// Reports the sums of a relay's doubts that were not named; and whether it came at all.
     fn end_of(&self, relay: usize, at: Monotonic, feed: &mut Feed) {
         let watched = &self.relays[relay];
         let pairs = self.pairings.len();

@@ -1,4 +1,4 @@
-//! What the tests of the probes share: two namespaces joined by a veth pair, and a run file.
+//! Helpers that the tests of the probes share: two namespaces joined by a veth pair, and a run file.
 
 // Every test program includes this file and uses a part of it.
 #![allow(dead_code, unreachable_pub)]
@@ -16,7 +16,7 @@ use sys::{SysError, link};
 use tempfile::TempDir;
 use units::Monotonic;
 
-/// Whether a test that needs namespaces and packet sockets can run here. Panics when it cannot, unless skips are allowed;
+/// True if a test that needs namespaces and packet sockets can run here. Panics when it cannot, unless skips are allowed;
 /// then it says so on standard error.
 pub fn can_run(test: &str) -> bool {
     can_run_with(test, &[Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw])
@@ -193,7 +193,7 @@ impl Run {
         }
     }
 
-    /// What the file holds by now.
+    /// Contents of the file by now.
     pub fn so_far(&self) -> RunFile {
         RunFile::open(&self.path).expect("the run file opens")
     }

@@ -5,7 +5,7 @@ use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::quality::SvQuality;
 use wire::sv::{Frame, Message, OwnedAsdu, Template};
 
-/// What can be wrong with a stream.
+/// Faults of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// One to eighteen frames are never sent.
@@ -131,7 +131,7 @@ impl Script {
         self.frames.clone()
     }
 
-    /// What the run file has to say of the stream, in order.
+    /// Events that the run file has to hold of the stream, in order.
     pub(crate) fn events(&self) -> Vec<String> {
         let label = &self.label;
         let mut events = self.changes.clone();

@@ -1,4 +1,4 @@
-//! What the publisher puts on the wire.
+//! Tests of what the publisher puts on the wire.
 
 use crate::common::{Pair, Run, can_run};
 use crate::{TRIP_REF, goose_config, texts};

@@ -1,4 +1,4 @@
-//! What the supervision makes of streams whose every fault is known.
+//! Supervision of streams whose every fault is known.
 
 use crate::common::{self, Pair, Recorded, Run, can_run};
 use crate::{TRIP_REF, sender_options, texts};

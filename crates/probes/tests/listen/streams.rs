@@ -1,4 +1,4 @@
-//! Which frames make a stream: namesakes, more streams than are told apart, frames of others.
+//! Frames that make a stream: namesakes, more streams than are told apart, frames of others.
 
 use crate::common::{Pair, Run, can_run};
 use crate::paced::{Expected, audio, samples};

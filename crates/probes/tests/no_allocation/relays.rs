@@ -54,7 +54,7 @@ fn relay_in_three_threads() {
     }
 }
 
-/// What a relay with tasks on these CPUs measured.
+/// Measurement of a relay with tasks on these CPUs.
 fn relay_on(cpus: Cpus) -> Recorded {
     let _turn = turn();
     let pair = Pair::build();

@@ -90,7 +90,7 @@ pub(crate) fn samples(sv_id: &str, smp_cnt: u16, asdus: u16, data: &[u8]) -> Vec
     template.bytes().to_vec()
 }
 
-/// What is to be counted.
+/// Counts that are expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Expected {
     pub(crate) received: u64,

@@ -14,7 +14,7 @@ use wire::goose::{Frame, Member, Message, Value};
 /// Its control block.
 pub(crate) const NAME: &str = "IED1LD0/LLN0$GO$gcbPong";
 
-/// What kind of device it is.
+/// Behaviour of a device.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Kind {
     /// From a change to its answer, in ns.
@@ -88,7 +88,7 @@ struct State {
     heard: Option<u32>,
     changes: u32,
     answers: u32,
-    /// What it will say, and when.
+    /// Answer that it will give, and when.
     due: Option<(Monotonic, bool)>,
     repeat: Monotonic,
 }

@@ -46,7 +46,7 @@ fn pinging(pings: u32, cases: &[Case]) -> PingPongConfig {
     }
 }
 
-/// What a ping-pong finds out about a device of this kind.
+/// Findings of a ping-pong about a device of this kind.
 fn pinged(config: &PingPongConfig, kind: Kind) -> (Recorded, Result<(), ProbeError>) {
     let pair = Pair::build();
     let device = Device::start(kind, pair.port_b(&options()));
@@ -85,7 +85,7 @@ fn a_planted_delay_is_measured_under_every_load() {
     let cases = [Case::None, Case::Goose, Case::Subscribed, Case::Sv];
     let (recorded, ended) = pinged(&pinging(10, &cases), kind);
     ended.expect("it ends well");
-    // What a stall of this machine kept from counting is said.
+    // Pings that a stall of this machine kept from counting are reported.
     let not_counted = texts(&recorded, EventKind::NotCounted).len() as u64;
     for case in cases {
         let name = format!("pong/{case}");
@@ -183,7 +183,7 @@ fn ms(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// What is found out about two relays that say what `story` has them say.
+/// Findings about two relays that say what `story` has them say.
 fn watched(story: impl FnOnce(&mut Speaker, &mut Speaker, &PacketPort)) -> Recorded {
     let pair = Pair::build();
     let far = pair.port_b(&options());

@@ -57,7 +57,7 @@ fn heard_of(kind: &Kind, label: Option<&str>) -> UnderTest {
     }
 }
 
-/// What the test set finds out about relays of these kinds; and what it ended with.
+/// Findings of the test set about relays of these kinds; and what it ended with.
 fn tested(config: &TripConfig, kinds: &[Kind]) -> (Recorded, Result<(), ProbeError>) {
     let (recorded, ended, _) = with_relays(config, kinds);
     (recorded, ended)
@@ -355,7 +355,7 @@ fn relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each() {
     assert_eq!(of("security/slow-load").received + left_out("security/slow"), 2);
     let started = of("start/quick-overcurrent");
     assert_eq!(started.received + started.lost + left_out("trip/quick"), 2);
-    // What one does not do is counted with it alone.
+    // Shots that one relay fails are counted with it alone.
     let (recorded, ended, _) = with_relays(&config, &[quick, slow(None)]);
     ended.expect("it ends well");
     assert!(recorded.counters("trip/quick-overcurrent").received > 0);

@@ -13,7 +13,7 @@ use wire::goose::{Message, Value};
 use wire::sv;
 use wire::time::{TimeQuality, UtcTime};
 
-/// What kind of relay it is.
+/// Behaviour of a relay.
 #[derive(Clone)]
 pub(crate) struct Kind {
     /// svID that it takes; `None` takes every stream.
@@ -208,7 +208,7 @@ impl State {
     }
 }
 
-/// Whether a frame has a sample of good quality over the threshold, of a stream that the relay takes.
+/// True if a frame has a sample of good quality over the threshold, of a stream that the relay takes.
 fn is_over(kind: &Kind, data: &[u8], tag: Option<VlanTag>) -> bool {
     let ethernet = EthernetView::with_tag(data, tag);
     let Ok(frame) = ethernet.and_then(|ethernet| sv::Frame::parse(&ethernet)) else {

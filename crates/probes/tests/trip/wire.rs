@@ -1,4 +1,4 @@
-//! What goes over the wire, as a third party sees it.
+//! Traffic on the wire, as a third party sees it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What is said of pings: their samples and counters, the class of a case, and what puts all of it in doubt.
+//! Account of pings: their samples and counters, the class of a case, and what puts all of it in doubt.
 
 use super::{Pinger, Sent};
 use crate::ping_pong::PingPongConfig;
@@ -16,7 +16,7 @@ const MOST_NAMED: u64 = 100;
 /// A load of which less than this share was sent is not the one that is stated, in percent.
 const LEAST_LOAD_PERCENT: u64 = 99;
 
-/// What happened to the pings of a case.
+/// Counts of the pings of a case.
 #[derive(Default)]
 pub(super) struct Tally {
     answered: u64,

@@ -64,7 +64,7 @@ pub(super) struct Pinger {
     config: PingPongConfig,
     port: Port,
     messages: Messages,
-    /// What our member is now.
+    /// Value of our member now.
     value: bool,
     /// Until when the device has to take our last message as true.
     lives_until: Monotonic,
@@ -160,7 +160,7 @@ impl Pinger {
             }
             self.turn(sys::clock::monotonic() + LONGEST_SLEEP_NS, feed)?;
         }
-        // What it said before it was asked is not of a case.
+        // Messages from before it was asked are not of a case.
         (self.device.late, self.device.unwanted) = (0, 0);
         Ok(())
     }

@@ -1,9 +1,9 @@
-//! What is published.
+//! Settings of what is published.
 
 use streamset::goose::ControlBlock;
 use sys::thread::Policy;
 
-/// What is to be published, and by which thread.
+/// Control blocks to be published, and the thread that does it.
 #[derive(Debug, Clone)]
 pub struct GooseConfig {
     /// The control blocks.

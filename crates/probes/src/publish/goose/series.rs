@@ -1,4 +1,4 @@
-//! What the publisher's series is called and means.
+//! Name and meaning of the publisher's series.
 
 use super::config::GooseConfig;
 use crate::port::Port;

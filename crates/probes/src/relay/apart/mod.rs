@@ -21,14 +21,14 @@ use std::sync::Arc;
 use sys::bell::Bell;
 use units::Monotonic;
 
-/// What the functions are given.
+/// Items that the functions are given.
 #[derive(Debug, Clone, Copy)]
 enum Given {
     Sample { stream: usize, sample: Sample, came: Came },
     Input { number: usize, input: Input },
 }
 
-/// What the output is told.
+/// Changes that the output is told.
 #[derive(Debug, Clone, Copy)]
 enum Changed {
     Member(Told),
@@ -72,17 +72,17 @@ pub(super) struct Rings {
     pub(super) output: OutputEnd,
 }
 
-/// What the receiving thread holds.
+/// End that the receiving thread holds.
 pub(super) struct ReceiveEnd(To<Given>);
 
-/// What the thread of the functions holds.
+/// Ends that the thread of the functions holds.
 pub(super) struct FunctionsEnds {
     from: From<Given>,
     to: To<Changed>,
     bell: Arc<Bell>,
 }
 
-/// What the sending thread holds.
+/// End that the sending thread holds.
 pub(super) struct OutputEnd {
     from: From<Changed>,
     bell: Arc<Bell>,

@@ -1,4 +1,4 @@
-//! What the rings have no room for.
+//! Tests of rings that have no room.
 
 use super::{Between, CHANGES, Changed, Given, INPUTS, OutputEnd, ReceiveEnd, Rings};
 use crate::relay::RelayConfig;
@@ -106,7 +106,7 @@ impl Played {
         heard.take()
     }
 
-    /// What the output was told of blocks since it was last asked.
+    /// Blocks that the output was told of since it was last asked.
     fn told(&mut self) -> Vec<u64> {
         let all = std::iter::from_fn(|| self.output.from.pop());
         all.filter_map(|changed| match changed {

@@ -13,7 +13,7 @@ use waveform::comtrade::WriteError;
 pub struct Folder {
     path: PathBuf,
     relay: String,
-    /// What its files end with.
+    /// End of the names of its files.
     name: String,
     most: u64,
     records: u64,

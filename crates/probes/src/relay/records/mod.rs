@@ -31,7 +31,7 @@ pub(super) struct Tape {
     newest: Option<(u64, Realtime)>,
 }
 
-/// What writes the records, not yet begun.
+/// Writer of the records, not yet begun.
 pub(super) struct Writer {
     ring: Consumer<Row>,
     keeper: Keeper,

@@ -16,7 +16,7 @@ use wire::goose::{
 /// Events of one control block that are written; further ones are counted.
 const EVENTS: u32 = 200;
 
-/// What the counters of the series were told so far.
+/// Counts that the counters of the series were told so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     lost: u64,
@@ -330,7 +330,7 @@ fn settings(config: &SuperviseConfig) -> Settings {
     }
 }
 
-/// Whether a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
+/// True if a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
 fn is_of_another(before: &Marks, frame: &Frame<'_>) -> bool {
     before.source != frame.ethernet().src() || frame.simulation() && !before.simulation
 }

@@ -8,7 +8,7 @@ use wire::goose::Simulation;
 pub struct SuperviseConfig {
     /// Silence may last this times timeAllowedtoLive.
     pub tal_factor: f64,
-    /// Which messages are taken when some are simulated.
+    /// Choice of messages that are taken when some are simulated.
     pub simulation: Simulation,
     /// Take messages that set the simulation flag without the simulate bit.
     pub edition_1: bool,

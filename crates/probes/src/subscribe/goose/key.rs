@@ -1,4 +1,4 @@
-//! Which control block a message is of: destination, APPID and gocbRef, in whatever VLAN.
+//! Control block that a message is of: destination, APPID and gocbRef, in whatever VLAN.
 
 use model::{StreamId, StreamKind};
 use streamset::goose::ExpectedBlock;
@@ -29,7 +29,7 @@ fn block(destination: Mac, appid: u16, reference: &[u8]) -> StreamId {
     }
 }
 
-/// Whether a message is of `block`.
+/// True if a message is of `block`.
 pub(super) fn is_of(block: &StreamId, frame: &Frame<'_>) -> bool {
     block.appid == Some(frame.header().appid)
         && block.destination == Some(frame.ethernet().dst())

@@ -69,7 +69,7 @@ pub(super) mod notice {
     /// And the number of the refusal: how many there were.
     pub(super) const REFUSED_TOTAL: u16 = FIRST_CODE + 200;
 
-    /// Whether a notice puts the figures of its series in doubt.
+    /// True if a notice puts the figures of its series in doubt.
     pub(super) fn is_doubt(code: u16) -> bool {
         match code {
             RESTART | TAKEN_OVER | BEGAN_AGAIN | RESTARTS_TOTAL => true,
@@ -112,7 +112,7 @@ pub(super) struct Blocks {
     config: SuperviseConfig,
     /// Slot of the first control block.
     first_slot: u16,
-    /// Whether `t` and our clock are one.
+    /// True if `t` and our clock are one.
     times_changes: bool,
     blocks: Vec<Watched>,
     /// When the first of them expires.

@@ -17,7 +17,7 @@ const CALM_LOOKS: u32 = 2;
 const SILENT_SYNCS: f64 = 4.0;
 const SILENT_AT_LEAST_NS: f64 = 3e9;
 
-/// What is taken for good.
+/// Rules for what is taken for good.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     /// Largest good distance from the master, in ns.
@@ -31,7 +31,7 @@ pub(super) struct Rules {
 /// Everything seen at one look.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Look {
-    /// What `ptp4l` said, or why it said nothing; `None` when none is watched.
+    /// Answer of `ptp4l`, or why it gave none; `None` when none is watched.
     pub(super) ptp: Option<Result<DaemonState, PtpError>>,
     /// How far the wall clock jumped since the last look.
     pub(super) step_ns: Option<i64>,
@@ -44,7 +44,7 @@ pub(super) struct Look {
 /// An event to write: when it is for, what, and for a person.
 pub(super) type Said = (Monotonic, EventKind, String);
 
-/// What came of one look.
+/// Result of one look.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) said: Vec<Said>,
@@ -170,7 +170,7 @@ impl Judge {
         trouble
     }
 
-    /// What is wrong with a clock that has a master.
+    /// Finds what is wrong with a clock that has a master.
     fn following(
         &self,
         at: Monotonic,
@@ -296,7 +296,7 @@ fn delay_ns(port: &PortData, answer: &DaemonState) -> i64 {
     }
 }
 
-/// What is different, in words.
+/// Differences, in words.
 fn changes(before: &DaemonState, now: &DaemonState) -> Vec<String> {
     let mut changes = Vec::new();
     for port in &now.ports {

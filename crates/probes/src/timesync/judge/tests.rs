@@ -100,7 +100,7 @@ impl Story {
     }
 }
 
-/// What was said, without the texts: second and kind.
+/// Events that were said, without the texts: second and kind.
 fn said(found: &Found) -> Vec<(i64, EventKind)> {
     let brief = |(at, kind, _): &(Monotonic, EventKind, String)| (at.as_ns() / SECOND_NS, *kind);
     found.said.iter().map(brief).collect()

@@ -1,4 +1,4 @@
-//! What puts hops in doubt during a trace. Each doubt is told when it happens, to the series that it concerns.
+//! Doubts about hops during a trace. Each doubt is told when it happens, to the series that it concerns.
 
 use super::Reader;
 use crate::error::ProbeError;
@@ -131,7 +131,7 @@ fn hops(points: &[Point]) -> impl Iterator<Item = (usize, bool)> + '_ {
     })
 }
 
-/// Whether a point is one that the frames of the hop come to.
+/// True if a point is one that the frames of the hop come to.
 fn is_on_its_way(points: &[Point], (end, total): (usize, bool), at: usize) -> bool {
     if !total {
         return at == end || at == points[end].parent;

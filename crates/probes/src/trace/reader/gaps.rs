@@ -1,4 +1,4 @@
-//! What was not traced. The run says it at its end.
+//! Gaps: frames that were not traced. The run says it at its end.
 
 use super::Reader;
 use crate::error::ProbeError;

@@ -136,7 +136,7 @@ impl Reader {
             if stop.requested() {
                 break;
             }
-            // What is missing after it was stopped is nobody's silence.
+            // Silence after it was stopped is nobody's.
             running_at = at;
             std::thread::sleep(self.until_next(at, span));
             self.set_nic_clock()?;
@@ -148,7 +148,7 @@ impl Reader {
             let now = sys::clock::monotonic();
             let current = self.span_of(now);
             if current != span {
-                // What was counted until now is of the span that has just ended.
+                // Counts until now are of the span that has just ended.
                 self.close_span(self.end_of(current - 1))?;
                 span = current;
             }
@@ -231,7 +231,7 @@ impl Reader {
         std::thread::sleep(SETTLE);
         let readings = self.tracer.read()?;
         self.names.learn(self.tracer.streams());
-        // What was counted was told, too, as far as there was room.
+        // Durations that were counted were told, too, as far as there was room.
         self.take_durations()?;
         self.say_two_sequences();
         self.take_cost(&readings);
@@ -259,7 +259,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What the programs cost, counted by the kernel in the second span with frames: in the first, every duration is told.
+    /// Takes the cost of the programs, counted by the kernel in the second span with frames: in the first, every duration is told.
     fn take_cost(&mut self, readings: &[Reading]) {
         let first = readings.iter().filter(|reading| reading.point == 0);
         let frames: u64 = first.map(|reading| reading.counts.seen).sum();

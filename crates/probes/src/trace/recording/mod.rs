@@ -39,7 +39,7 @@ pub(super) struct Frames {
     pending: VecDeque<Pending>,
     /// How many frames have left `pending`.
     gone: u64,
-    /// Which of all frames is under way for a stream and smpCnt.
+    /// Number, among all frames, of the one under way for a stream and smpCnt.
     places: HashMap<(u32, u16), u64>,
     streams: HashMap<u32, StreamOnTape>,
     nameless: u64,
@@ -60,7 +60,7 @@ impl Frames {
         }
     }
 
-    /// What is to be known of the recording: from when to when it holds every frame, and how far its stamps may be off.
+    /// Facts about the recording: from when to when it holds every frame, and how far its stamps may be off.
     pub(super) fn facts(&self, opened: Realtime, closed: Realtime) -> Vec<Fact> {
         const SOURCE: &str = "clock_gettime";
         vec![
@@ -198,7 +198,7 @@ impl Frames {
     }
 }
 
-/// Whether a sample is the next of a frame's samples that are recorded as one.
+/// True if a sample is the next of a frame's samples that are recorded as one.
 fn follows(run: &TapeRecord<MOST_POINTS>, number: u64, flags: u8) -> bool {
     let is_plain = (flags | run.flags) & flag::OUT_OF_RANGE == 0 && flags & flag::RESTART == 0;
     is_plain && (run.flags ^ flags) & flag::UNRATED == 0 && number == run.number + u64::from(run.samples)

@@ -36,7 +36,7 @@ fn stream(number: u32, asdus: u8) -> StreamInfo {
     }
 }
 
-/// What the kernel tells of a frame that came to the first point at `first_ns`, and so much later to the others.
+/// Durations that the kernel tells of a frame that came to the first point at `first_ns`, and so much later to the others.
 fn told(stream: u32, smp_cnt: u16, first_ns: i64, later_ns: &[i64]) -> Vec<Duration> {
     let mut all = Vec::new();
     let mut before_ns = 0;
