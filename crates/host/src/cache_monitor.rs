@@ -1,4 +1,4 @@
-//! What the kernel counts of caches and of the memory's bandwidth, by groups of CPUs (Linux: filesystems/resctrl.rst, mon_data).
+//! The kernel's counts for caches and memory bandwidth, by groups of CPUs (Linux: filesystems/resctrl.rst, mon_data).
 //!
 //! To read a counter, the kernel has a CPU of the cache's domain ask its hardware: the first that is not among `nohz_full`. On a CPU that
 //! is measured that would be in the figures, or wait for a thread that spins there; such a counter is not read.
@@ -18,14 +18,14 @@ const OTHERS: [&str; 3] = ["info", "mon_groups", "mon_data"];
 /// Groups whose counters are read at the most.
 const MOST_GROUPS: usize = 16;
 
-/// What a counter of the kernel counts.
+/// Kinds of counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheCounter {
     /// Octets of the cache that the group fills.
     Occupancy,
     /// Octets that the group moved from and to memory, since some instant.
     Total,
-    /// Those of them that were of this cache's own memory.
+    /// The part of `Total` that was of this cache's own memory.
     Local,
 }
 
@@ -41,7 +41,7 @@ const COUNTERS: [(CacheCounter, &str, &str); 3] = [
 pub struct CacheMonitor {
     /// Group, domain and counter: `rt/L3:0/occupancy`; of the group that has everything else `L3:0/occupancy`.
     pub name: String,
-    /// What it counts.
+    /// The kind of counter.
     pub counter: CacheCounter,
     path: String,
     /// Why it is not read.

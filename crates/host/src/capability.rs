@@ -1,6 +1,6 @@
 //! Capabilities of Linux in masks.
 
-/// Those of which anything here speaks, by bit (linux/capability.h).
+/// The capabilities that are named here, by bit (linux/capability.h).
 const BITS: [(u32, &str); 9] = [
     (12, "NET_ADMIN"),
     (13, "NET_RAW"),
@@ -18,7 +18,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     BITS.iter().map(|(_, name)| *name)
 }
 
-/// Those of a mask as `/proc/PID/status` has it; `None` where it is no mask.
+/// The named capabilities in a mask as `/proc/PID/status` has it; `None` where it is no mask.
 pub fn of_mask(mask: &str) -> Option<Vec<&'static str>> {
     let bits = u64::from_str_radix(mask.trim(), 16).ok()?;
     let held = BITS.iter().filter(|(bit, _)| bits >> bit & 1 == 1);

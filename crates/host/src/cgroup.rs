@@ -48,7 +48,7 @@ impl Hierarchy {
         self.unified().map(|mount| mount.point.clone())
     }
 
-    /// Which versions are mounted.
+    /// The versions that are mounted.
     pub(crate) fn version(&self) -> &'static str {
         match (
             self.mounts.iter().any(|mount| mount.kind == "cgroup"),
@@ -135,8 +135,8 @@ fn group(version: u8, mount: &Mount, own: Option<&Membership>) -> Result<Group, 
     })
 }
 
-/// Whether a version 1 cpu controller shows real-time budgets, which only kernels with RT group scheduling do, and the
-/// file that tells. `None`: there is no such controller.
+/// Path of the file of a version 1 cpu controller that shows real-time budgets, and true if it exists: only kernels with RT group
+/// scheduling have it. `None`: there is no such controller.
 pub(crate) fn rt_budget_file(reader: &Reader) -> Result<Option<(String, bool)>, HostError> {
     let hierarchy = Hierarchy::read(reader)?;
     let Some(mount) = hierarchy.legacy("cpu") else {
@@ -176,7 +176,7 @@ pub(crate) fn rt_runtime(reader: &Reader) -> Result<Option<RtRuntime>, HostError
     }))
 }
 
-/// What the groups below the highest leave of its budget, in us of each second.
+/// Budget that the groups below the highest leave of its own, in us of each second.
 pub(crate) fn rt_budget_left_us(reader: &Reader) -> Option<u64> {
     let (path, _) = rt_budget_file(reader).ok()?.filter(|(_, exists)| *exists)?;
     let root = path.strip_suffix("/cpu.rt_runtime_us")?;

@@ -1,4 +1,4 @@
-//! What the control groups of this process allow it.
+//! Limits that the control groups set for this process.
 
 use crate::cgroup::{Group, Hierarchy, OWN, memberships};
 use crate::cmdline::without_identifiers;

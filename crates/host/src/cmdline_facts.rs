@@ -135,7 +135,7 @@ pub fn split_flags(value: &str) -> (Vec<&str>, &str) {
     (flags, rest)
 }
 
-/// What `N` stands for: the highest CPU the kernel can have.
+/// Meaning of `N`: the highest CPU the kernel can have.
 fn highest_cpu(reader: &Reader) -> Option<u32> {
     let list = |path| -> Result<CpuList, HostError> { reader.cpus(path) };
     let possible = list("/sys/devices/system/cpu/possible")

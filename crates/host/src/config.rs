@@ -55,7 +55,7 @@ impl Config {
         self.options.get(name).map(String::as_str)
     }
 
-    /// Whether `CONFIG_name=y`.
+    /// True for `CONFIG_name=y`.
     pub fn is_on(&self, name: &str) -> bool {
         self.get(name) == Some("y")
     }

@@ -50,8 +50,8 @@ fn add_with_below(reader: &Reader, name: &str, depth: usize, found: &mut Vec<Str
     }
 }
 
-/// Who opened the session of `ssh` that this process belongs to, by what `sshd` tells its processes (`SSH_CONNECTION`, ssh(1)). `sudo` hides
-/// it from its own, and so it is looked for in those above. Not a fact: what else stands there is for nobody's record.
+/// Address of the client that opened the session of `ssh` of this process, by the variable that `sshd` sets (`SSH_CONNECTION`,
+/// ssh(1)). `sudo` hides it from its own, and so it is looked for in those above. Not a fact: what else stands there is for nobody's record.
 pub fn ssh_client() -> Option<IpAddr> {
     client_of(Path::new("/proc"), std::process::id())
 }

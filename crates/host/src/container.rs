@@ -1,4 +1,4 @@
-//! Whether this process runs in a container.
+//! Detects a container around this process.
 //!
 //! No single file tells here either: `/.dockerenv` is also in virtual machines whose disk was made from a container
 //! image, and a container may share the host's process namespace. All that is found is kept as evidence.
@@ -7,12 +7,12 @@ use crate::error::HostError;
 use crate::mounts;
 use crate::reader::Reader;
 
-/// Whether this process runs in a container, and how we know.
+/// The container that this process runs in, if any, and how we know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Container {
-    /// What runs it, such as `docker`; `None`: no container.
+    /// The program that runs the container, such as `docker`; `None`: no container.
     pub runtime: Option<String>,
-    /// What was found, each with its file; never empty.
+    /// The evidence, each piece with its file; never empty.
     pub evidence: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ const PATHS: [(&str, &str); 8] = [
 /// The runtime of a container nothing names.
 const UNNAMED: &str = "of unknown make";
 
-/// Whether this process runs in a container: see [`crate::Host::container`].
+/// Detects a container around this process: see [`crate::Host::container`].
 ///
 /// # Errors
 /// Nothing that would tell can be read.
@@ -98,7 +98,7 @@ fn by_cgroup(reader: &Reader, evidence: &mut Vec<String>) -> Option<String> {
     })
 }
 
-/// Whether the root file system is layered over an image, or a directory of another one.
+/// True if the root file system is layered over an image, or is a directory of another one.
 fn layered_root(reader: &Reader, evidence: &mut Vec<String>) -> Option<bool> {
     let mounts = mounts::read(reader).ok()?;
     let root = mounts.iter().rfind(|mount| mount.point == "/")?;

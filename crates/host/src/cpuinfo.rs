@@ -50,7 +50,7 @@ impl CpuInfo {
         }
     }
 
-    /// Whether the first CPU has `flag`; `None` when there is no line of flags (not x86).
+    /// True if the first CPU has `flag`; `None` when there is no line of flags (not x86).
     pub fn has_flag(&self, flag: &str) -> Option<bool> {
         let flags = self.blocks.iter().find_map(|block| block.get("flags"))?;
         Some(flags.split_whitespace().any(|known| known == flag))

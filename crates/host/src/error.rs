@@ -70,7 +70,7 @@ impl Unreadable {
             .map(|(number, _, _)| Self::Errno(*number))
     }
 
-    /// Whether the path does not exist (as opposed to: exists and cannot be read).
+    /// True if the path does not exist (as opposed to: exists and cannot be read).
     pub fn is_absent(self) -> bool {
         matches!(self, Self::Errno(NO_ENTRY | NOT_A_DIRECTORY))
     }
@@ -116,7 +116,7 @@ pub enum HostError {
     Unexpected {
         /// Path as seen from the root.
         path: String,
-        /// What should be there.
+        /// The form that was expected.
         wanted: &'static str,
         /// The beginning of what is there.
         found: String,
@@ -145,12 +145,12 @@ impl HostError {
         }
     }
 
-    /// Whether the file does not exist.
+    /// True if the file does not exist.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Unreadable { why, .. } if why.is_absent())
     }
 
-    /// Whether the kernel refused to show it for want of a privilege.
+    /// True if the kernel refused to show it for lack of a privilege.
     pub fn is_forbidden(&self) -> bool {
         matches!(
             self,

@@ -89,7 +89,7 @@ impl<'a> Sheet<'a> {
         self.explained(name, path, value, absent);
     }
 
-    /// Whether `/proc` or `/sys`, where `source` lies, is there at all: only then does a missing file mean something.
+    /// True if `/proc` or `/sys`, where `source` lies, is there at all: only then does a missing file mean something.
     fn has_siblings(&self, source: &str) -> bool {
         let witness = if source.starts_with("/proc") {
             "/proc/sys/kernel/osrelease"

@@ -1,4 +1,4 @@
-//! What the machine runs on: a hypervisor, and which one, or the bare hardware.
+//! Detects the hypervisor below the machine, and its kind, or the bare hardware.
 //!
 //! No single file tells. The processor's `hypervisor` flag says that there is one (x86); DMI, ACPI, the device tree,
 //! `/sys/hypervisor` and paravirtual clocks and idle drivers say which.
@@ -59,22 +59,22 @@ impl HypervisorKind {
     }
 }
 
-/// What the machine runs on, and how we know.
+/// The hypervisor, or the bare hardware, and how we know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hypervisor {
-    /// Which one.
+    /// Its kind.
     pub kind: HypervisorKind,
-    /// What was found, each with its file; never empty.
+    /// The evidence, each piece with its file; never empty.
     pub evidence: Vec<String>,
 }
 
 impl Hypervisor {
-    /// Whether the machine is virtual.
+    /// True if the machine is virtual.
     pub fn is_virtual(&self) -> bool {
         self.kind != HypervisorKind::None
     }
 
-    /// Whether the processor is emulated, so that no timing is evidence.
+    /// True if the processor is emulated, so that no timing is evidence.
     pub fn is_emulated(&self) -> bool {
         self.kind == HypervisorKind::QemuEmulated
     }
@@ -109,7 +109,7 @@ const ACPI_NAMES: [(&str, HypervisorKind); 4] = [
     ("VBOX", HypervisorKind::VirtualBox),
 ];
 
-/// What has been found so far.
+/// The findings so far.
 #[derive(Default)]
 struct Findings {
     evidence: Vec<String>,

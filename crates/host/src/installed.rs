@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 /// Where each kernel's modules are, in a folder with the name of its release.
 const MODULES: &str = "/lib/modules";
-/// What `depmod` leaves in such a folder.
+/// File that `depmod` leaves in such a folder.
 const DEPENDENCIES: &str = "modules.dep";
 const RUNNING: &str = "/proc/sys/kernel/osrelease";
-/// What the configuration calls a real-time kernel; the second is that of patched kernels before 5.3.
+/// Options of a real-time kernel in its configuration; the second is that of patched kernels before 5.3.
 const OPTIONS: [&str; 2] = ["PREEMPT_RT", "PREEMPT_RT_FULL"];
 /// Names of images in `/boot`, before `-RELEASE`: Debian and Fedora, Yocto, Gentoo, unpacked ones.
 const IMAGES: [&str; 4] = ["vmlinuz", "bzImage", "kernel", "vmlinux"];
@@ -25,18 +25,18 @@ pub struct InstalledKernel {
     pub image: PathBuf,
     /// The folder of its modules.
     pub modules: PathBuf,
-    /// Whether it is PREEMPT_RT.
+    /// True for PREEMPT_RT.
     pub real_time: bool,
-    /// What says so: `CONFIG_PREEMPT_RT=y in /boot/config-…`.
+    /// The evidence: `CONFIG_PREEMPT_RT=y in /boot/config-…`.
     pub evidence: String,
 }
 
 /// The kernels on a disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstalledKernels {
-    /// Those with image and modules, the newest first.
+    /// The kernels with image and modules, the newest first.
     pub kernels: Vec<InstalledKernel>,
-    /// What others lack, in words.
+    /// Parts that other kernels lack, in words.
     pub lacking: Vec<String>,
     /// The release that runs, if that is known.
     pub running: Option<String>,
@@ -112,7 +112,7 @@ fn with_modules(reader: &Reader, release: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Whether a kernel is PREEMPT_RT, and what says so: it itself where it runs, its configuration, or else its name.
+/// True if a kernel is PREEMPT_RT, with the evidence: the kernel itself where it runs, its configuration, or else its name.
 fn real_time(reader: &Reader, release: &str, is_running: bool) -> (bool, String) {
     if is_running && let Ok(model) = kernel::model(reader) {
         return (model == "PREEMPT_RT", format!("it runs as {model}"));

@@ -1,4 +1,4 @@
-//! What `/proc/interrupts` counts, summed up by CPU.
+//! The counts of `/proc/interrupts`, summed up by CPU.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn as_on_x86<'a>(name: &'a str, rest: &str) -> &'a str {
     }
 }
 
-/// Whether the row is of a device: it has a number, not a name.
+/// True if the row is of a device: it has a number, not a name.
 pub fn is_device(row: &str) -> bool {
     row.bytes().all(|octet| octet.is_ascii_digit())
 }

@@ -1,4 +1,4 @@
-//! Which CPUs the kernel keeps free of its own work.
+//! CPUs that the kernel keeps free of its own work.
 
 use units::CpuList;
 

@@ -1,4 +1,4 @@
-//! Which kernel runs, how it preempts, and what it is built with.
+//! The kernel that runs, how it preempts, and its configuration.
 
 use crate::cmdline::Cmdline;
 use crate::config::{Config, PLACES};

@@ -49,7 +49,7 @@ fn counts_exits(name: &str) -> bool {
     name == "exits" || name.ends_with("_exits") || name.ends_with("_exit_stat")
 }
 
-/// Whether the counters of the guests of this process are told.
+/// Names the counters of the guests of this process; an error says why they cannot be read.
 pub(crate) fn told(reader: &Reader, process: u32) -> Result<String, String> {
     if !reader.exists(DEBUG).is_ok_and(|is_there| is_there) || !reader.exists(ROOT).is_ok_and(|is_there| is_there) {
         return Err(format!(

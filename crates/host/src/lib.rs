@@ -116,7 +116,7 @@ impl Host {
         }
     }
 
-    /// What was read since [`Host::remembering`], as a tree that can be read elsewhere. Empty for a host that does not remember.
+    /// The files that were read since [`Host::remembering`], as a tree that can be read elsewhere. Empty for a host that does not remember.
     pub fn capture(&self, processes: capture::Processes) -> capture::Capture {
         capture::Capture::of(&self.reader.touched(), processes)
     }
@@ -164,7 +164,7 @@ impl Host {
         isolation::isolated(&self.reader)
     }
 
-    /// What decides which CPUs can be measured: those online, in the cpuset, kept free of the kernel's work, and whose they are.
+    /// Facts that decide which CPUs can be measured: those online, in the cpuset, kept free of the kernel's work, and their owners.
     ///
     /// # Errors
     /// The CPUs online cannot be read.
@@ -194,8 +194,8 @@ impl Host {
         cgroup::memory(&self.reader)
     }
 
-    /// What new control groups may be given of each second of real-time threads, in us, with what others have taken off; `None`: groups
-    /// have no such budget. A new group has none of its own.
+    /// Budget of each second of real-time threads that is left for new control groups, in us, with what others have taken off; `None`:
+    /// groups have no such budget. A new group has none of its own.
     pub fn rt_budget_left_us(&self) -> Option<u64> {
         cgroup::rt_budget_left_us(&self.reader)
     }
@@ -246,7 +246,7 @@ impl Host {
         monitor.read(&self.reader)
     }
 
-    /// What KVM counts of the exits of each guest of this machine; none where it has no guests, or the kernel does not tell.
+    /// KVM's counters of the exits of each guest of this machine; none where it has no guests, or the kernel does not tell.
     ///
     /// # Errors
     /// A folder of them that cannot be read.
@@ -275,7 +275,7 @@ impl Host {
         installed::find(&self.reader)
     }
 
-    /// What the machine runs on, with the evidence.
+    /// The hypervisor below the machine, or the bare hardware, with the evidence.
     ///
     /// # Errors
     /// Nothing that would tell can be read.
@@ -283,7 +283,7 @@ impl Host {
         hypervisor::detect(&self.reader)
     }
 
-    /// Whether this process runs in a container, with the evidence.
+    /// The container that this process runs in, if any, with the evidence.
     ///
     /// # Errors
     /// Nothing that would tell can be read.
@@ -308,7 +308,7 @@ impl Host {
         roles::residents(&self.reader, cpus)
     }
 
-    /// What the files tell of one network interface, in the group `nic NAME`: place, queues, interrupts. Of an interface that
+    /// Facts of one network interface by its files, in the group `nic NAME`: place, queues, interrupts. Of an interface that
     /// is not in the namespace whose `/sys` is mounted, every fact is a reason.
     pub fn nic_facts(&self, name: &str) -> Vec<Fact> {
         nic::files::facts(&self.reader, name)

@@ -1,4 +1,4 @@
-//! What this process may do: resource limits and capabilities.
+//! Rights of this process: resource limits and capabilities.
 
 use crate::capability;
 use crate::error::HostError;

@@ -50,7 +50,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
-/// What every interface has.
+/// Facts of every interface.
 fn common(sheet: &mut Sheet<'_>, interface: &Interface) {
     let name = &interface.name;
     sheet.add(

@@ -8,7 +8,7 @@ use model::Fact;
 
 const NO_DRIVER: &str = "no frequency driver: the firmware or the hypervisor decides";
 
-/// What a frequency driver tells of each CPU.
+/// Facts of each CPU by its frequency driver.
 const FREQUENCY: [(&str, &str); 5] = [
     ("frequency governor", "cpufreq/scaling_governor"),
     ("lowest frequency allowed (kHz)", "cpufreq/scaling_min_freq"),

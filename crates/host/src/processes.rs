@@ -45,24 +45,24 @@ const UNLISTED: &str = "openntpd";
 /// Moves interrupts; its environment says which it leaves alone.
 pub const IRQBALANCE: &str = "irqbalance";
 
-/// Whether a process of this name, as the kernel keeps it, sets or serves a clock: a daemon, or the kernel's worker of a PTP clock.
+/// True if a process of this name, as the kernel keeps it, sets or serves a clock: a daemon, or the kernel's worker of a PTP clock.
 pub fn is_of_time(name: &str) -> bool {
     TIME.iter().chain([&UNLISTED]).any(|one| kept(one) == name) || is_clock_worker(name)
 }
 
-/// Whether this is the kernel's worker of a PTP clock: `ptp0`, `ptp1`…
+/// True for the kernel's worker of a PTP clock: `ptp0`, `ptp1`…
 pub fn is_clock_worker(name: &str) -> bool {
     name.strip_prefix("ptp")
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|octet| octet.is_ascii_digit()))
 }
 
-/// Whether rules ask how the process of this name was started, and not only whether it runs: daemons of time, the one that moves
+/// True if rules ask how the process of this name was started, and not only if it runs: daemons of time, the one that moves
 /// interrupts, and logins on consoles.
 pub(crate) fn is_asked_for_arguments(name: &str) -> bool {
     is_of_time(name) || name == IRQBALANCE || name.ends_with("getty")
 }
 
-/// Whether `name`, as `/proc/PID/comm` shows it, is a process that the facts name.
+/// True if `name`, as `/proc/PID/comm` shows it, is a process that the facts name.
 pub(crate) fn is_service(name: &str) -> bool {
     TIME.iter().chain(&OTHERS).any(|service| kept(service) == name)
 }

@@ -21,7 +21,7 @@ const ANSWERS: &str = "/.answers";
 /// Names the paths that were refused when a tree was recorded.
 const REFUSALS: &str = ".unreadable";
 
-/// What was found at a path.
+/// Kinds of things at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Touched {
     /// A file with these bytes.
@@ -49,7 +49,7 @@ pub struct Reader {
     refusals: BTreeMap<PathBuf, Unreadable>,
     /// Folders that are there and no links.
     folders: Mutex<HashSet<PathBuf>>,
-    /// What was read of processes while it is kept.
+    /// Files and folders of processes while they are kept.
     kept: Mutex<Option<Kept>>,
     memory: Option<Mutex<BTreeMap<String, Touched>>>,
 }
@@ -190,12 +190,12 @@ impl Reader {
         bytes.map_err(failed)
     }
 
-    /// Whether this machine is read, and no recorded tree.
+    /// True on the live machine, false for a recorded tree.
     pub fn is_live(&self) -> bool {
         self.live
     }
 
-    /// What only system calls tell: `ask` is called on a live machine. A recorded tree holds the answer in a file of that name.
+    /// Answer of a system call: `ask` is called on a live machine. A recorded tree holds the answer in a file of that name.
     pub fn answer(&self, name: &str, ask: impl FnOnce() -> Result<String, HostError>) -> Result<String, HostError> {
         let path = format!("{ANSWERS}/{name}");
         if !self.live {
@@ -293,7 +293,7 @@ impl Reader {
         self.files.on_disk(path)
     }
 
-    /// Whether something is at the path.
+    /// True if something is at the path.
     pub fn exists(&self, path: &str) -> Result<bool, HostError> {
         match self.resolve(path) {
             Ok(place) => {

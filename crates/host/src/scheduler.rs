@@ -20,7 +20,7 @@ pub struct RtRuntime {
 }
 
 impl RtRuntime {
-    /// Whether a real-time thread that never sleeps is never held back by this setting. Kernels from 6.12 without RT group
+    /// True if a real-time thread that never sleeps is never held back by this setting. Kernels from 6.12 without RT group
     /// scheduling have the fair server instead, which this setting does not govern.
     pub fn is_unlimited(self) -> bool {
         u64::try_from(self.runtime_us).map_or(true, |runtime_us| runtime_us >= self.period_us)

@@ -14,18 +14,18 @@ const CPU: usize = 36;
 const PRIORITY: usize = 37;
 const POLICY: usize = 38;
 
-/// What the line says of a thread.
+/// The fields of a thread's line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadStat {
     /// Its name, which may hold anything, spaces and brackets too.
     pub name: String,
-    /// Whether it is the kernel's own.
+    /// True for a thread of the kernel.
     pub is_kernel: bool,
-    /// Whether the kernel refuses to change its CPUs.
+    /// True if the kernel refuses to change its CPUs.
     pub is_bound: bool,
     /// When it started, in ticks since boot.
     pub started_ticks: u64,
-    /// Whether its policy is `fifo`, `rr` or `deadline`.
+    /// True if its policy is `fifo`, `rr` or `deadline`.
     pub is_real_time: bool,
     /// Its policy: `other`, `fifo:50`; `None`: one that is not known.
     pub policy: Option<String>,

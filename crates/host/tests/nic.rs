@@ -1,4 +1,4 @@
-//! What files tell of one interface.
+//! The facts of one interface by its files.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use host::Host;
 use model::Fact;
 
-/// What every fact must be, whatever the machine. Returns how many have a value.
+/// Checks the rules for every fact, whatever the machine. Returns how many have a value.
 fn check(facts: &[Fact], what: &str) -> usize {
     assert!(facts.len() > 60, "{what}: only {} facts", facts.len());
     let mut names = BTreeSet::new();

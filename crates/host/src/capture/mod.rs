@@ -1,4 +1,5 @@
-//! What was read of a machine as a tree that can be read elsewhere: secrets, addresses and identifiers are replaced or left out.
+//! Turns the files that were read of a machine into a tree that can be read elsewhere: secrets, addresses and identifiers are
+//! replaced or left out.
 
 mod neutral;
 mod secrets;
@@ -13,7 +14,7 @@ use neutral::Neutral;
 /// Stands for the number of the process that recorded.
 const OWN_PROCESS: &str = "4711";
 
-/// Which processes of the machine are kept.
+/// Choice of the machine's processes that are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Processes {
     /// This one, the first two, and services that facts name: for trees that are published.
@@ -38,7 +39,7 @@ pub enum Entry {
 pub struct Capture {
     /// Its parts by their path below the root, without a leading `/`.
     pub entries: Vec<(String, Entry)>,
-    /// What was replaced or left out, for a person.
+    /// Kinds of things that were replaced or left out, for a person.
     pub left_out: Vec<String>,
 }
 

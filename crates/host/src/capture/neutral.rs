@@ -1,4 +1,4 @@
-//! What is replaced in a recorded tree.
+//! Replaces secrets, addresses and identifiers in a recorded tree.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -113,7 +113,7 @@ impl Neutral {
         out.into_bytes()
     }
 
-    /// What was replaced or left out, for a person.
+    /// Kinds of things that were replaced or left out, for a person.
     pub(super) fn left_out(&self, processes: Processes) -> Vec<String> {
         let mut left = vec!["host name, init's arguments, mounts other than / and the kernel's own".to_owned()];
         left.push(match processes {
@@ -233,7 +233,7 @@ impl Neutral {
         out
     }
 
-    /// What stands for a word, if it is an address of a machine.
+    /// Replacement of a word, if it is an address of a machine.
     fn address(&mut self, word: &str) -> String {
         let bare = word.trim_end_matches('.');
         let number = self.addresses.len() + 1;
@@ -296,7 +296,7 @@ impl Neutral {
     }
 }
 
-/// Whether a path is `/proc/PID/NAME`, of another process than the first.
+/// True if a path is `/proc/PID/NAME`, of another process than the first.
 fn is_of_process(path: &str, name: &str) -> bool {
     let inside = path.strip_prefix("/proc/").and_then(|rest| rest.split_once('/'));
     inside.is_some_and(|(pid, file)| pid != "1" && file == name && pid.bytes().all(|octet| octet.is_ascii_digit()))

@@ -1,4 +1,4 @@
-//! What the files say of an interface's device, in a line each of the group `network`.
+//! Facts of an interface's device by its files, in a line each of the group `network`.
 
 use super::interface::{self, ROOT, of_device};
 use super::interrupts;
@@ -6,7 +6,7 @@ use crate::error::HostError;
 use crate::fact::Sheet;
 use crate::reader::Reader;
 
-/// What only interfaces with a device have.
+/// Facts of interfaces with a device only.
 pub(crate) fn facts(sheet: &mut Sheet<'_>, name: &str) {
     let reader = sheet.reader;
     let at = |file: &str| format!("{ROOT}/{name}/{file}");

@@ -1,4 +1,4 @@
-//! What makes a measurement on an interface questionable before it starts, as sentences for a person.
+//! Finds reasons that make a measurement on an interface questionable before it starts, as sentences for a person.
 
 use super::facts::OFFLOADS;
 use super::interrupts::NicInterrupt;
@@ -8,7 +8,7 @@ use crate::Host;
 use sys::ethtool::{Coalesce, Duplex};
 use units::CpuList;
 
-/// What will be measured on an interface.
+/// The measurement that is planned on an interface.
 #[derive(Debug, Clone, Default)]
 pub struct Measurement {
     /// The CPUs that measure.
@@ -17,10 +17,10 @@ pub struct Measurement {
     pub launch_times: bool,
 }
 
-/// What makes a measurement on the interface `name`, or on those it is made on, questionable: each a sentence that names the
-/// interface, what is wrong, and where there is one the command that puts it right. Empty: nothing found. What the driver does
-/// not say is no doubt; the facts show it. Sentences that begin with `for information:` do not touch the figures of test frames
-/// and sampled values.
+/// Reasons that make a measurement on the interface `name`, or on those it is made on, questionable: each a sentence that names the
+/// interface, what is wrong, and where there is one the command that puts it right. Empty: nothing found. A setting that the driver
+/// does not report is no doubt; the facts show it. Sentences that begin with `for information:` do not touch the figures of test
+/// frames and sampled values.
 pub fn doubts(name: &str, of: &Measurement) -> Vec<String> {
     let isolated = Host::live().isolated_cpus().unwrap_or_default();
     let mut found = Vec::new();
@@ -40,7 +40,7 @@ pub fn doubts(name: &str, of: &Measurement) -> Vec<String> {
     found
 }
 
-/// What the driver itself tells.
+/// Finds doubts by the driver's own answers.
 pub(super) fn of_driver(nic: &Nic, found: &mut Vec<String>) {
     link(nic, found);
     holding(nic, found);
@@ -66,7 +66,7 @@ fn link(nic: &Nic, found: &mut Vec<String>) {
     }
 }
 
-/// What holds frames or their interrupts back.
+/// Finds settings that hold frames or their interrupts back.
 fn holding(nic: &Nic, found: &mut Vec<String>) {
     let name = nic.name();
     if let Ok(coalesce) = &nic.said.coalesce {

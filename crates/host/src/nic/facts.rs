@@ -1,4 +1,4 @@
-//! What is known about an interface, as facts of the run.
+//! Facts of the run about an interface.
 
 use super::Nic;
 use super::kind::{Needs, NicKind};

@@ -1,4 +1,4 @@
-//! What the files of `/sys` and `/proc` say about one network interface: its place, its queues, its interrupts.
+//! Facts of one network interface by the files of `/sys` and `/proc`: its place, its queues, its interrupts.
 
 use super::device::numa_node;
 use super::interface::ROOT;

@@ -6,7 +6,7 @@ use crate::reader::Reader;
 /// The folder with an entry for each interface.
 pub const ROOT: &str = "/sys/class/net";
 
-/// What kind of interface it is.
+/// Kinds of interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InterfaceKind {
     /// `lo`.
@@ -63,7 +63,7 @@ pub struct Interface {
     pub speed_mbit: Option<u32>,
     /// `up`, `down`, `unknown`…: the kernel's operational state (RFC 2863).
     pub operstate: Option<String>,
-    /// What kind it is.
+    /// Its kind.
     pub kind: InterfaceKind,
 }
 

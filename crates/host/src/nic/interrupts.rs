@@ -14,7 +14,7 @@ use crate::reader::Reader;
 pub struct NicInterrupt {
     /// Its number.
     pub number: u32,
-    /// What the driver calls it, such as `eth1-TxRx-0`; `None` for one that is not in use.
+    /// The driver's name for it, such as `eth1-TxRx-0`; `None` for one that is not in use.
     pub name: Option<String>,
     /// CPUs it may go to, from `smp_affinity_list`.
     pub allowed: Result<CpuList, HostError>,

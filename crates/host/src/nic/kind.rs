@@ -1,4 +1,4 @@
-//! What an interface is, and therefore what it can have: a veth has no interrupt to hold back.
+//! Kinds of interfaces, and the settings that each can have: a veth has no interrupt to hold back.
 
 use model::NOT_APPLICABLE;
 use sys::ethtool::{Ethtool, Silence};
@@ -10,7 +10,7 @@ pub const PARAVIRTUAL: [&str; 6] = ["virtio_net", "vmxnet3", "vif", "hv_netvsc",
 /// Kinds that rtnetlink names although a cable ends in them: ports of a switch on the board.
 const WITH_A_CABLE: [&str; 1] = ["dsa"];
 
-/// What a setting takes.
+/// Part of an interface that a setting needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
     /// The end of a cable.
@@ -19,7 +19,7 @@ pub(super) enum Needs {
     Interrupts,
 }
 
-/// What an interface is.
+/// Kinds of interfaces.
 pub(super) enum NicKind {
     /// A device with a cable: a card, or a function of one.
     Card,
@@ -78,7 +78,7 @@ impl NicKind {
         }
     }
 
-    /// What it means that the driver does not answer: cannot be, or not known.
+    /// Meaning of an answer that the driver does not give: cannot be, or not known.
     pub(super) fn without(&self, needs: Needs, silence: &Silence) -> Result<String, String> {
         if *silence != Silence::Unsupported {
             return Err(silence.to_string());

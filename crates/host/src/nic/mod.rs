@@ -46,7 +46,7 @@ struct Nic {
     kind: NicKind,
     said: Ethtool,
     qdiscs: Result<Vec<Qdisc>, String>,
-    /// What the files tell; why not, where `/sys` shows another namespace.
+    /// The facts by its files; why there are none, where `/sys` shows another namespace.
     files: Result<Files, String>,
 }
 
@@ -118,7 +118,7 @@ fn with_below(names: &[String]) -> Vec<(String, Result<Nic, String>)> {
     asked
 }
 
-/// What an interface is made on: names, or `None` for one in another namespace.
+/// The interfaces that an interface is made on: names, or `None` for one in another namespace.
 fn below(link: &LinkInfo) -> Result<Option<Vec<String>>, SysError> {
     let kind = link.kind.as_deref().unwrap_or_default();
     let of = |fits: &dyn Fn(&LinkInfo) -> bool| -> Result<Vec<String>, SysError> {
@@ -139,7 +139,7 @@ fn below(link: &LinkInfo) -> Result<Option<Vec<String>>, SysError> {
     }
 }
 
-/// What the files tell. `/sys` may show another network namespace, with an interface of the same name in it: then the files are
+/// Reads the files. `/sys` may show another network namespace, with an interface of the same name in it: then the files are
 /// read once more through a `/sys` of this one.
 fn files(link: &LinkInfo) -> Result<Files, String> {
     if shows(link) {
@@ -153,7 +153,7 @@ fn files(link: &LinkInfo) -> Result<Files, String> {
     }
 }
 
-/// Whether `/sys` shows the interface that netlink speaks of.
+/// True if `/sys` shows the interface that netlink speaks of.
 fn shows(link: &LinkInfo) -> bool {
     let mac = link.mac.map(|octet| format!("{octet:02x}")).join(":");
     let is_same = |other: &Interface| {

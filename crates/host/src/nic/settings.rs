@@ -1,4 +1,4 @@
-//! What the driver's settings mean, in words and in numbers.
+//! The driver's settings in words and in numbers.
 
 use sys::ethtool::{Channels, Coalesce, Eee, Ethtool, Rings, TimeStamping};
 use sys::link::{QDISC_ROOT, Qdisc};
@@ -23,13 +23,13 @@ pub(super) fn mode(said: &Ethtool, usecs: Option<u32>) -> Option<(&str, u32)> {
     is_mode(driver, usecs).then_some((driver, usecs))
 }
 
-/// Whether this rx-usecs of this driver is a mode that follows the traffic.
+/// True if this rx-usecs of this driver is a mode that follows the traffic.
 pub fn is_mode(driver: &str, usecs: u32) -> bool {
     let modes = MODES.iter().find(|(known, _)| *known == driver);
     modes.is_some_and(|(_, modes)| modes.contains(&usecs))
 }
 
-/// Whether the receive side follows the traffic, in words that begin with `on` or `off`.
+/// Says if the receive side follows the traffic, in words that begin with `on` or `off`.
 pub(super) fn adaptive_rx(said: &Ethtool, coalesce: &Coalesce) -> Option<String> {
     adaptive(said, coalesce.rx_usecs, coalesce.adaptive_rx, "rx")
 }
@@ -93,7 +93,7 @@ pub(super) fn channels(all: &Channels) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 
-/// What hardware can stamp: sent frames, received frames, or nothing.
+/// Frames that the hardware can stamp: sent ones, received ones, or none.
 pub(super) fn hardware_stamps(all: &TimeStamping) -> String {
     let can = |name: &str| all.capabilities.iter().any(|known| known == name);
     match (can("hardware-transmit"), can("hardware-receive")) {
@@ -150,7 +150,7 @@ fn discipline(one: &Qdisc) -> String {
     format!("{} clock {clock} delta {} ns{offload}", one.kind, etf.delta_ns)
 }
 
-/// Whether a frame can be given the instant at which it leaves.
+/// True if a frame can be given the instant at which it leaves.
 pub(super) fn knows_launch_times(all: &[Qdisc]) -> bool {
     all.iter().any(|one| one.kind == "etf" || one.kind == "taprio")
 }

@@ -23,7 +23,7 @@ pub use residents::read as residents;
 pub struct CpuFacts {
     /// Online.
     pub online: CpuList,
-    /// Those the cpuset of this process leaves; `None`: unknown.
+    /// In the cpuset of this process; `None`: unknown.
     pub cpuset: Option<CpuList>,
     /// Without load balancing since boot (`isolcpus=`).
     pub isolated: CpuList,
@@ -67,7 +67,7 @@ impl CpuFacts {
         self.owners.iter().flat_map(|owner| owner.cpus.iter()).collect()
     }
 
-    /// Who has this CPU to itself.
+    /// The owner that has this CPU to itself.
     pub fn owner_of(&self, cpu: u32) -> Option<&Owner> {
         self.owners.iter().find(|owner| owner.cpus.contains(cpu))
     }
@@ -142,7 +142,7 @@ fn cores(reader: &Reader, online: &CpuList) -> Result<Vec<CpuList>, HostError> {
 struct OwnCpuset {
     /// Its CPUs; `None`: unknown.
     cpus: Option<CpuList>,
-    /// Those of them that are in an isolated partition. Kernels before 6.7 list these nowhere else.
+    /// The part of `cpus` that is in an isolated partition. Kernels before 6.7 list these nowhere else.
     partition: CpuList,
 }
 

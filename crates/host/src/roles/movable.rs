@@ -17,8 +17,8 @@ pub struct Movable {
     pub name: String,
 }
 
-/// Those that may run on one of `cpus`, and on others too. Real-time threads and virtual CPUs are there on purpose; a thread that may
-/// run nowhere else was put there, or is one of the kernel's for that CPU.
+/// Threads that may run on one of `cpus`, and on others too. Real-time threads and virtual CPUs are there on purpose; a thread that
+/// may run nowhere else was put there, or is one of the kernel's for that CPU.
 pub fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Movable>, HostError> {
     let own = own_number(reader);
     let mut movable = Vec::new();

@@ -122,7 +122,7 @@ pub(super) fn allowed_cpus(reader: &Reader, directory: &str) -> Option<CpuList> 
         .ok()
 }
 
-/// Whether some CPU that the scheduler gives to every thread is not among them. Where it gives none, nobody is confined.
+/// True if some CPU that the scheduler gives to every thread is not among them. Where it gives none, nobody is confined.
 fn is_confined(facts: &CpuFacts, cpus: &CpuList) -> bool {
     let ordinary = facts.online.without(&facts.isolated).without(&facts.partitions);
     let everyones = if ordinary.is_empty() { &facts.online } else { &ordinary };

@@ -1,5 +1,5 @@
-//! What a thread that spins on a CPU at real-time priority would keep waiting: other real-time threads, virtual CPUs, and threads that
-//! serve the interrupts of a network interface in use. An interrupt that no thread serves does not wait: it interrupts.
+//! Finds threads that a thread that spins on a CPU at real-time priority would keep waiting: other real-time threads, virtual CPUs,
+//! and threads that serve the interrupts of a network interface in use. An interrupt that no thread serves does not wait: it interrupts.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ const OURS: &str = "triptime";
 pub struct Resident {
     /// The CPU.
     pub cpu: u32,
-    /// Who it is, for a person.
+    /// The thread, described for a person.
     pub who: String,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for Resident {
     }
 }
 
-/// Those of `cpus` among the threads that can be seen.
+/// The residents of `cpus` among the threads that can be seen.
 pub fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Resident>, HostError> {
     let own = own_number(reader);
     let served = served(reader);
@@ -54,7 +54,7 @@ pub fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Resident>, HostError>
     Ok(residents)
 }
 
-/// What would wait, if this thread does.
+/// Kind of a thread that would wait, in words; `None`: this one would not.
 fn what(thread: &ThreadStat, served: &Served) -> Option<&'static str> {
     if thread.is_kernel {
         return served
@@ -76,7 +76,7 @@ fn where_it_is(reader: &Reader, directory: &str, thread: &ThreadStat, cpus: &Cpu
     })
 }
 
-/// What kernel threads that serve network interfaces in use are named after.
+/// Beginnings of the names of kernel threads that serve network interfaces in use.
 struct Served {
     interrupts: Vec<String>,
     interfaces: Vec<String>,
