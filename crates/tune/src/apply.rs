@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::operation::{Operation, Target};
 use super::values::{self, holds};
 
-/// What became of a change.
+/// Result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It was so already.
@@ -28,13 +28,13 @@ pub enum Outcome {
 /// A change, with what the target was before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
-    /// What is changed.
+    /// The target of the change.
     pub target: Target,
-    /// What it was.
+    /// Its value before.
     pub before: Option<String>,
-    /// What it was to be.
+    /// The value that was to be set.
     pub after: String,
-    /// What became of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
@@ -216,7 +216,7 @@ fn restored(machine: &Machine, entry: &Entry, now: io::Result<Option<String>>, f
     }
 }
 
-/// Whether the thing has gone, and its setting with it: a thread that ended, an interface or a group that was removed.
+/// True if the thing has gone, and its setting with it: a thread that ended, an interface or a group that was removed.
 fn has_gone(machine: &Machine, target: &Target, error: &io::Error) -> bool {
     let is_gone = error.kind() == io::ErrorKind::NotFound;
     match target {

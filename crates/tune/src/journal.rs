@@ -23,11 +23,11 @@ const BEGIN: &[u8] = br#"{"check":""#;
 pub(super) struct Entry {
     /// The check that asked for it.
     pub(super) check: String,
-    /// What is changed.
+    /// The target of the change.
     pub(super) target: Target,
-    /// What it was; none: a folder that was not there.
+    /// Its value before; none: a folder that was not there.
     pub(super) before: Option<String>,
-    /// What it shall be.
+    /// The new value.
     pub(super) after: String,
     /// The boot during which it was changed: settings of the kernel end with it.
     pub(super) boot: String,
@@ -51,7 +51,7 @@ pub enum JournalError {
         path: PathBuf,
         /// Its number, from 1.
         line: usize,
-        /// What is wrong.
+        /// The fault.
         error: String,
     },
     /// Somebody else may have written it: what it says could be anything.

@@ -1,4 +1,4 @@
-//! What is no file: threads, settings of drivers, swap areas. Values are in the words of [`Target`].
+//! Settings that are no files: threads, settings of drivers, swap areas. Values are in the words of [`Target`].
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use units::CpuList;
 use super::operation::{BROADCAST_LIMIT, BROADCAST_QUEUE, Target, ThreadId};
 use host::stat::ThreadStat;
 
-/// What a kernel that says nothing of the limit uses, since Linux 6.4 (macvlan.c).
+/// Limit of a kernel that does not report one, since Linux 6.4 (macvlan.c).
 const LIMIT_UNSAID: i32 = 1;
 
 /// Its value now.

@@ -120,8 +120,8 @@ impl Machine {
         }
     }
 
-    /// What is as good as the empty set of CPUs, or of memory nodes, of a control group: all that the group above has. The kernel takes no
-    /// empty set back while a group of version 2 has members (ENOSPC), or while one of version 1 has groups below it (EBUSY;
+    /// Text that is as good as the empty set of CPUs, or of memory nodes, of a control group: all that the group above has. The kernel
+    /// takes no empty set back while a group of version 2 has members (ENOSPC), or while one of version 1 has groups below it (EBUSY;
     /// `validate_change` of kernel/cgroup/cpuset.c). `None`: the target is no such file.
     pub(super) fn as_good_as_empty(&self, target: &Target) -> Option<String> {
         let Target::File(path) = target else { return None };
@@ -134,7 +134,7 @@ impl Machine {
         Some(text.trim().to_owned())
     }
 
-    /// Whether the file's folder has gone, and its setting with it: a group that somebody removed.
+    /// True if the file's folder has gone, and its setting with it: a group that somebody removed.
     pub(super) fn has_lost_folder_of(&self, target: &Target) -> bool {
         let Target::File(path) = target else { return false };
         self.place(path).parent().is_some_and(|folder| !folder.exists())

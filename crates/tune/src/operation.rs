@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What is changed.
+/// Targets of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
@@ -59,7 +59,7 @@ impl fmt::Display for Target {
 /// A change: the target and the value it gets. A folder's value is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
-    /// What is changed.
+    /// The target of the change.
     pub target: Target,
     /// To what.
     pub value: String,

@@ -1,4 +1,4 @@
-//! What would be changed, check by check.
+//! The plan of changes, check by check.
 
 use audit::Audit;
 use audit::facts::Subject;
@@ -11,18 +11,18 @@ use super::harm::{harm, risks_here};
 use super::operation::Operation;
 use host::Host;
 
-/// What puts one finding right.
+/// The changes that put one finding right.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// The check.
     pub check: String,
-    /// What is wrong, as a statement that should be true.
+    /// The rule's title: a statement that should be true.
     pub title: String,
     /// When it can be changed.
     pub change: Change,
     /// How, for a person.
     pub how: String,
-    /// What can go wrong.
+    /// The risk of the change.
     pub risk: String,
     /// Changes on the running machine; empty: it needs a boot, another tool, or a decision.
     pub operations: Vec<Operation>,
@@ -30,11 +30,11 @@ pub struct Step {
     pub unclear: Option<String>,
     /// Why all of it would do harm on this machine.
     pub harm: Option<String>,
-    /// What a person has to do for other tools.
+    /// Tools whose settings can be emitted, for a person to apply.
     pub emitted: Vec<String>,
 }
 
-/// What would be changed for all findings that failed or warned.
+/// The changes for all findings that failed or warned.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
     /// A step for each finding, the worst first.

@@ -9,7 +9,7 @@ const CONTROLLERS: &str = "cgroup.subtree_control";
 /// A file that reads `isolated`, or `isolated invalid (REASON)`.
 const PARTITION: &str = "cpuset.cpus.partition";
 
-/// Whether a target that reads as `now` has the value `value`.
+/// True if a target that reads as `now` has the value `value`.
 pub(super) fn holds(target: &Target, now: Option<&str>, value: &str) -> bool {
     let Some(now) = now else { return false };
     match target {
@@ -27,7 +27,7 @@ pub(super) fn is_kept(target: &Target, now: &str, written: &str) -> bool {
     holds(target, Some(now), written) || (is_partition && now.split_whitespace().next() == Some(written))
 }
 
-/// What must be written to a target that reads as `now` to have that back, after `value` was written.
+/// Text that must be written to a target that reads as `now` to have that back, after `value` was written.
 pub(super) fn before(target: &Target, now: &str, value: &str) -> String {
     match target {
         Target::File(path) if is(path, SCHEMATA) => line_of(now, value).unwrap_or(value).to_owned(),

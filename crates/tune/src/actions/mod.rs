@@ -54,13 +54,13 @@ const ACTIONS: [(&str, Action); 29] = [
     ("macvlan-queue", network::macvlan_queue),
 ];
 
-/// Whether there is an action of that name.
+/// True if there is an action of that name.
 #[cfg(test)]
 pub(crate) fn exists(name: &str) -> bool {
     ACTIONS.iter().any(|(known, _)| *known == name)
 }
 
-/// What the action of that name changes.
+/// The changes that the action of that name makes.
 pub(super) fn operations(
     name: &str,
     reader: &Reader,
@@ -72,7 +72,7 @@ pub(super) fn operations(
     action(&Scene { reader, facts, part })
 }
 
-/// What an action goes by.
+/// Input of an action.
 struct Scene<'a> {
     reader: &'a Reader,
     facts: &'a Facts,

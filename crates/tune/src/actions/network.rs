@@ -12,7 +12,7 @@ const RING: u32 = 1024;
 /// 100 ms of twenty streams of 4800 frames a second, so that a burst does not fill it.
 const QUEUE_FRAMES: i64 = 10_000;
 
-/// What the driver said of one interface.
+/// The driver's answers about one interface.
 struct Nic {
     name: String,
     said: NicAnswer,

@@ -11,9 +11,9 @@ use host::stat::ThreadStat;
 
 /// The highest priority that is given: 99 belongs to the kernel's migration and watchdog threads.
 const HIGHEST: u32 = 98;
-/// What handlers of the process bus get where no consumer needs more (RTC-Testbench).
+/// Priority of handlers of the process bus where no consumer needs more (RTC-Testbench).
 const OF_HANDLERS: u32 = 85;
-/// What daemons and workers of PTP get: below the threads of the card.
+/// Priority of daemons and workers of PTP: below the threads of the card.
 const OF_TIME: u32 = 10;
 /// The open virtual switch's daemon, as the kernel keeps its name.
 const SWITCH: &str = "ovs-vswitchd";

@@ -143,8 +143,8 @@ fn takes_io_threads(device: &Node<'_, '_>) -> bool {
     !device.has_tag_name("disk") || matches!(device.attribute("device"), None | Some("disk"))
 }
 
-/// What a fragment takes away: devices that nobody needs, where it names a USB controller; the model of a processor that is passed
-/// through.
+/// Removals that a fragment asks for: devices that nobody needs, where it names a USB controller; the model of a processor that is
+/// passed through.
 fn cleared(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> {
     let at = |node: Node<'_, '_>, name: &str| {
         node.children()

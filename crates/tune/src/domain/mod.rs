@@ -33,7 +33,7 @@ pub fn libvirt_patch(audit: &Audit, only: &[String], path: &str) -> Result<Strin
 /// against what runs, as `virsh dumpxml` shows it. `None`: neither can be read.
 ///
 /// # Errors
-/// What is there is no definition of a domain.
+/// The file holds no definition of a domain.
 pub fn libvirt_patch_of_name(
     host: &Host,
     audit: &Audit,

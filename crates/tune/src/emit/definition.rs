@@ -1,8 +1,8 @@
 //! Settings of containers as documents that their tools merge with what is there: a compose file for `docker compose -f`, patches for
 //! `kubectl patch`, a JSON document for `config.json`.
 //!
-//! A rule has fragments, rooted as the document is. What several rules say of one object becomes one document; a key that stands twice would
-//! be none.
+//! A rule has fragments, rooted as the document is. Fragments of several rules for one object become one document; a key that stands twice
+//! would be none.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ struct Document {
 /// The documents for every finding that failed or warned. Empty: none of them needs one.
 ///
 /// # Errors
-/// What all of them need to be told, such as CPUs.
+/// A value that all of them need is missing, such as CPUs.
 pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
     let (mut documents, mut left_out, mut by_hand) = (Vec::new(), Vec::new(), Vec::new());
     for finding in open.findings() {
@@ -209,7 +209,7 @@ fn yaml(value: &Json, depth: usize, out: &mut String) {
     }
 }
 
-/// What stands behind a key or a dash: on the same line where it is a scalar or empty.
+/// Writes the value behind a key or a dash: on the same line where it is a scalar or empty.
 fn behind(value: &Json, depth: usize, out: &mut String) {
     let is_block = match value {
         Json::Object(entries) => !entries.is_empty(),

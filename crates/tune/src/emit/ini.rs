@@ -1,5 +1,5 @@
-//! Files in sections, as systemd, udev and TuneD read them. What several rules say of one section stands together: of several `.link` files
-//! that match a card udev reads one only.
+//! Files in sections, as systemd, udev and TuneD read them. Settings of several rules for one section stand together: of several `.link`
+//! files that match a card udev reads one only.
 
 use std::fmt::Write;
 

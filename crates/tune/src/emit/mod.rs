@@ -72,7 +72,7 @@ const LINK_HEAD: [&str; 6] = [
 /// The settings of `kind` for every finding that failed or warned; `only` these checks, or all when it is empty. Empty: none of them needs such a setting.
 ///
 /// # Errors
-/// What a setting needs to be told, such as CPUs.
+/// A value that a setting needs is missing, such as CPUs.
 pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String> {
     let open = Open { audit, only };
     match kind {
@@ -404,7 +404,7 @@ fn comment(text: &str, kind: &str) -> String {
     }
 }
 
-/// What stands before and behind a comment.
+/// The marks before and behind a comment.
 fn marks(kind: &str) -> (&'static str, &'static str) {
     match kind {
         "libvirt" => ("<!-- ", " -->"),

@@ -229,7 +229,7 @@ fn cut_off(scene: &Scene<'_>, step: &Step) -> Option<String> {
     Some(format!("{carrier} carries the connection to this machine"))
 }
 
-/// Whether a step changes an interface: its files, or what its driver keeps.
+/// True if a step changes an interface: its files, or the settings that its driver keeps.
 fn touches(step: &Step, name: &str) -> bool {
     // Also of /proc/sys/net/ipv6/conf, where an address can go.
     let folders = [format!("/net/{name}/"), format!("/conf/{name}/")];

@@ -29,7 +29,7 @@ fn base() -> Parameters {
 /// The task that is planned.
 const PLANNED: &str = "relay*=fifo:80@2";
 
-/// What an action does on a machine with these files, one text for each operation; `->` is a link.
+/// Changes that an action makes on a machine with these files, one text for each operation; `->` is a link.
 fn done(files: &[(&str, &str)], part: Option<(Class, &str)>, action: &str) -> Result<Vec<String>, String> {
     let root = tempfile::tempdir().expect("a directory");
     for (path, text) in BASE.iter().chain(files) {

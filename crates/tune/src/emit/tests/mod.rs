@@ -1,4 +1,4 @@
-//! What is emitted for containers is read back by real readers, merged as the tools merge it, and judged: it must satisfy the rules that
+//! Output for containers is read back by real readers, merged as the tools merge it, and judged: it must satisfy the rules that
 //! asked for it.
 
 mod definitions;
@@ -103,7 +103,7 @@ fn mends(name: &str, definition: &str, kind: &str, lists: Lists) -> Vec<String> 
     }
     let (after, _root) = audit(name, &whole.to_string());
     for id in wrong.iter().filter(|id| *id != "k8s-node") {
-        // Which CPUs a pod gets, its node decides; what a network is, an object of its own says.
+        // A pod's node decides which CPUs the pod gets; an object of its own says what a network is.
         let expected = match (kind, id.as_str()) {
             ("kubernetes", "ctr-cpuset" | "ctr-network-path") => Outcome::Unknown,
             _ => Outcome::Pass,
