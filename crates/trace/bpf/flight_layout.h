@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// What the flight recorder's programs share with crates/trace/src/bpf/layout.rs.
+// Structures that the flight recorder's programs share with crates/trace/src/bpf/layout.rs.
 
 // 1 MiB a CPU.
 #define EVENTS_PER_CPU 32768

@@ -71,7 +71,7 @@ inline_always void at_first_point(u16 smp_cnt, u32 stream, struct cell *cell, st
 	u32 old = entry->state;
 	if (old & SEEN) {
 		if ((u16)old == smp_cnt && now - entry->first_at < EXPIRY_NS) {
-			// Which of the two comes to a later point cannot be told.
+			// It cannot be told which of the two comes to a later point.
 			__sync_fetch_and_or(&entry->state, DOUBTFUL);
 			cell->duplicate++;
 			return;
@@ -255,7 +255,7 @@ inline_always void at_later_point(u16 smp_cnt, u32 stream, u32 cpu, struct cell 
 	}
 }
 
-// Which of the places this is, by the interface and its network namespace; PLACES for none.
+// Finds the number of this place, by the interface and its network namespace; PLACES for none.
 inline_always u32 place_of(struct sk_buff *skb, const struct net_device *dev, u32 kind)
 {
 	u32 ifindex;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// Which stream a frame is of, and its first smpCnt: recognised by how it begins, else taken apart.
+// Finds the stream and the first smpCnt of a frame: recognised by how it begins, else taken apart.
 
 // Octets of a frame's beginning that suffice for short names.
 #define SHORT 64
@@ -8,7 +8,7 @@
 #define LONGEST (PREFIX - 8)
 #define MOST_HELD 0xffff
 
-// Whether a frame at a later point must have been seen at the first.
+// True if a frame at a later point must have been seen at the first.
 inline_always int must_be_known(u64 now)
 {
 	u64 opened_at = settings.opened_at;
@@ -77,7 +77,7 @@ inline_always u32 held_of(struct sk_buff *skb)
 	return skb->tail - skb->mac_header;
 }
 
-// Whether two words differ in their first octets.
+// True if two words differ in their first octets.
 inline_always int differ(u64 one, u64 other, u32 octets)
 {
 	return ((one ^ other) & ((1ull << (8 * octets)) - 1)) != 0;

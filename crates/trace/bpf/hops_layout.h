@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// What the programs that time frames share with crates/trace/src/hops/layout.rs.
+// Structures that the programs that time frames share with crates/trace/src/hops/layout.rs.
 
 #define POINTS 6
 #define PLACES 16
@@ -83,7 +83,7 @@ volatile const u32 histogram_count = 0;
 GLOBAL(histogram_count, 4);
 volatile const u32 own_histograms = 0; // whether each CPU has its own
 GLOBAL(own_histograms, 4);
-// Whether this kernel lets programs read a frame in place (since Linux 6.17); else it is copied first.
+// 1 if this kernel lets programs read a frame in place (since Linux 6.17); else it is copied first.
 volatile const u32 reads_in_place = 0;
 GLOBAL(reads_in_place, 4);
 // Streams that fit.
@@ -96,7 +96,7 @@ GLOBAL(threshold_ns, 8);
 volatile const u32 all_events = 0;
 GLOBAL(all_events, 4);
 
-// Whether frames came to the first point when the NIC stamped them.
+// 1 if frames came to the first point when the NIC stamped them.
 volatile const u32 first_by_nic = 0;
 GLOBAL(first_by_nic, 4);
 
@@ -115,7 +115,7 @@ FIELD(settings, closed_at, 16, 8);
 FIELD(settings, nic_behind, 24, 8);
 FIELD(settings, nic_until, 32, 8);
 
-// Which streams come to a place. By place: an interrupt may run another program in the midst of one, but never the same, and a
+// Streams that come to a place. By place: an interrupt may run another program in the midst of one, but never the same, and a
 // place has one.
 struct site {
 	u32 next; // likely to come next
@@ -134,7 +134,7 @@ FIELD(sites, used, 0, 8);
 FIELD(sites, unused, 8, 56);
 FIELD(sites, of, 64, 128);
 
-// What a stream is called.
+// Identity of a stream.
 struct stream_info {
 	struct stream_key key;
 	u16 vlan; // identifier at the first point, or VLAN_NONE

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// What hops.bpf.c keeps.
+// Maps and constants of hops.bpf.c.
 
 // Frames that passed the first point before it was opened may still come to later ones this long.
 #define BEGIN_NS 20000000ull
 #define REORDER_MOST 32
-// What a NIC's stamp may lie ahead of the system clock by what the two clocks are not known to agree in.
+// Time that a NIC's stamp may lie ahead of the system clock, by the uncertainty of the difference between the two clocks.
 #define AHEAD_NS 1000000ull
 
 volatile struct settings settings;
 
-// What one CPU has of its own stands in arrays of which each CPU has a part, and begins at a cache line, as the values of maps that
-// could be mapped do: per-CPU maps are asked by a helper before Linux 6.10, and by way of a table of pointers since.
+// Data of one CPU are in arrays of which each CPU has a part, and begin at a cache line, as the values of maps that could be mapped
+// do: per-CPU maps are asked by a helper before Linux 6.10, and by way of a table of pointers since.
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(map_flags, MAP_MMAPABLE);

@@ -4,7 +4,7 @@
 // tells that the frame was there. A frame is chosen when it comes to the interface that is looked at, and is known from then on
 // by its content (stream and first smpCnt), or by its sk_buff where the content cannot be read.
 //
-// Which tracepoint a slot serves, and which of its arguments are of use, is set when it is loaded. crates/trace/src/passage
+// The tracepoint that a slot serves, and those of its arguments that are of use, are set when it is loaded. crates/trace/src/passage
 // reads what is written here; build.sh builds it.
 
 #include "program.h"

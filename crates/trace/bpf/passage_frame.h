@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// Which of the chosen frames a frame is, and whether it becomes one.
+// Finds the number of a frame among the chosen ones, and chooses new ones.
 
 // linux/errno.h: the map is full.
 #define E2BIG 7
@@ -17,7 +17,7 @@ inline_always u32 is_sv_type(u16 protocol)
 	return protocol == ETH_SV || is_vlan(protocol);
 }
 
-// Whether a frame that was chosen was seen lately. The clock is not read while none is under way.
+// True if a frame that was chosen was seen lately. The clock is not read while none is under way.
 inline_always int is_active(void)
 {
 	u32 zero = 0;
@@ -81,7 +81,7 @@ inline_always int read_id(struct scratch *scratch, struct frame *frame)
 	return 1;
 }
 
-// Whether one more frame of this stream is wanted; counts it if so.
+// True if one more frame of this stream is wanted; counts it if so.
 inline_always int take_one(struct stream_key *key)
 {
 	struct stream_state *state = map_lookup(&streams, key);
@@ -130,7 +130,7 @@ inline_always s64 choose(struct scratch *scratch, struct frame *frame, struct so
 	return number;
 }
 
-// Whether the frame comes to the interface for the first time; notes that it came.
+// True if the frame comes to the interface for the first time; notes that it came.
 inline_always int is_first_time(const struct sought *sought, u64 now)
 {
 	const u64 *words = (const u64 *)sought;
@@ -150,7 +150,7 @@ inline_always int is_first_time(const struct sought *sought, u64 now)
 	return 1;
 }
 
-// Which of the chosen frames this is; negative: none. One that comes to the interface for the first time may become one.
+// Finds the number of this chosen frame; negative: none. One that comes to the interface for the first time may become one.
 inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, u64 now, u32 *by_content)
 {
 	struct frame *frame = &scratch->frame;

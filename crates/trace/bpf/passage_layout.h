@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// What the programs that follow frames share with crates/trace/src/passage/layout.rs.
+// Structures that the programs that follow frames share with crates/trace/src/passage/layout.rs.
 
 // Tracepoints that are served at the most; the slot behind them stands for functions.
 #define SLOTS 64
@@ -43,7 +43,7 @@ volatile const u32 look_ifindex = 0;
 GLOBAL(look_ifindex, 4);
 volatile const u32 look_netns = 0;
 GLOBAL(look_netns, 4);
-// Which: of one svID (by its hash; 0: of any), with one smpCnt, so many of each stream.
+// Frames to choose: of one svID (by its hash; 0: of any), with one smpCnt, so many of each stream.
 volatile const u64 only_id = 0;
 GLOBAL(only_id, 8);
 volatile const u32 only_smp_cnt = ANY_SMP_CNT;

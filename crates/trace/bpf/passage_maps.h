@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// What passage.bpf.c keeps.
+// Maps of passage.bpf.c.
 
 // Behind those of tracepoints.
 #define FUNCTIONS SLOTS
@@ -87,7 +87,7 @@ struct {
 	__type(value, u64);
 } counts SEC(".maps");
 
-// What this CPU is in the midst of.
+// The softirq and the interrupt that this CPU is in the midst of.
 struct context {
 	u32 softirq; // vector + 1; 0: none
 	u32 softirq_thread;
@@ -130,7 +130,7 @@ struct sight {
 	u32 is_open; // chosen
 };
 
-// What is known of a frame. Not on the stack, where the verifier would follow each way on which it came about through all that
+// Facts of a frame. Not on the stack, where the verifier would follow each way on which they came about through all that
 // comes: here it forgets them. One per slot: an interrupt may run another program in the midst of one, but never the same.
 struct scratch {
 	u8 octets[SCRATCH];

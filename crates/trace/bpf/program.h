@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// What every eBPF program here begins with.
+// The head of every eBPF program here.
 //
 // No vmlinux.h: the few kernel structures that are read are declared with the fields that are read, and the loader
 // moves the accesses to where this kernel has them (CO-RE).
@@ -17,7 +17,7 @@ typedef long long s64;
 #define inline_always static inline __attribute__((always_inline))
 #define barrier() __asm__ volatile("" ::: "memory")
 
-// What user space relies on, too. build.rs makes the same assertions of these lines for the Rust side (crates/trace/src/layout.rs).
+// Assertions that user space relies on, too. build.rs makes the same of these lines for the Rust side (crates/trace/src/layout.rs).
 // The fields of a structure stand in their order, without a gap; offsets and sizes are in octets.
 #define OCTETS(of, octets) _Static_assert(sizeof(struct of) == (octets), "octets of struct " #of)
 #define FIELD(of, field, at, octets)                                                                                               \

@@ -11,7 +11,7 @@
 #define HASH_BASIS 0xcbf29ce484222325ull
 #define HASH_PRIME 0x100000001b3ull
 
-// What a frame must have in common wherever it is met. Not the VLAN, which a bridge may take off.
+// The properties of a frame that are the same wherever it is met. Not the VLAN, which a bridge may take off.
 struct stream_key {
 	u64 id_hash; // of the whole svID, each program by a function of its own
 	u8 macs[12]; // destination, source

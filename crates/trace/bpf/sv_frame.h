@@ -15,7 +15,7 @@ _Static_assert(ID_OCTETS <= 8 * ID_WORDS, "room for an svID");
 #define FRAME_OCTETS 320
 #define SCRATCH 512
 
-// What is read of a frame.
+// The fields of a frame that are read.
 struct frame {
 	struct stream_key key;
 	u16 smp_cnt;

@@ -17,10 +17,10 @@ const KEPT: usize = 256;
 /// Length of a tick of the steal counter, in ns.
 pub(crate) const TICK_NS: u64 = 1_000_000_000 / USER_HZ;
 
-/// What the counters of a CPU did around a late sample.
+/// Changes of a CPU's counters around a late sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Around {
-    /// Whether the machine is virtual; `None`: unknown.
+    /// True if the machine is virtual; `None`: unknown.
     pub is_virtual: Option<bool>,
     /// Span between the two readings, in ns; 0: there were none.
     pub span_ns: u64,
@@ -122,7 +122,7 @@ impl Counters {
         }
     }
 
-    /// What they did between the last reading before `from` and the first after `to`, which is taken now when there is none.
+    /// Their changes between the last reading before `from` and the first after `to`, which is taken now when there is none.
     pub(crate) fn around(&mut self, cpu: u32, from: Monotonic, to: Monotonic) -> Around {
         if self.readings.back().is_none_or(|last| last.at < to) {
             self.observe();

@@ -56,7 +56,7 @@ pub(crate) const ATTACHMENTS: [Attachment; 20] = [
     point("irq_vectors", "irq_work_exit", "on_irq_work_exit", false),
 ];
 
-/// Whether the recorder listens to a tracepoint, and if not, why.
+/// A tracepoint for the recorder, and why it is not listened to, if it is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// The tracepoint: `sched/sched_switch`.

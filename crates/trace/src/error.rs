@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of this crate.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub enum TraceError {
     /// Rights are missing.
     #[error("loading eBPF programs needs {missing} ({advice})")]
     MissingCapability {
-        /// Which.
+        /// The missing capabilities.
         missing: String,
         /// How to give it to the running program, with all else that the run needs.
         advice: String,
@@ -22,17 +22,17 @@ pub enum TraceError {
     /// The kernel refused the maps.
     #[error("the kernel refused {megabytes} MiB for the recorder's rings: {reason}")]
     Memory {
-        /// What was asked for.
+        /// The size that was asked for.
         megabytes: usize,
-        /// What it said, and what to do.
+        /// The kernel's error, and advice.
         reason: String,
     },
     /// The kernel refused a program the recorder cannot do without.
     #[error("the kernel refused the eBPF program for {tracepoint}: {reason}")]
     Program {
-        /// Which.
+        /// The tracepoint of the program.
         tracepoint: String,
-        /// What it said.
+        /// The kernel's error.
         reason: String,
     },
     /// The kernel is older than the instructions of the eBPF programs.
@@ -40,7 +40,7 @@ pub enum TraceError {
         "eBPF here takes Linux 5.12 or newer, whose programs have atomic operations that return a value; this is {release}"
     )]
     KernelTooOld {
-        /// What runs.
+        /// The release that runs.
         release: String,
     },
     /// The embedded object does not fit this kernel, or not this build.
@@ -49,15 +49,15 @@ pub enum TraceError {
     /// Reading a ring failed.
     #[error("reading the recorder's ring of CPU {cpu}: {reason}")]
     Read {
-        /// Which.
+        /// The CPU.
         cpu: u32,
-        /// What the kernel said.
+        /// The kernel's error.
         reason: String,
     },
     /// The CPU has no ring.
     #[error("there is no CPU {cpu}: this machine has {count}")]
     NoSuchCpu {
-        /// Which was asked for.
+        /// The CPU that was asked for.
         cpu: u32,
         /// How many CPUs are possible.
         count: u32,
@@ -70,11 +70,11 @@ pub enum TraceError {
     /// The kernel is built without a tracer.
     #[error("this kernel has no {tracer} tracer (it is built without {option}; it has: {have})")]
     NoTracer {
-        /// Which.
+        /// The tracer.
         tracer: &'static str,
         /// The option it would be built with.
         option: &'static str,
-        /// Those it has.
+        /// The tracers that it has.
         have: String,
     },
     /// The osnoise tracer would spin itself.
@@ -90,17 +90,17 @@ pub enum TraceError {
     TracerBusy {
         /// The file that says so.
         path: PathBuf,
-        /// What it says.
+        /// The tracer that it names.
         tracer: String,
     },
     /// A file of tracefs, /proc or /sys.
     #[error("{path}: {error}{hint}")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         error: std::io::Error,
-        /// What to do about it, or nothing.
+        /// Advice, or nothing.
         hint: &'static str,
     },
     /// Observation points that cannot be.

@@ -1,4 +1,4 @@
-//! What the recorder sees.
+//! Events that the recorder sees.
 
 use std::fmt;
 use units::Monotonic;
@@ -13,16 +13,16 @@ pub struct Event {
     pub at: Monotonic,
     /// Where.
     pub cpu: u32,
-    /// What.
+    /// Its kind.
     pub what: What,
 }
 
-/// What happened. Names are the kernel's tracepoints.
+/// Kinds of events. Names are the kernel's tracepoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// `sched_switch`: the CPU went to this thread.
     Switch {
-        /// Who has the CPU from now on; number 0 is the idle thread.
+        /// The thread that has the CPU from now on; number 0 is the idle thread.
         next: Thread,
         /// In what state the thread that had it left it.
         left: Left,
@@ -38,7 +38,7 @@ pub enum What {
     InterruptEntry {
         /// The interrupt's number, as in `/proc/interrupts`.
         number: u32,
-        /// Who asked for it.
+        /// Name that it was requested under.
         name: Name,
     },
     /// `irq_handler_exit`.
@@ -95,7 +95,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Whether it is the idle thread.
+    /// True for the idle thread.
     pub fn is_idle(&self) -> bool {
         self.pid == 0
     }
@@ -105,7 +105,7 @@ impl Thread {
         tag_of(self.pid)
     }
 
-    /// Whether its policy is real-time or deadline.
+    /// True if its policy is real-time or deadline.
     pub fn is_realtime(&self) -> bool {
         self.priority < REALTIME_BELOW
     }

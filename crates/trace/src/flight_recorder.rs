@@ -90,7 +90,7 @@ impl FlightRecorder {
         self.engine.programs()
     }
 
-    /// What it sees and what it does not, for a reader.
+    /// Describes the events that it sees and those that it does not, for a reader.
     pub fn describe(&self) -> String {
         let programs = self.programs();
         let missing = programs.iter().filter(|program| program.missing.is_some());
@@ -129,7 +129,7 @@ impl FlightRecorder {
         self.engine.events_recorded()
     }
 
-    /// What happened on a CPU between two instants, which should lie no longer back than the ring reaches.
+    /// Events on a CPU between two instants, which should lie no longer back than the ring reaches.
     ///
     /// # Errors
     /// There is no such CPU, or the kernel refuses.
@@ -189,7 +189,7 @@ impl FlightRecorder {
         }
     }
 
-    /// What the recorder costs, by the kernel's eBPF statistics, which are on for `span` only and which this call waits for.
+    /// Cost of the recorder, by the kernel's eBPF statistics, which are on for `span` only and which this call waits for.
     ///
     /// # Errors
     /// The statistics are refused (they need `CAP_SYS_ADMIN`), or nothing happened.
@@ -199,7 +199,7 @@ impl FlightRecorder {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // What they hold stays usable when a thread panicked while it had them.
+    // The values behind the lock stay usable when a thread panicked while it had them.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,4 +1,4 @@
-//! Who owns the threads that an explanation names: this process, another triptime, or somebody else.
+//! Finds the owners of threads that an explanation names: this process, another triptime, or somebody else.
 
 use crate::event::Thread;
 use crate::snapshot::Snapshot;
@@ -12,7 +12,7 @@ const OF_A_SESSION: &str = "triptime-";
 /// Threads remembered at most: those that are named are few.
 const KEPT: usize = 4096;
 
-/// Whose a thread is.
+/// Owner of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kin {
     /// Of this process.
@@ -23,7 +23,7 @@ enum Kin {
     Stranger,
 }
 
-/// What was found of threads so far: one may have ended when it is named again.
+/// Owners of threads that were found so far: a thread may have ended when it is named again.
 #[derive(Default)]
 pub(crate) struct Kinship(BTreeMap<Thread, Kin>);
 

@@ -1,7 +1,7 @@
 //! Structures that eBPF programs and Rust share.
 //!
 //! Each stands on both sides under its name, and `bpf/*_layout.h` says where each of its fields begins and how many octets it has.
-//! Those lines are static assertions when a program is compiled, and `build.rs` turns the same lines into assertions about the Rust
+//! These lines are static assertions when a program is compiled, and `build.rs` turns the same lines into assertions about the Rust
 //! structure: a field that is moved, added, resized or reordered on one side alone does not compile there. Numbers that both sides
 //! use (lengths, bits, numbers of kinds) are taken from the same headers. `tests/object.rs` compares the committed objects with what
 //! the sources give, and the tests below with the maps that are read here.
@@ -22,7 +22,7 @@ pub(crate) const fn octets_of<S, F>(_: fn(&S) -> &F) -> usize {
     size_of::<F>()
 }
 
-/// Whether these are the numbers from 0 on.
+/// True if these are the numbers from 0 on.
 pub(crate) const fn in_order(numbers: &[u32]) -> bool {
     let mut at = 0;
     while at < numbers.len() {
@@ -53,7 +53,7 @@ pub(crate) fn assert_variables(object: &[u8], variables: &[(&str, &[u8])]) {
     let mut object = aya_obj::Object::parse(object).expect("an object");
     let room = object.maps.get(".rodata").expect("variables").data().len();
     let octets: usize = variables.iter().map(|(_, octets)| octets.len()).sum();
-    // What is left over is what aligns them.
+    // The remaining octets align them.
     assert!((octets..octets + 16).contains(&room), "{octets} octets of {room}");
     let set = variables.iter().map(|(name, octets)| (*name, (*octets, true)));
     object.patch_map_data(set.collect()).expect("there are such variables");

@@ -10,8 +10,8 @@
 //! Beside it, two of the kernel's own tracers are used where they are built in: [`Osnoise`] tells the net time of whatever
 //! interrupted a spinning thread, and [`Hwlat`] looks for gaps while interrupts are off.
 //!
-//! What eBPF programs and this side both read or write is described once, in `bpf/*_layout.h`, and each side is compiled against it:
-//! `layout` says how.
+//! Structures that eBPF programs and this side both read or write are described once, in `bpf/*_layout.h`, and each side is compiled
+//! against them: `layout` says how.
 //!
 //! eBPF needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF. Its cost is measured by [`FlightRecorder::cost`].
 

@@ -3,7 +3,7 @@
 use crate::event::{Event, Thread, What};
 use units::Monotonic;
 
-/// What was recorded on a CPU between two instants.
+/// Events of a CPU between two instants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// The CPU.
@@ -16,7 +16,7 @@ pub struct Snapshot {
     pub events: Vec<Event>,
     /// The last switch before `from`, which tells who had the CPU then.
     pub opening: Option<Event>,
-    /// Whether every event since `from` is here: the ring had not been overwritten that far, and the recorder ran.
+    /// True if every event since `from` is here: the ring had not been overwritten that far, and the recorder ran.
     pub complete: bool,
 }
 
@@ -25,9 +25,9 @@ pub struct Snapshot {
 pub struct Turn {
     /// Since when.
     pub from: Monotonic,
-    /// Who, with the higher of the priorities with which it got the CPU and left it.
+    /// The thread, with the higher of the priorities with which it got the CPU and left it.
     pub thread: Thread,
-    /// Whether it had the CPU until the next recorded switch; if not, that switch was away from another thread, and switches
+    /// True if it had the CPU until the next recorded switch; if not, that switch was away from another thread, and switches
     /// in between are missing.
     pub is_certain: bool,
 }
@@ -64,7 +64,7 @@ impl Snapshot {
         }
     }
 
-    /// Who had the CPU from when on, in order of time, from the opening switch to the last.
+    /// Turns of the threads on the CPU, in order of time, from the opening switch to the last.
     pub fn turns(&self) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         for event in self.opening.iter().chain(&self.events) {

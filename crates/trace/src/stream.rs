@@ -4,7 +4,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 include!(concat!(env!("OUT_DIR"), "/stream_layout.rs"));
 
-/// What a frame must have in common wherever it is met.
+/// The properties of a frame that are the same wherever it is met.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(crate) struct StreamKey {

@@ -1,4 +1,4 @@
-//! Whether eBPF programs can run here, and if not, why.
+//! Checks if eBPF programs can run here, and says why not.
 
 use crate::error::TraceError;
 use std::path::Path;
@@ -18,11 +18,11 @@ pub fn types_missing() -> Option<String> {
     std::fs::File::open(BTF).err().map(|error| error.to_string())
 }
 
-/// Whether eBPF programs can be loaded and attached by a program with these capabilities, on a kernel that tells its types or
+/// Checks if eBPF programs can be loaded and attached by a program with these capabilities, on a kernel that tells its types or
 /// does not for this reason.
 ///
 /// # Errors
-/// What is missing, and what to do.
+/// The missing condition, and advice.
 pub fn can_run_with(types_missing: Option<String>, has: &dyn Fn(Capability) -> bool) -> Result<(), TraceError> {
     if let Some(why) = types_missing {
         return Err(TraceError::NoBtf(why));
@@ -51,7 +51,7 @@ pub(crate) fn possible_cpus() -> u32 {
 
 /// Since when programs have atomic operations that return a value, or do more than add (`BPF_FETCH`, `BPF_CMPXCHG`).
 const ATOMIC_SINCE: (u32, u32) = (5, 12);
-/// What the verifier of an older kernel says of their instruction, which it reads as one with garbage in it.
+/// Text of an older kernel's verifier about their instruction, which it reads as one with garbage in it.
 const NOT_ATOMIC: &str = "BPF_STX uses reserved fields";
 
 /// The kernel's refusal of a program that cannot be done without.
@@ -70,7 +70,7 @@ fn refusal(tracepoint: String, reason: String, release: &str) -> TraceError {
     }
 }
 
-/// What to do when the kernel refuses a map.
+/// Advice when the kernel refuses a map.
 pub(crate) fn memory_hint() -> &'static str {
     // Since 5.11 maps count as memory of the control group, before as locked memory of the user (bpf(2)).
     if Path::new("/proc/self/limits").exists() && counts_as_locked() {
@@ -80,7 +80,7 @@ pub(crate) fn memory_hint() -> &'static str {
     }
 }
 
-/// Whether this kernel, by its release, is before 5.11.
+/// True if this kernel, by its release, is before 5.11.
 fn counts_as_locked() -> bool {
     kernel_release().is_some_and(|release| release < (5, 11))
 }

@@ -1,4 +1,4 @@
-//! What the recorder costs, by the kernel's own statistics.
+//! Cost of the recorder, by the kernel's own statistics.
 
 use super::{BpfEngine, tracepoint};
 use crate::error::{TraceError, with_sources};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The program that does nothing, and the tracepoint it listens to.
 const NOTHING: (&str, &str) = ("on_nothing", "sched_switch");
 
-/// What the recorder cost over a span.
+/// Cost of the recorder over a span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     /// Mean time in a program per run, in ns. It includes what the statistics themselves cost, so it is an upper bound.

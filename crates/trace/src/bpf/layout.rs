@@ -1,4 +1,4 @@
-//! What the flight recorder's programs and this side both know; as in `bpf/flight_layout.h`.
+//! Structures that the flight recorder's programs and this side both know; as in `bpf/flight_layout.h`.
 
 use crate::event::{TAG_MASK, Vector};
 use zerocopy::{FromBytes, Immutable, IntoBytes};

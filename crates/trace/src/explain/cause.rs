@@ -1,4 +1,4 @@
-//! What took most of a latency.
+//! Finds the cause that took most of a latency.
 
 use super::ORDINARY_NS;
 use super::tally::Tally;

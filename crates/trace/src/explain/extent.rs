@@ -1,11 +1,11 @@
-//! Whether the other CPUs stood still at the same time.
+//! Checks if the other CPUs stood still at the same time.
 
 use crate::event::What;
 use crate::snapshot::Snapshot;
 use model::Extent;
 use units::Monotonic;
 
-/// What another CPU did meanwhile.
+/// State of another CPU meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Other {
     WentOn,

@@ -100,7 +100,7 @@ fn woken_elsewhere(others: &[Snapshot], question: &Question) -> Option<Monotonic
     wakings.map(|event| event.at).max()
 }
 
-/// Whether the host took the CPU for most of the time: a thread that waits records nothing either, so that silence alone tells
+/// True if the host took the CPU for most of the time: a thread that waits records nothing either, so that silence alone tells
 /// nothing here. The counter moves in ticks: it may lack up to one.
 fn is_stolen(around: &Around, silence_ns: u64, latency_ns: u64) -> bool {
     let has_counted = around.steal_ns.is_some_and(|ns| ns > 0 && ns + TICK_NS > silence_ns);

@@ -1,11 +1,11 @@
-//! What the measuring thread was doing at each switch of its CPU.
+//! States of the measuring thread at each switch of its CPU.
 
 use crate::event::{Left, What, tag_of};
 use crate::occupancy::Segment;
 use crate::snapshot::Snapshot;
 use units::Monotonic;
 
-/// What the measuring thread was doing.
+/// States of the measuring thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Own {
     /// It could have run. The kernel passes over a ready thread of higher priority only when it holds it back.
@@ -16,7 +16,7 @@ pub(super) enum Own {
     Stopped,
 }
 
-/// What it was doing just after each switch, in order of time.
+/// Its state just after each switch, in order of time.
 pub(super) struct OwnStates {
     states: Vec<(Monotonic, Own)>,
     /// When it was being woken.
@@ -100,7 +100,7 @@ impl OwnStates {
         }
     }
 
-    /// Whether the scheduler let somebody else run in this piece, or nobody, although the thread was ready.
+    /// True if the scheduler let somebody else run in this piece, or nobody, although the thread was ready.
     pub(super) fn was_passed_over(&self, piece: &Segment) -> bool {
         let in_piece = |at: &Monotonic| (piece.from..piece.to).contains(at);
         self.at_last_switch(piece.from) == Own::Ready || self.idle_again.iter().any(in_piece)

@@ -46,12 +46,12 @@ impl WakePath {
         }
     }
 
-    /// Whether the events show the thread at all.
+    /// True if the events show the thread at all.
     pub(super) fn is_seen(&self) -> bool {
         self.waking.is_some() || self.switched_in.is_some() || self.own.is_some()
     }
 
-    /// Whether this one ranks below the thread, whatever the scheduler thinks of fairness.
+    /// True if `who` ranks below the thread, whatever the scheduler thinks of fairness.
     pub(super) fn ranks_above(&self, who: &Who) -> bool {
         self.own.is_some_and(|own| is_lower(who, &own))
     }

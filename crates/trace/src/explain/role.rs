@@ -1,4 +1,4 @@
-//! What role a piece of the latency had for the thread that waited.
+//! Role of a piece of the latency for the thread that waited.
 
 use super::ORDINARY_NS;
 use super::own::{Own, OwnStates};
@@ -14,7 +14,7 @@ pub(super) struct Piece {
     pub(super) role: Role,
 }
 
-/// What a piece was to the thread.
+/// Roles of a piece for the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Another thread had the CPU.
@@ -150,7 +150,7 @@ fn own_or_stalled(segment: &Segment) -> Role {
     }
 }
 
-/// Whether a scheduler that lets this thread run never chooses it before: a thread of lower real-time rank, or nobody at all.
+/// True if a scheduler that lets this thread run never chooses `who` before: a thread of lower real-time rank, or nobody at all.
 pub(super) fn is_lower(who: &Who, own: &Thread) -> bool {
     match who {
         Who::Thread(thread) => own.is_realtime() && thread.priority > own.priority,

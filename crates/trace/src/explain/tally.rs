@@ -13,7 +13,7 @@ pub(super) struct Tally {
     late: Cause,
     /// Why nothing was recorded for so long.
     stalled: Cause,
-    /// Whether a counter vouches for what took the silent pieces.
+    /// The cause of the silent pieces, if a counter vouches for it.
     vouched: Option<&'static str>,
     silence: Silence,
 }
@@ -75,7 +75,7 @@ impl Tally {
         causes
     }
 
-    /// Who had the CPU, the longest first.
+    /// Occupants of the CPU, the longest first.
     pub(super) fn occupants(&self) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         for piece in &self.pieces {
@@ -187,7 +187,7 @@ fn late_cause(pieces: &[Piece], stalled: Cause, silence_ns: u64) -> Cause {
     }
 }
 
-/// Who took the silent pieces, when a counter vouches for it.
+/// Names the cause of the silent pieces when a counter vouches for it.
 fn vouched(stalled: Cause, around: &Around, silent_ns: u64) -> Option<&'static str> {
     match stalled {
         Cause::Smi => Some("system management interrupt"),

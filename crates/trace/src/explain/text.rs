@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 use model::{Cause, Question, QuestionKind};
 use units::format_ns;
 
-/// What happened, in one sentence.
+/// Tells the cause in one sentence.
 pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Around, own: Option<&Thread>) -> String {
     let whole = show(question.ns());
     match cause {
@@ -103,8 +103,8 @@ pub(super) fn unseen(question: &Question, on_cpu: &Snapshot) -> String {
     )
 }
 
-/// Who was last seen to get the CPU before the sample's end: a kernel may keep what happens while some threads run from every
-/// tracer.
+/// The thread that was last seen to get the CPU before the sample's end: a kernel may keep the events of some threads from
+/// every tracer.
 pub(super) fn last_seen(question: &Question, on_cpu: &Snapshot) -> String {
     let turns = on_cpu.turns();
     let last = turns

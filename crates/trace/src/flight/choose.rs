@@ -1,4 +1,4 @@
-//! Which events a flight keeps.
+//! Chooses the events that a flight keeps.
 
 use super::MOST_EVENTS;
 use crate::event::Event;
@@ -21,7 +21,7 @@ fn latest<'a>(snapshots: impl Iterator<Item = &'a Snapshot>, most: usize) -> Vec
     let mut events: Vec<Event> = snapshots.flat_map(newest_first).copied().collect();
     events.sort_by_key(|event| std::cmp::Reverse(event.at));
     events.truncate(most);
-    // Those of the same instant stay as they came.
+    // Events of the same instant stay as they came.
     events.reverse();
     events
 }

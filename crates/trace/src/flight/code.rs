@@ -109,7 +109,7 @@ fn put_name(octets: &mut Vec<u8>, name: &Name) {
     octets.extend(name);
 }
 
-/// What is left to read.
+/// The octets that are left to read.
 struct Reader<'a> {
     octets: &'a [u8],
 }

@@ -1,4 +1,4 @@
-//! What the programs counted since the last reading, taken from the maps so that all figures of a series are of the same frames.
+//! Counts of the programs since the last reading, taken from the maps so that all figures of a series are of the same frames.
 
 use super::layout::{BUCKETS, Cell, Extremes};
 use super::load::{cells, cells_of, histogram_of, histograms, own_histograms};
@@ -15,7 +15,7 @@ const TRIES: usize = 8;
 
 type Buckets = Box<[u32; BUCKETS]>;
 
-/// What was handed over so far.
+/// Counts that were handed over so far.
 #[derive(Default)]
 pub(super) struct Counted {
     /// The CPUs on which anything came.
@@ -24,7 +24,7 @@ pub(super) struct Counted {
     histograms: BTreeMap<HopSeries, HandedOver>,
 }
 
-/// What was handed over of a histogram.
+/// Counts of a histogram that were handed over.
 struct HandedOver {
     buckets: Buckets,
     /// Durations, with those that are in no bucket.
@@ -40,13 +40,13 @@ impl Default for HandedOver {
     }
 }
 
-/// What is read, and when.
+/// The maps that are read, and when.
 pub(super) struct Asked<'a> {
     pub(super) maps: &'a Maps,
     pub(super) options: &'a HopOptions,
     /// The span under way.
     pub(super) span: u64,
-    /// Whether no program runs any more: what is in no bucket then never will be.
+    /// True once no program runs any more: a duration that is in no bucket then never will be.
     pub(super) is_over: bool,
 }
 
@@ -69,8 +69,8 @@ impl Counted {
         Ok(())
     }
 
-    /// What came of a stream at a point since the last reading; `None`: nothing. Of one reading there are never more durations over the
-    /// threshold than durations: what was counted while the maps were read is of the next one.
+    /// Counts of a stream at a point since the last reading; `None`: nothing. Of one reading there are never more durations over the
+    /// threshold than durations: a frame that was counted while the maps were read is of the next one.
     pub(super) fn read(
         &mut self,
         asked: &Asked,
@@ -89,7 +89,7 @@ impl Counted {
             hop,
             total,
         } = self.take(asked, number, point)?;
-        // Whether the stream was to come there is not known: a loss it is once it does.
+        // It is not known yet if the stream was to come there: a loss it is once it does.
         if !stream.has_reached(point) {
             now.lost = 0;
         }
@@ -143,7 +143,7 @@ impl Counted {
         Ok(taken)
     }
 
-    /// Whether as many durations are in the histograms, or were handed over before, as in the cells.
+    /// True if as many durations are in the histograms, or were handed over before, as in the cells.
     fn is_whole(&self, asked: &Asked, taken: &Taken, stream: u32, point: usize) -> bool {
         let both = [(false, &taken.hop), (true, &taken.total)].into_iter();
         let mut there = both.filter(|(total, _)| histogram_of(&asked.options.points, point, *total).is_some());
@@ -180,7 +180,7 @@ impl Counted {
         found
     }
 
-    /// What each CPU counted of a stream at a point, by each kind of event.
+    /// Counts of each CPU for a stream at a point, by each kind of event.
     fn cells(&self, asked: &Asked, stream: u32, point: usize) -> Result<Taken, MapError> {
         let all = cells(&asked.options.points);
         let of_point: Vec<u32> = cells_of(&all, point).collect();

@@ -42,7 +42,7 @@ pub struct HopTracer {
     closed: Option<Monotonic>,
 }
 
-/// What tracing cost, by the kernel's eBPF statistics.
+/// Cost of tracing, by the kernel's eBPF statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HopCost {
     /// Runs of the programs, those for other frames included.
@@ -93,7 +93,7 @@ impl HopTracer {
         Ok(tracer)
     }
 
-    /// What it traces.
+    /// The options it was started with.
     pub fn options(&self) -> &HopOptions {
         &self.options
     }
@@ -108,7 +108,7 @@ impl HopTracer {
         self.set()
     }
 
-    /// What came since the last reading, of every stream at every point, with the extremes of the span that was closed. All figures of
+    /// Counts since the last reading, of every stream at every point, with the extremes of the span that was closed. All figures of
     /// a series are of the same frames. The first reading some milliseconds after [`HopTracer::stop`] also tells of durations that are
     /// in no bucket, if there are any.
     ///
@@ -161,7 +161,7 @@ impl HopTracer {
             .map_err(|error| failed(&error))
     }
 
-    /// What kept frames from being timed, so far.
+    /// Counts of frames that could not be timed so far, by reason.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -215,7 +215,7 @@ impl HopTracer {
     }
 
     /// Frames that were under way between points when the tracer was stopped, as far as they are lost: per stream and point.
-    /// What had come to the first point less than a tenth of a second before `now` is not.
+    /// A frame that had come to the first point less than a tenth of a second before `now` is not.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -250,7 +250,7 @@ impl HopTracer {
         Ok(Counting { _on: on })
     }
 
-    /// What the programs cost while it was counted.
+    /// Cost of the programs while it was counted.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -311,7 +311,7 @@ impl HopTracer {
         for number in 0..count.min(self.options.max_streams) {
             let progress = self.maps.progress(number).map_err(|error| failed(&error))?;
             let progress = Progress::of(&progress);
-            // What one is called does not change.
+            // The identity of a stream does not change.
             let known = self
                 .streams
                 .get_mut(number as usize)

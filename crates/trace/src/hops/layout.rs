@@ -1,4 +1,4 @@
-//! What the programs that time frames and this side both know; as in `bpf/hops_layout.h`, which says what each field means.
+//! Structures that the programs that time frames and this side both know; as in `bpf/hops_layout.h`, which says what each field means.
 
 use super::PointKind;
 use crate::layout::in_order;
@@ -26,7 +26,7 @@ pub(super) struct Place {
     pub(super) is_shared: u32,
 }
 
-/// What is set when the programs are loaded, each by the name of its variable.
+/// Variables that are set when the programs are loaded, each by its name.
 pub(super) struct Globals {
     pub(super) places: [Place; PLACES],
     pub(super) place_count: u32,
@@ -44,7 +44,7 @@ pub(super) struct Globals {
     pub(super) first_by_nic: u32,
 }
 
-/// What is set along the run.
+/// Variables that are set along the run.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Settings {
@@ -62,7 +62,7 @@ pub(super) struct Site {
     last: u32,
 }
 
-/// What came to the places on one CPU.
+/// Streams that came to the places on one CPU.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Sites {
@@ -71,7 +71,7 @@ pub(super) struct Sites {
     of: [Site; PLACES],
 }
 
-/// What a stream is called.
+/// Identity of a stream.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct StreamInfo {
@@ -111,7 +111,7 @@ impl Entry {
         later.fold(u8::from(self.state & SEEN != 0), |seen, (at, _)| seen | 2 << at)
     }
 
-    /// Whether it came twice.
+    /// True if it came twice.
     pub(super) fn is_doubtful(&self) -> bool {
         self.state & DOUBTFUL != 0
     }
@@ -135,7 +135,7 @@ pub(super) struct Extreme {
     total_min_ns: u32,
 }
 
-/// What one CPU counted of a stream at a point by one kind of event.
+/// Counts of one CPU for a stream at a point by one kind of event.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Cell {
@@ -197,7 +197,7 @@ pub(super) struct Duration {
     unused: u16,
 }
 
-/// Which counter of troubles is which, in the order in which they are read.
+/// Numbers of the counters of troubles, in the order in which they are read.
 pub(super) const OF_TROUBLES: [u32; TROUBLES as usize] =
     [MALFORMED, CUT_SHORT, NO_ROOM, UNKNOWN_STREAM, RING_FULL, UNSTAMPED];
 const _: () = assert!(in_order(&OF_TROUBLES));

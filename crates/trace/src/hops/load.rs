@@ -1,4 +1,4 @@
-//! What is checked and set before the programs are loaded.
+//! Checks and settings before the programs are loaded.
 
 use super::layout;
 use super::layout::{Cell, Globals, Histogram, KINDS, PLACES, POINTS, Table, kind_number};
@@ -20,7 +20,7 @@ const RING_FOR_ALL: u32 = 1 << 24;
 /// Octets that histograms may take for each CPU to have its own.
 const OWN_HISTOGRAMS: usize = 64 << 20;
 
-/// What cannot be traced.
+/// Refuses options that cannot be traced.
 pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
     let count = options.points.len();
     if !(2..=POINTS).contains(&count) {
@@ -133,7 +133,7 @@ fn places(points: &[Point]) -> ([layout::Place; PLACES], u32) {
     (places, count)
 }
 
-/// What a cell counts: the events of one kind at a point; of no kind, at a point without places.
+/// The events that a cell counts: those of one kind at a point; of no kind, at a point without places.
 pub(super) type CellOf = (usize, Option<PointKind>);
 
 /// The cells of a stream on one CPU. A program may interrupt that of another kind, so each kind of a point counts in a cell of its
@@ -171,7 +171,7 @@ pub(super) fn histograms(points: &[Point]) -> impl Iterator<Item = (usize, bool)
     })
 }
 
-/// Whether each CPU counts in histograms of its own. It is faster, and takes as much memory as often.
+/// True if each CPU counts in histograms of its own. It is faster, and takes as much memory as often.
 pub(super) fn own_histograms(options: &HopOptions) -> bool {
     let octets = Histogram::OCTETS * histograms(&options.points).count() * options.max_streams as usize;
     octets * possible_cpus() as usize <= OWN_HISTOGRAMS
@@ -182,14 +182,14 @@ fn histogram_cpus(options: &HopOptions) -> u32 {
     if own_histograms(options) { possible_cpus() } else { 1 }
 }
 
-/// What the largest maps take.
+/// Memory of the largest maps, in MiB.
 fn megabytes(options: &HopOptions) -> usize {
     let histograms = histograms(&options.points).count() * histogram_cpus(options) as usize * Histogram::OCTETS;
     let cells = cells(&options.points).len() * possible_cpus() as usize * Cell::OCTETS;
     (options.max_streams as usize * (Table::OCTETS + histograms + cells)) >> 20
 }
 
-/// Which of a stream's histograms is that of the durations to this point, since the first one or since the one before.
+/// Number of a stream's histogram of the durations to this point, since the first one or since the one before.
 pub(super) fn histogram_of(points: &[Point], point: usize, total: bool) -> Option<u32> {
     let position = histograms(points).position(|histogram| histogram == (point, total));
     position.and_then(|position| u32::try_from(position).ok())
@@ -211,7 +211,7 @@ fn always_there(points: &[Point]) -> u32 {
     there.fold(0, |bits, (number, _)| bits | 1 << number)
 }
 
-/// What happens at these points.
+/// Kinds of events at these points.
 pub(super) fn kinds(points: &[Point]) -> BTreeSet<PointKind> {
     let places = points.iter().flat_map(|point| &point.hooks);
     places.map(|hook| hook.kind).collect()

@@ -2,8 +2,8 @@
 //!
 //! A point is a place (interface and network namespace) and a kind of event there. The programs know a frame by its stream
 //! (MAC addresses, APPID, svID) and its first smpCnt, time it from point to point, and count the durations in histograms in
-//! the kernel: user space reads those now and then, and is told single durations only when they are long. What cannot be
-//! paired for certain is counted and never measured: a frame that came twice, one that was not seen at the first point, one
+//! the kernel: user space reads those now and then, and is told single durations only when they are long. A frame that cannot
+//! be paired for certain is counted and never measured: one that came twice, one that was not seen at the first point, one
 //! that is older than half a second.
 //!
 //! Needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF.
@@ -33,7 +33,7 @@ pub const SILENCE_NS: u64 = layout::SILENCE_NS;
 /// Buckets of a histogram.
 pub const BUCKETS: usize = layout::BUCKETS;
 
-/// What happens to a frame at a point. Each is a tracepoint of the kernel.
+/// Kinds of events of a frame at a point. Each is a tracepoint of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PointKind {
     /// `netif_receive_skb`: the kernel's network code takes the frame from the interface.
@@ -61,10 +61,10 @@ impl PointKind {
         Self::Read,
     ];
 
-    /// What happens where an application has the frame: read from its socket, or in its ring.
+    /// Events where an application has the frame: read from its socket, or in its ring.
     pub const APPLICATION: [Self; 2] = [Self::Read, Self::Consume];
 
-    /// Whether frames come there only where somebody reads them: what never was read before the first is not lost.
+    /// True if frames come there only where somebody reads them: a frame that never was read before the first is not lost.
     pub fn is_reader(self) -> bool {
         matches!(self, Self::Consume | Self::Read)
     }
@@ -112,7 +112,7 @@ pub struct Hook {
     pub ifindex: u32,
     /// The namespace's inode number, as `stat` shows it of `/proc/PID/ns/net`.
     pub netns: u32,
-    /// What happens.
+    /// The kind of event.
     pub kind: PointKind,
 }
 
@@ -127,7 +127,7 @@ pub struct Point {
     pub parent: usize,
 }
 
-/// What to trace.
+/// Options of tracing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HopOptions {
     /// The points, the first one first; 2 to [`MOST_POINTS`].
@@ -150,7 +150,7 @@ pub struct HopSeries {
     pub stream: u32,
     /// Number of the point at which the durations end.
     pub point: usize,
-    /// Whether they begin at the first point, and not at the one before.
+    /// True if they begin at the first point, and not at the one before.
     pub total: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the programs counted.
+//! Counts of the programs.
 
 use super::HopSeries;
 use super::layout;
@@ -31,7 +31,7 @@ pub struct StreamInfo {
 }
 
 impl StreamInfo {
-    /// Who it is.
+    /// Identity of the stream.
     pub fn id(&self) -> StreamId {
         StreamId {
             destination: Some(Mac(self.destination)),
@@ -90,13 +90,13 @@ impl StreamInfo {
         })
     }
 
-    /// Whether a frame of it was ever paired at a point.
+    /// True if a frame of it was ever paired at a point.
     pub fn has_reached(&self, point: usize) -> bool {
         self.progress.reached >> point & 1 == 1
     }
 }
 
-/// What happened to a stream's frames at a point.
+/// Counts of a stream's frames at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HopCounts {
     /// Frames that came.
@@ -128,7 +128,7 @@ pub struct HopCounts {
 }
 
 impl HopCounts {
-    /// What was counted in these cells, added up.
+    /// Sum of the counts of these cells.
     pub(super) fn of<'cell>(cells: impl Iterator<Item = &'cell Cell>, point: usize) -> Self {
         let mut sum = Self::default();
         for cell in cells {
@@ -170,7 +170,7 @@ impl HopCounts {
         }
     }
 
-    /// What was counted since `earlier`.
+    /// Counts since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         self.each(earlier, u64::saturating_sub)
@@ -196,7 +196,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// What was counted between two readings of a histogram, whose counts come round.
+    /// Counts between two readings of a histogram, whose counts come round.
     pub(super) fn between(before: &[u32; BUCKETS], now: &[u32; BUCKETS]) -> Self {
         let differences = before.iter().zip(now).map(|(before, now)| now.wrapping_sub(*before));
         let buckets = differences.enumerate().filter(|(_, count)| *count > 0);
@@ -233,7 +233,7 @@ impl Distribution {
     }
 }
 
-/// What came of one stream at one point since the last reading.
+/// Counts of one stream at one point since the last reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// Number of the stream.
@@ -282,7 +282,7 @@ impl Duration {
     }
 }
 
-/// What kept frames from being timed at all, since the start.
+/// Reasons that kept frames from being timed at all, counted since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Troubles {
     /// Frames of EtherType 0x88BA that are no sound sampled values up to smpCnt.

@@ -1,4 +1,4 @@
-//! What had a CPU, and when: turns the events into segments without gaps.
+//! Occupants of a CPU, and when: turns the events into segments without gaps.
 //!
 //! At every instant the innermost has it: non-maskable interrupt, interrupt, softirq, thread, idle thread.
 
@@ -7,7 +7,7 @@ use crate::snapshot::{Snapshot, Turn};
 use std::fmt;
 use units::Monotonic;
 
-/// Who can have a CPU.
+/// Occupants of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     /// A non-maskable interrupt.
@@ -16,7 +16,7 @@ pub enum Who {
     Interrupt {
         /// Its number.
         number: u32,
-        /// Who asked for it.
+        /// Name that it was requested under.
         name: Name,
     },
     /// One of the processor's own vectors.
@@ -57,7 +57,7 @@ pub struct Segment {
     pub from: Monotonic,
     /// Until when.
     pub to: Monotonic,
-    /// Who.
+    /// The occupant.
     pub who: Who,
 }
 
@@ -78,7 +78,7 @@ impl Segment {
     }
 }
 
-/// Who had the CPU over the whole snapshot, from its `from` to its `to`, without gaps.
+/// Occupants of the CPU over the whole snapshot, from its `from` to its `to`, without gaps.
 pub fn segments(snapshot: &Snapshot) -> Vec<Segment> {
     let mut turns = snapshot.turns().into_iter();
     let opening = snapshot.opening.and_then(|_| turns.next());
@@ -107,7 +107,7 @@ pub fn segments(snapshot: &Snapshot) -> Vec<Segment> {
     nmis.fold(line.segments, |segments, (from, to)| overlay(&segments, from, to))
 }
 
-/// What runs above threads.
+/// The occupant above threads that begins with this event, if one does.
 fn frame_of(entry: &What) -> Option<Who> {
     match *entry {
         What::InterruptEntry { number, name } => Some(Who::Interrupt { number, name }),
@@ -158,7 +158,7 @@ fn frames_open_at_the_start(events: &[Event]) -> Vec<Who> {
     before
 }
 
-/// What the events say so far.
+/// State of a CPU after the events so far.
 struct State {
     turn: Option<Turn>,
     frames: Vec<Who>,

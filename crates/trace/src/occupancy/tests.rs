@@ -1,4 +1,4 @@
-//! Which segments come from which events.
+//! Tests which segments come from which events.
 
 use super::{Segment, Who, segments};
 use crate::event::{Event, Left, Name, Thread, Vector, What};
@@ -27,7 +27,7 @@ fn switch(pid: i32) -> What {
     }
 }
 
-/// Who had the CPU from 100 to 200, as `(until, who)`.
+/// Occupants of the CPU from 100 to 200, as `(until, who)`.
 fn line(events: &[(i64, What)]) -> Vec<(i64, Who)> {
     let at = Monotonic::from_ns;
     let mut running = 0;

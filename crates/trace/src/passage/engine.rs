@@ -56,11 +56,11 @@ struct Known {
 }
 
 impl Follower {
-    /// Listens to every tracepoint of the kernel itself, and chooses frames from half a second later on ([`Self::opened`]). Those that
+    /// Listens to every tracepoint of the kernel itself, and chooses frames from half a second later on ([`Self::opened`]). Frames that
     /// came to the interface before, and may be under way there, are not chosen.
     ///
     /// # Errors
-    /// What the kernel refused, and what to do.
+    /// The kernel's error, and advice.
     pub fn start(options: FollowOptions) -> Result<Self, TraceError> {
         can_run()?;
         let octets = btf::kernel().map_err(|error| TraceError::NoBtf(error.to_string()))?;
@@ -126,7 +126,7 @@ impl Follower {
         Ok(())
     }
 
-    /// What is listened to, and what is not.
+    /// The tracepoints and functions that are listened to, and those that are not.
     pub fn listening(&self) -> &Listening {
         &self.listening
     }
@@ -148,7 +148,7 @@ impl Follower {
         self.events.iter().map(|event| event.at).max()
     }
 
-    /// What came so far.
+    /// Counts so far.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -173,7 +173,7 @@ impl Follower {
         })
     }
 
-    /// Whether every stream that came has all the frames that were asked for.
+    /// True if every stream that came has all the frames that were asked for.
     ///
     /// # Errors
     /// The kernel refuses.

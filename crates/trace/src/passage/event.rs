@@ -1,4 +1,4 @@
-//! What the programs write for each event, read back.
+//! Reads the events that the programs write.
 
 use super::layout;
 use crate::stream::{HASH_BASIS, HASH_PRIME, ID_WORDS, vlan};
@@ -72,7 +72,7 @@ pub struct FollowedStream {
 }
 
 impl FollowedStream {
-    /// What the programs tell streams apart by: not the VLAN, which a bridge may take off.
+    /// The octets that the programs tell streams apart by: not the VLAN, which a bridge may take off.
     pub(super) fn key(&self) -> Vec<u8> {
         [
             &self.destination[..],

@@ -1,4 +1,5 @@
-//! What the programs that follow frames and this side both know; as in `bpf/passage_layout.h`, which says what each field means.
+//! Structures that the programs that follow frames and this side both know; as in `bpf/passage_layout.h`, which says what each
+//! field means.
 
 use crate::layout::in_order;
 use crate::stream::{ID_WORDS, StreamKey};
@@ -6,7 +7,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 include!(concat!(env!("OUT_DIR"), "/passage_layout.rs"));
 
-/// What is set when the programs are loaded, each by the name of its variable.
+/// Variables that are set when the programs are loaded, each by its name.
 pub(super) struct Globals {
     pub(super) skb_at: [u8; SLOTS],
     pub(super) reason_at: [u8; SLOTS],
@@ -28,7 +29,7 @@ pub(super) struct Settings {
     pub(super) closed_at: u64,
 }
 
-/// What was chosen so far.
+/// Count of the frames that were chosen so far.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct State {
@@ -78,6 +79,6 @@ pub(super) struct Event {
     pub(super) interface: [u8; 16],
 }
 
-/// Which counter of troubles is which, in the order in which they are read.
+/// Numbers of the counters of troubles, in the order in which they are read.
 pub(super) const OF_TROUBLES: [u32; TROUBLES as usize] = [MALFORMED, NO_ROOM, RING_FULL, MET, NOT_KEPT];
 const _: () = assert!(in_order(&OF_TROUBLES));

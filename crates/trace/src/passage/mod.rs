@@ -1,9 +1,10 @@
 //! Follows single sampled values through the kernel: at every tracepoint with the frame's `sk_buff` as an argument, and
 //! at every such function if the kernel permits it.
 //!
-//! Which those are, of the kernel itself and for functions of its modules, is found in the kernel's description of its own types (BTF). A frame is chosen when it comes to the
-//! interface that is looked at, and is known from then on by its content (stream and first smpCnt) wherever it comes, also when
-//! it is cloned or copied; where the content cannot be read, by its `sk_buff`. Other frames are let go in the kernel.
+//! They are found in the kernel's description of its own types (BTF), for the kernel itself and for functions of its modules. A
+//! frame is chosen when it comes to the interface that is looked at, and is known from then on by its content (stream and first
+//! smpCnt) wherever it comes, also when it is cloned or copied; where the content cannot be read, by its `sk_buff`. Other frames
+//! are let go in the kernel.
 //!
 //! Tracepoints need exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF.
 
@@ -22,7 +23,7 @@ pub use event::FollowedStream;
 pub use passages::{Context, End, Origin, Passage, Reason, Skb, Step, What};
 pub use summary::{StepSummary, summarize};
 
-/// What to follow.
+/// Options of following.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FollowOptions {
     /// Number of the interface at which frames are chosen.
@@ -44,7 +45,7 @@ pub struct FollowOptions {
 /// Room for events unless another is asked for: some 32,000, as one frame makes a hundred where functions are listened to.
 pub const RING_OCTETS: u32 = 1 << 22;
 
-/// What is listened to.
+/// The tracepoints and functions that are listened to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Listening {
     /// Tracepoints.
@@ -57,7 +58,7 @@ pub struct Listening {
     pub no_functions: Option<String>,
 }
 
-/// What came, and what could not be followed.
+/// Counts of frames that came, and of those that could not be followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FollowCounts {
     /// Frames of sampled values that came to the interface while frames were chosen. One that came again within half a second, as

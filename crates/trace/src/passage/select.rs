@@ -1,4 +1,4 @@
-//! Which tracepoints and functions to listen to.
+//! Selects the tracepoints and functions to listen to.
 
 use super::btf::{Function, Tracepoint};
 use super::layout::{ARGUMENTS, POSITIONS, SLOTS};
@@ -16,7 +16,7 @@ const ONCE: [&str; 2] = ["netif_receive_skb", "net_dev_start_xmit"];
 /// After these the `sk_buff` may be free already, and its memory another frame's.
 const TOO_LATE: [&str; 1] = ["net_dev_xmit"];
 
-/// What the compiler makes of tracepoints: they are listened to already.
+/// Prefixes of the functions that the compiler makes of tracepoints: they are listened to already.
 const OF_TRACEPOINTS: [&str; 5] = [
     "__traceiter_",
     "__bpf_trace_",
@@ -80,11 +80,11 @@ pub(super) struct ChosenFunction {
     pub(super) name: String,
     /// The module it is of; `None`: the kernel itself.
     pub(super) module: Option<String>,
-    /// Which argument its `sk_buff` is.
+    /// Position of its `sk_buff` among the arguments.
     pub(super) position: usize,
 }
 
-/// Those of the functions that the kernel's list has, of a module or of the kernel itself.
+/// Chooses the functions that are in the kernel's list, of a module or of the kernel itself.
 pub(super) fn functions(found: Vec<Function>, available: &str, module: Option<&str>) -> Vec<ChosenFunction> {
     let listed: BTreeSet<&str> = available.lines().filter_map(|line| of_module(line, module)).collect();
     let mut taken = BTreeSet::new();
@@ -110,17 +110,17 @@ fn of_module<'a>(line: &'a str, module: Option<&str>) -> Option<&'a str> {
     (of == module).then_some(name)
 }
 
-/// Whether the `sk_buff` is free after this tracepoint.
+/// True if the `sk_buff` is free after this tracepoint.
 pub(super) fn frees(tracepoint: &str) -> bool {
     FREEING.contains(&tracepoint)
 }
 
-/// Whether a frame comes to this tracepoint once at an interface.
+/// True if a frame comes to this tracepoint once at an interface.
 pub(super) fn comes_once(tracepoint: &str) -> bool {
     ONCE.contains(&tracepoint)
 }
 
-/// Those tracepoints that can be served, and the others with why.
+/// Tracepoints that can be served, and the others with why.
 pub(super) fn tracepoints(found: Vec<Tracepoint>) -> (Vec<Tracepoint>, Vec<(String, String)>) {
     let (mut served, mut left_out) = (Vec::new(), Vec::new());
     for tracepoint in found {

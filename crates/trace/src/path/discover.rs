@@ -165,7 +165,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether `upper` takes frames from `lower`.
+/// True if `upper` takes frames from `lower`.
 fn is_made_on(upper: &LinkInfo, its: &Namespace, lower: &LinkInfo, there: &Namespace) -> bool {
     if !upper.kind.as_deref().is_some_and(|kind| MADE_ON.contains(&kind)) {
         return false;

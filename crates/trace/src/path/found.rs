@@ -3,7 +3,7 @@
 use super::tree::Node;
 use crate::hops::PointKind;
 
-/// Who holds the tap has taken it.
+/// The holder of the tap has taken it.
 const TAKEN: &[PointKind] = &[PointKind::Consume];
 /// The kernel gives it to the interface.
 const TRANSMIT: &[PointKind] = &[PointKind::Transmit];
@@ -21,7 +21,7 @@ pub(super) struct FoundPoint {
     pub(super) ifindex: u32,
     /// Inode number of its network namespace.
     pub(super) netns: u32,
-    /// What happens there: the first of these that a frame comes to.
+    /// Events that may happen there: the first of these that a frame comes to.
     pub(super) kinds: &'static [PointKind],
 }
 

@@ -21,7 +21,7 @@ pub struct FramePath {
     pub tree: String,
     /// The points, the first one first.
     pub points: Vec<Point>,
-    /// What is not seen, and why.
+    /// Parts that are not seen, and why.
     pub unseen: Vec<String>,
     /// Numbers of other network namespaces, by their inode numbers, in that of the interface at its begin.
     pub namespaces: BTreeMap<u32, i32>,
@@ -32,7 +32,7 @@ impl FramePath {
     /// namespace.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// The kernel's error.
     pub fn at(tree: &FrameTree, before: Option<Point>) -> Result<Self, SysError> {
         let mut points: Vec<Point> = before.into_iter().collect();
         points.push(Point::at(FIRST, 0, &tree.root.name, &[PointKind::Receive])?);
@@ -96,7 +96,7 @@ impl FramePath {
         points.collect::<Vec<_>>().join(", ")
     }
 
-    /// What is to be known of it in the inventory, in this group.
+    /// Facts about it for the inventory, in this group.
     pub fn facts(&self, group: &str) -> Vec<Fact> {
         let fact = |name: &str, value: String| Fact {
             group: group.to_owned(),

@@ -1,21 +1,21 @@
-//! Who takes frames from taps: processes, virtual machines, and their vhost threads.
+//! Holders that take frames from taps: processes, virtual machines, and their vhost threads.
 
 use host::ThreadStat;
 use std::path::Path;
 use std::{fmt, fs};
 
-/// Who holds a tap.
+/// A holder of a tap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Holder {
     /// Its number.
     pub(super) pid: u32,
-    /// What it is.
+    /// Its kind.
     pub(super) kind: HolderKind,
     /// Its vhost threads, which take the frames in its place.
     pub(super) tasks: Vec<Task>,
 }
 
-/// What holds a tap.
+/// Kinds of holders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HolderKind {
     /// QEMU, with the name of the virtual machine.
@@ -47,7 +47,7 @@ pub(super) struct HeldTap {
     pub(super) holder: Holder,
 }
 
-/// What processes hold.
+/// Taps that processes hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Held {
     pub(super) taps: Vec<HeldTap>,

@@ -14,7 +14,7 @@ const NAMED: &str = "/run/netns";
 /// A network namespace.
 pub(super) struct Namespace {
     pub(super) inode: u32,
-    /// Whose it is; `None`: this process's own.
+    /// Its owner; `None`: this process.
     pub(super) whose: Option<String>,
     pub(super) links: Vec<LinkInfo>,
     /// Its numbers for others, by which it names where peers are.
@@ -74,7 +74,7 @@ fn ids(all: &[Found], own: u32) -> Result<BTreeMap<i32, u32>, SysError> {
     Ok(ids)
 }
 
-/// Whose network namespaces are, by inode number, as far as it may be read.
+/// Owners of network namespaces, by inode number, as far as it may be read.
 pub fn namespace_owners() -> BTreeMap<u32, String> {
     let places = places().into_iter();
     places.map(|(inode, (_, whose))| (inode, whose)).collect()
@@ -130,7 +130,7 @@ fn owner(proc: &Path, pid: u32) -> String {
     }
 }
 
-/// What a container's runtime calls it, from the paths of its control groups: docker and podman use 64 hexadecimal digits, LXC
+/// The name that a container's runtime gave it, from the paths of its control groups: docker and podman use 64 hexadecimal digits, LXC
 /// and systemd-nspawn names.
 fn container(cgroups: &str) -> Option<String> {
     let paths = cgroups.lines().filter_map(|line| line.splitn(3, ':').nth(2));

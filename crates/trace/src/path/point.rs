@@ -44,7 +44,7 @@ impl Point {
     /// a file; without it, it is the calling thread's. Without EVENT, it is `rx`.
     ///
     /// # Errors
-    /// What is wrong with it, without the text itself.
+    /// The fault, without the text itself.
     pub fn read(text: &str, parent: usize) -> Result<Self, PointError> {
         let refuse = |why: &str| PointError::Written(why.to_owned());
         let (name, rest) = text

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameTree {
     pub(super) root: Node,
-    /// What is not seen, and why; one sentence each.
+    /// Parts that are not seen, and why; one sentence each.
     pub(super) unseen: Vec<String>,
     /// Numbers of other network namespaces in the own one, by their inode numbers: of those that are joined with it.
     pub(super) namespaces: BTreeMap<u32, i32>,
@@ -22,11 +22,11 @@ pub(super) struct Node {
     pub(super) ifindex: u32,
     /// Inode number of its network namespace.
     pub(super) netns: u32,
-    /// Whose that namespace is; `None`: this process's own.
+    /// Owner of that namespace; `None`: this process.
     pub(super) namespace: Option<String>,
     /// `bridge`, `veth`, `tun`…; `None` for hardware.
     pub(super) kind: Option<String>,
-    /// Who takes the frames from it, if it is a tap or macvtap.
+    /// Holders that take the frames from it, if it is a tap or macvtap.
     pub(super) holders: Vec<Holder>,
     /// Where frames go from it.
     pub(super) next: Vec<Node>,

@@ -14,7 +14,7 @@ pub(super) fn slices(snapshot: &Snapshot, cpu: u32) -> Vec<TrackEvent> {
     slices
 }
 
-/// Which thread has the CPU; and, as instants, the wake-ups made there and the idle states entered and left.
+/// The thread that has the CPU; and, as instants, the wake-ups made there and the idle states entered and left.
 fn running(snapshot: &Snapshot, track: Track) -> Vec<TrackEvent> {
     let turns = snapshot.turns();
     let ends = turns
@@ -67,7 +67,7 @@ fn instant(event: &Event, track: Track) -> Option<TrackEvent> {
     })
 }
 
-/// What an event does on a track of nested slices.
+/// Effect of an event on a track of nested slices.
 enum Edge {
     /// A slice of this kind begins, shown under this name.
     Begin(Slice, String, Value),

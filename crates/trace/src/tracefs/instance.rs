@@ -13,7 +13,7 @@ const PREFIX: &str = "triptime";
 /// Sets apart the instances of one process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// What must be put back for everybody once an instance is gone. It is part of the instance's name, so that the next start
+/// Settings that must be put back for everybody once an instance is gone. It is part of the instance's name, so that the next start
 /// can do it for a process that was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owed {

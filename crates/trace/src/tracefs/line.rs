@@ -1,8 +1,8 @@
-//! What every line of tracefs begins with (`trace`, `trace_pipe`; clock `mono`: seconds and microseconds).
+//! Reads the head of every line of tracefs (`trace`, `trace_pipe`; clock `mono`: seconds and microseconds).
 
 use units::Monotonic;
 
-/// Which CPU an event is of, and when it was written.
+/// The CPU of an event, and when it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) cpu: u32,

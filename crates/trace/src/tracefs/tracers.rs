@@ -65,12 +65,12 @@ impl Tracers {
         Self(text.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Whether this one is built in.
+    /// True if this one is built in.
     pub fn has(&self, tracer: Tracer) -> bool {
         self.0.iter().any(|name| name == tracer.name())
     }
 
-    /// Those it has, and which of [`Tracer::ALL`] it has not.
+    /// The tracers it has, and those of [`Tracer::ALL`] it has not.
     pub fn describe(&self) -> String {
         let missing = Tracer::ALL.into_iter().filter(|tracer| !self.has(*tracer));
         let missing: Vec<String> = missing
@@ -158,7 +158,7 @@ impl Tracefs {
         Ok(())
     }
 
-    /// Whether osnoise spins itself; `None`: it always does, there is no such option.
+    /// True if osnoise spins itself; `None`: it always does, there is no such option.
     pub(super) fn workload(&self) -> Result<Option<bool>, TraceError> {
         if !self.root.join(OPTIONS).exists() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! What puts durations in doubt: frames cut short, silences, second sequences, and what was lost before anything came.
+//! Tests events that put durations in doubt: frames cut short, silences, second sequences, and losses before anything came.
 
 use crate::bed::{Bed, send_port, wait_for_carrier};
 use crate::{counts, frame, read, three_points, tracer};

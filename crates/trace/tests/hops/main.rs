@@ -67,7 +67,7 @@ pub(crate) fn tracer(test: &str, options: HopOptions) -> Option<HopTracer> {
     }
 }
 
-/// What was counted so far, after what is under way has come.
+/// Reads the counts so far, after the frames under way have come.
 pub(crate) fn read(tracer: &mut HopTracer) -> Vec<Reading> {
     std::thread::sleep(std::time::Duration::from_millis(20));
     tracer.next_span().expect("the kernel");

@@ -110,7 +110,7 @@ fn blocks_are_found(bed: Bed, tracer: &mut HopTracer, (first, last): (u32, u32),
         recorder.observe();
         let mut told = Vec::new();
         tracer.durations(|duration| told.push(duration));
-        // Those of the block's first half: they waited long.
+        // Durations of the block's first half: these frames waited long.
         for duration in told
             .into_iter()
             .filter(|duration| duration.ns > 2_500_000 && !duration.series.total)

@@ -1,4 +1,4 @@
-//! What is read while frames come is of the same frames in all figures.
+//! Figures that are read while frames come are all of the same frames.
 
 use crate::bed::Bed;
 use crate::{frame, three_points, tracer};

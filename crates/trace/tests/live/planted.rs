@@ -109,7 +109,7 @@ fn blocker_ns(answer: &Explained) -> u64 {
     blockers.map(|part| part.ns).sum()
 }
 
-/// What must be true of the answer for a block.
+/// Checks the conditions that the answer for a block must meet.
 fn check(block: &Block, question: &Question, answer: &Explained) {
     let explanation = &answer.explanation;
     let latency_ns = question.ns();
@@ -139,7 +139,7 @@ fn check(block: &Block, question: &Question, answer: &Explained) {
     );
 }
 
-/// Whether the machine stood still before, during or after the block.
+/// True if the machine stood still before, during or after the block.
 fn stood_still(block: &Block, question: &Question, answer: &Explained) -> bool {
     let after_ns = u64::try_from(question.to - block.1).expect("it came after the block");
     let longest_ns = BLOCK_NS.unsigned_abs() + STALL_NS;
@@ -149,8 +149,8 @@ fn stood_still(block: &Block, question: &Question, answer: &Explained) -> bool {
         || answer.explanation.text.contains("without an event")
 }
 
-/// Whether the events are not all there and the answer says so: the ring was overwritten because a hundred threads ran before
-/// the one that reads it, or this kernel keeps some threads from being traced.
+/// True if events are missing and the answer says so: the ring was overwritten because a hundred threads ran before the one that
+/// reads it, or this kernel keeps some threads from being traced.
 fn admits(answer: &Explained) -> bool {
     let admitted = [
         "no longer held",
@@ -191,7 +191,7 @@ fn compare_switches(question: &Question, answer: &Explained, printed: &[(Monoton
     let printed: Vec<_> = printed.iter().filter(|(at, _)| around.contains(at)).collect();
     for (at, pid) in &printed {
         let is_same = |other: &(Monotonic, i32)| other.1 == *pid && (other.0 - *at).abs() < APART_NS;
-        // What the recorder saw may have fallen to the other side of the window's edge.
+        // A switch that the recorder saw may have fallen to the other side of the window's edge.
         let is_at_the_edge = *at - (question.from - INTERVAL_NS) < APART_NS || question.to - *at < APART_NS;
         assert!(
             is_at_the_edge || seen.iter().any(is_same),

@@ -1,4 +1,4 @@
-//! What the rings hold, and that they say when they no longer do.
+//! Tests the events that the rings hold, and that the rings say when they no longer do.
 
 use super::{alone, cpu, pinned, recorder};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What is counted: frames that came, and what could not be followed.
+//! Tests the counts: frames that came, and frames or events that could not be followed.
 
 use crate::bed::{Bed, send_port};
 use crate::{alone, frame, passages, send, set_up, slow_down};
@@ -20,7 +20,7 @@ fn events_that_find_no_room_are_named() {
     let counts = follower.counts().expect("the kernel");
     assert_eq!(counts.chosen, 100);
     assert!(counts.lost_events > 100, "{counts:?}");
-    // Those of which no event found room have no list, and are counted all the same.
+    // Passages of which no event found room have no list, and are counted all the same.
     assert!(!found.is_empty() && found.len() < 100);
     let named: u64 = found.iter().map(|passage| u64::from(passage.lost_events)).sum();
     assert!(named > 0 && named < counts.lost_events, "{named}: {counts:?}");

@@ -224,7 +224,7 @@ fn frames_that_are_under_way_when_choosing_begins_are_not_chosen_in_the_midst_of
         });
         let found = follower(test, options).map(|mut follower| {
             let first = passages(&mut follower, 50);
-            // What waited when it began has left the queue by then.
+            // Frames that waited when it began have left the queue by then.
             std::thread::sleep(Duration::from_millis(300));
             let found = follower.passages().expect("the kernel");
             assert_eq!(first.len(), found.len());

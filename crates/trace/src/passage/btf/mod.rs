@@ -56,7 +56,7 @@ pub(super) struct Tracepoint {
     pub(super) skb_at: usize,
     /// Why the frame was dropped.
     pub(super) reason_at: Option<usize>,
-    /// Who freed it.
+    /// The code that freed it.
     pub(super) location_at: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Function {
 }
 
 impl Types {
-    /// Those of `/sys/kernel/btf/vmlinux`.
+    /// Reads the types of `/sys/kernel/btf/vmlinux`.
     pub(super) fn parse(btf: &[u8]) -> Parsed<Self> {
         let void = Type {
             name: 0,
@@ -197,7 +197,7 @@ impl Types {
         of.is_some_and(|of| matches!(of.kind, ENUM | ENUM64) && self.name(of) == "skb_drop_reason")
     }
 
-    /// What a pointer points to, 0 for void; `None` when it is none.
+    /// Number of the type that a pointer points to, 0 for void; `None` when it is no pointer.
     fn pointed(&self, number: u32) -> Option<u32> {
         let of = self.types.get(self.plain(number) as usize)?;
         (of.kind == POINTER).then(|| self.plain(of.about))

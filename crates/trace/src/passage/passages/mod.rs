@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use units::Monotonic;
 
-/// What the programs' numbers stand for.
+/// Meanings of the programs' numbers.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// By slot.
@@ -18,7 +18,7 @@ pub(super) struct Names {
     pub(super) reasons: BTreeMap<u32, String>,
     /// The kernel's own functions, by address.
     pub(super) symbols: BTreeMap<u64, String>,
-    /// Whether softirqs and interrupts are watched from their beginnings to their ends.
+    /// True if softirqs and interrupts are watched from their beginnings to their ends.
     pub(super) has_context: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Served {
     pub(super) has_reason: bool,
 }
 
-/// What met the frame.
+/// The tracepoint or function that met the frame.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// A tracepoint.
@@ -39,7 +39,7 @@ pub enum What {
     Function(Arc<str>),
 }
 
-/// Whose time it was.
+/// Contexts of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Context {
     /// Not known: what the CPU was in the midst of could not be watched.
@@ -74,7 +74,7 @@ pub struct Step {
     pub what: What,
     /// On which CPU.
     pub cpu: u32,
-    /// Whose time it was.
+    /// The context that the CPU was in.
     pub context: Context,
     /// The process of the thread that ran, or was interrupted.
     pub pid: u32,
@@ -88,13 +88,13 @@ pub struct Step {
     pub ifindex: u32,
     /// Inode number of its network namespace; 0: unknown.
     pub netns: u32,
-    /// Which of the passage's `sk_buff`s, counted from 1.
+    /// Number of the `sk_buff` within the passage, counted from 1.
     pub skb: usize,
     /// The frame itself was read, and not only its `sk_buff` recognised.
     pub by_content: bool,
     /// Why it was dropped.
     pub reason: Option<Reason>,
-    /// Who freed it.
+    /// The code that freed it.
     pub location: Option<String>,
 }
 
@@ -136,7 +136,7 @@ pub struct Passage {
     pub stream: FollowedStream,
     /// The frame's first smpCnt.
     pub smp_cnt: u16,
-    /// What it passed, in order.
+    /// The events of the passage, in order.
     pub steps: Vec<Step>,
     /// Its `sk_buff`s.
     pub skbs: Vec<Skb>,
@@ -159,7 +159,7 @@ impl What {
         }
     }
 
-    /// Whether it is the beginning of a function.
+    /// True for the beginning of a function.
     pub fn is_function(&self) -> bool {
         matches!(self, Self::Function(_))
     }

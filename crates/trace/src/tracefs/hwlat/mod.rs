@@ -64,7 +64,7 @@ impl Hwlat {
         Ok(hwlat)
     }
 
-    /// What was found since the last call.
+    /// Samples since the last call.
     ///
     /// # Errors
     /// The kernel refuses to say.

@@ -3,7 +3,7 @@
 use crate::tracefs::line;
 use units::CpuList;
 
-/// What one window of the hwlat tracer had above its threshold.
+/// Gaps above the threshold in one window of the hwlat tracer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HwlatSample {
     /// The CPU.

@@ -95,7 +95,7 @@ impl Osnoise {
         }
     }
 
-    /// Who interrupted the thread on this CPU between two instants, for a reader; `None` when the CPU is not watched.
+    /// Interruptions of the thread on this CPU between two instants, for a reader; `None` when the CPU is not watched.
     pub fn between(&mut self, cpu: u32, from: Monotonic, to: Monotonic) -> Option<String> {
         self.look();
         Some(self.cpus.get(&cpu)?.tally.between(from, to))

@@ -3,7 +3,7 @@
 use crate::tracefs::line;
 use units::Monotonic;
 
-/// What interrupted a thread.
+/// Kinds of interruptions of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Interrupter {
     Nmi,
@@ -39,7 +39,7 @@ impl Interrupter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Noise {
     pub(super) kind: Interrupter,
-    /// Who; empty for an NMI.
+    /// Name of the interrupter; empty for an NMI.
     pub(super) name: String,
     /// Number of the interrupt, softirq or thread.
     pub(super) number: u32,

@@ -1,4 +1,4 @@
-//! What interrupted one CPU: the last interruptions, and all of them added up.
+//! Interruptions of one CPU: the last ones, and all of them added up.
 
 use super::parse::{Interrupter, Noise, parse};
 use crate::tracefs::line;
@@ -11,7 +11,7 @@ const KEPT: usize = 4_096;
 /// Names shown for one gap.
 const SHOWN: usize = 6;
 
-/// What an instant printed to the microsecond may be off.
+/// Possible error of an instant that is printed to the microsecond.
 const ROUNDING_NS: i64 = 1_000;
 
 /// Interruptions of one kind.
@@ -38,7 +38,7 @@ impl Total {
     }
 }
 
-/// What interrupted one CPU.
+/// Interruptions of one CPU.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     last: VecDeque<Noise>,
@@ -83,7 +83,7 @@ impl Tally {
         self.lost
     }
 
-    /// Who interrupted a thread between two instants, the longest first.
+    /// Interruptions of a thread between two instants, the longest first.
     ///
     /// An interruption that ended while the thread did not run has begun there, too.
     pub(super) fn between(&self, from: Monotonic, to: Monotonic) -> String {
