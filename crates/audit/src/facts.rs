@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::value::{Known, Unknown, Value};
 
-/// What a rule is asked of: the machine as a whole has no class.
+/// Classes of parts that a rule is asked of: the machine as a whole has no class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -67,7 +67,7 @@ impl Subject {
     }
 }
 
-/// What may be noted as a fact: a value, or a result with the reason why there is none.
+/// Types that may be noted as a fact: a value, or a result with the reason why there is none.
 pub trait IntoKnown {
     /// As the facts keep it.
     fn into_known(self) -> Known;
@@ -133,7 +133,7 @@ impl Facts {
         }
     }
 
-    /// Whether somebody gathered a fact of this name, known or not.
+    /// True if somebody gathered a fact of this name, known or not.
     pub fn is_gathered(&self, part: Option<&Subject>, name: &str) -> bool {
         part.is_some_and(|part| part.facts.contains_key(name)) || self.machine.facts.contains_key(name)
     }

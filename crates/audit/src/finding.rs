@@ -1,11 +1,11 @@
-//! What a rule says of a machine.
+//! Findings of a rule on a machine.
 
 use super::condition::{Truth, evaluate, known};
 use super::facts::{Facts, Subject};
 use super::rule::{Place, Rule, Severity};
 use super::value::{Known, Unknown};
 
-/// What came out.
+/// Outcomes of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// The rule does not concern this machine.
@@ -46,12 +46,12 @@ impl Outcome {
     }
 }
 
-/// What a rule says of one part, or of the machine.
+/// The finding of a rule on one part, or on the machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartFinding {
     /// The part's name; empty: the machine.
     pub part: String,
-    /// What came out.
+    /// The outcome.
     pub outcome: Outcome,
     /// The facts it was judged by, with their names.
     pub live: Vec<(String, Known)>,
@@ -61,7 +61,7 @@ pub struct PartFinding {
     pub reason: String,
 }
 
-/// What a rule says of the machine and its parts.
+/// The findings of a rule on the machine and its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The rule.
@@ -72,9 +72,9 @@ pub struct Finding {
     pub severity: Severity,
     /// The worst of its parts.
     pub outcome: Outcome,
-    /// What it says of each part; one entry without a name for the machine.
+    /// The finding on each part; one entry without a name for the machine.
     pub parts: Vec<PartFinding>,
-    /// Who accepted it and why, where somebody did.
+    /// The reason and the name of the person who accepted it, where somebody did.
     pub waiver: Option<String>,
 }
 
@@ -187,7 +187,7 @@ fn unclear(unknown: Unknown) -> (Outcome, String) {
     (Outcome::Unknown, unknown.text)
 }
 
-/// What cannot be told to be tolerated is not.
+/// Outcome of a rule that does not pass. If it cannot be told to be tolerated, it is not.
 fn failed(severity: Severity, tolerated: Option<Truth>) -> Outcome {
     match (severity, tolerated) {
         (Severity::Info, _) | (_, Some(Ok(true))) => Outcome::Warn,

@@ -1,7 +1,7 @@
-//! Whether a machine is set up for real time: facts, rules that judge them, what each finding costs and how it is put right.
+//! Audits if a machine is set up for real time: facts, rules that judge them, what each finding costs and how it is put right.
 //!
 //! [`gather`] reads what the rules ask for, from a live machine or a recorded tree; from there on everything is pure. A rule is
-//! data ([`rule`]): a condition over facts ([`condition`]) with three answers. What is not known is `unknown`, never `pass`.
+//! data ([`rule`]): a condition over facts ([`condition`]) with three answers. A fact that is not known is `unknown`, never `pass`.
 
 pub mod condition;
 pub mod definition;
@@ -34,12 +34,12 @@ use waiver::Waiver;
 
 use host::Host;
 
-/// What the rules say of a machine.
+/// Result of the rules on a machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audit {
     /// Where it runs, for a person: `virtual machine on KVM`, `the hardware itself`, with the evidence.
     pub environment: Vec<(String, Result<String, String>)>,
-    /// What was read.
+    /// The facts that were read.
     pub facts: Facts,
     /// One finding for each rule, those that matter most first.
     pub findings: Vec<Finding>,

@@ -11,7 +11,7 @@ use host::interrupt_counts;
 use host::reader::Reader;
 use host::roles::{self, CpuFacts};
 
-/// What a CPU is for.
+/// Purposes of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Set aside for real-time work.
@@ -35,7 +35,7 @@ impl Role {
 pub struct CpuRow {
     /// Its number.
     pub cpu: u32,
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
     /// By which means the kernel keeps work away from it.
     pub kept_free_by: Vec<&'static str>,
@@ -43,11 +43,11 @@ pub struct CpuRow {
     pub interrupts_per_s: Option<f64>,
     /// Interrupts of its own timer each second; `None`: not observed, or unknown.
     pub ticks_per_s: Option<f64>,
-    /// Who has it to itself.
+    /// Threads that have it to themselves.
     pub owners: Vec<String>,
     /// Real-time threads, virtual CPUs and threads of interfaces in use that are on it.
     pub residents: Vec<String>,
-    /// What contradicts its role.
+    /// Facts that contradict its role.
     pub conflicts: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the user says of the machine's purpose: CPUs, interfaces, workload. Rules see it as facts.
+//! The machine's purpose, as the user tells it: CPUs, interfaces, workload. Rules see it as facts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use units::{CpuList, shell};
 
 use super::planned::PlannedTask;
 
-/// What real-time threads do with their CPU.
+/// Behaviour of real-time threads on their CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Workload {
     /// They wake up for each cycle and sleep again.
@@ -27,7 +27,7 @@ impl Workload {
     }
 }
 
-/// What is audited, and for what.
+/// Parts that are audited, and the purpose.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Parameters {
     /// CPUs for real-time work; `None`: those that are kept free of the kernel's work.
@@ -38,7 +38,7 @@ pub struct Parameters {
     pub domains: Vec<String>,
     /// VMware virtual machines: `.vmx` or OVF files.
     pub vmx: Vec<PathBuf>,
-    /// What the ESXi host below them says: the output of its commands in one file.
+    /// Facts of the ESXi host below them: the output of its commands in one file.
     pub esxi: Option<PathBuf>,
     /// Containers: definition files, or ids of containers of this machine.
     pub containers: Vec<String>,
@@ -46,9 +46,9 @@ pub struct Parameters {
     pub tasks: Vec<PlannedTask>,
     /// How long counters of the kernel are watched; `None`, or a recorded tree: rates are unknown.
     pub observe: Option<Duration>,
-    /// What real-time threads do.
+    /// Behaviour of the real-time threads.
     pub workload: Workload,
-    /// Which severities hold: `substation`, `avb`…; `None`: those of the rules.
+    /// Profile whose severities hold: `substation`, `avb`…; `None`: those of the rules.
     pub profile: Option<String>,
 }
 

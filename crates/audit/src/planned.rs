@@ -25,16 +25,16 @@ pub struct PlannedTask {
 pub(crate) struct Seen<'a> {
     /// Its own name.
     pub(crate) name: &'a str,
-    /// Whether it is the first thread of its process.
+    /// True for the first thread of its process.
     pub(crate) is_first: bool,
 }
 
 impl PlannedTask {
-    /// Whether a thread is one of the task's. `command` tells the command line of its process, with blanks between the words; it is asked
+    /// True if a thread is one of the task's. `command` tells the command line of its process, with blanks between the words; it is asked
     /// only where the task is known by that.
     ///
     /// # Errors
-    /// What `command` could not tell.
+    /// The error of `command`.
     pub(crate) fn is<E>(&self, thread: &Seen<'_>, command: impl FnOnce() -> Result<String, E>) -> Result<bool, E> {
         match self.name.strip_prefix(COMMAND) {
             Some(pattern) if thread.is_first => Ok(matches(pattern, &command()?)),
@@ -54,7 +54,7 @@ fn kept(name: &str) -> &str {
     }
 }
 
-/// Whether a text is as a pattern, in which `*` stands for anything.
+/// True if a text is as a pattern, in which `*` stands for anything.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else {

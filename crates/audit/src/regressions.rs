@@ -54,25 +54,25 @@ pub struct Regression {
     pub until: Option<Release>,
     /// The first release without it; none: not known.
     pub fixed: Option<Release>,
-    /// What must be so on the machine, over facts; none: any machine.
+    /// Condition of the machine, over facts; none: any machine.
     pub when: Option<Condition>,
     /// Profiles whose own set-up brings it on: it is tolerated there, and told.
     #[serde(default)]
     pub profiles: Vec<String>,
     /// The same for a person.
     pub configuration: String,
-    /// What happens.
+    /// The symptom.
     pub symptom: String,
-    /// Whom it concerns.
+    /// Machines and programs that it concerns.
     pub affects: String,
-    /// What to do.
+    /// Remedy.
     pub fix: String,
-    /// Who says so.
+    /// Source of the report.
     pub source: String,
 }
 
 impl Regression {
-    /// Whether a release has it, as far as is known.
+    /// True if a release has it, as far as is known.
     pub fn concerns(&self, release: Release) -> bool {
         let begun = self.from.is_none_or(|from| release >= from);
         let below = |end: Option<Release>| end.is_none_or(|end| release < end);

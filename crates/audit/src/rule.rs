@@ -53,7 +53,7 @@ pub enum Place {
 pub struct Worth {
     /// Microseconds of the worst case; 0 where nobody gives a number.
     pub us: f64,
-    /// Who saw what.
+    /// The observation and its source.
     pub seen: String,
 }
 
@@ -110,7 +110,7 @@ pub struct Remedy {
     pub change: Change,
     /// One line for a person.
     pub how: String,
-    /// What can go wrong; empty: nothing is known.
+    /// Risk of the change; empty: none is known.
     #[serde(default)]
     pub risk: String,
     /// Writes on the running machine.
@@ -130,7 +130,7 @@ pub struct Remedy {
 pub struct Rule {
     /// Its name, as in files and options.
     pub id: String,
-    /// What is checked, as a statement that should be true.
+    /// The title: a statement that should be true.
     pub title: String,
     /// Why it matters.
     pub why: String,
@@ -143,11 +143,11 @@ pub struct Rule {
     pub each: Option<Class>,
     /// When it applies; none: always.
     pub applies: Option<Condition>,
-    /// What must be true.
+    /// Condition that must be true.
     pub wanted: Condition,
     /// The same for a person.
     pub wants: String,
-    /// What is not as wanted and still no failure: a warning.
+    /// Condition that is not as wanted and still no failure: a warning.
     pub tolerated: Option<Condition>,
     /// How much it matters.
     pub severity: Severity,
@@ -162,9 +162,9 @@ pub struct Rule {
     pub live: Vec<String>,
     /// The value that the next boot or start will set, or the last one did.
     pub booted: Option<Condition>,
-    /// Who says so.
+    /// Sources that say so.
     pub sources: Vec<String>,
-    /// What misleads those who check it by hand.
+    /// Traps for people who check it by hand.
     #[serde(default)]
     pub traps: Vec<String>,
     /// How it is put right.
@@ -214,7 +214,7 @@ impl Rule {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// What they have in common.
+    /// The subject that they have in common.
     pub title: String,
     /// The rules.
     #[serde(rename = "rule")]

@@ -8,7 +8,7 @@ use super::value::{Unknown, Value};
 /// The text with every place filled: CPUs as a list (`2-3`), `…_mask` of a CPU fact in hexadecimal (`c`), `…_count` as a number.
 ///
 /// # Errors
-/// What a place asks for is not known, or no CPU is in it: a setting without CPUs would not mean what the rule means.
+/// A fact that a place asks for is not known, or no CPU is in it: a setting without CPUs would not mean what the rule means.
 pub fn fill(text: &str, facts: &Facts, part: Option<&Subject>) -> Result<String, Unknown> {
     replaced(text, |name| place(name, facts, part))
 }

@@ -10,7 +10,7 @@ use super::finding::{Finding, Outcome, PartFinding};
 use super::value::{Known, Value, Why};
 
 impl Audit {
-    /// What a run keeps of it: a fact for each rule that was asked, such as `fail (major): 950000`.
+    /// Facts that a run keeps of it: one for each rule that was asked, such as `fail (major): 950000`.
     pub fn facts_of_run(&self) -> Vec<Fact> {
         let asked = self
             .findings

@@ -1,4 +1,4 @@
-//! What a fact is worth: a value, or the reason why there is none.
+//! The value of a fact, or the reason why there is none.
 
 use std::fmt;
 
@@ -110,7 +110,7 @@ pub enum Why {
 /// A fact that is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
-    /// Which sort of reason.
+    /// Kind of the reason.
     pub why: Why,
     /// The reason for a reader, with the place.
     pub text: String,

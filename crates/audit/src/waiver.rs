@@ -13,7 +13,7 @@ pub struct Waiver {
     pub id: String,
     /// Why it is accepted.
     pub reason: String,
-    /// Who accepted it.
+    /// Person who accepted it.
     pub by: String,
     /// The last day on which it holds.
     pub until: Date,
@@ -26,10 +26,10 @@ struct File {
     waivers: Vec<Waiver>,
 }
 
-/// Reads a waiver file: `[[waiver]]` tables with `id`, `reason`, `by` and `until`. Those that have ended by `today` are left out.
+/// Reads a waiver file: `[[waiver]]` tables with `id`, `reason`, `by` and `until`. Waivers that have ended by `today` are left out.
 ///
 /// # Errors
-/// What is wrong, and where: also a rule that does not exist, and an empty reason.
+/// The fault and its place: also a rule that does not exist, and an empty reason.
 pub fn read(text: &str, today: Date) -> Result<Vec<Waiver>, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let groups = super::rule::built_in();
@@ -49,7 +49,7 @@ pub fn read(text: &str, today: Date) -> Result<Vec<Waiver>, String> {
     Ok(in_force.collect())
 }
 
-/// What failed, warned or stayed unknown becomes `waived` when somebody accepted it.
+/// A finding that failed, warned or stayed unknown becomes `waived` when somebody accepted it.
 pub(super) fn apply(finding: &mut Finding, waivers: &[Waiver]) {
     let waivable = matches!(finding.outcome, Outcome::Fail | Outcome::Warn | Outcome::Unknown);
     let Some(waiver) = waivers.iter().find(|waiver| waivable && waiver.id == finding.rule.id) else {

@@ -1,4 +1,4 @@
-//! What the rules say of every recorded machine in `tests/hosts`, and of the same machines when something in them is broken.
+//! Findings of the rules on every recorded machine in `tests/hosts`, and on the same machines when something in them is broken.
 
 mod recorded;
 mod told;
@@ -125,7 +125,7 @@ fn every_machine_gives_its_findings() {
     assert!(wrong.is_empty(), "{}\nsee tests/hosts/README.md", wrong.join("\n"));
 }
 
-/// What a person who tunes a host changes by hand. Renewed findings may not lose it.
+/// Rules for the changes that a person who tunes a host makes by hand. Renewed findings may not lose them.
 #[test]
 fn nothing_is_missed_on_an_untuned_host() {
     const CHANGED: [&str; 22] = [
@@ -218,7 +218,7 @@ fn on_cpu() -> Duration {
     Duration::from_nanos(ns.expect("nanoseconds"))
 }
 
-/// What each rule says, part by part. A part that is no longer there says nothing.
+/// Outcome of each rule, part by part. A part that is no longer there says nothing.
 fn outcomes(root: &Path, parameters: &Parameters) -> BTreeMap<(String, String), Outcome> {
     let began = on_cpu();
     let audit = audit::audit(&Host::at(root).expect("a tree"), parameters, &[]);
@@ -253,7 +253,7 @@ fn turned(
 
 type Break = (&'static str, fn(&Path));
 
-/// What can be wrong with a file, when the file is gone already.
+/// Ways in which a file can be wrong, when the file is gone already.
 const BREAKS: [Break; 6] = [
     ("missing", |_| {}),
     ("empty", |path| fs::write(path, "").expect("a file")),

@@ -27,7 +27,7 @@ fn archives(test: &str) -> Option<Vec<PathBuf>> {
     Some(archives)
 }
 
-/// What is wrong with the findings of one machine.
+/// Faults in the findings of one machine.
 fn wrong(root: &Path) -> Vec<String> {
     let audit = audit::audit(&Host::at(root).expect("a tree"), &Parameters::default(), &[]);
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! What a condition says of facts.
+//! Evaluates conditions over facts.
 
 use std::cmp::Ordering;
 
@@ -8,10 +8,10 @@ use super::{Condition, Function, Joint, Node, Operator};
 use crate::facts::{Facts, Subject};
 use crate::value::{Known, Unknown, Value, Why};
 
-/// What a condition says: yes, no, or why it cannot be told.
+/// The value of a condition: yes, no, or why it cannot be told.
 pub type Truth = Result<bool, Unknown>;
 
-/// Whether `condition` holds of `part`, or of the machine.
+/// True if `condition` holds of `part`, or of the machine.
 pub fn evaluate(condition: &Condition, facts: &Facts, part: Option<&Subject>) -> Truth {
     Scope { facts, part }.truth(&condition.root)
 }
@@ -140,7 +140,7 @@ fn order(left: &Value, right: &Value) -> Result<Ordering, Unknown> {
         .ok_or_else(|| Unknown::unclear("a value is not a number"))
 }
 
-/// Whether `list` has `item`: an item of a list, a part of a text, a CPU of a set.
+/// True if `list` has `item`: an item of a list, a part of a text, a CPU of a set.
 fn listed(list: &Value, item: &Value) -> Truth {
     match (list, item) {
         (Value::List(items), item) => Ok(items.iter().any(|known| *known == item.to_string())),

@@ -51,7 +51,7 @@ enum Joint {
     Or,
 }
 
-/// What stands between two values.
+/// Operators between two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operator {
     Equal,
@@ -69,7 +69,7 @@ enum Operator {
     Times,
 }
 
-/// What a value can be asked.
+/// Functions of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Function {
     /// `cpus(x)`: a text as a list of CPUs; `(null)` and nothing are none.

@@ -1,5 +1,5 @@
-//! What an ESXi host says of itself: the output of its commands, one after the other in one file, each behind a line
-//! `$ COMMAND`. Lines before the first command, or behind `$ notes`, are what no command of the host prints.
+//! Output of an ESXi host's commands, one after the other in one file, each behind a line `$ COMMAND`. Lines before the first
+//! command, or behind `$ notes`, are facts that no command of the host prints.
 //!
 //! A line is `Key: value`, as `esxcli` prints it, or `key = value`, with or without a comma and quotes, as `vim-cmd` does.
 //! Other lines (brackets, titles) are passed over.
@@ -64,7 +64,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// What the command that ends in `command` prints for `key`; a note, where `command` is `notes`.
+    /// Value that the command that ends in `command` prints for `key`; a note, where `command` is `notes`.
     pub(crate) fn get(&self, command: &str, key: &str) -> Option<&str> {
         let mut of_key = self.values.iter().filter(|((_, known), _)| known == key);
         of_key

@@ -7,9 +7,9 @@ use super::element::{Element, Wrong};
 pub(crate) struct Devices {
     /// `model` of `<memballoon>`; none: libvirt adds one.
     pub(crate) balloon: Option<String>,
-    /// What a relay does not need, as `usb controller` or `graphics vnc`.
+    /// Devices that a relay does not need, as `usb controller` or `graphics vnc`.
     pub(crate) needless: Vec<String>,
-    /// Whether a controller for USB is named, be it of the model `none`. Where none is, libvirt adds one.
+    /// True if a controller for USB is named, be it of the model `none`. Where none is, libvirt adds one.
     pub(crate) usb_named: bool,
     /// `action` of each `<watchdog>`; `reset` where it says none.
     pub(crate) watchdogs: Vec<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Interface {
 pub(crate) struct HostDevice {
     /// As `/sys/bus/pci/devices` names it: `0000:09:00.0`.
     pub(crate) address: String,
-    /// Whether libvirt takes it from its driver at the start.
+    /// True if libvirt takes it from its driver at the start.
     pub(crate) managed: bool,
     /// The VLAN that libvirt gives an `<interface>` at the start; 0: none, which takes an older one away (libvirt:
     /// virNetDevSetNetConfig). A plain `<hostdev>` has none: it keeps what somebody else set.

@@ -32,11 +32,11 @@ pub(crate) struct Domain {
     /// The place in the tree of control groups, as `/machine/rt`.
     pub(crate) partition: Option<String>,
     pub(crate) devices: Devices,
-    /// What a status file tells of the running machine.
+    /// The running machine, by its status file.
     pub(crate) running: Option<Running>,
 }
 
-/// What libvirt knows of a running domain.
+/// Process and vCPUs of a running domain, as libvirt knows them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Running {
     /// The process of the hypervisor.
@@ -54,7 +54,7 @@ pub(crate) struct Memory {
     pub(crate) no_share: bool,
 }
 
-/// Which nodes the memory may come from.
+/// Nodes that the memory may come from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Numa {
     pub(crate) modes: Vec<String>,
@@ -146,7 +146,7 @@ impl Domain {
         arch.starts_with("s390") || (is_other && is_virt)
     }
 
-    /// Whether the guest is an x86 one, as nearly all are that do not say so.
+    /// True if the guest is an x86 one, as nearly all are that do not say so.
     pub(crate) fn is_x86(&self) -> bool {
         let arch = self.arch.as_deref();
         arch.is_none_or(|arch| ["x86_64", "i686"].contains(&arch))

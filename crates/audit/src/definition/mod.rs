@@ -1,5 +1,5 @@
 //! Definitions that users hand over as files: of containers; of virtual machines, which are libvirt's XML, VMware's `.vmx` and
-//! OVF; and what an ESXi host says of itself. What a file does not say is `None`: what then holds is the rules' matter.
+//! OVF; and the output of an ESXi host's commands. A setting that a file does not have is `None`: what then holds is the rules' matter.
 
 pub(crate) mod bundle;
 pub(crate) mod container;
@@ -47,7 +47,7 @@ pub fn check_definitions(parameters: &Parameters) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether what stands for a domain is a file, and no domain's name. A name has no slash (libvirt refuses it).
+/// True if the argument for a domain is a file, and no domain's name. A name has no slash (libvirt refuses it).
 pub fn is_file(named: &str) -> bool {
     named.contains('/') || named.ends_with(".xml")
 }

@@ -85,7 +85,7 @@ impl Vmx {
         self.settings.get(key).map(String::as_str)
     }
 
-    /// Whether a setting is TRUE.
+    /// True if a setting is TRUE.
     pub(crate) fn is_true(&self, key: &str) -> bool {
         self.get(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }

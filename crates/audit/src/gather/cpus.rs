@@ -1,4 +1,4 @@
-//! Which CPUs there are, and which are set aside for real-time work.
+//! Gathers the CPUs there are, and those that are set aside for real-time work.
 
 use units::CpuList;
 

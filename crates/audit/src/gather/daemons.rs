@@ -44,7 +44,7 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// Whether it is before all that is not real-time.
+    /// True if it is before all that is not real-time.
     pub(super) fn is_real_time(&self) -> Result<bool, Unknown> {
         let policy = self.policy.as_ref().map_err(Clone::clone)?;
         Ok(["fifo", "rr", "deadline"].iter().any(|word| policy.starts_with(word)))

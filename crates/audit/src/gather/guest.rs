@@ -42,7 +42,7 @@ fn ptp_clocks(reader: &Reader) -> Result<Vec<String>, Unknown> {
     Ok(clocks)
 }
 
-/// Whether a daemon that runs takes the time from such a clock: chrony by `refclock PHC`, phc2sys and ptp4l by what they are.
+/// True if a daemon that runs takes the time from such a clock: chrony by `refclock PHC`, phc2sys and ptp4l by what they are.
 fn ptp_clock_used(reader: &Reader, facts: &Facts) -> Result<bool, Unknown> {
     let running = running(facts)?;
     if running.contains_key("phc2sys") {

@@ -101,7 +101,7 @@ fn is_bridge(reader: &Reader, device: &str) -> bool {
     class.is_ok_and(|class| class.starts_with(BRIDGE))
 }
 
-/// Whether every Intel unit can post interrupts. Units of other makers do not tell.
+/// True if every Intel unit can post interrupts. Units of other makers do not tell.
 fn posted(reader: &Reader) -> Result<bool, Unknown> {
     let units = reader.names(UNITS, |name| name.starts_with("dmar"))?;
     if units.is_empty() {

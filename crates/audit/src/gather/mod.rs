@@ -98,7 +98,7 @@ pub(super) fn place(reader: &Reader) -> Option<Place> {
     Some(if found.is_virtual() { Place::Guest } else { Place::Host })
 }
 
-/// What the machine runs on and in, for a person.
+/// Hypervisor and container that the machine runs on and in, for a person.
 pub(super) fn environment(reader: &Reader) -> Vec<(String, Result<String, String>)> {
     let facts = virtualisation::facts(reader).into_iter();
     facts.map(|Fact { name, value, .. }| (name, value)).collect()

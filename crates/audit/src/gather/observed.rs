@@ -13,7 +13,7 @@ use crate::value::{Known, Unknown, Value};
 use host::error::HostError;
 use host::reader::Reader;
 
-/// What is counted: a fact of the machine, or of the part that is named.
+/// A counter: a fact of the machine, or of the part that is named.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Counter {
     pub(crate) part: Option<(Class, String)>,
@@ -39,7 +39,7 @@ const ANSWER: &str = "observed";
 /// Growth per second by the counter's key.
 type Rates = BTreeMap<String, f64>;
 
-/// Who has counters. Each notes the same ones at every reading, known or not.
+/// Sources of counters. Each notes the same ones at every reading, known or not.
 const SOURCES: &[fn(&Reader, &Facts, &mut Reading)] = &[
     super::threads::count,
     interrupts::per_cpu,

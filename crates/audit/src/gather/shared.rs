@@ -1,4 +1,4 @@
-//! What several gatherers need.
+//! Helpers of several gatherers.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(super) fn nics(parameters: &Parameters, facts: &Facts) -> Vec<String> {
     names
 }
 
-/// Whether a name is a number, as the folders of processes, threads and interrupts are.
+/// True if a name is a number, as the folders of processes, threads and interrupts are.
 pub(super) fn is_number(name: &str) -> bool {
     name.bytes().all(|octet| octet.is_ascii_digit())
 }
@@ -49,7 +49,7 @@ pub(super) fn argument(reader: &Reader, name: &str) -> Result<String, Unknown> {
     value.ok_or_else(|| Unknown::absent(format!("the kernel was started without {name}")))
 }
 
-/// What a search brings together: what it found decides, whatever else could not be looked at.
+/// Result of a search: finds decide, whatever else could not be looked at.
 #[derive(Clone, Default)]
 pub(super) struct Search {
     found: Vec<String>,

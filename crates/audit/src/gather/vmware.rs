@@ -34,7 +34,7 @@ const COUNTS: [&str; 2] = ["numvcpus", "memsize"];
 
 type Fact = (&'static str, fn(&Vmx) -> Known);
 
-/// What must be put together from several settings.
+/// Facts that must be put together from several settings.
 const JOINED: [Fact; 7] = [
     ("vmx.tools-sync", |vmx| Ok(Value::Flag(vmx.is_true("tools.synctime")))),
     ("vmx.passed-devices", |vmx| adapters(vmx, "pcipassthru", |_| true)),
@@ -51,7 +51,7 @@ const JOINED: [Fact; 7] = [
     ("vmx.snapshots", |vmx| vmx.snapshots().into_known()),
 ];
 
-/// What the notes and commands of the host say, by fact, command and key. Notes stand under `notes`.
+/// Facts by the notes and commands of the host: fact, command and key. Notes stand under `notes`.
 const HOST: [(&str, &str, &str); 18] = [
     ("esxi.version", "system version get", "version"),
     ("esxi.build", "system version get", "build"),
@@ -190,7 +190,7 @@ fn cpu_mhz(facts: &Facts) -> Result<f64, Unknown> {
     })
 }
 
-/// What sets the clock of the guest, when this is one.
+/// Programs that set the clock of the guest, when this is one.
 fn setters(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
     match facts.get(None, "machine.hypervisor")? {
         Value::Text(word) if word == "VMware" => {}

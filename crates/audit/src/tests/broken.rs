@@ -25,7 +25,7 @@ fn copy(from: &Path, to: &Path, files: &mut Vec<PathBuf>) {
             copy(&entry.path(), &target, files);
         } else {
             fs::copy(entry.path(), &target).expect("a file");
-            // What says which files were refused is none of the machine's.
+            // The list of files that were refused is none of the machine's.
             files.extend((entry.file_name() != ".unreadable").then_some(target));
         }
     }

@@ -1,5 +1,5 @@
-//! What the authors of published set-ups changed by hand is what the rules ask for: before the change those rules fail, after
-//! it none does. Where a set-up breaks a rule, its profile makes a warning of it, and the rule's traps say why.
+//! Rules ask for the changes that authors of published set-ups made by hand: before the change those rules fail, after it none
+//! does. Where a set-up breaks a rule, its profile makes a warning of it, and the rule's traps say why.
 
 use std::path::Path;
 

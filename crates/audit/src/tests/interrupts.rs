@@ -61,7 +61,7 @@ fn where_an_interrupt_really_goes_decides() {
     // A controller that does not say where: the mask of what may be.
     assert_eq!(outcome_of(&host(), &[(AHCI, "\n")], id), Fail);
     assert_eq!(outcome_of(&host(), &[("proc/interrupts", "garbage\n")], id), Unknown);
-    // Those of the named interface have a rule of their own.
+    // Interrupts of the named interface have a rule of their own.
     let on_rt = [("proc/irq/30/effective_affinity_list", "2\n")];
     assert_eq!(outcome_of(&host(), &on_rt, id), Fail);
     assert_eq!(outcome_with(&host(), &on_rt, &with_nic(), id), Pass);

@@ -159,7 +159,7 @@ fn workqueues() {
     let file = "sys/devices/virtual/workqueue/cpumask";
     let cases: &[(&[(&str, &str)], _)] = &[
         (&[(file, "3\n")], Pass),
-        // What a single queue says is within the mask for all.
+        // A single queue's mask is within the mask for all.
         (
             &[
                 (file, "3\n"),

@@ -57,7 +57,7 @@ fn parameters() -> Parameters {
     }
 }
 
-/// What `id` says of the card after these changes of its answer and of its files.
+/// Outcome of `id` for the card after these changes of its answer and of its files.
 fn says(id: &str, changes: &[(&str, &str)], files: &[(&str, &str)]) -> Outcome {
     let mut answer = CARD.to_owned();
     for (from, to) in changes {

@@ -229,7 +229,7 @@ fn policies() {
     each(&[ONLINE, NEW], &on("2-3"), id, &[(&[], Unknown)]);
 }
 
-/// What the audit says of these planned tasks.
+/// Finding of the audit on these planned tasks.
 fn planned(tasks: &[&str], threads: &[Thread], more: &[(&str, &str)]) -> (Outcome, String) {
     let files = processes(threads);
     let parameters = Parameters {

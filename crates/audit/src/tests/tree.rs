@@ -47,12 +47,12 @@ pub(super) fn changed<'a>(base: &[(&'a str, &'a str)], changes: &[(&'a str, &'a 
     tree(&files.into_iter().collect::<Vec<_>>())
 }
 
-/// What all rules say.
+/// Result of all rules.
 pub(super) fn audit(tree: &TempDir, parameters: &Parameters) -> Audit {
     crate::audit(&Host::at(tree.path()).expect("a tree"), parameters, &[])
 }
 
-/// What one rule says.
+/// Finding of one rule.
 pub(super) fn finding(tree: &TempDir, parameters: &Parameters, id: &str) -> Finding {
     let mut findings = audit(tree, parameters).findings.into_iter();
     let found = findings.find(|finding| finding.rule.id == id);
@@ -72,7 +72,7 @@ pub(super) fn expect(audit: &Audit, id: &str, wanted: Outcome) {
     assert_eq!(finding.outcome, wanted, "{id}: {:?}", finding.parts);
 }
 
-/// What comes out of one rule for a tree made of `base` and `changes`.
+/// Outcome of one rule for a tree made of `base` and `changes`.
 pub(super) fn outcome_of(base: &[(&str, &str)], changes: &[(&str, &str)], id: &str) -> Outcome {
     outcome_with(base, changes, &Parameters::default(), id)
 }

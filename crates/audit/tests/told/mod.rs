@@ -8,7 +8,7 @@ use audit::parameters::Parameters;
 use host::Host;
 use serde::Deserialize;
 
-/// What the user says, as in `told.toml`. Files are beside it.
+/// Parameters of the user, as in `told.toml`. Files are beside it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Told {

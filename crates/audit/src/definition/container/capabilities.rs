@@ -1,9 +1,9 @@
-//! Which capabilities a container has.
+//! Capabilities of a container.
 
 use crate::value::Unknown;
 use host::capability;
 
-/// Those that docker and containerd give without being asked, which podman and CRI-O give fewer of; none of them decides a rule.
+/// Capabilities that docker and containerd give without being asked, and of which podman and CRI-O give fewer; none decides a rule.
 const USUAL: [&str; 11] = [
     "CHOWN",
     "DAC_OVERRIDE",
@@ -31,7 +31,7 @@ pub(super) enum Runtime {
     Kubernetes,
 }
 
-/// Those of a container that is given `added` and not `dropped`, or everything.
+/// Capabilities of a container that is given `added` and not `dropped`, or everything.
 ///
 /// # Errors
 /// The runtime refuses these two lists.
@@ -115,7 +115,7 @@ pub(super) fn exactly(names: &[String]) -> Vec<String> {
     sorted(plain(names))
 }
 
-/// Those of a mask as `/proc/PID/status` has it, as far as anything here speaks of them.
+/// Capabilities of a mask as `/proc/PID/status` has it, as far as anything here speaks of them.
 pub(crate) fn of_mask(mask: &str) -> Option<Vec<String>> {
     Some(capability::of_mask(mask)?.into_iter().map(str::to_owned).collect())
 }

@@ -1,4 +1,4 @@
-//! What `docker inspect` and `podman inspect` print of a container, and of the networks that are named with it.
+//! Reads the output of `docker inspect` and `podman inspect`: a container, and networks that are named with it.
 
 use serde_json::Value as Json;
 
@@ -8,7 +8,7 @@ use super::shape::{Form, Shape};
 use super::tree::{at, flag, number, text, texts};
 use crate::value::Unknown;
 
-/// Whether it is a network of docker's (`docker inspect CONTAINER NETWORK` prints both).
+/// True for a network of docker's (`docker inspect CONTAINER NETWORK` prints both).
 pub(super) fn is_network(inspected: &Json) -> bool {
     ["Name", "Driver", "IPAM"]
         .iter()

@@ -1,7 +1,7 @@
 //! Containers, by their definitions: OCI bundles, what docker and podman say of one, quadlets, compose files, Kubernetes and
 //! KubeVirt; all brought to one model.
 //!
-//! A definition says what will be, where the container that runs says what is. What a form cannot say is unknown.
+//! A definition says what will be, where the container that runs says what is. A fact that a form cannot express is unknown.
 
 mod annotations;
 mod capabilities;

@@ -5,7 +5,7 @@ use super::annotations::time_daemons;
 use super::capabilities::{Runtime, after};
 use super::shape::{Form, Shape};
 
-/// Whether a text is a quadlet of a container.
+/// True if a text is a quadlet of a container.
 pub(super) fn is_one(text: &str) -> bool {
     text.lines().any(|line| line.trim() == "[Container]")
 }

@@ -41,7 +41,7 @@ const NAMES: [&str; 35] = [
     "ctr.cpus",
     // NUMA nodes it is bound to, as a list; empty: it is not.
     "ctr.mems",
-    // Whether a quota of CPU time holds it back.
+    // True if a quota of CPU time holds it back.
     "ctr.quota",
     "ctr.capabilities",
     // Capabilities that a compose file adds, as they stand there.
@@ -53,29 +53,29 @@ const NAMES: [&str; 35] = [
     // Networks of its compose file that are made elsewhere.
     "ctr.external-networks",
     "ctr.privileged",
-    // Whether a thread got a real-time priority that asked for one; absent: nobody tried.
+    // True if a thread got a real-time priority that asked for one; absent: nobody tried.
     "ctr.fifo-granted",
-    // Whether its group has a budget for real-time threads, where the kernel gives such budgets to groups.
+    // True if its group has a budget for real-time threads, where the kernel gives such budgets to groups.
     "ctr.rt-budget",
     // Highest real-time priority by resource limit; 0: none.
     "ctr.rtprio",
-    // Whether it may lock memory without bound.
+    // True if it may lock memory without bound.
     "ctr.memlock",
     // `host`, `none`, `bridge`, `macvlan`, `sriov`…
     "ctr.network",
     "ctr.devices",
     // Limit of memory in octets; 0: none.
     "ctr.memory",
-    // Whether its memory may be swapped.
+    // True if its memory may be swapped.
     "ctr.swap",
-    // Whether memory is reclaimed above a soft limit.
+    // True if memory is reclaimed above a soft limit.
     "ctr.memory-high",
     "ctr.oom-score",
     // True where a bundle sets files of control groups of version 2.
     "ctr.unified",
     // Pages of huge page memory it asks for: `1Gi`, `2Mi`; empty: none.
     "ctr.hugepages",
-    // Whether something is executed in it at intervals.
+    // True if something is executed in it at intervals.
     "ctr.exec-probe",
     // Its class of cache allocation; empty: none.
     "ctr.cache-class",
@@ -156,7 +156,7 @@ impl Shape {
         &self.part.name
     }
 
-    /// Whether it and `other` are bound to some CPU both.
+    /// True if it and `other` are bound to some CPU both.
     ///
     /// # Errors
     /// The CPUs of one of them are not known.

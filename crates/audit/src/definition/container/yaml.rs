@@ -123,7 +123,7 @@ fn as_key(value: Json) -> String {
     }
 }
 
-/// What `<<` brings in yields to what is there.
+/// Inserts an entry. Entries that `<<` brings in yield to those that are there.
 fn insert(entries: &mut Map<String, Json>, key: String, value: Json) {
     if key != "<<" {
         entries.insert(key, value);

@@ -60,7 +60,7 @@ fn is_unmounted(reader: &Reader, error: &HostError) -> bool {
     error.is_absent() && reader.exists("/sys/devices/system/cpu/online").unwrap_or(false)
 }
 
-/// Whether the processor can divide its shared cache.
+/// True if the processor can divide its shared cache.
 fn supported(reader: &Reader) -> Result<bool, Unknown> {
     let info = CpuInfo::read(reader).map_err(unclear)?;
     let has = |flag| info.has_flag(flag);

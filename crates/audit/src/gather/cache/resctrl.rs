@@ -26,7 +26,7 @@ pub(super) struct Group {
     pub(super) masks: Masks,
 }
 
-/// What masks of a resource may be.
+/// Limits for masks of a resource.
 struct Limits {
     full: u64,
     fewest_bits: u32,
@@ -140,7 +140,7 @@ impl Group {
     }
 }
 
-/// What keeps the real-time CPUs from having cache of their own: CPUs in no group of theirs, and masks that overlap those of others.
+/// Obstacles to cache of the real-time CPUs' own: CPUs in no group of theirs, and masks that overlap those of others.
 pub(super) fn shared(found: &Allocation, rt_cpus: &CpuList) -> Result<Vec<String>, Unknown> {
     let (own, others): (Vec<&Group>, Vec<&Group>) = found.groups.iter().partition(|group| group.is_real_time(rt_cpus));
     let covered: CpuList = own.iter().flat_map(|group| group.cpus.iter()).collect();

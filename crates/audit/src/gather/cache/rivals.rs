@@ -1,4 +1,4 @@
-//! Who else programs the allocation of cache: other programs, and scripts that write the registers.
+//! Rivals that program the allocation of cache: other programs, and scripts that write the registers.
 
 use super::super::interrupts::register;
 use super::super::shared::{Search, cpus, running, unclear};

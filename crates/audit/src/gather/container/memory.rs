@@ -56,13 +56,13 @@ fn of_version_1(reader: &Reader, group: &Group, file: &str) -> Result<Option<u64
     Ok(least)
 }
 
-/// Whether the kernel takes memory from the group above a soft limit, when the machine is short.
+/// True if the kernel takes memory from the group above a soft limit, when the machine is short.
 fn soft(reader: &Reader, group: &Group) -> Result<bool, Unknown> {
     Ok(of_version_1(reader, group, "memory.soft_limit_in_bytes")?.is_some())
 }
 
-/// Whether its memory may be swapped. One limit for memory and for both together keeps the group from taking more by swap; what the kernel
-/// swaps when the machine is short is not held by it (Linux: admin-guide/cgroup-v1/memory.rst, 2.4).
+/// True if its memory may be swapped. One limit for memory and for both together keeps the group from taking more by swap; pages that
+/// the kernel swaps when the machine is short are not held by it (Linux: admin-guide/cgroup-v1/memory.rst, 2.4).
 fn swap_of_version_1(reader: &Reader, group: &Group) -> Result<bool, Unknown> {
     let areas = reader.text("/proc/swaps")?;
     if areas.lines().skip(1).all(|line| line.trim().is_empty()) {

@@ -14,7 +14,7 @@ use host::reader::Reader;
 const STATUS: &str = "/proc/self/status";
 const LIMITS: &str = "/proc/self/limits";
 
-/// What holds a whole set of capabilities, for those that rules speak of.
+/// Capabilities that stand for a whole set, among those that rules speak of.
 const EVERYTHING: [&str; 3] = ["SYS_ADMIN", "NET_ADMIN", "SYS_TIME"];
 
 /// Daemons that set clocks, by the names of their processes.

@@ -1,4 +1,4 @@
-//! What runs against what the next start will give.
+//! Compares the running domain with the one that the next start will give.
 
 use super::Named;
 use crate::definition::domain::Domain;

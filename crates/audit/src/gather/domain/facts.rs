@@ -1,4 +1,4 @@
-//! What a definition says, fact by fact.
+//! Facts of a definition, one by one.
 
 use std::collections::BTreeMap;
 
@@ -206,7 +206,7 @@ fn numa_nodes(domain: &Domain) -> Known {
     domain.numa.sets().into_known()
 }
 
-/// What a watchdog does to the guest; `none`, `dump` and `inject-nmi` leave it running.
+/// Actions of a watchdog on the guest; `none`, `dump` and `inject-nmi` leave it running.
 fn watchdog_acts(domain: &Domain) -> Vec<String> {
     let actions = domain.devices.watchdogs.iter();
     let acts = actions.filter(|action| !["none", "dump", "inject-nmi"].contains(&action.as_str()));

@@ -1,4 +1,4 @@
-//! What the machine below a domain has: huge pages, nodes, siblings, PCI devices.
+//! Hardware of the machine below a domain: huge pages, nodes, siblings, PCI devices.
 
 use units::CpuList;
 
@@ -86,7 +86,7 @@ fn not_here(error: HostError) -> Unknown {
     Unknown::from(error).never_absent()
 }
 
-/// Whether vCPUs that the guest takes for threads of a core are on threads of a core. With one thread each, none is.
+/// True if vCPUs that the guest takes for threads of a core are on threads of a core. With one thread each, none is.
 pub(super) fn siblings(reader: &Reader, domain: &Domain) -> Known {
     let threads = domain.cpu.topology.as_ref().map_or(1, |topology| topology.threads);
     if threads <= 1 {

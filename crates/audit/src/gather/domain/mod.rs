@@ -32,16 +32,16 @@ const RUNNING: &str = "/run/libvirt/qemu";
 /// A domain that was named.
 pub(super) struct Named {
     pub(super) name: String,
-    /// Whether it was named as a file: that may be of another machine.
+    /// True if it was named as a file: that may be of another machine.
     pub(super) is_file: bool,
-    /// What the next start will give.
+    /// The definition for the next start.
     pub(super) stored: Result<Domain, Unknown>,
-    /// What runs; none: it does not run.
+    /// The definition that runs; none: it does not run.
     pub(super) running: Option<Result<Domain, Unknown>>,
 }
 
 impl Named {
-    /// What is judged: what runs, else what is stored.
+    /// The definition that is judged: the one that runs, else the one that is stored.
     pub(super) fn judged(&self) -> Result<&Domain, Unknown> {
         let judged = self.running.as_ref().unwrap_or(&self.stored);
         judged.as_ref().map_err(Unknown::clone)
@@ -87,7 +87,7 @@ fn fits(what: &str, asked: &CpuList, here: &CpuList) -> Result<(), Unknown> {
     }
 }
 
-/// What the facts of a domain are made of.
+/// Input for the facts of a domain.
 struct Scene<'a> {
     reader: &'a Reader,
     named: &'a Named,

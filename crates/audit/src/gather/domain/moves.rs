@@ -1,4 +1,4 @@
-//! Which threads of a running domain have to go where, so that they are where its definition says.
+//! Finds threads of a running domain that have to move to other CPUs, so that they are where its definition says.
 
 use units::CpuList;
 

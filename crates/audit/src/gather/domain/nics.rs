@@ -92,7 +92,7 @@ fn way(reader: &Reader, domain: &Domain, interface: &Interface) -> Result<Way, U
     })
 }
 
-/// Whether a virtual network hands out virtual functions of a card. Where its definition is missing, a model tells that it does not.
+/// True if a virtual network hands out virtual functions of a card. Where its definition is missing, a model tells that it does not.
 fn is_pool(reader: &Reader, interface: &Interface) -> Result<bool, Unknown> {
     let name = interface.network.as_deref().unwrap_or_default();
     let path = format!("/etc/libvirt/qemu/networks/{name}.xml");

@@ -1,11 +1,11 @@
-//! Which vCPUs of a running domain have to get another policy, by the names that QEMU gives their threads: `CPU 3/KVM`.
+//! Finds vCPUs of a running domain that have to get another policy, by the names that QEMU gives their threads: `CPU 3/KVM`.
 
 use super::moves::running;
 use crate::definition::domain::Domain;
 use host::reader::Reader;
 use host::stat::ThreadStat;
 
-/// What a vCPU gets where its definition asks for nothing that goes (libvirt kvm-realtime; TuneD realtime-virtual-host).
+/// Policy of a vCPU where its definition asks for nothing that goes (libvirt kvm-realtime; TuneD realtime-virtual-host).
 const LOWEST: (&str, u32) = ("fifo", 1);
 
 /// A thread of a vCPU and how it is to run.

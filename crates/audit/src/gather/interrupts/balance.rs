@@ -1,4 +1,4 @@
-//! What moves interrupts: irqbalance, and whatever puts them back after a link cycle.
+//! Programs that move interrupts: irqbalance, and those that put affinities back after a link cycle.
 
 use units::CpuList;
 
@@ -116,7 +116,7 @@ fn free_irqs(parameters: &Parameters, settings: &Settings, facts: &Facts) -> Res
     free.result()
 }
 
-/// Whether something puts affinities back when a link comes up: a script for that moment, or a service that watches links.
+/// True if something puts affinities back when a link comes up: a script for that moment, or a service that watches links.
 fn reapplier(reader: &Reader, facts: &Facts) -> Result<bool, Unknown> {
     let mut missed = Search::default();
     for folder in ON_LINK_UP {

@@ -41,7 +41,7 @@ fn is_x86(reader: &Reader) -> Result<bool, Unknown> {
     Ok(info.has_flag("tsc").is_some())
 }
 
-/// Whether `isolcpus=` has the flag `managed_irq`.
+/// True if `isolcpus=` has the flag `managed_irq`.
 fn steers_managed(reader: &Reader) -> Result<bool, Unknown> {
     match argument(reader, "isolcpus") {
         Ok(value) => Ok(value.split(',').any(|flag| flag == "managed_irq")),

@@ -43,7 +43,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, names: &Names, fa
     }
 }
 
-/// Those its device lists, and those named after it: drivers of devices that are not on PCI list none.
+/// Interrupts that its device lists, and those named after it: drivers of devices that are not on PCI list none.
 fn numbers(reader: &Reader, names: &Names, name: &str) -> Result<Vec<u32>, Unknown> {
     reader.names(&format!("{ROOT}/{name}"), |_| false).map_err(unclear)?;
     let names = names.as_ref().map_err(|unknown| unclear(unknown.clone()))?;

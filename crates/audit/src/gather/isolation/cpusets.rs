@@ -88,7 +88,7 @@ pub fn root(reader: &Reader) -> Result<Option<(u8, String)>, Unknown> {
     Ok(chosen.map(|(version, mount)| (version, mount.point.clone())))
 }
 
-/// Whether the groups of version 2 can have cpusets.
+/// True if the groups of version 2 can have cpusets.
 pub(super) fn can_have_cpusets(reader: &Reader, point: &str) -> Result<bool, HostError> {
     let names = reader.line_or_blank(&format!("{point}/cgroup.controllers"))?;
     Ok(names.split_whitespace().any(|name| name == "cpuset"))

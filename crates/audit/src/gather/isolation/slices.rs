@@ -1,4 +1,4 @@
-//! Which CPUs systemd leaves to services, sessions and machines.
+//! CPUs that systemd leaves to services, sessions and machines.
 
 use units::CpuList;
 

@@ -1,4 +1,4 @@
-//! What real-time CPUs share with others: memory nodes, second-level caches; and of which kind they are.
+//! Parts that real-time CPUs share with others: memory nodes, second-level caches; and the kinds of these CPUs.
 
 use units::CpuList;
 

@@ -22,11 +22,11 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
 
 /// The CPU lists of a command line.
 pub(super) struct Lists {
-    /// Which `isolcpus=` takes from the scheduler.
+    /// CPUs that `isolcpus=` takes from the scheduler.
     pub(super) domain: CpuList,
     pub(super) nohz_full: CpuList,
     pub(super) irqaffinity: CpuList,
-    /// Those that are no lists, with their text.
+    /// Values that are no lists, with their text.
     wrong: Vec<String>,
 }
 

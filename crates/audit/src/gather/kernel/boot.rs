@@ -1,4 +1,4 @@
-//! What the boot loader will give the kernel next time.
+//! Arguments that the boot loader will give the kernel next time.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ fn pending(reader: &Reader, next: &Stored) -> Result<Vec<String>, Unknown> {
     Ok(found)
 }
 
-/// What `/etc/default/grub` asks for and `grub.cfg` does not have: `update-grub` was not run.
+/// Arguments that `/etc/default/grub` asks for and `grub.cfg` does not have: `update-grub` was not run.
 fn not_written(reader: &Reader, next: &Cmdline) -> Result<Vec<String>, Unknown> {
     let defaults = match grub_defaults(reader)? {
         Some(defaults) => defaults,

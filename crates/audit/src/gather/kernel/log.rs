@@ -1,4 +1,4 @@
-//! What the kernel's log says against real-time work.
+//! Lines of the kernel's log that speak against real-time work.
 //!
 //! Only the lines that count are kept and recorded: the rest of a log may tell more than its owner wants.
 

@@ -27,7 +27,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("tracing.statistics", statistics(reader));
 }
 
-/// What the tracing file system says. Where it is not mounted, nobody uses it.
+/// Users of tracing, by the tracing file system. Where it is not mounted, nobody uses it.
 fn active(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let Some((folder, tracer)) = current(reader)? else {
         return Ok(Vec::new());

@@ -33,7 +33,7 @@ fn vain(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
     Ok(found)
 }
 
-/// Those that mislead on every kernel.
+/// Arguments that mislead on every kernel.
 fn always(line: &Cmdline) -> Vec<String> {
     let known = [
         (

@@ -18,7 +18,7 @@ const GIB_MIB: f64 = 1024.0;
 /// From Linux 5.16 on `hugepages=` takes NODE:COUNT (admin-guide/kernel-parameters.txt; commit b5389086ad7b).
 const NODES_SINCE: f64 = 5016.0;
 
-/// Whether a domain that is defined here has a virtio device behind an emulated IOMMU.
+/// True if a domain that is defined here has a virtio device behind an emulated IOMMU.
 pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
     let names = match reader.names(DEFINITIONS, |name| name.ends_with(".xml")) {
         Err(error) if error.is_absent() => Vec::new(),

@@ -52,7 +52,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("memory.modules", modules(reader));
 }
 
-/// Whether pages were reserved while memory was whole: by the kernel's arguments.
+/// True if pages were reserved while memory was whole: by the kernel's arguments.
 fn at_boot(reader: &Reader) -> Result<bool, Unknown> {
     match argument(reader, "hugepages") {
         Ok(_) => Ok(true),
@@ -72,7 +72,7 @@ fn swap_devices(reader: &Reader) -> Result<Vec<String>, Unknown> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// What is known of the memory of processes with real-time threads.
+/// Memory of processes with real-time threads.
 struct RealTime {
     swapped_kib: f64,
     unlocked: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a driver says of an interface, as a text that a recorded tree can keep: a TOML table for each question of ethtool, with
+//! Answers of a driver about an interface, as a text that a recorded tree can keep: a TOML table for each question of ethtool, with
 //! `silence` and the reason where there was no answer.
 
 use sys::ethtool::{self, Ethtool, Silence, Told};

@@ -1,4 +1,4 @@
-//! What the kernel counts of an interface: frames lost, and changes of the link.
+//! The kernel's counters of an interface: frames lost, and changes of the link.
 
 use crate::facts::{Class, Facts};
 use crate::gather::observed::{Counter, Reading};

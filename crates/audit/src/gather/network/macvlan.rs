@@ -12,7 +12,7 @@ use host::reader::Reader;
 /// The macvlans of the network namespace, by name.
 pub(in crate::gather) struct Macvlans(Result<Table, Unknown>);
 
-/// What the macvlans on one interface say: the last one that was set decides for all.
+/// Settings of the macvlans on one interface: the last one that was set decides for all.
 #[derive(Clone, Copy)]
 pub(super) struct Settings {
     pub(super) queued_above: Option<f64>,
@@ -32,13 +32,13 @@ impl Macvlans {
         Self(table)
     }
 
-    /// Whether an interface is one.
+    /// True if an interface is a macvlan.
     pub(in crate::gather) fn has(&self, name: &str) -> Result<bool, Unknown> {
         let all = self.0.as_ref().map_err(Clone::clone)?;
         Ok(all.contains_key(name))
     }
 
-    /// Those among the interfaces that are made on one. Where nothing tells, an interface without a kind may be one.
+    /// Macvlans among the interfaces. Where nothing tells, an interface without a kind may be one.
     pub(super) fn among(&self, upon: &[Upon]) -> Result<Vec<String>, Unknown> {
         let mut found = Vec::new();
         for (name, kind) in upon {

@@ -52,7 +52,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     }
 }
 
-/// What is wanted where nobody says otherwise: the catalogue's limits, and the frames of twenty streams of 4800 a second.
+/// Default limits: those of the catalogue, and the frames of twenty streams of 4800 a second.
 fn limits(facts: &mut Facts) {
     facts.set("limits.nic-coalesce-us", 0u32);
     // The least that stmmac takes is 20; Sienda's example sets 21.

@@ -1,4 +1,4 @@
-//! Which groups are joined, and which of them macvlan hands to a work queue.
+//! Groups that are joined, and those of them that macvlan hands to a work queue.
 
 use super::macvlan::Macvlans;
 use super::place::Links;
@@ -62,7 +62,7 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, Unknown> {
     Ok(groups)
 }
 
-/// What is known of the whole machine: its interfaces, its groups, its macvlans, and its kernel's number.
+/// Facts of the whole machine: its interfaces, its groups, its macvlans, and its kernel's number.
 type Machine<'a> = (&'a Links, &'a Groups, &'a Macvlans, &'a Known);
 
 pub(super) fn gather(reader: &Reader, (links, groups, macvlans, kernel): Machine<'_>, name: &str, part: &mut Subject) {

@@ -1,4 +1,4 @@
-//! What an interface is, what it is made on, and what is made on it.
+//! Kind of an interface, the interfaces that it is made on, and those that are made on it.
 
 use super::macvlan::Macvlans;
 use crate::facts::Subject;
@@ -21,7 +21,7 @@ pub(super) type Upon = (String, InterfaceKind);
 /// One interface.
 pub(super) struct Link {
     pub(super) interface: Interface,
-    /// Those it is made on.
+    /// Interfaces that it is made on.
     pub(super) below: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the driver's settings mean.
+//! Facts by the driver's settings.
 
 use super::answer::Answer;
 use crate::facts::Subject;
@@ -91,7 +91,7 @@ fn held(driver: &Known, usecs: Known, frames: Known) -> Known {
     }
 }
 
-/// Whether the value stands for a mode of this driver.
+/// True if the value stands for a mode of this driver.
 fn mode(driver: &Known, usecs: &Known) -> Known {
     match (driver, usecs) {
         (Ok(Value::Text(driver)), Ok(Value::Number(usecs))) => Ok(Value::Flag(is_mode(driver, *usecs as u32))),

@@ -8,7 +8,7 @@ use crate::value::Unknown;
 
 const OVS: &str = "ovs-vswitchd";
 
-/// Whether a process of this name is asked for here.
+/// True if a process of this name is asked for here.
 pub(in crate::gather) fn moves_frames(name: &str) -> bool {
     name == OVS || name.starts_with("vhost-") || is_emulator(name)
 }

@@ -65,7 +65,7 @@ fn has_any(reader: &Reader, flags: &[&str]) -> Result<bool, Unknown> {
     Ok(known.contains(&true))
 }
 
-/// Whether the firmware has the tables of Intel's Time Coordinated Computing.
+/// True if the firmware has the tables of Intel's Time Coordinated Computing.
 fn has_tcc(reader: &Reader) -> Result<bool, Unknown> {
     let folder = "/sys/firmware/acpi/tables";
     let tables = reader

@@ -1,4 +1,4 @@
-//! What else the interfaces of the process bus carry.
+//! Other traffic of the interfaces of the process bus, by their routes and addresses.
 
 use toml::{Table, Value as Toml};
 

@@ -47,7 +47,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("platform.agents-on-rt-cpus", agents);
 }
 
-/// Whether a ptp4l that runs measures the delay end to end.
+/// True if a ptp4l that runs measures the delay end to end.
 fn end_to_end(facts: &Facts) -> Result<bool, Unknown> {
     for part in facts.parts(Class::Ptp) {
         let runs = facts.get(Some(part), "ptp.runs")? == Value::Flag(true);

@@ -1,4 +1,4 @@
-//! What the hardware has, against what the relays that are wanted need (ABB/University of Torino: hardware prerequisites).
+//! Compares the hardware with the needs of the relays that are wanted (ABB/University of Torino: hardware prerequisites).
 
 use std::collections::BTreeSet;
 

@@ -55,7 +55,7 @@ fn is_address(place: &Path) -> bool {
     widths == [4, 2, 2, 1] && parts.concat().bytes().all(|octet| octet.is_ascii_hexdigit())
 }
 
-/// What of the device and of its port above saves power.
+/// Parts of the device and of its port above that save power.
 fn sleeps(reader: &Reader, place: &str) -> Result<Vec<String>, Unknown> {
     let mut search = Search::default();
     match reader.line(&format!("{place}/power/control")) {

@@ -1,4 +1,4 @@
-//! Who tunes the machine: TuneD and its profile, and daemons that set the same things.
+//! Programs that tune the machine: TuneD and its profile, and daemons that set the same things.
 
 use units::CpuList;
 
@@ -61,7 +61,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("tuned.profile", profile);
     facts.set("tuned.isolated-cores", isolated);
     let main = reader.text("/etc/tuned/tuned-main.conf").map_err(unclear);
-    // What the daemon does without the line (TuneD, consts.py).
+    // Default of the daemon without the line (TuneD, consts.py).
     let dynamic = main.as_ref().map_err(Unknown::clone).map(|text| {
         let value = setting(text, "dynamic_tuning").unwrap_or("1");
         !["0", "false", "no", "off"].contains(&value.to_ascii_lowercase().as_str())

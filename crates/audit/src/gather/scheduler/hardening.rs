@@ -33,7 +33,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("security.costly", costly(reader));
 }
 
-/// What the kernel does against weaknesses of this processor.
+/// Mitigations of the kernel against weaknesses of this processor.
 fn mitigations(reader: &Reader) -> Result<Vec<String>, HostError> {
     let mut found = Vec::new();
     for name in reader.names(VULNERABILITIES, |_| true)? {
@@ -45,7 +45,7 @@ fn mitigations(reader: &Reader) -> Result<Vec<String>, HostError> {
     Ok(found)
 }
 
-/// Whether each allocation is checked: red zones (Z), poison (P), consistency (F), which an argument without letters means too.
+/// True if each allocation is checked: red zones (Z), poison (P), consistency (F), which an argument without letters means too.
 fn slub_checks(reader: &Reader) -> Result<bool, Unknown> {
     let line = Cmdline::read(reader)?;
     let mut given = line.values("slub_debug").chain(line.values("slab_debug"));

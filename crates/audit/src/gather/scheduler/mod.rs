@@ -25,14 +25,14 @@ fn split_lock(reader: &Reader) -> Result<String, Unknown> {
     Ok(given.unwrap_or_else(|| "not given".to_owned()))
 }
 
-/// Whether the machine was booted by EFI firmware.
+/// True if the machine was booted by EFI firmware.
 fn efi(reader: &Reader) -> Result<bool, HostError> {
     // Where there is no /sys, that this folder is missing says nothing.
     reader.line("/sys/devices/system/cpu/online")?;
     reader.exists("/sys/firmware/efi")
 }
 
-/// Whether the kernel calls the firmware while it runs: what was said at boot, else what was built, else what this kind of kernel does.
+/// True if the kernel calls the firmware while it runs: by the argument at boot, else by the configuration, else by the kind of kernel.
 fn efi_runtime(reader: &Reader, facts: &Facts) -> Result<bool, Unknown> {
     if kernel::argument(reader, "noefi")?.is_some() {
         return Ok(false);

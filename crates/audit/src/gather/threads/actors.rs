@@ -1,4 +1,4 @@
-//! Who uses each real-time CPU: programs, virtual machines, containers and interrupts know nothing of each other.
+//! Users of each real-time CPU: programs, virtual machines, containers and interrupts know nothing of each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,7 +13,7 @@ use host::reader::Reader;
 
 /// Threads that take callbacks from a CPU: `rcuop/3`, `rcuos/3`.
 const OFFLOADED: [&str; 3] = ["rcuop/", "rcuos/", "rcuob/"];
-/// Those and the ones that wait for grace periods: `rcuog/0`.
+/// These threads and the ones that wait for grace periods: `rcuog/0`.
 const OFFLOADING: [&str; 4] = ["rcuop/", "rcuos/", "rcuob/", "rcuog/"];
 /// Threads of each CPU that must not starve on PREEMPT_RT: they run callbacks and timers.
 const SERVING: [&str; 3] = ["rcuc/", "ktimers/", "ktimersoftd/"];
@@ -60,7 +60,7 @@ fn by_threads(threads: &[Thread]) -> CpuList {
     offloaded.filter_map(Thread::cpu_in_name).collect()
 }
 
-/// What was asked for at boot: `rcu_nocbs=`, which without a list means all, and `nohz_full`.
+/// CPUs that the arguments at boot ask for: `rcu_nocbs=`, which without a list means all, and `nohz_full`.
 fn by_arguments(reader: &Reader) -> Result<CpuList, Unknown> {
     let line = Cmdline::read(reader)?;
     let highest = reader

@@ -8,7 +8,7 @@ use host::reader::Reader;
 /// Debian's and Red Hat's.
 const FILES: [&str; 2] = ["/etc/chrony/chrony.conf", "/etc/chrony.conf"];
 
-/// Whether it runs, and the lines of its configuration, each its words.
+/// State of chrony, and the lines of its configuration, each its words.
 #[derive(Debug, Clone)]
 pub(super) struct Chrony {
     runs: bool,

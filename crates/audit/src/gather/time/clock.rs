@@ -1,4 +1,4 @@
-//! What the kernel says of its wall clock, and how far the hardware clock that PTP steers is from it.
+//! State of the wall clock by the kernel, and its distance from the hardware clock that PTP steers.
 
 use sys::phc::Phc;
 use toml::{Table, Value as Toml};

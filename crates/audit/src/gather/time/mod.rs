@@ -17,7 +17,7 @@ use host::processes::{is_clock_worker, is_of_time};
 use host::reader::Reader;
 use ptp::Ptp;
 
-/// Those whose delay goes into the clock: the kernel's worker of a PTP clock is `ptp0`, `ptp1`…
+/// Programs whose delay goes into the clock: the kernel's worker of a PTP clock is `ptp0`, `ptp1`…
 const TIMED: [&str; 2] = ["ptp4l", "phc2sys"];
 
 /// From the processes of such names, and others.
@@ -49,7 +49,7 @@ fn names(found: &[Daemon]) -> Vec<String> {
     ours.map(|daemon| daemon.name.clone()).collect()
 }
 
-/// Which of the threads of PTP are ordinary, and where they may run.
+/// Finds the ordinary ones among the threads of PTP, and the CPUs where they may run.
 fn placement(found: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
     let threads = found.clone().map(|found| {
         let timed = found
@@ -80,8 +80,8 @@ fn of_daemon<'a>(all: &'a [Ptp], daemon: &Daemon) -> Result<&'a Ptp, Unknown> {
     found.ok_or_else(|| Unknown::unclear("the settings of ptp4l are not known"))
 }
 
-/// Which hardware clock the wall clock should follow: that of ptp4l's interface, of several the one that phc2sys names; else the one
-/// chrony reads. A clock that nobody steers says nothing.
+/// Number of the hardware clock that the wall clock should follow: that of ptp4l's interface, of several the one that phc2sys names;
+/// else the one chrony reads. A clock that nobody steers says nothing.
 fn steered(
     reader: &Reader,
     found: &[Daemon],

@@ -58,7 +58,7 @@ pub(super) fn check(daemon: &Daemon) -> Result<(), Unknown> {
     }
 }
 
-/// Whether a process has this word among its arguments.
+/// True if a process has this word among its arguments.
 pub(super) fn has(daemon: &Daemon, word: &str) -> Result<bool, Unknown> {
     check(daemon)?;
     Ok(daemon.arguments.iter().any(|argument| argument == word))
@@ -73,7 +73,7 @@ pub(super) fn last<'a>(options: &'a [(String, String)], name: &str) -> Option<&'
         .map(|(_, value)| value.as_str())
 }
 
-/// Whether this phc2sys sets the wall clock: with `-a` only together with `-r`; else when that is its sink, which it is unless
+/// True if this phc2sys sets the wall clock: with `-a` only together with `-r`; else when that is its sink, which it is unless
 /// `-c` says otherwise. With `-E ntpshm` it hands the time to another daemon.
 pub(super) fn sets_wall_clock(daemon: &Daemon) -> Result<bool, Unknown> {
     let options = of(daemon)?;

@@ -1,4 +1,4 @@
-//! What ptp4l says of its port, over its UNIX socket.
+//! Asks ptp4l about its port, over its UNIX socket.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use host::reader::Reader;
 /// How long the answers may take. The daemon answers from its one loop.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// What is asked.
+/// The questions.
 const QUESTIONS: [Id; 4] = [Id::TimeStatus, Id::Current, Id::Parent, Id::Port];
 
 /// The facts and their names in the answer.

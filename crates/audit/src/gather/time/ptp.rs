@@ -17,7 +17,7 @@ const FILES: [&str; 4] = [
     "/etc/timemaster.conf",
 ];
 
-/// What ptp4l does where nothing is said (ptp4l.8). tx_timestamp_timeout differs by version.
+/// Defaults of ptp4l (ptp4l.8). tx_timestamp_timeout differs by version.
 const DEFAULTS: [(&str, &str); 12] = [
     ("network_transport", "UDPv4"),
     ("delay_mechanism", "E2E"),
@@ -53,7 +53,7 @@ const FACTS: [(&str, &str); 11] = [
 pub(super) struct Ptp {
     /// Its process, where it runs.
     pub(super) pid: Option<String>,
-    /// What is said, by arguments before the file.
+    /// Settings that are given, by arguments before the file.
     settings: Result<BTreeMap<String, String>, Unknown>,
     /// The interfaces it listens on.
     pub(super) interfaces: Vec<String>,
@@ -95,7 +95,7 @@ impl Ptp {
         })
     }
 
-    /// Whether it runs.
+    /// True if it runs.
     pub(super) fn runs(&self) -> bool {
         self.pid.is_some()
     }

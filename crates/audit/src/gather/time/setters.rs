@@ -1,4 +1,4 @@
-//! Who sets `CLOCK_REALTIME`.
+//! Programs that set `CLOCK_REALTIME`.
 
 use super::options;
 use super::ptp::Ptp;

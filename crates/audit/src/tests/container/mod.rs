@@ -35,7 +35,7 @@ fn of_path(path: &Path, id: &str) -> Outcome {
     outcome(&tree(&HOST), &naming(&[path.to_str().expect("a path")]), id)
 }
 
-/// What `id` says of a definition after these changes.
+/// Outcome of `id` for a definition after these changes.
 fn says(name: &str, id: &str, changes: &[(&str, &str)]) -> Outcome {
     let mut text = fs::read_to_string(file(name)).expect("a definition");
     for (from, to) in changes {
