@@ -13,16 +13,16 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Asks the other end.
 pub struct Asking {
     answers: Receiver<Told>,
-    /// Whether the answer to an earlier question is still to come: until then nothing is asked, for answers come in the order of questions.
+    /// True while the answer to an earlier question is still to come: until then nothing is asked, for answers come in the order of questions.
     is_owed_one: bool,
-    /// Whether nothing can be said to the other end any more.
+    /// True if nothing can be said to the other end any more.
     is_gone: bool,
 }
 
 /// Where the answers go that the other end gives.
 pub struct Answers(Sender<Told>);
 
-/// Who asks, and where answers go.
+/// Makes an [`Asking`], and the [`Answers`] by which it is answered.
 pub fn asking() -> (Asking, Answers) {
     let (send, answers) = channel();
     let asking = Asking {
@@ -51,7 +51,7 @@ pub fn say(said: &FromPlace) -> std::io::Result<()> {
 }
 
 impl Asking {
-    /// What the machine knows of this.
+    /// Asks the machine, and waits for its answer.
     fn ask(&mut self, asked: Asked) -> Result<Told, &'static str> {
         if self.is_gone {
             return Err("the machine cannot be asked any more");
@@ -83,7 +83,7 @@ impl OverHost {
     }
 }
 
-/// What a guest sees when its virtual CPU does not run.
+/// Causes that a guest sees when its virtual CPU does not run.
 const FROM_OUTSIDE: [Cause; 3] = [Cause::Hypervisor, Cause::InterruptsOff, Cause::Unexplained];
 
 impl Explain for OverHost {
@@ -97,7 +97,7 @@ impl Explain for OverHost {
 
     fn explain(&mut self, question: &Question, with_flight: bool) -> Answer {
         let mut answer = self.own.explain(question, with_flight);
-        // Those in passing are too many to ask about.
+        // Samples in passing are too many to ask about.
         if with_flight
             && FROM_OUTSIDE.contains(&answer.explanation.cause)
             && let Ok(told) = self.host.ask(Asked::of_guest(question))

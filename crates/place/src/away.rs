@@ -33,7 +33,7 @@ pub trait Away: Send {
     /// The way there is broken.
     fn say(&mut self, line: &str) -> Result<(), PlaceError>;
 
-    /// Whether it has ended.
+    /// True if it has ended.
     fn is_finished(&mut self) -> bool;
 
     /// Tells it to end, as SIGINT does; [`Away::finish`] waits for it.
@@ -46,13 +46,13 @@ pub trait Away: Send {
     fn finish(&mut self) -> Result<Returned, PlaceError>;
 }
 
-/// What a command left.
+/// Results of a command.
 #[derive(Debug)]
 pub struct Returned {
     /// Its run file, on this machine; removed when this is dropped.
     pub run: TempPath,
     /// Its exit status.
     pub status: u8,
-    /// What it said on standard error.
+    /// Its output on standard error.
     pub said: String,
 }

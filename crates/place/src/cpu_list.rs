@@ -6,7 +6,7 @@ use units::CpuList;
 /// Writes a list.
 ///
 /// # Errors
-/// What the format refuses.
+/// An error of the serializer.
 pub fn serialize<S: Serializer>(cpus: &CpuList, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(cpus)
 }
@@ -27,7 +27,7 @@ pub mod maybe {
     /// Writes a list, or none.
     ///
     /// # Errors
-    /// What the format refuses.
+    /// An error of the serializer.
     pub fn serialize<S: Serializer>(cpus: &Option<CpuList>, to: S) -> Result<S::Ok, S::Error> {
         match cpus {
             Some(cpus) => to.collect_str(cpus),

@@ -6,7 +6,7 @@ use sys::SysError;
 /// Why a place could not be had, or a command there came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    /// What it takes is not here.
+    /// Something that the place needs is not here.
     #[error("{0}")]
     NotAvailable(String),
     /// The kernel.
@@ -25,7 +25,7 @@ pub enum PlaceError {
     Failed {
         /// `container`, `guest`.
         place: &'static str,
-        /// What it said.
+        /// Its error message.
         said: String,
     },
 }

@@ -1,11 +1,11 @@
-//! What the two ends of a step say to each other: one line of JSON for each, on standard input and output of the end in the place.
+//! Messages between the two ends of a step: one line of JSON for each, on standard input and output of the end in the place.
 
 use super::Vcpu;
 use model::{Explanation, Question, QuestionKind};
 use serde::{Deserialize, Serialize};
 use units::Monotonic;
 
-/// What the end in the place says.
+/// Messages of the end in the place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FromPlace {
@@ -24,7 +24,7 @@ pub enum FromPlace {
     Why(Asked),
 }
 
-/// What is said to it.
+/// Messages to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToPlace {
@@ -44,14 +44,14 @@ pub struct Asked {
     from_ns: i64,
     to_ns: i64,
     kind: Sample,
-    /// Whether the kernel's events around it are wanted.
+    /// True if the kernel's events around it are wanted.
     pub with_flight: bool,
-    /// Of a guest: what is added to its `CLOCK_MONOTONIC` to have its `CLOCK_REALTIME`, in ns. What is asked about then is the thread of
+    /// Of a guest: what is added to its `CLOCK_MONOTONIC` to have its `CLOCK_REALTIME`, in ns. The question is then about the thread of
     /// the virtual CPU.
     pub wall_ns: Option<i64>,
 }
 
-/// What kind of sample it is.
+/// Kind of the sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Sample {
@@ -61,7 +61,7 @@ enum Sample {
     Frame,
 }
 
-/// What is known of it.
+/// Answer to such a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Where its time went.
@@ -89,7 +89,7 @@ impl Asked {
         }
     }
 
-    /// What was the virtual CPU's thread doing meanwhile?
+    /// Asks about the virtual CPU's thread during the sample.
     pub fn of_guest(question: &Question) -> Self {
         let now = sys::clock::pair();
         Self {
@@ -141,7 +141,7 @@ pub fn written<T: Serialize>(said: &T) -> String {
     serde_json::to_string(said).unwrap_or_default()
 }
 
-/// What a line says; `None`: it is none of these.
+/// Reads a line; `None`: it is no such message.
 pub fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Option<T> {
     serde_json::from_str(line).ok()
 }

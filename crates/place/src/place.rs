@@ -6,7 +6,7 @@ use model::{EventKind, Fact};
 use std::fmt::Debug;
 use units::CpuList;
 
-/// What kind of place it is.
+/// Kinds of places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -37,12 +37,12 @@ impl Kind {
         }
     }
 
-    /// Whether a container is made for it.
+    /// True if a container is made for it.
     pub fn has_container(self) -> bool {
         matches!(self, Self::Container | Self::ContainerInVm)
     }
 
-    /// Whether a guest is made for it.
+    /// True if a guest is made for it.
     pub fn is_in_guest(self) -> bool {
         matches!(self, Self::Vm | Self::ContainerInVm)
     }
@@ -50,7 +50,7 @@ impl Kind {
 
 /// A place that is up. It goes when it is dropped, with all that runs in it.
 pub trait Place: Debug + Send + Sync {
-    /// What kind it is.
+    /// Kind of the place.
     fn kind(&self) -> Kind;
 
     /// The place in one line, for the report: `container: runc 1.1.5, ...`.
@@ -72,7 +72,7 @@ pub trait Place: Debug + Send + Sync {
         Some(if judged.is_empty() { own } else { judged })
     }
 
-    /// What is said of its clock instead of asking it for the time.
+    /// Statement about its clock, which replaces asking it for the time.
     fn stated_clock(&self) -> Option<StatedClock> {
         None
     }
@@ -86,7 +86,7 @@ pub trait Place: Debug + Send + Sync {
     /// How it was made: settings of the runtime or of the hypervisor, as recommended for an application of the same kind.
     fn facts(&self) -> Vec<Fact>;
 
-    /// Whether the device is in a container there.
+    /// True if the device is in a container there.
     fn has_container(&self) -> bool {
         false
     }
@@ -101,12 +101,12 @@ pub trait Place: Debug + Send + Sync {
         None
     }
 
-    /// Whether the next command is to say what is known of the place: where all commands share one, the first of them alone.
+    /// True if the next command is to report the inventory of the place: where all commands share one, the first of them alone.
     fn tells_inventory(&self) -> bool {
         true
     }
 
-    /// What is to be known of everything that is measured there, such as that its time is emulated.
+    /// Doubts about everything that is measured there, such as that its time is emulated.
     fn doubts(&self) -> Vec<(EventKind, String)> {
         Vec::new()
     }
@@ -140,7 +140,7 @@ impl ClockOffset {
     }
 }
 
-/// What is said of a place's clock instead of asking it for the time.
+/// Statement about a place's clock, which replaces asking it for the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatedClock {
     /// Both follow PTP, and agree within so many ns.

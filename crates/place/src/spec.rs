@@ -25,7 +25,7 @@ pub enum PlaceSpec {
 }
 
 impl PlaceSpec {
-    /// Whether the devices are in this process.
+    /// True if the devices are in this process.
     pub fn is_here(&self) -> bool {
         matches!(self, Self::Native)
     }
@@ -50,7 +50,7 @@ impl PlaceSpec {
 /// one. None: they are in this process.
 ///
 /// # Errors
-/// What kept one from being made.
+/// The first error in making one.
 pub fn up(
     spec: &PlaceSpec,
     (bed, management): (Option<&Bed>, Option<&Management>),

@@ -53,7 +53,7 @@ impl Contained {
         let said = std::thread::spawn(move || {
             let mut text = Vec::new();
             if let Some(mut errors) = errors {
-                // What was said before the pipe broke is what there is.
+                // An error is ignored: the text that came before the pipe broke is used.
                 let _ = errors.read_to_end(&mut text);
             }
             String::from_utf8_lossy(&text).into_owned()

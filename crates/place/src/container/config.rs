@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use units::CpuList;
 
-/// What a container is told apart by; everything else is the same for all.
+/// Properties in which containers differ; everything else is the same for all.
 #[derive(Debug, Clone)]
 pub struct ContainerSpec {
     /// The binary on this machine, to be mounted at [`PROGRAM`]; `None`: the root file system has it.
@@ -66,7 +66,7 @@ impl HugePages {
         self.octets
     }
 
-    /// Whether it is made of pages of 1 GiB, which are taken where they divide it; else of 2 MiB.
+    /// True if it is made of pages of 1 GiB, which are taken where they divide it; else of 2 MiB.
     pub fn is_of_gib(self) -> bool {
         self.octets.is_multiple_of(Self::GIB)
     }

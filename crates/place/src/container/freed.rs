@@ -20,7 +20,7 @@ pub(super) fn wait_for_freed() {
     }
 }
 
-/// Whether the kernel still counts groups that have no folder any more. Without such a controller there are none.
+/// True if the kernel still counts groups that have no folder any more. Without such a controller there are none.
 fn has_groups_that_go() -> bool {
     let text = std::fs::read_to_string("/proc/cgroups").unwrap_or_default();
     let folders = folders(Path::new(GROUPS));

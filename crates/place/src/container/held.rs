@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 use sys::thread::kill_children_with_us;
 
-/// What runs in it until it is taken down.
+/// Command that runs in it until it is taken down.
 const WAITS: [&str; 2] = ["lab", "hold"];
 
 /// A container that is held up.

@@ -29,10 +29,10 @@ use units::CpuList;
 /// The first part of the names of its folders for temporary files.
 const KIND: &str = "container";
 
-/// What is left to the machine of the real-time budget, in us of each second.
+/// Share of the real-time budget that is left to the machine, in us of each second.
 const LEFT_US: u64 = 50_000;
 
-/// What all containers of a plan have in common.
+/// Properties that all containers of a plan have in common.
 #[derive(Debug, Clone, Default)]
 pub struct Containers {
     /// The binary that runs in them; `None`: this one.
@@ -41,12 +41,12 @@ pub struct Containers {
     pub cpus: CpuList,
     /// How many there are side by side: they share the real-time budget where groups have one.
     pub side_by_side: u64,
-    /// What runs them; `None`: the first that is installed.
+    /// The runtime that runs them; `None`: the first that is installed.
     pub runtime: Option<RuntimeName>,
 }
 
 impl Containers {
-    /// What each of them has and may do.
+    /// Describes one of them, with its CPUs, network and real-time budget.
     fn spec(&self, network: Network, runs: PathBuf) -> Result<ContainerSpec, PlaceError> {
         let program = match &self.program {
             Some(path) => path.clone(),

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How long all of it may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the two show that they can make, and their keys: each is made from the secret, both nonces and one of these.
+/// Labels of both proofs and both keys: each is made from the secret, both nonces and one of these.
 const NEAR: &[u8] = b"triptime: the near end knows it";
 const FAR: &[u8] = b"triptime: the far end knows it";
 const TO_FAR: &[u8] = b"triptime: key to the far end";
@@ -41,7 +41,7 @@ pub(super) enum HelloError {
     /// The connection.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// What came is not what is due.
+    /// No message came, or one that cannot be read.
     #[error("{0}")]
     Message(#[from] MessageError),
     /// Something else was said than is due.
@@ -57,9 +57,9 @@ pub(super) enum HelloError {
 
 /// Both directions of a connection, with their keys.
 pub(super) struct Way {
-    /// What comes.
+    /// Receives.
     pub(super) from: Opened<Patient>,
-    /// What goes.
+    /// Sends.
     pub(super) to: Sealed<TcpStream>,
 }
 

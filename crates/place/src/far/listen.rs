@@ -26,23 +26,23 @@ const AT_THE_DOOR: usize = 8;
 
 /// Says what a far end does for who connects.
 pub trait Admission: std::fmt::Debug + Send + Sync {
-    /// What a command with these words and files is, and the files that it is given; else why it is not done.
+    /// Names the command of these words and files, and returns the files that it is given.
     ///
     /// # Errors
     /// It is nothing that is done here.
     fn admit(&self, words: &[String], files: Files) -> Result<(String, Files), String>;
 }
 
-/// What a far end offers.
+/// Services that a far end offers.
 #[derive(Debug)]
 pub struct Offer {
     /// The device's interface: the only one that is used.
     pub link: LinkInfo,
     /// The CPUs that are judged.
     pub cpus: CpuList,
-    /// What is done for who connects.
+    /// Decides which commands are done for the connected client.
     pub admission: Box<dyn Admission>,
-    /// What who connects has to know.
+    /// Secret that a client has to know.
     pub secret: Secret,
 }
 
@@ -96,7 +96,7 @@ impl FarEnd {
         self.address
     }
 
-    /// Takes who comes, one at a time, until `stop`. What is under way then ends.
+    /// Takes clients, one at a time, until `stop`. A client that is connected then is disconnected.
     ///
     /// # Errors
     /// Nobody can come any more.
@@ -122,7 +122,7 @@ impl FarEnd {
             let _ = stream.shutdown(Shutdown::Both);
         }
         for guest in guests {
-            // What it panicked with was told by its thread.
+            // The thread itself told why it panicked.
             let _ = guest.join();
         }
         outcome
@@ -141,7 +141,7 @@ impl FarEnd {
     }
 }
 
-/// Who is connected.
+/// The connected client.
 struct Guest {
     from: SocketAddr,
     offer: Arc<Offer>,
@@ -235,7 +235,7 @@ enum GuestError {
 }
 
 impl Secret {
-    /// Whether it is enough for who listens on this address, or goes there.
+    /// Refuses an empty secret at an address beyond the loopback interface, to listen on or to connect to.
     pub(super) fn is_enough_for(&self, address: &SocketAddr) -> Result<(), PlaceError> {
         match self.is_none() && !address.ip().is_loopback() {
             false => Ok(()),

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use units::{CpuList, format_ns};
 
-/// What errors, series and the inventory call it.
+/// Name of the place in errors, series and the inventory.
 const NAME: &str = "far machine";
 /// The port, if none is named.
 pub const PORT: u16 = 18_850;
@@ -275,7 +275,7 @@ impl Place for Far {
         let why = match (self.stated, self.line.clock()) {
             (Some(StatedClock::Unknown), _) => return Vec::new(),
             (stated, Ok(now)) => {
-                // What asking cannot tell apart from what was stated is no contradiction.
+                // A difference within the uncertainty of asking does not contradict what was stated.
                 let proven_ns = now.offset_ns.unsigned_abs().saturating_sub(match stated {
                     Some(_) => now.uncertainty_ns,
                     None => 0,

@@ -15,7 +15,7 @@ const LARGEST: usize = (1 << 20) + 64;
 /// Octets of a tag.
 const TAG: usize = 32;
 
-/// What is sent.
+/// Sends pieces, each with its length and a tag.
 #[derive(Debug)]
 pub(super) struct Sealed<W> {
     to: W,
@@ -45,7 +45,7 @@ impl<W: Write> Write for Sealed<W> {
     }
 }
 
-/// What comes. A piece that has begun has to come soon; until it begins, one may wait for ever.
+/// Receives pieces, and checks their tags. A piece that has begun has to come soon; until it begins, one may wait for ever.
 #[derive(Debug)]
 pub(super) struct Opened<R> {
     from: R,
@@ -186,7 +186,7 @@ mod tests {
         let said = |octets: &[u8], key: u8| came(octets, key).1.expect("refused");
         assert!(said(&sent(&[vec![1]]), 8).contains("from somebody else"));
         assert!(said(&[0xff; 64], 7).contains("something else writes there"));
-        // What is too long for one piece goes in two.
+        // Data too long for one piece goes in two.
         let long = vec![5; LARGEST + 1];
         assert_eq!(came(&sent(std::slice::from_ref(&long)), 7), (long, None));
     }

@@ -1,4 +1,4 @@
-//! What both ends of the way to a far machine know and nobody else does.
+//! The secret that both ends of the way to a far machine know and nobody else does.
 
 use super::super::PlaceError;
 use sha2::{Digest, Sha256};
@@ -15,7 +15,7 @@ const BLOCK: usize = 64;
 /// A checksum that only who has the key can make.
 pub(super) type Tag = [u8; 32];
 
-/// What both ends know. Without a file it is empty, and protects nothing: that is taken on the loopback interface alone.
+/// A secret that both ends know. Without a file it is empty, and protects nothing: that is taken on the loopback interface alone.
 #[derive(Clone, Default)]
 pub struct Secret(Vec<u8>);
 
@@ -26,7 +26,7 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// What stands in a file, without white space around it.
+    /// Reads a secret from a file, without white space around it.
     ///
     /// # Errors
     /// It cannot be read, is too short, or others than its owner may read it.
@@ -49,7 +49,7 @@ impl Secret {
         Ok(Self(secret.to_vec()))
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }
@@ -73,7 +73,7 @@ pub(super) fn tag(key: &[u8], parts: &[&[u8]]) -> Tag {
     outer.chain_update(inner.finalize()).finalize().into()
 }
 
-/// Whether two tags are the same, in a time that does not tell where they differ.
+/// Compares two tags, in a time that does not tell where they differ.
 pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
     let differences = one.iter().zip(other).fold(0, |all, (one, other)| all | (one ^ other));
     one.len() == other.len() && differences == 0

@@ -19,7 +19,7 @@ const REST: Duration = Duration::from_secs(20);
 /// Has a connection end within 30 s of the other machine's end, also when that says nothing any more.
 ///
 /// # Errors
-/// What the kernel refused.
+/// An error from the kernel.
 pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
     set_tcp_nodelay(stream, true)?;
     set_socket_keepalive(stream, true)?;

@@ -1,5 +1,5 @@
-//! Whether the processor runs a guest. That there is a `/dev/kvm` does not say that it boots a kernel: under some clouds' KVM an ordinary
-//! kernel never comes up. So it is tried, once for each kernel in the life of this process.
+//! Decides if the processor runs a guest. That there is a `/dev/kvm` does not say that it boots a kernel: under some clouds' KVM an
+//! ordinary kernel never comes up. So it is tried, once for each kernel in the life of this process.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const DEVICE: &str = "/dev/kvm";
 
-/// What KVM is where the processor itself is virtualised, on x86.
+/// Modules of KVM on x86, one for each vendor: one is loaded where the processor itself virtualises.
 const VENDORS: [&str; 2] = ["kvm_intel", "kvm_amd"];
 
 /// How long a kernel may take to boot when that is tried: seconds are usual.
@@ -17,13 +17,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The same where nothing virtualises the processor: then it hardly boots at all.
 const LITTLE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// What QEMU says when KVM gave up; it then stands still.
+/// Message of QEMU when KVM gave up; QEMU then stands still.
 pub(super) const GAVE_UP: &str = "KVM internal error";
 
-/// What was found out of each kernel: why it does not boot, if it does not.
+/// Outcome of the trial of each kernel: why it does not boot, if it does not.
 static FOUND: Mutex<Option<HashMap<PathBuf, Result<(), String>>>> = Mutex::new(None);
 
-/// What is known of KVM and this kernel by now.
+/// Outcome of the trial of this kernel under KVM; `None`: it was not tried yet.
 pub(super) fn known(kernel: &Path) -> Option<Result<(), String>> {
     let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     found.as_ref().and_then(|found| found.get(kernel).cloned())
@@ -35,7 +35,7 @@ pub(super) fn keep(kernel: &Path, outcome: Result<(), String>) {
     found.get_or_insert_default().insert(kernel.to_owned(), outcome);
 }
 
-/// Whether there is anything to try.
+/// Checks that there is a KVM to try.
 ///
 /// # Errors
 /// Why not.

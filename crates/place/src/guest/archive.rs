@@ -11,7 +11,7 @@ const PROGRAM: u32 = 0o100_755;
 /// Name of the entry behind the last.
 const END: &str = "TRAILER!!!";
 
-/// What is in an archive so far.
+/// Contents of an archive so far.
 #[derive(Debug, Default)]
 pub struct Archive {
     octets: Vec<u8>,
@@ -19,7 +19,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Puts a file that may be executed at this absolute path, with the directories above it. What is there already stays.
+    /// Puts a file that may be executed at this absolute path, with the directories above it. A path that is there already stays as it is.
     ///
     /// # Errors
     /// A path that is not absolute, or leads upwards; a file of 4 GiB or more, for which the form has no number.

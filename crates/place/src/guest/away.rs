@@ -29,7 +29,7 @@ pub(crate) struct Errand {
     is_over: Arc<AtomicBool>,
 }
 
-/// What the listener hands on, beside lines.
+/// Channels by which the listener hands on everything but lines.
 #[derive(Debug)]
 struct Heard {
     outcome: Receiver<Result<Ended, PlaceError>>,
@@ -105,7 +105,7 @@ impl Errand {
 
 impl Away for Errand {
     fn lines(&mut self) -> Receiver<String> {
-        // Who asks again hears nothing.
+        // A second call hears nothing.
         self.lines.take().unwrap_or_else(|| channel().1)
     }
 
@@ -119,7 +119,7 @@ impl Away for Errand {
     }
 
     fn stop(&mut self) {
-        // What is wrong with the way there is told at the end.
+        // A broken channel is reported at the end.
         let _ = self.call.send(&Request::Stop);
     }
 
@@ -189,7 +189,7 @@ impl Listener {
         }
     }
 
-    // Who has gone meanwhile needs nothing more: an error of a sender is none.
+    // An error of a sender is none: its receiver has gone, and needs nothing more.
     fn take(&mut self, incoming: Incoming) {
         let answer = match incoming {
             Incoming::Octets(octets) => {

@@ -33,7 +33,7 @@ impl Guest {
     /// Boots a guest, with its network card on `cable`.
     ///
     /// # Errors
-    /// What it takes is not here, or it does not come up; what its console showed last.
+    /// Something that it needs is not here, or it does not come up; the last lines of its console.
     pub fn boot(spec: &GuestSpec, cable: Option<&Cable>) -> Result<Self, PlaceError> {
         Self::with_second(spec, cable, None)
     }
@@ -79,7 +79,7 @@ impl Guest {
     }
 }
 
-/// What all attempts to boot have in common.
+/// Everything that all attempts to boot have in common.
 struct Maker<'a> {
     spec: &'a GuestSpec,
     program: PathBuf,

@@ -25,10 +25,10 @@ pub(super) fn of(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
     }
 }
 
-/// What QEMU is given of cables.
+/// Parts that QEMU is given of cables.
 #[derive(Debug)]
 pub(super) struct Plugged {
-    /// What its command line says, a card for each.
+    /// Cards for its command line, one for each cable.
     pub(super) cards: Vec<line::Card>,
     /// The files that it is left.
     pub(super) files: Vec<OwnedFd>,
@@ -50,7 +50,7 @@ impl Plugged {
     }
 }
 
-/// Whether a thread of the kernel can move a guest's frames.
+/// True if a thread of the kernel can move a guest's frames.
 fn has_vhost(kvm: bool) -> bool {
     kvm && Path::new("/dev/vhost-net").exists()
 }

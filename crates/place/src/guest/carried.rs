@@ -15,7 +15,7 @@ const MORE_PATHS: [&str; 2] = ["/usr/bin", "/usr/sbin"];
 /// Asks the dynamic loader to tell what a program takes, and not to run it (ld.so(8)).
 const TELL: &str = "LD_TRACE_LOADED_OBJECTS";
 
-/// Those that run a container by themselves, the smaller one first.
+/// Runtimes that run a container by themselves, the smaller one first.
 const USABLE: [RuntimeName; 2] = [RuntimeName::Crun, RuntimeName::Runc];
 
 /// A file of this machine, and its path in the image.
@@ -53,7 +53,7 @@ pub fn runtime_for_guest(named: Option<RuntimeName>) -> Result<RuntimeName, Plac
     }
 }
 
-/// What of this machine is to be in the image for it.
+/// Lists the files of this machine that go into the image for it.
 ///
 /// # Errors
 /// It is not installed, or lacks a library.

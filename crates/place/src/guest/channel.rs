@@ -14,12 +14,12 @@ use std::time::Duration;
 /// How long the guest may leave what it is sent: nothing that is sent is large.
 const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 
-/// What came of a call.
+/// Something that came for a call.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     /// A message.
     Answer {
-        /// What it says.
+        /// Its content.
         answer: Answer,
         /// When it came, in ns of `CLOCK_REALTIME`.
         at_ns: i64,
@@ -46,7 +46,7 @@ struct Calls {
     broken: Option<String>,
 }
 
-/// What carries the frames that go out.
+/// Writer of the frames that go out.
 pub(crate) trait Outward: Write + Send + Debug {}
 
 impl<T: Write + Send + Debug> Outward for T {}
@@ -83,7 +83,7 @@ impl Channel {
             let why = hand_out(reader, &calls);
             let mut calls = lock(&calls);
             calls.broken = Some(why);
-            // Who waits for anything is told.
+            // Dropping the senders wakes every waiting call.
             calls.open.clear();
         };
         std::thread::Builder::new()
@@ -101,7 +101,7 @@ impl Channel {
         let frame = pack(call, request).map_err(|error| CallError::Broken(error.to_string()))?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         frame::write(&mut *writer, &frame).map_err(|error| {
-            // What is known of the other end says more than that it does not take anything.
+            // The reason why the channel broke says more than an error of writing.
             self.why().unwrap_or_else(|| CallError::Broken(error.to_string()))
         })
     }
@@ -124,7 +124,7 @@ fn hand_out(mut from: impl Read, calls: &Mutex<Calls>) -> String {
             Err(why) => return why,
         };
         if let Some(waiting) = lock(calls).open.get(&call) {
-            // Who has gone meanwhile wants it no more.
+            // An error is ignored: a caller that has gone meanwhile does not want it.
             let _ = waiting.send(incoming);
         }
     }
@@ -176,7 +176,7 @@ impl Call {
         self.channel.send(self.number, request)
     }
 
-    /// What came next, or comes within this time.
+    /// Waits for the next message, at most so long.
     pub(crate) fn receive(&self, patience: Duration) -> Result<Incoming, CallError> {
         let incoming = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
         incoming.recv_timeout(patience).map_err(|error| match error {
@@ -195,7 +195,7 @@ impl Call {
         lock(&self.channel.calls).open.remove(&self.number);
     }
 
-    /// Whether it was closed, while the channel was not broken.
+    /// True if it was closed, while the channel was not broken.
     pub(crate) fn is_closed(&self) -> bool {
         let calls = lock(&self.channel.calls);
         calls.broken.is_none() && !calls.open.contains_key(&self.number)
@@ -277,7 +277,7 @@ mod tests {
         far.write_all(b"[    1.234567] Kernel panic").expect("written");
         let error = greeting.receive(SOON).expect_err("no frame");
         assert!(error.to_string().contains("something else writes there"), "{error}");
-        // Who comes later is told the same.
+        // A later call gets the same error.
         let later = Call::open(&channel).receive(SOON).expect_err("broken");
         assert_eq!(later, error);
     }

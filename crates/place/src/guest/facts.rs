@@ -10,14 +10,14 @@ use std::process::Command;
 use std::time::Duration;
 use sys::privilege::{Capability, has};
 
-/// What is known of a guest that is up.
+/// Properties of a guest that is up.
 pub(super) struct Made<'a> {
     pub(super) spec: &'a GuestSpec,
     /// QEMU, and its command line.
     pub(super) program: &'a Path,
     pub(super) words: &'a [String],
     pub(super) image_octets: usize,
-    /// What runs it, in words.
+    /// The processor or the emulation that runs it, in words.
     pub(super) processor: &'a str,
     pub(super) kvm: bool,
     /// QEMU's process.
@@ -74,7 +74,7 @@ fn memory(kvm: bool) -> &'static str {
     }
 }
 
-/// What the program says of its version.
+/// Version of the program, in its own words.
 fn version(program: &Path) -> Result<String, String> {
     let output = Command::new(program).arg("--version").output();
     let output = output.map_err(|error| error.to_string())?;

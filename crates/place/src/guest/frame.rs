@@ -17,7 +17,7 @@ const HEADER: usize = 16;
 /// The most that a frame carries.
 pub(crate) const LARGEST: usize = 1 << 20;
 
-/// What a frame carries.
+/// Kind of a frame's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A message, as JSON.
@@ -44,9 +44,9 @@ impl Kind {
 /// One frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// What it carries.
+    /// Kind of its content.
     pub(crate) kind: Kind,
-    /// What it is about: frames that belong together have the same number.
+    /// Number of its call: frames that belong together have the same.
     pub(crate) call: u32,
     /// At most [`LARGEST`] octets.
     pub(crate) payload: Vec<u8>,
@@ -84,7 +84,7 @@ pub(crate) enum FrameError {
 /// Waits for a frame and takes it.
 ///
 /// # Errors
-/// What came instead. Where the next frame begins is not known then.
+/// No frame came, but something else. The beginning of the next frame is not known then.
 pub(crate) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     let mut header = [0; HEADER];
     fill(from, &mut header, FrameError::Closed)?;

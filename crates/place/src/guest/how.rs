@@ -1,4 +1,4 @@
-//! What runs a guest: the processor, where that boots its kernel, or an emulation.
+//! Chooses how a guest is run: by the processor, where that boots its kernel, or by an emulation.
 
 use super::{Accel, GuestSpec, PlaceError, accel};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// How long an emulated guest may take: seconds are usual, and a machine that does much else takes ten times as long.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// What runs a guest.
+/// Ways to run a guest.
 #[derive(Debug)]
 pub(super) enum How {
     /// The processor.

@@ -78,7 +78,7 @@ fn packed(module: &Module) -> Result<(String, Vec<u8>), PlaceError> {
     }
 }
 
-/// What is in a file that xz or zstd packed; `None`: it is no such file, or the program is not here.
+/// Unpacks a file that xz or zstd packed; `None`: it is no such file, or the program is not here.
 fn unpacked(ending: &str, file: &Path) -> Option<Vec<u8>> {
     let program = if ending == "xz" { "xz" } else { "zstd" };
     let unpacking = Command::new(program)

@@ -99,7 +99,7 @@ impl Joined {
         })
     }
 
-    /// What the guest could not do on its way up.
+    /// Complaints of the guest: what it could not do on its way up.
     pub fn complaints(&self) -> &[String] {
         &self.greeting.complaints
     }

@@ -1,4 +1,4 @@
-//! Which kernel a guest boots where none is named: one of those that are installed.
+//! Chooses the kernel of a guest where none is named: one of those that are installed.
 
 use super::super::PlaceError;
 use host::{Host, InstalledKernel, InstalledKernels};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Names of a kernel's image in a folder of its own, beside its modules.
 const BESIDE: [&str; 3] = ["vmlinux", "vmlinuz", "bzImage"];
 
-/// What a person does who has none.
+/// Advice where no kernel is installed.
 const ADVICE: &str = "install one (Debian: apt-get install linux-image-rt-amd64; CentOS Stream: dnf install kernel-rt), or name one with \
                       --kernel FILE --modules DIR";
 

@@ -1,4 +1,4 @@
-//! What host and guest say to each other. A number joins what belongs together: each command, and each question, has one of its own.
+//! Messages between host and guest. Each command and each question has a number of its own, which all messages about it have.
 
 use super::frame::{Frame, FrameError, Kind};
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The number under which the guest says that it is up.
 pub(crate) const GREETING: u32 = 0;
 
-/// What the host asks for.
+/// Requests of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Request {
@@ -38,7 +38,7 @@ pub(crate) enum Request {
     PowerOff,
 }
 
-/// What the guest says.
+/// Answers of the guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {
@@ -67,7 +67,7 @@ pub(crate) enum Answer {
     },
 }
 
-/// What a guest says of itself when it is up.
+/// Description of a guest by itself when it is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Greeting {
     /// Version of its triptime.
@@ -81,7 +81,7 @@ pub(crate) struct Greeting {
     /// Its second card and what was made of it, in words, if it was to have one.
     #[serde(default)]
     pub(crate) management: Option<String>,
-    /// What it could not do on the way.
+    /// Complaints: what it could not do on the way.
     pub(crate) complaints: Vec<String>,
 }
 

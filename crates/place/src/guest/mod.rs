@@ -61,10 +61,10 @@ const CHANNEL: &str = "triptime";
 /// Group of the facts of a guest.
 pub const GROUP: &str = "guest";
 
-/// Whether there is what such a guest takes: its files, and QEMU.
+/// Checks that everything that such a guest needs is here: its files, and QEMU.
 ///
 /// # Errors
-/// What is not there.
+/// The part that is missing.
 pub fn can_boot(spec: &GuestSpec) -> Result<(), PlaceError> {
     spec.check()?;
     choose_modules(&spec.modules, &OF_QEMU)?;
@@ -78,7 +78,7 @@ pub struct Cable {
     pub namespace: NetNs,
     /// Its name. A tap stays when nobody holds it.
     pub interface: String,
-    /// Which of the two it is.
+    /// Kind of the interface: tap or macvtap.
     pub joined: Card,
     /// The card's address.
     pub mac: [u8; 6],
@@ -96,9 +96,9 @@ pub struct Guest {
     facts: Vec<Fact>,
     /// From the start of QEMU to the agent's greeting.
     boot: Duration,
-    /// Whether its devices are in containers in it.
+    /// True if its devices are in containers in it.
     contains: bool,
-    /// Whether a command has been asked what is known of it: emulated, that takes most of a command's start.
+    /// True once a command has been asked for the inventory: emulated, that takes most of a command's start.
     has_told: AtomicBool,
 }
 
@@ -108,12 +108,12 @@ impl Guest {
         self.boot
     }
 
-    /// Whether its processor is emulated, so that its timing is no evidence.
+    /// True if its processor is emulated, so that its timing is no evidence.
     pub fn is_emulated(&self) -> bool {
         !self.up.kvm
     }
 
-    /// What runs it: KVM, or an emulation and why.
+    /// Processor that runs it: KVM, or an emulation and why.
     pub fn processor(&self) -> &str {
         &self.processor
     }
@@ -123,7 +123,7 @@ impl Guest {
         self.up.machine.process()
     }
 
-    /// What the guest could not do on its way up.
+    /// Complaints of the guest: what it could not do on its way up.
     pub fn complaints(&self) -> &[String] {
         &self.greeting.complaints
     }

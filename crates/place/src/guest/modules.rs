@@ -4,7 +4,7 @@ use super::super::PlaceError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What a guest under QEMU takes: its network card, the port over which it talks, and what plans that run in it make their beds of. Where
+/// Modules for a guest under QEMU: its network card, the port over which it talks, and what plans that run in it make their beds of. Where
 /// the kernel has one of them built in, there is no module of it.
 pub const OF_QEMU: [&str; 7] = [
     "virtio_pci",
@@ -16,7 +16,7 @@ pub const OF_QEMU: [&str; 7] = [
     "tun",
 ];
 
-/// What a guest takes under any hypervisor that boots the image by itself: its disks, network cards and the channel of QEMU, VMware and
+/// Modules for a guest under any hypervisor that boots the image by itself: its disks, network cards and the channel of QEMU, VMware and
 /// Hyper-V, virtual functions of the usual cards, what beds are made of, and the file system of a disk that all systems read.
 pub const OF_ANY: [&str; 30] = [
     "virtio_pci",
@@ -93,13 +93,13 @@ pub fn choose(folder: &Path, wanted: &[&str]) -> Result<Vec<Module>, PlaceError>
     Ok(chosen)
 }
 
-/// Whether a folder has a list of kernel modules.
+/// True if a folder has a list of kernel modules.
 pub(super) fn is_folder(folder: &Path) -> bool {
     [DEPENDENCIES, ORDER].iter().any(|list| folder.join(list).is_file())
 }
 
-/// Whether the kernel of this folder can write files that all systems read, as far as the folder says: its list of what is built in may be
-/// missing.
+/// True if the kernel of this folder can write files that all systems read, as far as the folder says: its list of what is built in may
+/// be missing.
 ///
 /// # Errors
 /// As of [`choose`].
@@ -131,7 +131,7 @@ fn add(known: &Known, name: &str, chosen: &mut Vec<Module>, depth: usize) {
     }
 }
 
-/// What `modules.dep` lists (modules.dep(5)): `PATH: PATH PATH`.
+/// Reads the modules that `modules.dep` lists (modules.dep(5)): `PATH: PATH PATH`.
 fn listed(folder: &Path) -> Result<Known, PlaceError> {
     let path = folder.join(DEPENDENCIES);
     let text = std::fs::read_to_string(&path).map_err(|error| PlaceError::Io { path, error })?;
@@ -143,7 +143,7 @@ fn listed(folder: &Path) -> Result<Known, PlaceError> {
     Ok(entries.collect())
 }
 
-/// What stands in a folder with a file `order`; what each module needs is in its own file.
+/// Reads the modules of a folder with a file `order`; the needs of each module are in its own file.
 fn flat(folder: &Path) -> Result<Known, PlaceError> {
     let read = |path: PathBuf| std::fs::read(&path).map_err(|error| PlaceError::Io { path, error });
     let path = folder.join(ORDER);
@@ -171,7 +171,7 @@ fn name_of(file: &str) -> Option<String> {
     Some(name.replace('-', "_"))
 }
 
-/// What a module says that it needs: `depends=A,B` among the texts of its section `.modinfo`, each behind an octet of zero.
+/// Names of the modules that a module needs: `depends=A,B` among the texts of its section `.modinfo`, each behind an octet of zero.
 fn needs_of(module: &[u8]) -> Vec<String> {
     const KEY: &[u8] = b"\0depends=";
     let found = module.windows(KEY.len()).position(|window| window == KEY);

@@ -1,4 +1,4 @@
-//! Who is at the other end of a channel: a guest's agent, or the far machine. What is under way there knows no more of it than this.
+//! The other end of a channel: a guest's agent, or the far machine. Commands that run there know no more of it than this.
 
 use super::super::{ClockOffset, PlaceError};
 use super::channel::{Call, CallError, Channel, Incoming};
@@ -12,15 +12,15 @@ const CLOCK_TRIES: u32 = 12;
 /// How long a place may take to answer one: an emulated guest takes long.
 const CLOCK_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Who is at the other end of a channel.
+/// The other end of a channel.
 pub(crate) trait Peer: Debug + Send + Sync {
     /// The way there.
     fn channel(&self) -> &Arc<Channel>;
 
-    /// What errors call it.
+    /// Name of it in errors.
     fn name(&self) -> &'static str;
 
-    /// What else is known of it when nothing comes from it any more.
+    /// Anything else that is known of it when nothing comes from it any more.
     fn last_words(&self, _error: &CallError) -> Option<String> {
         None
     }
@@ -42,7 +42,7 @@ pub(crate) trait Peer: Debug + Send + Sync {
         best.ok_or_else(|| self.refused("its clock was not asked"))
     }
 
-    /// Whether it answers.
+    /// Checks that it answers.
     ///
     /// # Errors
     /// It does not.
@@ -58,7 +58,7 @@ pub(crate) trait Peer: Debug + Send + Sync {
         }
     }
 
-    /// What it would not do.
+    /// Makes an error of something that it would not do.
     fn refused(&self, why: &str) -> PlaceError {
         PlaceError::Failed {
             place: self.name(),

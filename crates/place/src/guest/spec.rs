@@ -1,4 +1,4 @@
-//! What a guest is to be.
+//! Description of a guest that is to be made.
 
 use super::super::PlaceError;
 use super::super::container::RuntimeName;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use units::CpuList;
 
-/// What a guest is to be.
+/// Description of a guest that is to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestSpec {
     /// Its kernel: `vmlinuz`, or the `vmlinux` that a kernel unpacks itself to.
@@ -22,7 +22,7 @@ pub struct GuestSpec {
     pub arguments: String,
     /// Virtual CPUs.
     pub cpus: u32,
-    /// Those of them that the guest's kernel isolates.
+    /// Virtual CPUs that the guest's kernel isolates.
     #[serde(with = "cpu_list")]
     pub isolated: CpuList,
     /// Memory in octets.
@@ -30,19 +30,19 @@ pub struct GuestSpec {
     /// CPUs of this machine for the virtual ones, in their order. `None`: wherever the kernel puts them.
     #[serde(with = "cpu_list::maybe")]
     pub host_cpus: Option<CpuList>,
-    /// Whether the processor is to run the guest.
+    /// Processor or emulation.
     pub accel: Accel,
     /// Virtual time: each instruction takes 2^N ns, and sleeping takes none (QEMU's `-icount`). Every boot is then the same to the
     /// instruction; no figure says anything of this machine.
     pub icount: Option<u8>,
     /// How guest and host talk.
     pub channel: Channel,
-    /// What runs a container in it: it is in the image then. `None`: it has no containers.
+    /// Runtime for a container in it, which is in the image then. `None`: it has no containers.
     #[serde(default)]
     pub runtime: Option<RuntimeName>,
 }
 
-/// Whether the processor runs the guest.
+/// Choice between the processor and an emulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Accel {
@@ -129,7 +129,7 @@ impl GuestSpec {
         format!("{kernel} with the modules of {modules} ({})", self.why_kernel)
     }
 
-    /// What the kernel is told at its boot.
+    /// Arguments of the kernel at its boot.
     pub fn kernel_arguments(&self) -> String {
         // Tests of the kernel's own cryptography take a sixth of an emulated boot.
         let mut arguments = vec!["console=ttyS0 quiet panic=-1 cryptomgr.notests triptime.agent".to_owned()];
@@ -166,7 +166,7 @@ impl GuestSpec {
     }
 
     /// # Errors
-    /// What cannot be, in words of the command line.
+    /// The setting that cannot be, in words of the command line.
     pub(super) fn check(&self) -> Result<(), PlaceError> {
         let refuse = |why: String| Err(PlaceError::NotAvailable(why));
         for path in [&self.kernel, &self.modules] {

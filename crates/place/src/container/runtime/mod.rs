@@ -82,7 +82,7 @@ impl RuntimeName {
     }
 }
 
-/// What those say that are here and do not run, as a text in brackets.
+/// Error messages of the runtimes that are installed but do not run, as a text in brackets.
 fn those_that_fail() -> String {
     let said = RuntimeName::ALL.into_iter().filter_map(|name| {
         let output = Command::new(name.program())
@@ -107,7 +107,7 @@ fn those_that_fail() -> String {
 #[derive(Debug, Clone)]
 pub(super) struct Runtime {
     name: RuntimeName,
-    /// What it says of itself: `runc version 1.1.5`.
+    /// Its version in its own words: `runc version 1.1.5`.
     version: String,
 }
 
@@ -179,7 +179,7 @@ impl Runtime {
         }
     }
 
-    /// Makes what a container of `spec` takes in the folder `bundle`. What the runtime knows of it is kept in `state`, a folder too.
+    /// Makes the files for a container of `spec` in the folder `bundle`. The runtime keeps its own state of it in `state`, a folder too.
     pub(super) fn prepare(
         &self,
         spec: &ContainerSpec,
@@ -344,7 +344,7 @@ fn number(text: &[u8]) -> Option<i32> {
     String::from_utf8_lossy(text).trim().parse().ok()
 }
 
-/// Whether control groups are of version 2 alone.
+/// True if control groups are of version 2 alone.
 fn has_unified_groups() -> bool {
     Path::new(GROUPS).join("cgroup.controllers").exists()
 }

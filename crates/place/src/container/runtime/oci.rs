@@ -36,7 +36,7 @@ pub(super) fn run(name: RuntimeName, state: &Path, bundle: &Path) -> Command {
     command
 }
 
-/// Whether the root file system is the kernel's first one, in memory, as in our guests: no other can take its place (pivot_root(2)).
+/// True if the root file system is the kernel's first one, in memory, as in our guests: no other can take its place (pivot_root(2)).
 fn root_is_the_kernels(mounts: &str) -> bool {
     let is_root = |line: &&str| line.split(' ').nth(4) == Some("/");
     let root = mounts.lines().rfind(is_root);
@@ -60,7 +60,7 @@ pub(super) fn first_process(name: RuntimeName, state: &Path, id: &str) -> Option
     i32::try_from(state.get("pid")?.as_i64()?).ok()
 }
 
-/// Whether version 2 of control groups is mounted beside version 1, with controllers of its own.
+/// True if version 2 of control groups is mounted beside version 1, with controllers of its own.
 fn is_hybrid() -> bool {
     let controllers = std::fs::read_to_string(format!("{GROUPS}/unified/cgroup.controllers"));
     controllers.is_ok_and(|text| !text.trim().is_empty())

@@ -1,4 +1,4 @@
-//! Podman: a command line. What it stores is in a folder of ours, and no image is needed.
+//! Podman: a command line. Its storage is in a folder of ours, and no image is needed.
 
 use super::super::config::{ContainerSpec, Network};
 use super::number;

@@ -1,17 +1,17 @@
-//! What the kernel command line says to the agent.
+//! Arguments for the agent on the kernel command line.
 
 use super::super::held::STAYS;
 use super::MANAGEMENT;
 use super::management::ManagementCard;
 
-/// What the kernel command line says to the agent.
+/// Arguments for the agent on the kernel command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arguments {
     /// Words of the command to run without a host.
     pub(super) run: Option<Vec<String>>,
     /// Name of the disk that takes its result.
     pub(super) disk: Option<String>,
-    /// Whether to stay when nobody is at the other end of the channel.
+    /// True if the guest stays up when nobody is at the other end of the channel.
     pub(super) stays: bool,
     /// Name of the partition with words of a command, and room for its result.
     pub(super) partition: Option<String>,

@@ -1,4 +1,4 @@
-//! What the agent says on the guest's console.
+//! Messages of the agent on the guest's console.
 
 use std::fs::{OpenOptions, read_to_string};
 use std::io::Write;
@@ -17,7 +17,7 @@ pub(super) fn write(octets: &[u8]) {
     let _ = std::io::stderr().write_all(octets);
     for name in others(&read_to_string(ACTIVE).unwrap_or_default()) {
         let opened = OpenOptions::new().write(true).open(Path::new("/dev").join(name));
-        // What cannot be written to has nobody who reads it.
+        // An error is ignored: a console that cannot be written to has no reader.
         let _ = opened.and_then(|mut console| console.write_all(octets));
     }
 }

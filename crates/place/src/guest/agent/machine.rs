@@ -90,7 +90,7 @@ fn load(name: &str, file: &File) -> Result<(), Errno> {
     finit_module(file, c"", flags)
 }
 
-/// What the modules before have shown.
+/// Facts that the modules before have shown.
 #[derive(Debug, Default)]
 struct Loaded {
     /// The kernel unpacks modules.
@@ -100,7 +100,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// What is to be said of a module, if anything.
+    /// Complains about a module that was not loaded, if that is worth a message.
     fn complaint(&mut self, name: &str, outcome: Result<(), Errno>) -> Option<String> {
         let is_packed = is_packed(name);
         match outcome {
@@ -112,7 +112,7 @@ impl Loaded {
                 (self.unpacks, self.elsewhere) = (self.unpacks | is_packed, true);
                 None
             }
-            // What such a driver would have brought is not there for those behind it.
+            // Symbols of such a driver are missing for the modules that need it.
             Err(Errno::NOENT) if self.elsewhere => None,
             // As ptp_kvm says it.
             Err(Errno::OPNOTSUPP) if self.unpacks || !is_packed => None,
@@ -168,7 +168,7 @@ pub(super) fn interface_up(second: Option<[u8; 6]>) -> Result<Option<(String, [u
     Ok(Some((card.name.clone(), card.mac)))
 }
 
-/// What the guest says of itself.
+/// Describes the guest to the host.
 pub(super) fn greeting(
     interface: Option<(String, [u8; 6])>,
     management: Option<String>,

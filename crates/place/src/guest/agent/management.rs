@@ -14,7 +14,7 @@ const INTERRUPTS: &str = "/proc/irq";
 /// The file of a device on the PCI bus that names its message-signalled interrupts.
 const OF_DEVICE: &str = "msi_irqs";
 
-/// What the kernel command line says of it.
+/// Settings of the card on the kernel command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ManagementCard {
     /// Its address on the wire, by which it is found.

@@ -31,7 +31,7 @@ const FIRST: &str = "/init";
 /// The argument of a second card, up to its value.
 pub(super) const MANAGEMENT: &str = "triptime.management=";
 
-/// Whether this process is a guest's first one, and meant to be. Mounts `/proc` for it.
+/// True if this process is a guest's first one, and meant to be. Mounts `/proc` for it.
 pub fn is_wanted() -> bool {
     let is_first = std::process::id() == 1 && std::env::args_os().next().is_some_and(|name| name == FIRST);
     is_first && machine::mount_proc().is_ok() && Arguments::live().is_some()

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// The ports of virtio-serial, each a folder with its name.
 const PORTS: &str = "/sys/class/virtio-ports";
-/// What a hypervisor without virtio has: the second serial port. The first is the console.
+/// Port under a hypervisor without virtio: the second serial port. The first is the console.
 const SERIAL: &str = "/dev/ttyS1";
 
 /// How long the kernel may take to find the ports; it takes milliseconds.
@@ -32,7 +32,7 @@ pub(super) fn open() -> Result<File, String> {
     serial().map_err(|why| format!("no port \"{CHANNEL}\" of virtio-serial, and {why}"))
 }
 
-/// Whether a device of virtio-serial is there (virtio specification: device 3).
+/// True if a device of virtio-serial is there (virtio specification: device 3).
 fn has_ports() -> bool {
     let devices = read_dir("/sys/bus/virtio/devices").into_iter().flatten().flatten();
     let mut kinds = devices.filter_map(|device| line(device.path().join("device").to_str()?).ok());

@@ -23,13 +23,13 @@ const LOOK: Duration = Duration::from_millis(20);
 /// So many commands at a time: a plan has one, or one for each step side by side.
 const MOST: usize = 16;
 
-/// What is asked over a channel, and how it is answered.
+/// State for answering the requests of a channel.
 pub(crate) struct Served<Admit> {
-    /// What this end says of itself.
+    /// Description of this end.
     pub(crate) greeting: Greeting,
     /// Where commands have their folders, each the name of its number.
     pub(crate) home: PathBuf,
-    /// What a command with these words is given, of the files that it came with; else why it is not done.
+    /// Decides about a command by its words and the files that it came with: the files that it is given, or why it is not done.
     pub(crate) admit: Admit,
 }
 
@@ -70,7 +70,7 @@ fn until_somebody(port: &File) -> std::io::Result<()> {
     }
 }
 
-/// Greets the other end, and does what it asks for until it asks to power off. What is under way then ends.
+/// Greets the other end, and does what it asks for until it asks to power off. Commands under way then end.
 ///
 /// # Errors
 /// The channel is broken, or closed.

@@ -46,12 +46,12 @@ const SOCKET_PATIENCE: Duration = Duration::from_secs(10);
 /// Lines of the console that a message has.
 const LINES: usize = 12;
 
-/// What is known of a guest that is held up.
+/// Properties of a guest that is held up, as they are kept in its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     /// It in one line.
     pub what: String,
-    /// What runs it: KVM, or an emulation and why.
+    /// Processor that runs it: KVM, or an emulation and why.
     pub processor: String,
     /// Its network interface.
     pub interface: String,
@@ -80,7 +80,7 @@ impl Held {
     /// Boots guest number `number`, from 0, of several like `spec` at its end of a bed.
     ///
     /// # Errors
-    /// What it takes is not here, or it does not come up. Nothing runs then.
+    /// Something that it needs is not here, or it does not come up. Nothing runs then.
     pub fn start(&self, spec: &GuestSpec, number: usize, end: DeviceEnd<'_>) -> Result<(), PlaceError> {
         let spec = of(spec, number);
         check(&spec)?;
@@ -220,7 +220,7 @@ impl Held {
         }
     }
 
-    /// What is known of it; `None`: it never came up.
+    /// Reads its properties; `None`: it never came up.
     pub fn known(&self) -> Option<Known> {
         serde_json::from_str(&self.text(KNOWN)).ok()
     }
@@ -268,10 +268,10 @@ fn of(spec: &GuestSpec, number: usize) -> GuestSpec {
     spec
 }
 
-/// Whether several guests like this can be held up.
+/// Checks that several guests like this can be held up.
 ///
 /// # Errors
-/// What cannot be, in words of the command line.
+/// The setting that cannot be, in words of the command line.
 pub fn check_all(spec: &GuestSpec, guests: usize) -> Result<(), PlaceError> {
     (0..guests).try_for_each(|number| check(&of(spec, number)))
 }

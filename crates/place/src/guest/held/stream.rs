@@ -1,4 +1,4 @@
-//! What comes from the agent, from its greeting on.
+//! The agent's stream, from its greeting on.
 
 use super::super::message::GREETING;
 use std::io::{self, Read};
@@ -8,7 +8,7 @@ pub(super) struct FromGreeting<R> {
     from: R,
     /// The beginning of a greeting, as far as it has come; `None`: it was passed on.
     sought: Option<Vec<u8>>,
-    /// What is to be passed on first.
+    /// Octets that are to be passed on first.
     first: Vec<u8>,
 }
 

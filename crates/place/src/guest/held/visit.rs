@@ -1,4 +1,4 @@
-//! Those who come to a guest that is held up, one after another.
+//! Visits of clients to a guest that is held up, one after another.
 
 use super::super::away::Errand;
 use super::super::channel::{Call, CallError, Channel, Incoming};
@@ -70,7 +70,7 @@ pub(super) fn open(stream: UnixStream) -> io::Result<(Arc<Channel>, Call)> {
     Ok((channel, greeting))
 }
 
-/// What the agent greets with.
+/// Waits for the agent's greeting.
 pub(super) fn hear(greeting: &Call, patience: Duration) -> Result<Greeting, CallError> {
     loop {
         if let Incoming::Answer {

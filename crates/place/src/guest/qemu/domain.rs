@@ -164,7 +164,7 @@ mod tests {
         spec.accel = Accel::Tcg;
         let text = xml(&spec, "i", &CpuList::from_iter([]), None);
         assert!(!text.contains("cputune"));
-        // What libvirt refuses of an emulated guest, or has to be reserved first.
+        // Settings that libvirt refuses for an emulated guest, or that have to be reserved first, are left out.
         assert!(text.contains("type='qemu'") && !text.contains("host-passthrough") && !text.contains("hugepages"));
     }
 }

@@ -7,10 +7,10 @@ use super::super::spec::{Channel, GuestSpec};
 /// The name of the guest.
 pub(in super::super) const NAME: &str = "triptime";
 
-/// What is not of the guest itself: where its image is, and what its devices lead to.
+/// Properties of one start of a guest: where its image is, and what its devices lead to.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Ways {
-    /// What the guest is called.
+    /// Name of the guest.
     pub(in super::super) name: String,
     /// Run by the processor; else emulated.
     pub(in super::super) kvm: bool,
@@ -18,7 +18,7 @@ pub(in super::super) struct Ways {
     pub(in super::super) locked: bool,
     /// File of the image.
     pub(in super::super) image: String,
-    /// What the console leads to, as `-chardev` has it, without an id.
+    /// Target of the console, as `-chardev` has it, without an id.
     pub(in super::super) console: String,
     /// The same of the channel to the agent.
     pub(in super::super) channel: String,
@@ -26,7 +26,7 @@ pub(in super::super) struct Ways {
     pub(in super::super) cards: Vec<Card>,
 }
 
-/// What a network card is joined to.
+/// Target of a network card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) enum Way {
     /// The tap of this name.
@@ -38,11 +38,11 @@ pub(in super::super) enum Way {
 /// A network card of the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Card {
-    /// What it is joined to.
+    /// Tap or file that it is joined to.
     pub(in super::super) way: Way,
     /// The card's address.
     pub(in super::super) mac: [u8; 6],
-    /// Whether a thread of the kernel moves its frames.
+    /// True if a thread of the kernel moves its frames.
     pub(in super::super) vhost: bool,
 }
 

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Between the end of a process's sockets and its own: milliseconds, or more than half a second where others have every CPU.
 const MOMENT: Duration = Duration::from_secs(5);
 
-/// What the channel and the console are to QEMU: its standard input and output.
+/// Channel and console in QEMU's words: its standard input and output.
 pub(in super::super) const CHANNEL_WAY: &str = "socket,fd=0";
 /// See [`CHANNEL_WAY`].
 pub(in super::super) const CONSOLE_WAY: &str = "socket,fd=1";
@@ -55,9 +55,9 @@ impl InMemory {
 /// A process of QEMU, killed when this is dropped, and when this process ends in any way.
 #[derive(Debug)]
 pub(in super::super) struct Machine {
-    /// What its console showed.
+    /// Output of its console.
     pub(in super::super) console: Tail,
-    /// What QEMU itself said.
+    /// Output of QEMU itself.
     pub(in super::super) said: Tail,
     process: u32,
     ended: Arc<Mutex<Option<ExitStatus>>>,
@@ -81,7 +81,7 @@ impl Machine {
         let pair = || UnixStream::pair().map_err(failed);
         let ((near, channel_far), (console_near, console_far), (said_near, said_far)) = (pair()?, pair()?, pair()?);
         let mut command = Command::new(program);
-        // What the terminal says to the program (Ctrl-C) is not meant for it.
+        // Ctrl-C on the terminal is meant for this program alone.
         command.args(words).process_group(0);
         command.stdin(Stdio::from(OwnedFd::from(channel_far)));
         command.stdout(Stdio::from(OwnedFd::from(console_far)));

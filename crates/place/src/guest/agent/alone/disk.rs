@@ -1,4 +1,4 @@
-//! Which disk of the guest takes the result. Only one that is named, or that holds nothing but a result, is ever written to.
+//! Chooses the guest's disk for the result. Only one that is named, or that holds nothing but a result, is ever written to.
 
 use super::FOLDER;
 use std::fs::{File, read_dir};
@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What of a disk is looked at: no partition table, file system or volume leaves all of it zero.
+/// Octets of a disk that are looked at: no partition table, file system or volume leaves all of it zero.
 const LOOKED_AT: u64 = 1 << 20;
 /// Names of block devices that are no disks of the hypervisor.
 const OTHERS: [&str; 8] = ["loop", "ram", "zram", "sr", "fd", "md", "dm-", "nbd"];

@@ -25,7 +25,7 @@ pub(super) fn take(disk: &Path, home: &Path) -> Result<String, String> {
         if let Some(number) = number(&name) {
             last = last.max(number);
         }
-        // What a result is called is not there before the measurement.
+        // A file with the name of a result is not copied: the measurement makes it.
         let is_taken = path.is_file() && !FILES.contains(&name.as_str());
         if is_taken {
             std::fs::copy(&path, home.join(&name)).map_err(|error| failed(&path, error))?;
@@ -63,7 +63,7 @@ fn words_of(text: &str) -> Vec<String> {
     told.flat_map(str::split_whitespace).map(str::to_owned).collect()
 }
 
-/// Copies what came of it into the folder, each file under another name until it is whole and on the disk. What can be kept is kept.
+/// Copies the results into the folder, each file under another name until it is whole and on the disk. One that fails does not stop the others.
 ///
 /// # Errors
 /// The first file that could not be, and why.

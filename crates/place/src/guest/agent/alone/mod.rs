@@ -17,7 +17,7 @@ use std::process::{Command, ExitStatus};
 
 /// Where the command leaves its files.
 const HOME: &str = "/run/triptime";
-/// Those files, as the archive has them.
+/// Names of those files, as the archive has them.
 const FILES: [&str; 4] = ["run.triptime", "run.html", "answer.txt", "said.txt"];
 /// Folder of the files in the archive: by its name, a disk with an earlier result is known.
 pub(super) const FOLDER: &str = "triptime/";

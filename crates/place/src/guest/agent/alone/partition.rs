@@ -54,7 +54,7 @@ impl Partition {
     /// Does something with its files, and takes care that it is on the disk then.
     ///
     /// # Errors
-    /// What `work` says; it cannot be mounted or written.
+    /// The error of `work`; it cannot be mounted or written.
     pub(super) fn with<T>(&self, work: impl FnOnce(&Path) -> Result<T, String>) -> Result<T, String> {
         let at = Path::new(AT);
         let failed = |what: &str, why: String| format!("{}: cannot be {what}: {why}", self.device.display());
