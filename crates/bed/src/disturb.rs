@@ -1,4 +1,4 @@
-//! Whom a measurement would disturb, and its refusal to: by spinning on CPUs, and by frames on the port of somebody's connection.
+//! Refuses to disturb others by a measurement: by spinning on CPUs, and by frames on the port of somebody's connection.
 
 use host::{CpuFacts, Host, Resident, ssh_client};
 use units::CpuList;
@@ -17,14 +17,14 @@ pub struct Disturbing(String);
 /// threads waiting. CPUs that are kept free of the kernel's work and were named are dedicated to the measurement: nobody is asked.
 ///
 /// # Errors
-/// Who would wait.
+/// The threads that would wait.
 pub fn leave_alone(spun: &CpuList, named: bool, facts: &CpuFacts) -> Result<(), Disturbing> {
     let dedicated = if named { facts.kept_free() } else { CpuList::default() };
     let asked = spun.without(&dedicated);
     if asked.is_empty() {
         return Ok(());
     }
-    // What cannot be seen cannot be asked: the notes of a run say where owners are unknown.
+    // Owners that cannot be seen cannot be asked: the notes of a run say where they are unknown.
     refuse(&Host::live().residents(&asked).unwrap_or_default())
 }
 

@@ -16,14 +16,14 @@ struct Seen {
     name: String,
     /// The CPU it ran on last.
     cpu: u32,
-    /// Whether it can run on that one alone.
+    /// True if it can run on that one alone.
     is_bound: bool,
     /// How often it has left its CPU.
     switches: u64,
 }
 
 impl KernelThreads {
-    /// Those of this moment; none in a container, which does not see them.
+    /// The kernel threads of this moment; none in a container, which does not see them.
     pub fn look() -> Self {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

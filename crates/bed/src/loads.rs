@@ -13,7 +13,7 @@ struct Entry {
     load: Load,
     /// When it began.
     began: Monotonic,
-    /// Whether its early end is an event already.
+    /// True if its early end is an event already.
     reported: bool,
     /// Why it does nothing, as an event says already.
     missed: Option<String>,
@@ -23,7 +23,7 @@ impl Loads {
     /// Starts loads; each is an event of the run.
     ///
     /// # Errors
-    /// What kept one of them from starting; those that ran are ended then.
+    /// The error that kept one of them from starting; those that ran are ended then.
     pub fn start(specs: impl IntoIterator<Item = LoadSpec>, events: &Events) -> Result<Self, LoadError> {
         let mut loads = Self::default();
         for spec in specs {
@@ -104,7 +104,7 @@ pub const SETTING: &str = "load";
 /// Its value where nothing of ours does.
 pub const NONE: &str = "none of ours";
 
-/// What runs beside a measurement, as a setting of its series.
+/// Setting of a series: the loads that run beside its measurement.
 pub fn setting(descriptions: &[String]) -> (String, String) {
     let value = match descriptions {
         [] => NONE.to_owned(),

@@ -11,7 +11,7 @@ use sys::privilege::Capability;
 
 const ETHERTYPE: u16 = 0x88b5;
 
-/// What is left behind is counted in the whole process, so one test runs at a time.
+/// Leftovers are counted in the whole process, so one test runs at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -341,7 +341,7 @@ fn a_bed_for_guests_has_what_their_cards_are_joined_to() {
     );
 }
 
-/// What a hypervisor would read of a macvtap: behind the header of a virtual card, which says nothing here.
+/// Frames as a hypervisor would read them of a macvtap: behind the header of a virtual card, which says nothing here.
 #[test]
 fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
     let test = "a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed";
@@ -373,7 +373,7 @@ fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
         device.write_all(&answer).expect("taken");
         assert_eq!(receive(&mut test_set, "macvtap"), answer[HEADER..]);
         drop((test_set, bed));
-        // What is open keeps the namespace; the kernel takes it down in its own time.
+        // The open device keeps the namespace; the kernel takes it down in its own time.
         drop(device);
         let until = Instant::now() + Duration::from_secs(5);
         while std::fs::exists(format!("/dev/tap{index}")).expect("looked") {

@@ -31,7 +31,7 @@ impl FaultBed {
     /// Builds the bed; its interfaces are up.
     ///
     /// # Errors
-    /// What the kernel refused; nothing of the bed remains then. Needs /dev/net/tun, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    /// An error from the kernel; nothing of the bed remains then. Needs /dev/net/tun, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn build(faults: Faults) -> Result<Self, SysError> {
         let (test_set, device) = (NetNs::create()?, NetNs::create()?);
         let near = test_set.run(|| add_tap(TEST_SET_IF))??;
@@ -43,7 +43,7 @@ impl FaultBed {
     /// Opens a packet port at one end.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// An error from the kernel.
     pub fn port(&self, end: End, options: &PortOptions) -> Result<PacketPort, SysError> {
         let (namespace, name) = self.end(end);
         namespace.run(|| PacketPort::open(name, options))?
@@ -52,7 +52,7 @@ impl FaultBed {
     /// Takes the interface of one end down, or up and waits until it takes frames.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// An error from the kernel.
     pub fn set_link(&self, end: End, is_up: bool) -> Result<(), SysError> {
         let (namespace, name) = self.end(end);
         namespace.run(|| {
@@ -77,7 +77,7 @@ impl FaultBed {
     /// Takes the bed down and says what broke the wire, if anything did.
     ///
     /// # Errors
-    /// What reading from or writing to the taps met.
+    /// An error of reading from or writing to the taps.
     pub fn end_wire(self) -> Result<(), SysError> {
         self.wire.end()
     }

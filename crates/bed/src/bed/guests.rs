@@ -13,7 +13,7 @@ use sys::link::{LinkInfo, add_macvtap, add_veth, local_mac, set_all_multicast, s
 use sys::netns::NetNs;
 use sys::tap::Tap;
 
-/// What of a bed is not the same in all of them.
+/// Parts of a bed for guests that depend on its network.
 struct Made {
     /// The way from the test set to a guest.
     way: &'static str,
@@ -106,8 +106,8 @@ pub(super) fn on_port(port: &LinkInfo, guests: usize) -> Result<Vec<EndInterface
     Ok(ends)
 }
 
-/// The guest's card has the macvtap's address: frames for another one do not reach it. Which groups the guest wants is not known here, so it
-/// gets all of them.
+/// The guest's card has the macvtap's address: frames for another one do not reach it. The groups that the guest wants are not known here,
+/// so it gets all of them.
 fn macvtap(namespace: NetNs, name: String) -> Result<EndInterface, SysError> {
     namespace.run(|| set_all_multicast(&name))??;
     Ok(EndInterface {

@@ -12,11 +12,11 @@ pub struct EndInterface {
     /// `None` in the namespace of this process.
     pub(super) namespace: Option<NetNs>,
     pub(super) interface: String,
-    /// What a guest's network card is joined to by it, and the card's address; `None`: no guest is.
+    /// Kind of the interface that a guest's network card is joined to, and the card's address; `None`: it is not for a guest.
     pub(super) card: Option<(Card, [u8; 6])>,
 }
 
-/// What a guest's network card is joined to.
+/// Kinds of interfaces that a guest's network card is joined to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Card {
     /// A tap, which is opened by its name.
@@ -34,7 +34,7 @@ pub struct DeviceEnd<'a> {
     pub interface: &'a str,
     /// The interface's address; where it is for a guest, that of the guest's card.
     pub mac: [u8; 6],
-    /// What the card of a guest is joined to by it; `None`: it is not for a guest.
+    /// Kind of the interface that a guest's card is joined to; `None`: it is not for a guest.
     pub card: Option<Card>,
 }
 

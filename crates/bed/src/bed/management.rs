@@ -27,7 +27,7 @@ const PREFIX: u8 = 24;
 /// A management network, gone when dropped.
 #[derive(Debug)]
 pub struct Management {
-    /// Who sends requests.
+    /// Sender of the requests.
     station: EndInterface,
     switch: NetNs,
     devices: Vec<Device>,
@@ -40,11 +40,11 @@ pub struct Management {
 struct Device {
     /// Its interface, or the tap of its card.
     interface: String,
-    /// What it is called in words.
+    /// Name of the device in words.
     who: String,
     mac: [u8; 6],
     address: Ipv4Addr,
-    /// Whether a guest has it.
+    /// True if a guest has it.
     is_card: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct Way {
     pub to: Ipv4Addr,
     /// Address of the device's card.
     pub to_mac: [u8; 6],
-    /// What answers, in words: `dut0`.
+    /// Name of the device that answers, in words: `dut0`.
     pub who: String,
 }
 
@@ -74,7 +74,7 @@ pub struct SecondCard<'a> {
     pub tap: &'a str,
     /// The card's address.
     pub mac: [u8; 6],
-    /// What the guest's kernel is to do with it, as the agent's argument says it.
+    /// Settings of the card for the guest's kernel, in the form of the agent's argument.
     pub argument: String,
 }
 

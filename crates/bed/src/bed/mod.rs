@@ -5,7 +5,7 @@
 //!   [ ts0 ]---veth---[ p-ts | bridge | p-dut ]---veth---[ dut0 ]
 //! ```
 //!
-//! What is between the ends is a [`Network`]; the bridge is the usual one. Ends and middle are network namespaces without
+//! The middle between the ends is a [`Network`]; the bridge is the usual one. Ends and middle are network namespaces without
 //! names: each is held by a file descriptor of this process alone. The kernel removes a namespace, and every interface in
 //! it, when the last descriptor closes, so nothing is left behind however the process ends: normally, by a signal, by a
 //! panic, or by `kill -9`. Or the ends are two ports of this machine ([`Bed::of_ports`]), used as they are.
@@ -62,7 +62,7 @@ pub const NEEDS_OF_PORT: [Need; 1] = [Need::Capability(Capability::NetRaw, "open
 pub struct Bed {
     name: String,
     what: String,
-    /// What forwards the frames, or why that is not known.
+    /// Kind of switch that forwards the frames, or why that is not known.
     forwards: Result<&'static str, &'static str>,
     /// The thread or program that forwards; before the ends, so that it ends before they go.
     _forwarder: Option<Box<dyn Forwarder>>,
@@ -71,11 +71,11 @@ pub struct Bed {
     devices: Vec<EndInterface>,
     /// Where frames to the devices come in.
     entry: Entry,
-    /// What holds the middle; `None` where there is none, or no namespace of ours.
+    /// Namespace of the middle; `None` where there is none, or no namespace of ours.
     switch: Option<NetNs>,
 }
 
-/// What forwards in user space; dropping it ends it.
+/// Thread or program that forwards in user space; dropping it ends it.
 trait Forwarder: std::fmt::Debug + Send + Sync {
     /// Why it forwards nothing any more, if that is so.
     fn ended(&self) -> Option<String>;
@@ -93,7 +93,7 @@ pub enum BedError {
     /// The kernel.
     #[error(transparent)]
     Sys(#[from] SysError),
-    /// What it takes is not here.
+    /// Something that the bed needs is not here.
     #[error("{0}")]
     NotAvailable(String),
 }
@@ -102,7 +102,7 @@ impl Bed {
     /// Builds the usual bed, over a bridge, with one device.
     ///
     /// # Errors
-    /// What the kernel refused; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    /// An error from the kernel; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn build() -> Result<Self, SysError> {
         kernel::bridge(1)
     }
@@ -164,7 +164,7 @@ impl Bed {
     /// Builds a bed over a wire that makes faults; gives the wire too, for its counts.
     ///
     /// # Errors
-    /// What the kernel refused; nothing of the bed remains then. Needs /dev/net/tun, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    /// An error from the kernel; nothing of the bed remains then. Needs /dev/net/tun, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn with_faults(faults: Faults) -> Result<(Self, Arc<Wire>), SysError> {
         let (wire, test_set, device) = FaultBed::build(faults)?.into_parts();
         let wire = Arc::new(wire);
@@ -183,8 +183,8 @@ impl Bed {
         Ok((bed, wire))
     }
 
-    /// Takes two ports of this namespace as the ends: they are neither moved nor changed. What joins them is not ours. Several devices
-    /// each get a macvlan on the device's port, in a namespace of its own; they go with the bed.
+    /// Takes two ports of this namespace as the ends: they are neither moved nor changed. The way between them is not ours. Several
+    /// devices each get a macvlan on the device's port, in a namespace of its own; they go with the bed.
     ///
     /// # Errors
     /// A port that is missing, is down, or is both ends; a macvlan that the kernel refused.
@@ -209,7 +209,7 @@ impl Bed {
         ports::take_one(test_set)
     }
 
-    /// Whether its devices are on this machine.
+    /// True if its devices are on this machine.
     pub fn has_devices(&self) -> bool {
         !self.devices.is_empty()
     }
@@ -230,10 +230,10 @@ impl Bed {
         self.place(end)?.stamped_port(options)
     }
 
-    /// Whether the NICs at the test set and at the device can stamp these frames, as far as they are on this machine.
+    /// Checks that the NICs at the test set and at the device can stamp these frames, as far as they are on this machine.
     ///
     /// # Errors
-    /// Which cannot, and why.
+    /// The NIC that cannot, and why.
     pub fn can_stamp(&self, [test_set, device]: [Directions; 2]) -> Result<(), ProbeError> {
         let first = self.devices.first().map(|end| (end, device));
         for (end, directions) in std::iter::once((&self.test_set, test_set)).chain(first) {
@@ -281,7 +281,7 @@ impl Bed {
         self.place(end)?.mac()
     }
 
-    /// What is known of the interfaces at both ends.
+    /// Facts about the interfaces at both ends.
     ///
     /// # Errors
     /// A namespace cannot be entered.
@@ -293,7 +293,7 @@ impl Bed {
         Ok(facts)
     }
 
-    /// What joins the ends, in a word or few: `bridge`, `SR-IOV virtual function of eth0`.
+    /// Name of the network between the ends, in a word or few: `bridge`, `SR-IOV virtual function of eth0`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -303,7 +303,7 @@ impl Bed {
         &self.what
     }
 
-    /// What forwards frames between the ends, for the picture of the bed: a kind of switch, or none.
+    /// Switch that forwards frames between the ends, for the picture of the bed: a kind of switch, or none.
     pub fn switch(&self) -> Result<String, String> {
         self.forwards.map(str::to_owned).map_err(str::to_owned)
     }
@@ -327,7 +327,7 @@ impl Bed {
     }
 }
 
-/// Whether so many devices can be on this network.
+/// Checks that so many devices can be on this network.
 fn check_number(network: Network, devices: usize) -> Result<(), BedError> {
     match devices != 1 && !network.takes_several() {
         true => Err(BedError::NotAvailable(format!(

@@ -1,4 +1,4 @@
-//! What the ends of a bed are, and what its interfaces are called.
+//! Names of a bed's ends and of its interfaces.
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";
@@ -27,12 +27,12 @@ pub(super) fn management_if(number: usize) -> String {
     format!("mgmt{number}")
 }
 
-/// What it is joined to there: the bridge's end of a veth pair, or a guest's tap.
+/// Name of the interface that it is joined to there: the bridge's end of a veth pair, or a guest's tap.
 pub(super) fn management_port(number: usize) -> String {
     format!("p-mgmt{number}")
 }
 
-/// What the end of that device is called, where it has a name: `dut`, `dut1` and so on.
+/// Name of the end of that device, where it has one: `dut`, `dut1` and so on.
 pub fn device_end(number: usize) -> String {
     match number {
         0 => "dut".to_owned(),

@@ -1,9 +1,9 @@
-//! What joins the two ends of a bed.
+//! Networks between the two ends of a bed.
 
 use model::fact::NO_SWITCH;
 use serde::{Deserialize, Serialize};
 
-/// What joins test set and device under test.
+/// Networks between test set and device under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
@@ -47,7 +47,7 @@ impl Network {
         }
     }
 
-    /// What forwards the frames; `none` where nothing is between the ends.
+    /// Kind of switch that forwards the frames; `none` where nothing is between the ends.
     pub(super) fn switch(self) -> &'static str {
         match self {
             Self::Veth => NO_SWITCH,
@@ -66,12 +66,12 @@ impl Network {
         }
     }
 
-    /// Whether several devices under test can be side by side on it, which get the same frames.
+    /// True if several devices under test can be side by side on it, which get the same frames.
     pub fn takes_several(self) -> bool {
         matches!(self, Self::Bridge | Self::Macvlan | Self::OpenVswitch)
     }
 
-    /// Whether frames are forwarded by a thread, which needs a CPU that nobody spins on.
+    /// True if frames are forwarded by a thread, which needs a CPU that nobody spins on.
     pub fn in_user_space(self) -> bool {
         matches!(self, Self::Tap | Self::OpenVswitch)
     }

@@ -7,7 +7,7 @@ use super::{Bed, EndInterface};
 use sys::SysError;
 use sys::link::{LinkInfo, add_macvlan, find, list, local_mac, set_mac};
 
-/// What stands at the device's port.
+/// Devices at the device's port.
 #[derive(Debug, Clone, Copy)]
 pub enum Stands {
     /// So many devices in network namespaces; a single one at the port itself.
@@ -45,7 +45,7 @@ pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, 
     })
 }
 
-/// What stands at this port, and is gone when it is dropped.
+/// Makes the devices' interfaces at this port; they are gone when dropped.
 pub fn behind(device: &str, stands: Stands) -> Result<Vec<EndInterface>, SysError> {
     let port = that_is_up(device)?;
     match stands {

@@ -18,7 +18,7 @@ use sys::link::{add_veth, set_up};
 use sys::netns::NetNs;
 use sys::thread::kill_children_with_us;
 
-/// What it takes; Debian has them in openvswitch-switch and openvswitch-common.
+/// Programs that it needs; Debian has them in openvswitch-switch and openvswitch-common.
 const PROGRAMS: [&str; 4] = ["ovs-vswitchd", "ovsdb-server", "ovsdb-tool", "ovs-vsctl"];
 
 /// Where programs of the administrator are that PATH may not name.
@@ -69,7 +69,7 @@ pub(super) fn build(devices: usize, files: Files) -> Result<Bed, BedError> {
 }
 
 impl Vswitch {
-    /// Whether all that it takes is here.
+    /// Checks that all programs that it needs are here.
     pub(super) fn is_installed() -> Result<(), BedError> {
         PROGRAMS.iter().try_for_each(|program| find(program).map(|_| ()))
     }
@@ -118,7 +118,7 @@ impl Forwarder for Vswitch {
     }
 }
 
-/// Whether a process has ended; its parent has not looked yet.
+/// True if a process has ended; its parent has not looked yet.
 fn has_ended(process: &OwnedFd) -> bool {
     let mut fds = [PollFd::new(process, PollFlags::IN)];
     poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
@@ -140,7 +140,7 @@ fn until_dropped(stopped: &Receiver<()>) {
 /// The directory and the daemons that use it.
 struct Daemons {
     directory: PathBuf,
-    /// Whether nobody looks at it afterwards.
+    /// True if nobody looks at it afterwards.
     is_private: bool,
     running: Vec<(&'static str, Child)>,
 }

@@ -6,7 +6,7 @@ use units::Monotonic;
 /// Most frames that are held up at once; a frame that would be one more is passed on unharmed and counted.
 pub const MOST_HELD: usize = 4_096;
 
-/// What a rule did.
+/// Counts of the frames of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RuleCounts {
     /// Frames it was applied to.
@@ -19,7 +19,7 @@ pub struct RuleCounts {
     pub left_alone: u64,
 }
 
-/// What a direction did so far.
+/// Counts of the frames of a direction so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LaneCounts {
     /// Frames that went in.

@@ -1,4 +1,4 @@
-//! Which frame gets which fault. Only the rules, the seed and the order of the frames decide it.
+//! Rules that choose frames and the fault of each. Only the rules, the seed and the order of the frames decide it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Offset of the EtherType in a frame without VLAN tag.
 const ETHER_TYPE: usize = 12;
 
-/// What is done to a frame.
+/// Faults of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It does not come out.
@@ -28,7 +28,7 @@ pub enum Fault {
     },
 }
 
-/// Which of the frames that a rule is about.
+/// Choice among the frames that a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
     /// Every n-th: the n-th, the 2n-th and so on; 0 is none.
@@ -81,12 +81,12 @@ impl Rule {
         }
     }
 
-    /// What is done to the frames.
+    /// Fault of the chosen frames.
     pub fn fault(&self) -> Fault {
         self.fault
     }
 
-    /// Whether the rule is about a frame.
+    /// True if the rule is about a frame.
     pub(super) fn is_about(&self, frame: &[u8]) -> bool {
         let type_fits = self.ether_type.is_none_or(|wanted| {
             let octets = frame.get(ETHER_TYPE..ETHER_TYPE + 2);

@@ -39,7 +39,7 @@ pub enum Side {
 /// Is shown every frame.
 pub type Observer = Box<dyn FnMut(Direction, Side, &[u8]) + Send>;
 
-/// What a wire does to frames.
+/// Faults of a wire.
 #[derive(Default)]
 pub struct Faults {
     /// Rules for frames from the test set to the device under test.
@@ -48,7 +48,7 @@ pub struct Faults {
     pub to_test_set: Vec<Rule>,
     /// Where the chances come from.
     pub seed: u64,
-    /// Who is shown every frame, on the wire's thread.
+    /// Function that is shown every frame, on the wire's thread.
     pub observer: Option<Observer>,
 }
 
@@ -64,7 +64,7 @@ struct Shared {
     to_device: Mutex<Lane>,
     to_test_set: Mutex<Lane>,
     end: AtomicBool,
-    /// What ended the thread before its time.
+    /// The error that ended the thread before its time.
     broken_by: OnceLock<SysError>,
 }
 
@@ -104,7 +104,7 @@ impl Wire {
         })
     }
 
-    /// What was done so far in one direction.
+    /// Counts of one direction so far.
     pub fn counts(&self, way: Direction) -> LaneCounts {
         self.shared.lane(way).counts().clone()
     }
@@ -121,7 +121,7 @@ impl Wire {
     /// Ends the wire and says what broke it, if anything did.
     ///
     /// # Errors
-    /// What reading from or writing to the taps met.
+    /// An error of reading from or writing to the taps.
     pub fn end(mut self) -> Result<(), SysError> {
         self.shared.end.store(true, Ordering::Relaxed);
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
@@ -151,7 +151,7 @@ impl Shared {
     }
 }
 
-/// What the thread owns.
+/// Parts that the thread owns.
 struct Carrier {
     shared: Arc<Shared>,
     test_set: Tap,

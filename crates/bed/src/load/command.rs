@@ -31,7 +31,7 @@ const ACCOUNT: Duration = Duration::from_millis(250);
 /// How long the program may take to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a command line calls this program, and where it is.
+/// Name of this program in a command line, and where it is.
 const OWN: &str = "triptime";
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
@@ -242,7 +242,7 @@ fn end(child: &mut Child, group: Pid, output: &mut LastLines) {
     reap(child, group);
 }
 
-/// Whether the program ended. It is not reaped, so its number stays its own.
+/// True if the program ended. It is not reaped, so its number stays its own.
 fn has_ended(child: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(

@@ -8,11 +8,11 @@ use sys::{ErrorKind, SysError};
 pub struct AmountError {
     /// The kind of load.
     pub load: &'static str,
-    /// Which amount, by its key.
+    /// Key of the amount.
     pub key: &'static str,
-    /// What was given.
+    /// Value that was given.
     pub value: String,
-    /// What would do.
+    /// Values that would do.
     pub rule: String,
 }
 
@@ -43,7 +43,7 @@ pub enum LoadError {
     Words {
         /// The command line.
         line: String,
-        /// What is wrong with it.
+        /// Error in the command line.
         why: &'static str,
     },
     /// A program that does not start.
@@ -59,7 +59,7 @@ pub enum LoadError {
     System {
         /// The load.
         load: String,
-        /// What was tried.
+        /// Operation that failed.
         operation: &'static str,
         /// Why not.
         why: String,
@@ -75,7 +75,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// Whether the request itself is wrong, or the machine does not give what it needs.
+    /// Distinguishes a wrong request from a machine that does not give what the request needs.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoCpu { .. } | Self::Amount(_) | Self::Words { .. } | Self::Program { .. } => ErrorKind::Usage,

@@ -19,7 +19,7 @@ pub struct HackbenchLoad {
     pub fds: usize,
     /// Octets of a message; hackbench sends 100.
     pub bytes: usize,
-    /// What carries the messages.
+    /// Carrier of the messages.
     pub over: Over,
 }
 

@@ -1,4 +1,4 @@
-//! What every load made of threads says about itself, and how its amounts are checked.
+//! Description of loads made of threads, and checks of their amounts.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -26,18 +26,18 @@ pub(super) trait ThreadLoad {
     /// Refuses amounts that cannot be.
     fn check(&self) -> Result<(), AmountError>;
 
-    /// What it does, in one line, with amounts.
+    /// Its work in one line, with amounts.
     fn describe(&self) -> String;
 
-    /// What its work is counted in.
+    /// Unit of its work.
     fn unit(&self) -> &'static str;
 
-    /// What its second count counts, if it has one.
+    /// Unit of its second count, if it has one.
     fn extra_unit(&self) -> Option<&'static str> {
         None
     }
 
-    /// What is said of one that ran and did nothing, and whether the run beside it is then without what it was to be measured beside.
+    /// Words about one that ran and did nothing, and whether the run beside it then lacks the load that it was to be measured beside.
     fn idle(&self) -> (&'static str, bool) {
         (IDLE, false)
     }
@@ -109,7 +109,7 @@ fn check_room(load: &'static str, buffers: usize, bytes: u64) -> Result<(), Load
     }
 }
 
-/// What can be had without swapping: `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)).
+/// Memory that can be had without swapping: `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)).
 fn available_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let value = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -19,8 +19,8 @@ const LEAST_BYTES: u64 = 60;
 const MOST_BYTES: usize = 1514;
 /// More frames a second than this no thread sends one by one.
 const MOST_RATE: u64 = 1_000_000;
-/// Frames of one system call: as many as a NIC's driver takes in one poll (`NAPI_POLL_WEIGHT`). Who was held up for longer sends no more
-/// of what is overdue.
+/// Frames of one system call: as many as a NIC's driver takes in one poll (`NAPI_POLL_WEIGHT`). A thread that was held up for longer sends
+/// no more of what is overdue.
 const BATCH: usize = 64;
 /// Answers that wait to be counted.
 const RING: usize = 1024;
@@ -90,7 +90,7 @@ impl ManagementLoad {
     /// Refuses octets that no frame has.
     ///
     /// # Errors
-    /// What would do.
+    /// The rule that they break: the octets that would do.
     pub fn check_bytes(bytes: u64) -> Result<(), String> {
         check_bytes(Self::NAME, "bytes", bytes, LEAST_BYTES..=MOST_BYTES as u64).map_err(|error| error.rule)
     }
@@ -205,7 +205,7 @@ impl Sender {
     /// Each frame when it is due, by its number: who is late does not shift those behind it.
     fn paced(&mut self, rate: u64, turn: &Turn) -> Result<(), SysError> {
         let begin = sys::clock::monotonic();
-        // Those that were due so far: sent, or given up.
+        // Frames that were due so far: sent, or given up.
         let mut done = 0_u64;
         while turn.goes_on() {
             let elapsed_ns = u128::try_from(sys::clock::monotonic() - begin).unwrap_or(0);
@@ -246,7 +246,7 @@ impl Sender {
         turn.did(answers);
     }
 
-    /// What is under way when it is told to end.
+    /// Takes the answers under way when it is told to end.
     fn take_the_last(&mut self, turn: &Turn) -> Result<(), SysError> {
         let until = sys::clock::monotonic() + LAST_NS;
         loop {

@@ -16,13 +16,13 @@ pub struct MemoryLoad {
     /// Octets of each thread's buffer: more than the last-level cache, or it never reaches memory. `None`: twice that cache,
     /// at least 64 MiB and at most 1 GiB.
     pub size: Option<u64>,
-    /// What is done with it.
+    /// Access to it.
     pub access: Access,
     /// Threads, which take turns over the CPUs; `None`: one per CPU.
     pub threads: Option<usize>,
 }
 
-/// What is done with the memory.
+/// Ways to access the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
     /// Read it.

@@ -10,7 +10,7 @@ use super::request::LoadRequestError;
 use super::settings::{Settings, word_of};
 use super::workers::{Turn, Workers};
 
-/// What carries the messages.
+/// Carriers of the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Over {
     /// Pairs of UNIX stream sockets, hackbench's default.

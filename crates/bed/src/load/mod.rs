@@ -46,16 +46,16 @@ pub use request::{LoadRequest, LoadRequestError, kind_from};
 /// How long a load may take to its first work before it is missed: an emulated guest answers within a second.
 const FIRST_WORK: Duration = Duration::from_secs(10);
 
-/// What load to make, and where.
+/// A load to make, and its CPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadSpec {
-    /// What it does.
+    /// Kind of load, with its settings.
     pub kind: LoadKind,
     /// The CPUs it runs on, and no other.
     pub cpus: CpuList,
 }
 
-/// What a load does.
+/// Kinds of loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadKind {
     /// System calls, wake-ups and switches of groups of threads, as hackbench has them.
@@ -80,7 +80,7 @@ pub enum LoadKind {
 /// Stands for the interface of an end of a bed in the line of a command.
 const INTERFACE: &str = "{interface}";
 
-/// What makes a load.
+/// Makers of loads.
 enum Maker<'a> {
     Threads(&'a dyn ThreadLoad),
     Program(&'a str, Option<&'a Path>),
@@ -107,12 +107,12 @@ impl LoadKind {
         }
     }
 
-    /// Whether it is a command.
+    /// True if it is a command.
     pub fn is_command(&self) -> bool {
         matches!(self, Self::Command { .. })
     }
 
-    /// Whether it is a command that asks for the name of an interface.
+    /// True if it is a command that asks for the name of an interface.
     pub fn asks_for_interface(&self) -> bool {
         matches!(self, Self::Command { line, .. } if line.contains(INTERFACE))
     }
@@ -153,20 +153,20 @@ impl fmt::Display for LoadKind {
     }
 }
 
-/// What a load did.
+/// Results of a load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadReport {
     /// How much, in [`LoadReport::unit`].
     pub work: u64,
-    /// What is counted: `messages`, `octets`, `cache lines`, `frames`, `answers` or `ms of CPU time`.
+    /// Unit of the count: `messages`, `octets`, `cache lines`, `frames`, `answers` or `ms of CPU time`.
     pub unit: &'static str,
     /// A second count, and what it counts: `frames lost`, `frames sent`.
     pub extra: Option<(u64, &'static str)>,
     /// How long it ran.
     pub seconds: f64,
-    /// What a reader must know: it ended early, or did nothing. Empty when all went well.
+    /// Note for the reader: it ended early, or did nothing. Empty when all went well.
     pub note: String,
-    /// Whether what was measured beside it was measured without what the load stands for.
+    /// True if the measurement beside it was made without what the load stands for.
     pub is_missed: bool,
 }
 
@@ -224,7 +224,7 @@ impl Load {
         })
     }
 
-    /// What it is, in one line, such as `cache load: 1 thread per CPU, 1MiB each, on CPU 0`.
+    /// Description in one line, such as `cache load: 1 thread per CPU, 1MiB each, on CPU 0`.
     pub fn describe(&self) -> String {
         describe(&self.spec)
     }
@@ -242,7 +242,7 @@ impl Load {
         }
     }
 
-    /// What [`Load::work_done`] counts.
+    /// Unit of [`Load::work_done`].
     pub fn unit(&self) -> &'static str {
         match self.spec.kind.maker() {
             Maker::Threads(threads) => threads.unit(),
@@ -259,7 +259,7 @@ impl Load {
         }
     }
 
-    /// What is missed beside it, if it has run for some time and done nothing that it stands for.
+    /// Words about its missing work, if it has run for some time and done nothing that it stands for.
     pub fn missed(&self) -> Option<&'static str> {
         let Maker::Threads(threads) = self.spec.kind.maker() else {
             return None;

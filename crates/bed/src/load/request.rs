@@ -13,7 +13,7 @@ use super::{CacheLoad, HackbenchLoad, LoadKind, LoadSpec, MemoryLoad, PacketLoad
 /// A load asked for; the CPUs may be left to whoever starts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadRequest {
-    /// What it does.
+    /// Kind of load, with its settings.
     pub kind: LoadKind,
     /// The CPUs it was asked to run on.
     pub cpus: Option<CpuList>,
@@ -25,15 +25,15 @@ pub enum LoadRequestError {
     /// Unknown kind.
     #[error("\"{kind}\" is not a load: write {}; start any other program with --load-command", names().join(", "))]
     Kind {
-        /// What was given.
+        /// Kind that was given.
         kind: String,
     },
     /// A kind that was built in.
     #[error("\"{kind}\" is not a load any more: {instead}")]
     Gone {
-        /// What was given.
+        /// Kind that was given.
         kind: &'static str,
-        /// What to write, on the command line and in a plan.
+        /// Replacement to write, on the command line and in a plan.
         instead: &'static str,
     },
     /// A setting without a value.
@@ -41,7 +41,7 @@ pub enum LoadRequestError {
     Form {
         /// The kind of load.
         load: &'static str,
-        /// What was given.
+        /// Text that was given.
         text: String,
     },
     /// A key the load does not have.
@@ -49,7 +49,7 @@ pub enum LoadRequestError {
     Key {
         /// The kind of load.
         load: &'static str,
-        /// What was given.
+        /// Key that was given.
         key: String,
         /// The keys it has.
         keys: String,
@@ -69,7 +69,7 @@ pub enum LoadRequestError {
         load: &'static str,
         /// Its key.
         key: &'static str,
-        /// What is wrong, and what would do.
+        /// Error in the value, and values that would do.
         why: String,
     },
     /// An amount that cannot be.
@@ -136,7 +136,7 @@ impl LoadRequest {
 impl FromStr for LoadRequest {
     type Err = LoadRequestError;
 
-    /// `KIND[:KEY=VALUE,...][@CPUS]`. What is behind the last `@` is a CPU list; values hold no comma.
+    /// `KIND[:KEY=VALUE,...][@CPUS]`. The text behind the last `@` is a CPU list; values hold no comma.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (what, cpus) = match text.rsplit_once('@') {
             Some((what, cpus)) => (what, Some(some_cpus(cpus)?)),

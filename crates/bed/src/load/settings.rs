@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::request::LoadRequestError;
 
-/// Settings as given, and which keys were asked for. What is left at the end is a key that the load does not have.
+/// Settings as given, and which keys were asked for. A key that is left at the end is one that the load does not have.
 #[derive(Debug)]
 pub(super) struct Settings {
     load: &'static str,

@@ -23,7 +23,7 @@ pub(super) fn placed(threads: Option<usize>, cpus: &CpuList) -> impl Iterator<It
     in_turn(cpus).take(threads.unwrap_or(cpus.len()))
 }
 
-/// What one thread did. Alone on its cache lines (two, for processors that fetch them in pairs), which would else go to and
+/// Counts of one thread. Alone on its cache lines (two, for processors that fetch them in pairs), which would else go to and
 /// fro between the CPUs of two threads.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -32,7 +32,7 @@ struct Counts {
     extra: AtomicU64,
 }
 
-/// What a thread of a load sees of the rest.
+/// A thread's view of its load: when to stop, and its own counts.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     stop: Arc<AtomicBool>,
@@ -40,7 +40,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Whether to go on.
+    /// True until the load is told to stop.
     pub(super) fn goes_on(&self) -> bool {
         !self.stop.load(Ordering::Relaxed)
     }
@@ -169,7 +169,7 @@ impl Workers {
         }
     }
 
-    /// What the load is called in messages.
+    /// Name of the load in messages.
     pub(super) fn title(&self) -> String {
         format!("{} load", self.load)
     }

@@ -1,7 +1,7 @@
 //! CPUs of this machine kept apart from everything else for the length of a measurement, by CPU sets of control groups.
 //!
 //! The threads of the top group that may run everywhere are moved into a group with the other CPUs. This process is in the top group
-//! meanwhile, and uses all CPUs. What is changed is in a journal first. Whoever starts next takes back what a killed process left.
+//! meanwhile, and uses all CPUs. Each change is in a journal first. The next process that starts takes back what a killed one left.
 
 mod version1;
 mod version2;
@@ -20,7 +20,7 @@ use version2::Version2;
 /// The group with the other CPUs.
 const OTHERS: &str = "triptime-others";
 
-/// What has been changed. It is of this boot only.
+/// Journal of the changes. It is of this boot only.
 const JOURNAL: &str = "/run/triptime-partition.journal";
 
 /// How often the threads of a group are moved: meanwhile they start others.
@@ -55,13 +55,13 @@ trait Sets: Debug {
     /// The file of a group with its members.
     fn members(&self) -> &'static str;
 
-    /// What becomes of load balancing, in words.
+    /// Effect on load balancing, in words.
     fn balancing(&self) -> &'static str;
 
-    /// Whether this machine has them by this version.
+    /// True if this machine has them by this version.
     fn is_here(&self) -> bool;
 
-    /// Whether this process can keep others off CPUs by them.
+    /// Checks that this process can keep others off CPUs by them.
     ///
     /// # Errors
     /// Why not, in words.
@@ -75,14 +75,14 @@ trait Sets: Debug {
         Ok(None)
     }
 
-    /// What keeps everything off `cpus` that is no member of the top group, and makes the group of the `others`.
+    /// Operations that keep everything off `cpus` that is no member of the top group, and make the group of the `others`.
     ///
     /// # Errors
-    /// What cannot be read.
+    /// The file that cannot be read.
     fn change(&self, cpus: &CpuList, others: &CpuList) -> Result<Change, String>;
 }
 
-/// What is done to the groups.
+/// Change of the groups.
 #[derive(Debug, Default)]
 struct Change {
     operations: Vec<Operation>,
@@ -105,7 +105,7 @@ fn found() -> Result<Box<dyn Sets>, String> {
     }
 }
 
-/// Whether there can be one here.
+/// Checks that there can be one here.
 ///
 /// # Errors
 /// Why not, in words.
@@ -116,7 +116,7 @@ pub fn possible() -> Result<(), String> {
 /// Takes back what a process left that was killed. One that is in use stays.
 ///
 /// # Errors
-/// What could not be taken back.
+/// The changes that could not be taken back.
 pub fn clean_up() -> Result<(), String> {
     if !Path::new(JOURNAL).exists() {
         return Ok(());
@@ -193,7 +193,7 @@ impl Partition {
         moved
     }
 
-    /// What was kept apart, and what stayed.
+    /// Facts about the CPUs that were kept apart, and about the threads that stayed.
     pub fn facts(&self) -> Vec<Fact> {
         let fact = |name: &str, value: String| Fact {
             group: GROUP.to_owned(),
@@ -213,7 +213,7 @@ impl Partition {
 
 impl Drop for Partition {
     fn drop(&mut self) {
-        // What cannot be taken back stays in the journal, for whoever starts next.
+        // An error is ignored: a change that cannot be taken back stays in the journal, for the next process.
         let _ = taken_back(&mut self.journal);
         if let Some(home) = &self.home {
             // An error: the group has gone meanwhile, and this process with it goes on in the top one.
@@ -280,7 +280,7 @@ fn allowed(thread: u32) -> Option<CpuList> {
     sys::thread::affinity_of(thread).ok()
 }
 
-/// Whether who may run there may run everywhere.
+/// True if a thread that may run there may run everywhere.
 fn is_free(allowed: &CpuList) -> bool {
     sys::thread::online_cpus().without(allowed).is_empty()
 }

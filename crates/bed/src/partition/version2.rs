@@ -107,7 +107,7 @@ fn folders(group: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Who chose one of these CPUs for itself: a group with such a CPU set, or a thread that is kept to some CPUs; nobody who may run anywhere.
+/// Finds a chooser of one of these CPUs, with its choice: a group with such a CPU set, or a thread kept to some CPUs; none that may run anywhere.
 /// Before Linux 6.2 a thread that a CPU set has moved does not go back.
 fn chosen(group: &Path, cpus: &CpuList) -> Option<String> {
     let own = fs::read_to_string(group.join("cpuset.cpus")).unwrap_or_default();

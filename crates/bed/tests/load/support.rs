@@ -1,4 +1,4 @@
-//! What these tests look at: threads, descriptors, processes, and counters of the kernel.
+//! Looks at threads, descriptors, processes, and counters of the kernel.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,7 +32,7 @@ pub(crate) fn asked(text: &str, cpu: u32) -> LoadSpec {
     request.on(&[cpu].into_iter().collect())
 }
 
-/// What `/proc` says of a thread: CPU it last ran on, CPUs it may use, run time in ns, switches.
+/// State of a thread in `/proc`: CPU it last ran on, CPUs it may use, run time in ns, switches.
 #[derive(Debug)]
 pub(crate) struct Thread {
     pub(crate) last_cpu: u32,
@@ -151,7 +151,7 @@ pub(crate) fn gone(words: &str) {
     });
 }
 
-/// Whether the network load can run here; else the test is left out.
+/// True if the network load can run here; else the test is left out.
 pub(crate) fn has_network(test: &str) -> bool {
     use sys::privilege::{Capability, has};
     let needs = [Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw];

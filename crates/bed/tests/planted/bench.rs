@@ -1,4 +1,4 @@
-//! What these tests share: a bed with a journal of its frames, and a run file.
+//! Parts that these tests share: a bed with a journal of its frames, and a run file.
 
 use bed::fault::{Direction, Faults, Observer, Rule, Side};
 use bed::{End, FaultBed};
@@ -79,7 +79,7 @@ impl Journal {
     }
 }
 
-/// What became of the frames that were sent.
+/// Fate of the frames that were sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counted {
     pub(crate) sent: u64,

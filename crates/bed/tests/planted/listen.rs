@@ -137,7 +137,7 @@ pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
     assert_eq!(found, expected);
 }
 
-/// What came out of the wire, by the numbers that went in.
+/// Counts the frames that came out of the wire, by the numbers that went in.
 fn by_the_journal(journal: &Journal) -> Counted {
     let sent = journal.of(Direction::ToDevice, Side::Entering, numbered);
     Counted::of(sent.len(), &journal.of(Direction::ToDevice, Side::Leaving, numbered))

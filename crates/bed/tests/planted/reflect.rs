@@ -72,7 +72,7 @@ pub(crate) fn meet(bed: &FaultBed) -> Recorded {
     run.finish()
 }
 
-/// What the initiator has to count, by what went into the wire and what came out of it, in which order. Nothing of this
+/// Counts that the initiator has to have, by what went into the wire and what came out of it, in which order. Nothing of this
 /// looks at the rules.
 pub(crate) fn by_the_journal(journal: &Journal) -> Counters {
     let sent = journal.of(Direction::ToDevice, Side::Entering, counted);
@@ -302,7 +302,7 @@ fn an_interface_that_goes_down_loses_what_the_wire_did_not_pass() {
     );
 }
 
-/// What was around a loss is captured, and it is known to be one long before its place is needed again.
+/// Frames around a loss are captured, and it is known to be one long before its place is needed again.
 #[test]
 fn a_capture_has_what_was_around_a_loss() {
     let Some(_clock) = can_run("a_capture_has_what_was_around_a_loss") else {

@@ -149,7 +149,7 @@ pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
     }
 }
 
-/// What came out of the wire, by the order of the samples that went in.
+/// Counts the samples that came out of the wire, by the order of those that went in.
 pub(crate) fn by_the_journal(journal: &Journal) -> Counted {
     let sent = journal.of(Direction::ToDevice, Side::Entering, |frame| Some(frame.to_vec()));
     let came = journal.of(Direction::ToDevice, Side::Leaving, |frame| {

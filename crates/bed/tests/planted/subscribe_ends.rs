@@ -27,7 +27,7 @@ pub(crate) fn publish_for(bed: &FaultBed, time: Duration) -> Monotonic {
     ended
 }
 
-/// What a real publisher sent; it leaves out the samples that it slept through.
+/// Sample counts that a real publisher sent; it leaves out the samples that it slept through.
 fn real_stream(journal: &Journal) -> Vec<u64> {
     journal.of(Direction::ToDevice, Side::Entering, smp_cnt)
 }
