@@ -1,4 +1,4 @@
-//! What makes a measurement on an interface questionable before it begins.
+//! Finds reasons to doubt a measurement on an interface before it begins.
 
 use host::Host;
 use host::nic::{self, Measurement};
@@ -9,7 +9,7 @@ use units::CpuList;
 /// Stolen time in per mille of the time since boot that is worth a word.
 const NOTABLE_STEAL: f64 = 0.1;
 
-/// What sockets are bound to that get frames such as we measure: every EtherType (`ETH_P_ALL`), or one of ours.
+/// EtherTypes of sockets that get frames such as we measure: every one (`ETH_P_ALL`), or one of ours.
 const OURS: [u16; 5] = [
     3,
     wire::test_frame::ETHER_TYPE,
@@ -62,7 +62,7 @@ fn listeners(interface: &str) -> Vec<String> {
     others.iter().filter(|other| clones_ours(other)).map(describe).collect()
 }
 
-/// Whether the kernel hands a socket frames such as we measure: those of one bound to another EtherType it does not clone.
+/// True if the kernel hands a socket frames such as we measure: those of one bound to another EtherType it does not clone.
 fn clones_ours(other: &Listener) -> bool {
     OURS.contains(&other.protocol)
 }

@@ -25,7 +25,7 @@ const RESERVE: u64 = 16 << 20;
 /// Most of a small file system that is kept as reserve: a part of so many.
 const RESERVE_PART: u64 = 20;
 
-/// What a run will write.
+/// Series, windows and octets that a run will write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Need {
     /// Series, as far as they are known before.
@@ -84,17 +84,17 @@ pub struct Disk {
     folder: PathBuf,
 }
 
-/// What a file system has, in octets.
+/// Room of a file system, in octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// What this user can still write.
+    /// Octets that this user can still write.
     pub free: u64,
     /// Its size.
     pub size: u64,
 }
 
 impl Room {
-    /// What a run leaves free.
+    /// Octets that a run leaves free.
     pub fn reserve(self) -> u64 {
         RESERVE.min(self.size / RESERVE_PART)
     }
@@ -110,7 +110,7 @@ impl Disk {
         }
     }
 
-    /// What it has now.
+    /// Reads its room now.
     ///
     /// # Errors
     /// The kernel does not tell.
@@ -169,7 +169,7 @@ impl Disk {
     }
 }
 
-/// What a run is expected to take, in words.
+/// Octets that a run is expected to take, in words.
 pub fn expected(octets: u64, most: u64) -> String {
     format!(
         "about {}, up to {} where many samples are over their limits",

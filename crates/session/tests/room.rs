@@ -1,4 +1,4 @@
-//! What a plan is said to need of the disk, beside a run file that is written as its steps write it.
+//! Compares the room that a plan is said to need with the size of a run file that is written as its steps write it.
 
 use model::{Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
 use session::room::Need;
@@ -7,7 +7,7 @@ use store::{Batch, RunWriter};
 use units::Realtime;
 
 const WINDOW_NS: u64 = 20_000_000_000;
-/// Those of twenty traced streams, and of a relay of twenty bays.
+/// Number of series of twenty traced streams, and of a relay of twenty bays.
 const SERIES: u32 = 210;
 /// An hour and forty minutes of each: enough that histograms do not fit into the budget.
 const WINDOWS: u64 = 300;
@@ -93,7 +93,7 @@ fn a_run_file_takes_what_was_expected_of_it() {
         ..Need::of(u64::from(SERIES), WINDOWS * WINDOW_NS, WINDOW_NS)
     };
     assert!(need.least() < size, "{size} octets, and {} at least", need.least());
-    // What the kernel did around the worst samples is not in this file, and is most of what is expected of so few windows.
+    // Events of the kernel around the worst samples are not in this file, and are most of what is expected of so few windows.
     assert!(
         size < need.expected(),
         "{size} octets, and {} are expected",

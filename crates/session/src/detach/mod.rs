@@ -8,7 +8,7 @@ pub use unit::{ENDING as UNIT_ENDING, FOLDER as UNIT_FOLDER, Unit, unit_name};
 
 use std::path::Path;
 
-/// Whether systemd is the service manager of this machine (sd_booted(3)).
+/// True if systemd is the service manager of this machine (sd_booted(3)).
 pub fn has_systemd() -> bool {
     Path::new("/run/systemd/system").is_dir()
 }

@@ -1,4 +1,4 @@
-//! What a service manager is told (sd_notify(3)): a datagram to the socket that it names. No library is needed for that.
+//! Messages to a service manager (sd_notify(3)): a datagram to the socket that it names. No library is needed for that.
 
 use std::env;
 use std::os::linux::net::SocketAddrExt;
@@ -42,7 +42,7 @@ impl Notify {
         self.send(&format!("STATUS={}", line(text)));
     }
 
-    /// It goes on: said three times as often as is asked for. Who calls this only while windows close is ended when none does.
+    /// It goes on: said three times as often as is asked for. A caller that says so only while windows close is ended when none does.
     pub fn goes_on(&mut self, now: Instant) {
         let Some(every) = self.every else { return };
         if self.told.is_none_or(|told| now.duration_since(told) >= every) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Where units of this machine are.
 pub const FOLDER: &str = "/etc/systemd/system";
 
-/// What units of this kind are called behind their name.
+/// Ending of the names of such units.
 pub const ENDING: &str = ".service";
 
 /// After how long without a sign of life a run is ended. It gives none while no window closes.
@@ -17,9 +17,9 @@ const WATCHDOG_S: u64 = 60;
 pub struct Unit {
     /// Its name, without `.service`.
     pub name: String,
-    /// What it does, in a line.
+    /// Description in a line.
     pub description: String,
-    /// What is run: program and arguments.
+    /// Command that is run: program and arguments.
     pub command: Vec<String>,
     /// Where it is run.
     pub folder: PathBuf,

@@ -1,4 +1,4 @@
-//! What is written down of a run.
+//! Record of a run in the roster.
 
 use super::process::Process;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct Entry {
     pub started_ns: i64,
     /// Length of a window, in ns.
     pub window_ns: u64,
-    /// What it is at.
+    /// Phase of the run.
     pub phase: Phase,
     /// The same in words.
     pub doing: String,
@@ -47,7 +47,7 @@ pub struct Entry {
     pub window_seen_ns: Option<i64>,
     /// How many series there are.
     pub series: usize,
-    /// Those with the largest samples.
+    /// The series with the largest samples.
     pub largest: Vec<Largest>,
     /// Octets that the run file is expected to take in the end.
     pub expected: Option<u64>,
@@ -71,7 +71,7 @@ pub enum Way {
     LastingUnit,
 }
 
-/// What a run is at.
+/// Phases of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -106,7 +106,7 @@ pub struct Largest {
 }
 
 impl Largest {
-    /// Whether it is over the value of its limit. That is no verdict: this may be undecided where it is in doubt whose delay it was.
+    /// True if it is over the value of its limit. That is no verdict: this may be undecided where it is in doubt whose delay it was.
     pub fn is_over(&self) -> bool {
         let max = u64::try_from(self.max_ns).unwrap_or(0);
         self.limit_ns.is_some_and(|limit| max > limit)
@@ -120,7 +120,7 @@ pub struct End {
     pub at_ns: i64,
     /// Its exit status.
     pub status: u8,
-    /// Whether it came to its planned end.
+    /// True if it came to its planned end.
     pub complete: bool,
     /// Why not, as far as it is known.
     pub why: Option<String>,
@@ -156,7 +156,7 @@ impl Entry {
         }
     }
 
-    /// Whether this version can read it.
+    /// True if this version can read it.
     pub(super) fn is_known(&self) -> bool {
         self.schema == SCHEMA
     }

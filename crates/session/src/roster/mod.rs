@@ -1,6 +1,6 @@
-//! Which runs there are on this machine: a small file for each, written by the run itself.
+//! Roster of the runs on this machine: a small file for each, written by the run itself.
 //!
-//! Nothing is locked. A file says which process it is of; who reads it asks the kernel whether that process is still there. So a process
+//! Nothing is locked. A file says which process it is of; a reader asks the kernel whether that process is still there. So a process
 //! that died leaves a file that is seen to be of the dead, and that keeps nobody from anything.
 
 mod entry;
@@ -34,7 +34,7 @@ pub struct Roster {
 /// A run that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// What its file says.
+    /// Content of its file.
     pub entry: Entry,
     /// Its file.
     pub path: PathBuf,
@@ -169,7 +169,7 @@ impl Roster {
 #[derive(Debug)]
 pub struct Registered {
     path: PathBuf,
-    /// What is said of it.
+    /// Content of its file.
     pub entry: Entry,
 }
 
@@ -215,7 +215,7 @@ fn read(path: &Path) -> Option<Found> {
     })
 }
 
-/// Whether a name can be the name of a file.
+/// True if a name can be the name of a file.
 fn fit(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.chars().all(fits)

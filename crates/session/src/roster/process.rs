@@ -1,4 +1,4 @@
-//! Which process it was, so that another with the same number is not taken for it.
+//! Identity of a process, so that another with the same number is not taken for it.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -10,13 +10,13 @@ pub struct Process {
     pub pid: u32,
     /// When it started, in ticks after the boot (`starttime` of proc_pid_stat(5)).
     pub start_ticks: u64,
-    /// Which boot (`/proc/sys/kernel/random/boot_id`).
+    /// Identifier of the boot (`/proc/sys/kernel/random/boot_id`).
     pub boot: String,
     /// Where the number counts: `/proc/self/ns/pid`.
     pub pid_namespace: String,
 }
 
-/// What became of a process.
+/// State of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
     /// It is there.
@@ -50,7 +50,7 @@ impl Process {
         })
     }
 
-    /// Whether it is there and belongs to `user`.
+    /// Looks for it: is it there, and does it belong to `user`?
     pub(super) fn life(&self, user: u32) -> Life {
         if self.boot != boot() {
             return Life::BeforeBoot;

@@ -1,4 +1,4 @@
-//! What a run's file means now.
+//! Standing of a run now, by its file.
 
 use super::entry::{Entry, Phase};
 use super::process::Life;
@@ -48,7 +48,7 @@ impl Standing {
         }
     }
 
-    /// What more is known.
+    /// Further words about it.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::Stuck(why) | Self::WithoutAWord(why) | Self::Unknown(why) => Some(why),
@@ -56,7 +56,7 @@ impl Standing {
         }
     }
 
-    /// Whether nothing goes on any more.
+    /// True if nothing goes on any more.
     pub fn is_over(&self) -> bool {
         matches!(self, Self::Ended | Self::WithoutAWord(_))
     }
@@ -94,7 +94,7 @@ impl Entry {
         }
     }
 
-    /// What of a run that measures does not go on, in words.
+    /// Finds the part of a measuring run that does not go on, in words.
     pub fn stands_still(&self, now_ns: i64) -> Option<String> {
         if self.phase != Phase::Measuring {
             return None;

@@ -22,7 +22,7 @@ pub struct AwayEnd {
     place: Arc<dyn Place>,
     away: Arc<Mutex<Box<dyn Away>>>,
     stop: Stop,
-    /// What answers it, from its beginning on.
+    /// Thread that answers its questions, from its beginning on.
     answers: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -75,7 +75,7 @@ impl Launched {
         Ok(())
     }
 
-    /// Tells it to begin, and waits until it measures, sends or receives. What it asks is answered from then on.
+    /// Tells it to begin, and waits until it measures, sends or receives. Its questions are answered from then on.
     ///
     /// # Errors
     /// It ended before.
@@ -118,7 +118,7 @@ impl AwayEnd {
         lock(&self.away)
     }
 
-    /// Whether it has ended.
+    /// True if it has ended.
     pub fn is_finished(&self) -> bool {
         if self.stop.requested() {
             self.stop();
@@ -189,7 +189,7 @@ struct Answering {
     away: Arc<Mutex<Box<dyn Away>>>,
     place: Arc<dyn Place>,
     explain: Option<Shared>,
-    /// What the place's `CLOCK_REALTIME` is ahead in ns, and when it was asked.
+    /// Lead of the place's `CLOCK_REALTIME` in ns, and when it was asked.
     ahead: Option<(Instant, i64)>,
     /// Numbers of threads here, by their numbers there.
     threads: BTreeMap<i32, i32>,
@@ -199,7 +199,7 @@ impl Answering {
     /// Until the other end has said all.
     fn answer_all(mut self, lines: &Receiver<String>) {
         sys::thread::set_name("triptime-answer");
-        // What is answered late was overwritten meanwhile.
+        // A late answer finds the events overwritten, so this thread goes before others.
         sys::thread::prefer();
         for said in lines.iter().filter_map(|line| read(&line)) {
             self.answer(&said);
@@ -246,7 +246,7 @@ impl Answering {
         }
     }
 
-    /// What the place's `CLOCK_REALTIME` is ahead. It is asked now and then: the way there takes longer than the answer is of use.
+    /// Lead of the place's `CLOCK_REALTIME` in ns. It is asked now and then: the way there takes longer than the answer is of use.
     fn ahead_ns(&mut self) -> i64 {
         let is_old = |(at, _): &(Instant, i64)| at.elapsed() > CLOCK_AGE;
         if self.ahead.as_ref().is_none_or(is_old) {

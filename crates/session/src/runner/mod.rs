@@ -22,13 +22,13 @@ const AFTER_SENDER: Duration = Duration::from_millis(300);
 
 /// Something that measures until its end, or until it is told to end.
 pub trait Underway {
-    /// Whether the part that has an end has come to it.
+    /// True if the part that has an end has come to it.
     fn is_finished(&self) -> bool;
 
     /// Ends what goes on after that part, and waits for all of it.
     ///
     /// # Errors
-    /// What the first part of it ended with.
+    /// The error with which the first part of it ended.
     fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError>;
 }
 
@@ -58,7 +58,7 @@ impl Side {
         }
     }
 
-    /// Whether one of it that is elsewhere has ended: of an end that goes on until it is told to end, before its time.
+    /// True if one of it that is elsewhere has ended: of an end that goes on until it is told to end, before its time.
     fn has_left(&self) -> bool {
         match self {
             Self::Here(_) => false,
@@ -122,7 +122,7 @@ impl Ends {
     /// Both, once the sending end has started too; when it could not, the other one is ended.
     ///
     /// # Errors
-    /// What the sending end was refused.
+    /// The error of the sending end.
     pub fn of(
         near: Result<Side, SessionError>,
         far: Side,
@@ -140,7 +140,7 @@ impl Ends {
             }),
             Err(error) => {
                 stop.request();
-                // What the other end says of a sender that never was is not the reason.
+                // The other end's complaint about a sender that never was is not the reason.
                 let _ = far.join(session);
                 Err(error)
             }
@@ -167,7 +167,7 @@ impl Underway for Ends {
         self.stop.request();
         let far = self.far.join(session);
         match has_left {
-            // What the near end says of the silence then is not the reason.
+            // The near end's complaint about the silence then is not the reason.
             true => far.and(near),
             false => near.and(far),
         }
@@ -217,7 +217,7 @@ impl Runner<'_> {
     /// Waits until all of them have come to their end, side by side; each is ended as soon as it has.
     ///
     /// # Errors
-    /// What the first of them ended with. The others come to their end all the same.
+    /// The error with which the first of them ended. The others come to their end all the same.
     pub fn attend<'b>(&mut self, doing: &str, all: Vec<Box<dyn Underway + 'b>>) -> Result<(), SessionError> {
         let mut left = all;
         let mut outcome = Ok(());
@@ -243,7 +243,7 @@ impl Runner<'_> {
     /// Waits for `ns`, or until told to end; calls `look` now and then, and at the end.
     ///
     /// # Errors
-    /// What `look` ends it with.
+    /// The error of `look`, which ends the wait.
     pub fn pass<E>(&mut self, ns: u64, doing: &str, mut look: impl FnMut(&Session) -> Result<(), E>) -> Result<(), E> {
         let end = Instant::now() + Duration::from_nanos(ns);
         loop {

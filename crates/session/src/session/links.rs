@@ -1,4 +1,4 @@
-//! Whether the measured interfaces keep their link.
+//! Watches the links of the measured interfaces, and tells of lost ones.
 
 use model::EventKind;
 use run::Events;

@@ -32,7 +32,7 @@ pub const NO_RECORDER: &str = "--no-flight-recorder";
 /// The command that only looks on.
 const TRACE: &str = "trace";
 
-/// What goes into the run of the machine that it is on.
+/// Facts about the machine that go into its run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Inventory {
     /// All that is known of it, and what the audit says of the measured CPUs.
@@ -44,7 +44,7 @@ pub enum Inventory {
     Known,
 }
 
-/// What a run is started with.
+/// Settings that a run is started with.
 #[derive(Debug, Clone)]
 pub struct SessionSpec {
     /// The run file, and what is known of the run.
@@ -58,7 +58,7 @@ pub struct SessionSpec {
     pub osnoise: bool,
     /// CPUs that are measured on. On the first, the flight recorder's effect on wake-ups is looked at.
     pub measured: CpuList,
-    /// What is said of the machine.
+    /// Facts about the machine that go into the run.
     pub inventory: Inventory,
     /// CPUs of the recorder and of everything else that does not measure.
     pub housekeeping: CpuList,
@@ -94,7 +94,7 @@ pub enum SessionError {
     /// A load.
     #[error(transparent)]
     Load(#[from] bed::load::LoadError),
-    /// What was asked for cannot be.
+    /// A request that cannot be done.
     #[error("{0}")]
     Wrong(String),
     /// One of the kernel's tracers.
@@ -102,7 +102,7 @@ pub enum SessionError {
     Trace(#[from] trace::TraceError),
 }
 
-/// What explains late samples.
+/// Explainers of late samples.
 pub enum Explainer {
     /// A flight recorder of this kernel, where one is asked for.
     Own,
@@ -113,7 +113,7 @@ pub enum Explainer {
 }
 
 impl Explainer {
-    /// What explains, or why nothing does.
+    /// Makes the explainer; without one, says why.
     fn explain(self, spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
         match self {
             Self::Own => flight_recorder(spec),
@@ -148,7 +148,7 @@ pub struct Session {
 impl Session {
     /// Creates the run file with the inventory in it, locks memory, holds idle states, and starts recording and watching.
     ///
-    /// What the kernel refuses of the last two is an event of the run, not an error: page faults and idle states then show
+    /// A refusal of the kernel for the last two is an event of the run, not an error: page faults and idle states then show
     /// in the figures, and the report says so.
     ///
     /// # Errors
@@ -222,7 +222,7 @@ impl Session {
         })
     }
 
-    /// Whether idle states are held off, in words for the report.
+    /// State of the idle states, held off or not, in words for the report.
     pub fn idle(&self) -> &str {
         self.idle.words()
     }
@@ -256,7 +256,7 @@ impl Session {
         found.map(|(_, text)| text.as_str())
     }
 
-    /// What tells why a sample was late, if anything does.
+    /// Explainer of late samples, if there is one.
     pub fn explainer(&self) -> Option<Shared> {
         self.explainer.clone()
     }
@@ -274,12 +274,12 @@ impl Session {
     /// Stops watching, and closes the file.
     ///
     /// # Errors
-    /// What kept the file from being written; what was written before is in it.
+    /// The error that kept the file from being written; everything written before is in it.
     pub fn finish(mut self, state: RunState) -> Result<(), SessionError> {
         self.watch.stop();
         self.idle.release(&self.recorder.events());
         let written = self.recorder.finish(state);
-        // What reports on it has the room.
+        // Unlocked memory leaves the room to the report.
         sys::memory::unlock_all();
         Ok(written?)
     }
@@ -292,7 +292,7 @@ fn keep_to(cpus: &CpuList) -> Result<(), String> {
     sched_setaffinity(None, &set).map_err(|errno| format!("cannot keep the recorder to CPU {cpus}: {errno}"))
 }
 
-/// What explains late samples, or why nothing does.
+/// Starts the flight recorder, if one is asked for; where it does not start, says why.
 fn flight_recorder(spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
     if !spec.flight_recorder {
         return (None, None);
@@ -313,7 +313,7 @@ fn emulated() -> Option<String> {
     ))
 }
 
-/// What is known of the machine, and what the rules for real-time machines say of it.
+/// Facts about the machine, and results of the rules for real-time machines.
 fn inventory(spec: &SessionSpec) -> Vec<Fact> {
     let cpus = match &spec.inventory {
         Inventory::Known => return Vec::new(),

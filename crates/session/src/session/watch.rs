@@ -1,4 +1,4 @@
-//! What happens to the machine during a run: stolen time, real-time throttling, lost links, other measurements, use of the cache.
+//! Watches the machine during a run: stolen time, real-time throttling, lost links, other measurements, use of the cache.
 
 use super::cache::CacheReadings;
 use super::claims::Claims;

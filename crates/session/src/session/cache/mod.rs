@@ -23,7 +23,7 @@ impl Open {
         }
     }
 
-    /// What was read: the looks come at uneven times, so that the mean of a rate is not that of its values.
+    /// Closes the readings: the looks come at uneven times, so that the mean of a rate is not that of its values.
     fn closed(self) -> Readings {
         let mut values = self.values;
         if let (Some(rate), Some(min), Some(max)) = (self.moved.rate(), values.min, values.max) {
@@ -47,9 +47,9 @@ impl Moved {
     }
 }
 
-/// What a look at a counter told.
+/// Result of a look at a counter.
 enum Value {
-    /// What is there now.
+    /// Level at this look.
     Level(f64),
     /// Since the last look.
     Moved(Moved),
@@ -64,7 +64,7 @@ pub(super) struct CacheReadings {
     window_ns: u64,
     /// The counters of the open window; or why they cannot be listed.
     monitors: Result<Vec<CacheMonitor>, String>,
-    /// Those of the guests that were there at the last look: one that is gone is missed once.
+    /// The guests that were there at the last look: one that is gone is missed once.
     guests: Vec<KvmExits>,
     /// The open window, by its number; `None` before the first look.
     window: Option<u64>,

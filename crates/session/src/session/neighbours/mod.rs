@@ -1,6 +1,6 @@
 //! Threads of other processes that must share a CPU with one of our measuring threads.
 //!
-//! Only threads that may run on one CPU alone count: one that may run elsewhere is moved away by the kernel. What is looked at can
+//! Only threads that may run on one CPU alone count: one that may run elsewhere is moved away by the kernel. Everything looked at can
 //! be read without any right; a process in another PID namespace, or hidden by `hidepid`, goes unseen.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const PAUSE_PER_LOOK: i64 = 200;
 /// How the threads of a session that do not measure are called; nobody else has one of this name.
 const OURS: &str = "triptime-";
 
-/// What of a process does not change.
+/// Properties of a process that do not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Process {
     name: String,
@@ -32,7 +32,7 @@ struct Process {
 pub(super) struct Shared {
     /// The CPU.
     pub(super) cpu: u32,
-    /// Whose it is, and what it does there.
+    /// Name of its process, and what it does there.
     pub(super) text: String,
 }
 
@@ -140,7 +140,7 @@ impl Neighbours {
     }
 }
 
-/// Whether a process that measures was started by this one, as a load beside its measurement: a tenant that it is to have.
+/// True if a process that measures was started by this one, as a load beside its measurement: a tenant that it is to have.
 pub(super) fn is_load_of_ours(pid: u32) -> bool {
     let mut all = Neighbours::default();
     all.refresh();
@@ -155,13 +155,13 @@ fn pinned(thread: u32) -> Option<Standing> {
     (standing.cpus.len() == 1).then_some(standing)
 }
 
-/// Whether a process measures: one of its threads is called as only a session's are.
+/// True if a process measures: one of its threads is called as only a session's are.
 fn is_session(directory: &str) -> bool {
     let mut threads = numbers(directory).into_iter();
     threads.any(|thread| comm(&format!("{directory}/{thread}")).starts_with(OURS))
 }
 
-/// What a thread of another triptime does; `None` for those that neither measure nor make a load.
+/// Describes a thread of another triptime; `None` for one that neither measures nor makes a load.
 fn another_triptime(pid: u32, (thread, path): &(u32, String), standing: &Standing) -> Option<String> {
     let name = comm(path);
     let is_service = name.starts_with(OURS) || *thread == pid;
