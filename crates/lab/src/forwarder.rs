@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::thread::kill_children_with_us;
 
-/// What it says when it is up.
+/// Word that it writes when it is up.
 const UP: &str = "up";
 
 /// Files in the lab's folder: what it said last, and those of Open vSwitch.
@@ -89,7 +89,7 @@ impl Forwarder {
         processes::with_word(&self.mark()).first().copied()
     }
 
-    /// What is missing of it, if something is.
+    /// Finds the part of it that is missing, if one is.
     pub(super) fn missing(&self, asked: &Asked) -> Option<String> {
         let not_running = |why: &str| Some(format!("what forwards does not run ({}): {why}", self.id));
         let Some(process) = self.process() else {
@@ -152,7 +152,7 @@ pub fn forward(middle: &str, stop: &AtomicBool) -> Result<(), LabError> {
     // From now on it is known by its name.
     let _ = set_parent_process_death_signal(None);
     let mut output = std::io::stdout();
-    // Who started it may be gone: then nobody reads that.
+    // An error is ignored: the starting process may be gone, and nobody reads that then.
     let _ = writeln!(output, "{UP}").and_then(|()| output.flush());
     while !stop.load(Ordering::Relaxed) {
         if let Some(why) = bed.ended() {

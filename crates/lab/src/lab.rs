@@ -17,9 +17,9 @@ use sys::netns::NetNs;
 pub struct Lab {
     /// Its name.
     pub name: LabName,
-    /// What was asked for; `None`: that is not known any more.
+    /// Settings that were asked for; `None`: they are not known any more.
     pub asked: Option<Asked>,
-    /// What is missing of it; `None`: it is up.
+    /// The part that is missing; `None`: it is up.
     pub stale: Option<String>,
     pub(super) folder: PathBuf,
 }
@@ -60,7 +60,7 @@ impl Lab {
         ends
     }
 
-    /// What forwards in it, in words; `None`: the kernel does.
+    /// Forwarder in it, in words; `None`: the kernel forwards.
     pub fn forwarder(&self) -> Option<String> {
         let asked = self.asked.as_ref().filter(|asked| asked.takes_forwarder())?;
         let forwarder = Forwarder::of(&self.name, &self.folder);
@@ -74,7 +74,7 @@ impl Lab {
         })
     }
 
-    /// What is known of each of its guests, in words; none where its devices are no guests.
+    /// Description of each of its guests; none where its devices are no guests.
     pub fn guests(&self) -> Vec<String> {
         let guests = self.asked.iter().filter(|asked| asked.place == Kind::Vm);
         let numbers = guests.flat_map(|asked| 0..asked.devices);
@@ -125,7 +125,7 @@ impl Lab {
     }
 }
 
-/// What is not there of a lab that was made since this machine was started.
+/// Finds a missing part of a lab that was made since this machine was started.
 pub(super) fn missing(lab: &Lab, record: &Record) -> Option<String> {
     let asked = &record.asked;
     let is_named = |end: &String| NetNs::is_pinned(&path_of(&lab.name, end));

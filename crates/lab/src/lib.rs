@@ -1,7 +1,7 @@
 //! Beds that stay up for measuring by hand: their namespaces have names, and a container or a guest can stand at each device.
 //!
-//! What was asked for is written into a folder of the lab before anything is made, and all that is made is called after the lab. So what
-//! a killed `up` left is known and can be taken down.
+//! Settings of a lab are written into its folder before anything is made, and all that is made is called after the lab. So everything
+//! that a killed `up` left is known and can be taken down.
 
 #![forbid(unsafe_code)]
 
@@ -40,7 +40,7 @@ const FOLDER: &str = "/run/triptime/labs";
 /// Namespaces with names, as `ip netns` knows them.
 const NAMESPACES: &str = "/run/netns";
 
-/// What is run at an end, as it is called on the command line.
+/// Program that is run at an end, as it is called on the command line.
 const PROGRAM: &str = "triptime";
 
 /// So many devices are looked for where it is not known how many there were.
@@ -92,7 +92,7 @@ impl Labs {
         Ok(Self { folder, _lock: lock })
     }
 
-    /// Makes a lab, or finds it as it was asked for; the answer says whether it was up already. What is left of one by that name is taken
+    /// Makes a lab, or finds it as it was asked for; the answer says whether it was up already. Leftovers of one by that name are taken
     /// away first.
     ///
     /// # Errors
@@ -284,7 +284,7 @@ fn pin<'a>(name: &LabName, ends: impl IntoIterator<Item = (String, &'a NetNs)>) 
     Ok(())
 }
 
-/// Whether the ports that are asked for can be ends, and are none of other labs.
+/// Checks that the ports that are asked for can be ends, and are none of other labs.
 fn check_ports(asked: &Asked, others: &[Lab]) -> Result<(), LabError> {
     for port in &asked.nic {
         let has = |lab: &&Lab| lab.asked.as_ref().is_some_and(|other| other.nic.contains(port));

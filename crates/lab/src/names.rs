@@ -1,4 +1,4 @@
-//! What the parts of a lab are called.
+//! Names of the parts of a lab.
 
 use super::NAMESPACES;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ impl LabName {
     /// Reads a name.
     ///
     /// # Errors
-    /// What it may be.
+    /// The form that a name must have.
     pub fn parse(text: &str) -> Result<Self, String> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         match !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain) && !text.starts_with('-') {
@@ -49,7 +49,7 @@ pub(super) fn path_of(lab: &LabName, end: &str) -> PathBuf {
     Path::new(NAMESPACES).join(name_of(lab, end))
 }
 
-/// Whether it is the last part of a namespace's name: `ts`, `sw`, `dut`, `dut1` and so on.
+/// True if it is the last part of a namespace's name: `ts`, `sw`, `dut`, `dut1` and so on.
 fn is_end(text: &str) -> bool {
     let number = text.strip_prefix("dut");
     matches!(text, "ts" | "sw") || number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))

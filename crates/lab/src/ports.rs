@@ -15,7 +15,7 @@ use sys::SysError;
 use sys::link::{Below, LinkInfo, delete, find};
 use sys::netns::NetNs;
 
-/// Whether these can be the ends.
+/// Checks that these can be the ends.
 ///
 /// # Errors
 /// One that is missing, down, both ends, or how somebody is connected to this machine.
@@ -33,7 +33,7 @@ pub(super) fn check(nic: &[String]) -> Result<(), LabError> {
     leave_connection(nic).map_err(|error| LabError::Refused(error.to_string()))
 }
 
-/// What stands at the device's port.
+/// Makes the devices' interfaces at the device's port.
 pub(super) fn devices(asked: &Asked, port: &str) -> Result<Vec<EndInterface>, SysError> {
     let stands = match asked.place {
         Kind::Vm => Stands::Guests(asked.devices),
@@ -42,7 +42,7 @@ pub(super) fn devices(asked: &Asked, port: &str) -> Result<Vec<EndInterface>, Sy
     behind(port, stands)
 }
 
-/// Whether a port is there, and up.
+/// Finds a port that is not there, or not up.
 pub(super) fn missing(asked: &Asked) -> Option<String> {
     let wrong = |name: &String| that_is_up(name).err().map(|error| error.to_string());
     asked.nic.iter().find_map(wrong)

@@ -1,4 +1,4 @@
-//! What was asked for, as it is written down.
+//! Settings that were asked for, as they are written down.
 
 use super::parts::Parts;
 use super::{LabError, failed};
@@ -15,10 +15,10 @@ use units::CpuList;
 /// Name of the file in a lab's folder.
 const FILE: &str = "lab.json";
 
-/// What a lab is to be.
+/// Settings of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// What joins test set and devices; of no meaning where ports are named.
+    /// Network between test set and devices; of no meaning where ports are named.
     pub network: Network,
     /// Ports of this machine that are the ends: the test set's and the device's, or the device's alone. None: the ends are made.
     #[serde(default)]
@@ -30,9 +30,9 @@ pub struct Asked {
     /// The containers' CPUs, by the numbers of this machine; none: all.
     #[serde(with = "cpu_list")]
     pub cpus: CpuList,
-    /// What runs the containers; `None`: the first that is installed.
+    /// Runtime of the containers; `None`: the first that is installed.
     pub runtime: Option<String>,
-    /// What each guest is to be; several share the CPUs of this machine in it.
+    /// Description of each guest; several share the CPUs of this machine in it.
     #[serde(default)]
     pub guest: Option<GuestSpec>,
 }
@@ -64,7 +64,7 @@ impl Asked {
         self.nic.last().map(String::as_str)
     }
 
-    /// Whether the one device is at a port as it is.
+    /// True if the one device is at a port as it is.
     pub(super) fn is_on_port(&self) -> bool {
         !self.nic.is_empty() && self.devices == 1 && self.place != Kind::Vm
     }
@@ -76,7 +76,7 @@ impl Asked {
         test_set.into_iter().chain((0..devices).map(device_end)).collect()
     }
 
-    /// What the interface of this device is called there; of a guest's, its guest knows.
+    /// Name of the interface of this device there; that of a guest's is known to its guest.
     pub(super) fn interface(&self, number: usize) -> String {
         match self.device_port().filter(|_| self.is_on_port()) {
             Some(port) => port.to_owned(),
@@ -84,13 +84,13 @@ impl Asked {
         }
     }
 
-    /// Whether a process has to stay that forwards. A guest's own tap is opened by the one that runs it.
+    /// True if a process has to stay that forwards. A guest's own tap is opened by the one that runs it.
     pub(super) fn takes_forwarder(&self) -> bool {
         let is_guests_tap = self.place == Kind::Vm && self.network == Network::Tap;
         self.nic.is_empty() && self.network.in_user_space() && !is_guests_tap
     }
 
-    /// What cannot stay up when this process ends, in words.
+    /// Refuses settings that cannot stay up when this process ends, in words.
     fn check(&self) -> Result<(), LabError> {
         let refused = |text: &str| Err(LabError::Refused(text.to_owned()));
         if self.nic.len() > 2 {
@@ -152,14 +152,14 @@ impl Asked {
     }
 }
 
-/// What is written into a lab's folder.
+/// Content of the file in a lab's folder.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) asked: Asked,
     /// Its interfaces when it was made; `None`: it never was to its end.
     #[serde(default)]
     pub(super) parts: Option<Parts>,
-    /// Which boot of the machine it was made in.
+    /// Identifier of the boot of the machine that it was made in.
     boot: String,
 }
 
@@ -194,7 +194,7 @@ impl Record {
     }
 }
 
-/// Which boot of the machine this is.
+/// Identifier of this boot of the machine.
 fn boot() -> String {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     text.trim().to_owned()
