@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{CAPABILITIES, RUNS};
 
-/// What the Job runs, and on what.
+/// Command of the Job, and the resources that it has.
 #[derive(Debug, Clone)]
 pub struct JobSpec<'a> {
     /// Name of the Job.
@@ -40,7 +40,7 @@ pub enum PodNetwork<'a> {
     Attached(&'a str),
 }
 
-/// What CRI-O's high-performance handler switches off for the pod (CRI-O: performance annotations).
+/// Annotations by which CRI-O's high-performance handler switches things off for the pod (CRI-O: performance annotations).
 const ANNOTATIONS: [&str; 3] = [
     "cpu-load-balancing.crio.io",
     "cpu-quota.crio.io",

@@ -1,5 +1,5 @@
-//! What brings triptime to where it measures, without a registry: the OCI image of its own binary ([`image`]), a disk that boots by itself
-//! ([`disk`]), a podman quadlet ([`quadlet()`]) and a Kubernetes Job ([`job()`]).
+//! Packs triptime for the machines that it measures on, without a registry: the OCI image of its own binary ([`image`]), a disk that boots
+//! by itself ([`disk`]), a podman quadlet ([`quadlet()`]) and a Kubernetes Job ([`job()`]).
 //!
 //! Everything is text or octets made from what is given: the same input gives the same output, octet for octet.
 
@@ -15,7 +15,7 @@ pub use job::{JobSpec, PodNetwork, job};
 pub use quadlet::{QuadletSpec, Setting, UnitFile, UnitNetwork, quadlet};
 pub use yaml::documents;
 
-/// What a container of a protection application may do: real-time priority, locked memory, packet sockets. Nothing that changes network
+/// Capabilities of a protection application's container: real-time priority, locked memory, packet sockets. Nothing that changes network
 /// or clock.
 pub const CAPABILITIES: [&str; 3] = ["SYS_NICE", "IPC_LOCK", "NET_RAW"];
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::{CAPABILITIES, RUNS};
 
-/// What a check of the audit asks of a quadlet: lines of a unit file, each section under its name in brackets.
+/// Request of a check of the audit for a quadlet: lines of a unit file, each section under its name in brackets.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// The check's name.
@@ -15,7 +15,7 @@ pub struct Setting {
     pub lines: Vec<String>,
 }
 
-/// What the unit starts.
+/// Description of a unit.
 #[derive(Debug, Clone)]
 pub struct QuadletSpec<'a> {
     /// Name of the unit and of the container.
@@ -28,7 +28,7 @@ pub struct QuadletSpec<'a> {
     pub runs: &'a str,
     /// Its network.
     pub network: UnitNetwork<'a>,
-    /// What the rules of containers ask for.
+    /// Settings that the rules of containers ask for.
     pub settings: &'a [Setting],
 }
 
@@ -87,7 +87,7 @@ pub fn quadlet(spec: &QuadletSpec<'_>) -> Vec<UnitFile> {
     files
 }
 
-/// What is no matter of a rule. It drops everything first: what is given then is all that it has.
+/// Lines that are no matter of a rule. They drop every capability first: those that are given then are all that it has.
 fn own(spec: &QuadletSpec<'_>) -> Vec<String> {
     let mut lines = vec![
         format!("Image={}", spec.image),

@@ -13,7 +13,7 @@ const FOLDER: u8 = 0x10;
 const VOLUME: u8 = 0x08;
 const LONG: u8 = 0x0f;
 
-/// What an entry says of a file.
+/// Properties of a file in its entry.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) is_folder: bool,

@@ -1,4 +1,4 @@
-//! What other programs want beside the octets of a disk: VMware a text, Hyper-V 512 octets behind the last.
+//! Additions to the octets of a disk for other programs: VMware wants a text, Hyper-V 512 octets behind the last.
 
 use super::{Identity, SECTOR};
 
@@ -18,7 +18,7 @@ pub fn vmdk(identity: &Identity, size: u64, flat: &str) -> String {
     )
 }
 
-/// What stands behind a disk of so many octets in a fixed VHD (Microsoft, Virtual Hard Disk Image Format Specification 1.0).
+/// The footer behind a disk of so many octets in a fixed VHD (Microsoft, Virtual Hard Disk Image Format Specification 1.0).
 pub fn vhd_footer(identity: &Identity, size: u64) -> Vec<u8> {
     let mut octets = b"conectix".to_vec();
     octets.extend(2_u32.to_be_bytes());

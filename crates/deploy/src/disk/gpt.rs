@@ -11,10 +11,10 @@ const ENTRY_SECTORS: u64 = (ENTRIES * ENTRY) as u64 / SECTOR;
 /// Octets of a header.
 const HEADER: u32 = 92;
 
-/// What a partition is for.
+/// Purposes of partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// What the firmware starts: C12A7328-F81F-11D2-BA4B-00A0C93EC93B.
+    /// Program that the firmware starts: C12A7328-F81F-11D2-BA4B-00A0C93EC93B.
     System,
     /// Files for everybody: EBD0A0A2-B9E5-4433-87C0-68B6B72699C7. Windows gives a letter to no other kind.
     Data,

@@ -43,7 +43,7 @@ pub enum DiskError {
     /// It does not fit.
     #[error("{octets} octets do not fit onto a partition of the disk: {LARGEST} is the most")]
     TooLarge {
-        /// What is wanted.
+        /// Octets that were to fit.
         octets: u64,
     },
     /// No name of a file.
@@ -59,7 +59,7 @@ pub enum DiskError {
     Kernel(&'static str),
 }
 
-/// What makes one disk's contents differ from another's.
+/// Digest of a disk's contents, from which its identifiers are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity([u8; 32]);
 
@@ -97,10 +97,10 @@ impl Identity {
     }
 }
 
-/// What is on a disk.
+/// Contents of a disk.
 #[derive(Debug, Clone)]
 pub struct DiskSpec<'a> {
-    /// What it is known by.
+    /// Identity that its identifiers are made from.
     pub identity: Identity,
     /// The EFI program that is started.
     pub program: &'a [u8],

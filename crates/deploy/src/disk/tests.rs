@@ -1,4 +1,4 @@
-//! What is made is read by the programs of others.
+//! Results are read by programs of others.
 
 use super::{Disk, DiskError, DiskSpec, Identity, Parts, disk, unified, vhd_footer, vmdk};
 use std::fs::File;
@@ -40,7 +40,7 @@ fn written(disk: &Disk, path: &Path) {
     }
 }
 
-/// What a program says; `None` after leaving the test out, as it is not installed.
+/// Output of a program; `None` after leaving the test out, as it is not installed.
 fn said(test: &str, program: &str, words: &[&str]) -> Option<String> {
     let output = match Command::new(program).args(words).env("MTOOLS_SKIP_CHECK", "1").output() {
         Ok(output) => output,
@@ -142,7 +142,7 @@ fn forms_of_other_hypervisors_are_what_qemu_reads() {
 fn the_same_input_gives_the_same_octets_and_another_gives_another_name() {
     let (one, other) = (made(b"MZ", 0), made(b"MZ", 0));
     assert!(one.size == other.size && one.pieces == other.pieces);
-    // What is between two contents counts.
+    // Boundaries between contents count.
     let moved = Identity::of([b"ab".as_slice(), b""]);
     assert_ne!(moved.partition(), identity().partition());
     assert_eq!(identity().partition().len(), "triptime-".len() + 8);

@@ -17,16 +17,16 @@ const PE32_PLUS: u16 = 0x20b;
 /// Where in an optional header the place of signatures stands.
 const SIGNATURES: usize = 112 + 4 * 8;
 
-/// What an image is put together from.
+/// Parts that an image is put together from.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
     /// `linuxx64.efi.stub` of systemd.
     pub stub: &'a [u8],
     /// `vmlinuz`.
     pub kernel: &'a [u8],
-    /// What the kernel is told.
+    /// Arguments of the kernel.
     pub arguments: &'a str,
-    /// What it unpacks as its root.
+    /// Archive that it unpacks as its root.
     pub initramfs: &'a [u8],
 }
 

@@ -12,11 +12,11 @@ pub struct Entry<'a> {
     pub path: &'static str,
     /// Its permissions.
     pub mode: u32,
-    /// What is there.
+    /// Folder or file that is there.
     pub content: Content<'a>,
 }
 
-/// What is at a path.
+/// Content at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content<'a> {
     /// A folder.

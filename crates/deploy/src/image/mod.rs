@@ -16,7 +16,7 @@ use tar::{Builder, EntryType, Header};
 
 use crate::{PROGRAM, RUNS};
 
-/// What an image says of itself.
+/// Description of an image by itself.
 #[derive(Debug, Clone)]
 pub struct ImageSpec<'a> {
     /// Name and tag: `localhost/triptime:0.1.0`.
@@ -179,7 +179,7 @@ fn index(reference: &Reference, manifest: &[u8], digest: &str) -> Value {
     })
 }
 
-/// What `docker load` reads: the same blobs.
+/// Manifest that `docker load` reads: the same blobs.
 fn archive(reference: &Reference, config: &str, layer: &str) -> Value {
     json!([{"Config": blob(config), "RepoTags": [reference.to_string()], "Layers": [blob(layer)]}])
 }
