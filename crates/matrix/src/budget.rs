@@ -1,4 +1,4 @@
-//! What fits into the time that is given: whole rounds, or the cells of one round that matter most.
+//! Chooses the cells that fit into the time that is given: whole rounds, or the cells of one round that matter most.
 
 use plan::Cell;
 use units::format_ns;
@@ -6,11 +6,11 @@ use units::format_ns;
 /// The cells that are measured, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
-    /// Those that are measured.
+    /// The cells that are measured.
     pub cells: Vec<Cell>,
     /// How often each, as far as is known before the first round.
     pub rounds: u32,
-    /// Those for which there is no time, and why.
+    /// The cells for which there is no time, and why.
     pub left_out: Vec<(Cell, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! What this machine can: which cells of a matrix cannot be measured on it, and why.
+//! Finds the cells of a matrix that cannot be measured on this machine, and why.
 
 use bed::Network;
 use host::CpuFacts;
@@ -12,7 +12,7 @@ use units::CpuList;
 const VETH: &str =
     "a guest cannot hold the end of a veth pair: leave it out, or use tap, which has nothing between either";
 
-/// What there is for cells.
+/// Means of this machine for cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Here {
     /// Why there are no containers, if so.
@@ -30,7 +30,7 @@ pub struct Here {
 }
 
 impl Here {
-    /// What this machine has, on which these CPUs are judged; `guest`: why there are no guests, if so.
+    /// Looks at this machine, on which these CPUs are judged; `guest`: why there are no guests, if so.
     pub fn look(facts: &CpuFacts, measured: &CpuList, guest: Result<(), String>) -> Self {
         Self {
             container: Container::up(&Containers::default(), None)

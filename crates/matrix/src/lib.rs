@@ -1,7 +1,7 @@
 //! A matrix: the steps of a plan in many places, over many networks, beside many loads. Each cell is measured several times, each time
 //! as a run of its own, in an order that favours none.
 //!
-//! Everything here decides; nothing measures. What is done is seen by the run files in the matrix's folder, and [`State`] keeps the
+//! Everything here decides; nothing measures. Run files in the matrix's folder show the cells that are done, and [`State`] keeps the
 //! rest, so that a matrix goes on where it was interrupted.
 
 #![forbid(unsafe_code)]
@@ -21,10 +21,10 @@ pub use state::{Failed, LeftOut, Setup, State, StateError, causes_file, plan_fil
 use place::Kind;
 use plan::{Cell, Plan};
 
-/// What a measurement takes beside its steps: the inventory, beds, the run file.
+/// Time that a measurement takes beside its steps: the inventory, beds, the run file.
 const AROUND_NS: u64 = 4_000_000_000;
 
-/// What each step takes beside its own time: threads, their warm-up, their end.
+/// Time that each step takes beside its own: threads, their warm-up, their end.
 const AROUND_STEP_NS: u64 = 1_500_000_000;
 
 /// How long one measurement of a cell is expected to take, in ns, before one was made.

@@ -1,4 +1,4 @@
-//! What the folder of a matrix keeps beside its run files: `matrix.toml`.
+//! State of a matrix, kept in its folder beside the run files: `matrix.toml`.
 
 use super::{Chosen, order};
 use plan::Cell;
@@ -15,7 +15,7 @@ const SCHEMA: &str = "triptime.matrix-folder/1";
 const HEAD: &str = "# Written by triptime qualify. The measurements of a matrix are in this folder, each a run file of its own; the same command\n\
                     # goes on with what is missing. `triptime report --table matrix` with this folder shows what is there.\n\n";
 
-/// What must be the same when a matrix goes on.
+/// Settings that must be the same when a matrix goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// The text of the plan.
@@ -38,9 +38,9 @@ pub struct LeftOut {
 pub struct Failed {
     /// Name of the cell.
     pub cell: String,
-    /// Which measurement of it, from 1.
+    /// Number of the measurement of it, from 1.
     pub round: u32,
-    /// What was said.
+    /// Error message of the measurement.
     pub why: String,
 }
 
@@ -56,14 +56,14 @@ pub struct State {
     pub cpus: Vec<String>,
     /// Names of the cells in the order of each round.
     pub order: Vec<Vec<String>>,
-    /// What it was begun with.
+    /// Settings that it was begun with.
     pub setup: Setup,
     /// The cells that are measured.
     pub cells: Vec<Cell>,
-    /// Those that are not.
+    /// The cells that are not.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
-    /// What came to nothing so far; it is tried again when the matrix goes on.
+    /// Measurements that came to nothing so far; each is tried again when the matrix goes on.
     #[serde(default)]
     pub failed: Vec<Failed>,
 }
@@ -77,9 +77,9 @@ pub enum StateError {
     /// Another matrix.
     #[error("{folder}: holds a matrix of {what}: name another folder with --out, or remove it first")]
     Other {
-        /// Which folder.
+        /// The folder.
         folder: PathBuf,
-        /// What is not the same.
+        /// The setting that is not the same.
         what: &'static str,
     },
     /// It is under way.
@@ -90,7 +90,7 @@ pub enum StateError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// Error in the file.
         why: String,
     },
     /// Somebody took its folder away.
@@ -102,7 +102,7 @@ pub enum StateError {
     /// The file system.
     #[error("{path}: {error}")]
     Io {
-        /// Which file or folder.
+        /// The file or folder.
         path: PathBuf,
         /// Why.
         error: std::io::Error,
@@ -204,7 +204,7 @@ impl State {
         })
     }
 
-    /// What is to be measured in the first `rounds` rounds, in order: number of the round from 1, and cell.
+    /// Measurements still to be made in the first `rounds` rounds, in order: number of the round from 1, and cell.
     pub fn missing(&self, rounds: u32, is_done: impl Fn(&Cell, u32) -> bool) -> Vec<(u32, Cell)> {
         let mut missing = Vec::new();
         for (round, order) in (1..=rounds).zip(&self.order) {
