@@ -30,7 +30,7 @@ pub enum SvtraceError {
     Store(#[from] StoreError),
 }
 
-/// Whether a text begins as a record file does.
+/// True if a text begins as a record file does.
 pub fn is_record(text: &[u8]) -> bool {
     let mut lines = text.split(|octet| *octet == b'\n');
     lines.next().is_some_and(|line| microseconds(line).is_some())

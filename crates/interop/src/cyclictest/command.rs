@@ -1,4 +1,4 @@
-//! What cyclictest's command line says about the measurement.
+//! Reads the settings of a measurement from cyclictest's command line.
 //!
 //! Only what the result depends on is read. Letters are cyclictest's own, in the versions 2.0 to 2.10.
 
@@ -11,7 +11,7 @@ const WITH_ATTACHED: &str = "aAt";
 /// Interval of the first thread when `-i` is not given, in microseconds.
 const DEFAULT_INTERVAL_US: u64 = 1_000;
 
-/// What is added for each further thread when neither `-d` nor a histogram is asked for, in microseconds.
+/// Interval that is added for each further thread when neither `-d` nor a histogram is asked for, in microseconds.
 const DEFAULT_DISTANCE_US: u64 = 500;
 
 /// Options of a command line of cyclictest.
@@ -94,7 +94,7 @@ impl Command {
     }
 }
 
-/// Whether a word is the program, with or without its directory.
+/// True if a word is the program, with or without its directory.
 fn is_cyclictest(word: &str) -> bool {
     word.rsplit('/').next() == Some("cyclictest")
 }

@@ -19,7 +19,7 @@ pub enum CyclictestError {
     Line {
         /// Number of the line, from 1.
         line: usize,
-        /// What is wrong.
+        /// Error in the line.
         what: String,
     },
     /// A histogram that stops before its end.
@@ -38,7 +38,7 @@ pub enum CyclictestError {
     Thread {
         /// Number of the thread.
         thread: u32,
-        /// What is wrong.
+        /// Error in the figures.
         what: String,
     },
     /// The file says its unit, and the caller says another.

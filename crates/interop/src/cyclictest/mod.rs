@@ -26,7 +26,7 @@ pub const MOST_BUCKETS: u64 = 1_000_000;
 /// Smallest latency of a thread that has not measured yet, as cyclictest prints it.
 const MIN_WITHOUT_SAMPLES: u64 = 1_000_000;
 
-/// What a bucket and every latency of a file is counted in.
+/// Unit of a bucket and of every latency of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bucket {
@@ -57,7 +57,7 @@ impl Bucket {
     }
 }
 
-/// What one run of cyclictest says in a file. Latencies are in [`Measurement::bucket`].
+/// Results of one run of cyclictest in a file. Latencies are in [`Measurement::bucket`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// Unit of every latency.
@@ -76,7 +76,7 @@ pub struct Measurement {
     pub ended_ns: Option<i64>,
     /// The machine.
     pub system: Option<System>,
-    /// Whether its own limit (`-b`) stopped it early.
+    /// True if its own limit (`-b`) stopped it early.
     pub stopped: bool,
 }
 

@@ -65,7 +65,7 @@ pub fn measurement(run: &RunFile) -> Result<Measurement, RunError> {
     })
 }
 
-/// What was imported; several files added up.
+/// Reads the measurement that was imported; several files are added up.
 fn imported(text: &str) -> Result<Measurement, RunError> {
     let sources: Vec<Source> = serde_json::from_str(text).map_err(|error| RunError::Damaged(error.to_string()))?;
     let mut measurements = sources.into_iter().map(|source| source.measurement);
@@ -133,7 +133,7 @@ fn cpu(name: &str) -> Option<u32> {
     name.strip_prefix("wakeup/cpu")?.parse().ok()
 }
 
-/// What the inventory says under the names of `uname`. What it does not say is an empty text.
+/// Reads the names of `uname` from the inventory. A name that it does not have is an empty text.
 fn system(facts: &[Fact]) -> System {
     let fact = |of: &FactOf<String>| of.of(facts).unwrap_or_default().shown();
     System {

@@ -25,7 +25,7 @@ fn json(measurement: &Measurement) -> String {
     String::from_utf8(out).expect("text")
 }
 
-/// What is left when only what every form holds is compared.
+/// Figures that every form holds.
 fn figures(measurement: &Measurement) -> Vec<Thread> {
     let threads = measurement.threads.iter().cloned();
     threads
@@ -220,7 +220,7 @@ fn the_json_has_the_keys_and_their_order() {
     let original = std::str::from_utf8(data!("sum24.json")).expect("text");
     let written = json(&whole(original.as_bytes()));
     let lines = |json: &str| -> Vec<String> {
-        // Which NUMA node a CPU is on is not kept; 14.60 and 14.6 are one number.
+        // NUMA nodes of CPUs are not kept; 14.60 and 14.6 are one number.
         let same = json.replace("\"node\": -1", "\"node\": 0").replace("14.60,", "14.6,");
         same.lines().map(|line| line.trim().to_owned()).collect()
     };

@@ -21,7 +21,7 @@ pub fn csv(file: &RunFile, out: &mut impl Write) -> Result<(), ExportError> {
     Ok(())
 }
 
-/// Instants are since the run's start. What came later stands last, so that columns keep their places.
+/// Instants are since the run's start. Columns that came later stand last, so that the others keep their places.
 fn header() -> String {
     let name = |counter: Counter| counter.name().to_owned();
     let mut columns = ["series", "start_ns", "end_ns"].map(str::to_owned).to_vec();

@@ -6,7 +6,7 @@ use recording::{Block, SegmentReader};
 use std::io::Write;
 use store::{RunFile, StoreError};
 
-/// What of a recording is not among the rows.
+/// Parts of a recording that are not among the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftOut {
     /// Segments that cannot be read.

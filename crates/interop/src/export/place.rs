@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// device or a pipe is written to as it is.
 ///
 /// # Errors
-/// What `write` says; or, as its error, that the file cannot be made or renamed.
+/// The error of `write`; or, as its error, that the file cannot be made or renamed.
 pub fn place<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,

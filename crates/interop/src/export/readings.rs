@@ -1,4 +1,4 @@
-//! What was read beside a run in other units than ns, as comma-separated values (RFC 4180).
+//! Readings beside a run in other units than ns, as comma-separated values (RFC 4180).
 
 use super::ExportError;
 use super::csv::quoted;

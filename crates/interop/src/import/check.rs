@@ -1,4 +1,4 @@
-//! What contradicts a file: it comes from another machine, or its clock ran for too short a time.
+//! Refuses files with contradictions: one comes from another machine, or its clock ran for too short a time.
 
 use super::threads::Rebuilt;
 use super::{ImportError, Source};

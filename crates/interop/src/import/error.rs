@@ -86,7 +86,7 @@ pub enum ImportError {
         /// Number of the thread.
         thread: u32,
     },
-    /// What was read cannot be kept in the run.
+    /// The files as they were read cannot be kept in the run.
     #[error("the run cannot keep what was read: {0}")]
     NotKept(String),
 }

@@ -1,4 +1,4 @@
-//! What cyclictest measured, as a run of ours.
+//! Imports measurements of cyclictest, as a run of ours.
 //!
 //! Each thread becomes a series, `wakeup/cpuN`, or `wakeup/threadN` where the file does not say the CPU; each file is one
 //! window, one after the other. cyclictest keeps a histogram, its extremes and its mean, and counts no period it slept through:
@@ -39,7 +39,7 @@ pub const DOCUMENT: &str = "import";
 pub struct Source {
     /// Its name.
     pub file: String,
-    /// What is in it.
+    /// Its content.
     pub measurement: Measurement,
 }
 
@@ -52,15 +52,15 @@ pub struct Import {
     pub duration_ns: u64,
     /// Length of the longest window in ns.
     pub window_ns: u64,
-    /// Whether a limit of its own (`-b`) stopped a measurement early.
+    /// True if a limit of its own (`-b`) stopped a measurement early.
     pub stopped_early: bool,
     /// The series, numbered as the windows are.
     pub series: Vec<SeriesSpec>,
     /// Windows and events.
     pub batch: Batch,
-    /// What the files say of the machine.
+    /// Facts about the machine, from the files.
     pub facts: Vec<Fact>,
-    /// What was read, for [`DOCUMENT`].
+    /// The files as they were read, for [`DOCUMENT`].
     pub document: String,
 }
 
@@ -95,7 +95,7 @@ impl Import {
     }
 }
 
-/// What a file says of its machine, under the names the inventory has for it.
+/// Facts about the machine of a file, under the names the inventory has for them.
 fn facts(source: &Source) -> Vec<Fact> {
     let Some(system) = &source.measurement.system else {
         return Vec::new();

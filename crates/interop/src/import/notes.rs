@@ -1,4 +1,4 @@
-//! What was rebuilt and what stays unknown, in words: the events of an imported run.
+//! Notes about everything that was rebuilt or stays unknown: the events of an imported run.
 
 use super::Source;
 use super::check::lasted_ns;
@@ -10,7 +10,7 @@ use units::format_ns;
 /// A run shorter than this part of start to end was not measured all the time, or not with that interval.
 const WHOLE_PART: f64 = 0.9;
 
-/// What a file is, and what its form leaves out.
+/// Describes a file, and says what its form leaves out.
 pub(super) fn of_file(source: &Source, threads: &[Rebuilt<'_>], at_ns: u64) -> Event {
     let measurement = &source.measurement;
     let unit = match measurement.bucket {
@@ -44,7 +44,7 @@ pub(super) fn of_file(source: &Source, threads: &[Rebuilt<'_>], at_ns: u64) -> E
     }
 }
 
-/// What had to be taken for something in one thread.
+/// Notes about the assumptions for one thread.
 pub(super) fn of_thread(source: &Source, rebuilt: &Rebuilt<'_>, series: SeriesId, at_ns: u64) -> Vec<Event> {
     [unknown(source, rebuilt), no_samples(rebuilt), short(source, rebuilt)]
         .into_iter()

@@ -27,7 +27,7 @@ fn beyond(thread: &Thread, least: u64, is_over: impl Fn(u64) -> Option<bool>) ->
     }
 }
 
-/// Whether every sample of bucket `k` is above `threshold_ns`, or none; `None` where the bucket may hold both. A sample that was
+/// True if every sample of bucket `k` is above `threshold_ns`, false if none is; `None` where the bucket may hold both. A sample that was
 /// rounded up is less than one bucket below it.
 fn is_over(bucket: Bucket, k: u64, threshold_ns: u64) -> Option<bool> {
     if bucket.largest_ns(k) <= threshold_ns {

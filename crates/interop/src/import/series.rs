@@ -14,7 +14,7 @@ use units::format_ns;
 pub(super) struct Builder<'a> {
     thresholds: &'a Thresholds,
     series: Vec<SeriesSpec>,
-    /// Those of which a file does not tell how many samples are over the threshold.
+    /// The series of which a file does not tell how many samples are over the threshold.
     untold: BTreeSet<SeriesId>,
     intervals: Vec<u64>,
     batch: Batch,

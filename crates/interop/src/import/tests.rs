@@ -364,7 +364,7 @@ fn a_run_without_wake_ups_is_refused() {
     ));
 }
 
-/// What scripts take: SEAPATH's and bench-cyclictest's the last number of the line, OpenShift's the line itself.
+/// Values that scripts take: SEAPATH's and bench-cyclictest's the last number of the line, OpenShift's the line itself.
 #[test]
 fn the_last_number_of_the_maxima_is_the_largest() {
     let run = import(source!("sum24.json"), None);
@@ -384,7 +384,7 @@ fn the_last_number_of_the_maxima_is_the_largest() {
     }
 }
 
-/// What cyclictest with `range` buckets of a microsecond would have written about these latencies.
+/// Makes the file that cyclictest with `range` buckets of a microsecond would have written about these latencies.
 fn measured(latencies_ns: &[u64], range: u64) -> Source {
     let us: Vec<u64> = latencies_ns.iter().map(|ns| ns / 1_000).collect();
     let mut buckets = BTreeMap::new();

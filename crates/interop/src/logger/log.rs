@@ -120,7 +120,7 @@ impl<R: Read> Log<R> {
         }
     }
 
-    /// What was found in a stream since this was last asked.
+    /// Takes a finding in a stream since this was last asked.
     pub(crate) fn take_finding(&mut self, stream: usize) -> Option<Finding> {
         self.streams.get_mut(stream)?.samples.sequence_mut().take_finding()
     }

@@ -15,7 +15,7 @@ use wire::sequence::{Accounting, Settled};
 /// Makes records, segments and windows of samples.
 pub(super) struct Maker<'a> {
     options: &'a LoggerOptions,
-    /// What its series are; `None` where nothing can be timed.
+    /// Kind of its series; `None` where nothing can be timed.
     kind: Option<&'static Kind>,
     segment: SegmentWriter,
     /// Rates as the segments have them.
@@ -24,7 +24,7 @@ pub(super) struct Maker<'a> {
     last_ns: Vec<Option<i64>>,
     /// Highest number of each stream, for what is missing.
     next_number: Vec<Option<u64>>,
-    /// What was counted of each stream of a single file.
+    /// Counts of each stream of a single file.
     accounts: Vec<Accounting>,
     window_end_ns: u64,
     batch: Batch,
@@ -139,7 +139,7 @@ impl<'a> Maker<'a> {
         counters.reordered += settled.out_of_order;
     }
 
-    /// What the publisher sent behind the last sample that the subscriber has, up to number `newest`, is lost.
+    /// Counts as lost the samples that the publisher sent behind the last one that the subscriber has, up to number `newest`.
     pub(super) fn settle_pair(&mut self, stream: usize, newest: Option<u64>) {
         let next = self.next_number.get(stream).copied().flatten();
         let Some((open, missing)) = self.series.get_mut(stream).zip(newest.zip(next)) else {

@@ -3,8 +3,8 @@
 //! The logger's pass number is not used: it is one for all streams and goes up at any step back. Samples are numbered by their own
 //! streams' counters. Stamps are in microseconds, as the file has them; a difference of two is known to a microsecond.
 //!
-//! A publisher's and a subscriber's file give the latency of every sample, found in both by stream, count and time. Whether that
-//! difference is a latency depends on the clocks: it is judged only when their relation was stated.
+//! A publisher's and a subscriber's file give the latency of every sample, found in both by stream, count and time. The difference is
+//! a latency only as far as the clocks agree: it is judged only when their relation was stated.
 
 pub(crate) mod lines;
 mod log;
@@ -74,7 +74,7 @@ pub enum LoggerError {
         publisher: String,
         /// The window.
         within_ns: u64,
-        /// What to look at.
+        /// Advice about what to look at.
         why: String,
     },
     /// The run file.
@@ -93,7 +93,7 @@ pub struct LoggerFile<R> {
     pub source: R,
 }
 
-/// What was made of the files.
+/// Results of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Imported {
     /// Length of the run in ns.

@@ -24,7 +24,7 @@ const NEVER: Sent = Sent {
     is_open: false,
 };
 
-/// What became of a sample of the subscriber's file.
+/// Outcome of the search for a sample of the subscriber's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairing {
     /// The publisher sent it then.
@@ -35,7 +35,7 @@ pub(crate) enum Pairing {
         number: u64,
         /// Flags in the publisher's file.
         flags: u8,
-        /// Whether it came for the first time.
+        /// True if it came for the first time.
         is_first: bool,
     },
     /// The publisher's file has none of that count within the window.

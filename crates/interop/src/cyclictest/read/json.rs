@@ -101,7 +101,7 @@ fn bucket(resolution: u64, asked: Option<Bucket>) -> Result<Bucket, CyclictestEr
     }
 }
 
-/// Whether it was told to stop at the first sample above a limit (`-b`), and there was one.
+/// True if it was told to stop at the first sample above a limit (`-b`), and there was one.
 fn stopped(command: &Command, bucket: Bucket, threads: &[Thread]) -> bool {
     let limit = command.break_us.map(|us| us.saturating_mul(1_000 / bucket.ns()));
     let max = threads.iter().filter_map(|thread| thread.max).max();

@@ -7,7 +7,7 @@ use super::super::CyclictestError;
 pub(super) struct Line {
     /// Number.
     pub(super) number: usize,
-    /// What a terminal would show of it.
+    /// Text that a terminal would show of it.
     pub(super) text: String,
 }
 

@@ -30,7 +30,7 @@ pub fn read(octets: &[u8], bucket: Option<Bucket>) -> Result<Measurement, Cyclic
     Ok(measurement)
 }
 
-/// Whether the figures of a thread can be those of one measurement.
+/// Checks that the figures of a thread can be those of one measurement.
 fn check(measurement: &Measurement, thread: &Thread) -> Result<(), CyclictestError> {
     let wrong = |what: String| {
         Err(CyclictestError::Thread {

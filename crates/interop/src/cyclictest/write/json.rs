@@ -31,7 +31,7 @@ struct File<'a> {
 /// To what the average in this form is good, in its unit.
 const RESOLUTION: f64 = 0.01;
 
-/// Writes what `--json` writes. What the measurement does not know is an empty text, or CPU -1; an average that is known only
+/// Writes the form of `--json`. A value that the measurement does not know is an empty text, or CPU -1; an average that is known only
 /// to a whole unit is left out.
 ///
 /// # Errors

@@ -62,7 +62,7 @@ pub fn write_text(measurement: &Measurement, dialect: Dialect, out: &mut impl Wr
     writeln!(out)
 }
 
-/// What the value after the threads' own is.
+/// Meaning of the value after the threads' own.
 #[derive(Clone, Copy)]
 enum Over {
     Sum,

@@ -1,4 +1,4 @@
-//! What was judged, as numbers. A limit that was not measured has none: a rule asks for it by `absent()`, and no number stands for it.
+//! Judgements as numbers. A limit that was not measured has none: a rule asks for it by `absent()`, and no number stands for it.
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue};

@@ -1,7 +1,7 @@
 //! A run as OpenMetrics text, version 1.0: for a scraper, or node_exporter's textfile collector.
 //!
-//! Durations are seconds and counts are counters, as that format wants it. What was lost, skipped, clipped or overrun is there beside
-//! the figures, and the verdict of each limit beside both.
+//! Durations are seconds and counts are counters, as that format wants it. Samples lost, skipped, clipped or overrun are counted beside
+//! the figures, and the verdict of each limit stands beside both.
 
 mod judged;
 mod snapshot;
@@ -85,7 +85,7 @@ impl Collector for Snapshot {
 }
 
 impl Snapshot {
-    /// What is known of the whole run.
+    /// Writes the figures of the whole run.
     fn run(&self, encoder: &mut DescriptorEncoder) -> fmt::Result {
         let mut family = encoder.encode_descriptor("run", "The run: always 1", None, MetricType::Gauge)?;
         family.encode_family(&self.identity)?.encode_gauge(&1i64)?;

@@ -4,7 +4,7 @@ use model::fact::HOST_NAME;
 use model::{Counter, Figure, IMPORTED, RunState, RunView, SeriesView};
 use stats::Histogram;
 
-/// Upper ends of the histogram's buckets: 1, 2 and 5 in each decade from a microsecond on. Those that were clipped at 60 s are
+/// Upper ends of the histogram's buckets: 1, 2 and 5 in each decade from a microsecond on. Samples that were clipped at 60 s are
 /// above all of them.
 const BOUNDS_NS: [u64; 24] = [
     1_000,
@@ -40,7 +40,7 @@ pub(super) struct Snapshot {
     pub(super) identity: Vec<(String, String)>,
     /// Subcommand that measured.
     pub(super) command: String,
-    /// Whether it ran to its end.
+    /// True if it ran to its end.
     pub(super) complete: bool,
     /// Start since 1970.
     pub(super) started_s: f64,
@@ -76,7 +76,7 @@ pub(super) struct Series {
 }
 
 impl Snapshot {
-    /// What is exposed of a run.
+    /// Takes the exposed figures of a run.
     pub(super) fn of(run: &RunView) -> Self {
         let host = HOST_NAME.of(&run.facts).unwrap_or_default();
         let identity = [
@@ -98,7 +98,7 @@ impl Snapshot {
 
 impl Series {
     fn of(run: &RunView, series: &SeriesView) -> Self {
-        // What was imported has samples cut to whole units: their sum and mean are bounds.
+        // An imported run has samples cut to whole units: their sum and mean are bounds.
         let is_exact = run.info.command != IMPORTED;
         // A sum that can fall is no counter: a histogram with samples below zero has none.
         let can_fall = series.min_ns.is_some_and(|min| min < 0);

@@ -194,7 +194,7 @@ fn prometheus_own_readers_understand_negative_and_empty_series() {
     assert_eq!(understood.values["triptime_run_complete"], [1.0]);
 }
 
-/// What the readers make of a text; `None` where the test is left out.
+/// Content of a text as the readers understand it; `None` where the test is left out.
 fn understood(text: &str) -> Option<Understood> {
     let said = testing::read_by_python("openmetrics", READ, text)?;
     Some(serde_json::from_str(&said).expect("JSON"))
