@@ -27,7 +27,7 @@ pub(super) struct Beds {
 struct FaultyWire {
     wire: Arc<Wire>,
     faults: Vec<PlanFault>,
-    /// What it had done when it was last looked at, by direction.
+    /// Counts of each direction at the last look.
     looked_at: Mutex<[LaneCounts; 2]>,
 }
 
@@ -36,9 +36,9 @@ pub(super) struct BedOfPlan {
     pub(super) bed: Bed,
     /// Second part of the series' names.
     pub(super) label: String,
-    /// Whether it is one of several.
+    /// True if it is one of several.
     compared: bool,
-    /// Whether a thread forwards frames.
+    /// True if a thread forwards frames.
     in_user_space: bool,
     /// The second network of its devices, if they have one.
     pub(super) management: Option<Management>,
@@ -69,7 +69,7 @@ impl BedOfPlan {
         self.compared.then(|| self.bed.name())
     }
 
-    /// Whether a thread forwards the frames.
+    /// True if a thread forwards the frames.
     pub(super) fn in_user_space(&self) -> bool {
         self.in_user_space
     }
@@ -96,7 +96,7 @@ impl Beds {
         self
     }
 
-    /// What each fault of the plan did since this was last asked, in words; nothing in a plan without.
+    /// Effect of each fault of the plan since the last call, in words; empty in a plan without faults.
     pub(super) fn faults_done(&self) -> Vec<String> {
         let Some(wire) = &self.wire else { return Vec::new() };
         let now = counts(&wire.wire);
@@ -151,7 +151,7 @@ impl Beds {
         fact
     }
 
-    /// What forwards between the ends, for the picture of the bed; nothing where no bed was built.
+    /// The part that forwards between the ends, for the picture of the bed; `None` where no bed was built.
     pub(super) fn switch(&self) -> Option<Fact> {
         let value = match &self.ways[..] {
             [] => return None,
@@ -166,7 +166,7 @@ impl Beds {
         &self.ways[0]
     }
 
-    /// Whether a thread forwards frames on one of the ways.
+    /// True if a thread forwards frames on one of the ways.
     pub(super) fn in_user_space(&self) -> bool {
         self.ways.iter().any(BedOfPlan::in_user_space)
     }

@@ -19,7 +19,7 @@ impl Beds {
     /// and what is not. In a plan that compares no networks `ports` take their place.
     ///
     /// # Errors
-    /// What kept the only bed, or all of them, from being built.
+    /// The error that kept the only bed, or all of them, from being built.
     pub(super) fn build(
         plan: &Plan,
         ports: Option<Bed>,

@@ -15,7 +15,7 @@ const MILLION: f64 = 1e6;
 /// The least chance that is not none.
 const LEAST_CHANCE: f64 = 1.0 / MILLION;
 
-/// What is done to a frame.
+/// Effect of a fault on a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
@@ -54,7 +54,7 @@ impl From<Destination> for Direction {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFault {
-    /// What is done.
+    /// Its effect.
     pub kind: FaultKind,
     /// To frames on which way.
     pub to: Destination,
@@ -174,7 +174,7 @@ impl fmt::Display for PlanFault {
     }
 }
 
-/// Whether a frame is one that the probes count: of measured round trips, paced streams and sampled values; none of a
+/// True if a frame is one that the probes count: of measured round trips, paced streams and sampled values; none of a
 /// greeting, a warm-up or a farewell.
 fn is_counted(frame: &[u8]) -> bool {
     let Ok(ethernet) = EthernetView::parse(frame) else {
@@ -201,7 +201,7 @@ fn is_counted(frame: &[u8]) -> bool {
     }
 }
 
-/// What the wire does for these faults, whose chances come from `seed`.
+/// Rules of the wire for these faults, whose chances come from `seed`.
 ///
 /// # Errors
 /// A fault that cannot be, in words.
@@ -218,7 +218,7 @@ pub(super) fn wire_faults(faults: &[PlanFault], seed: u64) -> Result<Faults, Str
     })
 }
 
-/// What each fault did between two looks at the wire, in words. The counts of a direction are in the order of its faults.
+/// Effect of each fault between two looks at the wire, in words. The counts of a direction are in the order of its faults.
 pub(super) fn done(faults: &[PlanFault], before: &[LaneCounts; 2], now: &[LaneCounts; 2]) -> Vec<String> {
     let mut places = [0; 2];
     let mut texts = Vec::new();

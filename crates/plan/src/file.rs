@@ -31,7 +31,7 @@ pub enum ReportTable {
 pub struct Plan {
     /// Its name.
     pub name: String,
-    /// What it is for, in one sentence.
+    /// Its purpose, in one sentence.
     pub what: String,
     /// Limit profile that judges it: a name or a file.
     pub limits: String,
@@ -46,12 +46,12 @@ pub struct Plan {
     /// Virtual CPUs of each guest; 2 if nothing is said.
     #[serde(default)]
     pub vcpus: Option<u32>,
-    /// Who runs where.
+    /// CPUs of each role.
     pub cpus: CpuRoles,
     /// Networks that the round trip is measured over; without it, over a bridge.
     #[serde(default)]
     pub bed: Option<Networks>,
-    /// What the wire between test set and device does to frames; with any, a wire of our own takes the bridge's place.
+    /// Faults of the wire between test set and device; with any, a wire of our own takes the bridge's place.
     #[serde(default, rename = "fault")]
     pub faults: Vec<PlanFault>,
     /// Where the chances of faults come from: the same seed chooses the same frames.
@@ -60,7 +60,7 @@ pub struct Plan {
     /// A second network of the devices, and what is on it.
     #[serde(default)]
     pub management: Option<ManagementTable>,
-    /// What runs beside.
+    /// Loads that run beside.
     #[serde(default, rename = "load")]
     pub loads: Vec<Load>,
     /// Combinations of places, networks, loads and isolation, each of which is measured as a plan of its own.
@@ -69,7 +69,7 @@ pub struct Plan {
     /// The one of them that this plan is.
     #[serde(default)]
     pub cell: Option<Cell>,
-    /// What is measured, in order.
+    /// Measurements, in order.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
     /// The text it was read from.
@@ -127,12 +127,12 @@ impl Plan {
         self.steps.iter().map(Step::devices).max().unwrap_or(1)
     }
 
-    /// Whether a step has a network between test set and device.
+    /// True if a step has a network between test set and device.
     pub fn needs_bed(&self) -> bool {
         self.steps.iter().any(Step::needs_bed)
     }
 
-    /// Whether a step measures over every network in turn.
+    /// True if a step measures over every network in turn.
     pub fn compares_networks(&self) -> bool {
         self.bed.is_some() && self.steps.iter().any(|step| step.measure.compares_networks())
     }

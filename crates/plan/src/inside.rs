@@ -29,7 +29,7 @@ pub(super) fn resolve(word: &Cpus, own: &CpuList) -> Result<CpuList, String> {
 }
 
 impl Plan {
-    /// Whether the devices under test are in guests: their steps name CPUs of these then.
+    /// True if the devices under test are in guests: their steps name CPUs of these then.
     pub fn is_in_guests(&self) -> bool {
         self.place.is_in_guest()
     }
@@ -112,7 +112,7 @@ impl Plan {
         }))
     }
 
-    /// Whether each guest has the CPUs that steps and their loads name, and steps side by side each their own.
+    /// Checks that each guest has the CPUs that steps and their loads name, and steps side by side each their own.
     ///
     /// # Errors
     /// The first CPU that is not there, or that two steps would share.

@@ -1,11 +1,11 @@
-//! What of a plan is left to measure, by the run files that it has written.
+//! The part of a plan that is left to measure, by the run files that it has written.
 
 use super::file::Plan;
 use model::{Event, EventKind};
 use store::{RunFile, StoreError};
 use units::format_ns;
 
-/// What is left of a plan.
+/// The part of a plan that is left to measure.
 #[derive(Debug, Clone)]
 pub struct Left {
     /// Its steps that are not done; the first may be shorter than it was.
@@ -30,7 +30,7 @@ impl Left {
     }
 }
 
-/// What is left of a plan after these runs of it, in the order they were made; `None`: nothing. A step that compares networks is
+/// The part of a plan that is left after these runs of it, in the order they were made; `None`: nothing. A step that compares networks is
 /// measured again as a whole: a comparison needs all of its rounds under one condition.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ fn left(plan: &Plan, runs: &[Vec<u64>]) -> Option<Left> {
             let wanted_ns = plan.lasts_ns(group);
             let is_whole = wanted_ns != group[0].common.duration.0;
             let so_far_ns = done_ns + measured_ns;
-            // What is left within the last window is not worth a step: setting up takes as long.
+            // A rest within the last window is not worth a step: setting up takes as long.
             if so_far_ns + plan.window.0 >= wanted_ns {
                 (at, done_ns) = (at + 1, 0);
             } else if !is_whole {

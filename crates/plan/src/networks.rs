@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Networks {
-    /// Which; what is not available here is left out, and the result says so. The first is what the others are held
+    /// The networks; one that is not available here is left out, and the result says so. The first is what the others are held
     /// against.
     pub networks: Vec<Network>,
     /// How often each is measured: forwards, backwards, forwards, so that a drift of the machine touches all alike.

@@ -1,4 +1,4 @@
-//! What a plan will do on this machine, before it does it.
+//! Description of a plan's work on this machine, before it is done.
 
 use super::file::Plan;
 use super::roles::Roles;
@@ -12,14 +12,14 @@ use units::{CpuList, format_ns};
 pub struct Outline {
     /// A line for each step, those side by side marked.
     pub steps: Vec<String>,
-    /// What runs beside all of them.
+    /// Loads that run beside all of them.
     pub loads: Vec<String>,
-    /// What it does to the host, in sentences.
+    /// Effects on the host, in sentences.
     pub does: Vec<String>,
 }
 
 impl Plan {
-    /// What it will do on a machine with these CPUs.
+    /// Describes its work on a machine with these CPUs.
     ///
     /// # Errors
     /// A CPU that is named and cannot be used.
@@ -82,7 +82,7 @@ impl Plan {
         loads.iter().map(one).collect()
     }
 
-    /// What it does to the host while it runs.
+    /// Effects on the host while it runs, in sentences.
     fn does(&self, facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
         let mut taken: Vec<u32> = Vec::new();
         for step in &self.steps {

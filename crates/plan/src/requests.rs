@@ -38,7 +38,7 @@ impl Plan {
         (!self.is_in_guests()).then_some(word)
     }
 
-    /// What it is and where it runs, in words; nothing where there is none.
+    /// The management network and the CPUs of its load, in words; nothing where there is none.
     pub(super) fn management_words(&self, facts: &CpuFacts, roles: &Roles) -> Result<Option<String>, PlanError> {
         let Some(table) = &self.management else { return Ok(None) };
         let seat = match self.is_in_guests() {

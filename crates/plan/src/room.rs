@@ -1,4 +1,4 @@
-//! What a plan will write.
+//! Room that a plan's run file needs.
 
 use super::file::Plan;
 use super::roles::Roles;
@@ -10,7 +10,7 @@ use session::room::Need;
 const OVER_A_BRIDGE: u64 = 5;
 
 impl Plan {
-    /// What its run file will need, in windows of this length, with histograms in at most `budget` octets.
+    /// Room that its run file will need, in windows of this length, with histograms in at most `budget` octets.
     ///
     /// # Errors
     /// A CPU that is named and cannot be used.

@@ -21,13 +21,13 @@ use std::sync::Arc;
 use std::time::Instant;
 use units::Monotonic;
 
-/// What a plan is run with.
+/// Input for the run of a plan.
 pub struct PlanRun<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// Who runs where.
+    /// CPUs of each role.
     pub roles: Roles,
-    /// What is known of the CPUs, for those that steps and loads name.
+    /// Facts of the CPUs, for those that steps and loads name.
     pub cpus: CpuFacts,
     /// Ports of this machine that are measured beside the plan's networks.
     pub ports: Option<Bed>,
@@ -38,7 +38,7 @@ pub struct PlanRun<'a> {
 /// Builds what the steps need, starts the loads, and runs every step until its end or until the session is told to stop.
 ///
 /// # Errors
-/// What could not be built, started or measured. The bed and the loads are gone in any case.
+/// A part that could not be built, started or measured. The bed and the loads are gone in any case.
 pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError> {
     let beds = match work.plan.steps.iter().any(Step::needs_bed) {
         true => {
@@ -156,7 +156,7 @@ impl Steps<'_, '_> {
         Ok(())
     }
 
-    /// What runs beside what these steps measure, as settings of their series: loads, and the steps beside each other.
+    /// Work beside these steps, as settings of their series: loads, and the steps beside each other.
     fn settings(&self, group: &[Step], own: &Loads) -> Result<Vec<(String, String)>, SessionError> {
         let loads = [self.runner.loads.describe(), own.describe()].concat();
         let mut settings = vec![bed::loads::setting(&loads)];
@@ -228,14 +228,14 @@ impl Steps<'_, '_> {
                 Ok(one) => all.push(one),
                 Err(error) => {
                     refused = Err(error);
-                    // Those that run have nothing to be measured beside.
+                    // Steps that run have nothing to be measured beside.
                     stops.iter().for_each(Stop::request);
                     break;
                 }
             }
         }
         let outcome = self.runner.attend(doing, all);
-        // What comes next has the room of their rings, which are given back when they have been read to their end.
+        // The next steps have the room of their rings, which are given back when they have been read to their end.
         self.runner.session.recorder.settle();
         refused.and(outcome)
     }

@@ -12,13 +12,13 @@ use std::rc::Rc;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, toml::Value>")]
 pub struct Load {
-    /// What it does.
+    /// Kind of load.
     pub kind: LoadKind,
     /// Where; the housekeeping CPUs if none are named.
     pub cpus: Option<Cpus>,
-    /// Whether it runs where the device under test is.
+    /// True if it runs where the device under test is.
     pub there: bool,
-    /// Whether it is a command at the test set's end of the bed.
+    /// True if it is a command at the test set's end of the bed.
     pub at_test_set: bool,
 }
 
@@ -70,7 +70,7 @@ impl TryFrom<BTreeMap<String, toml::Value>> for Load {
 }
 
 impl Load {
-    /// What it cannot be in a plan that measures over these networks, if any; in words.
+    /// Refuses a load that cannot be in a plan that measures over these networks, in words.
     pub(super) fn check(&self, has_bed: bool, networks: usize) -> Result<(), String> {
         let is_at_an_end = self.at_test_set || self.kind.asks_for_interface();
         match is_at_an_end {
@@ -91,7 +91,7 @@ fn plain(value: &toml::Value) -> String {
     }
 }
 
-/// What becomes of idle states during a step.
+/// Treatment of idle states during a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Idle {
@@ -103,7 +103,7 @@ pub enum Idle {
 }
 
 impl Idle {
-    /// Whether they are left as the system has them.
+    /// True if they are left as the system has them.
     pub fn is_system(self) -> bool {
         self == Self::System
     }
@@ -123,13 +123,13 @@ pub struct Common {
     /// Second part of the series' names.
     #[serde(default)]
     pub label: Option<String>,
-    /// What becomes of idle states.
+    /// Treatment of idle states.
     #[serde(default)]
     pub idle: Idle,
-    /// What runs beside this step only.
+    /// Loads that run beside this step only.
     #[serde(default, rename = "load")]
     pub loads: Vec<Load>,
-    /// Whether it runs side by side with the step before it.
+    /// True if it runs side by side with the step before it.
     #[serde(default)]
     pub beside_previous: bool,
 }
@@ -151,7 +151,7 @@ const COMMON: [&str; 7] = [
 pub struct Step {
     /// Where, how long, beside what.
     pub common: Common,
-    /// What it measures.
+    /// Its measurement.
     pub(super) measure: Rc<dyn Measure>,
     /// As it was written, for a place that has to do a part of it.
     pub(super) written: toml::Table,
@@ -214,7 +214,7 @@ impl Step {
         self.measure.words()
     }
 
-    /// What its series' names begin with.
+    /// Beginning of its series' names.
     pub(super) fn series(&self) -> String {
         let family = self.measure.family();
         match &self.common.label {
@@ -223,7 +223,7 @@ impl Step {
         }
     }
 
-    /// Whether it needs the test bed of network namespaces.
+    /// True if it needs the test bed of network namespaces.
     pub fn needs_bed(&self) -> bool {
         self.measure.needs_bed()
     }
@@ -233,12 +233,12 @@ impl Step {
         self.measure.devices()
     }
 
-    /// Whether both of its ends are told to spin.
+    /// True if both of its ends are told to spin.
     pub(super) fn spins(&self) -> bool {
         self.measure.spins()
     }
 
-    /// What it measures, if it is that.
+    /// Its measurement, if it is of this type.
     #[cfg(test)]
     pub(super) fn measures<T: Measure>(&self) -> Option<&T> {
         let measure: &dyn std::any::Any = self.measure.as_ref();

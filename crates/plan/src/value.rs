@@ -10,7 +10,7 @@ pub enum PlanError {
     /// Neither a plan inside the binary nor a file.
     #[error("{name}: no such plan (inside triptime: {have}; or give the path of a TOML file)")]
     NotFound {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// The embedded plans.
         have: String,
@@ -28,7 +28,7 @@ pub enum PlanError {
     Cpu {
         /// Plan name or file.
         plan: String,
-        /// Who named which, and why not.
+        /// CPUs, who named them, and why they cannot be used.
         problem: String,
     },
     /// Not TOML, or a key or value that cannot be. The text has line, column and key.
@@ -36,7 +36,7 @@ pub enum PlanError {
     Invalid {
         /// Plan name or file.
         name: String,
-        /// What and where.
+        /// The mistake and its place.
         problem: String,
     },
 }
@@ -60,7 +60,7 @@ impl TryFrom<String> for Duration {
     }
 }
 
-/// Which CPUs a role gets.
+/// CPUs that a role gets.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Cpus {
@@ -103,7 +103,7 @@ pub struct CpuRoles {
     pub measured: Cpus,
 }
 
-/// What is wrong in a table, with its key: the line is known to who reads the whole plan.
+/// The mistake in a table, with its key: the line is known to who reads the whole plan.
 pub(super) fn in_words(error: &toml::de::Error) -> String {
     error.to_string().trim_end().replace('\n', " ")
 }

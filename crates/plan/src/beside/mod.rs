@@ -27,7 +27,7 @@ impl Plan {
         Ok([judged, named(&step.common.test_set, &roles.housekeeping)?])
     }
 
-    /// Whether steps side by side have CPUs of their own, on a machine with these roles.
+    /// Checks that steps side by side have CPUs of their own, on a machine with these roles.
     ///
     /// # Errors
     /// The first CPU that two of them would share; in guests also one that a guest has not.
@@ -86,7 +86,7 @@ impl Plan {
         Ok(all.into_iter().collect())
     }
 
-    /// What the plan needs of a machine with these roles.
+    /// Needs of the plan on a machine with these roles.
     ///
     /// # Errors
     /// A CPU that is named and cannot be used.

@@ -1,4 +1,4 @@
-//! Which steps may run side by side.
+//! Rules for steps side by side.
 
 use crate::{Named, Plan, Roles};
 use host::CpuFacts;

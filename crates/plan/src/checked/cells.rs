@@ -62,7 +62,7 @@ impl Plan {
     }
 }
 
-/// What cannot be, in words.
+/// Refuses combinations that cannot be, in words.
 pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), String> {
     let own = [
         (plan.bed.is_some(), "[bed]", "networks"),
@@ -96,7 +96,7 @@ pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), String> {
     plain.try_for_each(|cell| plan.of_cell(&cell).map(|_| ()).map_err(|error| error.to_string()))
 }
 
-/// What is listed twice.
+/// Name of the first value that is listed twice.
 fn twice<T: PartialEq>(all: &[T], name: fn(&T) -> &'static str) -> Option<&'static str> {
     let at = (1..all.len()).find(|at| all[..*at].contains(&all[*at]))?;
     Some(name(&all[at]))

@@ -37,7 +37,7 @@ impl Plan {
     /// A plan from its text; `name` is only for messages.
     ///
     /// # Errors
-    /// What is wrong, with line, column and key.
+    /// The mistake in the text, with line, column and key.
     pub fn parse(name: &str, text: &str) -> Result<Self, PlanError> {
         let invalid = |problem: String| PlanError::Invalid {
             name: name.to_owned(),

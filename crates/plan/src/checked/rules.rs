@@ -1,4 +1,4 @@
-//! What the tables of a plan cannot be together. Each rule says so in words.
+//! Combinations of a plan's tables that are refused. Each rule says so in words.
 
 use crate::faults::{PlanFault, wire_faults};
 use crate::file::Plan;
@@ -8,7 +8,7 @@ use probes::Need;
 use sys::thread::Policy;
 use units::CpuList;
 
-/// What loads cannot be.
+/// Refuses loads that cannot be.
 pub(super) fn loads(plan: &Plan) -> Result<(), String> {
     let networks = plan.bed.as_ref().map_or(1, |bed| bed.networks.len());
     let of_steps = plan.steps.iter().flat_map(|step| &step.common.loads);
@@ -16,7 +16,7 @@ pub(super) fn loads(plan: &Plan) -> Result<(), String> {
     all.try_for_each(|load| load.check(plan.needs_bed(), networks))
 }
 
-/// What several devices side by side cannot be with, in words.
+/// Refuses what several devices side by side cannot be with, in words.
 pub(super) fn devices(plan: &Plan) -> Result<(), String> {
     if plan.devices() == 1 {
         return Ok(());
@@ -39,7 +39,7 @@ pub(super) fn devices(plan: &Plan) -> Result<(), String> {
     }
 }
 
-/// What keeps steps from running side by side, whatever the machine.
+/// Refuses steps that cannot run side by side on any machine.
 ///
 /// # Errors
 /// The first reason, in words.
@@ -80,7 +80,7 @@ pub(super) fn beside(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// What networks that are compared cannot be.
+/// Refuses compared networks that cannot be.
 pub(super) fn networks(table: &Networks, steps: &[Step]) -> Result<(), String> {
     if table.networks.is_empty() || table.rounds == 0 {
         return Err("bed: no network, or no round: leave [bed] out for a bridge alone".into());
@@ -102,7 +102,7 @@ pub(super) fn networks(table: &Networks, steps: &[Step]) -> Result<(), String> {
     }
 }
 
-/// What faults cannot be.
+/// Refuses faults that cannot be.
 pub(super) fn faults(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step]) -> Result<(), String> {
     if faults.is_empty() {
         return Ok(());
@@ -120,7 +120,7 @@ pub(super) fn faults(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step
     }
 }
 
-/// What a plan with such a network cannot be, in words.
+/// Refuses what a plan with such a network cannot be, in words.
 pub(super) fn management(plan: &Plan) -> Result<(), String> {
     let Some(table) = &plan.management else { return Ok(()) };
     table.check("management")?;

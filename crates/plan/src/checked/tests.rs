@@ -1,4 +1,4 @@
-//! What a plan may say, and how it is refused.
+//! Plans that are accepted, and refusals of others.
 
 use super::{EMBEDDED, Plan};
 use crate::measure::{CpuStep, SampledValuesStep, TalkListenStep};

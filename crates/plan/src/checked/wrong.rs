@@ -8,7 +8,7 @@ use std::ops::Range;
 /// So many letters may be wrong in a key that is taken for another.
 const WRONG_LETTERS: usize = 2;
 
-/// What is wrong, as the parser writes it, but with the line of the key.
+/// The error as the parser writes it, but with the line of the key.
 pub(super) fn said(text: &str, error: &toml::de::Error) -> String {
     let meant = meant(error.message());
     let Some((at, line)) = own_line(text, error) else {
@@ -69,7 +69,7 @@ fn key(line: &str) -> &str {
     line.split('=').next().unwrap_or(line).trim()
 }
 
-/// Whether a message names the key of a line, or begins with its value.
+/// True if a message names the key of a line, or begins with its value.
 fn is_about(message: &str, line: &str) -> bool {
     let Some((key, value)) = line.split_once('=') else {
         return false;
@@ -82,7 +82,7 @@ fn is_about(message: &str, line: &str) -> bool {
         || value.len() > 2 && message.starts_with(value)
 }
 
-/// Which of the words that would do was meant, if one is near.
+/// Names the word that was meant, of those that would do, if one is near.
 fn meant(message: &str) -> String {
     let nearest = || {
         let (begin, rest) = message.split_once(['`', '"'])?;

@@ -1,4 +1,4 @@
-//! What a far end does for who is connected: the device's end of a step, on its own interface, and nothing else.
+//! Rights of a connected client at a far end: the device's end of a step, on its own interface, and nothing else.
 
 use super::{LIMITS, TASK, Task, WORDS, contained};
 use place::Files;
@@ -16,7 +16,7 @@ const RELAY: &str = "relay";
 pub struct DeviceSteps {
     /// The interface.
     pub interface: String,
-    /// What runs the device in a container; `None`: it is in none.
+    /// Runtime of the container that the device is in; `None`: it is in none.
     pub container: Option<RuntimeName>,
 }
 
@@ -31,7 +31,7 @@ impl Admission for DeviceSteps {
     }
 }
 
-/// Whether these words and files are the device's end of a step on this interface; else why they are not done. Gives what it is, in words.
+/// Checks that these words and files are the device's end of a step on this interface. Gives the step in words.
 ///
 /// # Errors
 /// Why.
@@ -82,7 +82,7 @@ fn check_file(name: &str, text: &str) -> Result<(), String> {
     stays_inside(name, &Value::Table(value))
 }
 
-/// Whether no text in it is a path out of the folder that it is in.
+/// Checks that no text in it is a path out of the folder that it is in.
 fn stays_inside(name: &str, value: &Value) -> Result<(), String> {
     match value {
         Value::String(text) => {

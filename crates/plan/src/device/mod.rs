@@ -60,7 +60,7 @@ impl Task {
     /// Reads the file that a place was given.
     ///
     /// # Errors
-    /// What is wrong in it.
+    /// The mistake in it.
     pub fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
@@ -73,7 +73,7 @@ impl Task {
         }
     }
 
-    /// What it says of the machine that it is on.
+    /// Extent of the inventory of the machine that it is on.
     pub fn inventory(&self) -> Inventory {
         match &self.there.audited {
             None => Inventory::Known,
@@ -106,12 +106,12 @@ impl Task {
         &self.there.interface
     }
 
-    /// Whether it is to be done in a container of the place.
+    /// True if it is to be done in a container of the place.
     pub(crate) fn is_contained(&self) -> bool {
         self.there.container.is_some()
     }
 
-    /// Whether loads are to run beside it.
+    /// True if loads are to run beside it.
     pub(crate) fn has_loads(&self) -> bool {
         !self.step.common.loads.is_empty()
     }
@@ -125,7 +125,7 @@ impl Task {
         )
     }
 
-    /// What it asks the other end about.
+    /// Its questions to the other end.
     pub fn asks(&self) -> Asks {
         self.there.asks
     }
@@ -149,7 +149,7 @@ impl Task {
         })
     }
 
-    /// What runs beside its series, on the machine of the other end and here.
+    /// Loads beside its series, on the machine of the other end and here.
     fn load(&self, own: &[String]) -> String {
         let here = self.there.load_here.iter().filter(|text| *text != loads::NONE).cloned();
         let own = own.iter().map(|load| format!("in the place of the device: {load}"));
@@ -160,7 +160,7 @@ impl Task {
     /// Does it: says when it is ready, and goes on until its own end, or until it is told to end.
     ///
     /// # Errors
-    /// What was refused, or what the measurement ended with.
+    /// A refusal, or the error that ended the measurement.
     pub fn run(&self, mut runner: Runner<'_>, answers: Answers) -> Result<(), SessionError> {
         match &self.there.container {
             None => self.run_here(&mut runner, answers),

@@ -15,7 +15,7 @@ use run::{Counted, CountedSpan, Events, Recorder, Stop};
 use std::collections::BTreeMap;
 use trace::path::{FIRST, FramePath, GROUP};
 
-/// What is to be traced.
+/// The tracing that is asked for.
 pub(super) struct Wanted<'a> {
     /// The bed that the frames pass.
     pub(super) bed: &'a Bed,
@@ -46,7 +46,7 @@ impl<'a> Hops<'a> {
         let path = wanted.bed.frame_path();
         let hops = match &path {
             Ok(path) if path.points.len() > 1 => path.all_hops(),
-            // What a path would have at least.
+            // Hops that a path would have at least.
             _ => vec![format!("{FIRST}-to-edge"), "edge-to-app".to_owned()],
         };
         let mut all = Self {
@@ -112,7 +112,7 @@ impl<'a> Hops<'a> {
             }
             Err(ProbeError::NoTraffic(why)) => self.say_not_traced(recorder, &why),
             Err(error) => {
-                // What was counted until then is in the run, and not whole.
+                // Counts until then are in the run, and not whole.
                 let why = format!("tracing ended before its time: {error}");
                 self.events.write(EventKind::HopGap, why.clone());
                 self.wanted

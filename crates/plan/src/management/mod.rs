@@ -14,18 +14,18 @@ pub struct ManagementTable {
     /// Octets of a frame without FCS.
     #[serde(default)]
     bytes: Option<u64>,
-    /// Which CPUs of the device handle them; those that keep house if none are named.
+    /// CPUs of the device that handle them; those that keep house if none are named.
     #[serde(default)]
     pub(super) cpus: Option<Cpus>,
 }
 
 impl ManagementTable {
-    /// Whether there is no such network.
+    /// True if there is no such network.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What cannot be of the table called `name`, in words.
+    /// Refuses values of the table called `name` that cannot be, in words.
     pub(super) fn check(&self, name: &str) -> Result<(), String> {
         if self.rate.is_none() && !self.is_none() {
             return Err(format!("{name}.rate is missing: write frames a second, or \"max\""));
@@ -42,7 +42,7 @@ impl ManagementTable {
         bytes.unwrap_or(ManagementLoad::BYTES)
     }
 
-    /// What is on it, in words: `500 frames/s of 1514 octets to each device, answered by its kernel`.
+    /// Traffic on it, in words: `500 frames/s of 1514 octets to each device, answered by its kernel`.
     pub fn words(&self) -> String {
         match self.rate {
             None => "no such network".to_owned(),

@@ -1,4 +1,4 @@
-//! What the table says, how it is refused, and where it runs.
+//! Words of the table, its refusals, and the CPUs that it runs on.
 
 use crate::{Named, Plan};
 use host::CpuFacts;
@@ -31,7 +31,7 @@ fn facts() -> CpuFacts {
     }
 }
 
-/// What the plan says of its loads, and of CPUs that carry them, where the device is in such a place.
+/// Words of the plan for its loads, and for CPUs that carry them, where the device is in such a place.
 fn said(text: &str, place: Kind) -> Result<(Vec<String>, Vec<String>), String> {
     let mut plan = Plan::parse("site.toml", text).map_err(|error| error.to_string())?;
     plan.place = place;

@@ -17,7 +17,7 @@ const NO_LOAD: &str = "none";
 /// Where the facts of a cell are from.
 const SOURCE: &str = "[cell] of the plan";
 
-/// What keeps other work off the CPUs of the device under test.
+/// Ways to keep other work off the CPUs of the device under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Isolation {
@@ -47,16 +47,16 @@ pub struct MatrixTable {
     /// Where the device under test is; the others are compared with the first.
     #[serde(default = "native")]
     pub places: Vec<Kind>,
-    /// What joins it to the test set; none: the steps need no bed, or have the usual one.
+    /// Networks that join it to the test set; none: the steps need no bed, or have the usual one.
     #[serde(default)]
     pub networks: Vec<Network>,
-    /// What runs beside, by name; a set can be empty.
+    /// Sets of loads that run beside, by name; a set can be empty.
     #[serde(default)]
     pub loads: BTreeMap<String, Vec<Load>>,
     /// Management networks beside the process bus, by name; one can be none.
     #[serde(default)]
     pub management: BTreeMap<String, ManagementTable>,
-    /// What keeps its CPUs free.
+    /// Ways to keep its CPUs free.
     #[serde(default = "not_isolated")]
     pub isolation: Vec<Isolation>,
     /// How often each cell is measured at most.
@@ -85,7 +85,7 @@ fn once() -> u32 {
 pub struct Cell {
     /// Where the device under test is.
     pub place: Kind,
-    /// What joins it to the test set.
+    /// Network that joins it to the test set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
     /// Name of the set of loads beside it.
@@ -93,7 +93,7 @@ pub struct Cell {
     /// Name of the management network beside the process bus, where the matrix names any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub management: Option<String>,
-    /// What keeps its CPUs free.
+    /// The way to keep its CPUs free.
     pub isolation: Isolation,
 }
 
@@ -128,7 +128,7 @@ impl Cell {
         )
     }
 
-    /// What a run of it says of itself.
+    /// Facts that a run of it states about itself.
     pub fn facts(&self) -> Vec<Fact> {
         let known = |value: &str| Ok(value.to_owned());
         let network = self

@@ -13,7 +13,7 @@ use units::CpuList;
 #[derive(Deserialize)]
 #[serde(transparent, bound = "")]
 pub(crate) struct CpuStep<P: CpuProbe> {
-    /// What was said about it.
+    /// Options that were given for it.
     pub(crate) options: P::Options,
 }
 

@@ -1,4 +1,4 @@
-//! What a step of a plan can measure. Each probe has a file here, and a line in [`LIST`].
+//! Measurements that a step of a plan can make. Each probe has a file here, and a line in [`LIST`].
 
 mod cpus;
 mod reflect;
@@ -38,7 +38,7 @@ pub(super) use talk_listen::TalkListenStep;
 use there::There;
 pub(super) use trip::TripStep;
 
-/// What a step measures, as its keys say.
+/// The measurement of a step, as its keys say.
 pub(super) trait Measure: Any + Debug {
     /// Its name in events and progress.
     fn words(&self) -> &'static str;
@@ -46,32 +46,32 @@ pub(super) trait Measure: Any + Debug {
     /// First part of the names of its series.
     fn family(&self) -> &'static str;
 
-    /// Whether its series can have a label.
+    /// True if its series can have a label.
     fn takes_label(&self) -> bool {
         true
     }
 
-    /// Whether it measures over the test bed.
+    /// True if it measures over the test bed.
     fn needs_bed(&self) -> bool {
         true
     }
 
-    /// Whether it is measured over every network of the plan in turn, or over the first alone.
+    /// True if it is measured over every network of the plan in turn, false if over the first alone.
     fn compares_networks(&self) -> bool {
         self.needs_bed()
     }
 
-    /// Whether both ends are told to spin.
+    /// True if both ends are told to spin.
     fn spins(&self) -> bool {
         false
     }
 
-    /// Which frames the NIC is to stamp, at the test set and at the device.
+    /// Frames that the NIC is to stamp, at the test set and at the device.
     fn stamped(&self) -> [Directions; 2] {
         [Directions::default(); 2]
     }
 
-    /// Whether frames are traced on their way.
+    /// True if frames are traced on their way.
     fn is_traced(&self) -> bool {
         false
     }
@@ -86,23 +86,23 @@ pub(super) trait Measure: Any + Debug {
         2
     }
 
-    /// Whether its threads take the whole of their CPUs at real-time priority.
+    /// True if its threads take the whole of their CPUs at real-time priority.
     fn occupies(&self) -> bool {
         false
     }
 
-    /// Which of the CPUs of a step that measures on `judged` its threads take.
+    /// CPUs that its threads take, of those of a step that measures on `judged`.
     fn takes(&self, judged: &CpuList) -> CpuList {
         judged.iter().take(1).collect()
     }
 
-    /// What its measuring threads need, beside the CPUs they take.
+    /// Needs of its measuring threads, beside the CPUs they take.
     fn needs(&self, judged: &CpuList) -> Vec<Need>;
 
     /// Limits that it has of itself, each as it stands in a profile, when its series have this label.
     ///
     /// # Errors
-    /// What it cannot be told.
+    /// Keys that cannot be.
     fn limits(&self, _label: Option<&str>) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }
@@ -110,7 +110,7 @@ pub(super) trait Measure: Any + Debug {
     /// Keys that contradict each other.
     ///
     /// # Errors
-    /// Which, and what to do.
+    /// The keys, and what to do.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
@@ -118,7 +118,7 @@ pub(super) trait Measure: Any + Debug {
     /// Changes what a place is given for its end of the step, where something is known here only.
     ///
     /// # Errors
-    /// What cannot be in a place.
+    /// Keys that cannot be in a place.
     fn for_place(&self, _place: &StepContext<'_>, _given: &mut Given) -> Result<(), SessionError> {
         Ok(())
     }
@@ -126,7 +126,7 @@ pub(super) trait Measure: Any + Debug {
     /// Starts what is at the device under test: all of a step without a bed. `sender` is told when what it receives from has ended.
     ///
     /// # Errors
-    /// What was refused; nothing of it goes on then.
+    /// A refusal; nothing of the step goes on then.
     fn device(
         &self,
         place: &StepContext<'_>,
@@ -137,12 +137,12 @@ pub(super) trait Measure: Any + Debug {
     /// Starts both ends.
     ///
     /// # Errors
-    /// What was refused; nothing of it goes on then.
+    /// A refusal; nothing of the step goes on then.
     fn start<'a>(&self, place: &StepContext<'a>, session: &mut Session)
     -> Result<Box<dyn Underway + 'a>, SessionError>;
 }
 
-/// What a place is given for its end of a step.
+/// Keys and files that a place is given for its end of a step.
 pub(super) struct Given {
     /// The step's keys.
     pub(super) keys: toml::Table,
@@ -154,13 +154,13 @@ pub(super) struct Given {
 pub(super) struct StepContext<'a> {
     /// The CPUs that are judged.
     pub(super) judged: CpuList,
-    /// Those that are judged inside the guest, by its own numbers; none: the device is in no guest.
+    /// CPUs that are judged inside the guest, by its own numbers; none: the device is in no guest.
     pub(super) inside: Option<CpuList>,
-    /// Those of all steps side by side, by the numbers of where the device is.
+    /// CPUs that all steps side by side judge, by the numbers of where the device is.
     pub(super) judged_by_all: CpuList,
-    /// Those of all steps of the plan in a guest, which its audit is asked about; none: the device is in no guest.
+    /// CPUs of all steps of the plan in a guest, which its audit is asked about; none: the device is in no guest.
     pub(super) audited: CpuList,
-    /// Whether virtual CPUs share those of this machine.
+    /// True if virtual CPUs share those of this machine.
     pub(super) is_crowded: bool,
     /// Ends that are being made ready in their places.
     pub(super) launched: RefCell<Vec<Launched>>,
@@ -203,7 +203,7 @@ impl<'a> StepContext<'a> {
         })
     }
 
-    /// What series over the bed are called behind their family, where they are not named after what is sent.
+    /// Name of series over the bed behind their family, where they are not named after what is sent.
     fn label(&self) -> String {
         self.bed
             .map_or_else(|| "reflect".to_owned(), |(way, _)| way.label.clone())
@@ -263,7 +263,7 @@ impl<'a> StepContext<'a> {
 /// Reads the keys of a step that are its own.
 type Read = fn(toml::Table) -> Result<Box<dyn Measure>, String>;
 
-/// What a plan calls each, and how its keys are read.
+/// Name of each in a plan, and the function that reads its keys.
 pub(super) const LIST: [(&str, Read); 6] = [
     ("wakeup", read::<CpuStep<WakeupConfig>>),
     ("noise", read::<CpuStep<NoiseConfig>>),
@@ -315,7 +315,7 @@ impl<'de, Own: OwnKeys, Options: DeserializeOwned> Deserialize<'de> for TwoEnds<
     }
 }
 
-/// What is wrong in the options. An unknown key could have been meant as one of the step's own.
+/// The mistake in the options. An unknown key could have been meant as one of the step's own.
 fn in_options<Own: OwnKeys>(error: &toml::de::Error) -> String {
     let text = in_words(error);
     if !text.starts_with("unknown field") {

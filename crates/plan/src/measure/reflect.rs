@@ -22,7 +22,7 @@ pub(crate) struct Waiting {
     /// How both ends wait; spinning if none is named, where each thread on the way has a CPU of its own.
     #[serde(default)]
     pub(crate) receive: Option<Receive>,
-    /// Who stamps the test set's frames.
+    /// Source of the stamps of the test set's frames.
     #[serde(default)]
     stamps: Stamps,
 }

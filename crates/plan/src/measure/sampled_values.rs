@@ -21,7 +21,7 @@ const SPIN_AHEAD_NS: u64 = 60_000;
 /// Streams from the test set to a subscriber on the device under test, with the options of `publish` as keys.
 pub(crate) type SampledValuesStep = TwoEnds<Traced, PublishOptions>;
 
-/// Whether they are traced on their way.
+/// Option to trace frames on their way.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Traced {
     /// Time each frame from point to point inside this kernel, where that can be done.
@@ -30,7 +30,7 @@ pub(crate) struct Traced {
     /// Times from one point to the next above this are kept with their cause; the limit on them if none is named.
     #[serde(default)]
     pub(crate) trace_threshold: Option<Duration>,
-    /// Who stamps the frames, at both ends.
+    /// Source of the frames' stamps, at both ends.
     #[serde(default)]
     stamps: Stamps,
 }
@@ -142,7 +142,7 @@ impl Measure for SampledValuesStep {
 }
 
 impl SampledValuesStep {
-    /// What the test set is told. Over one of several networks its streams are called after that network.
+    /// Settings of the test set. Over one of several networks its streams are called after that network.
     fn publisher(&self, place: &StepContext<'_>) -> PublishConfig {
         let mut options = self.options.clone();
         options.sv_id = self.sv_id(place);
@@ -195,7 +195,7 @@ fn alike(specs: Vec<StreamSpec>) -> Vec<StreamConfig> {
     specs.into_iter().map(stream).collect()
 }
 
-/// What the device under test is told about the streams that `publisher` sends.
+/// Settings of the device under test for the streams that `publisher` sends.
 fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
     SubscribeConfig {
         rate: publisher.streams.first().map(|stream| stream.spec.rate),

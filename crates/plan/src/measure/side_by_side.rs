@@ -100,20 +100,20 @@ fn number_blocks(all: &mut [Config]) -> Result<(), String> {
 /// Relays side by side, under the names that they have in the run.
 #[derive(Debug)]
 pub(super) struct Relays {
-    /// What the streams of the step are called after.
+    /// Name of the step, with which the names of its streams begin.
     step: String,
-    /// Whether the names of trips begin with those of the relays.
+    /// True if the names of trips begin with those of the relays.
     is_labelled: bool,
     pub(super) all: Vec<Config>,
 }
 
 impl Relays {
-    /// What a stream of this svID is called on the wire of the step.
+    /// Name of a stream of this svID on the wire of the step.
     pub(super) fn on_the_wire(&self, sv_id: &str) -> String {
         format!("{}-{sv_id}", self.step)
     }
 
-    /// What the test set hears of each: what the step says of one, and where it says that it trips.
+    /// Relays as the test set hears them: what the step says of one, and where it says that it trips.
     ///
     /// # Errors
     /// A relay that says nothing of its trip.

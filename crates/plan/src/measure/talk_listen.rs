@@ -13,7 +13,7 @@ use units::CpuList;
 /// One frame each interval from the device under test to a listener, with the options of `talk` as keys.
 pub(crate) type TalkListenStep = TwoEnds<Stamped, TalkOptions>;
 
-/// Who stamps the frames, at both ends.
+/// Source of the frames' stamps, at both ends.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Stamped {
     #[serde(default)]
@@ -82,7 +82,7 @@ impl Measure for TalkListenStep {
 }
 
 impl TalkListenStep {
-    /// What talker and listener are told. The talker is the device under test, on the first measured CPU; the listener gets
+    /// Settings of talker and listener. The talker is the device under test, on the first measured CPU; the listener gets
     /// the second, or one of the test set when there is no second.
     fn ends(&self, place: &StepContext<'_>) -> (TalkConfig, ListenConfig) {
         let talker = TalkConfig {

@@ -1,4 +1,4 @@
-//! What the device's end of a step is told, where it is in a place.
+//! Settings for the device's end of a step, where it is in a place.
 
 use super::{Given, StepContext};
 use crate::value::PlanError;
@@ -18,7 +18,7 @@ pub(crate) const LIMITS: &str = "limits.toml";
 /// The arguments that start it, before the options of the run that it becomes a part of.
 pub(crate) const WORDS: [&str; 3] = ["device", TASK, "--quiet"];
 
-/// What the device's end is told, beside the step itself.
+/// Settings for the device's end, beside the step itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct There {
@@ -26,25 +26,25 @@ pub(crate) struct There {
     pub(crate) plan: String,
     /// The device's interface, as it is called in the place.
     pub(crate) interface: String,
-    /// Which of several devices side by side it is, from 0.
+    /// Its number among several devices side by side, from 0.
     pub(crate) device: usize,
     /// How the clocks of the two ends stand to each other.
     pub(crate) clock: Clocks,
-    /// What this end asks the other about.
+    /// Questions of this end to the other.
     pub(crate) asks: Asks,
     /// CPUs that the audit there is asked about; none: what is known of the place is in the run already.
     pub(crate) audited: Option<Vec<u32>>,
     /// CPUs that are judged there by this step and those side by side with it.
     #[serde(default)]
     pub(crate) judged_by_all: Vec<u32>,
-    /// What loads the machine of the other end, as a setting of series says it.
+    /// Loads of the machine of the other end, as a setting of series says it.
     pub(crate) load_here: Option<String>,
     /// The device is in a container of the place; `None`: in the place itself.
     #[serde(default)]
     pub(crate) container: Option<Inside>,
 }
 
-/// What the device's end asks the other about.
+/// Questions of the device's end to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Asks {
@@ -52,7 +52,7 @@ pub enum Asks {
     Nothing,
     /// Why any sample was late: this end has no right to look into the kernel.
     Causes,
-    /// What a virtual CPU went through: this end is in a guest.
+    /// Events of a virtual CPU: this end is in a guest.
     VirtualCpus,
 }
 
@@ -105,7 +105,7 @@ struct Written<'a> {
     step: &'a toml::Table,
 }
 
-/// What a place is told to do of the step.
+/// The part of the step that a place is told to do.
 pub(crate) fn job(
     context: &StepContext<'_>,
     given: Given,
@@ -181,7 +181,7 @@ pub(crate) fn words_of_device(files: Vec<(String, String)>, session: &Session) -
 pub(crate) struct Inside {
     /// Names of the files that stand beside the task, which the container has to have, too.
     pub(crate) files: Vec<String>,
-    /// What runs it; `None`: the first that is installed.
+    /// Runtime of the container; `None`: the first that is installed.
     #[serde(default)]
     pub(crate) runtime: Option<RuntimeName>,
 }

@@ -25,7 +25,7 @@ pub(crate) type TripStep = TwoEnds<UnderTest, TripOptions>;
 pub(crate) struct UnderTest {
     /// One of the program or a file; or several, side by side.
     relay: RelaysKey,
-    /// Whether each of their tasks has a thread, also where a file has one for all.
+    /// True if each of their tasks has a thread, also where a file has one for all.
     #[serde(default)]
     apart: bool,
 }
@@ -145,7 +145,7 @@ fn ports(way: &BedOfPlan) -> Result<Ports, SessionError> {
     })
 }
 
-/// Whether the test set sends what a relay waits for.
+/// Checks that the test set sends the streams that a relay waits for.
 fn is_sent_to(relay: &Config, test: &TripConfig) -> Result<(), String> {
     let sent: Vec<&StreamSpec> = std::iter::once(&test.stream).chain(&test.others).collect();
     let is_sent = |spec: &StreamSpec| {
@@ -180,7 +180,7 @@ fn shared_cpus(relay: &RelayConfig) -> Vec<String> {
 }
 
 impl TripStep {
-    /// What the test set is told, beside where and how long. As many shots as there is time for, if their number is not said.
+    /// Settings of the test set, beside where and how long. As many shots as there is time for, if their number is not said.
     fn test(&self, relays: &Relays) -> Result<TripConfig, String> {
         let test = self.options.config().map_err(|error| error.to_string())?;
         Ok(TripConfig {
@@ -190,7 +190,7 @@ impl TripStep {
         })
     }
 
-    /// What both ends are told. The streams are called after the step, since others of the plan may have the same svIDs.
+    /// Settings of both ends. The streams are called after the step, since others of the plan may have the same svIDs.
     fn ends(&self, place: &StepContext<'_>) -> Result<(Vec<RelayConfig>, TripConfig), String> {
         let relays = self.own.relay.side_by_side(place.label.as_deref())?;
         let mut test = TripConfig {

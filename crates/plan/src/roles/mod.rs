@@ -1,4 +1,4 @@
-//! Which CPUs are judged and which carry everything else: a choice from facts alone.
+//! The choice of CPUs that are judged and of those that carry everything else: from facts alone.
 
 use super::file::Plan;
 use super::value::{Cpus, PlanError};
@@ -12,9 +12,9 @@ pub const GROUP: &str = "CPUs of this run";
 /// CPUs named on the command line, which stand before what the plan says.
 #[derive(Debug, Clone, Default)]
 pub struct Named {
-    /// Those to judge.
+    /// CPUs to judge.
     pub measured: Option<CpuList>,
-    /// Those for loads, recorder and test set.
+    /// CPUs for loads, recorder and test set.
     pub housekeeping: Option<CpuList>,
 }
 
@@ -29,7 +29,7 @@ pub struct Roles {
     pub why_measured: String,
     /// Why these carry the rest.
     pub why_housekeeping: String,
-    /// What else is to be known: CPUs left alone, roles that share a CPU.
+    /// Other facts to know: CPUs left alone, roles that share a CPU.
     pub notes: Vec<String>,
     /// Where the recorder goes: ordinary CPUs that are not judged, or the housekeeping ones.
     pub recorder: CpuList,
@@ -37,7 +37,7 @@ pub struct Roles {
     pub elsewhere: Option<String>,
 }
 
-/// What is known of this machine's CPUs. What its cpuset allows comes from the kernel itself.
+/// Facts of this machine's CPUs. The kernel itself says which its cpuset allows.
 ///
 /// # Errors
 /// The CPUs online cannot be read.
@@ -51,7 +51,7 @@ pub fn live_facts() -> Result<CpuFacts, host::HostError> {
 }
 
 impl Plan {
-    /// Who runs where on a machine with these CPUs. Where nothing else is said, the CPUs that are kept free of the kernel's work and
+    /// Chooses the CPUs of each role on a machine with these CPUs. Where nothing else is said, the CPUs that are kept free of the kernel's work
     /// that nobody owns are judged, and loads stay off them.
     ///
     /// # Errors
@@ -243,7 +243,7 @@ impl Chooser<'_> {
         cpus.without(others).without(&self.facts.siblings(others))
     }
 
-    /// What is judged when the plan leaves it open.
+    /// CPUs to judge when the plan leaves it open, and why these.
     fn rest(&self, housekeeping: &CpuList) -> (CpuList, String) {
         let usable = self.facts.usable();
         let kept_free = self.facts.kept_free();
