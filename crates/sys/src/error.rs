@@ -1,4 +1,4 @@
-//! What the kernel refused, and what to do about it.
+//! Refusals of the kernel, and advice on each.
 
 use crate::privilege::{Capability, advice};
 use crate::xdp::XdpRefusal;
@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use std::sync::Arc;
 use units::CpuList;
 
-/// What an error means for the person who started the tool; the command line derives its exit status from it.
+/// Meaning of an error for the person who started the tool; the command line derives its exit status from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The request names something that does not exist here or a value that cannot be: exit status 2.
@@ -47,7 +47,7 @@ pub enum SysError {
     /// A setting that cannot be.
     #[error("{what}")]
     Invalid {
-        /// What is wrong and what would do.
+        /// The mistake, and what would do.
         what: String,
     },
     /// The machine has no such CPU.
@@ -84,7 +84,7 @@ pub enum SysError {
     MissingCapability {
         /// The capability.
         capability: Capability,
-        /// What it is needed for.
+        /// The purpose that needs it.
         what: String,
     },
     /// File permissions forbid it.
@@ -92,7 +92,7 @@ pub enum SysError {
     PermissionDenied {
         /// The refused operation.
         what: String,
-        /// What to do.
+        /// Advice.
         remedy: &'static str,
     },
     /// The cgroup has no real-time budget (`CONFIG_RT_GROUP_SCHED`).
@@ -100,7 +100,7 @@ pub enum SysError {
     NoRealTimeBudget {
         /// The refused operation.
         what: String,
-        /// What to do.
+        /// Advice.
         remedy: String,
     },
     /// `SCHED_DEADLINE` cannot be combined with an affinity narrower than the root domain.
@@ -143,7 +143,7 @@ pub enum SysError {
     /// The kernel is too old, or built without the feature.
     #[error("{what}: this kernel lacks it ({needs})")]
     MissingFeature {
-        /// What was asked for.
+        /// The request.
         what: String,
         /// Version or option that has it.
         needs: &'static str,
@@ -171,7 +171,7 @@ pub enum SysError {
     NoLaunchTime {
         /// The interface.
         interface: Arc<str>,
-        /// What is missing, and what to do.
+        /// The missing part, and advice.
         why: String,
     },
     /// The frame fits the interface, but not the memory of this AF_XDP port. Made without allocating.
@@ -195,7 +195,7 @@ pub enum SysError {
     /// The kernel refused, with its own word for why. Made without allocating where `target` is shared.
     #[error("{operation} {target}: {errno}")]
     Refused {
-        /// What was tried.
+        /// The operation that was tried.
         operation: &'static str,
         /// On what.
         target: Arc<str>,
@@ -205,7 +205,7 @@ pub enum SysError {
 }
 
 impl SysError {
-    /// What the error means for the person who started the tool.
+    /// Meaning of the error for the person who started the tool.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoSuchInterface { .. }
@@ -233,12 +233,12 @@ impl SysError {
         }
     }
 
-    /// Whether only this frame was refused because the transmit queue was full (`EAGAIN`, `ENOBUFS`): count it and go on.
+    /// True if only this frame was refused because the transmit queue was full (`EAGAIN`, `ENOBUFS`): count it and go on.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::SendQueueFull { .. })
     }
 
-    /// Whether frames may be taken again later: the transmit queue was full, or the link is down.
+    /// True if frames may be taken again later: the transmit queue was full, or the link is down.
     pub fn is_passing(&self) -> bool {
         self.is_transient() || matches!(self, Self::InterfaceDown { .. })
     }

@@ -71,7 +71,7 @@ struct LinkInfo {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{errno}{said}")]
 pub struct Refused {
-    /// What it returned.
+    /// Error that it returned.
     pub errno: Errno,
     /// The last line that its verifier said, if it said something.
     pub said: String,

@@ -1,4 +1,4 @@
-//! What a NIC stamps with its own clock: read (`SIOCGHWTSTAMP`) and set (`SIOCSHWTSTAMP`), as
+//! Frames that a NIC stamps with its own clock: read (`SIOCGHWTSTAMP`) and set (`SIOCSHWTSTAMP`), as
 //! Documentation/networking/timestamping.rst says. The setting is the interface's: everybody who uses it has the same.
 
 use crate::error::{SysError, last_errno};
@@ -8,12 +8,12 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// What a NIC stamps, by the numbers of linux/net_tstamp.h.
+/// Frames that a NIC stamps, by the numbers of linux/net_tstamp.h.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NicStamping {
-    /// Which received frames: `HWTSTAMP_FILTER_*`.
+    /// Received frames that it stamps: `HWTSTAMP_FILTER_*`.
     pub rx_filter: u32,
-    /// Whether and how sent frames: `HWTSTAMP_TX_*`.
+    /// Stamping of sent frames, if any: `HWTSTAMP_TX_*`.
     pub tx_type: u32,
 }
 
@@ -24,17 +24,17 @@ impl NicStamping {
         tx_type: libc::HWTSTAMP_TX_OFF,
     };
 
-    /// Whether every received frame is stamped.
+    /// True if every received frame is stamped.
     pub fn stamps_all_received(self) -> bool {
         self.rx_filter == libc::HWTSTAMP_FILTER_ALL
     }
 
-    /// Whether any received frame is stamped.
+    /// True if any received frame is stamped.
     pub fn stamps_received(self) -> bool {
         self.rx_filter != libc::HWTSTAMP_FILTER_NONE
     }
 
-    /// Whether sent frames are stamped that ask for it.
+    /// True if sent frames are stamped that ask for it.
     pub fn stamps_sent(self) -> bool {
         self.tx_type != libc::HWTSTAMP_TX_OFF
     }
@@ -81,7 +81,7 @@ impl NicStampControl {
         Ok(Self { socket, name })
     }
 
-    /// What the NIC stamps now.
+    /// Frames that the NIC stamps now.
     ///
     /// # Errors
     /// The driver does not say, or the interface is gone.

@@ -20,7 +20,7 @@ const LARGE: libc::c_int = 128 << 10;
 /// As many blocks may be mapped where that is allowed (`DEFAULT_MMAP_MAX` of glibc).
 const MAPPINGS: i32 = 65_536;
 
-/// Whether freed heap is kept, and no block is mapped for itself.
+/// True if freed heap is kept, and no block is mapped for itself.
 static KEEPS: AtomicBool = AtomicBool::new(false);
 
 /// Where the kernel takes requests against deep idle states (Documentation/power/pm_qos_interface.rst).
@@ -70,7 +70,7 @@ pub fn unlock_all() {
 /// Has all threads of the process share one heap: what one has freed serves the next, and the process takes the most that was ever
 /// in use at a time, not the most of each thread. Threads that have a heap of their own by now keep it, so this comes first of all.
 ///
-/// Those who allocate wait for each other now and then; measuring threads do not allocate.
+/// Threads that allocate wait for each other now and then; measuring threads do not allocate.
 pub fn share_heap() {
     #[cfg(target_env = "gnu")]
     // SAFETY: mallopt only stores a tuning value under the allocator's own lock; it is documented (mallopt(3)).

@@ -46,7 +46,7 @@ impl NetNs {
     /// The namespace of the calling thread.
     ///
     /// # Errors
-    /// What opening it in /proc met.
+    /// An error of opening it in /proc.
     pub fn current() -> Result<Self, SysError> {
         // File::open sets O_CLOEXEC: a load or tool we start does not keep the namespace alive.
         File::open("/proc/thread-self/ns/net")
@@ -57,7 +57,7 @@ impl NetNs {
     /// The namespace that a file stands for, such as `/proc/PID/ns/net` or `/run/netns/NAME`.
     ///
     /// # Errors
-    /// What opening it met.
+    /// An error of opening it.
     pub fn open(path: &Path) -> Result<Self, SysError> {
         File::open(path)
             .map(|file| Self { fd: file.into() })
@@ -67,7 +67,7 @@ impl NetNs {
     /// Its inode number, by which the kernel and `/proc/PID/ns/net` name it.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// A refusal of the kernel.
     pub fn inode(&self) -> Result<u32, SysError> {
         let found = fstat(&self.fd).map_err(|errno| SysError::refused("look at", "a network namespace", errno))?;
         // The kernel numbers its namespaces with 32 bits.
@@ -115,7 +115,7 @@ impl NetNs {
             .map_err(|errno| SysError::or_capability(Capability::SysAdmin, "mount", "a network namespace", errno))
     }
 
-    /// Whether the file is the name of a namespace.
+    /// True if the file is the name of a namespace.
     pub fn is_pinned(path: &Path) -> bool {
         statfs(path).is_ok_and(|found| found.f_type == NSFS)
     }
@@ -123,7 +123,7 @@ impl NetNs {
     /// Takes the name away: the namespace goes when nobody is in it. No such file is no error.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// A refusal of the kernel.
     pub fn unpin(path: &Path) -> Result<(), SysError> {
         let file = || path.display().to_string();
         match unmount(path, UnmountFlags::DETACH) {
@@ -164,7 +164,7 @@ pub fn with_own_sys<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SysEr
         // SAFETY: CLONE_NEWNS touches no file descriptor table, the one danger of unshare; it gives mounts of its own to this
         // thread, which runs nothing but this closure and then ends.
         unsafe { unshare_unsafe(UnshareFlags::NEWNS) }.map_err(refused)?;
-        // What is mounted here must not reach the mounts of others.
+        // Mounts made here must not reach the mounts of others.
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(refused)?;
         let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         mount("sysfs", "/sys", "sysfs", flags, None).map_err(refused)?;

@@ -55,7 +55,7 @@ impl Phc {
     /// Opens `/dev/ptpN`.
     ///
     /// # Errors
-    /// What opening it met: there is no such clock, or it may not be read.
+    /// An error of opening it: there is no such clock, or it may not be read.
     pub fn open(number: u32) -> Result<Self, SysError> {
         let path: Arc<str> = format!("/dev/ptp{number}").into();
         match File::open(&*path) {

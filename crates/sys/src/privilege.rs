@@ -1,4 +1,4 @@
-//! What this thread is allowed to do.
+//! Privileges of the calling thread.
 
 use crate::error::SysError;
 use rustix::thread::{CapabilitySet, capabilities};
@@ -69,14 +69,14 @@ impl fmt::Display for Capability {
     }
 }
 
-/// Whether the calling thread has the capability in its effective set.
+/// True if the calling thread has the capability in its effective set.
 ///
 /// In a user namespace of its own a process has capabilities that do not reach the host: the kernel decides.
 pub fn has(capability: Capability) -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(capability.flag()))
 }
 
-/// Whether the capability counts for the machine as a whole, as scheduling and locked memory ask: not in a user namespace
+/// True if the capability counts for the machine as a whole, as scheduling and locked memory ask: not in a user namespace
 /// (rootless containers), where root is root of the namespace only (user_namespaces(7)).
 pub fn has_on_host(capability: Capability) -> bool {
     // In the first user namespace every identifier maps to itself.
@@ -85,12 +85,12 @@ pub fn has_on_host(capability: Capability) -> bool {
     first && has(capability)
 }
 
-/// Whether the effective user is root. Root in a container may still lack capabilities: ask [`has`] for those.
+/// True if the effective user is root. Root in a container may still lack capabilities: ask [`has`] for those.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// What this run needs, as far as it is known.
+/// Capabilities that this run needs, as far as they are known.
 static NEEDED: Mutex<BTreeSet<Capability>> = Mutex::new(BTreeSet::new());
 
 /// Notes capabilities that this run needs, whether it has them or not. The advice on one that is missing then names all of them.

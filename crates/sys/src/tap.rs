@@ -1,6 +1,6 @@
 //! Tap devices: an interface whose cable ends in this process.
 //!
-//! What the kernel sends on the interface is read here, and what is written here the kernel receives on it. A test bed
+//! Frames that the kernel sends on the interface are read here, and frames written here the kernel receives on it. A test bed
 //! puts a process in the place of a wire with it.
 
 use crate::error::{SysError, errno_of, last_errno};
@@ -48,7 +48,7 @@ impl Tap {
     /// Lets go of it, and leaves the interface for others to open by its name, such as a hypervisor: it is gone with its namespace.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// A refusal of the kernel.
     pub fn leave(self) -> Result<(), SysError> {
         // SAFETY: TUNSETPERSIST takes a number, and no pointer.
         if unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TUNSETPERSIST as _, 1) } < 0 {
@@ -66,7 +66,7 @@ impl Tap {
     /// length; `None` when there is none. A frame longer than `buffer` is cut. Does not wait.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// A refusal of the kernel.
     pub fn read(&self, buffer: &mut [u8]) -> Result<Option<usize>, SysError> {
         match rustix::io::read(&self.fd, &mut *buffer) {
             Ok(length) => Ok(Some(length)),
@@ -80,7 +80,7 @@ impl Tap {
     /// queue is full.
     ///
     /// # Errors
-    /// What the kernel refused, such as a frame shorter than an Ethernet header.
+    /// A refusal of the kernel, such as for a frame shorter than an Ethernet header.
     pub fn write(&self, frame: &[u8]) -> Result<bool, SysError> {
         match rustix::io::write(&self.fd, frame) {
             Ok(_) => Ok(true),
@@ -100,7 +100,7 @@ impl AsFd for Tap {
 /// waited for, and makes no noise. True when one has a frame.
 ///
 /// # Errors
-/// What the kernel refused.
+/// A refusal of the kernel.
 pub fn wait_readable(taps: &[&Tap], timeout: Option<Duration>) -> Result<bool, SysError> {
     let mut polled: Vec<libc::pollfd> = taps
         .iter()

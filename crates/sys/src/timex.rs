@@ -1,4 +1,4 @@
-//! What the kernel says of its own wall clock (`adjtimex` without a change).
+//! State of the kernel's own wall clock (`adjtimex` without a change).
 
 use crate::error::{SysError, last_errno};
 
@@ -24,7 +24,7 @@ pub struct KernelClock {
 /// Reads the kernel's view of its wall clock. Takes no privilege, and changes nothing.
 ///
 /// # Errors
-/// What the kernel refused.
+/// A refusal of the kernel.
 pub fn kernel_clock() -> Result<KernelClock, SysError> {
     // SAFETY: struct timex holds integers only, for which all bits zero is a value; modes 0 asks and changes nothing.
     let mut timex: libc::timex = unsafe { std::mem::zeroed() };

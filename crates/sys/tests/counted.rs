@@ -1,4 +1,4 @@
-//! What an interface counts of frames that only a packet socket takes.
+//! Counts of an interface for frames that only a packet socket takes.
 
 mod common;
 

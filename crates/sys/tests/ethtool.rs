@@ -1,4 +1,4 @@
-//! What drivers say, against `ethtool`, on interfaces made for it.
+//! Answers of drivers, against `ethtool`, on interfaces made for it.
 
 mod common;
 

@@ -30,7 +30,7 @@ fn locked_memory_shows_in_the_process_status_and_ports_still_open() {
         std::hint::black_box(vec![1_u8; 4 << 20]);
     }
     assert_eq!(sys::thread::usage().minor_faults, before);
-    // What is large for a moment only does not stay, where it is said.
+    // Memory that is large for a moment only does not stay, where it is said.
     let resident = || kib_of("VmRSS:");
     let at_first = resident();
     mapping_large_blocks(|| std::hint::black_box(vec![1_u8; 32 << 20]));

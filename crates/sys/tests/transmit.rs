@@ -1,4 +1,4 @@
-//! What the kernel tells of sent frames, and launch times.
+//! Reports of the kernel about sent frames, and launch times.
 
 mod common;
 

@@ -1,10 +1,10 @@
-//! What the driver of an interface says of it: the facts that `ethtool` shows, asked of the kernel directly.
+//! Facts that the driver of an interface states: those that `ethtool` shows, asked of the kernel directly.
 //!
 //! The kernel is asked over generic netlink (family `ethtool`, Linux 5.6), and where that family or one of its questions is
 //! missing, by `SIOCETHTOOL`. Questions change nothing and need no privilege; only [`change`] changes a [`Setting`]. Every function
 //! acts in the calling thread's network namespace.
 //!
-//! Every answer stands alone: a driver that says nothing of one thing may say all of another. What it does not say is a
+//! Every answer stands alone: a driver that says nothing of one thing may say all of another. A missing answer is a
 //! [`Silence`], and within an answer a `None`: never zero.
 
 mod bits;
@@ -33,11 +33,11 @@ pub type Told<T> = Result<T, Silence>;
 /// Everything a driver was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ethtool {
-    /// Who drives the interface.
+    /// Driver of the interface.
     pub driver: Told<Driver>,
     /// Speed, duplex, negotiation.
     pub link: Told<LinkSettings>,
-    /// Whether the driver sees a link.
+    /// True if the driver sees a link.
     pub detected: Told<bool>,
     /// How interrupts are held back.
     pub coalesce: Told<Coalesce>,
@@ -53,7 +53,7 @@ pub struct Ethtool {
     pub channels: Told<Channels>,
     /// How received frames are spread over queues.
     pub rss: Told<Rss>,
-    /// What the interface can stamp.
+    /// Time stamps that the interface can make.
     pub stamping: Told<TimeStamping>,
 }
 

@@ -1,4 +1,4 @@
-//! What a driver can say. `None` stands for something that it does not say, or does not have.
+//! Answers of a driver. `None` stands for something that it does not say, or does not have.
 
 use rustix::io::Errno;
 use std::fmt;
@@ -37,7 +37,7 @@ impl fmt::Display for Silence {
     }
 }
 
-/// Who drives an interface. An empty text is one the driver leaves out.
+/// Driver of an interface. An empty text is one the driver leaves out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Driver {
     /// `igc`, `virtio_net`, `veth`.
@@ -50,7 +50,7 @@ pub struct Driver {
     pub bus: String,
 }
 
-/// Whether both ends may send at the same time.
+/// Directions in which the ends may send at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duplex {
     /// One at a time: collisions, and unbounded delay.
@@ -66,7 +66,7 @@ pub struct LinkSettings {
     pub speed_mbit: Option<u32>,
     /// Duplex.
     pub duplex: Option<Duplex>,
-    /// Whether both are negotiated.
+    /// True if both are negotiated.
     pub autoneg: Option<bool>,
 }
 
@@ -125,7 +125,7 @@ pub struct Pause {
 /// Offloads and other features, by the kernel's names: `rx-gro`, `tx-tcp-segmentation`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Features {
-    /// Those that are on.
+    /// Features that are on.
     pub active: Vec<String>,
 }
 
@@ -172,7 +172,7 @@ pub struct Rss {
     pub queues: Vec<u32>,
 }
 
-/// What the interface can stamp, by the kernel's names.
+/// Time stamps that the interface can make, by the kernel's names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimeStamping {
     /// `hardware-transmit`, `software-receive`…

@@ -79,7 +79,7 @@ impl Family {
     }
 }
 
-/// Which interface a request is for.
+/// Header that names the interface of a request.
 fn header(name: &str) -> Vec<u8> {
     let name = attribute(DEVICE_NAME, &[name.as_bytes(), b"\0"].concat());
     attribute(HEADER | NESTED, &name)

@@ -1,4 +1,4 @@
-//! What the kernel dropped between the drivers and its protocols.
+//! Frames that the kernel dropped between the drivers and its protocols.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

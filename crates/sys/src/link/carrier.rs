@@ -1,9 +1,9 @@
-//! What became of the carrier of an interface between two looks at it.
+//! Changes of the carrier of an interface between two looks at it.
 
 use super::LinkInfo;
 use std::fmt;
 
-/// What became of a carrier.
+/// Change of a carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarrierChange {
     /// It is lost.
@@ -15,7 +15,7 @@ pub enum CarrierChange {
 }
 
 impl LinkInfo {
-    /// What became of the carrier since `before`, also what was over before this look.
+    /// Change of the carrier since `before`, also one that was over before this look.
     pub fn carrier_change(&self, before: &Self) -> Option<CarrierChange> {
         match (before.carrier, self.carrier) {
             (true, false) => Some(CarrierChange::Lost),
@@ -35,7 +35,7 @@ impl LinkInfo {
 }
 
 impl fmt::Display for CarrierChange {
-    /// What is said behind the name of the interface.
+    /// Writes the words that follow the name of the interface.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lost => f.write_str("lost its carrier"),

@@ -1,4 +1,4 @@
-//! What an interface counts: frames, and where lost frames were lost.
+//! Counters of an interface: frames, and where lost frames were lost.
 
 use super::LinkInfo;
 use super::backlog::Backlog;
@@ -29,7 +29,7 @@ pub struct LinkStatistics {
 }
 
 impl LinkStatistics {
-    /// What was counted since `before`. A counter that an interface began anew counts from 0.
+    /// Counts since `before`. A counter that an interface began anew counts from 0.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
@@ -72,7 +72,7 @@ impl std::fmt::Debug for LinkCounters {
 }
 
 impl LinkCounters {
-    /// Those of interface number `index` in the calling thread's network namespace.
+    /// Opens the counters of interface number `index` in the calling thread's network namespace.
     pub(crate) fn open(index: u32, name: &Arc<str>) -> Result<Self, SysError> {
         let socket =
             open_route().map_err(|errno| SysError::refused("read the counters of", Arc::clone(name), errno))?;

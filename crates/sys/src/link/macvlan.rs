@@ -32,7 +32,7 @@ pub struct Macvlan {
 /// The macvlans and macvtaps of the calling thread's network namespace, by index.
 ///
 /// # Errors
-/// What the netlink socket met.
+/// An error of the netlink socket.
 pub fn macvlans() -> Result<Vec<Macvlan>, SysError> {
     let mut found = Vec::new();
     let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
@@ -76,7 +76,7 @@ fn set_data(name: &str, data: InfoMacVlan) -> Result<(), SysError> {
         LinkInfo::Kind(kind),
         LinkInfo::Data(data),
     ])];
-    // What a kind of interface has of its own is changed by the message that makes one, without the flag to make it.
+    // Properties that only one kind of interface has are changed by the message that makes one, without the flag to make it.
     change("change the queue of", name, RouteNetlinkMessage::NewLink(message), 0)
 }
 

@@ -9,9 +9,9 @@ use rustix::io::Errno;
 
 /// A kind of interface that the kernel may be built without, or have as a module.
 pub(super) struct Made {
-    /// What is done, for errors.
+    /// The operation, for errors.
     operation: &'static str,
-    /// What it takes.
+    /// The missing requirement, for errors.
     needs: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl Made {
         let message = RouteNetlinkMessage::NewLink(message);
         let made = change(self.operation, name, message, NLM_F_CREATE | NLM_F_EXCL);
         made.map_err(|error| match error {
-            // What rtnetlink says to a kind that it does not know.
+            // Answer of rtnetlink to a kind that it does not know.
             SysError::Refused {
                 errno: Errno::OPNOTSUPP,
                 ..

@@ -62,7 +62,7 @@ pub struct LinkInfo {
     pub operstate: &'static str,
     /// It carries Ethernet frames (`ARPHRD_ETHER`; `lo` counts, its frames have the same header).
     pub ethernet: bool,
-    /// What made it: `veth`, `bridge`, `macvlan`; `None` for hardware and `lo`.
+    /// Kind of virtual interface: `veth`, `bridge`, `macvlan`; `None` for hardware and `lo`.
     pub kind: Option<String>,
     /// Index of the bridge or bond it belongs to.
     pub master: Option<u32>,
@@ -141,7 +141,7 @@ fn get(name: &str) -> Result<Option<LinkInfo>, SysError> {
 /// when its processes do.
 ///
 /// # Errors
-/// What the netlink socket met, such as no right to ask another namespace.
+/// An error of the netlink socket, such as no right to ask another namespace.
 pub fn find_index(index: u32, namespace: Option<i32>) -> Result<Option<LinkInfo>, SysError> {
     let mut message = LinkMessage::default();
     message.header.index = index;
@@ -347,7 +347,7 @@ fn set_flags(operation: &'static str, name: &str, flags: LinkFlags) -> Result<()
     change(operation, name, RouteNetlinkMessage::SetLink(message), 0)
 }
 
-/// What the kernel's `dev_valid_name` asks, said in words.
+/// Checks what the kernel's `dev_valid_name` checks, and says it in words.
 pub(crate) fn check_name(name: &str) -> Result<(), SysError> {
     let sound = (1..=NAME_OCTETS).contains(&name.len())
         && name != "."

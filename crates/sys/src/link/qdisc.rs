@@ -26,7 +26,7 @@ pub const QDISC_ROOT: u32 = 0xffff_ffff;
 /// A queueing discipline of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Qdisc {
-    /// What it is: `noqueue`, `pfifo_fast`, `fq_codel`, `mq`, `mqprio`, `taprio`, `etf`.
+    /// Its kind: `noqueue`, `pfifo_fast`, `fq_codel`, `mq`, `mqprio`, `taprio`, `etf`.
     pub kind: String,
     /// Its own handle: major number in the upper 16 bits; 0 for one the kernel made by default.
     pub handle: u32,

@@ -1,4 +1,4 @@
-//! What the kernel says about sent frames, in the socket's error queue: when they left, and which missed their launch time
+//! Messages of the kernel about sent frames, in the socket's error queue: when they left, and which missed their launch time
 //! (Documentation/networking/timestamping.rst, tc-etf(8)).
 
 use crate::error::last_errno;
@@ -19,10 +19,10 @@ pub enum TxEvent {
 /// When a sent frame passed a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TxStamp {
-    /// Which frame: frames the kernel took from this socket are counted from 0, in a batch each for itself. One refused with
+    /// Number of the frame: frames the kernel took from this socket are counted from 0, in a batch each for itself. One refused with
     /// `ENOBUFS` counts (the queueing discipline dropped it), one refused with `EAGAIN` or for its length does not.
     pub id: u32,
-    /// Which stage, and when.
+    /// The stage, and when the frame passed it.
     pub stage: TxStage,
 }
 
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(of(2, stamps(at, 0)), None, "a TCP acknowledgement");
     }
 
-    /// What `report_sock_error` of net/sched/sch_etf.c writes: the launch time in two halves.
+    /// The launch time in two halves, as `report_sock_error` of net/sched/sch_etf.c writes it.
     #[test]
     fn a_dropped_frame_names_its_launch_time() {
         let at = 1_700_000_037_000_000_001_i64;

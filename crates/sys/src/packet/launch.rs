@@ -33,7 +33,7 @@ impl Socket {
     }
 }
 
-/// Whether an ETF on `CLOCK_TAI` is among the queueing disciplines.
+/// Checks that an ETF on `CLOCK_TAI` is among the queueing disciplines.
 fn check(name: &Arc<str>, qdiscs: &[Qdisc]) -> Result<(), SysError> {
     let etfs: Vec<Etf> = qdiscs.iter().filter_map(|qdisc| qdisc.etf).collect();
     if etfs

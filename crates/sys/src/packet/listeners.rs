@@ -16,7 +16,7 @@ pub struct Listener {
     pub bound: bool,
     /// Number of the socket, as in `/proc/<pid>/fd`.
     pub inode: u64,
-    /// Whose it is; `None` when that process cannot be seen from here (rights, another PID namespace).
+    /// Process that has it; `None` when that process cannot be seen from here (rights, another PID namespace).
     pub process: Option<Process>,
 }
 

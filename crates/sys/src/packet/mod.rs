@@ -61,7 +61,7 @@ pub struct PortOptions {
     pub launch_times: bool,
 }
 
-/// Whether a send call that came to this took a number for [`TxStamp::id`].
+/// True if a send call that came to this took a number for [`TxStamp::id`].
 pub fn counts(outcome: &Result<(), SysError>) -> bool {
     match outcome {
         Ok(()) => true,
@@ -69,7 +69,7 @@ pub fn counts(outcome: &Result<(), SysError>) -> bool {
     }
 }
 
-/// Whether a frame that was refused for `cause` took a number: the queueing discipline dropped it, after it was numbered.
+/// True if a frame that was refused for `cause` took a number: the queueing discipline dropped it, after it was numbered.
 fn is_numbered(cause: &SysError) -> bool {
     matches!(cause, SysError::SendQueueFull { errno, .. } if *errno == Errno::NOBUFS)
 }
@@ -97,7 +97,7 @@ impl Default for PortOptions {
     }
 }
 
-/// What happened to received frames since the counters were last read.
+/// Counts of received frames since the counters were last read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RingStatistics {
     /// Frames put into the ring.

@@ -107,7 +107,7 @@ impl PacketPort {
         &self.name
     }
 
-    /// What the interface has counted since it was made, also from another network namespace. Allocates nothing.
+    /// Counts of the interface since it was made, also from another network namespace. Allocates nothing.
     ///
     /// # Errors
     /// The interface is gone, or what the kernel refused.
@@ -125,17 +125,17 @@ impl PacketPort {
         self.ring.as_ref().map_or(0, Ring::slots)
     }
 
-    /// Whether the NIC stamps received frames; frames it does not stamp still carry the kernel's stamp.
+    /// True if the NIC stamps received frames; frames it does not stamp still carry the kernel's stamp.
     pub fn hardware_stamps(&self) -> bool {
         self.nic_stamps.received
     }
 
-    /// Whether the NIC stamps sent frames ([`TxStage::Wire`](super::TxStage::Wire)).
+    /// True if the NIC stamps sent frames ([`TxStage::Wire`](super::TxStage::Wire)).
     pub fn hardware_tx_stamps(&self) -> bool {
         self.nic_stamps.sent
     }
 
-    /// Whether the interface is no longer there: one system call. Neither [`PacketPort::next`] nor [`PacketPort::wait`] tells.
+    /// True if the interface is no longer there: one system call. Neither [`PacketPort::next`] nor [`PacketPort::wait`] tells.
     pub fn is_gone(&self) -> bool {
         super::socket::bound_to(&self.fd).is_some_and(|index| index <= 0)
     }
@@ -168,7 +168,7 @@ impl PacketPort {
     /// sleep.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// A refusal of the kernel.
     #[inline]
     pub fn next_tx_event(&self) -> Result<Option<TxEvent>, SysError> {
         if !self.tells_sent {
@@ -225,7 +225,7 @@ impl PacketPort {
         refusal(&self.name, self.mtu, errno, bytes)
     }
 
-    /// What sends through this port from another thread.
+    /// Opens a sender through this port for another thread.
     ///
     /// # Errors
     /// The process has no descriptor left.
@@ -302,7 +302,7 @@ impl PacketPort {
     /// Frames received and dropped by the ring since this was last called, or since the port was opened.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// A refusal of the kernel.
     pub fn statistics(&self) -> Result<RingStatistics, SysError> {
         let counted = statistics(&self.fd).map_err(|errno| SysError::Refused {
             operation: "read the counters of",

@@ -245,7 +245,7 @@ impl RxFrame<'_> {
         self.header().tp_len as usize
     }
 
-    /// Whether [`RxFrame::data`] is only the beginning, because the frame is longer than a slot.
+    /// True if [`RxFrame::data`] is only the beginning, because the frame is longer than a slot.
     #[inline]
     pub fn truncated(&self) -> bool {
         self.original_len() > self.data().len()

@@ -48,7 +48,7 @@ impl TxBatch {
         &mut self.frames[index * self.frame_bytes..][..self.frame_bytes]
     }
 
-    /// What is sent of frame `index`. Panics when there is no such frame.
+    /// The octets that are sent of frame `index`. Panics when there is no such frame.
     #[inline]
     pub fn frame(&self, index: usize) -> &[u8] {
         &self.frames[index * self.frame_bytes..][..self.lengths[index]]
@@ -82,7 +82,7 @@ impl TxBatch {
         self.count
     }
 
-    /// Whether no frame is sent.
+    /// True if no frame is sent.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -135,7 +135,7 @@ pub struct PartialSend {
 }
 
 impl PartialSend {
-    /// Whether the frame that was not sent took a number for [`TxStamp::id`](super::TxStamp::id).
+    /// True if the frame that was not sent took a number for [`TxStamp::id`](super::TxStamp::id).
     pub fn is_numbered(&self) -> bool {
         super::is_numbered(&self.cause)
     }

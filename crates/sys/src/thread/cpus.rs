@@ -28,11 +28,11 @@ pub fn allowed_cpus() -> CpuList {
 /// CPUs of a machine, as far as a thread can be put on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuSets {
-    /// Those that are there.
+    /// CPUs that are there.
     pub present: CpuList,
-    /// Those that are switched on.
+    /// CPUs that are switched on.
     pub online: CpuList,
-    /// Those that the cpuset of this process leaves; empty where that is not known.
+    /// CPUs that the cpuset of this process leaves; empty where that is not known.
     pub cpuset: CpuList,
 }
 
@@ -54,7 +54,7 @@ impl CpuSets {
         }
     }
 
-    /// Whether a thread can be put on this CPU.
+    /// Checks that a thread can be put on this CPU.
     ///
     /// # Errors
     /// Why not, and which it can be put on.

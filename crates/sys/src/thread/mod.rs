@@ -105,7 +105,7 @@ pub fn current_cpu() -> u32 {
     u32::try_from(sched_getcpu()).unwrap_or(u32::MAX)
 }
 
-/// What the calling thread has used since it began (`getrusage(RUSAGE_THREAD)`).
+/// Usage of the calling thread since it began (`getrusage(RUSAGE_THREAD)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadUsage {
     /// Page faults served without I/O.
@@ -120,7 +120,7 @@ pub struct ThreadUsage {
     pub cpu_ns: u64,
 }
 
-/// What the calling thread has used since it began.
+/// Usage of the calling thread since it began.
 pub fn usage() -> ThreadUsage {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a whole rusage, which the kernel fills; all-zero is a valid rusage if it did not.

@@ -13,7 +13,7 @@ pub fn policy_of(number: u32) -> Option<String> {
 }
 
 /// Gives the thread `number` of any process a policy and priority: `fifo:50`, `rr:3`, `other`, `other, nice 5`, `batch`, `idle`.
-/// Whether its children inherit the policy stays as it is.
+/// The inheritance of the policy by its children stays as it is.
 ///
 /// # Errors
 /// Words of no policy, or one with a deadline, which cannot be put back; it has ended, or `CAP_SYS_NICE` is missing.

@@ -29,7 +29,7 @@ pub(super) fn explain(policy: Policy, errno: Errno, affinity: impl FnOnce() -> C
     }
 }
 
-/// What to do when the cgroup of this process has no real-time budget; `None` when that is not the cause.
+/// Advice when the cgroup of this process has no real-time budget; `None` when that is not the cause.
 ///
 /// Kernels with `CONFIG_RT_GROUP_SCHED` give a new cpu cgroup none, and then refuse real-time policies even to root
 /// (Documentation/scheduler/sched-rt-group.rst). `root` is where /proc and the cgroup mounts are found.

@@ -40,7 +40,7 @@ pub fn standing(number: i32) -> Option<Standing> {
     })
 }
 
-/// What sched_getattr(2) says of a thread; 0 is the calling thread. The C library has no wrapper for it.
+/// Attributes of a thread by sched_getattr(2); 0 is the calling thread. The C library has no wrapper for it.
 pub(super) fn attributes(number: i32) -> Option<libc::sched_attr> {
     let mut attributes = super::policy::NO_ATTRIBUTES;
     let size = size_of::<libc::sched_attr>();

@@ -3,7 +3,7 @@
 //! A program of a few instructions, attached to the interface as long as the port lives, hands frames of the wanted EtherTypes
 //! to the socket before the kernel's stack sees them; all others pass on to the stack, so the host stays reachable.
 //!
-//! What is different from a [packet port](crate::packet):
+//! Differences from a [packet port](crate::packet):
 //! - Other programs on the host do not see the frames taken (nor does a bridge), and sent frames pass no queueing discipline.
 //! - Only frames of one receive queue are taken; a NIC with several spreads frames over them ([`XdpPort::rx_queues`]).
 //! - There are no receive stamps.
@@ -82,7 +82,7 @@ impl Default for XdpOptions {
     }
 }
 
-/// What happened to frames since the counters were last read.
+/// Counts of frames since the counters were last read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct XdpStatistics {
     /// Frames handed out by [`XdpPort::next`].

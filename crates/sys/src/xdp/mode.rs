@@ -1,4 +1,4 @@
-//! Which form of XDP was requested, which one runs, and why no better one does.
+//! Form of XDP that was requested, form that runs, and why no better one does.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ pub struct XdpRefusal {
 /// Writes itself as `native, copy (native, zero-copy refused: ...)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct XdpMode {
-    /// What runs.
+    /// Form that runs.
     pub running: XdpRunning,
     /// Better forms that were tried, best first; empty when they were not asked for.
     pub refused: Vec<XdpRefusal>,
@@ -60,7 +60,7 @@ pub struct XdpMode {
 impl fmt::Display for XdpMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.running)?;
-        // What one reason refused is said with it once.
+        // Forms that one reason refused are named with it once.
         for (index, alike) in self.refused.chunk_by(|one, next| one.why == next.why).enumerate() {
             f.write_str(if index == 0 { " (" } else { "; " })?;
             for (place, refusal) in alike.iter().enumerate() {

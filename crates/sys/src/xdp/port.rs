@@ -109,7 +109,7 @@ impl XdpPort {
         self.rx_queues
     }
 
-    /// Whether the interface is no longer there: one system call.
+    /// True if the interface is no longer there: one system call.
     pub fn is_gone(&self) -> bool {
         self.socket.is_gone()
     }
@@ -201,10 +201,10 @@ impl XdpPort {
         }
     }
 
-    /// What happened to frames since this was last called, or since the port was opened (`XDP_STATISTICS`).
+    /// Counts of frames since this was last called, or since the port was opened (`XDP_STATISTICS`).
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// A refusal of the kernel.
     pub fn statistics(&mut self) -> Result<XdpStatistics, SysError> {
         let (now, _): (libc::xdp_statistics, _) = sockopt::get(&self.socket.fd, libc::SOL_XDP, libc::XDP_STATISTICS)
             .map_err(|errno| self.refusal("read the counters of", errno, 0))?;

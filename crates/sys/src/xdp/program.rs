@@ -127,7 +127,7 @@ mod tests {
     use super::{Context, EXIT, JUMP, JUMP_EQUAL, JUMP_GREATER, MOST_ETHERTYPES, assemble};
     use crate::layout::{assert_as_in_kernel, places};
 
-    /// What the program does with frames is tested with the kernel's own interpreter, in tests/xdp.rs.
+    /// The program's work on frames is tested with the kernel's own interpreter, in tests/xdp.rs.
     #[test]
     fn every_jump_lands_inside_the_program() {
         let most: Vec<u16> = (0x8800..).take(MOST_ETHERTYPES).collect();

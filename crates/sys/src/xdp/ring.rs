@@ -103,7 +103,7 @@ impl<T: Copy> Ring<T> {
             .wrapping_sub(self.word(self.offsets.consumer).load(Ordering::Acquire))
     }
 
-    /// Whether the kernel has taken all that was appended.
+    /// True if the kernel has taken all that was appended.
     #[inline]
     pub(super) fn drained(&self) -> bool {
         self.waiting() == 0
@@ -128,7 +128,7 @@ impl<T: Copy> Ring<T> {
         self.mask as usize + 1
     }
 
-    /// Whether the kernel only goes on when a system call wakes it (`XDP_RING_NEED_WAKEUP`).
+    /// True if the kernel only goes on when a system call wakes it (`XDP_RING_NEED_WAKEUP`).
     #[inline]
     pub(super) fn needs_wakeup(&self) -> bool {
         self.word(self.offsets.flags).load(Ordering::Relaxed) & libc::XDP_RING_NEED_WAKEUP != 0

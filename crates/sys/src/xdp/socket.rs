@@ -37,7 +37,7 @@ pub(super) struct Socket {
     pub(super) ring_frames: u32,
     /// Send chunks that are with this side.
     pub(super) free: Vec<u64>,
-    /// Whether the kernel copies frames in the system call that sends them; else a driver takes them at any time.
+    /// True if the kernel copies frames in the system call that sends them; else a driver takes them at any time.
     pub(super) copies: bool,
     /// Send chunks of frames that were refused, which the kernel has still to go over.
     pub(super) voided: Vec<u64>,

@@ -102,7 +102,7 @@ const TOO_LONG: u32 = u32::MAX;
 /// System calls in a row that take no frame along, after which the driver is taken to have no room.
 const MOST_IDLE_CALLS: u32 = 1_000;
 
-/// What became of queued frames.
+/// Fate of queued frames.
 struct Flushed {
     /// The driver dropped them.
     dropped: usize,
@@ -298,7 +298,7 @@ impl Socket {
         Err(Errno::NOBUFS)
     }
 
-    /// What the interface takes: its MTU with a header, and a tag if there is one, and not more than a chunk.
+    /// True if the interface takes the frame: up to its MTU with a header, and a tag if there is one, and not more than a chunk.
     #[inline]
     fn fits(&self, frame: &[u8], mtu: u32) -> bool {
         let tag = if vlan_of(frame).is_some() { TAG_OCTETS } else { 0 };
@@ -326,7 +326,7 @@ impl Socket {
     }
 }
 
-/// What a refusal of the kernel means. Does not allocate.
+/// The error that a refusal of the kernel means. Does not allocate.
 #[cold]
 pub(super) fn refusal(
     operation: &'static str,

@@ -1,4 +1,4 @@
-//! What the tests that need the kernel share.
+//! Helpers of the tests that need the kernel.
 
 // Every test program includes this file and uses a part of it.
 #![allow(dead_code, unreachable_pub)]
@@ -12,7 +12,7 @@ use sys::{SysError, link};
 /// EtherType of the test frames: IEEE 802 local experimental 1.
 pub const ETHERTYPE: u16 = 0x88b5;
 
-/// Whether the test can run here. Panics when it cannot, unless skips are allowed; then it says so on standard error.
+/// True if the test can run here. Panics when it cannot, unless skips are allowed; then it says so on standard error.
 pub fn can_run(test: &str, needs: &[Capability]) -> bool {
     let missing: Vec<String> = needs
         .iter()
@@ -26,7 +26,7 @@ pub fn can_run(test: &str, needs: &[Capability]) -> bool {
     false
 }
 
-/// What network tests need.
+/// Capabilities that network tests need.
 pub const NETWORK: &[Capability] = &[Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw];
 
 /// Two namespaces joined by a veth pair: `a0` in the first, `b0` in the second.
