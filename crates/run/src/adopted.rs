@@ -8,12 +8,12 @@ use std::path::PathBuf;
 pub struct Adopted {
     /// Its file, closed.
     pub file: PathBuf,
-    /// What the place is called: `container`. Its events and the groups of its inventory begin with it.
+    /// Name of the place: `container`. Its events and the groups of its inventory begin with it.
     pub place: String,
-    /// What its `CLOCK_REALTIME` is ahead of this machine's, in ns.
+    /// Lead of its `CLOCK_REALTIME` over this machine's, in ns.
     pub ahead_ns: i64,
     /// Settings of each of its series, behind their own.
     pub settings: Vec<(String, String)>,
-    /// What is to be known of each of its series, whatever was measured.
+    /// Doubts about each of its series, whatever was measured.
     pub doubts: Vec<(EventKind, String)>,
 }

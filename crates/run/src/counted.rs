@@ -15,7 +15,7 @@ pub struct CountedSpan {
     /// When it ended. It began where the one before it of this series ended, or when all before was last said to be handed over
     /// ([`Counted::handed_over`]). One that lies in several windows makes one of them.
     pub at: Monotonic,
-    /// What happened.
+    /// Counts of its samples.
     pub counters: Counters,
     /// Sum of the samples, in ns.
     pub sum_ns: i64,
@@ -125,13 +125,13 @@ impl Counted {
             .send(Command::CountedEvent(Box::new(series), self.step, event));
     }
 
-    /// Whether a span of this series was handed over before; from now on it was.
+    /// True if a span of this series was handed over before; from now on it was.
     fn is_known(&self, name: &str) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.contains(name) || !known.insert(name.to_owned())
     }
 
-    /// What it shares with all that is measured meanwhile.
+    /// Adds the settings that it shares with all that is measured meanwhile.
     fn share(&self, series: &mut SeriesSpec) {
         series.settings.extend(self.settings.iter().cloned());
     }

@@ -41,7 +41,7 @@ pub enum FeedItem {
     Count {
         /// Slot of the series.
         slot: u16,
-        /// Which one.
+        /// The counter.
         counter: Counter,
         /// When.
         at: Monotonic,
@@ -52,7 +52,7 @@ pub enum FeedItem {
     Notice {
         /// Slot of the series it touches.
         slot: u16,
-        /// What, in the probe's own numbering.
+        /// Its code, in the probe's own numbering.
         code: u16,
         /// When.
         at: Monotonic,
@@ -78,7 +78,7 @@ pub trait Describe: Send {
         (EventKind::Note, format!("{name}: notice {code} ({a}, {b})"))
     }
 
-    /// What to ask about a late sample of `slot`; `None` where its time is not one CPU's, or too short to ask.
+    /// The question about a late sample of `slot`; `None` where its time is not one CPU's, or too short to ask.
     fn question(&self, _slot: u16, _value_ns: i64) -> Option<QuestionKind> {
         None
     }
@@ -91,7 +91,7 @@ pub(crate) struct Announcement {
     pub(crate) of: Announced,
 }
 
-/// What a series is of.
+/// Identity of an announced series.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Announced {
     Label { length: u8, octets: [u8; LABEL_BYTES] },
@@ -108,7 +108,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Whether the measuring thread has ended, and everything it said is taken in.
+    /// True if the measuring thread has ended, and everything it said is taken in.
     pub(crate) fn is_over(&self) -> bool {
         self.records.is_abandoned() && self.records.is_empty()
     }
@@ -121,19 +121,19 @@ impl Source {
     }
 }
 
-/// What is known of the series of a feed beside what is measured.
+/// Description of the series of a feed, beside what is measured.
 pub(crate) struct Described {
     pub(crate) describe: Box<dyn Describe>,
     /// Settings that they share with all that is measured meanwhile.
     pub(crate) settings: Vec<(String, String)>,
-    /// What streams are called where they are measured.
+    /// Names of streams where they are measured.
     pub(crate) labels: LabelsAt,
     /// Number of the step that they are measured in.
     pub(crate) step: usize,
 }
 
 impl Described {
-    /// What an announced series is called behind the name of its kind.
+    /// Name of an announced series behind the name of its kind.
     fn label(&self, of: &Announced) -> String {
         match of {
             Announced::Label { length, octets } => {
@@ -156,7 +156,7 @@ impl Described {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ThreadNumber(Arc<Known>);
 
-/// What is known of a measuring thread.
+/// Facts of a measuring thread.
 #[derive(Debug, Default)]
 struct Known {
     /// Its CPU and its number.
@@ -207,7 +207,7 @@ impl ThreadNumber {
     }
 }
 
-/// What is said outside the ring, when the measuring is over.
+/// Words outside the ring, when the measuring is over.
 pub(crate) enum AfterWord {
     Usage {
         feed: usize,
@@ -436,7 +436,7 @@ impl Heard {
         (feed, Self(source))
     }
 
-    /// What was said since this was last asked.
+    /// Items since this was last called.
     pub fn take(&mut self) -> Vec<FeedItem> {
         std::iter::from_fn(|| self.0.records.pop().ok()).collect()
     }

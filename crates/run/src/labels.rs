@@ -1,4 +1,4 @@
-//! What the streams of a run are called: one answer for all who measure them.
+//! Names of the streams of a run: one answer for all who measure them.
 
 use model::{Observer, StreamId, StreamLabels};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ impl Labels {
     }
 }
 
-/// What streams are called that one observer measures. Not for a measuring thread: it waits, and allocates.
+/// Names of the streams that one observer measures. Not for a measuring thread: it waits, and allocates.
 #[derive(Debug, Clone)]
 pub struct LabelsAt {
     observer: Observer,
@@ -28,7 +28,7 @@ pub struct LabelsAt {
 }
 
 impl LabelsAt {
-    /// What this stream is called, here and wherever else in the run it is measured.
+    /// Name of this stream, here and wherever else in the run it is measured.
     pub fn of(&self, stream: &StreamId) -> String {
         let mut known = self.labels.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.0.label(self.observer, stream)

@@ -69,7 +69,7 @@ impl NewRun {
     /// it. One that cannot be written whole is taken away.
     ///
     /// # Errors
-    /// What `fill` says; the file cannot be made or closed.
+    /// Errors of `fill`; the file cannot be made or closed.
     pub fn make<E: From<StoreError>>(
         &mut self,
         started: Realtime,

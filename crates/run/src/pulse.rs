@@ -1,4 +1,4 @@
-//! Whether a run goes on: when its recorder last looked at the rings, and when it last wrote a window.
+//! Signs that a run goes on: when its recorder last looked at the rings, and when it last wrote a window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -17,7 +17,7 @@ const MOST_OF_ROUND: Duration = Duration::from_millis(60);
 /// older is mostly overwritten.
 const MOST_OF_ROUND_WITH_ENDS: Duration = Duration::from_millis(250);
 
-/// What is said of the surplus.
+/// Text for the surplus.
 const TOO_MANY: &str = "not looked at: too many at once";
 
 /// Flights kept per series and window: they are the larger part of a run file in which much goes wrong.
@@ -66,12 +66,12 @@ impl Reasons {
         }
     }
 
-    /// Whether this round has time for more samples that are kept.
+    /// True if this round has time for more samples that are kept.
     pub(crate) fn has_room(&self) -> bool {
         self.asked < PER_ROUND && self.spent < MOST_OF_ROUND
     }
 
-    /// Whether it has time for the worst of a window that ends.
+    /// True if it has time for the worst of a window that ends.
     pub(crate) fn has_time_at_an_end(&self) -> bool {
         self.spent < MOST_OF_ROUND_WITH_ENDS
     }
@@ -118,7 +118,7 @@ impl Reasons {
         total.max_ns = total.max_ns.max(ns);
     }
 
-    /// What was added up since the last call.
+    /// Totals since the last call.
     pub(crate) fn take_totals(&mut self) -> Vec<(SeriesId, CauseTotal)> {
         std::mem::take(&mut self.totals)
             .into_iter()
@@ -126,7 +126,7 @@ impl Reasons {
             .collect()
     }
 
-    /// What the explainer has to say about itself.
+    /// Facts of the explainer about itself.
     pub(crate) fn summary(&mut self) -> Vec<Fact> {
         self.explain
             .as_mut()
@@ -140,7 +140,7 @@ impl Reasons {
 pub(crate) struct Flights(Vec<(i64, u64, Vec<u8>)>);
 
 impl Flights {
-    /// Whether the flight of a sample of this value would stay, as far as can be told now.
+    /// True if the flight of a sample of this value would stay, as far as can be told now.
     pub(crate) fn want(&self, value_ns: i64) -> bool {
         self.0.len() < FLIGHTS_PER_WINDOW || self.0.iter().any(|kept| kept.0 < value_ns)
     }

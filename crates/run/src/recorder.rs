@@ -18,8 +18,8 @@ use std::thread::JoinHandle;
 use store::{RunWriter, StoreError};
 use units::Monotonic;
 
-/// What waits for the recorder at the most; who has more to say waits, too, and no measuring thread is among them. What was counted in
-/// the kernel takes some 20 KB a span.
+/// Most commands that wait for the recorder; a sender with more to say waits, too, and no measuring thread is among them. Counts of
+/// the kernel take some 20 KB a span.
 pub(crate) const COMMANDS: usize = 128;
 
 /// How a recorder is set up.
@@ -28,7 +28,7 @@ pub struct RecorderOptions {
     pub start: Monotonic,
     /// Length of a window.
     pub window_ns: u64,
-    /// Who explains late samples, if anybody can.
+    /// Explains late samples, if anybody can.
     pub explain: Option<Box<dyn Explain>>,
 }
 
@@ -49,7 +49,7 @@ pub struct Live {
     pub max_ns: Option<i64>,
 }
 
-/// What the recording thread is told.
+/// Commands to the recording thread.
 pub(crate) enum Command {
     Feed(usize, Source),
     Tape(Box<dyn Reel>),
@@ -151,7 +151,7 @@ impl Recorder {
         tape
     }
 
-    /// What streams are called that are seen at one more place: for who names its series itself.
+    /// Names of streams that are seen at one more place: for a caller that names its series itself.
     pub fn labels(&self) -> LabelsAt {
         self.labels.for_observer()
     }
@@ -200,7 +200,7 @@ impl Recorder {
         let _ = self.commands.send(Command::Thresholds(thresholds));
     }
 
-    /// What runs beside the series that are made from now on, and whatever else they share: settings behind their own.
+    /// Sets the loads beside the series that are made from now on, and whatever else they share: settings behind their own.
     pub fn set_settings(&mut self, settings: Vec<(String, String)>) {
         self.settings = settings;
     }
@@ -242,7 +242,7 @@ impl Recorder {
         self.live.lock().map(|live| live.clone()).unwrap_or_default()
     }
 
-    /// Whether it goes on recording.
+    /// Signs that it goes on recording.
     pub fn pulse(&self) -> &Pulse {
         &self.pulse
     }
@@ -258,7 +258,7 @@ impl Recorder {
     /// Drains every ring, closes every window and the file.
     ///
     /// # Errors
-    /// What kept the file from being written; the windows closed before are in it.
+    /// The error that kept the file from being written; the windows closed before are in it.
     pub fn finish(self, state: RunState) -> Result<(), StoreError> {
         let duration_ns = since(self.start, sys::clock::monotonic());
         let _ = self.commands.send(Command::Finish(state, duration_ns));

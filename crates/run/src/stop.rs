@@ -30,7 +30,7 @@ impl Stop {
         self.own.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked.
+    /// True if somebody asked.
     pub fn requested(&self) -> bool {
         self.own.load(Ordering::Relaxed) || self.of_run.as_ref().is_some_and(|run| run.load(Ordering::Relaxed))
     }

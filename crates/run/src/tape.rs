@@ -28,10 +28,10 @@ const SWAPPED_NS: i64 = 100_000_000;
 /// Streams that can be announced between two looks of the recorder, and again when their rate is known.
 const ANNOUNCED: usize = 2 * recording::MAX_STREAMS;
 
-/// What came in one frame, with an instant at each of `N` points.
+/// Content of one frame, with an instant at each of `N` points.
 #[derive(Debug, Clone, Copy)]
 pub struct TapeRecord<const N: usize> {
-    /// Which stream, by its number.
+    /// Number of the stream.
     pub stream: u16,
     /// How many samples, with numbers one after the other.
     pub samples: u16,
@@ -86,7 +86,7 @@ pub struct TapeStream {
     pub number: u16,
     /// As its series were announced: it has their label.
     pub announced: StreamId,
-    /// Who it is, as far as it is known by now.
+    /// The stream, as far as it is known by now.
     pub stream: StreamId,
     /// Samples a second, once known.
     pub rate: Option<u32>,
@@ -106,7 +106,7 @@ impl Span {
         }
     }
 
-    /// What was said of it since the last look, as facts.
+    /// Facts about it since the last look.
     fn take_facts(&self) -> Vec<Fact> {
         let ends = [(&RECORDED_FROM, &self.from_ns), (&RECORDED_TO, &self.to_ns)];
         let said = ends.into_iter().filter_map(|(of, end)| {
@@ -204,7 +204,7 @@ pub(crate) trait Reel: Send {
     /// Records lost since the last look.
     fn take_overrun(&self) -> u64;
 
-    /// What is to be known of the recording, as far as it was said since the last look.
+    /// Facts about the recording since the last look.
     fn take_facts(&self) -> Vec<Fact>;
 }
 
@@ -218,7 +218,7 @@ pub(crate) struct TapeSource<const N: usize> {
     labels: LabelsAt,
     /// Labels as they fit into a recording.
     names: FreeNames,
-    /// What each stream is called, by its number.
+    /// Name of each stream, by its number.
     given: HashMap<u16, String>,
     /// First stamp of the segment in the making.
     begun_ns: Option<i64>,

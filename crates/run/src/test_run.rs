@@ -34,7 +34,7 @@ impl TestRun {
         (writer, options)
     }
 
-    /// What was written.
+    /// Opens the file that was written.
     pub(crate) fn read(&self) -> RunFile {
         RunFile::open(&self.file()).expect("a run")
     }

@@ -1,4 +1,4 @@
-//! Which samples of a series are counted as over its threshold, by its name.
+//! Thresholds of series by name: samples over them are counted.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ type ByName = dyn Fn(&str) -> Option<u64> + Send + Sync;
 pub struct Thresholds(Option<Arc<ByName>>);
 
 impl Thresholds {
-    /// What `by_name` says.
+    /// Thresholds that `by_name` gives.
     pub fn new(by_name: impl Fn(&str) -> Option<u64> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(by_name)))
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A frame that took less than this went the ordinary way, in ns.
 pub const FRAME_WORTH_ASKING_NS: i64 = 20_000;
 
-/// What is known of one sample.
+/// Findings about one sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// Where its time went.
@@ -77,6 +77,6 @@ pub trait Explain: Send {
     /// Where the time of a sample went; the events around it only `with_flight`.
     fn explain(&mut self, question: &Question, with_flight: bool) -> Answer;
 
-    /// What it cost and what it could not see, for the inventory; called once, at the end.
+    /// Its cost and its blind spots, for the inventory; called once, at the end.
     fn summary(&mut self) -> Vec<Fact>;
 }

@@ -15,7 +15,7 @@ const WORST: usize = 100;
 /// `overflow` has them all.
 const OVER_THRESHOLD_PER_WINDOW: usize = 1_000;
 
-/// What the recorder knows of one series: its open window and the floor of its worst samples.
+/// Knowledge of the recorder about one series: its open window and the floor of its worst samples.
 pub(crate) struct Open {
     id: SeriesId,
     name: String,
@@ -26,14 +26,14 @@ pub(crate) struct Open {
     start_ns: u64,
     /// The end of the counts from elsewhere: the window does not end before.
     reach_ns: u64,
-    /// Whether measuring has begun, so that windows follow each other without a gap.
+    /// True if measuring has begun, so that windows follow each other without a gap.
     has_begun: bool,
     /// When the newest record was made.
     newest_ns: u64,
     tally: Tally,
     worst: Worst<()>,
     spikes: Vec<Spike>,
-    /// Those of them that are to be explained.
+    /// Spikes of these that are to be explained.
     waiting: Queue,
     flights: Flights,
     over_threshold: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Open {
     last_ns: Option<i64>,
 }
 
-/// What a closed window hands to the run file.
+/// Content of a closed window, handed to the run file.
 pub(crate) struct Closed {
     pub(crate) window: Window,
     pub(crate) spikes: Vec<Spike>,
@@ -189,7 +189,7 @@ impl Open {
         }
     }
 
-    /// Whether a sample of this value is over the threshold.
+    /// True if a sample of this value is over the threshold.
     pub(crate) fn is_over(&self, value_ns: i64) -> bool {
         self.threshold_ns.is_some_and(|threshold| value_ns > threshold)
     }
@@ -206,7 +206,7 @@ impl Open {
         }
     }
 
-    /// Whether spikes wait to be explained, and puts them in order.
+    /// True if spikes wait to be explained; puts them in order.
     pub(crate) fn is_waiting(&mut self) -> bool {
         self.waiting.sort();
         !self.waiting.is_empty()

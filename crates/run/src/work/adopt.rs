@@ -27,7 +27,7 @@ impl Work {
         })
     }
 
-    /// What is added to its instants to have them in ns since the start of this run.
+    /// Addend that turns its instants into ns since the start of this run.
     fn shift_ns(&self, from: &RunFile, adopted: &Adopted) -> i64 {
         let now = sys::clock::pair();
         let began_ns = from.info().started.as_ns().saturating_sub(adopted.ahead_ns);
@@ -55,7 +55,7 @@ fn take_series(from: &RunFile, adopted: &Adopted, shift_ns: i64, writer: &mut Ru
     Ok(series)
 }
 
-/// Those of a series, with those of its place behind them. Where it has one of the same name already, it was measured in a place of that
+/// Settings of a series, with those of its place behind them. Where it has one of the same name already, it was measured in a place of that
 /// place: the outer one stands first.
 fn settings(own: &[(String, String)], of_place: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = own.to_vec();
@@ -68,7 +68,7 @@ fn settings(own: &[(String, String)], of_place: &[(String, String)]) -> Vec<(Str
     all
 }
 
-/// Those that touch every series there touch the same series here, and no others.
+/// Events of that run. One that touches every series there touches the same series here, and no others.
 fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> Result<Vec<Event>, StoreError> {
     let mut events = Vec::new();
     let shifted = |at_ns: u64| at_ns.saturating_add_signed(shift_ns);

@@ -10,7 +10,7 @@ use model::{Counters, Event, Question, QuestionKind, SeriesSpec};
 impl Work {
     pub(super) fn take_counted(&mut self, span: &CountedSpan) {
         let at_ns = since(self.start, span.at);
-        // What is counted elsewhere has no rate that its time could be told from: it begins with what came first.
+        // A series counted elsewhere has no rate that its time could be told from: it begins with what came first.
         let first = span.spikes.iter().map(|spike| spike.at).min();
         let first_ns = first.map_or(at_ns, |first| since(self.start, first).min(at_ns));
         let name = &span.series.name;

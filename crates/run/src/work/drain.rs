@@ -1,4 +1,4 @@
-//! What the measuring threads say, taken from their rings.
+//! Records of the measuring threads, taken from their rings.
 
 use super::threads::{Known, of_series};
 use super::windows::keep;
@@ -19,8 +19,8 @@ impl Work {
             self.reasons.watch(cpu, thread);
             feed.watched = true;
         }
-        // What comes meanwhile has its turn in the next round: a ring that fills as fast as it is drained must not keep windows from
-        // being written.
+        // Records that come meanwhile have their turn in the next round: a ring that fills as fast as it is drained must not keep windows
+        // from being written.
         for _ in 0..feed.source.records.slots() {
             let Ok(record) = feed.source.records.pop() else { break };
             self.relieve();

@@ -53,7 +53,7 @@ struct FeedState {
     series: Vec<Option<Open>>,
     /// Every series that is or was one of its own: they go on in later feeds.
     known: Vec<Known>,
-    /// Whether the explainer knows of its thread.
+    /// True if the explainer knows of its thread.
     watched: bool,
     doubts: Vec<Doubt>,
     /// The turns that its thread had had on its CPU at the last look.
@@ -62,12 +62,12 @@ struct FeedState {
     changed_to: Option<Standing>,
 }
 
-/// What others see of the work.
+/// The part of the work that others see.
 #[derive(Default)]
 pub(crate) struct Seen {
     /// Every series as it stands.
     pub(crate) live: Arc<Mutex<Vec<Live>>>,
-    /// Whether it goes on.
+    /// Signs that it goes on.
     pub(crate) pulse: Pulse,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Work {
     stop: Stop,
     /// When the measuring threads were last looked at.
     threads_seen_ns: Option<u64>,
-    /// Who waits until all that was pushed has been looked at.
+    /// Callers that wait until all that was pushed has been looked at.
     waiting: Vec<Sender<()>>,
     quota: Quota,
 }
@@ -205,7 +205,7 @@ impl Work {
     }
 
     fn take_commands(&mut self, inbox: &Receiver<Command>) -> Option<(RunState, u64)> {
-        // What comes meanwhile has its turn in the next round.
+        // Commands that come meanwhile have their turn in the next round.
         for _ in 0..COMMANDS {
             let Ok(command) = inbox.try_recv() else { break };
             self.relieve();
@@ -267,7 +267,7 @@ impl Work {
         }
     }
 
-    /// Whether a ring is filled by more than a sixteenth.
+    /// True if a ring is filled by more than a sixteenth.
     fn is_behind(&self) -> bool {
         self.feeds.values().any(|feed| {
             let records = &feed.source.records;

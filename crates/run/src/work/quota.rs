@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 /// Decisions of a series that are kept whatever happens.
 const IN_FULL: u64 = 10_000;
 
-/// Those of a window that are kept after that.
+/// Decisions of a window that are kept after that.
 const PER_WINDOW: u64 = 10;
 
-/// What was kept of the decisions of one series.
+/// Counts of the decisions of one series that were kept and left out.
 #[derive(Debug, Default)]
 struct Kept {
     all: u64,

@@ -1,4 +1,4 @@
-//! What the recording thread holds is bounded, however much comes and however late it looks.
+//! Bounds on what the recording thread holds, however much comes and however late it looks.
 
 use super::{MOST_SPIKES, MOST_WINDOWS, Work};
 use crate::Describe;
