@@ -1,4 +1,4 @@
-"""What SciPy says of the questions in the file given, one JSON object per line; see scipy.rs."""
+"""Answers of SciPy to the questions in the file given, one JSON object per line; see scipy.rs."""
 
 import json
 import sys

@@ -29,7 +29,7 @@ pub enum Happened {
 /// The rare events of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rare {
-    /// Whether it happened in each window, in order of time.
+    /// True for each window in which it happened, in order of time.
     pub happened: Vec<bool>,
     /// Largest sample of each of these windows in ns, NaN where it has none.
     pub maxima: Vec<f64>,

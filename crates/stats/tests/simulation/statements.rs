@@ -49,7 +49,7 @@ fn figures(maxima: &[f64], random: &mut Random) -> Vec<WindowFigures> {
     maxima.iter().map(figures).collect()
 }
 
-/// Whether any figure of a run is called different from that of another, `times` as high in truth.
+/// Counts runs of which any figure is called different from that of another, `times` as high in truth.
 pub(crate) fn differs(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || {
         let a = law.run(random, windows);
@@ -70,7 +70,7 @@ pub(crate) fn differs(law: Law, windows: usize, times: f64, runs: u32, random: &
     })
 }
 
-/// Whether any figure of a run of few windows is called different from that of another, `times` as high in truth.
+/// Counts runs of few windows of which any figure is called different from that of another, `times` as high in truth.
 pub(crate) fn few_windows_differ(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
     let nothing = Histogram::new();
     Tally::over(runs, || {
@@ -81,7 +81,7 @@ pub(crate) fn few_windows_differ(law: Law, windows: usize, times: f64, runs: u32
     })
 }
 
-/// Whether a quantile of a run without windows is called different from that of another; samples are independent.
+/// Counts runs without windows of which a quantile is called different from that of another; samples are independent.
 pub(crate) fn samples_differ(samples: u32, times: f64, runs: u32, random: &mut Random) -> Tally {
     let mut run = |times: f64| {
         let mut all = Histogram::new();
@@ -102,7 +102,7 @@ fn differs_by_samples(a: (&Histogram, &[WindowFigures]), b: (&Histogram, &[Windo
     (!outcomes.is_empty()).then(|| outcomes.iter().any(differs))
 }
 
-/// Whether rare events, or the run's maximum, are called more frequent; `times` as high in truth.
+/// Counts runs of which rare events, or the maximum, are called more frequent; `times` as high in truth.
 pub(crate) fn rare_differs(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || {
         let a = law.run(random, windows);
@@ -134,7 +134,7 @@ fn over(limit: f64, a: &[f64], b: &[f64]) -> stats::comparison::RarePair {
     Rare::pair(Happened::Over(limit as u64), &rare(a), &rare(b))
 }
 
-/// Whether a run is called not steady.
+/// Counts runs that are called not steady.
 pub(crate) fn not_steady(law: Law, windows: usize, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || match check(&law.run(random, windows)).verdict {
         Steadiness::Trend | Steadiness::Shift => Some(true),
@@ -143,7 +143,7 @@ pub(crate) fn not_steady(law: Law, windows: usize, runs: u32, random: &mut Rando
     })
 }
 
-/// Whether the interval of a return level holds the true one, ten lengths of the run ahead.
+/// Counts runs for which the interval of a return level holds the true one, ten lengths of the run ahead.
 pub(crate) fn level_holds(law: Law, windows: usize, runs: u32, random: &mut Random) -> Tally {
     let ahead = 10.0 * windows as f64;
     let truth = law.level(ahead).expect("a law whose level is known");
@@ -154,7 +154,7 @@ pub(crate) fn level_holds(law: Law, windows: usize, runs: u32, random: &mut Rand
     })
 }
 
-/// Whether the bound of a probability holds the true one, for samples that are late each for itself.
+/// Counts runs for which the bound of a probability holds the true one, for samples that are late each for itself.
 pub(crate) fn bound_holds(share: f64, samples: u32, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || {
         let over = (0..samples).filter(|_| random.unit() < share).count() as u64;
@@ -162,7 +162,7 @@ pub(crate) fn bound_holds(share: f64, samples: u32, runs: u32, random: &mut Rand
     })
 }
 
-/// Whether the bound of a rate holds the true one.
+/// Counts runs for which the bound of a rate holds the true one.
 pub(crate) fn rate_holds(mean: f64, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || {
         Some(exceedance::rate_upper_bound(poisson(mean, random), 1_000_000_000, 0.95) >= mean)
@@ -180,7 +180,7 @@ fn poisson(mean: f64, random: &mut Random) -> u64 {
     count
 }
 
-/// Whether the interval of a quantile holds the true one, for independent samples.
+/// Counts runs for which the interval of a quantile holds the true one, for independent samples.
 pub(crate) fn quantile_holds(q: f64, samples: u32, runs: u32, random: &mut Random) -> Tally {
     let truth = -(1.0 - q).ln() * 100_000.0;
     Tally::over(runs, || {
