@@ -34,12 +34,12 @@ impl CpuList {
         self.0.len()
     }
 
-    /// Whether no CPU is in the list.
+    /// True if no CPU is in the list.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether `cpu` is in the list.
+    /// True if `cpu` is in the list.
     pub fn contains(&self, cpu: u32) -> bool {
         self.0.contains(&cpu)
     }

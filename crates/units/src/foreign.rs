@@ -3,7 +3,7 @@
 //! An svID, a file's name or an event of a run file is what somebody else chose. Shown as it is, it can move the terminal's cursor,
 //! turn the line around, or look like another name. Every face shows it through here.
 //!
-//! What may not be seen as it is becomes `\u{…}`, its number in hexadecimal, and a backslash becomes two: two texts that differ are
+//! Characters that may not be seen as they are become `\u{…}`, their number in hexadecimal, and a backslash becomes two: two texts that differ are
 //! shown differently.
 
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Characters that begin a formula in a spreadsheet, and the mark that says text.
 const FORMULA: [char; 5] = ['=', '+', '-', '@', '\''];
 
-/// Whether a character does something else than to be seen in its place: controls (C0, DEL, C1), line and paragraph separators, what
+/// True if a character does something else than to be seen in its place: controls (C0, DEL, C1), line and paragraph separators, what
 /// turns the direction of writing, what has no width, what fills a line without being seen, noncharacters and private ones.
 #[inline]
 pub fn is_unfit(c: char) -> bool {
@@ -42,7 +42,7 @@ fn is_unfit_beyond(c: char) -> bool {
         || code & 0xfffe == 0xfffe
 }
 
-/// Whether a space could be taken for another, or for none.
+/// True if a space could be taken for another, or for none.
 fn is_odd_space(c: char) -> bool {
     c != ' ' && c.is_whitespace()
 }
@@ -74,7 +74,7 @@ fn push(out: &mut String, c: char) {
     }
 }
 
-/// What holds texts of others, and can be made safe to show in place. Not twice: a backslash is doubled each time.
+/// Values that hold texts of others, and can be made safe to show in place. Not twice: a backslash is doubled each time.
 pub trait Show {
     /// Makes every text in it as [`shown`] gives it.
     fn show(&mut self);
@@ -182,12 +182,12 @@ pub fn json(text: String) -> String {
     out
 }
 
-/// Whether this may stand for itself in a JSON text of ours.
+/// True if this may stand for itself in a JSON text of ours.
 fn is_of_json(c: char) -> bool {
     matches!(c, '\n' | ' ') || !is_unfit(c) && !is_odd_space(c)
 }
 
-/// Whether there is nothing but what ASCII shows, and ends of lines: nearly all of a JSON text is that, and it is quickly seen.
+/// True if there is nothing but what ASCII shows, and ends of lines: nearly all of a JSON text is that, and it is quickly seen.
 fn is_plain(octets: &[u8]) -> bool {
     octets.iter().all(|octet| matches!(octet, b' '..=b'~' | b'\n'))
 }

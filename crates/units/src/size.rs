@@ -45,7 +45,7 @@ pub fn format_octets(octets: f64) -> String {
     let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].into_iter();
     let mut unit = units.next().unwrap_or_default();
     for larger in units {
-        // What would be shown as 1000 is shown in the next unit.
+        // Values that would be shown as 1000 are shown in the next unit.
         if value.abs() < 999.5 {
             break;
         }
