@@ -20,7 +20,7 @@ impl Signal {
     /// The samples that stream number `stream` publishes, which is ahead by `ahead_deg` degrees and has noise of its own.
     ///
     /// # Errors
-    /// What [`Synth::table`] and [`replay::table`] refuse, or a record that is to be ahead.
+    /// Errors of [`Synth::table`] and [`replay::table`], or a record that is to be ahead.
     pub fn table(&self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<SampleTable, WaveformError> {
         match self {
             Self::Synth(synth) => synth.shifted(ahead_deg, stream).table(sampling),
@@ -71,7 +71,7 @@ impl Tables {
     /// The table of stream number `stream`, from 0, which is ahead by `ahead_deg` degrees.
     ///
     /// # Errors
-    /// What [`Signal::table`] refuses, or more memory for all tables together than one may have.
+    /// Errors of [`Signal::table`], or more memory for all tables together than one may have.
     pub fn of(&mut self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<Arc<SampleTable>, WaveformError> {
         if !ahead_deg.is_finite() {
             return Err(WaveformError::setting(

@@ -86,7 +86,7 @@ pub enum WriteError {
 /// from the rates; their factor grows with the length of the record, so that they fit into 32 bits.
 ///
 /// # Errors
-/// What [`Header::check`] refuses, samples that do not fit the header, and what the writers refuse.
+/// Errors of [`Header::check`], samples that do not fit the header, and errors of the writers.
 pub fn write<'a>(
     header: &Header,
     samples: impl Iterator<Item = Sample<'a>> + Clone,
