@@ -216,7 +216,7 @@ fn the_junit_file_has_a_test_case_for_each_check() {
     assert!(counts[1] >= failed && failed > 5, "{counts:?}, {failed}");
 }
 
-/// What is read on one machine gives the same findings on another.
+/// A capture of one machine gives the same findings on another.
 #[test]
 fn a_capture_gives_the_same_findings() {
     if !root_or_skip("a_capture_gives_the_same_findings") {

@@ -43,7 +43,7 @@ fn compared(plain: &Path, ahead: &Path, page: &Path) -> Value {
     json(&output)["series"][0].clone()
 }
 
-/// What typical windows are lower by. Where the machine drifts during a run, a figure is not compared, as it should be.
+/// The most by which typical windows are lower. Where the machine drifts during a run, a figure is not compared, as it should be.
 fn lower_by(entry: &Value) -> Option<f64> {
     let differences = entry["differences"].as_array().expect("differences");
     assert!(

@@ -1,4 +1,4 @@
-//! Which CPUs are judged, and what is said when somebody else measures on them or changes a measuring thread.
+//! Choice of the CPUs that are judged, and messages when somebody else measures on them or changes a measuring thread.
 
 use serde_json::Value;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn last_cpu() -> u32 {
     sys::thread::cpuset_cpus().iter().last().expect("a CPU")
 }
 
-/// Whether there are two CPUs to tell apart.
+/// True if there are two CPUs to tell apart.
 fn two_cpus_or_skip(test: &str) -> bool {
     let two = sys::thread::cpuset_cpus().len() > 1;
     if !two {

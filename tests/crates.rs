@@ -1,4 +1,4 @@
-//! What CONTRIBUTING.md says of the crates is true: their table, which of them are pure, and which way they depend.
+//! Statements of CONTRIBUTING.md about the crates are true: their table, which of them are pure, and which way they depend.
 //!
 //! `RENEW=1 cargo test -p triptime-tests --test crates` writes the table.
 

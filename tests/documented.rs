@@ -153,7 +153,7 @@ fn a_page_shows_what_the_command_prints() {
     );
 }
 
-/// What sets a machine up, and what brings triptime to one, has what a probe has: page, row, help, man page, and its options in the
+/// Commands that set a machine up, or bring triptime to one, have what a probe has: page, row, help, man page, and their options in the
 /// completions.
 #[test]
 fn commands_without_a_probe_are_documented_as_probes_are() {
@@ -307,7 +307,7 @@ fn shared_options_are_explained_once() {
     }
 }
 
-/// What hands that know cyclictest type.
+/// Short forms that hands used to cyclictest type.
 #[test]
 fn short_forms_mean_what_they_mean_to_cyclictest() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! What `emit` writes is read by the programs it is for, and the audit finds nothing in it.
+//! Output of `emit` is read by the programs it is for, and the audit finds nothing in it.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use support::{binary, json, root_or_skip, run, stderr};
 use tempfile::TempDir;
 
-/// What a command leaves in `folder` or says on standard output.
+/// Text that a command leaves in `folder` or says on standard output.
 fn emit(folder: &Path, words: &[&str]) -> String {
     let output = Command::new(binary())
         .arg("emit")

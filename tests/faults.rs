@@ -66,7 +66,7 @@ allowed = "1ns"
 source = "tests"
 "#;
 
-/// What the faults did, by step: the numbers injected in the plan's order.
+/// Faults that were injected, by step: their numbers in the plan's order.
 fn injected(document: &Value) -> Vec<Vec<u64>> {
     let events = document["events"].as_array().expect("events");
     let mut steps = Vec::new();

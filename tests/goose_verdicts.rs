@@ -1,4 +1,4 @@
-//! What `subscribe` and `pcap` say of the same GOOSE messages: one set of rules, one verdict, and no wrong pass.
+//! Findings of `subscribe` and `pcap` on the same GOOSE messages: one set of rules, one verdict, and no wrong pass.
 
 use std::fs::File;
 use std::path::Path;
@@ -63,7 +63,7 @@ fn heartbeats(st_num: u32, first: u32, t_ms: i64, from_ms: i64, to_ms: i64) -> V
         .collect()
 }
 
-/// What comes (ms, message), what it has to be judged, and what has to be said of it, live and in a capture.
+/// Messages that come (in ms), the verdict they have to be given, and what has to be said of them, live and in a capture.
 struct Case {
     name: &'static str,
     messages: Vec<(i64, Message)>,
@@ -292,7 +292,7 @@ fn send(port: &PacketPort, frames: &[(i64, Vec<u8>)], mut meanwhile: impl FnMut(
     }
 }
 
-/// What is said at an end three seconds after the first frame: a block that is not sent any more has expired by then.
+/// Result at an end three seconds after the first frame: a block that is not sent any more has expired by then.
 fn finished(child: Running, sent: Instant, arguments: &[&str]) -> Json {
     std::thread::sleep(Duration::from_secs(3).saturating_sub(sent.elapsed()));
     let output = end(child, arguments);

@@ -14,7 +14,7 @@ struct Case {
     probe: &'static str,
     /// The command that has it, in a namespace with `v0` and `v1`. `FILE` is a capture that it may send again, `RELAY` a relay.
     words: &'static str,
-    /// What runs at the far end, and its thread.
+    /// Command that runs at the far end, and its thread.
     far: Option<(&'static str, &'static str)>,
     /// Its name.
     thread: &'static str,
@@ -35,7 +35,7 @@ const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
 /// It, in three threads; they share the CPU that every machine has.
 const RELAY_APART: &str = "relay RELAY v1 --cpu receive=0,functions=0,output=0";
 
-/// What a relay works on.
+/// Sender of the samples that a relay works on.
 const SAMPLES: (&str, &str) = ("publish v0 --streams 1 --rate 4000", "publish");
 
 /// A relay that answers a ping, and two that decide side by side.
@@ -251,8 +251,8 @@ const CASES: [Case; 24] = [
     },
 ];
 
-/// Who has waited long in vain goes on asleep, and looks every 100 ms whether the interface is still there. A stall of the far end can
-/// bring that about in a test; nothing is measured then.
+/// Calls of a thread that has waited long in vain: it goes on asleep, and looks every 100 ms whether the interface is still there. A
+/// stall of the far end can bring that about in a test; nothing is measured then.
 const IN_VAIN: [&str; 2] = ["ppoll", "getsockname"];
 
 /// How often at the most in a second.

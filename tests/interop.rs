@@ -22,14 +22,14 @@ fn out(directory: &Path, name: &str) -> String {
     directory.join(name).to_str().expect("UTF-8").to_owned()
 }
 
-/// What the file of a form holds.
+/// Export of a run file in this format.
 fn exported(run_file: &str, format: &str) -> String {
     let output = run(&["export", run_file, "--format", format]);
     assert_eq!(output.status.code(), Some(0), "{format}: {}", stderr(&output));
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// What a shell script makes of a text.
+/// Output of a shell script for this input.
 fn piped(script: &str, text: &str, directory: &Path) -> String {
     let file = directory.join("piped.txt");
     std::fs::write(&file, text).expect("written");

@@ -16,7 +16,7 @@ const ALLOWED: [&str; 10] = [
     "CC0-1.0",
 ];
 
-/// Whether an SPDX expression can be met with the allowed licences. `AND` binds tighter than `OR`; brackets nest.
+/// True if an SPDX expression can be met with the allowed licences. `AND` binds tighter than `OR`; brackets nest.
 fn allowed(expression: &str) -> bool {
     let expression = expression.replace('/', " OR ");
     split(&expression, " OR ")

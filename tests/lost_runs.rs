@@ -51,7 +51,7 @@ fn names() -> Vec<String> {
     .into()
 }
 
-/// What is left of the names of the series of a family.
+/// Names of the series of a family, without the family.
 fn streams_of(document: &serde_json::Value, family: &str) -> Vec<String> {
     let series = document["series"].as_array().expect("series");
     let names = series

@@ -1,4 +1,4 @@
-//! What a user sees of a judged run: one screen, a line for a log, progress where nobody draws, what a plan will do, and whom a
+//! A user's view of a judged run: one screen, a line for a log, progress where nobody draws, what a plan will do, and whom a
 //! spinning thread leaves alone.
 
 use std::path::Path;

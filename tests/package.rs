@@ -28,7 +28,7 @@ fn package(program: &Path, folder: &Path, umask: &str, zone: &str) -> PathBuf {
 fn made() -> &'static Path {
     static MADE: LazyLock<PathBuf> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("package");
-        // Those of earlier commits.
+        // Packages of earlier commits.
         let _ = fs::remove_dir_all(&folder);
         package(&whole_binary(), &folder, "022", "UTC")
     });
@@ -100,7 +100,7 @@ fn bash_completes_commands_and_options() {
     assert_eq!(complete("triptime wakeup --jun"), "--junit\n");
 }
 
-/// What a machine has after `apt install ./triptime_….deb`: dpkg's own list of files, and nothing else but the program.
+/// Files on a machine after `apt install ./triptime_….deb`: dpkg's own list of files, and nothing else but the program.
 #[test]
 fn it_installs_where_nothing_else_is_and_judges_there() {
     let test = "it_installs_where_nothing_else_is_and_judges_there";

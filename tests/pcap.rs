@@ -42,7 +42,7 @@ fn pcap(arguments: &[&Path]) -> (Vec<Value>, String, Option<i32>) {
     (lines, String::from_utf8(output.stderr).unwrap(), output.status.code())
 }
 
-/// What tshark prints of each frame: for every field its occurrences.
+/// Output of tshark for each frame: for every field its occurrences.
 fn tshark(capture: &Path, fields: &[&str]) -> Vec<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command.args([

@@ -15,7 +15,7 @@ use support::{json, series, stderr};
 use testing::vectors;
 use wire::sv::Template;
 
-/// What one stream is, by either tool.
+/// Description of one stream, by either tool.
 #[derive(Debug, PartialEq, Eq)]
 struct Stream {
     frames: u64,
@@ -247,7 +247,7 @@ fn late_frames_and_silences_are_counted_as_tshark_has_them() {
     }
     writer.finish().unwrap();
     let by_tshark = lost_by_tshark(&path);
-    // Those that came 100 places late stay lost, as everywhere: they are too late for a relay.
+    // Samples that came 100 places late stay lost, as everywhere: they are too late for a relay.
     let late = |name: &str| if name == "MU00" { 2 } else { 0 };
     for rate in [&["--rate", "4000"][..], &[]] {
         let out = directory.path().join(format!("{}.triptime", rate.len()));

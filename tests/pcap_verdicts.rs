@@ -153,7 +153,7 @@ fn a_capture_without_streams_or_cut_without_limits() {
     assert!(out.exists(), "what came before the cut is a run");
 }
 
-/// What the profiles of the program say of a capture: the verdict, and the limits that failed.
+/// Judgement of a capture by a profile of the program: the verdict, and the limits that failed.
 fn judged_by(profile: &str, capture: &Path, more: &[&str]) -> (String, Vec<String>) {
     let out = capture.with_extension("triptime");
     let arguments = [text(capture), "--json", "--limits", profile, "--out", text(&out)];

@@ -88,7 +88,7 @@ fn frames_are_traced_over_every_network() {
             let all = count(of(hops[0]), "expected");
             assert!(all > 100, "{network}: {all} of 1000");
             sent += all;
-            // What one hop received is what the next one has to.
+            // Frames that one hop received are those that the next one has to.
             let mut came = all;
             for hop in hops {
                 let hop = of(hop);

@@ -24,7 +24,7 @@ kill $changes
 exit $status
 "#;
 
-/// Whether the machine can have the files: root, and CPU 1 beside a CPU 0 of the same cache, which would be asked.
+/// True if the machine can have the files: root, and CPU 1 beside a CPU 0 of the same cache, which would be asked.
 fn can_have(test: &str) -> bool {
     if !root_or_skip(test) {
         return false;

@@ -109,7 +109,7 @@ fn the_document_has_it_all() {
     assert_eq!(blocked["reasons"], serde_json::json!(["settling"]));
 }
 
-/// What the relay records of a replayed fault is the fault, sample for sample, at its own time.
+/// A relay's record of a replayed fault is the fault, sample for sample, at its own time.
 #[test]
 fn a_replayed_fault_is_recorded_to_the_sample() {
     let directory = tempfile::tempdir().expect("a directory");

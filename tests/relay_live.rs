@@ -13,7 +13,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// What `relay` said, and what went over the wire, while `publish` sent with these further options.
+/// Output of `relay`, and the frames on the wire, while `publish` sent with these further options.
 fn play(namespace: &NetNs, directory: &Path, publish: &[&str]) -> (Value, Vec<Value>) {
     let (out, sent, capture) = (
         directory.join("relay.triptime"),
@@ -149,7 +149,7 @@ fn load_is_no_trip_and_another_stream_is_not_worked_on() {
     assert!(!document.to_string().contains("operate"), "{document}");
 }
 
-/// What a relay with these further options said, and what the test set said that played five faults to it.
+/// Results of a relay with these further options, and of the test set that played five faults to it.
 fn timed(directory: &Path, options: &[&str]) -> [Value; 2] {
     let (relay_out, trip_out) = (directory.join("relay.triptime"), directory.join("trip.triptime"));
     let relay = ["relay", RELAY, "v1", "--clock", "same-host"];
@@ -178,7 +178,7 @@ fn timed(directory: &Path, options: &[&str]) -> [Value; 2] {
         .expect("a thread in the namespace")
 }
 
-/// Whether the test set timed trips of the relay, and nothing else made it trip.
+/// Checks that the test set timed trips of the relay, and nothing else made it trip.
 fn check_trips(document: &Value) {
     let trips = series(document, "trip/overcurrent");
     // Not every shot counts on a machine that stalls; what counts is right.
@@ -232,7 +232,7 @@ fn the_test_set_times_a_relay_in_three_threads() {
     // A message for each change, and repetitions between them.
     assert!(received("task/F1/output") > received("task-stage/F1/wake"), "{relay}");
     assert!(received("task-stage/F1/wake") >= 2, "{relay}");
-    // Who works on samples once a cycle has them later than who waits for them.
+    // A task that works on samples once a cycle has them later than one that waits for them.
     let mean = |name: &str| series(&relay, name)["mean"].as_f64().expect("a mean");
     assert!(mean("use/MU01") > mean("age/MU01") + 100_000.0, "{relay}");
     for (task, cpu) in [("receive", first), ("functions", last), ("output", first)] {

@@ -167,7 +167,7 @@ fn killed_and_started(namespace: &NetNs, directory: &Path, lives: u32) {
     }
 }
 
-/// What a subscriber on `v0` said, and the messages that it had, while relays were killed and started on `v1`.
+/// Result of a subscriber on `v0`, and the messages that it had, while relays were killed and started on `v1`.
 fn heard(waveform: &str, lives: u32) -> (Value, Vec<Value>) {
     let directory = tempfile::tempdir().expect("a directory");
     let namespace = namespace();

@@ -73,7 +73,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(output)
 }
 
-/// What open61850 sent for a second with this engine is what we received, and what its own supervisor reads in our capture.
+/// Samples that open61850 sent for a second with this engine are received by us, and read by its own supervisor in our capture.
 fn subscribed(test: &str, engine: &str) {
     let Some(python) = open61850(test) else { return };
     let namespace = namespace();

@@ -1,4 +1,4 @@
-//! What `publish` says it measures is what `subscribe` captures and `pcap` decodes.
+//! Samples that `publish` says it measures are those that `subscribe` captures and `pcap` decodes.
 
 use serde_json::Value;
 use std::f64::consts::{SQRT_2, TAU};

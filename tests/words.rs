@@ -155,7 +155,7 @@ fn definitions() -> BTreeMap<String, Vec<String>> {
     for path in all {
         let inside = path.strip_prefix(&crates).expect("below crates");
         let name = inside.iter().next().expect("a crate").to_string_lossy().into_owned();
-        // What a trait asks of others has its name there, and no definition.
+        // Functions that a trait asks of others have their name there, and no definition.
         for line in read_to_string(&path).expect("source code").lines() {
             if let Some(word) = defined(line).filter(|_| !line.trim_end().ends_with("Self;")) {
                 found.entry(word.to_owned()).or_default().push(name.clone());

@@ -102,7 +102,7 @@ impl Desk {
 }
 
 impl Drop for Desk {
-    /// What a failed test left behind ends with it.
+    /// Ends the processes that a failed test left behind.
     fn drop(&mut self) {
         for file in std::fs::read_dir(self.told()).into_iter().flatten().flatten() {
             let text = std::fs::read_to_string(file.path()).unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::machine::{Kernel, alone};
 use store::RunFile;
 use support::root_or_skip;
 
-/// What a killed measurement and the next one did in a guest with this kernel.
+/// Checks the partitions of a killed measurement and of the next one in a guest with this kernel.
 fn assert_parted(test: &str, kernel: Kernel) {
     if !root_or_skip(test) {
         return;

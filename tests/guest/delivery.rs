@@ -18,7 +18,7 @@ use testing::Running;
 pub(crate) struct Runs {
     folder: TempDir,
     guest: Left,
-    /// What `trace --show-path` showed on the host.
+    /// Output of `trace --show-path` on the host.
     way: String,
 }
 
@@ -84,7 +84,7 @@ fn inside(namespace: &NetNs, arguments: &[&str]) -> Running {
     Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
-/// Whether all points are watched: then the thread that reads their counts is started.
+/// True if all points are watched: then the thread that reads their counts is started.
 fn is_tracing(process: u32) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
     tasks.into_iter().flatten().flatten().any(|task| {

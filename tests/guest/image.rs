@@ -3,7 +3,7 @@
 use place::guest::{Archive, libraries_of};
 use std::path::Path;
 
-/// What is in it so far.
+/// Its contents so far.
 #[derive(Default)]
 pub(crate) struct Image(Archive);
 

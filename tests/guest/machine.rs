@@ -37,7 +37,7 @@ impl Kernel {
     }
 }
 
-/// What is booted.
+/// Description of the guest to boot.
 pub(crate) struct Setup<'a> {
     pub(crate) kernel: Kernel,
     /// Run by the guest one after the other when it is up; files of `tests/guest/bed`.
@@ -48,7 +48,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) files: &'a [&'a str],
     /// C programs of `tests/guest/bed` that it uses.
     pub(crate) built: &'a [&'a str],
-    /// Whether it has a card of Intel's, with a driver that knows a clock of it; joined to nothing.
+    /// True if it has a card of Intel's, with a driver that knows a clock of it; joined to nothing.
     pub(crate) has_card: bool,
     /// The namespace and the tap that the guest's eth0 is joined to.
     pub(crate) network: Option<(&'a NetNs, &'a str)>,
@@ -138,7 +138,7 @@ impl Machine {
         })
     }
 
-    /// What its console showed.
+    /// Text that its console showed.
     pub(crate) fn console(&self) -> String {
         self.console.lock().expect("no panic").clone()
     }
@@ -192,7 +192,7 @@ impl Drop for Machine {
     }
 }
 
-/// What a guest of this kernel leaves that has no other machine beside it; or why there can be none. It is booted once for all tests
+/// Files left by a guest of this kernel that has no other machine beside it; or why there can be none. It is booted once for all tests
 /// of this process: under emulation, the start takes longer than the work.
 pub(crate) fn alone(kernel: Kernel) -> Result<&'static Left, &'static str> {
     static LEFT: [OnceLock<Result<Left, String>>; 3] = [const { OnceLock::new() }; 3];
@@ -215,7 +215,7 @@ pub(crate) fn alone(kernel: Kernel) -> Result<&'static Left, &'static str> {
     left.as_ref().map_err(String::as_str)
 }
 
-/// What a guest left in `/out`.
+/// Files that a guest left in `/out`, and its console.
 pub(crate) struct Left {
     folder: TempDir,
     pub(crate) console: String,

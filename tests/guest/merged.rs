@@ -79,7 +79,7 @@ struct Frame {
     last_ns: Option<i64>,
 }
 
-/// What a run recorded.
+/// Frames that a run recorded.
 fn frames(file: &Path) -> Vec<Frame> {
     let output = run(&["export", text(file), "--format", "frames"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

@@ -4,7 +4,7 @@ use crate::machine::{Kernel, Left, alone};
 use store::RunFile;
 use support::root_or_skip;
 
-/// What a guest with that kernel left; `None` after leaving the test out.
+/// Files that a guest with that kernel left; `None` after leaving the test out.
 fn oldest(test: &str) -> Option<&'static Left> {
     if !root_or_skip(test) {
         return None;

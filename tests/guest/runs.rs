@@ -1,4 +1,4 @@
-//! What run files of a traced bed say.
+//! Contents of the run files of a traced bed.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ pub(crate) fn not_timed(document: &Value, stream: &str, point: &str) -> u64 {
     counts.sum()
 }
 
-/// Whether nothing came to a network card for half a second: this machine, or its guest, was held up.
+/// True if nothing came to a network card for half a second: this machine, or its guest, was held up.
 pub(crate) fn was_held_up(document: &Value) -> bool {
     let events = document["events"].as_array().expect("events");
     let mut texts = events.iter().filter_map(|event| event["text"].as_str());

@@ -7,7 +7,7 @@ use serde_json::Value;
 use store::RunFile;
 use support::root_or_skip;
 
-/// What its kernel datapath needs.
+/// Programs that its kernel datapath needs.
 const OPEN_VSWITCH: [&str; 4] = [
     "/usr/bin/ovsdb-tool",
     "/usr/bin/ovs-vsctl",
@@ -15,7 +15,7 @@ const OPEN_VSWITCH: [&str; 4] = [
     "/usr/sbin/ovs-vswitchd",
 ];
 
-/// What its database is made from.
+/// Schema that its database is made from.
 const OPEN_VSWITCH_SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 
 /// How long `ways.sh` blocks the container's CPU.
@@ -132,7 +132,7 @@ fn assert_blocker_is_found(left: &Left) {
     );
 }
 
-/// What following sampled values inside a guest told.
+/// Result of following sampled values inside a guest.
 fn followed(left: &Left) -> Value {
     assert_eq!(left.text("follow/passages.status"), "0", "{}", left.console);
     serde_json::from_str(&left.text("follow/passages.json")).expect("JSON")

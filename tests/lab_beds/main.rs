@@ -48,7 +48,7 @@ pub(crate) fn can(test: &str, program: &str) -> Option<Alone> {
     Some(alone())
 }
 
-/// What a runtime says of itself, and what its settings are called in the run.
+/// Checks what a runtime says of itself, and the names of its settings in the run.
 fn a_step_runs_by(runtime: &str, says: &str, settings: &str) {
     let directory = tempfile::tempdir().expect("a directory");
     let before = Before::look();
@@ -295,7 +295,7 @@ fn a_guest_stays_up_and_takes_one_command_after_another() {
     std::thread::sleep(Duration::from_secs(2));
     signal(&killed, Signal::KILL);
     killed.wait().expect("its end");
-    // What the guest publishes, by a file of this machine, comes out at the test set.
+    // Samples that the guest publishes, by a file of this machine, come out at the test set.
     let kept = file("kept.triptime");
     let set = file("bays.toml");
     std::fs::write(&set, "[[stream]]\nsvID = \"BAY\"\nprofile = \"F4800S2I4U4\"\n").expect("written");

@@ -38,7 +38,7 @@ impl Machine {
         self.triptime(&[&["lab", "up", &bed.0], more].concat())
     }
 
-    /// What can be seen of its ports.
+    /// Visible state of its ports.
     fn ports(&self) -> String {
         let shown = self
             .command("ip")

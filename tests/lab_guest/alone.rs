@@ -8,7 +8,7 @@ use std::process::Command;
 use store::RunFile;
 use support::{run, stderr};
 
-/// What the console showed of a guest with this image, disk and command, when it has powered off.
+/// Text on the console of a guest with this image, disk and command, when it has powered off.
 fn console(kernel: &Path, image: &Path, disk: &Path, command: &str) -> String {
     let shown = disk.with_extension("console");
     let append = format!("console=ttyS0 quiet panic=-1 cryptomgr.notests triptime.run=\"{command}\"");

@@ -23,7 +23,7 @@ pub(crate) fn start(shown: &Path, devices: &[&str]) -> Running {
     Running::start(&mut command)
 }
 
-/// What it has shown when it has powered off.
+/// Text that it has shown when it has powered off.
 pub(crate) fn until_off(mut running: Running, shown: &Path) -> String {
     until(shown, "power off", |_| running.try_wait().expect("its state").is_some())
 }

@@ -1,4 +1,4 @@
-//! What is measured in a guest is a run here, with what is to be known of the place.
+//! Measurements in a guest are a run here, with what is to be known of the place.
 
 use crate::{boots, boots_oldest, with};
 use model::fact::{HYPERVISOR, KERNEL_RELEASE, PREEMPTION};

@@ -103,7 +103,7 @@ fn a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one() {
     }
     child.kill().expect("SIGKILL");
     child.wait().expect("ended");
-    // What was moved into the group has made one of its own there, as a container's runtime does.
+    // The process that was moved into the group has made one of its own there, as a container's runtime does.
     let below = Below::of(&others);
     let third = path(directory.path(), "third");
     let words = ["qualify", &plan, "--out", &third, "--duration", "200ms", "--quiet"];

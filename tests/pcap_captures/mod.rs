@@ -59,7 +59,7 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Whether a program is there; else the test is skipped.
+/// True if a program is there; else the test is skipped.
 pub(crate) fn have(test: &str, program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {

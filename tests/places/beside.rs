@@ -1,4 +1,4 @@
-//! What is beside the process bus and the judged relay, in a place of its own or not: a management network, a second relay, a neighbour.
+//! Neighbours of the process bus and the judged relay, in a place of its own or not: a management network, a second relay, a tenant.
 
 use crate::{ROUND_TRIP, can, setting};
 use serde_json::Value;
@@ -7,14 +7,14 @@ use support::left::Before;
 use support::places::plan;
 use support::{json, run, run_in, series, stderr};
 
-/// What comes over a second interface meanwhile.
+/// Load that comes over a second interface meanwhile.
 pub(crate) const MANAGEMENT: &str = r#"
 [management]
 rate = 200
 bytes = 300
 "#;
 
-/// What was answered of what was sent over the management network, as the run says it.
+/// Numbers of frames answered and sent over the management network, as the run says them.
 pub(crate) fn answered(texts: &[String]) -> (u64, u64) {
     let stopped = texts
         .iter()
@@ -146,7 +146,7 @@ fn a_second_relay_and_a_noisy_neighbour_are_loads_natively_and_in_a_container() 
         );
         let contradicted = texts.iter().find(|text| text.contains("contradict others"));
         assert_eq!(contradicted, None, "{place}: the tenant's GOOSE has a name of its own");
-        // What a tenant measured itself stands in a run of its own; that of a container goes with it.
+        // A tenant's own measurements are in a run of its own; that of a container goes with it.
         match (place, tenant(directory.path())) {
             ("native", Some(samples)) => assert!(samples > 1_000, "{samples} samples of its stream"),
             ("container", None) => {}

@@ -77,7 +77,7 @@ fn serve(listener: &UnixListener) -> Value {
     last
 }
 
-/// What `docker inspect` would print of a container that is made with these options, and of its network.
+/// Output of `docker inspect` for a container that is made with these options, and for its network.
 fn made(client: &Path, options: &[&str], network: &Value) -> String {
     let (output, mut container) = asked(
         client,

@@ -157,7 +157,7 @@ impl Browser {
         from_base64(pdf.as_str().expect("base64"))
     }
 
-    /// What the browser complained about since the last time it was asked.
+    /// Complaints of the browser since the last time it was asked.
     pub(crate) fn complaints(&self) -> Vec<Value> {
         let log = self.in_session("POST", "/se/log", &json!({"type": "browser"}));
         log.as_array().expect("a list").clone()

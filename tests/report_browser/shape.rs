@@ -17,13 +17,13 @@ const SPIKES: u64 = 100;
 /// Different values in a window.
 const VALUES: u64 = 400;
 
-/// What a plan's run has much or little of.
+/// Size of a plan's run.
 pub(crate) struct Shape {
     streams: u64,
     /// Length of all windows together, and of one.
     seconds: u64,
     window_s: u64,
-    /// What the relay says while the trips are timed.
+    /// Events of the relay while the trips are timed.
     relay_events: u64,
 }
 

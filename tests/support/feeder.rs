@@ -15,7 +15,7 @@ currents_a = [6000, 300, 300]
 current_angles_deg = [-80, -150, 90]
 ";
 
-/// What commands are told that run beside each other; the file of the run is to follow.
+/// Options of commands that run beside each other; the file of the run is to follow.
 pub const BESIDE: [&str; 6] = [
     "--policy",
     "other",

@@ -1,4 +1,4 @@
-//! What a run could leave behind on this machine: network interfaces and namespaces, mounts, control groups and folders.
+//! Things that a run could leave behind on this machine: network interfaces and namespaces, mounts, control groups and folders.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,11 +19,11 @@ const FOLDERS: [&str; 6] = [
 ];
 const BEGINS: [&str; 4] = ["triptime-", "lxc.", "libpod", "conmon"];
 
-/// What there was before a run.
+/// State of the machine before a run.
 pub struct Before(BTreeSet<String>);
 
 impl Before {
-    /// What there is now.
+    /// Looks at what there is now.
     pub fn look() -> Self {
         Self(all())
     }
@@ -42,7 +42,7 @@ impl Before {
     }
 }
 
-/// What is new, and of no process that runs.
+/// Things that are new, and of no process that runs.
 fn left(before: &BTreeSet<String>, now: &BTreeSet<String>, runs: impl Fn(u32) -> bool) -> BTreeSet<String> {
     let new = now.difference(before);
     new.filter(|line| !owner(line).is_some_and(&runs)).cloned().collect()

@@ -219,7 +219,7 @@ pub fn series<'a>(document: &'a Value, name: &str) -> &'a Value {
     })
 }
 
-/// Whether the test may go on: root, or named as skipped.
+/// True if the test may go on: root, or named as skipped.
 pub fn root_or_skip(test: &str) -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {

@@ -4,7 +4,7 @@ use super::{start, wait};
 use std::process::Output;
 use std::time::Duration;
 
-/// What docs/measured.md promises of a run and of its report, in KiB, beside the memory that a plan's loads take.
+/// Memory that docs/measured.md promises for a run and its report, in KiB, beside the memory that a plan's loads take.
 pub const MOST_KIB: u64 = 128 << 10;
 
 /// Runs the binary to its end; the most memory that it had, in KiB, but for its last 10 ms.

@@ -18,7 +18,7 @@ use sys::packet::PacketPort;
 const MIRROR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/mirror.toml");
 const TWO_RELAYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/two-relays.toml");
 
-/// What the program says of a relay of this kind.
+/// Output of the program for a relay of this kind.
 fn tested(kind: Kind, arguments: &[&str], file: &Path) -> Output {
     let namespace = namespace();
     let port = namespace.run(|| PacketPort::open("v1", &relay::options()).expect("a port"));
@@ -42,7 +42,7 @@ fn tested(kind: Kind, arguments: &[&str], file: &Path) -> Output {
     output
 }
 
-/// What it printed for a person.
+/// Its output for a person.
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

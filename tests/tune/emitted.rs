@@ -1,4 +1,4 @@
-//! What `triptime tune --emit` writes for other tools.
+//! Files that `triptime tune --emit` writes for other tools.
 
 use super::{host, said, text};
 use std::fs;
@@ -125,7 +125,7 @@ fn what_cannot_be_set_holds_up_nothing_else() {
     );
 }
 
-/// Whether a text is a line of a tool's file.
+/// True if a text is a line of a tool's file.
 type IsLine = fn(&str) -> bool;
 
 #[test]

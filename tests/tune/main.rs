@@ -38,7 +38,7 @@ impl Drop for Restored {
     }
 }
 
-/// Whether this machine can be changed: root, and a second CPU. What the mask was.
+/// Gives the mask to put back, if this machine can be changed: root, and a second CPU.
 fn can_change(test: &str) -> Option<Restored> {
     if !root_or_skip(test) {
         return None;

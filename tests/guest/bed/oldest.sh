@@ -1,4 +1,4 @@
-# What takes a newer kernel than the oldest that is supported, and what does not although it might seem so.
+# Commands that take a newer kernel than the oldest that is supported, and some that do not although it might seem so.
 . /steps.sh
 
 folder=/out/oldest

@@ -1,4 +1,4 @@
-# What scenarios share. Read by them with `.`.
+# Functions that scenarios share. Read by them with `.`.
 
 # Not the shell's own, which knows less.
 ip() {
@@ -81,7 +81,7 @@ start_trace() {
 
 # Ends tracing, and keeps its exit status.
 end_trace() {
-    # What is under way may still come.
+    # Frames under way may still come.
     sleep 0.3
     kill -INT $tracer
     wait $tracer

@@ -21,7 +21,7 @@
 // In a buffer: behind what virtio puts before a frame, and the MAC addresses.
 #define ETHERTYPE (10 + 12)
 
-// What the guest's memory would be: its addresses are those of this process.
+// Stands in for the guest's memory: its addresses are those of this process.
 static struct {
 	struct vring_desc descriptors[QUEUE] __attribute__((aligned(4096)));
 	struct {
