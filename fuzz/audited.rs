@@ -1,4 +1,4 @@
-//! What the targets of definitions share: a definition that is judged on a machine of which nothing else is known.
+//! Shared by the targets of definitions: a definition that is judged on a machine of which nothing else is known.
 
 use std::fs;
 use std::path::Path;

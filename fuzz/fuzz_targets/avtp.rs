@@ -21,7 +21,7 @@ fuzz_target!(|octets: &[u8]| {
     if let Ok(fields) = TestFrame::read(frame.data()) {
         assert_eq!(TestFrame::read(&fields.fields()), Ok(fields));
     }
-    // What was read can be published, and reads back the same.
+    // Frames that were read can be published, and read back the same.
     let mut template = AafTemplate::new(&Stream {
         dst: ethernet.dst(),
         src: ethernet.src(),

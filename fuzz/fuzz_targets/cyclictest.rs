@@ -16,7 +16,7 @@ fuzz_target!(|octets: &[u8]| {
     for (cycles, overflows) in beyond(&measurement) {
         assert!(overflows <= cycles);
     }
-    // What was accepted can be written and means the same. The command line may promise other buckets than there are.
+    // A measurement that was accepted can be written and means the same. The command line may promise other buckets than there are.
     measurement.command_line = None;
     let mut json = Vec::new();
     write_json(&measurement, &mut json).expect("into memory");
