@@ -31,7 +31,7 @@ static TURN: Kind = Kind {
     words: &[],
 };
 
-/// What can be said about it. In a plan each option is a key of the step.
+/// Options of the probe. In a plan each option is a key of the step.
 #[derive(Debug, Clone, clap::Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TurnOptions {
@@ -66,7 +66,7 @@ impl CpuProbe for TurnConfig {
     }
 }
 
-/// What is known of this probe.
+/// Description of this probe.
 pub static ABOUT: About = About {
     name: "turn",
     words: "turn",
