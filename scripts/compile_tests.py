@@ -42,7 +42,7 @@ class Program:
 
 
 def compiler():
-    """What Cargo is told of the compiler: scripts/rustc_of_tests.sh has what follows from it."""
+    """Settings of the compiler for Cargo: scripts/rustc_of_tests.sh has what follows from them."""
     optimised = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["dev"]["package"]
     levels = " ".join(f"{name}={profile['opt-level']}" for name, profile in optimised.items())
     told = {"RUSTC_WRAPPER": str(ROOT / "scripts/rustc_of_tests.sh"), "TRIPTIME_OPTIMISED": f" {levels} "}
@@ -62,7 +62,7 @@ def packages():
 
 
 def cargo_test(*arguments):
-    """What compiles the tests: with all settings of the release, so that they share its libraries."""
+    """Command that compiles the tests: with all settings of the release, so that they share its libraries."""
     settings = filter(None, [os.environ.get("TRIPTIME_CARGO_CONFIG")])
     command = ["cargo", "test", "--release", "--workspace", "--locked", *arguments]
     return command + [word for setting in settings for word in ("--config", setting)]
@@ -92,7 +92,7 @@ class Compilation:
         self.changed = threading.Condition()
 
     def programs(self):
-        """Those that there will be."""
+        """Programs that there will be."""
         return [
             program(package, target)
             for package in self.packages.values()
@@ -116,7 +116,7 @@ class Compilation:
             self.changed.notify_all()
 
     def first(self):
-        """Those in the `tests` folders of packages that measure, and need no binary."""
+        """Programs in the `tests` folders of packages that measure, and need no binary."""
         integration = [one for one in self.programs() if not one.has_unit_tests]
         # Cargo takes a name, whatever the package: one of this name would be compiled, too. With packages named it would choose other
         # features of dependencies, and compile these again.
