@@ -124,7 +124,7 @@ fn run(engine: &mut Engine, samples: &[Sample], seconds: usize, is_apart: bool, 
             }
         }
         took(4);
-        // What the thread beside does: its time is not the task's.
+        // Work of the thread beside: its time is not the task's.
         if let Ok(rows) = source.read_chunk(source.slots()) {
             rows.commit_all();
         }

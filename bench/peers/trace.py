@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tracing costs the CPU per frame, beside bpftrace doing the same work.
+"""CPU cost of tracing per frame, beside bpftrace doing the same work.
 
 Both time sampled values over two hops (port of a bridge -> other port -> the container's end), with the same stream in turns,
 and both are charged by the kernel's own statistics (kernel.bpf_stats_enabled: run_time_ns of every program they loaded, which
