@@ -1,4 +1,4 @@
-//! What the acceptance record of a printed page has beside the run: what people say of the test, and the run file as evidence.
+//! Texts that the acceptance record of a printed page has beside the run: what people say of the test, and the run file as evidence.
 
 use report::about::{About, Evidence};
 use sha2::{Digest, Sha256};

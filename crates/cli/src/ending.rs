@@ -1,4 +1,4 @@
-//! What ends a run early.
+//! Reasons for a run to end early.
 
 use crate::failure::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -58,7 +58,7 @@ pub(crate) fn leave_session() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a signal is ignored, by the mask in the text of /proc/self/status (proc_pid_status(5)).
+/// True if a signal is ignored, by the mask in the text of /proc/self/status (proc_pid_status(5)).
 fn is_ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -19,7 +19,7 @@ pub(crate) struct FaceArgs {
 }
 
 impl FaceArgs {
-    /// Whether any form was asked for.
+    /// True if any form was asked for.
     pub(crate) fn is_given(&self) -> bool {
         self.json || self.full || self.summary
     }

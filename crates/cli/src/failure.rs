@@ -1,4 +1,4 @@
-//! What ends a command without a result: one message, one exit status.
+//! Errors that end a command without a result: one message, one exit status.
 
 use bed::BedError;
 use bed::load::LoadError;
@@ -24,10 +24,10 @@ pub(crate) const COULD_NOT_MEASURE: u8 = 3;
 /// Why a command ended without a result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// What was asked for cannot be; status 2.
+    /// A request that cannot be; status 2.
     #[error("{0}")]
     Usage(String),
-    /// What was asked for could not be done here; status 3.
+    /// A request that could not be done here; status 3.
     #[error("{0}")]
     CouldNotMeasure(String),
 }

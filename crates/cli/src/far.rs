@@ -44,7 +44,7 @@ fn stated(text: &str) -> Result<StatedClock, String> {
 }
 
 impl FarArgs {
-    /// Whether another machine has the device's end.
+    /// True if another machine has the device's end.
     pub(crate) fn is_asked_for(&self) -> bool {
         self.far.is_some()
     }
@@ -57,7 +57,7 @@ impl FarArgs {
     /// The plan as it is over the one port to the other machine, and that port. The networks that a plan compares are none of these.
     ///
     /// # Errors
-    /// What cannot be on another machine, or a port that is missing.
+    /// A part of the plan that cannot be on another machine, or a port that is missing.
     pub(crate) fn bed(&self, plan: Plan, nic: &[String]) -> Result<(Plan, Option<Bed>), Failure> {
         let refused = |why: &str| Err(Failure::Usage(format!("--far: the plan {}: {why}", plan.name)));
         if !plan.faults.is_empty() {

@@ -69,12 +69,12 @@ impl MachineArgs {
         valued.chain(self.serial.then(|| "--serial".to_owned())).collect()
     }
 
-    /// Whether a kernel is named, or CPUs of this machine: then a guest is meant.
+    /// True if a kernel is named, or CPUs of this machine: then a guest is meant.
     pub(crate) fn is_named(&self) -> bool {
         self.kernel.is_some() || self.host_cpus.is_some()
     }
 
-    /// Whether it is said which of its CPUs its kernel isolates.
+    /// True if it is said which of its CPUs its kernel isolates.
     pub(crate) fn isolates(&self) -> bool {
         self.isolate.is_some()
     }

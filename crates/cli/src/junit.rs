@@ -9,13 +9,13 @@ use report::junit::without_result;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the file says until there is more to say.
+/// Text of the file until there is more to say.
 const NO_RESULT: &str = "triptime has not come to a result; if it has ended, its standard error says why";
 
 /// Runs a command; when it asks for a file, this says from the beginning that there is no result, and at the end why there is none.
 ///
 /// # Errors
-/// Those of the command; and the file would replace something else.
+/// Errors of the command; and the file would replace something else.
 pub(crate) fn around(matches: &ArgMatches, run: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
     let Some(asked) = Asked::of(matches)? else {
         return run();
@@ -56,7 +56,7 @@ impl Asked {
             return Ok(None);
         };
         let path = |id: &str| options.try_get_one::<PathBuf>(id).ok().flatten();
-        // What is not a regular file keeps nothing: there is no earlier verdict in it.
+        // A file that is not regular keeps nothing: there is no earlier verdict in it.
         let is_kept = |file: &&PathBuf| fs::metadata(file).map_or(true, |there| there.is_file());
         let Some(file) = path("junit").filter(is_kept).cloned() else {
             return Ok(None);

@@ -21,7 +21,7 @@ impl From<StateError> for Failure {
     }
 }
 
-/// Whether the run in a file came to its end.
+/// True if the run in a file came to its end.
 pub(crate) fn is_complete(file: &Path) -> bool {
     RunFile::open(file).is_ok_and(|run| run.state() == RunState::Complete)
 }
@@ -100,7 +100,7 @@ fn judged(run: &RunFile, for_causes: bool) -> Result<Measurement, Failure> {
     })
 }
 
-/// Whether a limit failed in any of these runs, as far as they are there.
+/// True if a limit failed in any of these runs, as far as they are there.
 pub(crate) fn any_failed(files: &[PathBuf]) -> Result<bool, Failure> {
     for file in files {
         if measured(file, false)?.is_some_and(|run| run.judgement.verdict == Verdict::Fail) {
@@ -110,7 +110,7 @@ pub(crate) fn any_failed(files: &[PathBuf]) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// What a cell is called in its runs.
+/// Conditions of a cell in its runs.
 fn conditions(cell: &Cell) -> Conditions {
     Conditions {
         place: cell.place.name().to_owned(),

@@ -12,9 +12,9 @@ const HEAD_OCTETS: u64 = 4 << 10;
 pub(crate) struct Kind {
     /// The option that names one.
     option: &'static str,
-    /// What is near the beginning of every file of ours.
+    /// Octets near the beginning of every file of ours.
     mark: &'static [u8],
-    /// What it is called.
+    /// Its name.
     what: &'static str,
 }
 
@@ -60,7 +60,7 @@ impl Kind {
     /// # Errors
     /// As said; status 2.
     pub(crate) fn check(&self, file: &Path) -> Result<(), Failure> {
-        // What is not a regular file (a pipe, /dev/null) has no content to lose; a directory is refused when it is written.
+        // A file that is not regular (a pipe, /dev/null) has no content to lose; a directory is refused when it is written.
         let is_foreign =
             fs::metadata(file).is_ok_and(|there| there.is_file() && there.len() > 0) && !self.is_ours(file);
         if is_foreign {
@@ -75,7 +75,7 @@ impl Kind {
         Ok(())
     }
 
-    /// Whether we wrote the file. One that cannot be read is not known to be ours.
+    /// True if we wrote the file. One that cannot be read is not known to be ours.
     fn is_ours(&self, path: &Path) -> bool {
         let mut head = Vec::new();
         let read = File::open(path).and_then(|file| file.take(HEAD_OCTETS).read_to_end(&mut head));

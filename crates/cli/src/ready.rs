@@ -18,7 +18,7 @@ const OF_TRIP: [&str; 2] = ["ping_pong", "watch"];
 /// is missing names all that the command takes: each `setcap` replaces the last.
 ///
 /// # Errors
-/// What is missing first, and what to do.
+/// The first need that is missing, and what to do.
 pub(crate) fn ready<P: Probe>(
     probe: &P,
     more: &[Need],
@@ -36,7 +36,7 @@ pub(crate) fn ready<P: Probe>(
 /// Refuses to spin at real-time priority on CPUs that carry others' real-time work.
 ///
 /// # Errors
-/// Who would wait, and what to do.
+/// The work that would wait, and what to do.
 pub(crate) fn not_to_be_disturbed(cpus: &CpuList, named: bool) -> Result<(), Failure> {
     let facts = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     leave_alone(cpus, named, &facts).map_err(|error| Failure::CouldNotMeasure(error.to_string()))
@@ -45,12 +45,12 @@ pub(crate) fn not_to_be_disturbed(cpus: &CpuList, named: bool) -> Result<(), Fai
 /// Refuses to use ports by which somebody is connected to this machine.
 ///
 /// # Errors
-/// Which, and what to do.
+/// The ports, and what to do.
 pub(crate) fn no_connection(ports: &[String]) -> Result<(), Failure> {
     leave_connection(ports).map_err(|error| Failure::CouldNotMeasure(format!("{error}, or say --disturb")))
 }
 
-/// What explaining late samples takes. Without it they stay unexplained, and the run says so.
+/// Notes the capabilities that explaining late samples takes. Without it they stay unexplained, and the run says so.
 pub(crate) fn explained(args: &RunArgs) {
     if !args.no_flight_recorder {
         will_need(&[Capability::Bpf, Capability::Perfmon]);

@@ -1,4 +1,4 @@
-//! What the flight recorder kept of the longest stall, for the picture on the page.
+//! Events of the longest stall that the flight recorder kept, for the picture on the page.
 
 use crate::failure::Failure;
 use model::fact::RUN_START;

@@ -74,7 +74,7 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     Ok(report.with_search(search).with_table(table).with_timeline(timeline))
 }
 
-/// What judges a run: the profile that is given, or the limits that are kept in it.
+/// Profile that judges a run: the one that is given, or the limits that are kept in it.
 pub(crate) fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option<Profile>, Failure> {
     if given.is_some() {
         return Ok(given);
@@ -97,7 +97,7 @@ fn was_given_limits(run: &RunFile) -> bool {
     words.any(|word| word == "--limits" || word.starts_with("--limits="))
 }
 
-/// What the run is the answer to, if it is of a search.
+/// The search that the run answers, if it is of one.
 fn search(run: &RunFile) -> Result<Option<Search>, Failure> {
     let Some(text) = run.document(capacity::DOCUMENT)? else {
         return Ok(None);
@@ -112,7 +112,7 @@ fn search(run: &RunFile) -> Result<Option<Search>, Failure> {
     })
 }
 
-/// Whether the run is of the end that returned frames: round trips are measured, and judged, at the other one, which may not be known
+/// True if the run is of the end that returned frames: round trips are measured, and judged, at the other one, which may not be known
 /// before both have met.
 fn only_reflected(run: &RunView) -> bool {
     run.info.command == "reflect" && run.series.iter().all(|series| series.is(&kind::TURNAROUND))

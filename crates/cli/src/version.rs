@@ -1,12 +1,12 @@
-//! What this binary is made of.
+//! Facts of this binary's build.
 
 use std::env::consts::{ARCH, OS};
 use std::sync::LazyLock;
 
-/// What `make build` was given: the commit, and its date. A build that was not made so does not know them.
+/// Values that `make build` was given: the commit, and its date. A build that was not made so does not know them.
 pub(crate) const COMMIT: Option<&str> = option_env!("TRIPTIME_COMMIT");
 
-/// What `--version` says, without the name: number, commit, target, what is in it, and the formats that it reads and writes.
+/// Text of `--version`, without the name: number, commit, target, what is in it, and the formats that it reads and writes.
 pub(crate) fn long() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(text);
     &TEXT

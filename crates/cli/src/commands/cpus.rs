@@ -10,7 +10,7 @@ use session::Session;
 use session::preflight::rest;
 use units::CpuList;
 
-/// What each of them is told, with the options of its probe.
+/// Options of a command that measures CPUs, with those of its probe.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CpuArgs<O: clap::Args> {
     /// CPUs to measure, isolated ones too [default: every CPU this process may use]

@@ -14,7 +14,7 @@ use store::{RunFile, StoreError};
 use trace::perfetto::Spike;
 use units::foreign::{self, Show};
 
-/// What to write.
+/// Forms that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// The result document

@@ -66,7 +66,7 @@ fn read(path: &Path) -> Result<Vec<ControlBlock>, Failure> {
     Ok(parse(&text, &name)?)
 }
 
-/// Which messages are taken when some are simulated.
+/// Messages that are taken when some are simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SimulationArg {
     /// Real ones until the first simulated one comes, then only those (LPHD.Sim true)

@@ -28,7 +28,7 @@ enum EngineArg {
     Xdp,
 }
 
-/// Which form of AF_XDP.
+/// Form of AF_XDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum XdpArg {
     /// The best that the driver has
@@ -94,8 +94,8 @@ pub(crate) struct ReflectArgs {
 }
 
 impl ReflectArgs {
-    /// What the engine takes: programs in the kernel that return or receive the frames. What they are refused for otherwise, the
-    /// kernel tells when they are loaded.
+    /// Needs of the engine: programs in the kernel that return or receive the frames. Other reasons for a refusal the kernel
+    /// tells when they are loaded.
     fn needs(&self) -> &'static [Need] {
         match self.engine {
             EngineArg::Packet | EngineArg::Block => &[],
@@ -142,7 +142,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     run.finish(outcome)
 }
 
-/// What the arguments ask for.
+/// Configuration that the arguments ask for.
 fn config(args: &ReflectArgs) -> ReflectConfig {
     ReflectConfig {
         peer: args.peer,
@@ -196,7 +196,7 @@ fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
     })
 }
 
-/// What sends past the queueing discipline, beside any way to receive.
+/// Opens a sender past the queueing discipline, beside any way to receive.
 fn sender(interface: &str, config: &ReflectConfig) -> Result<XdpSender, Failure> {
     let longest = xdp_options(config, XdpRequest::Auto).frame_bytes;
     Ok(XdpSender::open(interface, 0, longest, config.frames as usize)?)

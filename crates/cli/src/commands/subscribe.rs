@@ -95,7 +95,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
     let open = || Port::open(&args.port.interface, &args.stamps.asked_of(port_options()));
-    // What is refused is refused before there is a run.
+    // Refusals come before there is a run.
     drop(open()?);
     let begin = Start {
         flight_recorder: true,

@@ -7,7 +7,7 @@ use session::roster::{End, Entry, Phase, Registered, Step, Way};
 use std::path::Path;
 use std::time::Instant;
 
-/// What stands beside the runs of a folder until the last has ended.
+/// Keeper beside the runs of a folder until the last has ended.
 pub(crate) struct FolderKeeper {
     registered: Option<Registered>,
     notify: Option<Notify>,

@@ -30,7 +30,7 @@ const MOST_SERIES: usize = 40;
 /// How long closing the run file and writing the report may take before a service manager takes it for hung.
 const FINISHING: Duration = Duration::from_secs(600);
 
-/// What stands beside a run until it has ended.
+/// Keeper beside a run until it has ended.
 pub(crate) struct Keeper {
     /// `None`: there is nowhere to write.
     registered: Option<Registered>,
@@ -41,7 +41,7 @@ pub(crate) struct Keeper {
     limits: Limits,
     /// How long it is to measure, if it has no plan.
     lasts_ns: Option<u64>,
-    /// Whether windows are due by the clock, not when others send.
+    /// True if windows are due by the clock, not when others send.
     is_paced: bool,
     began: Option<Instant>,
     looked: Option<Instant>,
@@ -80,7 +80,7 @@ impl Keeper {
         self.used_up.clone().or_else(still)
     }
 
-    /// Whether the run says already why it was ended.
+    /// True if the run says already why it was ended.
     pub(crate) fn has_told(&self) -> bool {
         self.is_told
     }
@@ -130,7 +130,7 @@ impl Keeper {
         }
     }
 
-    /// Whether it is time, or another step.
+    /// True if it is time, or another step.
     fn is_due(&self, position: Option<Position>) -> bool {
         let step = position.map(|position| position.step);
         let written = self.registered.as_ref().and_then(|registered| registered.entry.step);
@@ -192,7 +192,7 @@ impl Keeper {
         }
     }
 
-    /// What is written down of the figures.
+    /// Figures that are written down.
     fn stand(&self, session: &Session, position: Option<Position>) -> Stand {
         let pulse = session.recorder.pulse();
         let live = session.recorder.live();
@@ -295,11 +295,11 @@ fn largest(live: &[Live], limits: &Limits) -> Vec<Largest> {
     all
 }
 
-/// What is beside a run: who shows its progress to a person, and who keeps it.
+/// Companions of a run: one shows its progress to a person, one keeps it.
 pub(crate) struct Beside {
     pub(crate) progress: Progress,
     pub(crate) keeper: Keeper,
-    /// Whether steps follow each other: then nothing is measured before the first.
+    /// True if steps follow each other: then nothing is measured before the first.
     pub(crate) has_plan: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a keeper is told of its run.
+//! Description of a run for its keeper.
 
 use crate::progress::Limits;
 use session::detach::unit_name;
@@ -19,24 +19,24 @@ pub(crate) struct KeeperSpec<'a> {
     pub(crate) window_ns: u64,
     /// How long it measures, if it has an end.
     pub(crate) lasts_ns: Option<u64>,
-    /// What it is expected to write, as far as that is known.
+    /// Room that it is expected to need, as far as that is known.
     pub(crate) need: Option<Need>,
     pub(crate) limits: Limits,
     /// How it was started, unless by somebody who waits for it.
     pub(crate) detached: Option<Detached>,
     /// It may fill the disk.
     pub(crate) force: bool,
-    /// Whether windows are due by the clock, not when others send.
+    /// True if windows are due by the clock, not when others send.
     pub(crate) is_paced: bool,
 }
 
 impl KeeperSpec<'_> {
-    /// Whether the windows of a command are due by the clock.
+    /// True if the windows of a command are due by the clock.
     pub(crate) fn is_paced(command: &str) -> bool {
         PACED.contains(&command)
     }
 
-    /// What is written down of it first.
+    /// First entry that is written down of it.
     pub(super) fn entry(&self, way: Way) -> Entry {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let file = absolute(self.file).to_string_lossy().into_owned();

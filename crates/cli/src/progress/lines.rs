@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// The longest time without a line.
 const AT_LEAST_EVERY: Duration = Duration::from_secs(600);
 
-/// What was said last.
+/// The last line that was said.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     step: Option<usize>,
@@ -13,7 +13,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Whether a line is due now: at each step, and when there was none for long. It is taken as said.
+    /// True if a line is due now: at each step, and when there was none for long. It is taken as said.
     pub(super) fn is_due(&mut self, step: Option<usize>, now: Instant) -> bool {
         let since = *self.at.get_or_insert(now);
         let due = step != self.step || now.duration_since(since) >= AT_LEAST_EVERY;

@@ -19,7 +19,7 @@ const COLUMNS: usize = 100;
 /// How often the table is drawn: more often nobody can read it, and drawing costs the CPU beside the measured ones.
 const EVERY: Duration = Duration::from_millis(400);
 
-/// What is shown while a run measures.
+/// Progress that is shown while a run measures.
 pub(crate) struct Progress {
     view: View,
     started: Instant,
@@ -43,7 +43,7 @@ enum View {
 pub(crate) struct Limits(Option<Profile>);
 
 impl Limits {
-    /// Those of a profile.
+    /// Takes the limits of a profile.
     pub(crate) fn of_profile(profile: Option<&Profile>) -> Self {
         Self(profile.cloned())
     }

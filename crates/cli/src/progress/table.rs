@@ -23,7 +23,7 @@ type Column = (&'static str, u16, fn(&Live, Option<u64>) -> Cell<'static>);
 /// The name of a series, the first column.
 const NAME: (&str, u16) = ("series", 26);
 
-/// What every terminal has room for.
+/// Columns that every terminal has room for.
 const NARROW: [Column; 6] = [
     ("samples", 9, |series, _| {
         Cell::from(series.counters.received.to_string())
@@ -37,7 +37,7 @@ const NARROW: [Column; 6] = [
     ("limit", 8, |_, limit| ns(limit.map(|ns| ns as f64))),
 ];
 
-/// What a wide one has room for beside that.
+/// Columns that a wide one has room for beside these.
 const WIDE: [Column; 3] = [
     ("over limit", 11, |series, _| bad(series.counters.overflow)),
     ("min", 9, |series, _| ns(series.min_ns.map(|ns| ns as f64))),

@@ -1,4 +1,4 @@
-//! What follows a run's end: its file is closed, and shown.
+//! The end of a run: its file is closed, and shown.
 
 use crate::arguments::RunArgs;
 use crate::failure::{Failure, say};
@@ -50,7 +50,7 @@ impl Ending {
                 Err(error.into())
             }
             (Ok(()), Err(error)) => {
-                // What was written before the disk was full is a run; it is shown, and the status says it is not whole.
+                // Windows written before the disk was full are a run; it is shown, and the status says it is not whole.
                 let status = verdict::show(&file, self.profile, &self.args)?;
                 ended_early(status, error.into())
             }
@@ -110,7 +110,7 @@ fn ended_early(shown: u8, why: Failure) -> Result<u8, Failure> {
     Ok(shown)
 }
 
-/// Whether an interface that was removed ended the run.
+/// True if an interface that was removed ended the run.
 fn is_of_the_interface(error: &SessionError) -> bool {
     matches!(
         error,
@@ -118,7 +118,7 @@ fn is_of_the_interface(error: &SessionError) -> bool {
     )
 }
 
-/// Whether anything was measured into the run at `file`, or it says why not. When that cannot be told, it is kept.
+/// True if anything was measured into the run at `file`, or it says why not. When that cannot be told, it is kept.
 fn has_something(file: &Path) -> bool {
     let any = RunFile::open(file).and_then(|run| {
         let series = run.series()?;
@@ -130,7 +130,7 @@ fn has_something(file: &Path) -> bool {
     any.unwrap_or(true)
 }
 
-/// What was found before measuring may be why nothing came, and is in no report then.
+/// Says the doubts found before measuring: they may be why nothing came, and are in no report then.
 fn say_doubts(doubts: &[String]) {
     for doubt in doubts {
         say(doubt);

@@ -39,11 +39,11 @@ pub(crate) struct Run {
     open_ended: bool,
     table: Option<Layout>,
     captures: Vec<Capture>,
-    /// What was found before measuring that makes it questionable.
+    /// Doubts found before measuring.
     doubts: Vec<String>,
 }
 
-/// What a command is started with.
+/// Input for the start of a command.
 pub(crate) struct Start<'a> {
     /// Its name.
     pub(crate) command: &'a str,
@@ -61,7 +61,7 @@ pub(crate) struct Start<'a> {
     pub(crate) osnoise: bool,
     /// CPUs that are measured: the recorder keeps off them, if others are left.
     pub(crate) measured: CpuList,
-    /// What is said of the machine.
+    /// Facts of the machine to record.
     pub(crate) inventory: Inventory,
     /// CPUs of the recorder; `None`: those of this process that are not measured.
     pub(crate) recorder: Option<CpuList>,
@@ -77,19 +77,19 @@ pub(crate) struct Start<'a> {
     pub(crate) table: Option<Layout>,
     /// Limits that the measurement has of itself, as a profile's TOML: beside those of the profile, or alone.
     pub(crate) own_limits: Option<String>,
-    /// What explains late samples.
+    /// Explainer of late samples.
     pub(crate) explain: Explainer,
     /// The plan that it runs.
     pub(crate) plan: Option<&'a str>,
     /// How long it measures, if it has an end that is known.
     pub(crate) lasts_ns: Option<u64>,
-    /// What it is expected to write, as far as that is known.
+    /// Room that it is expected to need, as far as that is known.
     pub(crate) need: Option<Need>,
     /// Octets of memory that it takes beyond what the process has when it begins.
     pub(crate) memory: u64,
     /// How it was started, unless by somebody who waits for it.
     pub(crate) detached: Option<Detached>,
-    /// Whether windows are due by the clock: what is measured in another process comes at its end.
+    /// True if windows are due by the clock: measurements in another process come at its end.
     pub(crate) is_paced: bool,
 }
 
@@ -278,7 +278,7 @@ impl Run {
         }
     }
 
-    /// What waits for probes beside the loads, and shows progress.
+    /// Runner for the probes: waits for them beside the loads, and shows progress.
     pub(crate) fn runner(&mut self) -> Runner<'_> {
         Runner {
             session: &mut self.session,
@@ -355,7 +355,7 @@ impl Run {
     }
 }
 
-/// What a probe with an end will write: a series at least, and one for each measured CPU.
+/// Room that a probe with an end will need: a series at least, and one for each measured CPU.
 fn need_of(spec: &SessionSpec, lasts_ns: Option<u64>) -> Option<Need> {
     let series = spec.measured.len().max(1) as u64;
     Some(Need {
@@ -411,7 +411,7 @@ fn with_own(name: Option<&str>, own: Option<&str>) -> Result<Option<String>, Fai
     })
 }
 
-/// What is kept in a run of the limits that it is to be judged by.
+/// Document kept in a run for the limits that it is to be judged by.
 pub(crate) fn limits_document(name: Option<&str>) -> Result<Vec<(String, String)>, Failure> {
     let text = name.map(limits_text).transpose()?;
     Ok(text.map(|text| ("limits".to_owned(), text)).into_iter().collect())

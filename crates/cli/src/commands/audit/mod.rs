@@ -61,7 +61,7 @@ pub(crate) struct AuditArgs {
     junit: Option<PathBuf>,
 }
 
-/// What is audited, and for what: shared with `tune`.
+/// Subject and purpose of an audit: shared with `tune`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct OfArgs {
     /// CPUs for real-time work [default: those that the kernel keeps free of its own work]
@@ -139,7 +139,7 @@ impl OfArgs {
         }
     }
 
-    /// What it is for.
+    /// Parameters of the audit: its subject and purpose.
     pub(crate) fn parameters(&self) -> Parameters {
         Parameters {
             rt_cpus: self.cpus.clone(),
@@ -210,7 +210,7 @@ impl OfArgs {
         }
     }
 
-    /// What the machine is called in the audit.
+    /// Name of the machine in the audit.
     fn name(&self) -> String {
         match &self.root {
             Some(root) => root.display().to_string(),
@@ -219,7 +219,7 @@ impl OfArgs {
         }
     }
 
-    /// What the rules say.
+    /// Audits the host by the rules.
     pub(crate) fn audit(&self, host: &Host) -> Result<Audit, Failure> {
         self.check()?;
         Ok(audit::audit(host, &self.parameters(), &self.waivers()?))

@@ -12,7 +12,7 @@ const HOLDS: u8 = 4;
 /// Tries numbers of streams up to `max`, until one is held and the next is not; what was tried, in order.
 ///
 /// # Errors
-/// What `attempt` ends the search with.
+/// The error with which `attempt` ends the search.
 pub(super) fn search<E>(max: u16, mut attempt: impl FnMut(u16) -> Result<Option<GaveWay>, E>) -> Result<Vec<Tried>, E> {
     let (mut held, mut next, mut gave_way) = (0, 1, None);
     let mut tried = Vec::new();
@@ -73,7 +73,7 @@ fn of_both(first: Option<GaveWay>, second: Option<GaveWay>) -> Option<GaveWay> {
 /// Holds `streams`, or where that fails fewer and fewer of them; puts the holds that failed, but for the last, behind what was `tried`.
 ///
 /// # Errors
-/// What `attempt` ends it with.
+/// The error with which `attempt` ends it.
 pub(super) fn hold<E>(
     streams: u16,
     mut tried: Vec<Tried>,

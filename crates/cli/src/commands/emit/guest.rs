@@ -48,7 +48,7 @@ pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
     }
 }
 
-/// What a boot loader takes.
+/// Writes the files that a boot loader takes.
 fn write_folder(folder: &Path, spec: &GuestSpec, words: &str) -> Result<(), Failure> {
     let image = image_for_any(&spec.modules)?;
     let kernel = fs::read(&spec.kernel).map_err(|error| unwritten(&spec.kernel, &error))?;

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &EmitArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What runs in the container, and which image it is.
+/// The command that runs in the container, and its image.
 #[derive(Debug, Clone, clap::Args)]
 struct CommandArgs {
     /// Command that it runs, without `triptime`

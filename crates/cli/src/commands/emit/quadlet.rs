@@ -70,7 +70,7 @@ pub(super) fn run(args: &QuadletArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the rules of containers ask of a quadlet, with what they are to be told filled in.
+/// Settings that the rules of containers ask of a quadlet, with what they are to be told filled in.
 fn settings(cpus: &CpuList, nic: Option<&str>) -> Vec<Setting> {
     let groups = rule::built_in();
     let of_containers = groups.iter().filter(|(name, _)| *name == "container");

@@ -13,7 +13,7 @@ use run::NewRun;
 use std::path::{Path, PathBuf};
 use store::StoreError;
 
-/// What a bucket of a text is counted in.
+/// Unit of the buckets of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BucketArg {
     /// Microseconds, cyclictest's default

@@ -20,7 +20,7 @@ const HEAD_BYTES: u64 = 4_096;
 /// Length of a window of an imported recording.
 const WINDOW_NS: u64 = 20_000_000_000;
 
-/// What a file is.
+/// Format of a file.
 enum LogFormat {
     /// sv_timestamp_logger's, with its first stamp.
     Logger(i64),

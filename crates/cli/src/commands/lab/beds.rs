@@ -80,11 +80,11 @@ fn network(text: &str) -> Result<Network, String> {
 }
 
 impl UpArgs {
-    /// What it is called and is to be.
+    /// Name of the bed, and what it is to be.
     fn asked(&self) -> Result<(LabName, Asked), Failure> {
         let plan = match Plan::load(&self.name) {
             Ok(plan) => Some(plan),
-            // What may be the name of a bed is one.
+            // A text that may be the name of a bed is one.
             Err(error) if LabName::parse(&self.name).is_err() => return Err(error.into()),
             Err(_) => None,
         };

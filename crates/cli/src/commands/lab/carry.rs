@@ -16,7 +16,7 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    /// Those that `words` name, and `more`. A word that names a file becomes that file's name without its folder.
+    /// Takes the files that `words` name, and `more`. A word that names a file becomes that file's name without its folder.
     ///
     /// # Errors
     /// A file that cannot be read or is no text, two of one name, or more than can be taken.

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     Ok(status)
 }
 
-/// What `merge` is to be told of the guest's clock, which stood so before and after.
+/// Relation for `merge` to the guest's clock, which stood so before and after.
 fn relation(before: ClockOffset, after: ClockOffset) -> String {
     let low = |clock: ClockOffset| clock.offset_ns.saturating_sub_unsigned(clock.uncertainty_ns);
     let high = |clock: ClockOffset| clock.offset_ns.saturating_add_unsigned(clock.uncertainty_ns);

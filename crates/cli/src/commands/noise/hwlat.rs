@@ -34,7 +34,7 @@ pub(super) fn look(run: &mut Run, cpus: &CpuList, threshold_ns: u64, ns: u64) ->
     ))
 }
 
-/// What all windows had.
+/// Totals of all windows.
 #[derive(Default)]
 struct Found {
     windows: u64,

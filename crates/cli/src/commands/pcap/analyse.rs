@@ -11,17 +11,17 @@ use super::first_events::FirstEvents;
 use super::listing::Listing;
 use super::{PcapArgs, PcapError, damaged, open};
 
-/// What was found, and what ended it.
+/// Findings in a capture, and the reason for the end.
 pub(super) struct Analysed {
     /// The totals.
     pub(super) summary: Summary,
     /// Frames that the capturing side says it dropped.
     pub(super) dropped: Option<u64>,
-    /// What it says of its stamps.
+    /// Facts that it states about its stamps.
     pub(super) stamps: Stamps,
     /// Why the capture was not read to its end.
     pub(super) damage: Option<CaptureError>,
-    /// Whether it was given up because somebody said so.
+    /// True if it was given up because somebody said so.
     pub(super) stopped: bool,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn analyse(
     })
 }
 
-/// What the series of such a stream is.
+/// Kind of the series of such a stream.
 pub(super) fn series_kind(kind: StreamKind) -> &'static model::Kind {
     match kind {
         StreamKind::Goose => &kind::GOOSE,

@@ -1,4 +1,4 @@
-//! What a capture contained, as text for a person.
+//! Contents of a capture, as text for a person.
 
 use std::fmt::Write;
 
@@ -81,7 +81,7 @@ impl Listing<'_> {
     }
 }
 
-/// What of the capture is not in the figures, and what makes them doubtful.
+/// Remarks on the part of the capture that is not in the figures, and on what makes them doubtful.
 pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut add = |count: u64, text: &str| {
@@ -214,7 +214,7 @@ fn bursts(stream: &StreamSummary) -> Option<String> {
     (count > 0).then(|| line(stream, &format!("{bursts}, the longest of {longest} frames")))
 }
 
-/// What the counters of a stream say beyond the table.
+/// Counters of a stream beyond the table, in words.
 fn oddities(stream: &StreamSummary) -> Vec<String> {
     let mut texts = Vec::new();
     let mut add = |count: u64, text: String| {

@@ -69,7 +69,7 @@ pub(crate) struct PcapArgs {
 }
 
 impl PcapArgs {
-    /// Whether a run is asked for, rather than the listing alone.
+    /// True if a run is asked for, rather than the listing alone.
     fn wants_run(&self) -> bool {
         self.face.is_given()
             || self.out.is_some()
@@ -97,7 +97,7 @@ pub(crate) enum PcapError {
     /// The output does not take it.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
-    /// What was asked for cannot be done.
+    /// A request that cannot be done.
     #[error(transparent)]
     Failure(#[from] Failure),
 }

@@ -108,7 +108,7 @@ struct Ended {
     stopped: bool,
 }
 
-/// What the user says of the stamps goes before what the capture says.
+/// Puts the user's statement about the stamps before that of the capture.
 fn stated(stamps: Stamps, args: &PcapArgs) -> Stamps {
     Stamps {
         made_by: args.stamped_by.clone().or(stamps.made_by),
@@ -125,7 +125,7 @@ struct RunSink {
     writer: Option<RunWriter>,
     labels: Vec<String>,
     batch: Batch,
-    /// What the file refused. Nothing is written after it.
+    /// The error of the file. Nothing is written after it.
     error: Option<StoreError>,
 }
 
@@ -257,7 +257,7 @@ impl RunSink {
         });
     }
 
-    /// What touches every stream.
+    /// Writes the events that touch every stream.
     fn whole_capture(&mut self, summary: &Summary, ended: &Ended, end_ns: u64) {
         for remark in remarks(summary, ended.dropped) {
             self.event(None, end_ns, model::EventKind::Note, remark);

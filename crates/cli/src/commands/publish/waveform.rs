@@ -1,4 +1,4 @@
-//! What the streams of `triptime publish` measure.
+//! Waveforms of the streams of `triptime publish`.
 
 use crate::failure::{Failure, say};
 use probes::options::positive_duration;
@@ -13,7 +13,7 @@ use waveform::{Signal, Tables, WaveformError, comtrade, synth};
 use wire::quality::SvQuality;
 use wire::sv::Profile;
 
-/// What the streams measure.
+/// Waveforms of the streams.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Waveform")]
 #[group(conflicts_with = "replay")]
@@ -136,7 +136,7 @@ impl Waveforms {
         (0..).zip(streams).map(config).collect()
     }
 
-    /// What stream number `stream`, from 0, of `profile` measures: `phase_deg` ahead, with its own quality and that of all.
+    /// Waveform of stream number `stream`, from 0, of `profile`: `phase_deg` ahead, with its own quality and that of all.
     fn of(
         &mut self,
         profile: Profile,

@@ -28,7 +28,7 @@ const LAST_LINES: usize = 20;
 /// Options that are for this process alone.
 const OWN: [&str; 2] = ["--detach", "--restart-after-reboot"];
 
-/// What is started.
+/// Description of the process that is started.
 struct Start {
     detached: Detached,
     file: PathBuf,
@@ -72,7 +72,7 @@ fn start_at(
     match begun {
         Ok(begun) => Ok(begun),
         Err(failure) => {
-            // What it said of itself before it ended stays.
+            // The end that it wrote of itself stays.
             if roster
                 .find(&place.entry.name)
                 .is_some_and(|found| found.entry.end.is_none())
@@ -193,7 +193,7 @@ impl Start {
         Ok(None)
     }
 
-    /// What the run says of itself, once it is this process that says it.
+    /// Entry of the run, once it is this process that writes it.
     fn found(&self, roster: &Roster, pid: u32) -> Option<Found> {
         let found = roster.find(&self.detached.name);
         found.filter(|found| found.entry.process.pid == pid)

@@ -20,11 +20,11 @@ pub(crate) struct Lasting {
     service: String,
 }
 
-/// What a run that is started again is to do.
+/// Work of a run that is started again.
 pub(super) enum Again {
     /// All of it: nothing was measured yet.
     Whole,
-    /// What is left, into this file.
+    /// The part that is left, into this file.
     Rest(Box<Left>, PathBuf),
     /// Nothing.
     Nothing,
@@ -84,7 +84,7 @@ impl Lasting {
         let _ = systemctl(&["daemon-reload"]);
     }
 
-    /// Whether there is one.
+    /// True if there is one.
     pub(crate) fn is_there(&self) -> bool {
         self.file().exists()
     }
@@ -100,7 +100,7 @@ pub(super) fn at_the_end(detached: Option<&Detached>) {
     }
 }
 
-/// What a unit that is started has to do: the first time, and after a reboot.
+/// Work of a unit that is started: the first time, and after a reboot.
 pub(super) fn again(args: &QualifyArgs, plan: &Plan) -> Result<Again, Failure> {
     let is_lasting = args
         .detached
@@ -135,7 +135,7 @@ fn numbered(out: &Path, number: u32) -> PathBuf {
     }
 }
 
-/// Whether the machine is being shut down or booted anew (systemctl(1), `is-system-running`).
+/// True if the machine is being shut down or booted anew (systemctl(1), `is-system-running`).
 fn is_going_down() -> bool {
     let said = Command::new("systemctl").arg("is-system-running").output();
     said.is_ok_and(|said| said.stdout.starts_with(b"stopping"))

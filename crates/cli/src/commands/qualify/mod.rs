@@ -218,7 +218,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         need: Some(need),
         memory: if plan.needs_bed() { OF_A_BED } else { OF_A_PROBE },
         detached: args.detached.clone(),
-        // What is measured in another place comes at the end of its step.
+        // Measurements of another place come at the end of its step.
         is_paced: matches!(place, PlaceSpec::Native),
     };
     if !args.run.quiet {
@@ -292,7 +292,7 @@ fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
     Plan { place, vcpus, ..plan }
 }
 
-/// What the guests of a plan boot, in a sentence; `None`: it has none.
+/// Kernel that the guests of a plan boot, in a sentence; `None`: it has none.
 fn guests(args: &QualifyArgs, plan: &Plan) -> Option<String> {
     let booted = || match args.guest.spec(plan.guest_cpus()) {
         Ok(spec) => format!("Its guests boot {}.", spec.kernel_in_words()),

@@ -1,4 +1,4 @@
-//! What plans there are, and what one will do.
+//! List of plans, and the outline of one.
 
 use crate::failure::Failure;
 use crate::verdict::write;

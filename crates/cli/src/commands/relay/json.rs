@@ -1,4 +1,4 @@
-//! What happened, as one JSON document: `docs/formats/relay-file.md` has its fields.
+//! Events of a relay, as one JSON document: `docs/formats/relay-file.md` has its fields.
 
 use ::relay::config::Config;
 use ::relay::events::{Change, Subject};

@@ -12,7 +12,7 @@ use session::preflight::Intent;
 use sys::packet::PacketPort;
 use sys::thread::Policy;
 
-/// What the relay's file is called among the texts of a run.
+/// Name of the relay's file among the texts of a run.
 const DOCUMENT: &str = "relay";
 
 /// Runs it until its duration is over; returns the exit status.
@@ -45,7 +45,7 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
     };
     ready(&config, &[], Some(interface), &args.run)?;
     let open = || PacketPort::open(interface, &port_options(&config.relay));
-    // What is refused is refused before there is a run.
+    // Refusals come before there is a run.
     drop(open()?);
     let begin = Start {
         flight_recorder: true,

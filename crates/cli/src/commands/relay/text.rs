@@ -1,4 +1,4 @@
-//! What happened, as a table.
+//! Events of a relay, as a table.
 
 use ::relay::config::Config;
 use ::relay::events::{Change, Subject};
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 use units::foreign::shown;
 
-/// What a file did to a relay.
+/// Table of what a file did to a relay.
 pub(super) fn render(config: &Config, file: &Path, replayed: &Replayed) -> String {
     let mut text = String::new();
     let _ = writeln!(
@@ -87,7 +87,7 @@ fn events(config: &Config, replayed: &Replayed) -> String {
     text
 }
 
-/// What each function did altogether; those that never started say so.
+/// Totals of each function; those that never started say so.
 fn sums(config: &Config, replayed: &Replayed) -> String {
     let head = [
         "starts",

@@ -33,11 +33,11 @@ struct Shown {
     owner: u32,
     /// Octets that its file has.
     octets: Option<u64>,
-    /// What its file system has.
+    /// Room of its file system.
     room: Option<Room>,
     /// When it was looked, in ns on CLOCK_MONOTONIC.
     now_ns: i64,
-    /// What its file says, in one line; only of one that is over and was asked for by name.
+    /// Answer of its file, in one line; only of one that is over and was asked for by name.
     answer: Option<String>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn find(name: &str) -> Result<Found, Failure> {
     })
 }
 
-/// What the run in a file says, in one line.
+/// Answer of the run in a file, in one line.
 pub(crate) fn answer(file: &Path) -> Option<String> {
     let report = verdict::read(file, None).ok()?;
     Some(report.summary().trim_end().to_owned())

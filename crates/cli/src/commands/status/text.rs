@@ -99,7 +99,7 @@ fn ending(run: &Shown) -> String {
     format!("{early} at {}, status {}: {means}{why}", time(end.at_ns), end.status)
 }
 
-/// What it is, who started it and when.
+/// Its command, who started it and when.
 fn origin(run: &Shown) -> String {
     let entry = &run.entry;
     let plan = entry.plan.as_ref().map_or_else(String::new, |plan| format!(" {plan}"));

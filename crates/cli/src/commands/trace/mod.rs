@@ -22,7 +22,7 @@ use units::CpuList;
 /// The shortest window that is chosen here: at the end of each, the counts of all streams are read out of the kernel.
 const SHORTEST_WINDOW_NS: u64 = 1_000_000_000;
 
-/// What times hops, writes a run file, watches its clock or loads the machine has nothing to do with single sampled values.
+/// Options that time hops, write a run file, watch its clock or load the machine: they have nothing to do with single sampled values.
 const NOT_WITH_FOLLOW: [&str; 21] = [
     "stamps",
     "point",

@@ -1,4 +1,4 @@
-//! Which points to trace: those that were named, or those found on the path.
+//! Choice of the points to trace: those that were named, or those found on the path.
 
 use crate::failure::Failure;
 use model::Fact;

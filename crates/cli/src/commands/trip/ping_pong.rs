@@ -20,7 +20,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let ping = PacketPort::open(interface, &ping_port_options())?;
     let load = PacketPort::open(interface, &port_options())?;
     let open = || PacketPort::open(interface, &goose_port_options());
-    // What is refused is refused before there is a run.
+    // Refusals come before there is a run.
     drop(open()?);
     let cpus: CpuList = config.cpu.into_iter().chain(config.load_cpu).collect();
     let begin = Start {

@@ -18,7 +18,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     ready(&config, &[], Some(interface), &args.run)?;
     let stream = PacketPort::open(interface, &port_options())?;
     let open = || PacketPort::open(interface, &goose_port_options());
-    // What is refused is refused before there is a run.
+    // Refusals come before there is a run.
     drop(open()?);
     let cpus: CpuList = config.cpu.into_iter().chain(config.goose_cpu).collect();
     let begin = Start {

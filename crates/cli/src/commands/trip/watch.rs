@@ -21,7 +21,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let interface = &args.port.interface;
     ready(&config, &[], Some(interface), &args.run)?;
     let open = || PacketPort::open(interface, &goose_port_options());
-    // What is refused is refused before there is a run.
+    // Refusals come before there is a run.
     drop(open()?);
     let begin = Start {
         own_limits: Some(LIMIT.to_owned()),

@@ -44,7 +44,7 @@ pub(crate) struct TuneArgs {
     journal: PathBuf,
 }
 
-/// What is done; without any, the plan is shown.
+/// Actions of the command; without any, the plan is shown.
 #[derive(Debug, Clone, clap::Args)]
 #[group(multiple = false)]
 struct ActionArgs {

@@ -1,4 +1,4 @@
-//! What a finding is worth on this machine: measured with the setting as it is and as it should be, in turns.
+//! Worth of a finding on this machine: measured with the setting as it is and as it should be, in turns.
 
 use super::TuneArgs;
 use crate::ending;
@@ -20,7 +20,7 @@ use units::foreign;
 /// Settings need a moment until they hold everywhere: workers move, interrupts are rerouted.
 const SETTLE: Duration = Duration::from_millis(300);
 
-/// What is measured where nothing is said, for each CPU that is asked.
+/// Default measurement when no command is given; one for each CPU.
 const WAKEUP: [&str; 5] = ["wakeup", "--duration", "10s", "--window", "1s"];
 
 /// Options of a proof.
@@ -111,7 +111,7 @@ fn folder(args: &TuneArgs) -> Result<PathBuf, Failure> {
 fn measured(args: &TuneArgs, step: &Step, folder: &Path, ended: &AtomicBool) -> Result<[Vec<PathBuf>; 2], Failure> {
     let mut files = [Vec::new(), Vec::new()];
     for round in 0..args.prove.rounds {
-        // Which side comes first changes, so that drift favours none.
+        // The first side changes from round to round, so that drift favours none.
         let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
         for side in order {
             let file = folder.join(format!("{}-{:03}.triptime", SIDES[side], round + 1));

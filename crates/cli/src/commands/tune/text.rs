@@ -6,7 +6,7 @@ use std::path::Path;
 use tune::{Applied, Outcome, Plan, Refusal, Step};
 use units::foreign::shown;
 
-/// What would be changed.
+/// Changes that would be made.
 pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
     let (now, later): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(|step| !step.operations.is_empty());
     let mut out = String::new();
@@ -66,7 +66,7 @@ fn risk(out: &mut String, step: &Step) {
     }
 }
 
-/// What was changed.
+/// Changes that were made.
 pub(super) fn applied(done: &[(String, Vec<Applied>)], refusals: &[Refusal], plan: &Plan, journal: &Path) -> String {
     let mut out = String::new();
     for (check, changes) in done.iter().filter(|(_, changes)| !changes.is_empty()) {
@@ -106,7 +106,7 @@ pub(super) fn applied(done: &[(String, Vec<Applied>)], refusals: &[Refusal], pla
     out
 }
 
-/// What was restored.
+/// Changes that were restored.
 pub(super) fn undone(changes: &[Applied]) -> String {
     if changes.is_empty() {
         return "nothing to undo: no change of this boot is in the journal\n".to_owned();

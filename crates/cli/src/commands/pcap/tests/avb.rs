@@ -1,4 +1,4 @@
-//! What the limits of AVB say of the spacing in a capture.
+//! Verdicts of the limits of AVB on the spacing in a capture.
 
 use std::path::PathBuf;
 
@@ -155,7 +155,7 @@ fn stamps_too_coarse_for_the_limit_leave_it_open_and_finer_ones_do_not() {
     let coarse = pcap("avb-ms", &frames(INTERVAL_NS, 1_000_000));
     let (_, _, why) = spacing(&judged(&coarse, "avb", TAP));
     assert!(why.contains("the stamps come in steps of 1.00 ms"), "{why}");
-    // What the steps do not explain is no doubt.
+    // A gap that the steps do not explain is no doubt.
     let outage = pcap("avb-outage", &frames(20_000_000, 1_000_000));
     let (verdict, _, why) = spacing(&judged(&outage, "avb", None));
     assert_eq!(verdict, "fail", "{why}");

@@ -47,7 +47,7 @@ pub(super) fn run(
     }
     let path = || folder.now().map(|folder| folder.join(name));
     let file = &path()?;
-    // What an interrupted measurement left.
+    // The file of an interrupted measurement.
     remove(file);
     let could_not = |error: std::io::Error| Failure::CouldNotMeasure(format!("cannot start a measurement: {error}"));
     let mut command = Command::new(std::env::current_exe().map_err(could_not)?);
@@ -86,7 +86,7 @@ fn reader(child: &mut Child) -> std::thread::JoinHandle<String> {
     let stderr = child.stderr.take();
     std::thread::spawn(move || {
         let mut said = Vec::new();
-        // What cannot be read is not said; the exit status is.
+        // Text that cannot be read is not said; the exit status is.
         let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut said));
         String::from_utf8_lossy(&said).into_owned()
     })

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What is to be measured, and where.
+/// The measurements to make, and their place.
 struct Course {
     /// Each step as long as it was asked for.
     plan: Plan,
@@ -243,7 +243,7 @@ impl Course {
         )))
     }
 
-    /// What the folder holds, if it is this matrix; else a new one.
+    /// The state in the folder, if it is of this matrix; else a new one.
     fn state(&self, args: &QualifyArgs, folder: &Path, roles: &Roles) -> Result<State, StateError> {
         let setup = Setup {
             plan: self.plan.text.clone(),

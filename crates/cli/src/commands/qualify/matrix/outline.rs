@@ -1,4 +1,4 @@
-//! What a matrix will measure here, and what it leaves out.
+//! Outline of a matrix: the cells that it will measure here, and those that it leaves out.
 
 use super::Course;
 use crate::failure::Failure;

@@ -28,12 +28,12 @@ const EVERY: Duration = Duration::from_millis(5);
 /// How many times it is emptied between looks at what came.
 const LOOK_EACH: u32 = 10;
 
-/// What is shown.
+/// Findings that are shown.
 struct Found {
     interface: String,
     /// Inode number of the own network namespace.
     netns: u32,
-    /// Whose the others are.
+    /// Owners of the other namespaces.
     owners: BTreeMap<u32, String>,
     listening: Listening,
     counts: FollowCounts,

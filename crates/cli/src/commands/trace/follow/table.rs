@@ -6,7 +6,7 @@ use trace::passage::{End, FollowCounts, Listening, Origin, Passage, Step, summar
 use units::foreign::{self, Show};
 use units::format_ns;
 
-/// What is listened to, in a line or two.
+/// Tracepoints and functions that are listened to, in a line or two.
 pub(super) fn listening(listening: &Listening) -> String {
     let mut text = format!("listening to {} tracepoints", listening.tracepoints.len());
     if listening.functions > 0 {
