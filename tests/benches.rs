@@ -21,7 +21,11 @@ fn bench(file: &str) -> PathBuf {
 }
 
 fn over_time(file: &Path) -> Output {
-    Command::new("python3").arg(bench("over_time.py")).arg(file).output().expect("python3")
+    Command::new("python3")
+        .arg(bench("over_time.py"))
+        .arg(file)
+        .output()
+        .expect("python3")
 }
 
 fn capture_of_streams(file: &Path) {
@@ -45,7 +49,12 @@ fn template(stream: u64) -> Template {
         tags: vec![VlanTag::new(4, false, 1)],
         appid: 0x4000 + stream as u16,
         simulate: false,
-        asdus: vec![OwnedAsdu::new(&format!("MU{:02}", stream + 1), 1, 2, &[(0, SvQuality(0)); 8])],
+        asdus: vec![OwnedAsdu::new(
+            &format!("MU{:02}", stream + 1),
+            1,
+            2,
+            &[(0, SvQuality(0)); 8],
+        )],
     })
     .expect("a frame")
 }
@@ -53,18 +62,30 @@ fn template(stream: u64) -> Template {
 #[test]
 fn reading_a_capture_takes_a_fraction_of_what_tshark_takes() {
     if Command::new("tshark").arg("--version").output().is_err() {
-        return skip("reading_a_capture_takes_a_fraction_of_what_tshark_takes", "tshark is missing");
+        return skip(
+            "reading_a_capture_takes_a_fraction_of_what_tshark_takes",
+            "tshark is missing",
+        );
     }
     let folder = tempfile::tempdir().expect("a folder");
     let (capture, figures) = (folder.path().join("sv.pcap"), folder.path().join("figures.jsonl"));
     capture_of_streams(&capture);
     let mut peer = Command::new("python3");
     peer.arg(bench("peers/pcap.py")).env("TRIPTIME_BIN", support::binary());
-    let output = peer.arg("--capture").arg(&capture).arg("--figures").arg(&figures).output().expect("python3");
+    let output = peer
+        .arg("--capture")
+        .arg(&capture)
+        .arg("--figures")
+        .arg(&figures)
+        .output()
+        .expect("python3");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = std::fs::read_to_string(&figures).expect("figures");
     let line: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
-    assert_eq!([&line["bench"], &line["figure"], &line["peer"]], ["pcap", "cpu", "tshark"]);
+    assert_eq!(
+        [&line["bench"], &line["figure"], &line["peer"]],
+        ["pcap", "cpu", "tshark"]
+    );
     let told = over_time(&figures);
     let said = String::from_utf8_lossy(&told.stdout);
     assert_eq!(told.status.code(), Some(0), "{said}");
@@ -76,14 +97,22 @@ fn a_ratio_over_its_bound_and_a_line_that_is_none_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("figures.jsonl");
     let line = |at: &str, ratio: f64| {
-        let line = json!({"bench": "wakeup", "figure": "p50", "at": at, "ratio": ratio, "commit": "c", "peer": "cyclictest"});
+        let line =
+            json!({"bench": "wakeup", "figure": "p50", "at": at, "ratio": ratio, "commit": "c", "peer": "cyclictest"});
         format!("{line}\n")
     };
     // The newest counts, in whatever order the lines come.
-    let (old, new) = (line("2026-11-01T00:00:00+00:00", 9.0), line("2026-11-02T00:00:00+00:00", 1.0));
+    let (old, new) = (
+        line("2026-11-01T00:00:00+00:00", 9.0),
+        line("2026-11-02T00:00:00+00:00", 1.0),
+    );
     for (text, status, said) in [
         (format!("{new}{old}"), 0, "before: 9.000"),
-        (format!("{old}{}", line("2026-11-03T00:00:00+00:00", 9.5)), 1, "over its bound"),
+        (
+            format!("{old}{}", line("2026-11-03T00:00:00+00:00", 9.5)),
+            1,
+            "over its bound",
+        ),
         (format!("{old}made up\n"), 2, "no figure of a bench"),
         (String::new(), 2, "no figures"),
     ] {

@@ -28,7 +28,7 @@ repetitions = 2
 
 [matrix.loads]
 none = []
-timers = [{ kind = "timers" }]
+pairs = [{ kind = "hackbench", groups = 1, fds = 1 }]
 
 [[step]]
 probe = "wakeup"
@@ -46,9 +46,9 @@ receive = "block"
 /// The cells of it that any machine can measure: nobody isolates the CPUs of a test machine.
 const CELLS: [&str; 4] = [
     "native-veth-none-none",
-    "native-veth-timers-none",
+    "native-veth-pairs-none",
     "native-bridge-none-none",
-    "native-bridge-timers-none",
+    "native-bridge-pairs-none",
 ];
 
 fn path(directory: &Path, name: &str) -> String {
@@ -187,7 +187,7 @@ fn every_cell_is_in_the_table(document: &Value, out: &str) {
     let html = std::fs::read_to_string(Path::new(out).join("matrix.html")).expect("a page");
     assert!(
         html.contains("<title>triptime: matrix short")
-            && html.contains("native over bridge, load timers, isolation none")
+            && html.contains("native over bridge, load pairs, isolation none")
     );
     let shown = run(&["report", "--table", "matrix", out]);
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
@@ -396,7 +396,7 @@ fn what_it_will_do_is_shown_with_what_is_left_out() {
     assert!(all.contains("4 cells, each measured 2 times of at most 2"), "{all}");
     let left_out = all.lines().find(|line| line.contains("was not booted with isolcpus"));
     assert!(
-        left_out.is_some_and(|line| line.contains("native over bridge, load timers, isolation isolcpus")),
+        left_out.is_some_and(|line| line.contains("native over bridge, load pairs, isolation isolcpus")),
         "{all}"
     );
     let some = show(&["--budget", "20s"]);

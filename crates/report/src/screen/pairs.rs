@@ -1,6 +1,7 @@
 //! A test of a property: no two sentences of one face of a report contradict each other, and a reason is cut off on a terminal alone.
 
 use crate::Report;
+use crate::verdict::Verdict;
 use crate::about::About;
 use crate::limits::{Limit, Pattern, Profile, Quantity};
 use model::{Cause, Event, EventKind, RunState, RunView, SeriesView};
@@ -201,10 +202,14 @@ proptest! {
 
     #[test]
     fn the_first_cause_is_that_of_most_or_said_to_be_of_few(made in made()) {
-        let screen = joined(&made.report().uncut(None));
+        let report = made.report();
+        let screen = joined(&report.uncut(None));
         let told = made.told.min(made.late);
         let is_late = made.late > 0 && made.allowed_us < 500 && made.cause != Cause::Unexplained;
-        if is_late && screen.contains("FAIL") && told * 2 < made.late {
+        // Of a run that fails for a loss, late samples may be undecided: their reason is a doubt.
+        let mut checks = report.judgement.checks.iter();
+        let fails = checks.any(|check| check.verdict == Verdict::Fail && check.series.starts_with("wakeup/"));
+        if is_late && fails && told * 2 < made.late {
             prop_assert!(screen.contains("Nothing explains"), "{screen}");
         }
     }

@@ -120,8 +120,17 @@ impl Twin {
                 self.ethtool(&format!("-C {card} {value}"));
             }
             ("[bootloader]", _) => self.arguments(value.trim_start_matches('+'), text),
+            ("[scheduler]", group) if group.starts_with("group.") => self.of_group(value),
             _ => {}
         }
+    }
+
+    /// `0:f:4:*:rcuc.*`: order, policy, priority, CPUs, and an expression for names (TuneD 2.20: plugin_scheduler.py).
+    fn of_group(&self, value: &str) {
+        let [_, "f", priority, "*", names] = value.splitn(5, ':').collect::<Vec<_>>()[..] else {
+            return;
+        };
+        self.raise(names.trim_end_matches(".*"), priority.parse().expect("a priority"));
     }
 
     /// Rules of udev, when their device comes (udev(7): `ATTR` is below the device, `[net/IF]` below /sys/class).
