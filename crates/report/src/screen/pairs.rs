@@ -1,9 +1,9 @@
 //! A test of a property: no two sentences of one face of a report contradict each other, and a reason is cut off on a terminal alone.
 
 use crate::Report;
-use crate::verdict::Verdict;
 use crate::about::About;
 use crate::limits::{Limit, Pattern, Profile, Quantity};
+use crate::verdict::Verdict;
 use model::{Cause, Event, EventKind, RunState, RunView, SeriesView};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, proptest};
 use proptest::sample::select;
