@@ -17,7 +17,7 @@ pub(crate) struct FarArgs {
     /// here, at the port that --nic names
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "place")]
     far: Option<Address>,
-    /// What both ends know, in a file of this user's alone; on the loopback interface none is needed
+    /// Secret that both ends know, in a file of this user's alone; on the loopback interface none is needed
     #[arg(long, value_name = "FILE", requires = "far")]
     secret: Option<PathBuf>,
     /// How the clocks of the two machines stand to each other: ptp:1us where both follow PTP, or none [default: it is asked for its

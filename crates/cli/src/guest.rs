@@ -26,7 +26,7 @@ pub(crate) struct MachineArgs {
     /// Its virtual CPUs [default: 2, or as the plan says]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..), help_heading = GUEST)]
     vcpus: Option<u32>,
-    /// Those that its kernel isolates; "" for none [default: all but 0]
+    /// CPUs that its kernel isolates; "" for none [default: all but 0]
     #[arg(long, value_name = "LIST", help_heading = GUEST)]
     isolate: Option<CpuList>,
     /// Its memory [default: 768MiB]
@@ -35,7 +35,7 @@ pub(crate) struct MachineArgs {
     /// A CPU of this machine for each of its CPUs, in order; under KVM they run there with real-time priority
     #[arg(long, value_name = "LIST", help_heading = GUEST)]
     host_cpus: Option<CpuList>,
-    /// What runs it: kvm, tcg (emulated), or auto: KVM where it boots the kernel
+    /// Hypervisor: kvm, tcg (emulated), or auto: KVM where it boots the kernel
     #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = accel, help_heading = GUEST)]
     accel: Accel,
     /// Virtual time: an instruction takes 2^N ns, and every boot is the same; for tests

@@ -64,7 +64,7 @@ pub enum LabError {
     /// A file.
     #[error("{path}: {error}", path = path.display())]
     Io {
-        /// Which.
+        /// Its name.
         path: PathBuf,
         /// Why.
         error: io::Error,

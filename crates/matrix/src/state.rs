@@ -29,7 +29,7 @@ pub struct Setup {
 pub struct LeftOut {
     /// Why.
     pub why: String,
-    /// Which.
+    /// The cell.
     pub cell: Cell,
 }
 

@@ -95,7 +95,7 @@ impl Merge {
     /// Opens the runs, in the order the frames pass them, and checks what can be checked.
     ///
     /// # Errors
-    /// What they lack, or why their clocks cannot relate as stated.
+    /// The runs lack something, or their clocks cannot relate as stated.
     pub fn open(inputs: &[Input], relation: Relation) -> Result<Self, MergeError> {
         if !(2..=pairing::MOST_RUNS).contains(&inputs.len()) {
             return Err(MergeError::Runs(inputs.len()));

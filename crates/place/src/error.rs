@@ -15,7 +15,7 @@ pub enum PlaceError {
     /// A file.
     #[error("{path}: {error}", path = path.display())]
     Io {
-        /// Which.
+        /// Its name.
         path: PathBuf,
         /// Why.
         error: std::io::Error,

@@ -108,7 +108,7 @@ impl<'a, 'input> Addresses<'a, 'input> {
 /// The address in a `GSE` or `SMV`.
 ///
 /// # Errors
-/// What is missing or cannot be, and what to do.
+/// A value is missing or cannot be; the message says what to do.
 pub(crate) fn read(
     element: Element<'_, '_>,
     kind: BlockKind,

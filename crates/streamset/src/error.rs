@@ -16,7 +16,7 @@ pub enum SetError {
     Stream {
         /// Its svID.
         sv_id: String,
-        /// What, and what to do.
+        /// The problem, and what to do.
         problem: String,
     },
     /// Nothing in it.

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Example: triptime device device.toml --out device.triptime")]
 pub(crate) struct DeviceArgs {
-    /// What to do, as `qualify` writes it
+    /// Task, as `qualify` writes it
     #[arg(value_name = "FILE")]
     task: PathBuf,
     #[command(flatten)]

@@ -32,7 +32,7 @@ enum Format {
     /// cyclictest's histogram text, as since rt-tests 2.7
     #[value(name = "cyclictest-2.7")]
     Cyclictest27,
-    /// What cyclictest writes with --json
+    /// The file that cyclictest writes with --json
     CyclictestJson,
     /// Figures for Prometheus, or its node_exporter's textfile collector
     Openmetrics,
@@ -48,7 +48,7 @@ enum Format {
 pub(crate) struct ExportArgs {
     /// Run file
     run: PathBuf,
-    /// What to write
+    /// Form to write
     #[arg(long, value_enum)]
     format: Format,
     /// File to write, replaced as a whole [default: standard output]; parquet makes FILE.windows.parquet and

@@ -32,13 +32,13 @@ pub(crate) struct FarEndArgs {
     /// The one address of this machine to listen on
     #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1")]
     listen: Address,
-    /// What both ends know, in a file of this user's alone; on the loopback interface none is needed
+    /// Secret that both ends know, in a file of this user's alone; on the loopback interface none is needed
     #[arg(long, value_name = "FILE")]
     secret: Option<PathBuf>,
     /// Have the device in a container
     #[arg(long)]
     container: bool,
-    /// What runs it: runc, crun, podman or lxc [default: the first that is installed]
+    /// Runtime: runc, crun, podman or lxc [default: the first that is installed]
     #[arg(long, value_name = "RUNTIME", value_parser = runtime, requires = "container")]
     runtime: Option<RuntimeName>,
     /// CPUs to judge [default: the isolated CPUs that no other process owns, or where there are none, all but those on the core of the first]

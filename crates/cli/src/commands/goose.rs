@@ -84,7 +84,7 @@ pub(crate) struct SuperviseArgs {
     /// Allow silence for this many times timeAllowedtoLive; 2 tolerates one lost message
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     goose_tal_factor: f64,
-    /// Which messages are taken when some are simulated
+    /// Messages to take when some are simulated
     #[arg(long, value_enum, default_value = "on", value_name = "SIM")]
     goose_simulation: SimulationArg,
     /// Take messages that set the simulation (test) flag without the simulate bit, as Edition 1 publishers do

@@ -59,7 +59,7 @@ Example, at both ends:  triptime reflect eth1 --cpu 2 --duration 60s --limits su
 pub(crate) struct ReflectArgs {
     #[command(flatten)]
     port: PortArgs,
-    /// Which end this is
+    /// Role of this end
     #[arg(long, value_enum, default_value = "auto")]
     role: Role,
     /// MAC address of the far end [default: found by broadcast]

@@ -28,7 +28,7 @@ pub struct PingPongOptions {
     /// Pings of each case
     #[arg(long, value_name = "N", default_value_t = 1_000, requires = "ping_pong", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = HEADING)]
     pub pings: u32,
-    /// What this machine sends meanwhile, one case after the other; --load adds work on this machine's CPUs to all of them
+    /// Traffic that this machine sends meanwhile, one case after the other; --load adds work on this machine's CPUs to all of them
     #[arg(
         long,
         value_enum,

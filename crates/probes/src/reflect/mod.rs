@@ -38,7 +38,7 @@ use wire::ether::{EthernetView, Mac, VlanTag};
 /// Roles of the two ends of the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Role {
-    /// What the far end leaves; of two such ends, the one with the larger MAC address sends
+    /// The role that the far end leaves; of two such ends, the one with the larger MAC address sends
     // Such a reflector ends when the initiator does.
     Auto,
     /// Sends, and measures

@@ -29,7 +29,7 @@ use sys::thread::Policy;
 /// How a capture is to be sent.
 #[derive(Debug, Clone)]
 pub struct ReplayConfig {
-    /// What.
+    /// The frames.
     pub frames: Arc<CapturedFrames>,
     /// Name in the report: that of the file.
     pub name: String,

@@ -51,7 +51,7 @@ impl Disturbance {
     /// Writes it as a COMTRADE record of 2013: the configuration and the data, for buffered writers.
     ///
     /// # Errors
-    /// What the writers refuse.
+    /// The writers refuse something.
     pub fn write(&self, config: &mut impl Write, data: &mut impl Write) -> Result<Written, WriteError> {
         let samples = self.moments.iter().map(|moment| Sample {
             analog: &moment.analog,

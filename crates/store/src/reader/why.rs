@@ -84,7 +84,7 @@ fn has_table(db: &Connection, name: &str) -> Result<bool, Fault> {
     )
 }
 
-/// Whether a query finds anything.
+/// True if a query finds anything.
 pub(super) fn has(db: &Connection, sql: &str) -> Result<bool, Fault> {
     Ok(db.prepare(sql)?.exists([])?)
 }

@@ -76,7 +76,7 @@ pub(crate) struct OfArgs {
     /// VMware virtual machine: its .vmx or .ovf; may be given more than once
     #[arg(long, value_name = "FILE")]
     vmx: Vec<PathBuf>,
-    /// What the ESXi host below them says: the output of its commands in one file
+    /// Answers of the ESXi host below them: the output of its commands in one file
     #[arg(long, value_name = "FILE")]
     esxi: Option<PathBuf>,
     /// Container: a definition file, or the id of a container of this machine; may be given more than once
@@ -89,10 +89,10 @@ pub(crate) struct OfArgs {
     /// Audit a recorded tree instead of this machine: a folder with proc, sys and etc, or a file of --capture
     #[arg(long, value_name = "TREE")]
     root: Option<PathBuf>,
-    /// What real-time threads do with their CPU
+    /// How real-time threads use their CPU
     #[arg(long, value_enum, default_value = "periodic")]
     workload: WorkloadArg,
-    /// Which severities hold
+    /// Profile of the set-up whose severities hold
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// How long counters of the kernel are watched, for rates; 0s: not at all

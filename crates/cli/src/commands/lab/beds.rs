@@ -42,7 +42,7 @@ pub(crate) struct UpArgs {
     /// Name of the bed, or a plan, by its name or file: the bed is called as it, and is as its is
     #[arg(value_name = "NAME")]
     name: String,
-    /// What joins test set and devices: veth, bridge, macvlan, tap or openvswitch; guests have no veth [default: as the plan says, else a
+    /// Network between test set and devices: veth, bridge, macvlan, tap or openvswitch; guests have no veth [default: as the plan says, else a
     /// bridge]
     #[arg(long, value_name = "NETWORK", value_parser = network)]
     network: Option<Network>,
@@ -59,7 +59,7 @@ pub(crate) struct UpArgs {
     /// CPUs of the containers [default: all]
     #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
-    /// What runs the containers: runc or crun [default: the first that is installed]
+    /// Runtime of the containers: runc or crun [default: the first that is installed]
     #[arg(long, value_name = "RUNTIME", value_parser = runtime)]
     runtime: Option<RuntimeName>,
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub(crate) struct UpArgs {
 /// Takes a bed of `lab up` down, with all that is in it
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct DownArgs {
-    /// Which [default: all]
+    /// Bed to take down [default: all]
     #[arg(value_name = "NAME", value_parser = LabName::parse)]
     name: Option<LabName>,
 }
@@ -148,7 +148,7 @@ pub(crate) fn down(args: &DownArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What runs in a container of `lab up`, or beside a bed
+/// Command in a container of `lab up`, or beside a bed
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct HoldArgs {
     /// The middle of the bed in which it forwards

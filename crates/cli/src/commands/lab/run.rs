@@ -21,7 +21,7 @@ pub(crate) struct RunArgs {
     /// Name of the bed
     #[arg(value_name = "NAME", value_parser = LabName::parse)]
     name: LabName,
-    /// Which of its devices
+    /// One of its devices
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     device: usize,
     #[command(flatten)]

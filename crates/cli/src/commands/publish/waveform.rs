@@ -34,7 +34,7 @@ pub(crate) struct WaveformArgs {
     /// Publish the record's values as they are, without turning secondary into primary ones
     #[arg(long, requires = "comtrade")]
     comtrade_as_recorded: bool,
-    /// What comes after the record: cycles (again, after whole cycles), mute:DURATION (again, after zeros), or once
+    /// After the record: cycles (again, after whole cycles), mute:DURATION (again, after zeros), or once
     #[arg(long, value_name = "WHAT", default_value = "cycles", value_parser = ending, requires = "comtrade")]
     comtrade_ending: Ending,
     /// Frequency in Hz of the nominal state, where no file says otherwise

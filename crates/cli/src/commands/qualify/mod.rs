@@ -62,7 +62,7 @@ pub(crate) struct QualifyArgs {
     /// in a guest (container-in-vm) [default: as the plan says]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<Kind>,
-    /// What runs the containers: runc, crun, podman or lxc; in a guest crun or runc [default: the first that is installed]
+    /// Runtime of the containers: runc, crun, podman or lxc; in a guest crun or runc [default: the first that is installed]
     #[arg(long, value_name = "RUNTIME", value_parser = runtime)]
     runtime: Option<RuntimeName>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or

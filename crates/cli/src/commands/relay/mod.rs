@@ -67,7 +67,7 @@ struct LiveArgs {
     /// How long before a cycle is due its thread stops sleeping and spins
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
-    /// Which of several relays of one kind on the network it is: from 2 on, its number stands behind the names of its GOOSE control blocks,
+    /// Number of this relay among several of one kind on the network: from 2 on, its number stands behind the names of its GOOSE control blocks,
     /// which two relays cannot share (gcbTrip_2)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=999))]
     number: u32,
@@ -81,7 +81,7 @@ struct LiveArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Through a recorded fault")]
 struct ReplayArgs {
-    /// What to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
+    /// Record or capture to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "junit", "limits"])]
     replay: Option<PathBuf>,
     /// Play a type test instead, one of the program or a TOML file, in pure time: what the functions do, without a network
