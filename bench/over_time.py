@@ -4,8 +4,8 @@
     bench/over_time.py FILE...
 
 FILE has lines of JSON that `--figures FILE` of a bench in bench/peers appended. Ratios are compared, not times: both tools of a
-line had the same machine at the same time. Ends with 1 if a newest ratio is over its bound (bench/bounds.toml), with 2 if a file
-has no such lines.
+line had the same machine at the same time. Ends with 1 if a newest ratio is over its bound (bench/bounds.toml), with 2 if a line
+is none of these, or there is none.
 """
 
 import argparse

@@ -39,7 +39,7 @@ oracles() {
     cp "$list" "$oracle/installed.txt"
 }
 
-# A reader that is unpacked into target and not installed: daemons of TuneD and docker would change the machine, kubectl's package is of an old release.
+# Unpacks a reader into target: installed, the daemons of TuneD and docker would change the machine, and kubectl is of an old release.
 unpacked() {
     local target
     target=$(dirname "$0")/../target

@@ -65,7 +65,6 @@ def cyclictest(options, folder):
     raise SystemExit("cyclictest measured nothing")
 
 
-
 def note(options, medians, costs):
     """Appends the figures that this run is of: with --cost the medians are not of the same kind."""
     if options.cost:

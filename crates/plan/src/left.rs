@@ -50,7 +50,7 @@ fn left(plan: &Plan, runs: &[Vec<u64>]) -> Option<Left> {
             let wanted_ns = plan.lasts_ns(group);
             let is_whole = wanted_ns != group[0].common.duration.0;
             let so_far_ns = done_ns + measured_ns;
-            // A rest within the last window is not worth a step: setting up takes as long.
+            // A remainder within the last window is not worth a step: setting up takes as long.
             if so_far_ns + plan.window.0 >= wanted_ns {
                 (at, done_ns) = (at + 1, 0);
             } else if !is_whole {

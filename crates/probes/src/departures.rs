@@ -57,7 +57,7 @@ pub(crate) struct Departures {
 }
 
 impl Departures {
-    /// Departures of a port that was opened with such stamps; `None` where none are wanted.
+    /// Departures of a port that was opened with these stamps; `None` where none are wanted.
     pub(crate) fn of(port: &Port, stamps: Stamps) -> Option<Self> {
         (stamps != Stamps::Off).then(|| Self::new(port.nic_clock()))
     }

@@ -5,7 +5,7 @@ use crate::definition::domain::Domain;
 use host::reader::Reader;
 use host::stat::ThreadStat;
 
-/// Policy of a vCPU where its definition asks for nothing that goes (libvirt kvm-realtime; TuneD realtime-virtual-host).
+/// Policy of a vCPU where its definition asks for nothing that can be applied (libvirt kvm-realtime; TuneD realtime-virtual-host).
 const LOWEST: (&str, u32) = ("fifo", 1);
 
 /// A thread of a vCPU and how it is to run.

@@ -51,7 +51,7 @@ const LINES: usize = 12;
 pub struct Known {
     /// It in one line.
     pub what: String,
-    /// Processor that runs it: KVM, or an emulation and why.
+    /// Accelerator that runs it: KVM, or an emulation and why.
     pub processor: String,
     /// Its network interface.
     pub interface: String,
