@@ -6,9 +6,9 @@ use serde::{Deserialize, Deserializer};
 
 use super::condition::Condition;
 
-/// A release of Linux: 6.18.44.
+/// A release of Linux, 6.18.44, or of its real-time patches, 5.10.90-rt61, which comes after the one it is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Release([u32; 3]);
+pub struct Release([u32; 3], u32);
 
 impl Release {
     /// Reads the numbers at the beginning of a text: `6.18.44-rt1`, `6.12`.
@@ -19,7 +19,7 @@ impl Release {
         let mut numbers = text[..end].trim_end_matches('.').split('.');
         let (major, minor) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
         let patch = numbers.next().map_or(Some(0), |patch| patch.parse().ok())?;
-        Some(Self([major, minor, patch]))
+        Some(Self([major, minor, patch], patches(&text[end..])))
     }
 
     /// True for one of Torvalds's: 6.18, and not 6.18.44.
@@ -28,6 +28,19 @@ impl Release {
     }
 }
 
+/// The number of real-time patches behind a release: `-rt61`, `-rc1-rt2`; 0 where none is named.
+fn patches(rest: &str) -> u32 {
+    let digits = |text: &str| {
+        text.split(|c: char| !c.is_ascii_digit())
+            .next()
+            .unwrap_or_default()
+            .parse()
+    };
+    let named = rest.split("-rt").skip(1);
+    named.filter_map(|text| digits(text).ok()).next().unwrap_or_default()
+}
+
+/// Without its patches.
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [major, minor, patch] = self.0;

@@ -131,12 +131,21 @@ fn vhost_loses_signals_on_real_time_kernels_until_each_line_is_mended() {
         outcome_of(&HOST, &files, ID)
     };
     let rt = "#1 SMP PREEMPT_RT\n";
-    for release in ["5.4.170-rt68\n", "5.10.73-rt54\n", "5.13.0-rt1\n"] {
+    for release in [
+        "5.4.170-rt68\n",
+        "5.4.182-rt70\n",
+        "5.10.73-rt54\n",
+        "5.10.90-rt60\n",
+        "5.13.0-rt1\n",
+    ] {
         assert_eq!(of(release, rt), Fail, "{release}");
         assert_eq!(of(release, "#1 SMP PREEMPT\n"), Pass, "{release}");
     }
     for release in [
+        "5.4.182-rt71\n",
         "5.4.188-rt73\n",
+        "5.10.90-rt61\n",
+        "5.10.90-rt61-amd64\n",
         "5.10.104-rt63\n",
         "5.14.2-rt21\n",
         "5.14.0-503.el9.x86_64+rt\n",
@@ -153,6 +162,8 @@ fn vhost_loses_signals_on_real_time_kernels_until_each_line_is_mended() {
 #[test]
 fn rows_between_two_kernels_explain_a_change() {
     let ids = |before, after| -> Vec<String> { between(before, after).into_iter().map(|row| row.id).collect() };
+    assert_eq!(ids("5.10.90-rt60", "5.10.90-rt61"), ["vhost-signals-lost-5.10"]);
+    assert!(ids("5.10.90-rt61", "5.10.90-rt62").is_empty());
     assert_eq!(ids("6.18.43", "6.18.44"), ["starved-outside-nested-group"]);
     assert_eq!(ids("6.18.44-fc", "6.18.45"), ["starved-outside-nested-group"]);
     assert!(ids("6.18.44", "6.18.44").is_empty() && ids("?", "6.18.44").is_empty());
