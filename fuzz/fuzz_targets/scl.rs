@@ -1,9 +1,9 @@
-//! SCL files: no panic on any octets, and what is read is within its own rules.
+//! SCL files: no panic on any octets, and a document that is read is within its own rules.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use scl::parse_bytes;
-use streamset::from_scl;
+use streamset::{SclChoice, from_scl};
 
 fuzz_target!(|octets: &[u8]| {
     let Ok(document) = parse_bytes(octets) else {
@@ -15,7 +15,12 @@ fuzz_target!(|octets: &[u8]| {
             assert_eq!(layout.0.len() * wire::sv::MEMBER, octets);
         }
     }
-    if let Ok(selection) = from_scl(&document, "fuzz.scd", &[], None) {
+    let all = SclChoice {
+        ieds: &[],
+        frequency_hz: None,
+        goose_alone: false,
+    };
+    if let Ok(selection) = from_scl(&document, "fuzz.scd", all) {
         assert!(!selection.streams.is_empty());
         for stream in &selection.streams {
             let _ = stream.profile();
