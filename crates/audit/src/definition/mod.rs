@@ -5,6 +5,7 @@ pub(crate) mod bundle;
 pub(crate) mod container;
 pub(crate) mod devices;
 pub(crate) mod domain;
+pub(crate) mod drop_ins;
 pub(crate) mod element;
 mod ovf;
 mod tuning;
@@ -36,7 +37,8 @@ pub fn check_definitions(parameters: &Parameters) -> Result<(), String> {
     for named in parameters.containers.iter().filter(|named| is_container_file(named)) {
         let problem = |error| format!("{named}: {error}");
         let path = Path::new(named);
-        container::read(named, &text(path)?, &|name| beside(path, name)).map_err(problem)?;
+        let whole = drop_ins::joined(path, text(path)?)?;
+        container::read(named, &whole, &|name| beside(path, name)).map_err(problem)?;
     }
     for path in &parameters.vmx {
         Vmx::read(path)?;
@@ -76,7 +78,10 @@ pub(super) fn text(path: &Path) -> Result<String, String> {
 pub(super) fn beside(definition: &Path, name: &str) -> Result<String, String> {
     match name.contains('/') {
         true => Err(format!("{name} is no file beside {}", definition.display())),
-        false => text(&definition.with_file_name(name)),
+        false => {
+            let path = definition.with_file_name(name);
+            drop_ins::joined(&path, text(&path)?)
+        }
     }
 }
 

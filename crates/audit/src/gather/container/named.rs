@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::definition::beside;
 use crate::definition::container::{self, Shape};
+use crate::definition::drop_ins::joined;
 use host::reader::Reader;
 
 /// Longest definition that is read.
@@ -50,7 +51,7 @@ fn text(reader: &Reader, name: &str) -> Result<(String, String), String> {
             .take(MOST_OCTETS + 1)
             .read_to_string(&mut text)
             .map_err(|error| error.to_string())?;
-        return Ok((called, text));
+        return Ok((called, joined(file, text)?));
     }
     if name.len() < SHORTEST
         || !name

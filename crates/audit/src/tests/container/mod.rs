@@ -200,6 +200,36 @@ fn a_privileged_container_is_a_warning_and_another_user_is_not_known() {
 }
 
 #[test]
+fn drop_ins_of_a_quadlet_and_its_network_count() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("bay-relay.container");
+    let text = fs::read_to_string(file("relay.container")).expect("a definition");
+    fs::write(&path, text.replace("Network=host", "Network=bus.network")).expect("a file");
+    fs::write(folder.path().join("bus.network"), "[Network]\nDriver=macvlan\n").expect("a file");
+    let put = |place: &str, text: &str| {
+        let place = folder.path().join(place);
+        fs::create_dir_all(place.parent().expect("a folder")).expect("a folder");
+        fs::write(place, text).expect("a file");
+    };
+    let outcome = || of_path(&path, "ctr-network-path");
+    assert_eq!(outcome(), Pass);
+    put("bus.network.d/10.conf", "[Network]\nDriver=bridge\n");
+    assert_eq!(outcome(), Fail, "of the network");
+    put("bay-.container.d/20.conf", "[Container]\nNetwork=\nNetwork=host\n");
+    assert_eq!(outcome(), Pass, "of all units of a bay");
+    put(
+        "bay-relay.container.d/30.conf",
+        "[Container]\nNetwork=\nNetwork=bridge\n",
+    );
+    assert_eq!(outcome(), Fail, "the later name counts");
+    put("container.d/30.conf", "[Container]\nNetwork=\nNetwork=host\n");
+    assert_eq!(outcome(), Fail, "its own counts, of two with one name");
+    put("bay-relay.container.d/30.conf", "neither\n");
+    assert_eq!(outcome(), Unknown);
+    put("bay-relay.container.d/30.txt", "neither\n");
+}
+
+#[test]
 fn a_network_of_a_quadlet_is_read_beside_it() {
     let folder = tempfile::tempdir().expect("a directory");
     let of = |networks: &str, made: Option<&str>| {
