@@ -1,37 +1,43 @@
-//! The first words between two machines: each shows that it knows the secret without saying it, and both have keys for the rest.
+//! The handshake between two machines: each shows that it knows the secret without saying it, and both have keys for the rest.
+//!
+//! It is `NNpsk2` of the Noise Protocol Framework (revision 34) by the crate `snow`: fresh keys of both ends, mixed with the secret.
+//!
+//! ```text
+//! far  -> near: e                 a fresh public key
+//! near -> far:  e, ee, psk        another one, and a proof that the near end knows the secret
+//! far  -> near: sealed: welcome   or the reason why not
+//! ```
+//!
+//! The far end speaks first and proves last: who does not know the secret gets nothing to guess it by.
 
-use super::sealed::{Opened, Sealed};
-use super::secret::{Secret, Tag, is_same};
+use super::sealed::{Keys, LARGEST_MESSAGE, Opened, Sealed};
+use super::secret::Secret;
 use super::socket::Patient;
-use crate::guest::frame;
+use crate::guest::frame::{self, FrameError};
 use crate::guest::message::{GREETING, MessageError, pack, unpack};
 use serde::{Deserialize, Serialize};
-use std::io::Read;
+use snow::{Builder, HandshakeState};
+use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long all of it may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Labels of both proofs and both keys: each is made from the secret, both nonces and one of these.
-const NEAR: &[u8] = b"triptime: the near end knows it";
-const FAR: &[u8] = b"triptime: the far end knows it";
-const TO_FAR: &[u8] = b"triptime: key to the far end";
-const TO_NEAR: &[u8] = b"triptime: key to the near end";
+const PATTERN: &str = "Noise_NNpsk2_25519_ChaChaPoly_SHA256";
+/// Place of the secret in [`PATTERN`].
+const SECRET_AT: u8 = 2;
+/// Text that both ends have to have alike: a part of all keys.
+const PROLOGUE: &[u8] = b"triptime far 2";
 
-type Nonce = [u8; 32];
-
-/// In this order.
+/// Answer of the far end to a near end that knows the secret.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Said {
-    /// The far end.
-    Hello { nonce: Nonce },
-    /// The near end.
-    Proof { nonce: Nonce, proof: Tag },
-    /// The far end: come in.
-    Welcome { proof: Tag },
-    /// The far end, instead of that.
+    /// Come in.
+    Welcome,
+    /// There is no place.
     Refused { why: String },
 }
 
@@ -44,9 +50,9 @@ pub(super) enum HelloError {
     /// No message came, or one that cannot be read.
     #[error("{0}")]
     Message(#[from] MessageError),
-    /// Something else was said than is due.
-    #[error("it said something that was not its turn")]
-    Turn,
+    /// The handshake cannot go on.
+    #[error("it said something that was not its turn: {0}")]
+    Turn(snow::Error),
     /// The other end does not know the secret.
     #[error("it does not know the secret: give both ends the same with --secret FILE")]
     Secret,
@@ -63,18 +69,6 @@ pub(super) struct Way {
     pub(super) to: Sealed<TcpStream>,
 }
 
-/// The nonces of both ends.
-struct Nonces {
-    far: Nonce,
-    near: Nonce,
-}
-
-impl Nonces {
-    fn tag(&self, secret: &Secret, what: &[u8]) -> Tag {
-        secret.tag(&[what, &self.far, &self.near])
-    }
-}
-
 /// The far end's part. A near end that is the right one comes in if `seat` has a place for it, which is given, too.
 ///
 /// # Errors
@@ -85,30 +79,23 @@ pub(super) fn answer<T>(
     seat: impl FnOnce() -> Result<T, String>,
 ) -> Result<(Way, T), HelloError> {
     let mut from = Patient::new(stream.try_clone()?, PATIENCE);
-    let far = nonce()?;
-    say(stream, &Said::Hello { nonce: far })?;
-    let Said::Proof { nonce: near, proof } = hear(&mut from)? else {
-        return Err(HelloError::Turn);
-    };
-    let nonces = Nonces { far, near };
-    let refuse = |why: String| {
-        say(stream, &Said::Refused { why: why.clone() })?;
-        Err(HelloError::Refused(why))
-    };
-    if !is_same(&proof, &nonces.tag(secret, NEAR)) {
-        return refuse(HelloError::Secret.to_string());
+    let mut handshake = secured(secret)
+        .and_then(Builder::build_initiator)
+        .map_err(HelloError::Turn)?;
+    say(stream, &mut handshake)?;
+    hear(&mut from, &mut handshake)?;
+    let mut way = Way::new(stream, from, handshake)?;
+    match seat() {
+        Ok(seat) => {
+            way.say(&Said::Welcome)?;
+            way.from.may_be_silent();
+            Ok((way, seat))
+        }
+        Err(why) => {
+            way.say(&Said::Refused { why: why.clone() })?;
+            Err(HelloError::Refused(why))
+        }
     }
-    let seat = match seat() {
-        Ok(seat) => seat,
-        Err(why) => return refuse(why),
-    };
-    let proof = nonces.tag(secret, FAR);
-    say(stream, &Said::Welcome { proof })?;
-    let way = Way {
-        from: Opened::new(from, nonces.tag(secret, TO_FAR)),
-        to: Sealed::new(stream.try_clone()?, nonces.tag(secret, TO_NEAR)),
-    };
-    Ok((way, seat))
 }
 
 /// The near end's part.
@@ -117,50 +104,78 @@ pub(super) fn answer<T>(
 /// The other end is no far end of ours, does not know the secret, or does not want this one.
 pub(super) fn ask(stream: &TcpStream, secret: &Secret) -> Result<Way, HelloError> {
     let mut from = Patient::new(stream.try_clone()?, PATIENCE);
-    let Said::Hello { nonce: far } = hear(&mut from)? else {
-        return Err(HelloError::Turn);
-    };
-    let nonces = Nonces { far, near: nonce()? };
-    let proof = nonces.tag(secret, NEAR);
-    say(
-        stream,
-        &Said::Proof {
-            nonce: nonces.near,
-            proof,
-        },
-    )?;
-    match hear(&mut from)? {
-        Said::Welcome { proof } if is_same(&proof, &nonces.tag(secret, FAR)) => Ok(Way {
-            from: Opened::new(from, nonces.tag(secret, TO_NEAR)),
-            to: Sealed::new(stream.try_clone()?, nonces.tag(secret, TO_FAR)),
-        }),
-        Said::Welcome { .. } => Err(HelloError::Secret),
+    let mut handshake = secured(secret)
+        .and_then(Builder::build_responder)
+        .map_err(HelloError::Turn)?;
+    hear(&mut from, &mut handshake)?;
+    say(stream, &mut handshake)?;
+    let mut way = Way::new(stream, from, handshake)?;
+    let said = frame::read(&mut way.from).map_err(|error| match error {
+        // A far end with another secret leaves here, without a word that could be read.
+        FrameError::Closed => HelloError::Secret,
+        FrameError::Io(error) if error.kind() == ErrorKind::InvalidData => HelloError::Secret,
+        error => HelloError::Message(error.into()),
+    })?;
+    match unpack(&said)? {
+        Said::Welcome => {
+            way.from.may_be_silent();
+            Ok(way)
+        }
         Said::Refused { why } => Err(HelloError::Refused(why)),
-        Said::Hello { .. } | Said::Proof { .. } => Err(HelloError::Turn),
     }
 }
 
-fn say(mut stream: &TcpStream, said: &Said) -> Result<(), MessageError> {
-    Ok(frame::write(&mut stream, &pack(GREETING, said)?)?)
+fn secured(secret: &Secret) -> Result<Builder<'_>, snow::Error> {
+    Builder::new(PATTERN.parse()?)
+        .prologue(PROLOGUE)?
+        .psk(SECRET_AT, secret.key())
 }
 
-fn hear(from: &mut impl Read) -> Result<Said, MessageError> {
-    unpack(&frame::read(from)?)
+fn say(mut stream: &TcpStream, handshake: &mut HandshakeState) -> Result<(), HelloError> {
+    let mut message = vec![0; LARGEST_MESSAGE];
+    let octets = handshake.write_message(&[], &mut message).map_err(HelloError::Turn)?;
+    message.truncate(octets);
+    let frame = frame::Frame {
+        kind: frame::Kind::Octets,
+        call: GREETING,
+        payload: message,
+    };
+    Ok(frame::write(&mut stream, &frame).map_err(MessageError::from)?)
 }
 
-fn nonce() -> std::io::Result<Nonce> {
-    let mut nonce = [0; 32];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut nonce)?;
-    Ok(nonce)
+fn hear(from: &mut Patient, handshake: &mut HandshakeState) -> Result<(), HelloError> {
+    let frame = frame::read(from).map_err(MessageError::from)?;
+    match handshake.read_message(&frame.payload, &mut [0; LARGEST_MESSAGE]) {
+        Ok(_) => Ok(()),
+        Err(snow::Error::Decrypt) => Err(HelloError::Secret),
+        Err(error) => Err(HelloError::Turn(error)),
+    }
+}
+
+impl Way {
+    fn new(stream: &TcpStream, from: Patient, handshake: HandshakeState) -> Result<Self, HelloError> {
+        let keys: Keys = Arc::new(handshake.into_stateless_transport_mode().map_err(HelloError::Turn)?);
+        Ok(Self {
+            from: Opened::new(from, Arc::clone(&keys)),
+            to: Sealed::new(stream.try_clone()?, keys),
+        })
+    }
+
+    fn say(&mut self, said: &Said) -> Result<(), HelloError> {
+        frame::write(&mut self.to, &pack(GREETING, said)?).map_err(MessageError::from)?;
+        Ok(self.to.flush()?)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{HelloError, Said, answer, ask, say};
+    use super::{HelloError, PATIENCE, answer, ask, hear, say, secured};
     use crate::far::secret::Secret;
+    use crate::far::socket::Patient;
     use crate::guest::frame;
     use proptest::prelude::{ProptestConfig, any, prop};
     use proptest::{prop_assert, proptest};
+    use snow::Builder;
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
     use std::os::unix::fs::OpenOptionsExt;
@@ -210,21 +225,49 @@ mod tests {
                 std::thread::spawn(move || answer(&far, &theirs, || -> Result<(), String> { panic!("a seat") }));
             let error = ask(&near, &here).err().expect("refused");
             assert!(error.to_string().contains("does not know the secret"), "{error}");
-            assert!(matches!(there.join().expect("no panic"), Err(HelloError::Refused(_))));
+            assert!(matches!(there.join().expect("no panic"), Err(HelloError::Secret)));
         }
     }
 
     /// One that welcomes everybody does not know the secret.
     #[test]
     fn a_far_end_that_does_not_know_the_secret_is_left() {
-        let (near, mut far) = pair();
+        let (near, far) = pair();
         let there = std::thread::spawn(move || {
-            say(&far, &Said::Hello { nonce: [1; 32] }).expect("said");
-            frame::read(&mut far).expect("a proof");
-            say(&far, &Said::Welcome { proof: [0; 32] }).expect("said");
+            let wrong = secret("0123456789abcdeX");
+            let mut handshake = secured(&wrong).and_then(Builder::build_initiator).expect("a handshake");
+            say(&far, &mut handshake).expect("said");
+            let mut from = Patient::new(far.try_clone().expect("a stream"), PATIENCE);
+            assert!(matches!(hear(&mut from, &mut handshake), Err(HelloError::Secret)));
+            (&far).write_all(&[vec![32, 0], vec![7; 32]].concat()).expect("said");
         });
         assert!(matches!(ask(&near, &Secret::default()), Err(HelloError::Secret)));
         there.join().expect("no panic");
+    }
+
+    /// A near end that repeats what another one said has not got the far end's fresh key in it.
+    #[test]
+    fn a_repeated_proof_is_none() {
+        let said = {
+            let (near, mut far) = pair();
+            let there = std::thread::spawn(move || ask(&near, &Secret::default()).is_ok());
+            let secret = Secret::default();
+            let mut handshake = secured(&secret)
+                .and_then(Builder::build_initiator)
+                .expect("a handshake");
+            say(&far, &mut handshake).expect("said");
+            let said = frame::read(&mut far).expect("a proof");
+            drop(far);
+            assert!(!there.join().expect("no panic"));
+            said
+        };
+        let (mut near, far) = pair();
+        let there = std::thread::spawn(move || {
+            answer(&far, &Secret::default(), || -> Result<(), String> { panic!("a seat") }).is_err()
+        });
+        frame::read(&mut near).expect("a key");
+        frame::write(&mut near, &said).expect("said");
+        assert!(there.join().expect("no panic"));
     }
 
     #[test]

@@ -3,12 +3,12 @@
 //!
 //! ```text
 //! triptime qualify PLAN --nic IF --far HOST          triptime far IF --listen ADDRESS
-//! [ Far ]------------ frames, sealed ----------------[ FarEnd ]--[ triptime device ... ]
+//! [ Far ]------------ frames, encrypted -------------[ FarEnd ]--[ triptime device ... ]
 //!   test set IF ---------- process bus ----------------- IF
 //! ```
 //!
 //! Frames, messages and commands are those of a guest's channel. The far end does `triptime device` on its own interface and nothing else,
-//! for one peer at a time. The peer is who knows the secret; what goes between the two can be read on its way, and not changed.
+//! for one peer at a time. The peer is who knows the secret; nobody else reads or changes what goes between the two.
 
 mod hello;
 mod listen;

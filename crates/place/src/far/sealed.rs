@@ -1,42 +1,49 @@
-//! The way to a far machine: octets in pieces, each with a tag that only who knows the secret can make. They can be read on their way, and
-//! neither changed, left out, repeated nor added.
+//! The way to a far machine: octets in messages of the Noise Protocol Framework. They can neither be read on their way nor changed, left
+//! out, repeated or added.
 //!
 //! ```text
-//! 0        4         4 + octets
-//! octets | payload | tag of the piece's number, octets, payload: 32 octets
+//! 0        2         2 + octets
+//! octets | payload, encrypted under the message's number, and its tag
 //! ```
 
-use super::secret::{Tag, is_same, tag};
 use super::socket::Patient;
+use snow::StatelessTransportState;
 use std::io::{self, Error, ErrorKind, Read, Write};
+use std::sync::Arc;
 
-/// The most that one piece carries: a frame and its header.
-const LARGEST: usize = (1 << 20) + 64;
-/// Octets of a tag.
-const TAG: usize = 32;
+/// Keys of both directions.
+pub(super) type Keys = Arc<StatelessTransportState>;
 
-/// Sends pieces, each with its length and a tag.
+/// The most that a message has.
+pub(super) const LARGEST_MESSAGE: usize = u16::MAX as usize;
+/// Octets of the tag behind a payload.
+const TAG: usize = 16;
+
+/// Sends messages, each with its length before it.
 #[derive(Debug)]
 pub(super) struct Sealed<W> {
     to: W,
-    key: Tag,
+    keys: Keys,
     number: u64,
 }
 
 impl<W: Write> Sealed<W> {
-    /// Sends with this key.
-    pub(super) fn new(to: W, key: Tag) -> Self {
-        Self { to, key, number: 0 }
+    /// Sends with these keys.
+    pub(super) fn new(to: W, keys: Keys) -> Self {
+        Self { to, keys, number: 0 }
     }
 }
 
 impl<W: Write> Write for Sealed<W> {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let payload = &octets[..octets.len().min(LARGEST)];
-        let length = u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes();
-        let tag = tag(&self.key, &[&self.number.to_le_bytes(), &length, payload]);
+        let payload = &octets[..octets.len().min(LARGEST_MESSAGE - TAG)];
+        let length = u16::try_from(payload.len() + TAG).unwrap_or(u16::MAX);
+        let mut message = vec![0; 2 + usize::from(length)];
+        message[..2].copy_from_slice(&length.to_le_bytes());
+        let sealed = self.keys.write_message(self.number, payload, &mut message[2..]);
+        sealed.map_err(|error| Error::other(error.to_string()))?;
         self.number += 1;
-        self.to.write_all(&[&length, payload, &tag].concat())?;
+        self.to.write_all(&message)?;
         Ok(payload.len())
     }
 
@@ -45,11 +52,11 @@ impl<W: Write> Write for Sealed<W> {
     }
 }
 
-/// Receives pieces, and checks their tags. A piece that has begun has to come soon; until it begins, one may wait for ever.
+/// Receives messages, and opens them. A message that has begun has to come soon; until it begins, one may wait for ever.
 #[derive(Debug)]
 pub(super) struct Opened<R> {
     from: R,
-    key: Tag,
+    keys: Keys,
     number: u64,
     payload: Vec<u8>,
     taken: usize,
@@ -67,39 +74,41 @@ impl Begins for Patient {
     }
 }
 
+impl Opened<Patient> {
+    /// From now on the other end may be silent between two messages.
+    pub(super) fn may_be_silent(&mut self) {
+        self.from.may_be_silent();
+    }
+}
+
 impl<R: Begins> Opened<R> {
-    /// Of what was sent with this key.
-    pub(super) fn new(from: R, key: Tag) -> Self {
+    /// Receives with these keys.
+    pub(super) fn new(from: R, keys: Keys) -> Self {
         Self {
             from,
-            key,
+            keys,
             number: 0,
             payload: Vec::new(),
             taken: 0,
         }
     }
 
-    /// Takes the next piece; `false`: there is none.
+    /// Takes the next message; `false`: there is none.
     fn next(&mut self) -> io::Result<bool> {
         let Some(first) = self.from.begin()? else {
             return Ok(false);
         };
-        let mut length = [first, 0, 0, 0];
+        let mut length = [first, 0];
         self.from.read_exact(&mut length[1..])?;
-        let octets = u32::from_le_bytes(length) as usize;
-        if octets > LARGEST {
-            let why = format!("a piece of {octets} octets, and {LARGEST} are the most: something else writes there");
-            return Err(Error::new(ErrorKind::InvalidData, why));
-        }
-        let mut payload = vec![0; octets];
-        self.from.read_exact(&mut payload)?;
-        let mut found = [0; TAG];
-        self.from.read_exact(&mut found)?;
-        let due = tag(&self.key, &[&self.number.to_le_bytes(), &length, &payload]);
-        if !is_same(&found, &due) {
-            let why = "a piece that was changed on its way, or is from somebody else";
-            return Err(Error::new(ErrorKind::InvalidData, why));
-        }
+        let mut message = vec![0; usize::from(u16::from_le_bytes(length))];
+        self.from.read_exact(&mut message)?;
+        let mut payload = vec![0; message.len()];
+        let opened = self.keys.read_message(self.number, &message, &mut payload);
+        let octets = opened.map_err(|_| {
+            let why = "a message that was changed on its way, or is from somebody else";
+            Error::new(ErrorKind::InvalidData, why)
+        })?;
+        payload.truncate(octets);
         self.number += 1;
         (self.payload, self.taken) = (payload, 0);
         Ok(true)
@@ -123,10 +132,12 @@ impl<R: Begins> Read for Opened<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Begins, LARGEST, Opened, Sealed};
-    use proptest::prelude::{any, prop};
+    use super::{Begins, Keys, LARGEST_MESSAGE, Opened, Sealed};
+    use proptest::prelude::{ProptestConfig, any, prop};
     use proptest::{prop_assert, prop_assert_eq, proptest};
+    use snow::{Builder, HandshakeState};
     use std::io::{self, Read, Write};
+    use std::sync::Arc;
 
     impl Begins for &[u8] {
         fn begin(&mut self) -> io::Result<Option<u8>> {
@@ -136,58 +147,90 @@ mod tests {
         }
     }
 
-    fn sent(pieces: &[Vec<u8>]) -> Vec<u8> {
-        let mut sealed = Sealed::new(Vec::new(), [7; 32]);
+    /// Keys of an end that sends, and of one that receives.
+    fn keys() -> (Keys, Keys) {
+        let pattern = || "Noise_NN_25519_ChaChaPoly_SHA256".parse().expect("a pattern");
+        let mut one = Builder::new(pattern()).build_initiator().expect("an end");
+        let mut other = Builder::new(pattern()).build_responder().expect("an end");
+        let (mut message, mut nothing) = ([0; 64], [0; 64]);
+        let octets = one.write_message(&[], &mut message).expect("said");
+        other.read_message(&message[..octets], &mut nothing).expect("heard");
+        let octets = other.write_message(&[], &mut message).expect("said");
+        one.read_message(&message[..octets], &mut nothing).expect("heard");
+        let keys = |end: HandshakeState| Arc::new(end.into_stateless_transport_mode().expect("keys"));
+        (keys(one), keys(other))
+    }
+
+    fn sent(keys: &Keys, pieces: &[Vec<u8>]) -> Vec<u8> {
+        let mut sealed = Sealed::new(Vec::new(), Arc::clone(keys));
         for piece in pieces {
             sealed.write_all(piece).expect("sent");
         }
         sealed.to
     }
 
-    fn came(octets: &[u8], key: u8) -> (Vec<u8>, Option<String>) {
+    fn came(keys: &Keys, octets: &[u8]) -> (Vec<u8>, Option<String>) {
         let mut all = Vec::new();
-        let end = Opened::new(octets, [key; 32]).read_to_end(&mut all);
+        let end = Opened::new(octets, Arc::clone(keys)).read_to_end(&mut all);
         (all, end.err().map(|error| error.to_string()))
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn pieces_come_as_they_went(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..60), 0..5)) {
-            prop_assert_eq!(came(&sent(&pieces), 7), (pieces.concat(), None));
+            let (here, there) = keys();
+            prop_assert_eq!(came(&there, &sent(&here, &pieces)), (pieces.concat(), None));
         }
 
         #[test]
         fn what_is_changed_ends_it(piece in prop::collection::vec(any::<u8>(), 1..60), at in any::<prop::sample::Index>(), flip in 1..=255_u8) {
-            let mut octets = sent(&[piece]);
+            let (here, there) = keys();
+            let mut octets = sent(&here, &[piece]);
             let at = at.index(octets.len());
             octets[at] ^= flip;
-            let (all, error) = came(&octets, 7);
+            let (all, error) = came(&there, &octets);
             prop_assert!(all.is_empty() && error.is_some());
         }
 
         #[test]
         fn anything_at_all_is_refused(octets in prop::collection::vec(any::<u8>(), 1..200)) {
-            let (all, error) = came(&octets, 7);
+            let (all, error) = came(&keys().1, &octets);
             prop_assert!(all.is_empty() && error.is_some());
         }
 
         #[test]
         fn pieces_left_out_or_repeated_end_it(piece in prop::collection::vec(any::<u8>(), 1..60)) {
-            let one = sent(std::slice::from_ref(&piece));
-            let both = sent(&[piece.clone(), piece.clone()]);
-            prop_assert_eq!(came(&[one.clone(), one.clone()].concat(), 7).0, piece);
-            prop_assert!(came(&both[one.len()..], 7).0.is_empty());
-            prop_assert!(came(&both[..one.len() - 1], 7).1.is_some());
+            let (here, there) = keys();
+            let one = sent(&here, std::slice::from_ref(&piece));
+            let both = sent(&here, &[piece.clone(), piece.clone()]);
+            prop_assert_eq!(came(&there, &[one.clone(), one.clone()].concat()).0, piece);
+            prop_assert!(came(&there, &both[one.len()..]).0.is_empty());
+            prop_assert!(came(&there, &both[..one.len() - 1]).1.is_some());
+        }
+
+        #[test]
+        fn nobody_reads_it_on_its_way(piece in prop::collection::vec(any::<u8>(), 16..60)) {
+            let octets = sent(&keys().0, std::slice::from_ref(&piece));
+            prop_assert!(!octets.windows(piece.len()).any(|part| part == piece));
         }
     }
 
     #[test]
-    fn another_key_and_a_huge_length_are_refused_in_words() {
-        let said = |octets: &[u8], key: u8| came(octets, key).1.expect("refused");
-        assert!(said(&sent(&[vec![1]]), 8).contains("from somebody else"));
-        assert!(said(&[0xff; 64], 7).contains("something else writes there"));
-        // Data too long for one piece goes in two.
-        let long = vec![5; LARGEST + 1];
-        assert_eq!(came(&sent(std::slice::from_ref(&long)), 7), (long, None));
+    fn keys_of_others_and_of_the_other_direction_open_nothing() {
+        let (here, _) = keys();
+        let octets = sent(&here, &[vec![1]]);
+        for stranger in [keys().1, here] {
+            let error = came(&stranger, &octets).1.expect("refused");
+            assert!(error.contains("from somebody else"), "{error}");
+        }
+    }
+
+    #[test]
+    fn data_too_long_for_one_message_go_in_two() {
+        let (here, there) = keys();
+        let long = vec![5; LARGEST_MESSAGE];
+        assert_eq!(came(&there, &sent(&here, std::slice::from_ref(&long))), (long, None));
     }
 }

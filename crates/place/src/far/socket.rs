@@ -35,6 +35,7 @@ pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
 pub(super) struct Patient {
     stream: TcpStream,
     until: Instant,
+    may_be_silent: bool,
 }
 
 impl Patient {
@@ -43,13 +44,22 @@ impl Patient {
         Self {
             stream,
             until: Instant::now() + within,
+            may_be_silent: false,
         }
     }
 
-    /// Waits for an octet as long as it takes; what is read behind it has to come soon. `None`: there is no more.
+    /// From now on [`Self::first`] waits as long as it takes.
+    pub(super) fn may_be_silent(&mut self) {
+        self.may_be_silent = true;
+    }
+
+    /// Waits for an octet; what is read behind it has to come soon. `None`: there is no more.
     pub(super) fn first(&mut self) -> io::Result<Option<u8>> {
-        self.stream.set_read_timeout(None)?;
         let mut octet = [0];
+        if !self.may_be_silent {
+            return Ok((self.read(&mut octet)? == 1).then_some(octet[0]));
+        }
+        self.stream.set_read_timeout(None)?;
         let octets = self.stream.read(&mut octet)?;
         self.until = Instant::now() + REST;
         Ok((octets == 1).then_some(octet[0]))
@@ -68,5 +78,25 @@ impl Read for Patient {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => slow(),
             _ => error,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Patient;
+    use std::io::{ErrorKind, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Duration;
+
+    #[test]
+    fn silence_is_allowed_only_once_it_is_said() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut near = TcpStream::connect(listener.local_addr().expect("an address")).expect("connected");
+        let far = listener.accept().expect("accepted").0;
+        let mut patient = Patient::new(far, Duration::from_millis(20));
+        assert_eq!(patient.first().expect_err("too slow").kind(), ErrorKind::TimedOut);
+        patient.may_be_silent();
+        near.write_all(&[5]).expect("said");
+        assert_eq!(patient.first().expect("heard"), Some(5));
     }
 }
