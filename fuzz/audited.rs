@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use host::Host;
 use audit::check_definitions;
 use audit::finding::Outcome;
 use audit::parameters::Parameters;
+use host::Host;
 
 /// Judges `octets` as the file `name`. What cannot be read is refused, and passes no rule of `group`.
 pub fn judge(octets: &[u8], name: &str, group: &str, told: impl FnOnce(&Path) -> Parameters) {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use capture::write::PcapWriter;
-use wire::avtp::{AafTemplate, Stream};
+use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::{Mac, VlanTag};
 
 /// Answers of ptp4l 3.1.1: TIME_STATUS_NP, PORT_PROPERTIES_NP, and a refusal.
@@ -48,7 +48,7 @@ fn main() -> io::Result<()> {
     for target in ["capture", "analysis"] {
         write(&corpus.join(target), "vectors.pcap", &all)?;
     }
-    let stream = AafTemplate::new(&Stream {
+    let stream = AafTemplate::new(&AafStream {
         dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
         src: Mac([2, 0, 0, 0, 0, 1]),
         tags: vec![VlanTag::new(3, false, 2)],
@@ -117,9 +117,16 @@ fn definitions(corpus: &Path) -> io::Result<()> {
         let path = file?.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path)?;
-        let wanted = text.lines().filter_map(|line| line.strip_prefix("wanted = ")).enumerate();
+        let wanted = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("wanted = "))
+            .enumerate();
         for (at, condition) in wanted {
-            write(&corpus.join("condition"), &format!("{name}-{at}"), condition.trim_matches('"').as_bytes())?;
+            write(
+                &corpus.join("condition"),
+                &format!("{name}-{at}"),
+                condition.trim_matches('"').as_bytes(),
+            )?;
         }
     }
     let waiver = b"[[waiver]]\nid = \"skew-tick\"\nreason = \"two CPUs\"\nby = \"A\"\nuntil = \"2027-01-01\"\n";

@@ -10,7 +10,7 @@ use support::{
 };
 use sys::netns::NetNs;
 use testing::Running;
-use waveform::comtrade::{Record, open};
+use waveform::comtrade::{ComtradeRecord, open};
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
@@ -50,7 +50,7 @@ fn configurations(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn states(record: &Record, name: &str) -> Vec<bool> {
+fn states(record: &ComtradeRecord, name: &str) -> Vec<bool> {
     let channel = record.config.digital.iter().position(|channel| channel.name == name);
     let channel = channel.unwrap_or_else(|| panic!("no channel {name}"));
     let samples = 0..record.times_s().len();
@@ -61,7 +61,7 @@ fn states(record: &Record, name: &str) -> Vec<bool> {
 
 /// The samples at which a record has the fault and the trip: where the current of phase A first is beyond that of the load, and where the
 /// trip was decided.
-fn fault_and_trip(record: &Record) -> (usize, usize) {
+fn fault_and_trip(record: &ComtradeRecord) -> (usize, usize) {
     let is_fault = |current: &f64| current.abs() > 300.0 * 1.5;
     let fault = record.analog(0).iter().position(is_fault).expect("a fault");
     let trip = states(record, "trip:Q0").into_iter().position(|state| state);
@@ -69,7 +69,7 @@ fn fault_and_trip(record: &Record) -> (usize, usize) {
 }
 
 /// In ms of the second of the publisher.
-fn ms(record: &Record, sample: usize) -> f64 {
+fn ms(record: &ComtradeRecord, sample: usize) -> f64 {
     let start_ns = record.config.start.expect("a start").as_ns();
     let at_ns = start_ns + (record.times_s()[sample] * 1e9).round() as i64;
     at_ns.rem_euclid(1_000_000_000) as f64 / 1e6

@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout, reason = "it is what it is for")]
 
 use relay::config::{Config, parse};
-use relay::disturbance::Tap;
+use relay::disturbance::RowTap;
 use relay::events::Change;
 use relay::{ConfigError, Engine, Sample};
 use rtrb::RingBuffer;
@@ -86,7 +86,13 @@ fn second() -> Vec<Sample> {
 
 /// Ns in each stage over `seconds`, the pushing of samples first, and how many trips there were. With a tap the task hands over what a
 /// record needs.
-fn run(engine: &mut Engine, samples: &[Sample], seconds: usize, is_apart: bool, tap: Option<&Tap>) -> ([u64; 5], u64) {
+fn run(
+    engine: &mut Engine,
+    samples: &[Sample],
+    seconds: usize,
+    is_apart: bool,
+    tap: Option<&RowTap>,
+) -> ([u64; 5], u64) {
     let (mut spent, mut trips) = ([0; 5], 0);
     let (mut ring, mut source) = RingBuffer::new(1 << 14);
     let mut first = 0;
@@ -141,7 +147,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begun = Instant::now();
     let (_, operates) = run(&mut engine, &samples, seconds, false, None);
     let whole = begun.elapsed().as_secs_f64();
-    let tap = Tap::new(&config);
+    let tap = RowTap::new(&config);
     let (spent, _) = run(&mut Engine::new(&config)?, &samples, seconds, true, Some(&tap));
     let tasks = (seconds * 1000) as f64;
     let [push, align, measure, decide, record] = spent.map(|ns| ns as f64 / tasks);

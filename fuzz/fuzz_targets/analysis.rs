@@ -35,6 +35,20 @@ fuzz_target!(|octets: &[u8]| {
     }
     let summary = analysis.finish();
     assert!(summary.streams.len() <= 4);
-    assert_eq!(sums.received, summary.streams.iter().map(|stream| stream.tally.counters.received).sum::<u64>());
-    assert_eq!(sums.lost, summary.streams.iter().map(|stream| stream.tally.counters.lost).sum::<u64>());
+    assert_eq!(
+        sums.received,
+        summary
+            .streams
+            .iter()
+            .map(|stream| stream.tally.counters.received)
+            .sum::<u64>()
+    );
+    assert_eq!(
+        sums.lost,
+        summary
+            .streams
+            .iter()
+            .map(|stream| stream.tally.counters.lost)
+            .sum::<u64>()
+    );
 });

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::avtp::{AafTemplate, Frame, HEADER, Stream};
+use wire::avtp::{AafStream, AafTemplate, Frame, HEADER};
 use wire::ether::EthernetView;
 use wire::test_frame::TestFrame;
 
@@ -22,7 +22,7 @@ fuzz_target!(|octets: &[u8]| {
         assert_eq!(TestFrame::read(&fields.fields()), Ok(fields));
     }
     // Frames that were read can be published, and read back the same.
-    let mut template = AafTemplate::new(&Stream {
+    let mut template = AafTemplate::new(&AafStream {
         dst: ethernet.dst(),
         src: ethernet.src(),
         tags: ethernet.vlan().into_iter().chain(ethernet.inner_vlan()).collect(),

@@ -3,7 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use units::Realtime;
-use waveform::comtrade::{Analog, Digital, FileType, Header, Rate, Record, Revision, Sample, Scale, parse, parse_cff, write};
+use waveform::comtrade::{
+    Analog, ComtradeRecord, Digital, FileType, Header, Rate, Revision, Sample, Scale, parse, parse_cff, write,
+};
 use waveform::replay::{Ending, Options, table};
 use waveform::sample::Sampling;
 
@@ -21,7 +23,7 @@ fuzz_target!(|octets: &[u8]| {
     }
 });
 
-fn check(record: &Record, octets: usize) {
+fn check(record: &ComtradeRecord, octets: usize) {
     let times = record.times_s();
     assert!(!times.is_empty() && times.len() <= octets);
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]));
@@ -37,18 +39,25 @@ fn check(record: &Record, octets: usize) {
         return;
     }
     for ending in [Ending::Cycles, Ending::Mute(1_000_000), Ending::Once] {
-        let options = Options { ending, ..Options::default() };
+        let options = Options {
+            ending,
+            ..Options::default()
+        };
         if let Ok(replay) = table(record, &Sampling::new(1_000), &options) {
             assert_eq!(replay.table.seq_data(u64::MAX).len(), replay.table.stride());
         }
     }
 }
 
-fn written_again(record: &Record, file_type: FileType) {
+fn written_again(record: &ComtradeRecord, file_type: FileType) {
     let (config, samples) = (&record.config, record.times_s().len());
     let row = |sample: usize| {
-        let analog: Vec<f64> = (0..config.analog.len()).map(|channel| record.analog(channel)[sample]).collect();
-        let digital: Vec<bool> = (0..config.digital.len()).map(|channel| record.digital(channel, sample) == Some(true)).collect();
+        let analog: Vec<f64> = (0..config.analog.len())
+            .map(|channel| record.analog(channel)[sample])
+            .collect();
+        let digital: Vec<bool> = (0..config.digital.len())
+            .map(|channel| record.digital(channel, sample) == Some(true))
+            .collect();
         (analog, digital)
     };
     let rows: Vec<(Vec<f64>, Vec<bool>)> = (0..samples).map(row).collect();
@@ -67,7 +76,10 @@ fn written_again(record: &Record, file_type: FileType) {
             _ => written.gain,
         };
         for (value, read) in values.filter(|(value, _)| value.abs() <= f64::from(f32::MAX)) {
-            assert!((value - read).abs() <= step(*value) * 0.500_001, "{value} became {read}");
+            assert!(
+                (value - read).abs() <= step(*value) * 0.500_001,
+                "{value} became {read}"
+            );
         }
     }
     for (sample, (_, states)) in rows.iter().enumerate() {
@@ -77,7 +89,7 @@ fn written_again(record: &Record, file_type: FileType) {
     }
 }
 
-fn header(record: &Record, file_type: FileType) -> Header {
+fn header(record: &ComtradeRecord, file_type: FileType) -> Header {
     let config = &record.config;
     let analog = config.analog.iter().map(|channel| Analog {
         name: channel.name.clone(),
@@ -103,7 +115,10 @@ fn header(record: &Record, file_type: FileType) -> Header {
         analog: analog.collect(),
         digital: digital.collect(),
         frequency_hz: config.frequency_hz.unwrap_or(50.0),
-        rates: vec![Rate { per_second: 4_000.0, last: record.times_s().len() as u64 }],
+        rates: vec![Rate {
+            per_second: 4_000.0,
+            last: record.times_s().len() as u64,
+        }],
         start: Realtime::from_ns(0),
         trigger: Realtime::from_ns(config.trigger_ns.unwrap_or(0)),
         time_quality: 0,

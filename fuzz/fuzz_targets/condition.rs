@@ -13,5 +13,8 @@ fuzz_target!(|text: &str| {
     let decided = evaluate(&condition, &Facts::default(), None).is_ok();
     let settles = ["or", "and", "known", "either", "exists"];
     // Without words that settle an unknown side, a condition that asks for a fact is unknown.
-    assert!(!(asks && decided) || settles.iter().any(|word| text.contains(word)), "{text}");
+    assert!(
+        !(asks && decided) || settles.iter().any(|word| text.contains(word)),
+        "{text}"
+    );
 });

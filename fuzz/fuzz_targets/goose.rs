@@ -23,7 +23,10 @@ fuzz_target!(|octets: &[u8]| {
             assert_eq!(inspected.error, None);
             assert_eq!(frame.all_data().count(), frame.num_dat_set_entries() as usize);
             assert!(frame.all_data().all(|data| walk(data) <= goose::MAX_NESTING));
-            let settings = goose::Settings { edition_1: true, ..goose::Settings::default() };
+            let settings = goose::Settings {
+                edition_1: true,
+                ..goose::Settings::default()
+            };
             // The same message again is never a new state, whatever its numbers.
             let mut supervisor = goose::Supervisor::new(settings, goose::Expectation::default());
             let now = goose::Heard::at(Some(0));

@@ -1,9 +1,9 @@
 //! Journals of tune: a file that is refused stays as it is.
 #![no_main]
 
-use tune::Journal;
 use libfuzzer_sys::fuzz_target;
 use std::fs;
+use tune::Journal;
 
 fuzz_target!(|octets: &[u8]| {
     let folder = tempfile::tempdir().expect("a directory");

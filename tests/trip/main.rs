@@ -4,7 +4,7 @@ mod plans;
 #[path = "../../crates/probes/tests/trip/relay.rs"]
 mod relay;
 
-use relay::{Kind, Relay};
+use relay::{Relay, RelayKind};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;
@@ -19,7 +19,7 @@ const MIRROR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/mirror.toml");
 const TWO_RELAYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/two-relays.toml");
 
 /// Output of the program for a relay of this kind.
-fn tested(kind: Kind, arguments: &[&str], file: &Path) -> Output {
+fn tested(kind: RelayKind, arguments: &[&str], file: &Path) -> Output {
     let namespace = namespace();
     let port = namespace.run(|| PacketPort::open("v1", &relay::options()).expect("a port"));
     let relay = Relay::start(kind, port.expect("entered"));
@@ -61,7 +61,7 @@ fn a_relay_is_timed_and_judged_by_its_scenario() {
     let directory = tempfile::tempdir().expect("tempdir");
     let file = directory.path().join("good.triptime");
     let both = ["--scenario", "overcurrent", "--scenario", "load", "--json"];
-    let output = tested(Kind::default(), &both, &file);
+    let output = tested(RelayKind::default(), &both, &file);
     let document = json(&output);
     // A test set that was held up counts fewer shots, and says so.
     let incomplete = document["events"]
@@ -89,17 +89,17 @@ fn a_relay_that_fails_to_trip_fails_and_one_that_takes_any_stream_decides_nothin
         return;
     }
     let directory = tempfile::tempdir().expect("tempdir");
-    let dead = Kind {
+    let dead = RelayKind {
         delay_ns: None,
-        ..Kind::default()
+        ..RelayKind::default()
     };
-    let named = ["--goose", Kind::default().name, "--full"];
+    let named = ["--goose", RelayKind::default().name, "--full"];
     let output = tested(dead, &named, &directory.path().join("dead.triptime"));
     assert_eq!(output.status.code(), Some(1), "{}{}", text(&output), stderr(&output));
     assert!(text(&output).contains("failure to trip"), "{}", text(&output));
-    let open = Kind {
+    let open = RelayKind {
         sv_id: None,
-        ..Kind::default()
+        ..RelayKind::default()
     };
     let output = tested(open, &["--full"], &directory.path().join("open.triptime"));
     assert_eq!(output.status.code(), Some(3), "{}{}", text(&output), stderr(&output));
@@ -123,7 +123,7 @@ fn a_recorded_fault_is_tripped_for() {
     }
     let directory = tempfile::tempdir().expect("tempdir");
     let file = directory.path().join("record.triptime");
-    let output = tested(Kind::default(), &["--scenario", RECORDED, "--json"], &file);
+    let output = tested(RelayKind::default(), &["--scenario", RECORDED, "--json"], &file);
     let document = json(&output);
     let trips = series(&document, "trip/fault");
     assert!(trips["received"].as_u64() > Some(0), "{}", stderr(&output));

@@ -5,7 +5,7 @@ use crate::avtp::{self, StreamHeader};
 use crate::goose::GooseStream;
 use crate::numbered::Numbered;
 use crate::sink::{Notes, Sink};
-use crate::stream::{Protocol, Stream};
+use crate::stream::{AnalysedStream, Protocol};
 use crate::summary::{FirstMalformed, Summary};
 use crate::sv::{Sample, SvStream};
 use crate::table::{Lookup, StreamTable};
@@ -357,7 +357,7 @@ impl<'a> Analysis<'a> {
 
     fn open(&mut self, identity: StreamId, label: String, protocol: Protocol, arrival: Arrival) -> usize {
         let threshold_ns = self.sink.opened(self.table.streams.len(), &identity, &label);
-        let stream = Stream::new(identity, label, protocol, threshold_ns, arrival);
+        let stream = AnalysedStream::new(identity, label, protocol, threshold_ns, arrival);
         self.table.add(stream)
     }
 

@@ -26,7 +26,7 @@ pub(crate) enum Protocol {
 }
 
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct AnalysedStream {
     pub(crate) identity: StreamId,
     pub(crate) label: String,
     pub(crate) protocol: Protocol,
@@ -46,7 +46,7 @@ pub(crate) struct Stream {
     pub(crate) successor: usize,
 }
 
-impl Stream {
+impl AnalysedStream {
     pub(crate) fn new(
         identity: StreamId,
         label: String,

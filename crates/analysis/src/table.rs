@@ -1,6 +1,6 @@
 //! The streams of a capture, found by their identity.
 
-use crate::stream::Stream;
+use crate::stream::AnalysedStream;
 use model::{StreamId, StreamKind};
 use std::collections::HashMap;
 use units::FreeNames;
@@ -9,7 +9,7 @@ use wire::ether::{EthernetView, Mac, VlanTag};
 /// The streams, in the order of appearance.
 #[derive(Debug)]
 pub(crate) struct StreamTable {
-    pub(crate) streams: Vec<Stream>,
+    pub(crate) streams: Vec<AnalysedStream>,
     index: HashMap<Vec<u8>, usize>,
     labels: FreeNames,
     most: usize,
@@ -95,7 +95,7 @@ impl StreamTable {
     }
 
     /// Adds the stream that [`StreamTable::find`] did not find just before.
-    pub(crate) fn add(&mut self, stream: Stream) -> usize {
+    pub(crate) fn add(&mut self, stream: AnalysedStream) -> usize {
         let at = self.streams.len();
         self.index.insert(self.key.clone(), at);
         self.streams.push(stream);

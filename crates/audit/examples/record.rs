@@ -16,7 +16,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use host::capture::{Entry, Processes};
+use host::capture::{Processes, TreePart};
 use host::{Host, to_text};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -53,9 +53,9 @@ fn record(folder: &Path) -> Result<(), Box<dyn Error>> {
             fs::create_dir_all(parent)?;
         }
         match entry {
-            Entry::File(bytes) => fs::write(&target, bytes)?,
-            Entry::Link(to) => symlink(to, &target)?,
-            Entry::Directory(names) => make_directory(&target, &names)?,
+            TreePart::File(bytes) => fs::write(&target, bytes)?,
+            TreePart::Link(to) => symlink(to, &target)?,
+            TreePart::Directory(names) => make_directory(&target, &names)?,
         }
     }
     Ok(())

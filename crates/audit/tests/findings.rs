@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use audit::finding::Outcome;
 use audit::parameters::Parameters;
-use host::capture::{Entry, Processes};
-use host::{Held, Host, Member};
+use host::capture::{Processes, TreePart};
+use host::{Host, Member, TreeInMemory};
 use recorded::{copy, machines};
 use told::{findings, parameters};
 
@@ -41,16 +41,16 @@ const FINE_WITHOUT: [(&str, &str, &[&str], &str); 4] = [
 ];
 
 /// A capture as a tree in memory, as its tar file is read.
-fn held(host: &Host) -> Held {
-    let mut tree = Held::default();
+fn held(host: &Host) -> TreeInMemory {
+    let mut tree = TreeInMemory::default();
     let entries = host.capture(Processes::All).entries;
     let known: HashSet<PathBuf> = entries.iter().map(|(path, _)| PathBuf::from(path)).collect();
     for (path, entry) in entries {
         let place = Path::new(&path);
         let member = match entry {
-            Entry::File(bytes) => Member::File(bytes),
-            Entry::Link(to) => Member::Link(to),
-            Entry::Directory(names) => {
+            TreePart::File(bytes) => Member::File(bytes),
+            TreePart::Link(to) => Member::Link(to),
+            TreePart::Directory(names) => {
                 for (name, is_folder) in names {
                     let member = if is_folder {
                         Member::Folder

@@ -14,6 +14,6 @@ pub mod partition;
 
 pub use bed::{
     Bed, BedError, Card, DEVICE_IF, DeviceEnd, End, EndInterface, FaultBed, Management, NEEDS, NEEDS_OF_PORT, Network,
-    Seat, SecondCard, Stands, TEST_SET_IF, Way, behind, device_end, device_if, mac_on, named, tap_of_guest, that_is_up,
-    vswitch,
+    Seat, SecondCard, Stands, StationWay, TEST_SET_IF, behind, device_end, device_if, mac_on, named, tap_of_guest,
+    that_is_up, vswitch,
 };

@@ -7,9 +7,9 @@ use units::Monotonic;
 
 /// Loads that run.
 #[derive(Default)]
-pub struct Loads(Vec<Entry>);
+pub struct Loads(Vec<RunningLoad>);
 
-struct Entry {
+struct RunningLoad {
     load: Load,
     /// When it began.
     began: Monotonic,
@@ -30,7 +30,7 @@ impl Loads {
             let began = sys::clock::monotonic();
             let load = Load::start(&spec)?;
             events.write(EventKind::LoadStarted, load.describe());
-            loads.0.push(Entry {
+            loads.0.push(RunningLoad {
                 load,
                 began,
                 reported: false,
@@ -70,7 +70,7 @@ impl Loads {
 
     /// Ends the loads; each event says how much it did.
     pub fn stop(&mut self, events: &Events) {
-        for Entry {
+        for RunningLoad {
             load,
             began,
             reported,

@@ -9,7 +9,7 @@ use std::path::Path;
 const HEAD_OCTETS: u64 = 4 << 10;
 
 /// A kind of file.
-pub(crate) struct Kind {
+pub(crate) struct FileKind {
     /// The option that names one.
     option: &'static str,
     /// Octets near the beginning of every file of ours.
@@ -19,14 +19,14 @@ pub(crate) struct Kind {
 }
 
 /// A page.
-pub(crate) const HTML: Kind = Kind {
+pub(crate) const HTML: FileKind = FileKind {
     option: "--html",
     mark: b"<title>triptime",
     what: "a report of triptime",
 };
 
 /// A verdict for a server of continuous integration.
-pub(crate) const JUNIT: Kind = Kind {
+pub(crate) const JUNIT: FileKind = FileKind {
     option: "--junit",
     mark: b"<testsuites name=\"triptime\"",
     what: "a JUnit file of triptime",
@@ -42,7 +42,7 @@ pub(crate) fn check(page: Option<&Path>, out: Option<&Path>) -> Result<(), Failu
     HTML.check(page)
 }
 
-impl Kind {
+impl FileKind {
     /// Refuses a file that is another one of the same command.
     ///
     /// # Errors

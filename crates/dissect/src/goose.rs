@@ -32,7 +32,7 @@ pub(crate) fn decode(
     let flags = flags(&head, &found);
     write_line(
         lines,
-        &Line {
+        &GooseLine {
             head: &head,
             fields: &found.fields,
             flags: &flags,
@@ -82,14 +82,14 @@ fn negative(field: Field) -> &'static str {
     }
 }
 
-struct Line<'a> {
+struct GooseLine<'a> {
     head: &'a Head<'a>,
     fields: &'a Fields<'a>,
     flags: &'a [&'static str],
     error: Option<FrameError>,
 }
 
-impl Serialize for Line<'_> {
+impl Serialize for GooseLine<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         self.head.write(&mut map)?;

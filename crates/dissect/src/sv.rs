@@ -40,7 +40,7 @@ pub(crate) fn decode(
         let place = AsduPosition { index, before: &[] };
         write_line(
             lines,
-            &Line {
+            &SvLine {
                 head: &head,
                 place,
                 asdu: Some(asdu),
@@ -72,7 +72,7 @@ fn decode_broken(frame: &Frame<'_>, ethernet: &EthernetView<'_>, lines: &mut Vec
     };
     write_line(
         lines,
-        &Line {
+        &SvLine {
             head: &head,
             place,
             asdu,
@@ -104,7 +104,7 @@ fn flags(head: &Head<'_>, asdu: Option<&PartialAsdu<'_>>, error: Option<FrameErr
     flags
 }
 
-struct Line<'a> {
+struct SvLine<'a> {
     head: &'a Head<'a>,
     place: AsduPosition<'a>,
     asdu: Option<PartialAsdu<'a>>,
@@ -119,7 +119,7 @@ struct AsduPosition<'a> {
     before: &'a [PartialAsdu<'a>],
 }
 
-impl Serialize for Line<'_> {
+impl Serialize for SvLine<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         self.head.write(&mut map)?;

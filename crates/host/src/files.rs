@@ -22,12 +22,12 @@ pub enum Member {
 
 /// A recorded tree in memory: nothing of it is on this machine's disk, so nothing stays there, however the program ends.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct TreeInMemory {
     members: BTreeMap<PathBuf, Member>,
     folders: BTreeMap<PathBuf, BTreeSet<OsString>>,
 }
 
-impl Held {
+impl TreeInMemory {
     /// Adds a part at a path below the root, and the folders above it. A later part takes the place of an earlier one. False: the path leaves
     /// the root.
     pub fn add(&mut self, path: &Path, member: Member) -> bool {
@@ -62,7 +62,7 @@ impl Held {
 }
 
 /// Kind of thing at a path.
-pub(crate) enum Kind {
+pub(crate) enum PathKind {
     Folder,
     Link(PathBuf),
     Other,
@@ -74,25 +74,25 @@ pub(crate) enum Files {
     /// Below this folder.
     On(PathBuf),
     /// In memory.
-    Held(Held),
+    Held(TreeInMemory),
 }
 
 impl Files {
-    pub(crate) fn kind(&self, path: &Path) -> io::Result<Kind> {
+    pub(crate) fn kind(&self, path: &Path) -> io::Result<PathKind> {
         match self {
             Self::On(root) => {
                 let real = under(root, path);
                 let kind = fs::symlink_metadata(&real)?.file_type();
                 Ok(match (kind.is_symlink(), kind.is_dir()) {
-                    (true, _) => Kind::Link(fs::read_link(&real)?),
-                    (_, true) => Kind::Folder,
-                    _ => Kind::Other,
+                    (true, _) => PathKind::Link(fs::read_link(&real)?),
+                    (_, true) => PathKind::Folder,
+                    _ => PathKind::Other,
                 })
             }
             Self::Held(held) => Ok(match held.get(path)? {
-                Member::Folder => Kind::Folder,
-                Member::Link(to) => Kind::Link(to.clone()),
-                Member::File(_) => Kind::Other,
+                Member::Folder => PathKind::Folder,
+                Member::Link(to) => PathKind::Link(to.clone()),
+                Member::File(_) => PathKind::Other,
             }),
         }
     }

@@ -57,7 +57,7 @@ pub use connection::ssh_client;
 pub use container::Container;
 pub use error::{HostError, Unreadable};
 pub use fact::to_text;
-pub use files::{Held, Member};
+pub use files::{Member, TreeInMemory};
 pub use hypervisor::{Hypervisor, HypervisorKind};
 pub use idle::DeepIdle;
 pub use installed::{InstalledKernel, InstalledKernels};
@@ -102,7 +102,7 @@ impl Host {
     ///
     /// # Errors
     /// Its `.unreadable` has a line that names no errno.
-    pub fn held(tree: Held) -> Result<Self, HostError> {
+    pub fn held(tree: TreeInMemory) -> Result<Self, HostError> {
         Ok(Self {
             reader: Reader::of_held(tree)?,
         })

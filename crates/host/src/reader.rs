@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use units::CpuList;
 
 use crate::error::{HostError, Unreadable};
-use crate::files::{Files, Held, Kind};
+use crate::files::{Files, PathKind, TreeInMemory};
 use crate::resolve::resolve;
 
 /// Most bytes of a file with one value: sysfs hands out at most one page.
@@ -80,7 +80,7 @@ impl Reader {
     }
 
     /// Of a recorded tree in memory, with its refusals.
-    pub(crate) fn of_held(held: Held) -> Result<Self, HostError> {
+    pub(crate) fn of_held(held: TreeInMemory) -> Result<Self, HostError> {
         Self::recorded(Files::Held(held), Path::new(REFUSALS))
     }
 
@@ -297,7 +297,7 @@ impl Reader {
     pub fn exists(&self, path: &str) -> Result<bool, HostError> {
         match self.resolve(path) {
             Ok(place) => {
-                let directory = matches!(self.files.kind(&place), Ok(Kind::Folder));
+                let directory = matches!(self.files.kind(&place), Ok(PathKind::Folder));
                 self.remember(&place, || {
                     if directory {
                         Touched::Directory(Vec::new())

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{TOO_MANY_LINKS, Unreadable};
-use crate::files::{Files, Kind};
+use crate::files::{Files, PathKind};
 
 /// Links followed before giving up, as the kernel does (MAXSYMLINKS).
 const MOST_LINKS: usize = 40;
@@ -29,7 +29,7 @@ pub(crate) fn resolve(
     let mut pending = steps(Path::new(path));
     let mut links = 0;
     while let Some(step) = pending.pop_front() {
-        let Step::Down(name) = step else {
+        let PathStep::Down(name) = step else {
             at.pop();
             continue;
         };
@@ -43,8 +43,8 @@ pub(crate) fn resolve(
         }
         let failed = |error: io::Error| (next.clone(), Unreadable::from_io(&error));
         let kind = files.kind(&next).map_err(failed)?;
-        let Kind::Link(target) = kind else {
-            if matches!(kind, Kind::Folder) && known.len() < MOST_KNOWN {
+        let PathKind::Link(target) = kind else {
+            if matches!(kind, PathKind::Folder) && known.len() < MOST_KNOWN {
                 known.insert(next.clone());
             }
             at = next;
@@ -70,16 +70,16 @@ pub(crate) fn under(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-enum Step {
+enum PathStep {
     Down(OsString),
     Up,
 }
 
-fn steps(path: &Path) -> VecDeque<Step> {
+fn steps(path: &Path) -> VecDeque<PathStep> {
     path.components()
         .filter_map(|component| match component {
-            Component::Normal(name) => Some(Step::Down(name.to_owned())),
-            Component::ParentDir => Some(Step::Up),
+            Component::Normal(name) => Some(PathStep::Down(name.to_owned())),
+            Component::ParentDir => Some(PathStep::Up),
             Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
         })
         .collect()

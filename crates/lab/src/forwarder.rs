@@ -9,7 +9,7 @@
 //! Until it has said so, the kernel ends it with `lab up`.
 
 use super::names::{LabName, lab_of, name_of};
-use super::record::{Asked, Record};
+use super::record::{Asked, LabRecord};
 use super::{FOLDER, LabError, PROGRAM, failed, no_lab, pin};
 use bed::vswitch::{self, marks};
 use bed::{Bed, BedError, Network};
@@ -145,7 +145,7 @@ impl Forwarder {
 pub fn forward(middle: &str, stop: &AtomicBool) -> Result<(), LabError> {
     let name = lab_of(middle).ok_or_else(|| LabError::Refused(format!("{middle} is no part of a lab")))?;
     let folder = Path::new(FOLDER).join(name.as_str());
-    let asked = Record::read(&folder).ok_or_else(|| no_lab(&name))?.asked;
+    let asked = LabRecord::read(&folder).ok_or_else(|| no_lab(&name))?.asked;
     let files = Forwarder::of(&name, &folder).files();
     let bed = Bed::kept(asked.network, asked.devices, asked.place == Kind::Vm, &files)?;
     pin(&name, bed.namespaces())?;

@@ -2,11 +2,11 @@
 
 use super::forwarder::Forwarder;
 use super::names::{LabName, name_of, path_of};
-use super::record::{Asked, Record};
+use super::record::{Asked, LabRecord};
 use super::{LabError, PROGRAM, ports};
 use bed::device_end as device;
 use bed::{Network, TEST_SET_IF};
-use place::container::Held;
+use place::container::HeldContainer;
 use place::guest::held;
 use place::{Kind, PlaceError};
 use std::path::PathBuf;
@@ -101,7 +101,7 @@ impl Lab {
     ///
     /// # Errors
     /// It is not up, its devices are no guests, or there is no such device.
-    pub fn guest_at(&self, number: usize) -> Result<held::Held, LabError> {
+    pub fn guest_at(&self, number: usize) -> Result<held::HeldGuest, LabError> {
         let refused = |why: String| Err(LabError::Refused(format!("{}: {why}", self.name)));
         match (&self.stale, &self.asked) {
             (Some(why), _) => refused(why.clone()),
@@ -115,18 +115,18 @@ impl Lab {
         }
     }
 
-    pub(super) fn guest(&self, number: usize) -> held::Held {
+    pub(super) fn guest(&self, number: usize) -> held::HeldGuest {
         let end = device(number);
-        held::Held::at(&self.folder.join(&end), &name_of(&self.name, &end))
+        held::HeldGuest::at(&self.folder.join(&end), &name_of(&self.name, &end))
     }
 
-    pub(super) fn held(&self, end: &str, asked: &Asked) -> Result<Held, PlaceError> {
-        Held::at(&self.folder.join(end), asked.runtime()?, &name_of(&self.name, end))
+    pub(super) fn held(&self, end: &str, asked: &Asked) -> Result<HeldContainer, PlaceError> {
+        HeldContainer::at(&self.folder.join(end), asked.runtime()?, &name_of(&self.name, end))
     }
 }
 
 /// Finds a missing part of a lab that was made since this machine was started.
-pub(super) fn missing(lab: &Lab, record: &Record) -> Option<String> {
+pub(super) fn missing(lab: &Lab, record: &LabRecord) -> Option<String> {
     let asked = &record.asked;
     let is_named = |end: &String| NetNs::is_pinned(&path_of(&lab.name, end));
     if let Some(end) = asked.named_ends().iter().find(|end| !is_named(end)) {

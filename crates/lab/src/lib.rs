@@ -19,14 +19,14 @@ pub use record::Asked;
 
 use bed::device_end as device;
 use bed::{Bed, BedError, EndInterface, named, tap_of_guest};
-use place::container::{Containers, Held};
+use place::container::{Containers, HeldContainer};
 use place::guest::GuestSpec;
 use place::{Kind, PlaceError};
 
 use forwarder::Forwarder;
 use names::{name_of, namespaces_of, path_of};
 use parts::Parts;
-use record::Record;
+use record::LabRecord;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, create_dir_all, read_dir, remove_dir_all};
 use std::io;
@@ -132,7 +132,7 @@ impl Labs {
     fn make(&self, name: &LabName, asked: &Asked, program: Option<PathBuf>) -> Result<(), LabError> {
         let folder = self.folder.join(name.as_str());
         create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
-        Record::now(asked).write(&folder)?;
+        LabRecord::now(asked).write(&folder)?;
         let namespaces = Path::new(NAMESPACES);
         create_dir_all(namespaces).map_err(|error| failed(namespaces, error))?;
         let devices = join(name, asked, &folder)?;
@@ -141,7 +141,7 @@ impl Labs {
             (Kind::Container, _) => self.contain(name, asked, program)?,
             _ => {}
         }
-        Record::now(asked).with(Parts::of(name, asked)?).write(&folder)
+        LabRecord::now(asked).with(Parts::of(name, asked)?).write(&folder)
     }
 
     /// A guest at each device, one after another.
@@ -167,7 +167,7 @@ impl Labs {
             let end = device(number);
             let (id, path) = (name_of(name, &end), path_of(name, &end));
             let namespace = (!asked.is_on_port()).then_some(path.as_path());
-            Held::start(&containers, &folder.join(&end), namespace, &id)?;
+            HeldContainer::start(&containers, &folder.join(&end), namespace, &id)?;
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ impl Labs {
 
     fn look(&self, name: &LabName) -> Lab {
         let folder = self.folder.join(name.as_str());
-        let record = Record::read(&folder);
+        let record = LabRecord::read(&folder);
         let mut lab = Lab {
             name: name.clone(),
             asked: record.as_ref().map(|record| record.asked.clone()),
@@ -241,7 +241,7 @@ impl Labs {
         let devices = lab.asked.as_ref().map_or(MOST_DEVICES, |asked| asked.devices);
         for number in 0..devices {
             lab.guest(number).end();
-            Held::end_named(&name_of(name, &device(number)));
+            HeldContainer::end_named(&name_of(name, &device(number)));
         }
         Forwarder::of(name, &folder).end();
         for path in namespaces {

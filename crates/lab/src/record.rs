@@ -154,7 +154,7 @@ impl Asked {
 
 /// Content of the file in a lab's folder.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct LabRecord {
     pub(super) asked: Asked,
     /// Its interfaces when it was made; `None`: it never was to its end.
     #[serde(default)]
@@ -163,7 +163,7 @@ pub(super) struct Record {
     boot: String,
 }
 
-impl Record {
+impl LabRecord {
     pub(super) fn now(asked: &Asked) -> Self {
         Self {
             asked: asked.clone(),
@@ -202,7 +202,7 @@ fn boot() -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{Asked, CpuList, GuestSpec, Kind, Network, Record};
+    use super::{Asked, CpuList, GuestSpec, Kind, LabRecord, Network};
 
     pub(crate) fn asked() -> Asked {
         Asked {
@@ -231,11 +231,11 @@ pub(super) mod tests {
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().expect("a directory");
-        assert!(Record::read(folder.path()).is_none());
-        Record::now(&asked()).write(folder.path()).expect("written");
-        let read = Record::read(folder.path()).expect("a record");
+        assert!(LabRecord::read(folder.path()).is_none());
+        LabRecord::now(&asked()).write(folder.path()).expect("written");
+        let read = LabRecord::read(folder.path()).expect("a record");
         assert!(read.asked == asked() && read.is_of_this_boot());
-        let old = Record {
+        let old = LabRecord {
             boot: "another".to_owned(),
             ..read
         };
@@ -291,8 +291,8 @@ pub(super) mod tests {
         };
         assert!(refused(cpus.clone()).contains("--host-cpus"), "{}", refused(cpus));
         let folder = tempfile::tempdir().expect("a directory");
-        Record::now(&guests()).write(folder.path()).expect("written");
-        assert_eq!(Record::read(folder.path()).expect("a record").asked, guests());
+        LabRecord::now(&guests()).write(folder.path()).expect("written");
+        assert_eq!(LabRecord::read(folder.path()).expect("a record").asked, guests());
     }
 
     #[test]

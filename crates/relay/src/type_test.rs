@@ -10,7 +10,7 @@ use crate::events::{Change, Subject};
 use model::{Outcome, Shot};
 use waveform::sample::Sampling;
 use waveform::scenario::{self, Expect};
-use waveform::type_test::{Place, TestShot, TypeTest};
+use waveform::type_test::{ShotPlace, TestShot, TypeTest};
 use wire::quality::SvQuality;
 
 /// Steady state before each fault, in ns: what is remembered of a voltage, and every measurement, is settled then.
@@ -45,7 +45,13 @@ pub fn type_test(config: &Config, test: &TypeTest, seed: u64) -> Result<Vec<Shot
     shots.collect()
 }
 
-fn one(config: &Config, sampling: &Sampling, test: &TypeTest, number: u64, place: Place) -> Result<Shot, ReplayError> {
+fn one(
+    config: &Config,
+    sampling: &Sampling,
+    test: &TypeTest,
+    number: u64,
+    place: ShotPlace,
+) -> Result<Shot, ReplayError> {
     let asked = test.shot(place);
     let step_deg = 360.0 * asked.scenario.wave.frequency_hz() / f64::from(sampling.rate);
     let settled = SETTLE_NS * u64::from(sampling.rate) / 1_000_000_000;

@@ -4,13 +4,13 @@ mod common;
 
 use common::{RATE, Wave, relay, sample};
 use relay::config::Config;
-use relay::disturbance::{Disturbance, Keeper, Row, Stamp, Tap};
+use relay::disturbance::{Disturbance, Keeper, Row, RowTap, Stamp};
 use relay::events::{Change, Subject};
 use relay::{Engine, Sample};
 use std::path::Path;
 use std::process::Command;
 use units::Realtime;
-use waveform::comtrade::{FileType, Record, Values, parse};
+use waveform::comtrade::{ComtradeRecord, FileType, Values, parse};
 
 const FEEDER: &str = include_str!("data/feeder.toml");
 
@@ -41,7 +41,7 @@ fn feeder(pre: &str, post: &str) -> Config {
 /// An engine that is fed from sample 0 on, with a task each millisecond, and what is kept of it.
 struct Recorder {
     engine: Engine,
-    tap: Tap,
+    tap: RowTap,
     keeper: Keeper,
     records: Vec<Disturbance>,
     /// Last sample of each trip, start of PIOC, and operation of it.
@@ -55,7 +55,7 @@ impl Recorder {
     fn new(config: &Config) -> Self {
         Self {
             engine: Engine::new(config).expect("a relay"),
-            tap: Tap::new(config),
+            tap: RowTap::new(config),
             keeper: Keeper::new(config, RATE as f64, Some(1_000)),
             records: Vec::new(),
             trips: Vec::new(),
@@ -140,13 +140,13 @@ fn files(record: &Disturbance) -> (Vec<u8>, Vec<u8>) {
     (config, data)
 }
 
-fn read(record: &Disturbance) -> Record {
+fn read(record: &Disturbance) -> ComtradeRecord {
     let (config, data) = files(record);
     parse((&config, "cfg"), (&data, "dat")).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// States of the digital channel of this name.
-fn states(record: &Record, name: &str) -> Vec<bool> {
+fn states(record: &ComtradeRecord, name: &str) -> Vec<bool> {
     let channel = record.config.digital.iter().position(|channel| channel.name == name);
     let channel = channel.unwrap_or_else(|| panic!("no channel {name}"));
     let samples = 0..record.times_s().len();
@@ -156,7 +156,7 @@ fn states(record: &Record, name: &str) -> Vec<bool> {
 }
 
 /// First sample of the relay at which it is on, where the record begins with `first`.
-fn comes(record: &Record, first: u64, name: &str) -> Option<u64> {
+fn comes(record: &ComtradeRecord, first: u64, name: &str) -> Option<u64> {
     let states = states(record, name);
     states.iter().position(|state| *state).map(|index| first + index as u64)
 }
@@ -370,7 +370,7 @@ fn what_was_not_told_is_unrecorded() {
 fn every_state_has_its_channel() {
     let found = relay(&relay::library::file("bays40").expect("a relay"));
     let mut engine = Engine::new(&found).expect("a relay");
-    let tap = Tap::new(&found);
+    let tap = RowTap::new(&found);
     let mut keeper = Keeper::new(&found, 4800.0, None);
     let mut records = Vec::new();
     for number in 0..12_000_u64 {

@@ -12,7 +12,7 @@ use relay::events::{Change, Subject};
 use relay::replay::{Channels, Replayed, capture, record};
 use std::fmt::Write;
 use units::Realtime;
-use waveform::comtrade::{Record, parse};
+use waveform::comtrade::{ComtradeRecord, parse};
 use waveform::replay::{Side, parse_assignments};
 use wire::ether::{Mac, VlanTag};
 use wire::quality::SvQuality;
@@ -21,12 +21,12 @@ use wire::sv::{Message, OwnedAsdu};
 const FEEDER: &str = include_str!("data/feeder.toml");
 
 /// A record at 4000 samples a second of these channels of the wave, in A and V; triggered after half a second.
-fn recorded(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str) -> Record {
+fn recorded(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str) -> ComtradeRecord {
     repeated(wave, channels, samples, rates, 1)
 }
 
 /// The same with each sample of the wave so many times.
-fn repeated(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str, times: u64) -> Record {
+fn repeated(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str, times: u64) -> ComtradeRecord {
     let mut config = format!("s,d,1999\n{0},{0}A,0D\n", channels.len());
     for (number, (name, channel)) in channels.iter().enumerate() {
         let unit = if *channel < 4 { "A" } else { "V" };
@@ -71,7 +71,7 @@ fn fault() -> Wave {
     }
 }
 
-fn played(config: &Config, from: &Record) -> Replayed {
+fn played(config: &Config, from: &ComtradeRecord) -> Replayed {
     record(config, from, &[], Side::Primary, None).expect("played")
 }
 

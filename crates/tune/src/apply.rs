@@ -3,8 +3,8 @@
 use std::fs;
 use std::io;
 
-use super::journal::{Entry, Journal, JournalError};
-use super::machine::Machine;
+use super::journal::{Journal, JournalEntry, JournalError};
+use super::machine::TunedMachine;
 use super::operation::{Operation, Target};
 use super::values::{self, holds};
 
@@ -43,7 +43,7 @@ pub struct Applied {
 /// # Errors
 /// The journal cannot be written: then nothing more is changed.
 pub fn apply(
-    machine: &Machine,
+    machine: &TunedMachine,
     journal: &mut Journal,
     check: &str,
     operations: &[Operation],
@@ -54,7 +54,12 @@ pub fn apply(
         .collect()
 }
 
-fn one(machine: &Machine, journal: &mut Journal, check: &str, operation: &Operation) -> Result<Applied, JournalError> {
+fn one(
+    machine: &TunedMachine,
+    journal: &mut Journal,
+    check: &str,
+    operation: &Operation,
+) -> Result<Applied, JournalError> {
     let Operation { target, value } = operation;
     let applied = |before, outcome| Applied {
         target: target.clone(),
@@ -69,7 +74,7 @@ fn one(machine: &Machine, journal: &mut Journal, check: &str, operation: &Operat
     if holds(target, before.as_deref(), value) {
         return Ok(applied(before, Outcome::Unchanged));
     }
-    let mut entry = Entry {
+    let mut entry = JournalEntry {
         check: check.to_owned(),
         target: target.clone(),
         before: before.as_deref().map(|now| values::before(target, now, value)),
@@ -100,7 +105,7 @@ fn one(machine: &Machine, journal: &mut Journal, check: &str, operation: &Operat
 }
 
 /// Reads a value back.
-fn verified(machine: &Machine, target: &Target, value: &str) -> Result<(), String> {
+fn verified(machine: &TunedMachine, target: &Target, value: &str) -> Result<(), String> {
     match machine.read(target) {
         Ok(now) if holds(target, now.as_deref(), value) => Ok(()),
         Ok(now) => Err(format!("it reads back as \"{}\"", now.unwrap_or_default())),
@@ -109,7 +114,7 @@ fn verified(machine: &Machine, target: &Target, value: &str) -> Result<(), Strin
 }
 
 /// Puts the old value back after a change that did not hold.
-fn back(machine: &Machine, operation: &Operation, before: Option<&str>, why: String) -> Outcome {
+fn back(machine: &TunedMachine, operation: &Operation, before: Option<&str>, why: String) -> Outcome {
     let Operation { target, value } = operation;
     if machine.read(target).is_ok_and(|now| now.as_deref() == before) {
         return Outcome::Refused(why);
@@ -126,7 +131,7 @@ fn back(machine: &Machine, operation: &Operation, before: Option<&str>, why: Str
 ///
 /// # Errors
 /// The journal cannot be read or written.
-pub fn undo(machine: &Machine, journal: &mut Journal) -> Result<Vec<Applied>, JournalError> {
+pub fn undo(machine: &TunedMachine, journal: &mut Journal) -> Result<Vec<Applied>, JournalError> {
     take_back(machine, journal, 0, false)
 }
 
@@ -134,7 +139,7 @@ pub fn undo(machine: &Machine, journal: &mut Journal) -> Result<Vec<Applied>, Jo
 ///
 /// # Errors
 /// As of [`undo`].
-pub fn undo_forced(machine: &Machine, journal: &mut Journal) -> Result<Vec<Applied>, JournalError> {
+pub fn undo_forced(machine: &TunedMachine, journal: &mut Journal) -> Result<Vec<Applied>, JournalError> {
     take_back(machine, journal, 0, true)
 }
 
@@ -142,12 +147,12 @@ pub fn undo_forced(machine: &Machine, journal: &mut Journal) -> Result<Vec<Appli
 ///
 /// # Errors
 /// As of [`undo`].
-pub fn undo_behind(machine: &Machine, journal: &mut Journal, first: usize) -> Result<Vec<Applied>, JournalError> {
+pub fn undo_behind(machine: &TunedMachine, journal: &mut Journal, first: usize) -> Result<Vec<Applied>, JournalError> {
     take_back(machine, journal, first, false)
 }
 
 fn take_back(
-    machine: &Machine,
+    machine: &TunedMachine,
     journal: &mut Journal,
     first: usize,
     forced: bool,
@@ -179,7 +184,7 @@ fn take_back(
     Ok(done)
 }
 
-fn restored(machine: &Machine, entry: &Entry, now: io::Result<Option<String>>, forced: bool) -> Outcome {
+fn restored(machine: &TunedMachine, entry: &JournalEntry, now: io::Result<Option<String>>, forced: bool) -> Outcome {
     let target = &entry.target;
     let now = match now {
         Ok(now) => now,
@@ -217,7 +222,7 @@ fn restored(machine: &Machine, entry: &Entry, now: io::Result<Option<String>>, f
 }
 
 /// True if the thing has gone, and its setting with it: a thread that ended, an interface or a group that was removed.
-fn has_gone(machine: &Machine, target: &Target, error: &io::Error) -> bool {
+fn has_gone(machine: &TunedMachine, target: &Target, error: &io::Error) -> bool {
     let is_gone = error.kind() == io::ErrorKind::NotFound;
     match target {
         Target::File(_) => is_gone && machine.has_lost_folder_of(target),

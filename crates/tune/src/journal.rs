@@ -20,7 +20,7 @@ const BEGIN: &[u8] = br#"{"check":""#;
 
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct JournalEntry {
     /// The check that asked for it.
     pub(super) check: String,
     /// The target of the change.
@@ -208,7 +208,7 @@ impl Journal {
     }
 
     /// Adds a change; it is on the disk when this returns. How long the journal was before, in octets.
-    pub(super) fn add(&mut self, entry: &Entry) -> Result<u64, JournalError> {
+    pub(super) fn add(&mut self, entry: &JournalEntry) -> Result<u64, JournalError> {
         let line = serde_json::to_string(entry).map_err(io::Error::other);
         let written = line.and_then(|line| {
             let before = self.file.metadata()?.len();
@@ -226,12 +226,12 @@ impl Journal {
     }
 
     /// Every change, in the order they were made.
-    pub(super) fn entries(&self) -> Result<Vec<Entry>, JournalError> {
+    pub(super) fn entries(&self) -> Result<Vec<JournalEntry>, JournalError> {
         let text = fs::read_to_string(&self.path).map_err(|error| self.failed(error))?;
         self.read(&text)
     }
 
-    fn read(&self, text: &str) -> Result<Vec<Entry>, JournalError> {
+    fn read(&self, text: &str) -> Result<Vec<JournalEntry>, JournalError> {
         let read = |(at, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|error| JournalError::Line {
                 path: self.path.clone(),
@@ -243,12 +243,12 @@ impl Journal {
     }
 
     /// Keeps only these changes; an empty journal is taken away.
-    pub(super) fn keep(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+    pub(super) fn keep(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
         let kept = self.rewritten(entries);
         kept.map_err(|error| self.failed(error))
     }
 
-    fn rewritten(&mut self, entries: &[Entry]) -> io::Result<()> {
+    fn rewritten(&mut self, entries: &[JournalEntry]) -> io::Result<()> {
         let mut text = String::new();
         for entry in entries {
             text += &(serde_json::to_string(entry).map_err(io::Error::other)? + "\n");

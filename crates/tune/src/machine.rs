@@ -17,12 +17,12 @@ const OWN: &str = "triptime";
 
 /// A machine below a root directory. Threads, interfaces and swap can only be changed on the live one.
 #[derive(Debug)]
-pub struct Machine {
+pub struct TunedMachine {
     root: PathBuf,
     live: bool,
 }
 
-impl Machine {
+impl TunedMachine {
     /// This machine.
     pub fn live() -> Self {
         Self {

@@ -13,7 +13,7 @@ use host::Host;
 
 /// The changes that put one finding right.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct TuneStep {
     /// The check.
     pub check: String,
     /// The rule's title: a statement that should be true.
@@ -38,7 +38,7 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
     /// A step for each finding, the worst first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TuneStep>,
 }
 
 /// The plan for an audit of `host`; `only` these checks, or all when it is empty.
@@ -52,7 +52,7 @@ pub fn plan(host: &Host, audit: &Audit, only: &[String]) -> Plan {
     }
 }
 
-fn step(host: &Host, audit: &Audit, finding: &Finding) -> Step {
+fn step(host: &Host, audit: &Audit, finding: &Finding) -> TuneStep {
     let rule = &finding.rule;
     let (mut operations, mut unclear) = (Vec::new(), None);
     for part in finding.worst_parts() {
@@ -71,7 +71,7 @@ fn step(host: &Host, audit: &Audit, finding: &Finding) -> Step {
         .next()
         .and_then(|part| subject(audit, finding, part));
     let shown = |text: &str| audit::template::shown(text, &audit.facts, first);
-    Step {
+    TuneStep {
         check: rule.id.clone(),
         title: rule.title.clone(),
         change: rule.remedy.change,

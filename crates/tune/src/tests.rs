@@ -4,20 +4,20 @@ use std::path::Path;
 use proptest::prelude::{ProptestConfig, Strategy, prop, proptest};
 
 use super::apply::boot;
-use super::journal::{Entry, Journal, JournalError};
+use super::journal::{Journal, JournalEntry, JournalError};
 use super::operation::Operation;
-use super::{Machine, Outcome, actions, apply, undo, undo_behind, undo_forced};
+use super::{Outcome, TunedMachine, actions, apply, undo, undo_behind, undo_forced};
 use audit::rule::{Change, built_in};
 
 /// A machine with these files, and its journal.
-pub(super) fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Machine, Journal) {
+pub(super) fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, TunedMachine, Journal) {
     let folder = tempfile::tempdir().expect("a directory");
     for (path, text) in files {
         let place = folder.path().join("root").join(path.trim_start_matches('/'));
         fs::create_dir_all(place.parent().expect("a parent")).expect("folders");
         fs::write(place, text).expect("a file");
     }
-    let machine = Machine::at(&folder.path().join("root"));
+    let machine = TunedMachine::at(&folder.path().join("root"));
     let journal = Journal::open(&folder.path().join("tune.journal")).expect("a journal");
     (folder, machine, journal)
 }
@@ -152,7 +152,7 @@ fn a_journal_of_others_is_not_taken_for_ours() {
 }
 
 /// The value that was set is 2; somebody made it 7.
-fn set_by_somebody_else() -> (tempfile::TempDir, Machine, Journal) {
+fn set_by_somebody_else() -> (tempfile::TempDir, TunedMachine, Journal) {
     let (folder, machine, mut journal) = machine(&[("/proc/sys/a", "1\n"), ("/sys/b", "1\n")]);
     let operations = [Operation::write("/proc/sys/a", "2"), Operation::write("/sys/b", "2")];
     apply(&machine, &mut journal, "check", &operations).expect("a journal");
@@ -235,7 +235,7 @@ fn only_settings_of_the_kernel_and_groups_of_our_own_are_changed() {
         let (check, boot) = ("check".to_owned(), boot());
         let (target, after) = (operation.target.clone(), "2".to_owned());
         journal
-            .add(&Entry {
+            .add(&JournalEntry {
                 check,
                 target,
                 before,

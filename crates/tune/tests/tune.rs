@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use sys::link;
 use sys::netns::NetNs;
 use sys::thread::{affinity_of, allowed_cpus, policy_of};
-use tune::{Applied, Journal, Machine, Operation, Outcome, Target, ThreadId, apply, undo};
+use tune::{Applied, Journal, Operation, Outcome, Target, ThreadId, TunedMachine, apply, undo};
 
 /// A thread that only waits, and ends with this value.
 struct Waiting {
@@ -73,10 +73,10 @@ fn journal(folder: &Path) -> Journal {
 fn there_and_back(operations: &[Operation], look: impl Fn()) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut journal = journal(folder.path());
-    let applied = apply(&Machine::live(), &mut journal, "test", operations).expect("a journal");
+    let applied = apply(&TunedMachine::live(), &mut journal, "test", operations).expect("a journal");
     assert!(applied.iter().all(is_done), "{applied:?}");
     look();
-    let undone = undo(&Machine::live(), &mut journal).expect("a journal");
+    let undone = undo(&TunedMachine::live(), &mut journal).expect("a journal");
     assert!(undone.iter().all(is_done), "{undone:?}");
 }
 
@@ -112,7 +112,7 @@ fn a_thread_gets_its_cpus_and_its_policy_back() {
     assert_eq!(thread.state(), before);
     let folder = tempfile::tempdir().expect("a folder");
     let real_time = apply(
-        &Machine::live(),
+        &TunedMachine::live(),
         &mut journal(folder.path()),
         "test",
         &[thread.with("fifo:1")],
@@ -122,7 +122,7 @@ fn a_thread_gets_its_cpus_and_its_policy_back() {
         Outcome::Refused(why) => assert!(why.contains("sched_setattr"), "{why}"),
         other => panic!("{other:?}"),
     }
-    undo(&Machine::live(), &mut journal(folder.path())).expect("a journal");
+    undo(&TunedMachine::live(), &mut journal(folder.path())).expect("a journal");
     assert_eq!(thread.state(), before);
 }
 
@@ -136,7 +136,7 @@ fn a_thread_that_ended_needs_nothing_and_its_number_is_not_taken_for_it() {
         ..thread.id.clone()
     };
     let applied = apply(
-        &Machine::live(),
+        &TunedMachine::live(),
         &mut journal,
         "test",
         &[set(Target::Priority(other), "batch")],
@@ -146,12 +146,12 @@ fn a_thread_that_ended_needs_nothing_and_its_number_is_not_taken_for_it() {
         matches!(outcome, Outcome::Refused(why) if why.contains("ended")),
         "{outcome:?}"
     );
-    let applied = apply(&Machine::live(), &mut journal, "test", &[thread.with("batch")]).expect("a journal");
+    let applied = apply(&TunedMachine::live(), &mut journal, "test", &[thread.with("batch")]).expect("a journal");
     assert!(is_done(&applied[0]), "{applied:?}");
     let place = PathBuf::from(format!("/proc/self/task/{}", thread.id.tid));
     drop(thread);
     wait_for("the thread's end", || !place.exists());
-    let undone = undo(&Machine::live(), &mut journal).expect("a journal");
+    let undone = undo(&TunedMachine::live(), &mut journal).expect("a journal");
     assert_eq!(undone[0].outcome, Outcome::Unchanged);
 }
 
@@ -200,7 +200,7 @@ fn settings_of_interfaces_and_their_way_back() {
             Operation::nic("act0", "broadcast-limit", -1),
             Operation::nic("none", "eee", 0),
         ];
-        let applied = apply(&Machine::live(), &mut journal(folder.path()), "test", &strange).expect("a journal");
+        let applied = apply(&TunedMachine::live(), &mut journal(folder.path()), "test", &strange).expect("a journal");
         let refused = |one: &Applied| matches!(one.outcome, Outcome::Refused(_));
         assert!(applied.iter().all(refused), "{applied:?}");
     })
@@ -219,10 +219,10 @@ fn an_interface_that_was_removed_has_no_setting_to_put_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut journal = journal(folder.path());
         let change = [Operation::nic("mac0", "broadcast-limit", 5)];
-        let applied = apply(&Machine::live(), &mut journal, "test", &change).expect("a journal");
+        let applied = apply(&TunedMachine::live(), &mut journal, "test", &change).expect("a journal");
         assert!(is_done(&applied[0]), "{applied:?}");
         link::delete("mac0").expect("it was there");
-        let undone = undo(&Machine::live(), &mut journal).expect("a journal");
+        let undone = undo(&TunedMachine::live(), &mut journal).expect("a journal");
         assert_eq!(undone[0].outcome, Outcome::Unchanged);
         assert!(!folder.path().join("tune.journal").exists(), "nothing is left to undo");
     })
@@ -299,7 +299,7 @@ fn many_changes_of_one_thread() {
                 if round % 2 == 0 { "batch" } else { "other" },
             ),
         ];
-        let applied = apply(&Machine::live(), &mut journal, "test", &operations).expect("a journal");
+        let applied = apply(&TunedMachine::live(), &mut journal, "test", &operations).expect("a journal");
         assert!(
             applied
                 .iter()
@@ -311,7 +311,7 @@ fn many_changes_of_one_thread() {
         }
     }
     if std::env::var(KILLED).is_err() {
-        undo(&Machine::live(), &mut journal).expect("a journal");
+        undo(&TunedMachine::live(), &mut journal).expect("a journal");
         let now = affinity_of(thread.tid).expect("it lives").to_string();
         assert_eq!((now, policy_of(thread.tid)), (all, policy));
     }
@@ -335,7 +335,7 @@ fn killed_half_way_everything_is_as_before_after_undo() {
             !child.wait().expect("it ended").success(),
             "it was to be killed before its end"
         );
-        let undone = undo(&Machine::live(), &mut journal(folder.path())).expect("a journal");
+        let undone = undo(&TunedMachine::live(), &mut journal(folder.path())).expect("a journal");
         let is_back = |one: &Applied| matches!(one.outcome, Outcome::Done | Outcome::Unchanged);
         assert!(undone.len() >= lines && undone.iter().all(is_back), "{undone:?}");
         assert_eq!(thread.state(), before, "after {lines} lines");

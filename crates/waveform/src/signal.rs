@@ -1,7 +1,7 @@
 //! The signal of a set of streams: one signal, sampled at each stream's rate. Each stream may be a little ahead of the
 //! one before.
 
-use crate::comtrade::Record;
+use crate::comtrade::ComtradeRecord;
 use crate::sample::{MAX_OCTETS, SampleTable, Sampling};
 use crate::synth::Synth;
 use crate::{WaveformError, replay};
@@ -13,7 +13,7 @@ pub enum Signal {
     /// Synthesised.
     Synth(Synth),
     /// From a record, and how it is replayed.
-    Record(Box<Record>, replay::Options),
+    Record(Box<ComtradeRecord>, replay::Options),
 }
 
 impl Signal {

@@ -1,13 +1,13 @@
 //! Every form of COMTRADE, from small files: the same six samples of three analog and seventeen digital channels.
 
 use std::path::{Path, PathBuf};
-use waveform::comtrade::{FileType, Record, Values, open};
+use waveform::comtrade::{ComtradeRecord, FileType, Values, open};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-fn read(name: &str) -> Record {
+fn read(name: &str) -> ComtradeRecord {
     open(&data(name)).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -32,7 +32,7 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 /// The values are those of the files, each raw number `plus` something, except where `missing`.
-fn assert_values(record: &Record, name: &str, plus: f64, missing: &[(usize, usize)]) {
+fn assert_values(record: &ComtradeRecord, name: &str, plus: f64, missing: &[(usize, usize)]) {
     let wide = record.config.file_type == FileType::Binary32;
     for channel in 0..3 {
         let values = record.analog(channel);
@@ -182,7 +182,7 @@ fn a_record_goes_by_either_file_and_says_what_is_not_there() {
 }
 
 /// Text of a file with one change, parsed with the data of another.
-fn changed(file: &str, from: &str, to: &str) -> Result<Record, String> {
+fn changed(file: &str, from: &str, to: &str) -> Result<ComtradeRecord, String> {
     let text = std::fs::read_to_string(data(&format!("{file}.cfg"))).expect("a file");
     assert!(text.contains(from), "{from} is not in {file}");
     let dat = std::fs::read(data(&format!("{file}.dat"))).expect("a file");

@@ -5,7 +5,7 @@ use proptest::sample::Index;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::Path;
-use waveform::comtrade::{Record, parse, parse_cff};
+use waveform::comtrade::{ComtradeRecord, parse, parse_cff};
 use waveform::replay::{Options, describe, table};
 use waveform::sample::{Dataset, Sampling};
 
@@ -13,7 +13,7 @@ fn data(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).expect("a file")
 }
 
-fn check(record: &Record) {
+fn check(record: &ComtradeRecord) {
     let times = record.times_s();
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]));
     assert!((0..record.config.analog.len()).all(|channel| record.analog(channel).len() == times.len()));
@@ -35,7 +35,7 @@ fn changed(mut octets: Vec<u8>, changes: &[(Index, u8)], end: Option<Index>) -> 
 }
 
 /// A record of three samples, all zero, with channels of these phase fields, names and units.
-fn record(channels: &[(String, String, &str)]) -> Record {
+fn record(channels: &[(String, String, &str)]) -> ComtradeRecord {
     let count = channels.len();
     let mut config = format!("s,d,1999\n{count},{count}A,0D\n");
     for ((field, name, unit), number) in channels.iter().zip(1..) {

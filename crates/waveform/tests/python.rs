@@ -5,7 +5,7 @@ use std::f64::consts::{SQRT_2, TAU};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use waveform::comtrade::{Record, Values, open, parse};
+use waveform::comtrade::{ComtradeRecord, Values, open, parse};
 use waveform::replay::{Ending, Options, parse_assignments, table};
 use waveform::sample::Sampling;
 
@@ -50,7 +50,7 @@ fn answers(python: &Path, directory: &Path) -> Result<Vec<Value>, String> {
     }
 }
 
-fn read(directory: &Path, answer: &Value) -> Record {
+fn read(directory: &Path, answer: &Value) -> ComtradeRecord {
     let path = |key: &str| answer[key].as_str().map(|name| directory.join(name));
     let config = path("config").expect("a configuration");
     let record = match path("data") {
@@ -68,7 +68,7 @@ fn same(ours: f64, theirs: f64) -> bool {
     ours.is_nan() && theirs.is_nan() || (ours - theirs).abs() <= 1e-9 * theirs.abs().max(1e-3)
 }
 
-fn assert_same(directory: &Path, number: usize, answer: &Value, record: &Record) {
+fn assert_same(directory: &Path, number: usize, answer: &Value, record: &ComtradeRecord) {
     let name = &answer["config"];
     let doubles = std::fs::read(directory.join(format!("{number}.doubles"))).expect("doubles");
     let doubles: Vec<f64> = doubles

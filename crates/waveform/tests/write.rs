@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use units::Realtime;
 use waveform::comtrade::{
-    Analog, Digital, FileType, Header, Rate, Record, Revision, Sample, Scale, Values, Written, parse, write,
+    Analog, ComtradeRecord, Digital, FileType, Header, Rate, Revision, Sample, Scale, Values, Written, parse, write,
 };
 
 /// Every form that can be written.
@@ -101,14 +101,14 @@ fn written(header: &Header, ring: &Ring) -> (Vec<u8>, Vec<u8>, Written) {
     (config, data, written)
 }
 
-fn read(config: &[u8], data: &[u8]) -> Record {
+fn read(config: &[u8], data: &[u8]) -> ComtradeRecord {
     let record = parse((config, "x.cfg"), (data, "x.dat")).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(record.warnings, Vec::<String>::new());
     record
 }
 
 /// Half a step of the file's numbers, and what `f64` cannot hold.
-fn tolerance(record: &Record, channel: usize, value: f64) -> f64 {
+fn tolerance(record: &ComtradeRecord, channel: usize, value: f64) -> f64 {
     let (gain, offset) = (record.config.analog[channel].gain, record.config.analog[channel].offset);
     let half_a_step = match record.config.file_type {
         // Half a step of an f32 is at most half its epsilon of the number.
@@ -119,7 +119,7 @@ fn tolerance(record: &Record, channel: usize, value: f64) -> f64 {
 }
 
 /// The record is what was in the ring, but for values beyond the range of their scale.
-fn assert_same(record: &Record, header: &Header, ring: &Ring) -> u64 {
+fn assert_same(record: &ComtradeRecord, header: &Header, ring: &Ring) -> u64 {
     let mut clipped = 0;
     for (index, (values, states)) in ring.0.iter().enumerate() {
         for (channel, value) in values.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use sys::alloc::{CountingAllocator, counted, watch};
 use testing::vectors::vectors;
-use wire::avtp::{AafTemplate, Stream};
+use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{TestFrame, TestFrameKind};
 use wire::{avtp, goose, sv, test_frame};
@@ -38,7 +38,7 @@ fn no_vector_makes_a_decoder_allocate() {
 
 #[test]
 fn streams_are_patched_and_read_without_allocating() {
-    let mut template = AafTemplate::new(&Stream {
+    let mut template = AafTemplate::new(&AafStream {
         dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
         src: Mac([2, 0, 0, 0, 0, 1]),
         tags: Vec::new(),

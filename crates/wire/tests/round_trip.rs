@@ -6,7 +6,7 @@ use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop_oneof};
 use proptest::sample::Index;
 use proptest::{prop_assert, prop_assert_eq, proptest};
 use testing::vectors::{hex, vector, vectors};
-use wire::avtp::{self, AafTemplate, Stream};
+use wire::avtp::{self, AafStream, AafTemplate};
 use wire::ether::{EthernetView, Mac, TPID_8021AD, VlanTag};
 use wire::goose::{self, Value};
 use wire::header::EncodeError;
@@ -172,7 +172,7 @@ fn learned(frame: &[u8]) -> sv::FastPath {
 proptest! {
     #[test]
     fn audio_streams(dst in mac(), src in mac(), tags in tags(), unique_id: u16, number: u8, time: u32, data: [u8; 48]) {
-        let stream = Stream { dst, src, tags: tags.clone(), unique_id };
+        let stream = AafStream { dst, src, tags: tags.clone(), unique_id };
         let mut template = AafTemplate::new(&stream);
         template.set_sequence_num(number);
         template.set_timestamp_ns(time);

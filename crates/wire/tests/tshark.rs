@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::Command;
 
-use wire::avtp::{AafTemplate, Stream};
+use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::{Mac, VlanTag};
 use wire::goose::{self, Value};
 use wire::quality::{GooseQuality, SvQuality};
@@ -245,7 +245,7 @@ fn goose_messages_from_patched_templates() {
 
 #[test]
 fn audio_streams_from_patched_templates() {
-    let stream = |tags: Vec<VlanTag>| Stream {
+    let stream = |tags: Vec<VlanTag>| AafStream {
         dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
         src: SRC,
         tags,

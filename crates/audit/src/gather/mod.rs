@@ -31,7 +31,7 @@ pub use domain::moves as domain_moves;
 pub use domain::priorities as domain_priorities;
 pub use isolation::cpusets::root as cpuset_root;
 pub use kernel::arguments::REPEATED;
-pub use network::Answer as NicAnswer;
+pub use network::DriverAnswer as NicAnswer;
 pub use threads::planned::different as planned_differences;
 
 use model::Fact;

@@ -12,7 +12,7 @@ const TAKEN_BY_SWITCH: &str = "switch";
 
 /// Where frames to the device under test come in.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum FrameEntry {
     /// At the device's own interface: nothing of this machine is before it, or nothing of it is known.
     Device,
     /// At this port of the switch, from which on the path is found.
@@ -98,9 +98,9 @@ impl Bed {
     /// The device is on another machine, or what the kernel refused.
     pub fn frame_path(&self) -> Result<FramePath, SysError> {
         match (&self.entry, &self.switch) {
-            (Entry::Known(path), _) => Ok(path.clone()),
-            (Entry::Switch(port), Some(switch)) => switch.run(|| FramePath::behind(port))?,
-            (Entry::Switch(_), None) | (Entry::Device, _) => {
+            (FrameEntry::Known(path), _) => Ok(path.clone()),
+            (FrameEntry::Switch(port), Some(switch)) => switch.run(|| FramePath::behind(port))?,
+            (FrameEntry::Switch(_), None) | (FrameEntry::Device, _) => {
                 let device = self.place(End::Device).map_err(|_| elsewhere())?;
                 device.run(|| FramePath::behind(&device.interface))
             }

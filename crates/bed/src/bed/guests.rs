@@ -2,7 +2,7 @@
 //!
 //! The address of a guest's card is that of the interface which another device would have.
 
-use super::entry::{Entry, to_tap};
+use super::entry::{FrameEntry, to_tap};
 use super::kernel::{BRIDGE, bridge_up, bridged, bring_up, namespaces, side_by_side};
 use super::names::{TEST_SET_IF, TEST_SET_PORT, device_if, device_port};
 use super::ports::mac_on;
@@ -19,7 +19,7 @@ struct Made {
     way: &'static str,
     test_set: NetNs,
     guests: Vec<EndInterface>,
-    entry: Entry,
+    entry: FrameEntry,
     switch: Option<NetNs>,
     forwarder: Option<Box<dyn Forwarder>>,
 }
@@ -60,7 +60,7 @@ fn bridge(guests: usize) -> Result<Made, SysError> {
         way: " - veth - bridge - tap - guest",
         test_set,
         guests,
-        entry: Entry::Switch(TEST_SET_PORT),
+        entry: FrameEntry::Switch(TEST_SET_PORT),
         switch: Some(switch),
         forwarder: None,
     })
@@ -82,7 +82,7 @@ fn macvtaps(guests: usize) -> Result<Made, SysError> {
         way: " - veth - macvtap in bridge mode - guest",
         test_set,
         guests,
-        entry: Entry::Switch(TEST_SET_PORT),
+        entry: FrameEntry::Switch(TEST_SET_PORT),
         switch: Some(switch),
         forwarder: None,
     })
@@ -134,7 +134,7 @@ fn tap() -> Result<Made, SysError> {
         way: ", the tap of the guest - guest",
         test_set,
         guests: vec![guest],
-        entry: Entry::Device,
+        entry: FrameEntry::Device,
         switch: None,
         forwarder: None,
     })
@@ -147,7 +147,7 @@ fn open_vswitch(guests: usize, files: Files) -> Result<Made, BedError> {
     let guests = taps(&switch, guests, |_| Ok(()))?;
     let ports = guests.iter().map(|guest| guest.interface.clone());
     let ports = std::iter::once(TEST_SET_PORT.to_owned()).chain(ports).collect();
-    let entry = Entry::Known(to_tap(&switch, "ovs-vswitchd")?);
+    let entry = FrameEntry::Known(to_tap(&switch, "ovs-vswitchd")?);
     let vswitch = Vswitch::start(NetNs::open(&switch.path())?, ports, files)?;
     up(&test_set)?;
     Ok(Made {

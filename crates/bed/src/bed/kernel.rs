@@ -1,6 +1,6 @@
 //! Beds whose frames the kernel forwards.
 
-use super::entry::Entry;
+use super::entry::FrameEntry;
 use super::names::{DEVICE_IF, TEST_SET_IF, TEST_SET_PORT, device_if, device_port};
 use super::{Bed, EndInterface, Network};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ const CARRIER_PATIENCE: Duration = Duration::from_secs(5);
 pub(super) fn veth() -> Result<Bed, SysError> {
     let (test_set, device) = (NetNs::create()?, NetNs::create()?);
     test_set.run(|| add_veth(TEST_SET_IF, DEVICE_IF, &device))??;
-    finish(Network::Veth, test_set, vec![device], None, Entry::Device)
+    finish(Network::Veth, test_set, vec![device], None, FrameEntry::Device)
 }
 
 /// A bridge with a veth pair to each end.
@@ -28,7 +28,7 @@ pub(super) fn bridge(devices: usize) -> Result<Bed, SysError> {
         join(&switch, device, &device_if(number), &device_port(number))?;
     }
     bridge_up(&switch)?;
-    let entry = Entry::Switch(TEST_SET_PORT);
+    let entry = FrameEntry::Switch(TEST_SET_PORT);
     finish(Network::Bridge, test_set, devices, Some(switch), entry)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn macvlan(devices: usize) -> Result<Bed, SysError> {
         }
         Ok::<_, SysError>(())
     })??;
-    let entry = Entry::Switch(TEST_SET_PORT);
+    let entry = FrameEntry::Switch(TEST_SET_PORT);
     finish(Network::Macvlan, test_set, devices, Some(switch), entry)
 }
 
@@ -88,7 +88,7 @@ pub(super) fn finish(
     test_set: NetNs,
     devices: Vec<NetNs>,
     switch: Option<NetNs>,
-    entry: Entry,
+    entry: FrameEntry,
 ) -> Result<Bed, SysError> {
     let several = side_by_side(devices.len());
     let test_set = EndInterface::within(test_set, TEST_SET_IF.to_owned());

@@ -50,7 +50,7 @@ struct Device {
 
 /// The way from the station of a management network to a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct StationWay {
     /// The station's network namespace.
     pub namespace: PathBuf,
     /// Its interface there.
@@ -102,9 +102,9 @@ impl Management {
     }
 
     /// The way to each device, as long as this lives.
-    pub fn ways(&self) -> Vec<Way> {
+    pub fn ways(&self) -> Vec<StationWay> {
         let namespace = self.station.namespace.as_ref().map(NetNs::path).unwrap_or_default();
-        let to = |device: &Device| Way {
+        let to = |device: &Device| StationWay {
             namespace: namespace.clone(),
             interface: self.station.interface.clone(),
             from: address(STATION.into()),

@@ -30,13 +30,13 @@ pub use ends::Seat;
 pub use faulty::FaultBed;
 pub use guests::tap_of_guest;
 pub use interface::{Card, DeviceEnd, EndInterface, named};
-pub use management::{Management, SecondCard, Way};
+pub use management::{Management, SecondCard, StationWay};
 pub use names::{DEVICE_IF, End, TEST_SET_IF, device_end, device_if};
 pub use network::Network;
 pub use ports::{Stands, behind, mac_on, that_is_up};
 
 use crate::fault::{Faults, Wire};
-use entry::{Entry, over_taps};
+use entry::{FrameEntry, over_taps};
 use model::Fact;
 use probes::{Directions, Need, NicStamps, Port, ProbeError};
 use std::path::Path;
@@ -70,7 +70,7 @@ pub struct Bed {
     /// One, or several side by side; none where it is on another machine.
     devices: Vec<EndInterface>,
     /// Where frames to the devices come in.
-    entry: Entry,
+    entry: FrameEntry,
     /// Namespace of the middle; `None` where there is none, or no namespace of ours.
     switch: Option<NetNs>,
 }
@@ -168,7 +168,7 @@ impl Bed {
     pub fn with_faults(faults: Faults) -> Result<(Self, Arc<Wire>), SysError> {
         let (wire, test_set, device) = FaultBed::build(faults)?.into_parts();
         let wire = Arc::new(wire);
-        let entry = Entry::Known(over_taps(&test_set, &device)?);
+        let entry = FrameEntry::Known(over_taps(&test_set, &device)?);
         let bed = Self {
             name: "wire with faults".to_owned(),
             what: "test set ts0, a tap - wire that makes faults, a thread in user space - tap dut0 device under test"

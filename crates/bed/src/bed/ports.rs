@@ -1,6 +1,6 @@
 //! Two ports of this machine as the ends of a bed.
 
-use super::entry::Entry;
+use super::entry::FrameEntry;
 use super::kernel::{bring_up, namespaces};
 use super::names::device_if;
 use super::{Bed, EndInterface};
@@ -40,7 +40,7 @@ pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, 
         _forwarder: None,
         test_set: as_it_is(test_set),
         devices,
-        entry: Entry::Device,
+        entry: FrameEntry::Device,
         switch: None,
     })
 }
@@ -84,7 +84,7 @@ pub(super) fn take_one(test_set: &str) -> Result<Bed, SysError> {
         _forwarder: None,
         test_set: as_it_is(test_set),
         devices: Vec::new(),
-        entry: Entry::Device,
+        entry: FrameEntry::Device,
         switch: None,
     })
 }

@@ -1,6 +1,6 @@
 //! A bed of two taps, joined by a thread: the least that a switch in user space is.
 
-use super::entry::{Entry, over_taps};
+use super::entry::{FrameEntry, over_taps};
 use super::names::{DEVICE_IF, TEST_SET_IF};
 use super::{Bed, BedError, Forwarder, Network, kernel};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -29,7 +29,7 @@ pub(super) fn build() -> Result<Bed, BedError> {
     let near = test_set.run(|| create(TEST_SET_IF))??;
     let far = device.run(|| create(DEVICE_IF))??;
     let switch = Switch::start(near, far)?;
-    let entry = Entry::Known(over_taps(&test_set, &device)?);
+    let entry = FrameEntry::Known(over_taps(&test_set, &device)?);
     let mut bed = kernel::finish(Network::Tap, test_set, vec![device], None, entry)?;
     bed._forwarder = Some(Box::new(switch));
     Ok(bed)

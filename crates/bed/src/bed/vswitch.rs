@@ -1,7 +1,7 @@
 //! A bed over Open vSwitch with its datapath in user space (`datapath_type=netdev`). It has a directory of its own, and touches no Open
 //! vSwitch that runs on this machine already.
 
-use super::entry::{Entry, over_ports};
+use super::entry::{FrameEntry, over_ports};
 use super::names::{TEST_SET_IF, TEST_SET_PORT, device_if, device_port};
 use super::{Bed, BedError, Forwarder, Network, kernel};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -61,7 +61,7 @@ pub(super) fn build(devices: usize, files: Files) -> Result<Bed, BedError> {
         ports.push(port);
     }
     let first = devices.first().ok_or_else(|| failed("a bed", "no device"))?;
-    let entry = Entry::Known(over_ports(&switch, "ovs-vswitchd", first)?);
+    let entry = FrameEntry::Known(over_ports(&switch, "ovs-vswitchd", first)?);
     let vswitch = Vswitch::start(NetNs::open(&switch.path())?, ports, files)?;
     let mut bed = kernel::finish(Network::OpenVswitch, test_set, devices, Some(switch), entry)?;
     bed._forwarder = Some(Box::new(vswitch));

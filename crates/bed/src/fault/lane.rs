@@ -39,12 +39,12 @@ pub(super) struct Lane {
     counts: LaneCounts,
     /// The highest number of a frame that came out unharmed.
     highest: u64,
-    held: Vec<Held>,
+    held: Vec<HeldFrame>,
 }
 
 /// A frame that is held up.
 #[derive(Debug)]
-struct Held {
+struct HeldFrame {
     /// How many went in before it.
     number: u64,
     rule: usize,
@@ -85,7 +85,7 @@ impl Lane {
 
     /// When the next frame that is held up until an instant is due.
     pub(super) fn next_due(&self) -> Option<Monotonic> {
-        let due = |held: &Held| match held.until {
+        let due = |held: &HeldFrame| match held.until {
             Until::Instant(due) => Some(due),
             Until::Passed(_) => None,
         };
@@ -122,7 +122,7 @@ impl Lane {
         match (self.chooser.rule(rule).fault(), until) {
             (_, Some(until)) => {
                 self.counts.rules[rule].held += 1;
-                self.held.push(Held {
+                self.held.push(HeldFrame {
                     number,
                     rule,
                     until,
@@ -158,10 +158,11 @@ impl Lane {
     }
 
     /// Lets out the frames that `is_ready` holds for, in the order they came.
-    fn release(&mut self, is_ready: impl Fn(&Held) -> bool, out: &mut Vec<Vec<u8>>) {
-        let (ready, held): (Vec<Held>, Vec<Held>) = std::mem::take(&mut self.held).into_iter().partition(is_ready);
+    fn release(&mut self, is_ready: impl Fn(&HeldFrame) -> bool, out: &mut Vec<Vec<u8>>) {
+        let (ready, held): (Vec<HeldFrame>, Vec<HeldFrame>) =
+            std::mem::take(&mut self.held).into_iter().partition(is_ready);
         self.held = held;
-        for Held {
+        for HeldFrame {
             number, rule, frame, ..
         } in ready
         {

@@ -24,7 +24,7 @@ pub struct CacheLoad {
 /// One cache line: 64 octets on x86-64 and on most Arm processors.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
-struct Line {
+struct CacheLine {
     /// The next line of the chain.
     next: u32,
     written: u32,
@@ -99,12 +99,12 @@ impl ThreadLoad for CacheLoad {
 }
 
 /// Links `count` lines into one random ring (Sattolo 1986: a shuffle that yields exactly one cycle), as long as `goes_on`.
-fn chain(lines: &mut Vec<Line>, count: u32, goes_on: impl Fn() -> bool) {
+fn chain(lines: &mut Vec<CacheLine>, count: u32, goes_on: impl Fn() -> bool) {
     for next in 0..count {
         if next.is_multiple_of(PIECE as u32) && !goes_on() {
             return;
         }
-        lines.push(Line { next, written: 0 });
+        lines.push(CacheLine { next, written: 0 });
     }
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for last in (1..lines.len()).rev() {
@@ -119,7 +119,7 @@ fn chain(lines: &mut Vec<Line>, count: u32, goes_on: impl Fn() -> bool) {
 }
 
 /// Chases and writes in turn until the load stops.
-fn thrash(lines: &mut [Line], turn: &Turn) {
+fn thrash(lines: &mut [CacheLine], turn: &Turn) {
     let (mut at, mut strides) = (0, (0..lines.len()).step_by(STRIDE));
     let mut lap = 0;
     while turn.goes_on() {
@@ -155,10 +155,10 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, chain};
+    use super::{CacheLine, chain};
 
     /// Where the chain leads from line 0, until it is there again.
-    fn ring(lines: &[Line]) -> Vec<usize> {
+    fn ring(lines: &[CacheLine]) -> Vec<usize> {
         let mut ring = vec![0];
         let mut at = lines[0].next as usize;
         while at != 0 {

@@ -4,7 +4,7 @@ use super::error::{AmountError, LoadError};
 use super::kind::{ThreadLoad, check_bytes, check_range};
 use super::settings::size_text;
 use super::workers::{Turn, Workers, in_turn};
-use crate::bed::Way;
+use crate::bed::StationWay;
 use serde::Deserialize;
 use std::path::Path;
 use sys::SysError;
@@ -78,7 +78,7 @@ pub struct ManagementLoad {
     /// Octets of a frame without FCS: 60 to 1514. Its answer is as long.
     pub bytes: usize,
     /// The way there.
-    pub way: Way,
+    pub way: StationWay,
 }
 
 impl ManagementLoad {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tune::{Applied, Journal, JournalError, Machine, Operation, Outcome, Target, apply, undo};
+use tune::{Applied, Journal, JournalError, Operation, Outcome, Target, TunedMachine, apply, undo};
 use units::CpuList;
 use version1::Version1;
 use version2::Version2;
@@ -157,7 +157,7 @@ impl Partition {
         };
         let change = this.sets.change(cpus, &others)?;
         this.spared = change.spared;
-        let applied = apply(&Machine::live(), &mut this.journal, GROUP, &change.operations);
+        let applied = apply(&TunedMachine::live(), &mut this.journal, GROUP, &change.operations);
         let applied = applied.map_err(|error| error.to_string())?;
         applied.iter().try_for_each(held)?;
         for _ in 0..TIMES {
@@ -238,7 +238,7 @@ fn taken_back(journal: &mut Journal) -> Result<(), String> {
     for sets in all_versions() {
         empty(sets.as_ref());
     }
-    let undone = undo(&Machine::live(), journal).map_err(|error| error.to_string())?;
+    let undone = undo(&TunedMachine::live(), journal).map_err(|error| error.to_string())?;
     let restricts = |applied: &&Applied| !matches!(applied.target, Target::Folder(_));
     undone.iter().filter(restricts).try_for_each(held)
 }

@@ -131,7 +131,7 @@ mod tests {
     use super::{Sets, Version2, chosen};
     use std::fs;
     use std::path::Path;
-    use tune::{Journal, Machine, Operation, Outcome, Target, apply, undo};
+    use tune::{Journal, Operation, Outcome, Target, TunedMachine, apply, undo};
     use units::CpuList;
 
     fn list(text: &str) -> CpuList {
@@ -192,7 +192,7 @@ mod tests {
             _ => None,
         });
         let operations: Vec<Operation> = operations.collect();
-        let machine = Machine::at(folder.path());
+        let machine = TunedMachine::at(folder.path());
         let mut journal = Journal::open(&folder.path().join("journal")).expect("a journal");
         let applied = apply(&machine, &mut journal, "sets", &operations).expect("applied");
         assert!(

@@ -1,7 +1,7 @@
 //! A management network: every request is answered by the kernel of the device, and silence is told.
 
 use crate::support::{alone, has_network, last_cpu, on, wait_until};
-use bed::Way;
+use bed::StationWay;
 use bed::load::{Load, LoadKind, ManagementLoad, Rate};
 use bed::loads::Loads;
 use bed::{Bed, Management, Network};
@@ -19,7 +19,7 @@ fn two_devices() -> (Bed, Management) {
     (bed, network)
 }
 
-fn load(rate: Rate, bytes: usize, way: Way) -> LoadKind {
+fn load(rate: Rate, bytes: usize, way: StationWay) -> LoadKind {
     LoadKind::Management(ManagementLoad { rate, bytes, way })
 }
 
@@ -98,7 +98,7 @@ fn a_network_over_which_nothing_comes_back_is_no_silent_one() {
     }
     let (_bed, network) = two_devices();
     let way = network.ways().remove(0);
-    let nobody = Way {
+    let nobody = StationWay {
         to: Ipv4Addr::new(198, 18, 0, 99),
         ..way.clone()
     };

@@ -14,16 +14,16 @@ const LOST: u64 = 47;
 const DOUBLED: u64 = 37;
 
 /// `CLOCK_REALTIME` moved; moved back when this is dropped.
-struct Step(i64);
+struct MovedClock(i64);
 
-impl Step {
+impl MovedClock {
     fn by(ns: i64) -> Self {
         step(ns);
         Self(ns)
     }
 }
 
-impl Drop for Step {
+impl Drop for MovedClock {
     fn drop(&mut self) {
         // The recorder looks at the clocks five times a second.
         std::thread::sleep(Duration::from_millis(500));
@@ -87,7 +87,7 @@ fn a_subscriber_counts_what_was_lost_and_no_more() {
         // Across the wrap of smpCnt.
         sender.send(&bed, 4_000, 700);
         subscriber.wait_for(&journal);
-        let stepped = Step::by(ns);
+        let stepped = MovedClock::by(ns);
         sender.send(&bed, 4_700, 700);
         subscriber.wait_for(&journal);
         drop(stepped);
@@ -110,7 +110,7 @@ fn a_listener_counts_what_was_lost_and_no_more() {
         let listener = listen::Listener::start(&bed, Duration::from_micros(125));
         sender.send(&bed, 1, 0, 700);
         listener.wait_for(&bed, &journal);
-        let stepped = Step::by(ns);
+        let stepped = MovedClock::by(ns);
         sender.send(&bed, 1, 700, 700);
         listener.wait_for(&bed, &journal);
         drop(stepped);
@@ -132,7 +132,7 @@ fn a_round_trip_counts_what_was_lost_and_no_more() {
         let recorded = std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(700));
-                drop(Step::by(ns));
+                drop(MovedClock::by(ns));
             });
             reflect::meet(&bed)
         });

@@ -15,7 +15,7 @@ const LONG: u8 = 0x0f;
 
 /// Properties of a file in its entry.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct DirectoryEntry {
     pub(super) is_folder: bool,
     /// Its first cluster; 0 for an empty file.
     pub(super) first: u32,
@@ -63,7 +63,7 @@ impl Directory {
     }
 
     /// Adds a file. Its name is of letters, digits, dots and hyphens.
-    pub(super) fn add(&mut self, name: &str, entry: &Entry) {
+    pub(super) fn add(&mut self, name: &str, entry: &DirectoryEntry) {
         let found = short(name).unwrap_or_else(|| {
             let short = self.free(name);
             self.long(name, &short);

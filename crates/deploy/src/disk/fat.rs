@@ -1,7 +1,7 @@
 //! A volume of FAT32 with files that are there from the beginning (Microsoft's specification of FAT, version 1.03): the only file system
 //! that every firmware reads and every desk computer writes.
 
-use super::directory::{Directory, Entry};
+use super::directory::{Directory, DirectoryEntry};
 use super::{DiskError, SECTOR};
 
 /// Sectors before the first table: parameters, free space, both again, and room as other programs leave it.
@@ -191,7 +191,7 @@ impl Clusters {
                 What::Folder(nodes) => (self.folder(nodes, own)?, 0),
             };
             let is_folder = matches!(node.what, What::Folder(_));
-            directory.add(&node.name, &Entry { is_folder, first, size });
+            directory.add(&node.name, &DirectoryEntry { is_folder, first, size });
         }
         Ok(())
     }

@@ -13,14 +13,14 @@ const HEADER: u32 = 92;
 
 /// Purposes of partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PartitionKind {
     /// Program that the firmware starts: C12A7328-F81F-11D2-BA4B-00A0C93EC93B.
     System,
     /// Files for everybody: EBD0A0A2-B9E5-4433-87C0-68B6B72699C7. Windows gives a letter to no other kind.
     Data,
 }
 
-impl Kind {
+impl PartitionKind {
     fn uuid(self) -> [u8; 16] {
         let (first, second) = match self {
             Self::System => (0xc12a_7328_f81f_11d2, 0xba4b_00a0_c93e_c93b),
@@ -40,7 +40,7 @@ impl Kind {
 /// A partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Partition {
-    pub(super) kind: Kind,
+    pub(super) kind: PartitionKind,
     pub(super) uuid: [u8; 16],
     /// At most 36 letters.
     pub(super) name: String,

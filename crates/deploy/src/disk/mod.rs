@@ -20,7 +20,7 @@ pub use form::{vhd_footer, vmdk};
 pub use unified::{Parts, unified};
 
 use fat::{Node, Volume};
-use gpt::{Kind, Partition};
+use gpt::{Partition, PartitionKind};
 use sha2::{Digest, Sha256};
 
 /// Octets of a sector.
@@ -155,8 +155,8 @@ pub fn disk(spec: &DiskSpec<'_>) -> Result<Disk, DiskError> {
         last: (first + length) / SECTOR - 1,
     };
     let partitions = [
-        partition(Kind::System, "EFI system partition", system_at, system_size),
-        partition(Kind::Data, &identity.partition(), data_at, data_size),
+        partition(PartitionKind::System, "EFI system partition", system_at, system_size),
+        partition(PartitionKind::Data, &identity.partition(), data_at, data_size),
     ];
     let mut pieces = gpt::table(size / SECTOR, identity.uuid("disk"), &partitions);
     for (name, at, size, nodes) in [

@@ -7,7 +7,7 @@ use super::header;
 
 /// One path of the root file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct LayerEntry<'a> {
     /// Without a leading slash.
     pub path: &'static str,
     /// Its permissions.
@@ -26,13 +26,13 @@ pub enum Content<'a> {
 }
 
 /// Everything of the root file system, folders before what is in them.
-pub fn root<'a>(program: &'a [u8], version: &str) -> Vec<Entry<'a>> {
-    let folder = |path, mode| Entry {
+pub fn root<'a>(program: &'a [u8], version: &str) -> Vec<LayerEntry<'a>> {
+    let folder = |path, mode| LayerEntry {
         path,
         mode,
         content: Content::Folder,
     };
-    let file = |path, mode, octets| Entry {
+    let file = |path, mode, octets| LayerEntry {
         path,
         mode,
         content: Content::File(octets),

@@ -6,7 +6,7 @@ mod layer;
 #[cfg(test)]
 mod tests;
 
-pub use layer::{Content, Entry, root};
+pub use layer::{Content, LayerEntry, root};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

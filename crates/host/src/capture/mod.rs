@@ -25,7 +25,7 @@ pub enum Processes {
 
 /// A part of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum TreePart {
     /// A file.
     File(Vec<u8>),
     /// A link and its target.
@@ -38,7 +38,7 @@ pub enum Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Capture {
     /// Its parts by their path below the root, without a leading `/`.
-    pub entries: Vec<(String, Entry)>,
+    pub entries: Vec<(String, TreePart)>,
     /// Kinds of things that were replaced or left out, for a person.
     pub left_out: Vec<String>,
 }
@@ -57,13 +57,13 @@ impl Capture {
             let place = neutral.path(&as_own(path, &own));
             let inside = place.trim_start_matches('/').to_owned();
             match what {
-                Touched::File(bytes) => entries.push((inside, Entry::File(neutral.file(path, bytes)))),
+                Touched::File(bytes) => entries.push((inside, TreePart::File(neutral.file(path, bytes)))),
                 Touched::Link(_) if path == "/proc/self" => {
-                    entries.push((inside, Entry::Link(stands_for(&own).into())));
+                    entries.push((inside, TreePart::Link(stands_for(&own).into())));
                 }
                 Touched::Link(to) => {
                     let to = neutral.path(&to.display().to_string());
-                    entries.push((inside, Entry::Link(to.into())));
+                    entries.push((inside, TreePart::Link(to.into())));
                 }
                 Touched::Directory(names) => {
                     let mut folder = directory(path, names, &parents, &mut neutral);
@@ -81,7 +81,7 @@ impl Capture {
             }
         }
         if !refused.is_empty() {
-            entries.push((".unreadable".to_owned(), Entry::File(refused.into_bytes())));
+            entries.push((".unreadable".to_owned(), TreePart::File(refused.into_bytes())));
         }
         Self {
             entries,
@@ -106,8 +106,8 @@ fn stands_for(own: &str) -> &str {
 }
 
 /// The list of processes with that number.
-fn with_own(folder: Entry, own: &str) -> Entry {
-    let Entry::Directory(mut names) = folder else {
+fn with_own(folder: TreePart, own: &str) -> TreePart {
+    let TreePart::Directory(mut names) = folder else {
         return folder;
     };
     for (name, _) in &mut names {
@@ -115,7 +115,7 @@ fn with_own(folder: Entry, own: &str) -> Entry {
             stands_for(own).clone_into(name);
         }
     }
-    Entry::Directory(names)
+    TreePart::Directory(names)
 }
 
 /// The path with that number.
@@ -128,10 +128,10 @@ fn as_own(path: &str, own: &str) -> String {
 }
 
 /// The folder in which a path was refused, where nothing else was read in it: without it the path would be absent, and not refused.
-fn above(inside: &str, touched: &[(String, Touched)]) -> Option<(String, Entry)> {
+fn above(inside: &str, touched: &[(String, Touched)]) -> Option<(String, TreePart)> {
     let folder = Path::new(inside).parent()?.display().to_string();
     let is_known = touched.iter().any(|(path, _)| path.trim_start_matches('/') == folder);
-    (!is_known && !folder.is_empty()).then_some((folder, Entry::Directory(Vec::new())))
+    (!is_known && !folder.is_empty()).then_some((folder, TreePart::Directory(Vec::new())))
 }
 
 fn is_wanted(path: &str, what: &Touched, own: &str, processes: Processes) -> bool {
@@ -181,11 +181,11 @@ fn parents(touched: &[(String, Touched)]) -> HashSet<&Path> {
 }
 
 /// The names of a directory, and which of them are directories. Links are entries of their own where they were followed.
-fn directory(path: &str, names: &[String], parents: &HashSet<&Path>, neutral: &mut Neutral) -> Entry {
+fn directory(path: &str, names: &[String], parents: &HashSet<&Path>, neutral: &mut Neutral) -> TreePart {
     // A link that was listed and not followed is a name all the same, as those of enabled units are.
     let real = names.iter().map(|name| (name, Path::new(path).join(name)));
     let is_folder = |real: &Path| parents.contains(real) || real.is_dir();
-    Entry::Directory(
+    TreePart::Directory(
         real.map(|(name, real)| (neutral.path(name), is_folder(&real)))
             .collect(),
     )

@@ -1,4 +1,4 @@
-use super::{Capture, Entry, Processes};
+use super::{Capture, Processes, TreePart};
 use crate::reader::Touched;
 
 fn file(path: &str, text: &str) -> (String, Touched) {
@@ -26,7 +26,7 @@ fn captured(processes: Processes) -> Vec<(String, String)> {
     ];
     let entries = Capture::of(&touched, processes).entries.into_iter();
     let texts = entries.filter_map(|(path, entry)| match entry {
-        Entry::File(octets) => Some((path, String::from_utf8(octets).expect("text"))),
+        TreePart::File(octets) => Some((path, String::from_utf8(octets).expect("text"))),
         _ => None,
     });
     texts.collect()

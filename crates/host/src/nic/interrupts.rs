@@ -25,7 +25,7 @@ pub struct NicInterrupt {
 }
 
 /// A line of `/proc/interrupts`.
-struct Line {
+struct InterruptLine {
     number: u32,
     name: String,
     counts: Vec<(u32, u64)>,
@@ -73,7 +73,7 @@ pub fn listed(reader: &Reader, name: &str) -> Result<Vec<String>, HostError> {
     of_device(name, "msi_irqs", |path| reader.names(path, is_number))
 }
 
-fn one(reader: &Reader, number: u32, lines: &[Line]) -> NicInterrupt {
+fn one(reader: &Reader, number: u32, lines: &[InterruptLine]) -> NicInterrupt {
     let line = lines.iter().find(|line| line.number == number);
     NicInterrupt {
         number,
@@ -92,7 +92,7 @@ pub fn is_named_after(interrupt: &str, interface: &str) -> bool {
 }
 
 /// Numbered lines; the first line of the file names the CPUs.
-fn lines(text: &str) -> Vec<Line> {
+fn lines(text: &str) -> Vec<InterruptLine> {
     let mut lines = text.lines();
     let heads = lines.next().unwrap_or_default().split_whitespace();
     let cpus: Vec<u32> = heads
@@ -101,7 +101,7 @@ fn lines(text: &str) -> Vec<Line> {
     lines.filter_map(|line| parse(line, &cpus)).collect()
 }
 
-fn parse(line: &str, cpus: &[u32]) -> Option<Line> {
+fn parse(line: &str, cpus: &[u32]) -> Option<InterruptLine> {
     let (number, rest) = line.split_once(':')?;
     let number = number.trim().parse().ok()?;
     let mut words = rest.split_whitespace();
@@ -120,7 +120,7 @@ fn parse(line: &str, cpus: &[u32]) -> Option<Line> {
         .iter()
         .position(|word| is_trigger(word))
         .map_or(rest.len().saturating_sub(1), |at| at + 1);
-    Some(Line {
+    Some(InterruptLine {
         number,
         name: rest.get(after..).unwrap_or_default().join(" "),
         counts,

@@ -10,7 +10,7 @@ const MOST_DIGITS: usize = 18;
 
 /// One line: which sample came when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
+pub(crate) struct LoggedSample<'a> {
     pub(crate) sv_id: &'a [u8],
     pub(crate) smp_cnt: u16,
     /// Microseconds since 1970.
@@ -80,7 +80,7 @@ impl<R: Read> Lines<R> {
 }
 
 /// `iteration:svID:smpCnt:timestamp_us`. An svID may hold a colon: the numbers are taken from both ends.
-pub(crate) fn parse(line: &[u8]) -> Option<Line<'_>> {
+pub(crate) fn parse(line: &[u8]) -> Option<LoggedSample<'_>> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let (rest, at_us) = last_number(line)?;
     let (rest, smp_cnt) = last_number(rest)?;
@@ -88,7 +88,7 @@ pub(crate) fn parse(line: &[u8]) -> Option<Line<'_>> {
     let sv_id = &rest[pass + 1..];
     let is_number = pass > 0 && rest[..pass].iter().all(u8::is_ascii_digit);
     (is_number && !sv_id.is_empty()).then_some(())?;
-    Some(Line {
+    Some(LoggedSample {
         sv_id,
         smp_cnt: u16::try_from(smp_cnt).ok()?,
         at_us: i64::try_from(at_us).ok().filter(|us| *us <= i64::MAX / 1_000)?,
@@ -110,12 +110,12 @@ fn last_number(line: &[u8]) -> Option<(&[u8], u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Lines, parse};
+    use super::{Lines, LoggedSample, parse};
 
     #[test]
     fn a_line_is_taken_apart_from_both_ends() {
         let line = |sv_id: &'static [u8]| {
-            Some(Line {
+            Some(LoggedSample {
                 sv_id,
                 smp_cnt: 3_999,
                 at_us: 1_790_000_000_000_001,

@@ -13,9 +13,9 @@ const WAITS: [&str; 2] = ["lab", "hold"];
 
 /// A container that is held up.
 #[derive(Debug)]
-pub struct Held(Handle);
+pub struct HeldContainer(Handle);
 
-impl Held {
+impl HeldContainer {
     /// Starts one at the network namespace `namespace`, or at that of this machine, from what is made in `folder`. The folder in which
     /// this process works is its folder of run files.
     ///

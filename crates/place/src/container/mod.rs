@@ -12,7 +12,7 @@ mod threads;
 
 pub use config::{ContainerSpec, HugePages, Network, config};
 pub use deploy::{CAPABILITIES, PROGRAM, RUNS};
-pub use held::Held;
+pub use held::HeldContainer;
 pub use runtime::{RuntimeName, latency_device};
 
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};

@@ -62,7 +62,7 @@ pub(super) enum HelloError {
 }
 
 /// Both directions of a connection, with their keys.
-pub(super) struct Way {
+pub(super) struct SealedWay {
     /// Receives.
     pub(super) from: Opened<Patient>,
     /// Sends.
@@ -77,14 +77,14 @@ pub(super) fn answer<T>(
     stream: &TcpStream,
     secret: &Secret,
     seat: impl FnOnce() -> Result<T, String>,
-) -> Result<(Way, T), HelloError> {
+) -> Result<(SealedWay, T), HelloError> {
     let mut from = Patient::new(stream.try_clone()?, PATIENCE);
     let mut handshake = secured(secret)
         .and_then(Builder::build_initiator)
         .map_err(HelloError::Turn)?;
     say(stream, &mut handshake)?;
     hear(&mut from, &mut handshake)?;
-    let mut way = Way::new(stream, from, handshake)?;
+    let mut way = SealedWay::new(stream, from, handshake)?;
     match seat() {
         Ok(seat) => {
             way.say(&Said::Welcome)?;
@@ -102,14 +102,14 @@ pub(super) fn answer<T>(
 ///
 /// # Errors
 /// The other end is no far end of ours, does not know the secret, or does not want this one.
-pub(super) fn ask(stream: &TcpStream, secret: &Secret) -> Result<Way, HelloError> {
+pub(super) fn ask(stream: &TcpStream, secret: &Secret) -> Result<SealedWay, HelloError> {
     let mut from = Patient::new(stream.try_clone()?, PATIENCE);
     let mut handshake = secured(secret)
         .and_then(Builder::build_responder)
         .map_err(HelloError::Turn)?;
     hear(&mut from, &mut handshake)?;
     say(stream, &mut handshake)?;
-    let mut way = Way::new(stream, from, handshake)?;
+    let mut way = SealedWay::new(stream, from, handshake)?;
     let said = frame::read(&mut way.from).map_err(|error| match error {
         // A far end with another secret leaves here, without a word that could be read.
         FrameError::Closed => HelloError::Secret,
@@ -136,7 +136,7 @@ fn say(mut stream: &TcpStream, handshake: &mut HandshakeState) -> Result<(), Hel
     let octets = handshake.write_message(&[], &mut message).map_err(HelloError::Turn)?;
     message.truncate(octets);
     let frame = frame::Frame {
-        kind: frame::Kind::Octets,
+        kind: frame::FrameKind::Octets,
         call: GREETING,
         payload: message,
     };
@@ -152,7 +152,7 @@ fn hear(from: &mut Patient, handshake: &mut HandshakeState) -> Result<(), HelloE
     }
 }
 
-impl Way {
+impl SealedWay {
     fn new(stream: &TcpStream, from: Patient, handshake: HandshakeState) -> Result<Self, HelloError> {
         let keys: Keys = Arc::new(handshake.into_stateless_transport_mode().map_err(HelloError::Turn)?);
         Ok(Self {

@@ -21,7 +21,7 @@ pub use secret::Secret;
 
 use super::guest::away::Errand;
 use super::guest::channel::{Channel, Incoming};
-use super::guest::message::{Answer, Greeting};
+use super::guest::message::{Greeting, GuestAnswer};
 use super::guest::peer::Peer;
 use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, StatedClock};
 use model::{EventKind, Fact};
@@ -96,19 +96,19 @@ impl Address {
 
 /// The connection to a far machine; it ends when this is dropped.
 #[derive(Debug)]
-struct Line {
+struct FarLine {
     channel: Arc<Channel>,
     stream: TcpStream,
     address: SocketAddr,
 }
 
-impl Drop for Line {
+impl Drop for FarLine {
     fn drop(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }
 
-impl Peer for Line {
+impl Peer for FarLine {
     fn channel(&self) -> &Arc<Channel> {
         &self.channel
     }
@@ -128,7 +128,7 @@ impl Peer for Line {
 /// A far machine that this one is connected to.
 #[derive(Debug)]
 pub struct Far {
-    line: Arc<Line>,
+    line: Arc<FarLine>,
     greeting: Greeting,
     interface: String,
     mac: [u8; 6],
@@ -148,14 +148,14 @@ impl Far {
         let io = |error: std::io::Error| refused(&format!("{address}: {error}"));
         let way = hello::ask(&stream, secret).map_err(|error| refused(&format!("{address}: {error}")))?;
         let (channel, greeting) = Channel::over(way.from, Box::new(way.to)).map_err(io)?;
-        let line = Arc::new(Line {
+        let line = Arc::new(FarLine {
             channel,
             stream,
             address: numbers,
         });
         let greeting = match greeting.receive(hello::PATIENCE).map_err(|error| line.failed(&error))? {
             Incoming::Answer {
-                answer: Answer::Up(greeting),
+                answer: GuestAnswer::Up(greeting),
                 ..
             } => greeting,
             other => return Err(line.refused(&format!("it greets with {other:?}"))),
@@ -163,7 +163,7 @@ impl Far {
         Self::greeted(line, greeting, stated)
     }
 
-    fn greeted(line: Arc<Line>, greeting: Greeting, stated: Option<StatedClock>) -> Result<Self, PlaceError> {
+    fn greeted(line: Arc<FarLine>, greeting: Greeting, stated: Option<StatedClock>) -> Result<Self, PlaceError> {
         let own = env!("CARGO_PKG_VERSION");
         if greeting.version != own {
             let other = &greeting.version;

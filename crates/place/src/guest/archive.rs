@@ -93,14 +93,14 @@ mod tests {
     const HEADER: usize = 6 + 13 * 8;
 
     #[derive(Debug, PartialEq, Eq)]
-    struct Entry {
+    struct ArchiveEntry {
         name: String,
         mode: u32,
         content: Vec<u8>,
     }
 
     /// The entries of an archive; a reader that shares nothing with the writer.
-    fn read(mut octets: &[u8]) -> Vec<Entry> {
+    fn read(mut octets: &[u8]) -> Vec<ArchiveEntry> {
         let mut entries = Vec::new();
         loop {
             assert_eq!(&octets[..6], MAGIC);
@@ -116,7 +116,7 @@ mod tests {
                 assert_eq!(octets.len(), begin);
                 return entries;
             }
-            entries.push(Entry {
+            entries.push(ArchiveEntry {
                 name,
                 mode: u32::try_from(field(1)).expect("32 bits"),
                 content: octets[begin..begin + size].to_vec(),

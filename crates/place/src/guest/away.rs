@@ -2,7 +2,7 @@
 
 use super::super::{Away, Job, PlaceError, Returned};
 use super::channel::{Call, CallError, Incoming};
-use super::message::{Answer, Ended, Request};
+use super::message::{Ended, GuestAnswer, Request};
 use super::peer::Peer;
 use std::fs::File;
 use std::io::Write;
@@ -163,11 +163,11 @@ impl Listener {
             let incoming = self.call.receive(START_PATIENCE);
             match incoming.map_err(|error| self.up.failed(&error))? {
                 Incoming::Answer {
-                    answer: Answer::Started,
+                    answer: GuestAnswer::Started,
                     ..
                 } => return Ok(()),
                 Incoming::Answer {
-                    answer: Answer::Refused { why },
+                    answer: GuestAnswer::Refused { why },
                     ..
                 } => return Err(self.up.refused(&why)),
                 other => self.take(other),
@@ -199,18 +199,18 @@ impl Listener {
             Incoming::Answer { answer, .. } => answer,
         };
         match answer {
-            Answer::Line { text } => {
+            GuestAnswer::Line { text } => {
                 let _ = self.lines.as_ref().map(|lines| lines.send(text));
             }
-            Answer::Ended(ended) => {
+            GuestAnswer::Ended(ended) => {
                 let _ = self.outcome.send(Ok(ended));
                 self.over();
             }
             // A line that was said to a command that has ended is refused, too; only then nobody waits for anything.
-            Answer::Refused { why } if self.lines.is_none() => {
+            GuestAnswer::Refused { why } if self.lines.is_none() => {
                 let _ = self.pieces.send(Err(self.up.refused(&why)));
             }
-            Answer::Refused { .. } | Answer::Started | Answer::Up(_) | Answer::Clock { .. } => {}
+            GuestAnswer::Refused { .. } | GuestAnswer::Started | GuestAnswer::Up(_) | GuestAnswer::Clock { .. } => {}
         }
     }
 

@@ -5,7 +5,7 @@ use super::channel::{Call, CallError, Channel, Incoming};
 use super::facts::Made;
 use super::how::{self, How};
 use super::image;
-use super::message::{Answer, Greeting};
+use super::message::{Greeting, GuestAnswer};
 use super::modules;
 use super::peer::Peer;
 use super::qemu;
@@ -184,7 +184,7 @@ fn greeted(up: &Up, greeting: &Call, patience: Duration) -> Result<Greeting, Pla
     loop {
         match greeting.receive(LOOK) {
             Ok(Incoming::Answer {
-                answer: Answer::Up(greeting),
+                answer: GuestAnswer::Up(greeting),
                 ..
             }) => return Ok(greeting),
             Ok(_) => {}

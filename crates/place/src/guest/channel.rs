@@ -1,7 +1,7 @@
 //! The end of the channel that asks: questions with their answers, and commands with what they say, told apart by their numbers.
 
-use super::frame::{self, Frame, Kind};
-use super::message::{Answer, GREETING, Request, pack, unpack};
+use super::frame::{self, Frame, FrameKind};
+use super::message::{GREETING, GuestAnswer, Request, pack, unpack};
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::io::{Read, Write};
@@ -20,7 +20,7 @@ pub(crate) enum Incoming {
     /// A message.
     Answer {
         /// Its content.
-        answer: Answer,
+        answer: GuestAnswer,
         /// When it came, in ns of `CLOCK_REALTIME`.
         at_ns: i64,
     },
@@ -133,8 +133,8 @@ fn hand_out(mut from: impl Read, calls: &Mutex<Calls>) -> String {
 fn received(frame: Frame) -> Result<Incoming, String> {
     let at_ns = sys::clock::realtime().as_ns();
     match frame.kind {
-        Kind::Octets => Ok(Incoming::Octets(frame.payload)),
-        Kind::Message => match unpack(&frame) {
+        FrameKind::Octets => Ok(Incoming::Octets(frame.payload)),
+        FrameKind::Message => match unpack(&frame) {
             Ok(answer) => Ok(Incoming::Answer { answer, at_ns }),
             Err(error) => Err(error.to_string()),
         },
@@ -211,8 +211,8 @@ impl Drop for Call {
 #[cfg(test)]
 mod tests {
     use super::{Call, CallError, Channel, Incoming};
-    use crate::guest::frame::{self, Frame, Kind};
-    use crate::guest::message::{Answer, GREETING, Request, pack, unpack};
+    use crate::guest::frame::{self, Frame, FrameKind};
+    use crate::guest::message::{GREETING, GuestAnswer, Request, pack, unpack};
     use std::io::Write;
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
@@ -226,14 +226,14 @@ mod tests {
         (channel, greeting, far)
     }
 
-    fn line(text: &str) -> Answer {
-        Answer::Line { text: text.to_owned() }
+    fn line(text: &str) -> GuestAnswer {
+        GuestAnswer::Line { text: text.to_owned() }
     }
 
     fn said(call: &Call) -> String {
         match call.receive(SOON).expect("an answer") {
             Incoming::Answer {
-                answer: Answer::Line { text },
+                answer: GuestAnswer::Line { text },
                 ..
             } => text,
             other => panic!("{other:?}"),
@@ -259,7 +259,7 @@ mod tests {
             frame::write(&mut far, &pack(call, &line(text)).expect("packed")).expect("sent");
         }
         let octets = Frame {
-            kind: Kind::Octets,
+            kind: FrameKind::Octets,
             call: number,
             payload: vec![9; 3],
         };

@@ -19,14 +19,14 @@ pub(crate) const LARGEST: usize = 1 << 20;
 
 /// Kind of a frame's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// A message, as JSON.
     Message,
     /// Octets of a file.
     Octets,
 }
 
-impl Kind {
+impl FrameKind {
     fn number(self) -> u8 {
         match self {
             Self::Message => 1,
@@ -45,7 +45,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Kind of its content.
-    pub(crate) kind: Kind,
+    pub(crate) kind: FrameKind,
     /// Number of its call: frames that belong together have the same.
     pub(crate) call: u32,
     /// At most [`LARGEST`] octets.
@@ -95,7 +95,7 @@ pub(crate) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     if header[2] != VERSION {
         return Err(FrameError::Version(header[2]));
     }
-    let kind = Kind::of(header[3]).ok_or(FrameError::Kind(header[3]))?;
+    let kind = FrameKind::of(header[3]).ok_or(FrameError::Kind(header[3]))?;
     let length = number(8) as usize;
     if length > LARGEST {
         return Err(FrameError::TooLong(length));
@@ -156,12 +156,12 @@ fn fill(from: &mut impl Read, buffer: &mut [u8], nothing: FrameError) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, FrameError, HEADER, Kind, LARGEST, read, write};
+    use super::{Frame, FrameError, FrameKind, HEADER, LARGEST, read, write};
     use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
     use proptest::{prop_assert, prop_assert_eq, proptest};
 
     fn frames() -> impl Strategy<Value = Frame> {
-        let kind = prop_oneof![Just(Kind::Message), Just(Kind::Octets)];
+        let kind = prop_oneof![Just(FrameKind::Message), Just(FrameKind::Octets)];
         (kind, any::<u32>(), prop::collection::vec(any::<u8>(), 0..200)).prop_map(|(kind, call, payload)| Frame {
             kind,
             call,
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn errors_say_what_came() {
         let frame = Frame {
-            kind: Kind::Octets,
+            kind: FrameKind::Octets,
             call: 7,
             payload: vec![1, 2, 3],
         };
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn what_is_too_long_is_not_sent() {
         let frame = Frame {
-            kind: Kind::Octets,
+            kind: FrameKind::Octets,
             call: 0,
             payload: vec![0; LARGEST + 1],
         };

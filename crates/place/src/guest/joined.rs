@@ -3,7 +3,7 @@
 use super::super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
 use super::away::Errand;
 use super::channel::{Call, CallError, Channel, Incoming};
-use super::message::{Answer, Greeting, Request};
+use super::message::{Greeting, GuestAnswer, Request};
 use super::peer::Peer;
 use super::{CHANNEL, fact};
 use model::Fact;
@@ -21,12 +21,12 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The way to such a guest. It powers off when this is dropped: its agent has one host in its life.
 #[derive(Debug)]
-struct Line {
+struct JoinedLine {
     channel: Arc<Channel>,
     socket: PathBuf,
 }
 
-impl Peer for Line {
+impl Peer for JoinedLine {
     fn channel(&self) -> &Arc<Channel> {
         &self.channel
     }
@@ -43,7 +43,7 @@ impl Peer for Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for JoinedLine {
     fn drop(&mut self) {
         // One that is gone already has powered off.
         let _ = Call::open(&self.channel).send(&Request::PowerOff);
@@ -53,7 +53,7 @@ impl Drop for Line {
 /// A guest that others started.
 #[derive(Debug)]
 pub struct Joined {
-    line: Arc<Line>,
+    line: Arc<JoinedLine>,
     greeting: Greeting,
     what: String,
 }
@@ -74,13 +74,13 @@ impl Joined {
         };
         let stream = UnixStream::connect(&socket).map_err(io)?;
         let (channel, greeting) = Channel::new(stream).map_err(io)?;
-        let line = Arc::new(Line {
+        let line = Arc::new(JoinedLine {
             channel,
             socket: socket.clone(),
         });
         let greeting = match greeting.receive(PATIENCE).map_err(|error| line.failed(&error))? {
             Incoming::Answer {
-                answer: Answer::Up(greeting),
+                answer: GuestAnswer::Up(greeting),
                 ..
             } => greeting,
             other => return Err(line.refused(&format!("it greets with {other:?}"))),

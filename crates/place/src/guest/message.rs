@@ -1,6 +1,6 @@
 //! Messages between host and guest. Each command and each question has a number of its own, which all messages about it have.
 
-use super::frame::{Frame, FrameError, Kind};
+use super::frame::{Frame, FrameError, FrameKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub(crate) enum Request {
 /// Answers of the guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Answer {
+pub(crate) enum GuestAnswer {
     /// It is up.
     Up(Greeting),
     /// Its `CLOCK_REALTIME`.
@@ -116,7 +116,7 @@ pub(crate) enum MessageError {
 /// None that a message of ours makes.
 pub(crate) fn pack(call: u32, message: &impl Serialize) -> Result<Frame, MessageError> {
     Ok(Frame {
-        kind: Kind::Message,
+        kind: FrameKind::Message,
         call,
         payload: serde_json::to_vec(message)?,
     })
@@ -128,15 +128,15 @@ pub(crate) fn pack(call: u32, message: &impl Serialize) -> Result<Frame, Message
 /// It holds none, or one that is not understood.
 pub(crate) fn unpack<M: DeserializeOwned>(frame: &Frame) -> Result<M, MessageError> {
     match frame.kind {
-        Kind::Message => Ok(serde_json::from_slice(&frame.payload)?),
-        Kind::Octets => Err(MessageError::NotAMessage),
+        FrameKind::Message => Ok(serde_json::from_slice(&frame.payload)?),
+        FrameKind::Octets => Err(MessageError::NotAMessage),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Ended, MessageError, Request, pack, unpack};
-    use crate::guest::frame::{Frame, Kind};
+    use super::{Ended, GuestAnswer, MessageError, Request, pack, unpack};
+    use crate::guest::frame::{Frame, FrameKind};
     use proptest::prelude::{any, prop};
     use proptest::{prop_assert_eq, proptest};
 
@@ -153,24 +153,24 @@ mod tests {
 
         #[test]
         fn anything_at_all_is_a_message_or_an_error(payload in prop::collection::vec(any::<u8>(), 0..60)) {
-            let frame = Frame { kind: Kind::Message, call: 1, payload };
-            let _ = unpack::<Answer>(&frame);
+            let frame = Frame { kind: FrameKind::Message, call: 1, payload };
+            let _ = unpack::<GuestAnswer>(&frame);
             let _ = unpack::<Request>(&frame);
         }
     }
 
     #[test]
     fn what_is_no_message_is_told() {
-        let ended = Answer::Ended(Ended {
+        let ended = GuestAnswer::Ended(Ended {
             status: 3,
             said: "é".to_owned(),
             octets: None,
         });
         let mut frame = pack(1, &ended).expect("packed");
-        assert_eq!(unpack::<Answer>(&frame).expect("understood"), ended);
+        assert_eq!(unpack::<GuestAnswer>(&frame).expect("understood"), ended);
         let error = unpack::<Request>(&frame).expect_err("an answer is no request");
         assert!(error.to_string().contains("not understood"), "{error}");
-        frame.kind = Kind::Octets;
-        assert!(matches!(unpack::<Answer>(&frame), Err(MessageError::NotAMessage)));
+        frame.kind = FrameKind::Octets;
+        assert!(matches!(unpack::<GuestAnswer>(&frame), Err(MessageError::NotAMessage)));
     }
 }

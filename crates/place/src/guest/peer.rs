@@ -2,7 +2,7 @@
 
 use super::super::{ClockOffset, PlaceError};
 use super::channel::{Call, CallError, Channel, Incoming};
-use super::message::{Answer, Request};
+use super::message::{GuestAnswer, Request};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +74,7 @@ fn ask(call: &Call) -> Result<ClockOffset, CallError> {
         let Incoming::Answer { answer, at_ns } = call.receive(CLOCK_PATIENCE)? else {
             continue;
         };
-        if let Answer::Clock {
+        if let GuestAnswer::Clock {
             received_ns,
             sent_ns: answered_ns,
         } = answer

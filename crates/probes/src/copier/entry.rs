@@ -19,7 +19,7 @@ pub(super) enum EntryKind {
 
 /// One thing in the ring; `length` octets follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct RingEntry {
     pub(super) kind: EntryKind,
     pub(super) at_ns: i64,
     pub(super) tag: Option<VlanTag>,
@@ -27,7 +27,7 @@ pub(super) struct Entry {
     pub(super) original_len: u32,
 }
 
-impl Entry {
+impl RingEntry {
     pub(super) fn of(kind: EntryKind, at_ns: i64, tag: Option<VlanTag>, length: usize, original_len: usize) -> Self {
         Self {
             kind,

@@ -1,12 +1,12 @@
 //! Frames in memory, in the order of their instants.
 
-use super::entry::{BYTES, Entry, EntryKind};
+use super::entry::{BYTES, EntryKind, RingEntry};
 use std::collections::VecDeque;
 use sys::packet::VlanTag;
 
 /// A frame on its way into the file.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldFrame {
     /// `CLOCK_MONOTONIC`.
     pub(super) at_ns: i64,
     /// The instant that goes into the file, ns since 1970.
@@ -17,9 +17,9 @@ pub(super) struct Held {
     pub(super) data: Box<[u8]>,
 }
 
-impl Held {
+impl HeldFrame {
     /// Holds what came out of the ring while `CLOCK_REALTIME` was `ahead_ns` ahead of `CLOCK_MONOTONIC`.
-    pub(super) fn new(entry: &Entry, data: &[u8], ahead_ns: i64) -> Self {
+    pub(super) fn new(entry: &RingEntry, data: &[u8], ahead_ns: i64) -> Self {
         let (at_ns, stamp_ns) = match entry.kind {
             EntryKind::Sent | EntryKind::Received => (entry.at_ns, entry.at_ns + ahead_ns),
             // A clock set back since it was received would put it into the future.
@@ -46,7 +46,7 @@ impl Held {
 /// The frames that are held.
 #[derive(Debug)]
 pub(super) struct Queue {
-    frames: VecDeque<Held>,
+    frames: VecDeque<HeldFrame>,
     octets: usize,
     newest_ns: i64,
 }
@@ -61,7 +61,7 @@ impl Queue {
     }
 
     /// Puts a frame where it belongs. Those of one instant stay as they came.
-    pub(super) fn insert(&mut self, frame: Held) {
+    pub(super) fn insert(&mut self, frame: HeldFrame) {
         self.octets += frame.octets();
         self.newest_ns = self.newest_ns.max(frame.at_ns);
         match self.frames.back() {
@@ -73,11 +73,11 @@ impl Queue {
         }
     }
 
-    pub(super) fn oldest(&self) -> Option<&Held> {
+    pub(super) fn oldest(&self) -> Option<&HeldFrame> {
         self.frames.front()
     }
 
-    pub(super) fn take_oldest(&mut self) -> Option<Held> {
+    pub(super) fn take_oldest(&mut self) -> Option<HeldFrame> {
         let frame = self.frames.pop_front()?;
         self.octets -= frame.octets();
         Some(frame)

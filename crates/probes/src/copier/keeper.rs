@@ -5,8 +5,8 @@
 //! it is written.
 
 use super::Extent;
-use super::entry::{BYTES, Entry};
-use super::held::{Held, Queue};
+use super::entry::{BYTES, RingEntry};
+use super::held::{HeldFrame, Queue};
 use capture::{Captured, Direction, PcapngWriter};
 use rtrb::Consumer;
 use run::SpikeSignal;
@@ -155,11 +155,11 @@ impl<W: Write> Keeper<W> {
     }
 
     /// The next frame of any ring.
-    fn next_frame(&mut self) -> Option<Held> {
+    fn next_frame(&mut self) -> Option<HeldFrame> {
         self.sources.known.extend(self.sources.further.try_iter());
         let mut rings = self.sources.known.iter_mut();
         let entry = rings.find_map(|ring| next_of(ring, &mut self.frame))?;
-        Some(Held::new(&entry, &self.frame, self.ahead_ns))
+        Some(HeldFrame::new(&entry, &self.frame, self.ahead_ns))
     }
 
     /// How long frames are wanted before and after a spike.
@@ -200,7 +200,7 @@ impl<W: Write> Keeper<W> {
     }
 
     /// Fate of the oldest frame; `None` when that is not known yet.
-    fn fate(&self, frame: &Held) -> Option<Fate> {
+    fn fate(&self, frame: &HeldFrame) -> Option<Fate> {
         let newest_ns = self.held.newest_ns();
         let is_full = self.held.octets() > self.most_held;
         let is_in_order = self.is_over || is_full || frame.at_ns <= newest_ns.saturating_sub(HOLD_NS);
@@ -238,7 +238,7 @@ impl<W: Write> Keeper<W> {
         self.forget_crowded_out(self.held.newest_ns().saturating_sub(self.kept_for_ns()));
     }
 
-    fn write(&mut self, frame: &Held) -> io::Result<()> {
+    fn write(&mut self, frame: &HeldFrame) -> io::Result<()> {
         // Spans of time that are over: frames come in order.
         while self.wanted.len() > 1 && self.wanted.front().is_some_and(|(_, until_ns)| *until_ns < frame.at_ns) {
             self.wanted.pop_front();
@@ -275,10 +275,10 @@ impl<W: Write> Keeper<W> {
 }
 
 /// The next entry of a ring, and its frame.
-fn next_of(ring: &mut Consumer<u8>, frame: &mut Vec<u8>) -> Option<Entry> {
+fn next_of(ring: &mut Consumer<u8>, frame: &mut Vec<u8>) -> Option<RingEntry> {
     let mut header = [0; BYTES];
     copy_out(ring, &mut header)?;
-    let entry = Entry::from_bytes(header);
+    let entry = RingEntry::from_bytes(header);
     frame.resize(entry.length as usize, 0);
     // Header and frame were put in together.
     copy_out(ring, frame)?;

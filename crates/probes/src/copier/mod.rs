@@ -11,7 +11,7 @@ mod keeper;
 mod tests;
 
 use crate::port::Frame;
-use entry::{Entry, EntryKind};
+use entry::{EntryKind, RingEntry};
 use keeper::{Keeper, Kept, MOST_HELD, MOST_KEPT, Sources};
 use rtrb::{Consumer, Producer, RingBuffer};
 use run::SpikeSignal;
@@ -221,7 +221,7 @@ impl FrameCopier {
 
     /// A frame that was sent: `at` just before the call.
     pub(crate) fn sent(&mut self, at: Monotonic, frame: &[u8]) {
-        let entry = Entry::of(EntryKind::Sent, at.as_ns(), None, frame.len(), frame.len());
+        let entry = RingEntry::of(EntryKind::Sent, at.as_ns(), None, frame.len(), frame.len());
         self.push(&entry, frame);
     }
 
@@ -234,12 +234,12 @@ impl FrameCopier {
         };
         let data = frame.data();
         self.push(
-            &Entry::of(kind, at_ns, frame.taken_tag(), data.len(), frame.original_len()),
+            &RingEntry::of(kind, at_ns, frame.taken_tag(), data.len(), frame.original_len()),
             data,
         );
     }
 
-    fn push(&mut self, entry: &Entry, data: &[u8]) {
+    fn push(&mut self, entry: &RingEntry, data: &[u8]) {
         let header = entry.to_bytes();
         let Ok(mut room) = self.ring.write_chunk(header.len() + data.len()) else {
             self.missed.fetch_add(1, Ordering::Relaxed);

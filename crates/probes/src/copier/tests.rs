@@ -1,6 +1,6 @@
 //! Tests of what is kept and what is written.
 
-use super::entry::{BYTES, Entry, EntryKind};
+use super::entry::{BYTES, EntryKind, RingEntry};
 use super::keeper::Keeper;
 use super::{Extent, FrameCopier, MOST_KEPT, both_ends, scatter};
 use capture::{PcapngWriter, Reader};
@@ -255,8 +255,8 @@ fn an_entry_is_read_back() {
     };
     for tag in [None, Some(tag)] {
         for kind in [EntryKind::Sent, EntryKind::Received, EntryKind::ReceivedAt] {
-            let entry = Entry::of(kind, -5, tag, 60, 64);
-            assert_eq!(Entry::from_bytes(entry.to_bytes()), entry);
+            let entry = RingEntry::of(kind, -5, tag, 60, 64);
+            assert_eq!(RingEntry::from_bytes(entry.to_bytes()), entry);
         }
     }
 }

@@ -5,7 +5,7 @@ const WINDOW: u32 = u128::BITS;
 
 /// Finding about one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum OrderStep {
     /// The first of a stream that was joined on its way.
     First,
     /// So many numbers are missing before it, 0 when it is the next one.
@@ -47,27 +47,27 @@ impl Order {
     }
 
     /// Takes the number of a frame.
-    pub(super) fn accept(&mut self, number: u64) -> Step {
+    pub(super) fn accept(&mut self, number: u64) -> OrderStep {
         let Some(next) = self.next else {
             self.begin_with(number);
             self.advance(0);
-            return Step::First;
+            return OrderStep::First;
         };
         if number >= next {
             let missing = number - next;
             self.advance(missing);
-            return Step::Next(missing);
+            return OrderStep::Next(missing);
         }
         if number < self.first {
-            return Step::Stale;
+            return OrderStep::Stale;
         }
         let behind = next - 1 - number;
         match u32::try_from(behind).ok().filter(|behind| *behind < WINDOW) {
-            None => Step::Stale,
-            Some(behind) if self.seen & (1 << behind) != 0 => Step::Again,
+            None => OrderStep::Stale,
+            Some(behind) if self.seen & (1 << behind) != 0 => OrderStep::Again,
             Some(behind) => {
                 self.seen |= 1 << behind;
-                Step::Late
+                OrderStep::Late
             }
         }
     }
@@ -107,7 +107,7 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
-    use super::{Order, Step};
+    use super::{Order, OrderStep};
     use proptest::prelude::{Just, Strategy, any, prop};
     use proptest::{prop_assert_eq, proptest};
 
@@ -119,12 +119,12 @@ mod tests {
     #[test]
     fn joined_on_its_way_only_what_follows_is_known() {
         let mut order = Order::default();
-        assert_eq!(order.accept(500), Step::First);
-        assert_eq!(order.accept(499), Step::Stale);
-        assert_eq!(order.accept(501), Step::Next(0));
-        assert_eq!(order.accept(504), Step::Next(2));
-        assert_eq!(order.accept(503), Step::Late);
-        assert_eq!(order.accept(503), Step::Again);
+        assert_eq!(order.accept(500), OrderStep::First);
+        assert_eq!(order.accept(499), OrderStep::Stale);
+        assert_eq!(order.accept(501), OrderStep::Next(0));
+        assert_eq!(order.accept(504), OrderStep::Next(2));
+        assert_eq!(order.accept(503), OrderStep::Late);
+        assert_eq!(order.accept(503), OrderStep::Again);
         assert_eq!(lost(&mut order, None), 1);
     }
 
@@ -132,8 +132,8 @@ mod tests {
     fn beginning_and_end_are_lost_when_they_are_known() {
         let mut order = Order::default();
         order.begin_with(0);
-        assert_eq!(order.accept(3), Step::Next(3));
-        assert_eq!(order.accept(1), Step::Late);
+        assert_eq!(order.accept(3), OrderStep::Next(3));
+        assert_eq!(order.accept(1), OrderStep::Late);
         assert_eq!(lost(&mut order, Some(10)), 2 + 6);
         assert_eq!(lost(&mut order, Some(10)), 0, "it has ended before");
         order.begin_with(0);
@@ -147,8 +147,8 @@ mod tests {
             let mut order = Order::default();
             order.begin_with(0);
             order.accept(0);
-            assert_eq!(order.accept(missing + 1), Step::Next(missing));
-            assert_eq!(order.accept(missing + 2), Step::Next(0));
+            assert_eq!(order.accept(missing + 1), OrderStep::Next(missing));
+            assert_eq!(order.accept(missing + 2), OrderStep::Next(0));
             assert_eq!(lost(&mut order, Some(missing + 3)), missing, "{missing}");
         }
     }
@@ -158,8 +158,8 @@ mod tests {
         let mut order = Order::default();
         order.begin_with(0);
         order.accept(128);
-        assert_eq!(order.accept(0), Step::Stale, "128 behind: lost by now");
-        assert_eq!(order.accept(1), Step::Late, "127 behind");
+        assert_eq!(order.accept(0), OrderStep::Stale, "128 behind: lost by now");
+        assert_eq!(order.accept(1), OrderStep::Late, "127 behind");
         assert_eq!(order.take_lost(), 1);
         assert_eq!(lost(&mut order, Some(129)), 126);
     }
@@ -193,9 +193,9 @@ mod tests {
             let (mut received, mut again, mut lost) = (0, 0, 0);
             for number in &numbers {
                 match order.accept(*number) {
-                    Step::First | Step::Next(_) | Step::Late => received += 1,
-                    Step::Again => again += 1,
-                    Step::Stale => panic!("nothing is that far behind"),
+                    OrderStep::First | OrderStep::Next(_) | OrderStep::Late => received += 1,
+                    OrderStep::Again => again += 1,
+                    OrderStep::Stale => panic!("nothing is that far behind"),
                 }
                 lost += order.take_lost();
             }

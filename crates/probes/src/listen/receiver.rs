@@ -3,7 +3,7 @@
 use super::ListenConfig;
 use super::decode::{Broken, are_namesakes, decode, write_label};
 use super::series::{DELIVERY, notice, slot};
-use super::stream::{Pace, Stream};
+use super::stream::{ListenedStream, Pace};
 use crate::error::ProbeError;
 use crate::framing::Framing;
 use crate::port::Port;
@@ -32,7 +32,7 @@ pub(super) struct Receiver {
 
 /// The streams, and what belonged to none.
 struct StreamTable {
-    streams: Vec<Stream>,
+    streams: Vec<ListenedStream>,
     most: usize,
     pace: Pace,
     /// Where the next frame is looked for first: talkers of one interval come in the same order each time.
@@ -146,7 +146,7 @@ impl Account for StreamTable {
 
 impl StreamTable {
     /// The stream a frame belongs to; a new one if there is room.
-    fn find(&mut self, id: &StreamId, feed: &mut Feed) -> Option<&mut Stream> {
+    fn find(&mut self, id: &StreamId, feed: &mut Feed) -> Option<&mut ListenedStream> {
         let count = self.streams.len();
         let known = (0..count)
             .map(|step| (self.likely + step) % count)
@@ -168,7 +168,7 @@ impl StreamTable {
         let octets = write_label(id, namesakes, &mut label);
         feed.announce_bytes(slot(number), &label[..octets]);
         let history = self.histories.pop().unwrap_or_else(History::of_a_second);
-        self.streams.push(Stream::new(number, *id, self.pace, history));
+        self.streams.push(ListenedStream::new(number, *id, self.pace, history));
         self.streams.last_mut()
     }
 }

@@ -1,7 +1,7 @@
 //! One stream: its numbers, and the time between its frames.
 
 use super::decode::{Decoded, Mark, Number};
-use super::order::{Order, Step};
+use super::order::{Order, OrderStep};
 use super::series::{notice, slot};
 use crate::found;
 use crate::reception::Arrival;
@@ -46,7 +46,7 @@ impl Samples {
     }
 }
 
-pub(super) struct Stream {
+pub(super) struct ListenedStream {
     pub(super) id: StreamId,
     number: u16,
     pace: Pace,
@@ -68,7 +68,7 @@ pub(super) struct Stream {
     stale: u64,
 }
 
-impl Stream {
+impl ListenedStream {
     pub(super) fn new(number: u16, id: StreamId, pace: Pace, history: History) -> Self {
         Self {
             id,
@@ -278,22 +278,22 @@ impl Stream {
 
     fn number(&mut self, number: u64, arrival: &Arrival, feed: &mut Feed) {
         let missing = match self.order.accept(number) {
-            Step::First => 0,
-            Step::Next(missing) => {
+            OrderStep::First => 0,
+            OrderStep::Next(missing) => {
                 if missing > 0 {
                     feed.suspect(arrival.at);
                 }
                 missing
             }
-            Step::Late => {
+            OrderStep::Late => {
                 feed.count(slot(self.number), Counter::Reordered, arrival.at, 1);
                 0
             }
-            Step::Again => {
+            OrderStep::Again => {
                 feed.count(slot(self.number), Counter::Duplicate, arrival.at, 1);
                 return;
             }
-            Step::Stale => {
+            OrderStep::Stale => {
                 self.stale += 1;
                 return;
             }

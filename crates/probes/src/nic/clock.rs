@@ -1,6 +1,6 @@
 //! The relation of the two clocks as the measuring threads read it: without a lock, and without waiting for who writes.
 
-use super::relation::Line;
+use super::relation::StraightLine;
 use model::setting;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
@@ -14,7 +14,7 @@ const READING_NS: u64 = 500;
 
 /// A line that one thread writes while others read it.
 #[derive(Debug, Default)]
-struct Place {
+struct SharedLine {
     phc_ns: AtomicI64,
     offset_ns: AtomicI64,
     rate_bits: AtomicU64,
@@ -23,7 +23,7 @@ struct Place {
 /// The newest line stands in one place while the next is written into the other.
 #[derive(Debug, Default)]
 struct Shared {
-    places: [Place; 2],
+    places: [SharedLine; 2],
     /// How many lines there were so far; the newest is in the place of that number modulo 2.
     lines: AtomicU64,
 }
@@ -52,7 +52,7 @@ impl NicClock {
     #[cfg(test)]
     pub(crate) fn fixed(offset_ns: i64, within_ns: u64) -> Self {
         let clock = Self::new("/dev/ptp0", within_ns);
-        clock.set(&Line {
+        clock.set(&StraightLine {
             phc_ns: 1_000_000_000,
             offset_ns,
             rate: 0.0,
@@ -61,7 +61,7 @@ impl NicClock {
     }
 
     /// From now on stamps are placed by `line`. Only one thread may call this.
-    pub(super) fn set(&self, line: &Line) {
+    pub(super) fn set(&self, line: &StraightLine) {
         let next = self.shared.lines.load(Ordering::Relaxed) + 1;
         let place = &self.shared.places[(next % 2) as usize];
         place.phc_ns.store(line.phc_ns, Ordering::Relaxed);
@@ -88,14 +88,14 @@ impl NicClock {
 
     /// The newest line.
     #[inline]
-    fn line(&self) -> Option<Line> {
+    fn line(&self) -> Option<StraightLine> {
         loop {
             let lines = self.shared.lines.load(Ordering::Acquire);
             if lines == 0 {
                 return None;
             }
             let place = &self.shared.places[(lines % 2) as usize];
-            let line = Line {
+            let line = StraightLine {
                 phc_ns: place.phc_ns.load(Ordering::Relaxed),
                 offset_ns: place.offset_ns.load(Ordering::Relaxed),
                 rate: f64::from_bits(place.rate_bits.load(Ordering::Relaxed)),
@@ -145,14 +145,14 @@ impl NicClock {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, NicClock};
+    use super::{NicClock, StraightLine};
     use units::{Ptp, Realtime};
 
     #[test]
     fn stamps_are_placed_by_the_newest_line_and_never_by_half_of_two() {
         let clock = NicClock::new("/dev/ptp0", 500);
         assert_eq!(clock.on_system_clock(Ptp::from_ns(5)), None);
-        let line = |n: i64| Line {
+        let line = |n: i64| StraightLine {
             phc_ns: n,
             offset_ns: -n,
             rate: 0.0,

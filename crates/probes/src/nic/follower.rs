@@ -1,7 +1,7 @@
 //! The thread that reads a NIC's clock beside the system clock, and says when the relation of the two did not hold.
 
 use super::clock::NicClock;
-use super::relation::{FURTHEST_NS, Found, Reading, Relation, Step};
+use super::relation::{ClockStep, FURTHEST_NS, Found, Reading, Relation};
 use model::{EventKind, STEP_NOTICED_NS};
 use run::{Events, Stop};
 use std::thread::JoinHandle;
@@ -89,7 +89,7 @@ fn stated(worst_ns: u64) -> u64 {
     worst_ns.saturating_mul(MARGIN).max(LEAST_NS)
 }
 
-fn not_steady(step: Step, before: Option<&Reading>, now: &Reading) -> String {
+fn not_steady(step: ClockStep, before: Option<&Reading>, now: &Reading) -> String {
     let moved_ns = before.map_or(0, |before| now.phc_ns - before.phc_ns);
     let elapsed_ns = before.map_or(0, |before| now.at_ns - before.at_ns);
     if moved_ns.abs() < elapsed_ns / 100 {
@@ -252,7 +252,7 @@ fn text(interface: &str, found: Found, within_ns: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Reading, Step, not_steady, noticed, stated, text};
+    use super::{ClockStep, Found, Reading, not_steady, noticed, stated, text};
     use model::STEP_NOTICED_NS;
     use units::Monotonic;
 
@@ -264,7 +264,7 @@ mod tests {
             uncertainty_ns: 100,
             at_ns,
         };
-        let step = Step {
+        let step = ClockStep {
             by_ns: 20_000_000,
             of_system: false,
         };
@@ -283,7 +283,7 @@ mod tests {
         let steered = text("eth1", Found::Follows(1_201), within).expect("told");
         assert!(steered.contains("1.20 µs"), "{steered}");
         let step = |of_system| {
-            Found::Step(Step {
+            Found::Step(ClockStep {
                 by_ns: -37_000_000_000,
                 of_system,
             })

@@ -39,7 +39,7 @@ impl Reading {
 
 /// The relation as it is carried on from the newest reading.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Line {
+pub(super) struct StraightLine {
     /// The NIC's clock at that reading.
     pub(super) phc_ns: i64,
     /// `CLOCK_REALTIME` minus the NIC's clock then.
@@ -48,7 +48,7 @@ pub(super) struct Line {
     pub(super) rate: f64,
 }
 
-impl Line {
+impl StraightLine {
     /// `CLOCK_REALTIME` when the NIC's clock showed `phc_ns`; `None` too far from the reading.
     #[inline]
     pub(super) fn realtime_ns(&self, phc_ns: i64) -> Option<i64> {
@@ -74,12 +74,12 @@ pub(super) enum Found {
     /// Stamps since the reading before were off by this at the most, in ns.
     Follows(u64),
     /// One of the clocks was set since.
-    Step(Step),
+    Step(ClockStep),
 }
 
 /// A clock that was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct ClockStep {
     /// By how much the system clock minus the NIC's changed, in ns.
     pub(super) by_ns: i64,
     /// It was the system clock: its distance from the monotonic one changed by as much.
@@ -94,14 +94,14 @@ pub(super) struct Relation {
 
 impl Relation {
     /// The relation from the newest reading on; `None` before the first.
-    pub(super) fn line(&self) -> Option<Line> {
+    pub(super) fn line(&self) -> Option<StraightLine> {
         let (oldest, newest) = (self.readings.front()?, self.readings.back()?);
         let span_ns = newest.phc_ns - oldest.phc_ns;
         let rate = match span_ns {
             0 => 0.0,
             span => (newest.offset_ns - oldest.offset_ns) as f64 / span as f64,
         };
-        Some(Line {
+        Some(StraightLine {
             phc_ns: newest.phc_ns,
             offset_ns: newest.offset_ns,
             rate,
@@ -127,7 +127,7 @@ impl Relation {
             self.readings.clear();
             self.readings.push_back(reading);
             let moved_ns = reading.wall_ahead_ns() - before.wall_ahead_ns();
-            return Found::Step(Step {
+            return Found::Step(ClockStep {
                 by_ns: off_ns,
                 of_system: (off_ns - moved_ns).unsigned_abs() <= most_ns,
             });
@@ -142,7 +142,7 @@ impl Relation {
 
 #[cfg(test)]
 mod tests {
-    use super::{FURTHEST_NS, Found, Reading, Relation, Step};
+    use super::{ClockStep, FURTHEST_NS, Found, Reading, Relation};
 
     const WALL_NS: i64 = 1_790_000_000_000_000_000;
     const TAI_NS: i64 = 37_000_000_000;
@@ -218,7 +218,7 @@ mod tests {
             let mut relation = Relation::default();
             follow(&mut relation, 5, 4_000, |_| 0);
             let by_ns = set[1] - set[0];
-            let Found::Step(Step {
+            let Found::Step(ClockStep {
                 by_ns: found,
                 of_system: is_system,
             }) = relation.add(reading(5 * EACH_NS, 4_000, 0, set))

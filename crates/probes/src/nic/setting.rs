@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use sys::hwtstamp::{NicStampControl, NicStamping};
 
 /// Interfaces whose settings this process holds.
-static HELD: Mutex<Vec<Held>> = Mutex::new(Vec::new());
+static HELD: Mutex<Vec<HeldSetting>> = Mutex::new(Vec::new());
 
 /// An interface whose setting several probes of this process may need.
 #[derive(Debug)]
-struct Held {
+struct HeldSetting {
     phc: u32,
     interface: String,
     users: usize,
@@ -44,7 +44,7 @@ impl Stamping {
             None => {
                 let control = NicStampControl::open(interface)?;
                 let before = control.read()?;
-                Held {
+                HeldSetting {
                     phc,
                     interface: interface.to_owned(),
                     users: 0,
@@ -67,7 +67,7 @@ impl Stamping {
     }
 }
 
-impl Held {
+impl HeldSetting {
     fn widen(&mut self, received: bool, sent: bool) -> Result<Option<String>, ProbeError> {
         let interface = self.interface.clone();
         let found = self.control.read()?;
@@ -121,7 +121,7 @@ fn narrow(interface: &str, filter: &str) -> String {
 impl Drop for Stamping {
     fn drop(&mut self) {
         let mut all = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        let ours = |held: &Held| held.phc == self.phc && held.interface == self.interface;
+        let ours = |held: &HeldSetting| held.phc == self.phc && held.interface == self.interface;
         let Some(position) = all.iter().position(ours) else {
             return;
         };

@@ -54,7 +54,7 @@ enum Frames {
     Sv(Batch),
 }
 
-struct Load {
+struct LoadBeside {
     case: Case,
     timetable: Timetable,
     frames: Frames,
@@ -63,7 +63,7 @@ struct Load {
 /// The thread's work.
 pub(super) struct Beside {
     port: Port,
-    loads: Vec<Load>,
+    loads: Vec<LoadBeside>,
     shared: Arc<Shared>,
 }
 
@@ -84,7 +84,7 @@ impl Beside {
                 ),
                 Case::Sv => sv(&config.streams, source)?,
             };
-            loads.push(Load {
+            loads.push(LoadBeside {
                 case: *case,
                 timetable: Timetable::new(pace),
                 frames,
@@ -132,7 +132,7 @@ impl Beside {
     }
 }
 
-impl Load {
+impl LoadBeside {
     fn send(&mut self, due: Monotonic, port: &mut Port, shared: &Shared, feed: &mut Feed) -> Result<(), ProbeError> {
         let (frames, refused) = self.frames.send(&self.timetable, port)?;
         let sent = sys::clock::monotonic();
@@ -176,7 +176,7 @@ impl Frames {
     }
 }
 
-impl std::fmt::Debug for Load {
+impl std::fmt::Debug for LoadBeside {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Load").field("case", &self.case).finish_non_exhaustive()
     }

@@ -16,7 +16,7 @@ struct Awaited {
 
 /// An answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Answer {
+pub(super) struct Pong {
     /// When the kernel had it.
     pub(super) at: Monotonic,
     /// True if it came with the first message of its state.
@@ -27,7 +27,7 @@ pub(super) struct Answer {
 pub(super) struct Device {
     pub(super) follower: Follower,
     awaited: Option<Awaited>,
-    answer: Option<Answer>,
+    answer: Option<Pong>,
     /// The value of the last ping without an answer.
     overdue: Option<bool>,
     /// Answers after their deadline, since this was last taken.
@@ -62,7 +62,7 @@ impl Device {
     }
 
     /// The answer, if it has come.
-    pub(super) fn answer(&mut self) -> Option<Answer> {
+    pub(super) fn answer(&mut self) -> Option<Pong> {
         self.answer.take()
     }
 
@@ -72,7 +72,7 @@ impl Device {
     }
 
     /// The member became `value`.
-    pub(super) fn changed(&mut self, value: bool, answer: Answer) {
+    pub(super) fn changed(&mut self, value: bool, answer: Pong) {
         let is_answer = |awaited: &Awaited| awaited.value == value && answer.at >= awaited.from;
         if self.awaited.take_if(|awaited| is_answer(awaited)).is_some() {
             self.answer = Some(answer);
@@ -97,7 +97,7 @@ impl Account for Device {
         let followed = self.follower.take(&frame, Heard::at(Some(at.as_ns())));
         if let Followed::Used(Some(change)) = followed {
             let is_first = change.is_first;
-            self.changed(change.value, Answer { at, is_first });
+            self.changed(change.value, Pong { at, is_first });
         }
         followed != Followed::Other
     }
@@ -113,12 +113,12 @@ impl Account for Device {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Device};
+    use super::{Device, Pong};
     use units::Monotonic;
     use wire::goose::{Follower, Member, Simulation};
 
-    fn at(ms: i64) -> Answer {
-        Answer {
+    fn at(ms: i64) -> Pong {
+        Pong {
             at: Monotonic::from_ns(ms * 1_000_000),
             is_first: true,
         }

@@ -163,7 +163,7 @@ impl PingPongConfig {
 
     /// The thread that sends the load, if a case has one.
     fn load(&self, port: Port, shared: Arc<Shared>, recorder: &mut Recorder) -> Result<Option<HotThread>, ProbeError> {
-        let describe = Box::new(series::Load::of(self, port.interface()));
+        let describe = Box::new(series::LoadSeries::of(self, port.interface()));
         let Some(mut beside) = Beside::new(self, port, shared)? else {
             return Ok(None);
         };

@@ -92,11 +92,11 @@ impl PingPong {
 }
 
 /// Name and settings of `publish/load`.
-pub(super) struct Load {
+pub(super) struct LoadSeries {
     settings: Vec<(String, String)>,
 }
 
-impl Load {
+impl LoadSeries {
     pub(super) fn of(config: &PingPongConfig, interface: &str) -> Self {
         let cpu = config.load_cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         let sent = config
@@ -117,7 +117,7 @@ impl Load {
     }
 }
 
-impl Describe for Load {
+impl Describe for LoadSeries {
     fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
         SeriesSpec {
             settings: self.settings.clone(),

@@ -1,6 +1,6 @@
 //! Burden that makes a light task as heavy as that of a product.
 
-use ::relay::config::Load;
+use ::relay::config::TaskLoad;
 use std::hint::black_box;
 
 /// Octets of a cache line.
@@ -13,7 +13,7 @@ pub(super) struct Burden {
 }
 
 impl Burden {
-    pub(super) fn of(load: &Load) -> Self {
+    pub(super) fn of(load: &TaskLoad) -> Self {
         // Written, so that the kernel gives every page now.
         let octets = load.working_set_mib as usize * (1 << 20);
         Self {

@@ -12,7 +12,7 @@ const MOST_OCTETS: usize = 1 << 30;
 
 /// One frame of the capture.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct CapturedFrame {
     /// After the first frame, in ns.
     pub(super) at_ns: u64,
     start: usize,
@@ -32,14 +32,14 @@ struct Patch {
 
 /// A sampled-value stream of the capture, and how its counter goes on from one round to the next.
 #[derive(Debug, Clone)]
-struct Stream {
+struct CapturedStream {
     sv_id: String,
     rate: u32,
     /// Samples from the first to the last, both included, lost ones too.
     span: u64,
 }
 
-impl Stream {
+impl CapturedStream {
     fn of(learned: &Learned, stated: Option<u32>) -> Result<Self, String> {
         let rate = learned.rate(stated)?;
         Ok(Self {
@@ -54,9 +54,9 @@ impl Stream {
 #[derive(Debug, Clone)]
 pub struct CapturedFrames {
     octets: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<CapturedFrame>,
     patches: Vec<Patch>,
-    streams: Vec<Stream>,
+    streams: Vec<CapturedStream>,
     /// Instant of the first frame after the top of its second, in ns.
     phase_ns: u64,
     period_ns: u64,
@@ -102,7 +102,7 @@ impl CapturedFrames {
         self.phase_ns
     }
 
-    pub(super) fn entry(&self, index: usize) -> Entry {
+    pub(super) fn entry(&self, index: usize) -> CapturedFrame {
         self.entries[index]
     }
 
@@ -113,7 +113,7 @@ impl CapturedFrames {
     /// Writes frame `index` as it is in round `round` to the beginning of `to`; returns its length.
     #[inline]
     pub(super) fn write(&self, index: usize, round: u64, to: &mut [u8]) -> usize {
-        let Entry {
+        let CapturedFrame {
             start,
             len,
             first_patch,
@@ -123,7 +123,7 @@ impl CapturedFrames {
         to[..len].copy_from_slice(&self.octets[start..start + len]);
         if round > 0 {
             for patch in &self.patches[first_patch..first_patch + patches] {
-                let Stream { rate, span, .. } = self.streams[patch.stream];
+                let CapturedStream { rate, span, .. } = self.streams[patch.stream];
                 let rate = u64::from(rate.max(1));
                 let smp_cnt = (u64::from(patch.smp_cnt) + (round % rate) * (span % rate)) % rate;
                 to[patch.offset..patch.offset + 2].copy_from_slice(&(smp_cnt as u16).to_be_bytes());
@@ -138,7 +138,7 @@ impl CapturedFrames {
 struct Loader {
     octets: Vec<u8>,
     times_ns: Vec<i64>,
-    entries: Vec<Entry>,
+    entries: Vec<CapturedFrame>,
     patches: Vec<Patch>,
     streams: Vec<Learned>,
     known: HashMap<(Mac, u16, Vec<u8>), usize>,
@@ -152,7 +152,7 @@ impl Loader {
         {
             self.learn(time_ns, &frame);
         }
-        self.entries.push(Entry {
+        self.entries.push(CapturedFrame {
             at_ns: 0,
             start: self.octets.len(),
             len: data.len(),
@@ -191,7 +191,7 @@ impl Loader {
         let streams = self
             .streams
             .iter()
-            .map(|stream| Stream::of(stream, rate))
+            .map(|stream| CapturedStream::of(stream, rate))
             .collect::<Result<Vec<_>, _>>()?;
         let span_ns = self.entries.last().map_or(0, |entry| entry.at_ns);
         Ok(CapturedFrames {

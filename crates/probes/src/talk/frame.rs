@@ -5,7 +5,7 @@ use crate::error::ProbeError;
 use crate::framing::{Framing, per_second};
 use crate::port::Port;
 use units::Tai;
-use wire::avtp::{AafTemplate, Stream};
+use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::{self, Mac};
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu, Template};
@@ -142,7 +142,7 @@ fn carrier(config: &TalkConfig, src: Mac) -> Result<Carrier, ProbeError> {
             Ok(Carrier::Test { frame, fields_at })
         }
         Framing::Avtp => {
-            let stream = Stream {
+            let stream = AafStream {
                 dst,
                 src,
                 tags,

@@ -16,7 +16,7 @@ use sys::link::{LinkCounters, LinkInfo};
 use units::Monotonic;
 use waveform::WaveformError;
 use waveform::scenario::{Expect, Scenario};
-use waveform::type_test::{Point, TypeTest};
+use waveform::type_test::{PointOnWave, TypeTest};
 
 /// How often the conductor looks at what came.
 const LOOK: Duration = Duration::from_micros(500);
@@ -31,14 +31,14 @@ const FIRST_MESSAGE_NS: i64 = 10_000_000_000;
 const AT_ANY_INSTANT: u64 = 3;
 
 /// Why a test set ends before its last shot.
-pub(super) enum End {
+pub(super) enum EarlyEnd {
     /// It was told to, or one of its threads has ended.
     Told,
     /// It cannot go on, in words.
     Cannot(String),
 }
 
-impl From<WaveformError> for End {
+impl From<WaveformError> for EarlyEnd {
     fn from(error: WaveformError) -> Self {
         Self::Cannot(format!("trip: {error}"))
     }
@@ -90,7 +90,7 @@ impl Conductor {
         self.say_notes();
         let ended = self.conduct();
         (0..self.proofs.len()).for_each(|relay| self.proven(relay, false, sys::clock::monotonic()));
-        if let Err(End::Cannot(why)) = ended {
+        if let Err(EarlyEnd::Cannot(why)) = ended {
             let _ = self.shared.failure.set(why);
         }
         self.shared.ended.request();
@@ -111,7 +111,7 @@ impl Conductor {
         }
     }
 
-    fn conduct(&mut self) -> Result<(), End> {
+    fn conduct(&mut self) -> Result<(), EarlyEnd> {
         self.meet()?;
         self.positive_control()?;
         self.controls()?;
@@ -124,7 +124,7 @@ impl Conductor {
     }
 
     /// All shots of a type test, each made when its turn has come.
-    fn type_test(&mut self, test: &TypeTest) -> Result<(), End> {
+    fn type_test(&mut self, test: &TypeTest) -> Result<(), EarlyEnd> {
         let places = test.places(self.config.seed);
         for place in &places {
             if self.is_over() {
@@ -138,7 +138,7 @@ impl Conductor {
         Ok(())
     }
 
-    fn rounds(&mut self) -> Result<(), End> {
+    fn rounds(&mut self) -> Result<(), EarlyEnd> {
         for _ in 0..self.config.shots {
             if !self.round()? {
                 break;
@@ -148,7 +148,7 @@ impl Conductor {
     }
 
     /// One shot of each scenario and of each disturbance of the samples; tells whether there was time for all.
-    fn round(&mut self) -> Result<bool, End> {
+    fn round(&mut self) -> Result<bool, EarlyEnd> {
         let scenarios = self.config.scenarios.clone();
         let faulted = self.faulted();
         let cases = self.config.security.clone().into_iter();
@@ -175,14 +175,14 @@ impl Conductor {
     }
 
     /// Waits until the relay's control block is known: the one that was named, or the one that trips in a shot that does not count.
-    fn meet(&mut self) -> Result<(), End> {
+    fn meet(&mut self) -> Result<(), EarlyEnd> {
         if self.hearing.is_learning() {
             let scenario = self.faulted();
             let planned = self
                 .stage
-                .plan(&scenario, Point::anywhere(scenario.wave.voltage_deg()))?;
+                .plan(&scenario, PointOnWave::anywhere(scenario.wave.voltage_deg()))?;
             self.watch(planned, Some(Manner::Plain), false)?;
-            let found = self.hearing.found().map_err(End::Cannot)?;
+            let found = self.hearing.found().map_err(EarlyEnd::Cannot)?;
             self.events.write(EventKind::Note, found);
             return Ok(());
         }
@@ -191,7 +191,7 @@ impl Conductor {
             self.pause()?;
             self.hearing.listen(&mut []);
             if sys::clock::monotonic() > until || self.is_over() {
-                return Err(End::Cannot(self.hearing.silence()));
+                return Err(EarlyEnd::Cannot(self.hearing.silence()));
             }
         }
         self.watched = sys::clock::monotonic();
@@ -206,17 +206,17 @@ impl Conductor {
     }
 
     /// Lets time pass, unless the test set has ended.
-    fn pause(&mut self) -> Result<(), End> {
+    fn pause(&mut self) -> Result<(), EarlyEnd> {
         self.stage.listen();
         if self.stop.requested() || self.shared.ended.requested() {
-            return Err(End::Told);
+            return Err(EarlyEnd::Told);
         }
         std::thread::sleep(LOOK);
         Ok(())
     }
 
     /// One shot that counts.
-    fn shot(&mut self, ask: &Ask) -> Result<(), End> {
+    fn shot(&mut self, ask: &Ask) -> Result<(), EarlyEnd> {
         if self.shots < AT_ANY_INSTANT {
             self.stage.linger(SPREAD_NS);
         }
@@ -231,7 +231,12 @@ impl Conductor {
 
     /// Publishes a shot in this manner, or nothing, and watches the relays meanwhile; how each took it. With `breaks` the breaker opens,
     /// if there is one, when all have tripped.
-    pub(super) fn watch(&mut self, planned: Planned, manner: Option<Manner>, breaks: bool) -> Result<Vec<Over>, End> {
+    pub(super) fn watch(
+        &mut self,
+        planned: Planned,
+        manner: Option<Manner>,
+        breaks: bool,
+    ) -> Result<Vec<Over>, EarlyEnd> {
         let samples = [planned.fault, planned.end];
         let point_deg = planned.point_deg;
         let span = Span {

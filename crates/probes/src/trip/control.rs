@@ -2,7 +2,7 @@
 //! has to trip: without that, its silence in other shots proves nothing.
 
 use super::UnderTest;
-use super::conductor::{Conductor, End, Over};
+use super::conductor::{Conductor, EarlyEnd, Over};
 use super::script::Manner;
 use super::series::notice;
 use super::watch::Act;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use std::fmt;
 use units::{Monotonic, format_ns};
 use waveform::scenario::Scenario;
-use waveform::type_test::Point;
+use waveform::type_test::PointOnWave;
 
 /// A shot at which the relay must not trip: if it does, its trips are not those of what is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
@@ -55,7 +55,7 @@ pub(super) const SPREAD_NS: u64 = 1_000_000_000;
 
 impl Conductor {
     /// The negative controls, one shot each.
-    pub(super) fn controls(&mut self) -> Result<(), End> {
+    pub(super) fn controls(&mut self) -> Result<(), EarlyEnd> {
         let scenario = self.faulted();
         for control in self.config.controls.clone() {
             self.control(control, &scenario)?;
@@ -63,7 +63,7 @@ impl Conductor {
         Ok(())
     }
 
-    fn control(&mut self, control: Control, scenario: &Scenario) -> Result<(), End> {
+    fn control(&mut self, control: Control, scenario: &Scenario) -> Result<(), EarlyEnd> {
         let all = self.control_shot(scenario, control.manner(), false)?;
         for (over, relay) in all.iter().zip(&self.config.relays) {
             self.held(control, over, relay);
@@ -71,8 +71,13 @@ impl Conductor {
         Ok(())
     }
 
-    fn control_shot(&mut self, scenario: &Scenario, manner: Option<Manner>, breaks: bool) -> Result<Vec<Over>, End> {
-        let point = Point::anywhere(scenario.wave.voltage_deg());
+    fn control_shot(
+        &mut self,
+        scenario: &Scenario,
+        manner: Option<Manner>,
+        breaks: bool,
+    ) -> Result<Vec<Over>, EarlyEnd> {
+        let point = PointOnWave::anywhere(scenario.wave.voltage_deg());
         let planned = self.stage.plan(scenario, point)?;
         self.watch(planned, manner, breaks)
     }
@@ -102,7 +107,7 @@ impl Conductor {
     }
 
     /// The positive control, in a run with shots in which the relays must not trip.
-    pub(super) fn positive_control(&mut self) -> Result<(), End> {
+    pub(super) fn positive_control(&mut self) -> Result<(), EarlyEnd> {
         if !self.config.groups().iter().any(|group| group.stays) {
             return Ok(());
         }

@@ -57,7 +57,7 @@ use std::sync::{Arc, OnceLock};
 use streamset::StreamSpec;
 use sys::packet::{PacketPort, PortOptions};
 use sys::thread::Policy;
-use under_test::Place;
+use under_test::CountedShots;
 use units::Monotonic;
 use waveform::scenario::Scenario;
 use waveform::type_test::TypeTest;
@@ -329,7 +329,7 @@ impl TripConfig {
         if let Some(cpu) = self.goose_cpu {
             feed.set_cpu(cpu);
         }
-        for (number, Place { relay, group }) in places.iter().enumerate() {
+        for (number, CountedShots { relay, group }) in places.iter().enumerate() {
             if group.trips {
                 feed.announce(series::trip_slot(number), &group.label);
             }

@@ -4,7 +4,7 @@ use super::script::Manner;
 use super::{Security, TripConfig};
 use model::Cell;
 use waveform::scenario::{Expect, Scenario, Selection};
-use waveform::type_test::{Group, Point, TestShot};
+use waveform::type_test::{Group, PointOnWave, TestShot};
 
 /// A shot that counts.
 pub(super) struct Ask {
@@ -15,7 +15,7 @@ pub(super) struct Ask {
     pub(super) scenario: Scenario,
     pub(super) manner: Manner,
     /// Where on the wave its fault begins.
-    pub(super) point: Point,
+    pub(super) point: PointOnWave,
     /// Its place in a type test.
     pub(super) cell: Option<Cell>,
 }
@@ -28,7 +28,7 @@ impl Ask {
             name: scenario.name.clone(),
             scenario: scenario.clone(),
             manner: Manner::Plain,
-            point: Point::anywhere(scenario.wave.voltage_deg()),
+            point: PointOnWave::anywhere(scenario.wave.voltage_deg()),
             cell: None,
         }
     }

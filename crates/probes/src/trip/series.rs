@@ -1,6 +1,6 @@
 //! Names and meaning of a test set's series.
 
-use super::under_test::Place;
+use super::under_test::CountedShots;
 use super::watch::UNSURE;
 use super::{TripConfig, UnderTest};
 use model::{EventKind, SeriesSpec, kind, setting};
@@ -75,7 +75,7 @@ const UNPROVEN: &str = "and those before it prove nothing: in the nearest shots 
 /// Names and settings of the series.
 pub(super) struct Trip {
     config: TripConfig,
-    places: Vec<Place>,
+    places: Vec<CountedShots>,
     interface: String,
 }
 
@@ -98,7 +98,7 @@ impl Trip {
         &self.config.relays[place.map_or(0, |place| place.relay)]
     }
 
-    fn settings(&self, place: Option<&Place>, within_ns: Option<u64>) -> Vec<(String, String)> {
+    fn settings(&self, place: Option<&CountedShots>, within_ns: Option<u64>) -> Vec<(String, String)> {
         let config = &self.config;
         let relay = place.map_or(&config.relays[0], |place| &config.relays[place.relay]);
         let cpu = |cpu: Option<u32>| cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());

@@ -12,7 +12,7 @@ use waveform::WaveformError;
 use waveform::sample::{Dataset, SampleTable, Sampling};
 use waveform::scenario::{Scenario, Wave};
 use waveform::synth::Synth;
-use waveform::type_test::Point;
+use waveform::type_test::PointOnWave;
 
 /// From when a script is made to when it begins: a second core that is busy takes it late, and says so.
 const AHEAD_NS: i64 = 50_000_000;
@@ -129,7 +129,7 @@ impl Stage {
 
     /// Lays out a shot. The steady state before its fault lasts as long as it has to settle, a part of a second by chance, and then to
     /// the point on the wave.
-    pub(super) fn plan(&mut self, scenario: &Scenario, point: Point) -> Result<Planned, WaveformError> {
+    pub(super) fn plan(&mut self, scenario: &Scenario, point: PointOnWave) -> Result<Planned, WaveformError> {
         self.listen();
         self.troubles.clear();
         let ahead = self.first_at(sys::clock::monotonic() + AHEAD_NS);

@@ -52,7 +52,7 @@ impl UnderTest {
 }
 
 /// Shots of one relay that are counted together.
-pub(super) struct Place {
+pub(super) struct CountedShots {
     /// Number of the relay.
     pub(super) relay: usize,
     /// The shots, under their name of this relay.
@@ -61,10 +61,10 @@ pub(super) struct Place {
 
 impl TripConfig {
     /// Places with series of their own: the groups of shots of the first relay, then those of the next.
-    pub(super) fn places(&self) -> Vec<Place> {
+    pub(super) fn places(&self) -> Vec<CountedShots> {
         let groups = self.groups();
         let of_relay = |(number, relay): (usize, &UnderTest)| {
-            let of_group = |group: &Group| Place {
+            let of_group = |group: &Group| CountedShots {
                 relay: number,
                 group: Group {
                     label: relay.called(&group.label),

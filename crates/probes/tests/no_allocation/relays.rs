@@ -140,7 +140,7 @@ fn trip() {
     }
     let _turn = turn();
     let pair = Pair::build();
-    let relay = Relay::start(relay::Kind::default(), pair.port_b(&relay::options()));
+    let relay = Relay::start(relay::RelayKind::default(), pair.port_b(&relay::options()));
     let mut run = Run::start();
     let ports = Ports {
         stream: pair.port_a(&publish::port_options()).into(),
@@ -179,7 +179,7 @@ fn ping_pong_and_watch() {
     }
     let _turn = turn();
     let pair = Pair::build();
-    let device = Device::start(device::Kind::default(), pair.port_b(&device::options()));
+    let device = Device::start(device::DeviceKind::default(), pair.port_b(&device::options()));
     let mut run = Run::start();
     let ports = PingPorts {
         ping: pair.port_a(&ping_port_options()).into(),

@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use crate::common::Numbers;
-use wire::avtp::{AafTemplate, Stream};
+use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::{self, Mac, VlanTag};
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu, Template};
@@ -56,7 +56,7 @@ impl Own {
 
 /// A frame of an AVTP stream.
 pub(crate) fn audio(number: u8, restarted: bool, data: &[u8]) -> Vec<u8> {
-    let mut template = AafTemplate::new(&Stream {
+    let mut template = AafTemplate::new(&AafStream {
         dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 1]),
         src: SOURCE,
         tags: Vec::new(),

@@ -16,7 +16,7 @@ pub(crate) const NAME: &str = "IED1LD0/LLN0$GO$gcbPong";
 
 /// Behaviour of a device.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Kind {
+pub(crate) struct DeviceKind {
     /// From a change to its answer, in ns.
     pub(crate) delay_ns: i64,
     /// It takes no notice of every so manieth change; 0: of all.
@@ -33,7 +33,7 @@ pub(crate) struct Device {
 
 impl Device {
     /// Through a port that was opened with [`options`].
-    pub(crate) fn start(kind: Kind, port: PacketPort) -> Self {
+    pub(crate) fn start(kind: DeviceKind, port: PacketPort) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let mut state = State::new(kind, port);
@@ -81,7 +81,7 @@ pub(crate) fn message(name: &str, source: Mac) -> Message {
 }
 
 struct State {
-    kind: Kind,
+    kind: DeviceKind,
     port: PacketPort,
     message: Message,
     /// stNum of the last change, and how many there were.
@@ -94,7 +94,7 @@ struct State {
 }
 
 impl State {
-    fn new(kind: Kind, port: PacketPort) -> Self {
+    fn new(kind: DeviceKind, port: PacketPort) -> Self {
         Self {
             kind,
             message: message(NAME, Mac(port.mac())),

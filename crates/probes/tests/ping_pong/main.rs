@@ -5,7 +5,7 @@ mod common;
 mod device;
 
 use common::{Pair, Recorded, Run, can_run};
-use device::{Device, Kind, NAME, message, options};
+use device::{Device, DeviceKind, NAME, message, options};
 use model::EventKind;
 use probes::ping_pong::{Case, PingPongConfig, PingPorts, ping_port_options};
 use probes::trip::goose_port_options;
@@ -47,7 +47,7 @@ fn pinging(pings: u32, cases: &[Case]) -> PingPongConfig {
 }
 
 /// Findings of a ping-pong about a device of this kind.
-fn pinged(config: &PingPongConfig, kind: Kind) -> (Recorded, Result<(), ProbeError>) {
+fn pinged(config: &PingPongConfig, kind: DeviceKind) -> (Recorded, Result<(), ProbeError>) {
     let pair = Pair::build();
     let device = Device::start(kind, pair.port_b(&options()));
     let mut run = Run::start();
@@ -78,9 +78,9 @@ fn a_planted_delay_is_measured_under_every_load() {
     if !can_run("a_planted_delay_is_measured_under_every_load") {
         return;
     }
-    let kind = Kind {
+    let kind = DeviceKind {
         delay_ns: 3 * MS,
-        ..Kind::default()
+        ..DeviceKind::default()
     };
     let cases = [Case::None, Case::Goose, Case::Subscribed, Case::Sv];
     let (recorded, ended) = pinged(&pinging(10, &cases), kind);
@@ -108,9 +108,9 @@ fn pings_without_an_answer_are_lost_and_changes_without_a_ping_unwanted() {
     if !can_run("pings_without_an_answer_are_lost_and_changes_without_a_ping_unwanted") {
         return;
     }
-    let deaf = Kind {
+    let deaf = DeviceKind {
         deaf_every: 6,
-        ..Kind::default()
+        ..DeviceKind::default()
     };
     let (recorded, ended) = pinged(&pinging(20, &[Case::None]), deaf);
     ended.expect("it ends well");
@@ -121,9 +121,9 @@ fn pings_without_an_answer_are_lost_and_changes_without_a_ping_unwanted() {
             .iter()
             .any(|text| text.contains("no class"))
     );
-    let stutterer = Kind {
+    let stutterer = DeviceKind {
         stutters_every: 4,
-        ..Kind::default()
+        ..DeviceKind::default()
     };
     let (recorded, ended) = pinged(&pinging(20, &[Case::None]), stutterer);
     ended.expect("it ends well");
@@ -144,12 +144,12 @@ fn a_device_that_is_not_there_or_does_not_follow_is_named() {
         device: "NOBODY".into(),
         ..pinging(5, &[Case::None])
     };
-    let (_, ended) = pinged(&brief(absent), Kind::default());
+    let (_, ended) = pinged(&brief(absent), DeviceKind::default());
     let text = ended.expect_err("nobody").to_string();
     assert!(text.contains("no GOOSE message of NOBODY came"), "{text}");
-    let deaf = Kind {
+    let deaf = DeviceKind {
         deaf_every: 1,
-        ..Kind::default()
+        ..DeviceKind::default()
     };
     let (_, ended) = pinged(&brief(pinging(5, &[Case::None])), deaf);
     let text = ended.expect_err("it does not follow").to_string();

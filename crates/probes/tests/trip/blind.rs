@@ -1,6 +1,6 @@
 //! Devices that never look at a sample, and relays that die: none of them gets a pass.
 
-use super::relay::{Kind, Moment};
+use super::relay::{Moment, RelayKind};
 use super::{Recorded, TripConfig, can_run, few, heard_of, tested, texts};
 use model::EventKind;
 
@@ -50,17 +50,17 @@ fn passes(recorded: &Recorded, label: &str, series: &str) -> bool {
     counters.received > 0 && (counters.lost, counters.unwanted) == (0, 0) && concerning.next().is_none()
 }
 
-fn of(kind: &Kind, shots: u32, scenarios: &[&str]) -> TripConfig {
+fn of(kind: &RelayKind, shots: u32, scenarios: &[&str]) -> TripConfig {
     TripConfig {
         relays: vec![heard_of(kind, None)],
         ..few(shots, scenarios)
     }
 }
 
-fn blind(trips: fn(Moment) -> bool) -> Kind {
-    Kind {
+fn blind(trips: fn(Moment) -> bool) -> RelayKind {
+    RelayKind {
         blind: Some(trips),
-        ..Kind::default()
+        ..RelayKind::default()
     }
 }
 
@@ -69,7 +69,7 @@ fn a_device_that_looks_at_no_sample_passes_nothing() {
     if !can_run("a_device_that_looks_at_no_sample_passes_nothing") {
         return;
     }
-    let kind = |(_, name, trips): (&str, &'static str, fn(Moment) -> bool)| Kind { name, ..blind(trips) };
+    let kind = |(_, name, trips): (&str, &'static str, fn(Moment) -> bool)| RelayKind { name, ..blind(trips) };
     let kinds = BLIND.map(kind);
     for (scenarios, series) in [(&["load"][..], "security"), (&["overcurrent", "load"], "trip")] {
         let relays = BLIND.iter().zip(&kinds);
@@ -91,7 +91,7 @@ fn the_silence_of_a_relay_that_never_trips_proves_nothing() {
     if !can_run("the_silence_of_a_relay_that_never_trips_proves_nothing") {
         return;
     }
-    let unproven = |kind: Kind, scenarios: &[&str]| {
+    let unproven = |kind: RelayKind, scenarios: &[&str]| {
         let (recorded, ended) = tested(&of(&kind, 2, scenarios), &[kind]);
         ended.expect("it ends well");
         let counted = recorded.counters("security/load");
@@ -100,14 +100,14 @@ fn the_silence_of_a_relay_that_never_trips_proves_nothing() {
         counted.received == 0 || !texts(&recorded, EventKind::Unproven).is_empty()
     };
     assert!(unproven(blind(|_| false), &["load"]));
-    let other_stream = Kind {
+    let other_stream = RelayKind {
         sv_id: Some("MU02"),
-        ..Kind::default()
+        ..RelayKind::default()
     };
     assert!(unproven(other_stream, &["overcurrent", "load"]));
-    let dies = Kind {
+    let dies = RelayKind {
         dies_ns: Some(4 * SECOND),
-        ..Kind::default()
+        ..RelayKind::default()
     };
     assert!(unproven(dies, &["load"]));
 }
@@ -117,7 +117,7 @@ fn the_silence_of_a_relay_that_trips_for_a_fault_counts() {
     if !can_run("the_silence_of_a_relay_that_trips_for_a_fault_counts") {
         return;
     }
-    let kind = Kind::default();
+    let kind = RelayKind::default();
     // Also one whose control block nobody named: the positive control finds it.
     let learned = TripConfig {
         controls: Vec::new(),
@@ -143,7 +143,7 @@ fn the_first_faults_begin_at_any_instant_whatever_the_seed() {
     if !can_run("the_first_faults_begin_at_any_instant_whatever_the_seed") {
         return;
     }
-    let kind = Kind::default();
+    let kind = RelayKind::default();
     let config = TripConfig {
         controls: Vec::new(),
         ..of(&kind, 3, &["overcurrent"])

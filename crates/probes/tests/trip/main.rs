@@ -12,7 +12,7 @@ use common::{Pair, Recorded, Run, can_run_with};
 use model::EventKind;
 use probes::trip::{Ports, Security, TripConfig, TripOptions, UnderTest, goose_port_options};
 use probes::{Probe, ProbeError, publish};
-use relay::{Kind, Relay};
+use relay::{Relay, RelayKind};
 use std::collections::BTreeMap;
 use sys::privilege::Capability;
 use sys::thread::Policy;
@@ -46,7 +46,7 @@ fn few(shots: u32, scenarios: &[&str]) -> TripConfig {
 }
 
 /// A relay of this kind whose control block is known.
-fn heard_of(kind: &Kind, label: Option<&str>) -> UnderTest {
+fn heard_of(kind: &RelayKind, label: Option<&str>) -> UnderTest {
     UnderTest {
         label: label.map(str::to_owned),
         goose: Some(kind.name.into()),
@@ -58,17 +58,17 @@ fn heard_of(kind: &Kind, label: Option<&str>) -> UnderTest {
 }
 
 /// Findings of the test set about relays of these kinds; and what it ended with.
-fn tested(config: &TripConfig, kinds: &[Kind]) -> (Recorded, Result<(), ProbeError>) {
+fn tested(config: &TripConfig, kinds: &[RelayKind]) -> (Recorded, Result<(), ProbeError>) {
     let (recorded, ended, _) = with_relays(config, kinds);
     (recorded, ended)
 }
 
 /// The same, with the relays.
-fn with_relays(config: &TripConfig, kinds: &[Kind]) -> (Recorded, Result<(), ProbeError>, Vec<Relay>) {
+fn with_relays(config: &TripConfig, kinds: &[RelayKind]) -> (Recorded, Result<(), ProbeError>, Vec<Relay>) {
     over(&Pair::build(), config, kinds)
 }
 
-fn over(pair: &Pair, config: &TripConfig, kinds: &[Kind]) -> (Recorded, Result<(), ProbeError>, Vec<Relay>) {
+fn over(pair: &Pair, config: &TripConfig, kinds: &[RelayKind]) -> (Recorded, Result<(), ProbeError>, Vec<Relay>) {
     let relays: Vec<Relay> = kinds
         .iter()
         .map(|kind| Relay::start(kind.clone(), pair.port_b(&relay::options())))
@@ -94,7 +94,7 @@ fn planted_delays_are_measured_and_the_relay_is_found() {
     if !can_run("planted_delays_are_measured_and_the_relay_is_found") {
         return;
     }
-    let (recorded, ended) = tested(&few(3, &["overcurrent", "load"]), &[Kind::default()]);
+    let (recorded, ended) = tested(&few(3, &["overcurrent", "load"]), &[RelayKind::default()]);
     ended.expect("it ends well");
     let trips = recorded.counters("trip/overcurrent");
     let not_counted = texts(&recorded, EventKind::NotCounted);
@@ -137,9 +137,9 @@ fn a_relay_that_takes_any_stream_fails_a_control() {
     if !can_run("a_relay_that_takes_any_stream_fails_a_control") {
         return;
     }
-    let kind = Kind {
+    let kind = RelayKind {
         sv_id: None,
-        ..Kind::default()
+        ..RelayKind::default()
     };
     let (recorded, ended) = tested(&few(1, &["overcurrent"]), &[kind]);
     ended.expect("it ends well");
@@ -158,13 +158,13 @@ fn a_relay_that_does_not_trip_or_trips_for_load_is_found_out() {
         return;
     }
     let config = TripConfig {
-        relays: vec![heard_of(&Kind::default(), None)],
+        relays: vec![heard_of(&RelayKind::default(), None)],
         controls: Vec::new(),
         ..few(2, &["overcurrent", "load"])
     };
-    let deaf = Kind {
+    let deaf = RelayKind {
         delay_ns: None,
-        ..Kind::default()
+        ..RelayKind::default()
     };
     let (recorded, ended) = tested(&config, &[deaf]);
     ended.expect("it ends well");
@@ -178,9 +178,9 @@ fn a_relay_that_does_not_trip_or_trips_for_load_is_found_out() {
         "start is kept apart"
     );
     // Load of 500 A has a peak of 707 A, the one before of 566 A.
-    let nervous = Kind {
+    let nervous = RelayKind {
         threshold_ma: 600_000,
-        ..Kind::default()
+        ..RelayKind::default()
     };
     let (recorded, ended) = tested(&config, &[nervous]);
     ended.expect("it ends well");
@@ -195,13 +195,13 @@ fn what_does_not_tell_a_trip_is_no_trip() {
         return;
     }
     let named = TripConfig {
-        relays: vec![heard_of(&Kind::default(), None)],
+        relays: vec![heard_of(&RelayKind::default(), None)],
         controls: Vec::new(),
         ..few(2, &["overcurrent"])
     };
-    let latched = Kind {
+    let latched = RelayKind {
         latches: true,
-        ..Kind::default()
+        ..RelayKind::default()
     };
     let (recorded, ended) = tested(&named, &[latched]);
     ended.expect("it ends well");
@@ -212,9 +212,9 @@ fn what_does_not_tell_a_trip_is_no_trip() {
             .any(|text| text.contains("shot 2 not measured: the trip bit was set already")),
         "{why:?}"
     );
-    let simulated = Kind {
+    let simulated = RelayKind {
         simulates: true,
-        ..Kind::default()
+        ..RelayKind::default()
     };
     let (_, ended) = tested(&named, &[simulated]);
     let why = ended.expect_err("nothing to measure").to_string();
@@ -226,7 +226,7 @@ fn a_link_of_the_test_set_that_is_down_is_no_failure_to_trip() {
     if !can_run("a_link_of_the_test_set_that_is_down_is_no_failure_to_trip") {
         return;
     }
-    let kind = Kind::default();
+    let kind = RelayKind::default();
     let config = TripConfig {
         relays: vec![heard_of(&kind, None)],
         controls: Vec::new(),
@@ -263,11 +263,11 @@ fn two_relays_that_trip_are_not_told_apart_by_chance() {
     if !can_run("two_relays_that_trip_are_not_told_apart_by_chance") {
         return;
     }
-    let second = Kind {
+    let second = RelayKind {
         name: "IED2LD0/LLN0$GO$gcbTrip",
-        ..Kind::default()
+        ..RelayKind::default()
     };
-    let (_, ended) = tested(&few(1, &["overcurrent"]), &[Kind::default(), second]);
+    let (_, ended) = tested(&few(1, &["overcurrent"]), &[RelayKind::default(), second]);
     let why = ended.expect_err("which one?").to_string();
     assert!(
         why.contains("several") && why.contains("IED1LD0") && why.contains("IED2LD0"),
@@ -285,12 +285,12 @@ fn a_breaker_ends_the_fault() {
     }
     let lasted_ms = |breaker_ns| {
         let config = TripConfig {
-            relays: vec![heard_of(&Kind::default(), None)],
+            relays: vec![heard_of(&RelayKind::default(), None)],
             controls: Vec::new(),
             breaker_ns,
             ..few(2, &["overcurrent"])
         };
-        let (recorded, ended, relays) = with_relays(&config, &[Kind::default()]);
+        let (recorded, ended, relays) = with_relays(&config, &[RelayKind::default()]);
         ended.expect("it ends well");
         assert!(recorded.counters("trip/overcurrent").lost == 0);
         relays[0].longest_ns() / MS
@@ -306,13 +306,13 @@ fn relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each() {
     if !can_run("relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each") {
         return;
     }
-    let quick = Kind::default();
-    let slow = |delay_ns| Kind {
+    let quick = RelayKind::default();
+    let slow = |delay_ns| RelayKind {
         delay_ns,
         name: "IED2LD0/LLN0$GO$gcbTrip",
-        ..Kind::default()
+        ..RelayKind::default()
     };
-    let telling = |kind: &Kind, label: &str, phases: [u8; 3]| UnderTest {
+    let telling = |kind: &RelayKind, label: &str, phases: [u8; 3]| UnderTest {
         phases: Some(phases.map(Member::numbered)),
         ..heard_of(kind, Some(label))
     };
@@ -367,7 +367,7 @@ fn relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each() {
 
 #[test]
 fn relays_that_cannot_be_told_apart_are_refused() {
-    let one = heard_of(&Kind::default(), Some("one"));
+    let one = heard_of(&RelayKind::default(), Some("one"));
     let unnamed = UnderTest {
         label: Some("two".into()),
         goose: None,
@@ -410,7 +410,7 @@ const CASES: [Security; 10] = [
     Security::StormOfGoose,
 ];
 
-fn secured(kind: Kind, cases: &[Security]) -> Vec<(u64, u64)> {
+fn secured(kind: RelayKind, cases: &[Security]) -> Vec<(u64, u64)> {
     let config = TripConfig {
         relays: vec![heard_of(&kind, None)],
         controls: Vec::new(),
@@ -431,12 +431,12 @@ fn a_careful_relay_trips_for_no_disturbance_of_the_samples_and_a_trusting_one_do
     if !can_run("a_careful_relay_trips_for_no_disturbance_of_the_samples_and_a_trusting_one_does") {
         return;
     }
-    let careful = secured(Kind::default(), &CASES);
+    let careful = secured(RelayKind::default(), &CASES);
     assert!(careful.iter().all(|(_, unwanted)| *unwanted == 0), "{careful:?}");
     assert!(careful.iter().any(|(received, _)| *received > 0), "{careful:?}");
-    let trusting = Kind {
+    let trusting = RelayKind {
         trusts: true,
-        ..Kind::default()
+        ..RelayKind::default()
     };
     let cases = [
         Security::Invalid,
@@ -457,14 +457,14 @@ fn late_frames_and_storms_go_over_the_wire() {
         return;
     }
     let config = TripConfig {
-        relays: vec![heard_of(&Kind::default(), None)],
+        relays: vec![heard_of(&RelayKind::default(), None)],
         controls: Vec::new(),
         security: vec![Security::Late, Security::StormOfSv, Security::StormOfGoose],
         ..few(1, &["overcurrent"])
     };
     let pair = Pair::build();
     let wire = Wire::watch(pair.port_b(&wire::options()));
-    let (_, ended, _relays) = over(&pair, &config, &[Kind::default()]);
+    let (_, ended, _relays) = over(&pair, &config, &[RelayKind::default()]);
     ended.expect("it ends well");
     let seen = wire.seen();
     let of = |name: &str| seen.iter().filter(|frame| frame.name == name).collect::<Vec<&Seen>>();

@@ -15,7 +15,7 @@ use wire::time::{TimeQuality, UtcTime};
 
 /// Behaviour of a relay.
 #[derive(Clone)]
-pub(crate) struct Kind {
+pub(crate) struct RelayKind {
     /// svID that it takes; `None` takes every stream.
     pub(crate) sv_id: Option<&'static str>,
     /// From the first sample over the threshold to its trip, in ns; `None` never trips.
@@ -47,7 +47,7 @@ pub(crate) struct Moment {
     pub(crate) since_first_ns: i64,
 }
 
-impl Default for Kind {
+impl Default for RelayKind {
     fn default() -> Self {
         Self {
             sv_id: Some("MU01"),
@@ -73,7 +73,7 @@ pub(crate) struct Relay {
 
 impl Relay {
     /// Through a port that was opened with [`options`].
-    pub(crate) fn start(kind: Kind, port: PacketPort) -> Self {
+    pub(crate) fn start(kind: RelayKind, port: PacketPort) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let longest_ns = Arc::new(AtomicI64::new(0));
@@ -123,7 +123,7 @@ const RESET_NS: i64 = 40_000_000;
 const REPEAT_NS: i64 = 50_000_000;
 
 struct State {
-    kind: Kind,
+    kind: RelayKind,
     port: PacketPort,
     message: Message,
     /// When the current first was, and last was, over the threshold.
@@ -134,7 +134,7 @@ struct State {
 }
 
 impl State {
-    fn new(kind: Kind, port: PacketPort, longest_ns: Arc<AtomicI64>) -> Self {
+    fn new(kind: RelayKind, port: PacketPort, longest_ns: Arc<AtomicI64>) -> Self {
         let message = Message {
             src: Mac(port.mac()),
             simulate: kind.simulates,
@@ -209,7 +209,7 @@ impl State {
 }
 
 /// True if a frame has a sample of good quality over the threshold, of a stream that the relay takes.
-fn is_over(kind: &Kind, data: &[u8], tag: Option<VlanTag>) -> bool {
+fn is_over(kind: &RelayKind, data: &[u8], tag: Option<VlanTag>) -> bool {
     let ethernet = EthernetView::with_tag(data, tag);
     let Ok(frame) = ethernet.and_then(|ethernet| sv::Frame::parse(&ethernet)) else {
         return false;

@@ -6,7 +6,7 @@ use super::scl::{SclKeys, Station};
 use super::streams::{RatedKeys, StreamKeys};
 use super::trips::TripKeys;
 use super::values::{Span, Text};
-use super::{Config, Cpus, Load, Recording, goose};
+use super::{Config, Cpus, Recording, TaskLoad, goose};
 use crate::error::ConfigError;
 use serde::Deserialize;
 use std::ops::RangeInclusive;
@@ -228,16 +228,16 @@ impl RecordKeys {
 }
 
 impl LoadKeys {
-    const NONE: Load = Load {
+    const NONE: TaskLoad = TaskLoad {
         instances: 1,
         working_set_mib: 0,
         busy_ns: 0,
     };
 
-    fn load(keys: Spanned<Self>) -> Result<Load, Problem> {
+    fn load(keys: Spanned<Self>) -> Result<TaskLoad, Problem> {
         let start = keys.span().start;
         let keys = keys.into_inner();
-        let load = Load {
+        let load = TaskLoad {
             instances: keys.instances.unwrap_or(1),
             working_set_mib: keys.working_set_mib.unwrap_or(0),
             busy_ns: keys.busy.map_or(0, |busy| busy.0),

@@ -65,7 +65,7 @@ pub struct Config {
     /// How disturbances are recorded.
     pub recording: Recording,
     /// Extra work that makes a live task as heavy as that of a product.
-    pub load: Load,
+    pub load: TaskLoad,
 }
 
 /// A stream that the relay subscribes to.
@@ -139,7 +139,7 @@ pub struct Recording {
 
 /// Extra work that makes a live task as heavy as that of a product; a replay needs none of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Load {
+pub struct TaskLoad {
     /// Copies of every function that run each task, the one that trips among them.
     pub instances: u32,
     /// Memory that a task touches, in MiB.

@@ -1,6 +1,6 @@
 //! Disturbance records: what all channels and states were around a trip.
 //!
-//! A driver takes the [`Row`]s of each task from its engine with a [`Tap`], and a [`Keeper`] makes records of them. A live task puts its
+//! A driver takes the [`Row`]s of each task from its engine with a [`RowTap`], and a [`Keeper`] makes records of them. A live task puts its
 //! rows into a ring, and the keeper works in another thread; a replay gives them to its keeper at once.
 
 mod board;
@@ -68,12 +68,12 @@ pub struct Stamp {
 
 /// Takes rows out of an engine.
 #[derive(Debug, Clone)]
-pub struct Tap {
+pub struct RowTap {
     streams: u16,
     watched: Box<[Watched]>,
 }
 
-impl Tap {
+impl RowTap {
     /// For engines of this relay.
     #[must_use]
     pub fn new(config: &Config) -> Self {

@@ -8,7 +8,7 @@ use crate::engine::{Engine, Sample};
 use crate::error::ReplayError;
 use units::Realtime;
 use waveform::WaveformError;
-use waveform::comtrade::Record;
+use waveform::comtrade::ComtradeRecord;
 use waveform::replay::{Assignment, Ending, Options, Side, describe, values};
 use waveform::sample::Dataset;
 use wire::quality::SvQuality;
@@ -48,7 +48,7 @@ struct Fed {
 /// A channel that cannot be found, or a rate that the relay's settings do not go with.
 pub fn record(
     config: &Config,
-    record: &Record,
+    record: &ComtradeRecord,
     channels: &[Channels],
     side: Side,
     records: Records<'_>,
@@ -105,7 +105,7 @@ struct Sampling {
 
 impl Sampling {
     /// As the record is, or as it has to be brought to one rate that protection works at.
-    fn of(record: &Record, notes: &mut Vec<String>) -> Self {
+    fn of(record: &ComtradeRecord, notes: &mut Vec<String>) -> Self {
         let uniform = record.uniform();
         let own = match uniform.as_slice() {
             [] => Self::by_stamps(record, notes),
@@ -134,7 +134,7 @@ impl Sampling {
     }
 
     /// Stamps that are even but for their rounding, or for a recorder that follows the frequency, are those of one rate.
-    fn by_stamps(record: &Record, notes: &mut Vec<String>) -> Self {
+    fn by_stamps(record: &ComtradeRecord, notes: &mut Vec<String>) -> Self {
         let times = record.times_s();
         let steps = times.len().saturating_sub(1).max(1) as f64;
         let mean = ((times[times.len() - 1] - times[0]) / steps).max(1e-9);
@@ -187,7 +187,7 @@ fn feeds<'a>(config: &Config, channels: &'a [Channels]) -> Result<Vec<(usize, &'
 
 fn feed(
     config: &Config,
-    record: &Record,
+    record: &ComtradeRecord,
     sampling: Sampling,
     stream: usize,
     assignments: &[Assignment],
@@ -208,7 +208,7 @@ fn feed(
 /// How the record is read. Where it has no current at all, or no voltage, these are of quality invalid: functions that need them
 /// are blocked.
 fn fitted(
-    record: &Record,
+    record: &ComtradeRecord,
     dataset: &Dataset,
     assignments: &[Assignment],
     side: Side,

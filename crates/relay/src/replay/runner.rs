@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use crate::config::Config;
-use crate::disturbance::{Disturbance, Keeper, Row, Stamp, Tap};
+use crate::disturbance::{Disturbance, Keeper, Row, RowTap, Stamp};
 use crate::engine::Engine;
 
 /// The receiver of a replay's disturbance records; `None`: none is made.
@@ -18,7 +18,7 @@ pub(super) struct Runner<'a> {
 }
 
 struct Tape<'a> {
-    tap: Tap,
+    tap: RowTap,
     keeper: Keeper,
     records: &'a mut dyn FnMut(Disturbance),
 }
@@ -28,7 +28,7 @@ impl<'a> Runner<'a> {
         Self {
             story: Story::new(config, engine.rate()),
             tape: records.map(|records| Tape {
-                tap: Tap::new(config),
+                tap: RowTap::new(config),
                 keeper: Keeper::new(config, engine.rate(), None),
                 records,
             }),

@@ -35,7 +35,7 @@ pub struct AuditReport {
 
 /// The result of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum AuditAnswer {
     /// Nothing failed, and nothing that matters is unknown.
     Pass,
     /// Something that matters is not as it should be.
@@ -59,13 +59,13 @@ impl AuditReport {
     }
 
     /// The result.
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> AuditAnswer {
         let matters = |row: &&Row| row.severity >= self.fails_from;
         let any = |outcome| self.rows.iter().filter(matters).any(|row| row.outcome == outcome);
         match (any(Outcome::Fail), any(Outcome::Unknown)) {
-            (true, _) => Answer::Fail,
-            (_, true) => Answer::Unknown,
-            _ => Answer::Pass,
+            (true, _) => AuditAnswer::Fail,
+            (_, true) => AuditAnswer::Unknown,
+            _ => AuditAnswer::Pass,
         }
     }
 

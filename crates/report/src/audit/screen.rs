@@ -1,7 +1,7 @@
 //! An audit on one screen: what it comes to, what matters most with why and how, where the rest is.
 
 use super::row::Row;
-use super::{Answer, AuditReport};
+use super::{AuditAnswer, AuditReport};
 use crate::screen::lines::{first_lines, fitted, label, labelled};
 use crate::screen::{COLUMNS, LINES};
 use crate::terminal::{Paint, width};
@@ -38,18 +38,18 @@ impl AuditReport {
 
     pub(super) fn word(&self) -> &'static str {
         match self.answer() {
-            Answer::Pass => "pass",
-            Answer::Fail => "fail",
-            Answer::Unknown => "unknown",
+            AuditAnswer::Pass => "pass",
+            AuditAnswer::Fail => "fail",
+            AuditAnswer::Unknown => "unknown",
         }
     }
 
     /// The sign before the word: never colour alone.
     pub(super) fn sign(&self) -> &'static str {
         match self.answer() {
-            Answer::Pass => "✓",
-            Answer::Fail => "✗",
-            Answer::Unknown => "?",
+            AuditAnswer::Pass => "✓",
+            AuditAnswer::Fail => "✗",
+            AuditAnswer::Unknown => "?",
         }
     }
 
@@ -82,9 +82,9 @@ impl AuditReport {
 
     pub(super) fn head(&self, paint: &Paint) -> Vec<String> {
         let verdict = match self.answer() {
-            Answer::Pass => Verdict::Pass,
-            Answer::Fail => Verdict::Fail,
-            Answer::Unknown => Verdict::Inconclusive,
+            AuditAnswer::Pass => Verdict::Pass,
+            AuditAnswer::Fail => Verdict::Fail,
+            AuditAnswer::Unknown => Verdict::Inconclusive,
         };
         let signed = format!("{} {}", self.sign(), self.word().to_uppercase());
         let what = fitted(&format!("audit of {}", self.machine), COLUMNS - width(&signed) - 2);

@@ -1,4 +1,4 @@
-use super::{Answer, AuditReport};
+use super::{AuditAnswer, AuditReport};
 use crate::screen::{COLUMNS, LINES};
 use crate::terminal::width;
 use audit::parameters::Parameters;
@@ -47,7 +47,7 @@ fn where_nothing_failed_there_is_no_plan_to_look_at() {
         None,
         Severity::Major,
     );
-    assert_eq!(report.answer(), Answer::Unknown);
+    assert_eq!(report.answer(), AuditAnswer::Unknown);
     let screen = report.screen(false, "triptime audit --full", "triptime tune --plan");
     assert!(!screen.contains("Next ") && screen.contains("Full "), "{screen}");
 }
@@ -62,7 +62,7 @@ fn a_command_that_fits_stands_there_whole() {
 #[test]
 fn every_face_says_what_failed() {
     let report = of("firecracker-vm");
-    assert_eq!(report.answer(), Answer::Fail);
+    assert_eq!(report.answer(), AuditAnswer::Fail);
     let json: serde_json::Value = serde_json::from_str(&report.json()).expect("JSON");
     assert_eq!(json["schema"], "triptime.audit/1");
     let findings = json["findings"].as_array().expect("findings");
@@ -86,7 +86,7 @@ fn what_is_unknown_is_an_error_to_a_server() {
     let host = Host::at(tree.path()).expect("a tree");
     let audit = audit::audit(&host, &Parameters::default(), &[]);
     let report = AuditReport::of(&audit, "nothing".to_owned(), None, Severity::Major);
-    assert_eq!(report.answer(), Answer::Unknown);
+    assert_eq!(report.answer(), AuditAnswer::Unknown);
     let junit = report.junit().expect("JUnit");
     assert!(junit.contains("failures=\"0\"") && junit.contains("<error"), "{junit}");
 }

@@ -31,7 +31,7 @@ pub struct Process {
 
 /// One line of `/proc/net/packet`.
 #[derive(Debug, PartialEq, Eq)]
-struct Entry {
+struct PacketSocket {
     raw: bool,
     protocol: u16,
     interface: u32,
@@ -49,7 +49,7 @@ pub fn listeners(interface: &str) -> Result<Vec<Listener>, SysError> {
     let index = link::find(interface)?.index;
     let table = std::fs::read_to_string(TABLE).map_err(|error| SysError::refused("read", TABLE, errno_of(&error)))?;
     let ours = sockets_of(Path::new("/proc/self"));
-    let others: Vec<Entry> = table
+    let others: Vec<PacketSocket> = table
         .lines()
         .filter_map(entry)
         .filter(|entry| entry.running && entry.protocol != 0 && (entry.interface == 0 || entry.interface == index))
@@ -69,14 +69,14 @@ pub fn listeners(interface: &str) -> Result<Vec<Listener>, SysError> {
 }
 
 /// Columns: sk, RefCnt, Type, Proto (hexadecimal), Iface, R, Rmem, User, Inode; a head line comes first.
-fn entry(line: &str) -> Option<Entry> {
+fn entry(line: &str) -> Option<PacketSocket> {
     let mut columns = line.split_whitespace().skip(2);
     let raw = columns.next()?.parse::<i32>().ok()? == libc::SOCK_RAW;
     let protocol = u16::from_str_radix(columns.next()?, 16).ok()?;
     let interface = columns.next()?.parse().ok()?;
     let running = columns.next()? != "0";
     let inode = columns.nth(2)?.parse().ok()?;
-    Some(Entry {
+    Some(PacketSocket {
         raw,
         protocol,
         interface,
@@ -124,7 +124,7 @@ fn sockets_of(process: &Path) -> HashSet<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, entry};
+    use super::{PacketSocket, entry};
 
     #[test]
     fn reads_the_table_as_the_kernel_writes_it() {
@@ -135,7 +135,7 @@ mod tests {
         let line = "ffff9c3 3      3    88cc   2     1 0      0      21034 ";
         assert_eq!(
             entry(line),
-            Some(Entry {
+            Some(PacketSocket {
                 raw: true,
                 protocol: 0x88cc,
                 interface: 2,

@@ -86,7 +86,7 @@ pub fn segments(snapshot: &Snapshot) -> Vec<Segment> {
         turn: opening,
         frames: frames_open_at_the_start(&snapshot.events),
     };
-    let mut line = Line {
+    let mut line = SegmentChain {
         segments: Vec::new(),
         at: snapshot.from,
     };
@@ -188,12 +188,12 @@ impl State {
 }
 
 /// The segments so far, which end at `at`.
-struct Line {
+struct SegmentChain {
     segments: Vec<Segment>,
     at: Monotonic,
 }
 
-impl Line {
+impl SegmentChain {
     fn advance(&mut self, to: Monotonic, who: Who) {
         if to <= self.at {
             return;

@@ -20,7 +20,7 @@ mod summary;
 
 pub use engine::Follower;
 pub use event::FollowedStream;
-pub use passages::{Context, End, Origin, Passage, Reason, Skb, Step, What};
+pub use passages::{Context, Origin, Passage, PassageStep, Reason, Skb, SkbEnd, What};
 pub use summary::{StepSummary, summarize};
 
 /// Options of following.

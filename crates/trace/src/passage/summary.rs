@@ -1,6 +1,6 @@
 //! Several passages in one view: how long each step took.
 
-use super::passages::{Passage, Step, What};
+use super::passages::{Passage, PassageStep, What};
 use std::collections::BTreeMap;
 
 /// A step that passages have in common.
@@ -26,7 +26,7 @@ pub struct StepSummary {
 
 /// The steps of passages, in the order of their usual instants.
 pub fn summarize(passages: &[Passage]) -> Vec<StepSummary> {
-    let mut steps: BTreeMap<(What, String, u32, usize), Vec<&Step>> = BTreeMap::new();
+    let mut steps: BTreeMap<(What, String, u32, usize), Vec<&PassageStep>> = BTreeMap::new();
     for passage in passages {
         let mut seen: BTreeMap<(&What, &str, u32), usize> = BTreeMap::new();
         for step in &passage.steps {
@@ -37,7 +37,7 @@ pub fn summarize(passages: &[Passage]) -> Vec<StepSummary> {
         }
     }
     let summaries = steps.into_iter().map(|((what, interface, netns, occurrence), steps)| {
-        let of = |figure: fn(&Step) -> u64| {
+        let of = |figure: fn(&PassageStep) -> u64| {
             let mut figures: Vec<u64> = steps.iter().map(|step| figure(step)).collect();
             figures.sort_unstable();
             figures

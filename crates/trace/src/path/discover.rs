@@ -1,6 +1,6 @@
 //! Follows the way of a frame from one interface to the next.
 
-use super::holders::{Held, Holder, held};
+use super::holders::{HeldTaps, Holder, held};
 use super::namespaces::{Namespace, all};
 use super::tree::{FrameTree, Node};
 use std::path::Path;
@@ -48,7 +48,7 @@ pub fn discover(interface: &str) -> Result<FrameTree, SysError> {
 
 struct Search<'a> {
     namespaces: &'a [Namespace],
-    held: &'a Held,
+    held: &'a HeldTaps,
     unseen: Vec<String>,
 }
 

@@ -49,15 +49,15 @@ pub(super) struct HeldTap {
 
 /// Taps that processes hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct HeldTaps {
     pub(super) taps: Vec<HeldTap>,
     /// Virtual machines with a device of their own, and other holders of one.
     pub(super) passed_through: Vec<String>,
 }
 
 /// Looks at the descriptors of every process under `proc` that can be read.
-pub(super) fn held(proc: &Path) -> Held {
-    let mut held = Held::default();
+pub(super) fn held(proc: &Path) -> HeldTaps {
+    let mut held = HeldTaps::default();
     for pid in numbers(proc) {
         let process = proc.join(pid.to_string());
         let mut vfio = false;

@@ -207,10 +207,10 @@ fn a_blocked_reader_of_a_tap_is_found_in_its_hop_with_who_blocked_it() {
 }
 
 /// An end of a veth pair.
-type End<'bed> = (&'bed NetNs, &'static str);
+type VethEnd<'bed> = (&'bed NetNs, &'static str);
 
 /// Has a thread take the frames that come to this end from the other, and pins it to the CPU; `None` after leaving the test out.
-fn served_by_thread(test: &str, (namespace, end): End<'_>, (others, other): End<'_>, cpu: u32) -> Option<()> {
+fn served_by_thread(test: &str, (namespace, end): VethEnd<'_>, (others, other): VethEnd<'_>, cpu: u32) -> Option<()> {
     // veth goes by NAPI, and so by a thread, only for what it could join (GRO): frames of a sender that segments by itself (TSO) are
     // taken for joined already.
     let whole = format!("ethtool -K {other} tso off");

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::link::set_down;
 use sys::packet::PacketPort;
-use trace::passage::{Context, End, FollowOptions, Origin, Passage, Step, summarize};
+use trace::passage::{Context, FollowOptions, Origin, Passage, PassageStep, SkbEnd, summarize};
 
 /// The steps at these places, in this order; the others may be between them.
-fn steps_at<'a>(passage: &'a Passage, places: &[(&str, &str, u32)]) -> Vec<&'a Step> {
+fn steps_at<'a>(passage: &'a Passage, places: &[(&str, &str, u32)]) -> Vec<&'a PassageStep> {
     let mut rest = passage.steps.iter();
     let mut find = |(event, interface, netns): &(&str, &str, u32)| {
         let found =
@@ -30,9 +30,9 @@ fn listing(passage: &Passage) -> String {
     lines.collect()
 }
 
-fn reason(end: &End) -> Option<&str> {
+fn reason(end: &SkbEnd) -> Option<&str> {
     match end {
-        End::Dropped(Some(reason)) => reason.name.as_deref(),
+        SkbEnd::Dropped(Some(reason)) => reason.name.as_deref(),
         _ => None,
     }
 }
@@ -73,7 +73,7 @@ fn a_sample_is_followed_from_the_port_to_the_application() {
         // Received by a softirq on top of whom the publisher is.
         assert_eq!(steps[1].context, Context::Softirq(3));
         let end = &passage.skbs[steps[5].skb - 1].end;
-        assert_eq!(*end, End::Consumed, "{}", listing(passage));
+        assert_eq!(*end, SkbEnd::Consumed, "{}", listing(passage));
         assert_eq!(passage.skbs[0].origin, Origin::First);
         assert!(
             passage.skbs[1..].iter().all(|skb| skb.origin == Origin::CloneOf(1)),
@@ -138,7 +138,11 @@ fn a_frame_before_a_port_that_is_down_ends_at_the_bridge() {
             listing(passage)
         );
         assert_eq!(passage.skbs.len(), 1);
-        assert!(matches!(passage.skbs[0].end, End::Dropped(_)), "{}", listing(passage));
+        assert!(
+            matches!(passage.skbs[0].end, SkbEnd::Dropped(_)),
+            "{}",
+            listing(passage)
+        );
     }
 }
 

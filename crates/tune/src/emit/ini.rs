@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::Line;
+use super::EmittedLine;
 
 /// A file in sections.
 #[derive(Default)]
@@ -27,9 +27,9 @@ impl File {
     }
 
     /// Adds what `lines` say, whatever file they name.
-    pub(super) fn add(&mut self, lines: &[Line<'_>]) {
+    pub(super) fn add(&mut self, lines: &[EmittedLine<'_>]) {
         for (line, place) in placed(lines) {
-            let Place {
+            let LinePosition {
                 section: Some(section), ..
             } = place
             else {
@@ -62,7 +62,7 @@ impl File {
 }
 
 /// The files that `lines` are of, behind the commands among them: lines that stand in no section.
-pub(super) fn files(lines: &[Line<'_>]) -> String {
+pub(super) fn files(lines: &[EmittedLine<'_>]) -> String {
     let (mut commands, mut files): (Vec<String>, Vec<File>) = (Vec::new(), Vec::new());
     for (line, place) in placed(lines) {
         let Some(section) = place.section else {
@@ -90,22 +90,22 @@ pub(super) fn files(lines: &[Line<'_>]) -> String {
 
 /// Where a line stands.
 #[derive(Clone, Default)]
-struct Place {
+struct LinePosition {
     file: String,
     section: Option<String>,
 }
 
 /// The settings and commands among `lines`, and where each stands: `# PATH` begins a file, `[NAME]` a section. A rule begins anew.
-fn placed<'l, 'a>(lines: &'l [Line<'a>]) -> Vec<(&'l Line<'a>, Place)> {
-    let (mut place, mut last, mut found) = (Place::default(), "", Vec::new());
+fn placed<'l, 'a>(lines: &'l [EmittedLine<'a>]) -> Vec<(&'l EmittedLine<'a>, LinePosition)> {
+    let (mut place, mut last, mut found) = (LinePosition::default(), "", Vec::new());
     for line in lines {
         if line.finding.rule.id != last {
-            (place, last) = (Place::default(), &line.finding.rule.id);
+            (place, last) = (LinePosition::default(), &line.finding.rule.id);
         }
         let section = line.text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
         match (line.text.strip_prefix("# "), section) {
             (Some(file), _) => {
-                place = Place {
+                place = LinePosition {
                     file: file.to_owned(),
                     section: None,
                 }
@@ -117,7 +117,7 @@ fn placed<'l, 'a>(lines: &'l [Line<'a>]) -> Vec<(&'l Line<'a>, Place)> {
     found
 }
 
-fn add_notes(notes: &mut Vec<String>, line: &Line<'_>) {
+fn add_notes(notes: &mut Vec<String>, line: &EmittedLine<'_>) {
     for note in &line.notes {
         once(notes, note.clone());
     }

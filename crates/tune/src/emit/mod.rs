@@ -45,7 +45,7 @@ pub const KINDS: [&str; 14] = [
 ];
 
 /// A line for a tool, with the check that asks for it.
-struct Line<'a> {
+struct EmittedLine<'a> {
     finding: &'a Finding,
     /// Stands above it, in comments.
     notes: Vec<String>,
@@ -123,7 +123,7 @@ impl<'a> Open<'a> {
     }
 
     /// The lines for a tool; why settings are left out that need what is not known.
-    fn lines(&self, kind: &str, left_out: &mut Vec<String>) -> Vec<Line<'a>> {
+    fn lines(&self, kind: &str, left_out: &mut Vec<String>) -> Vec<EmittedLine<'a>> {
         let mut lines = Vec::new();
         for finding in self.findings() {
             match self.lines_of(finding, kind) {
@@ -135,7 +135,7 @@ impl<'a> Open<'a> {
     }
 
     /// The lines of a finding, part by part: a section and its settings stay together. What two parts have in common stands once.
-    fn lines_of(&self, finding: &'a Finding, kind: &str) -> Result<Vec<Line<'a>>, String> {
+    fn lines_of(&self, finding: &'a Finding, kind: &str) -> Result<Vec<EmittedLine<'a>>, String> {
         let Some(texts) = finding.rule.remedy.emit.get(kind) else {
             return Ok(Vec::new());
         };
@@ -154,7 +154,7 @@ impl<'a> Open<'a> {
             heading.into_iter().chain(block)
         });
         let notes = notes(self.audit, finding);
-        let line = |text| Line {
+        let line = |text| EmittedLine {
             finding,
             notes: notes.clone(),
             text,
@@ -358,7 +358,7 @@ fn with_left_out(text: String, left_out: &[String], kind: &str) -> Result<String
 }
 
 /// Lines under a comment that names the check, in the comment style of the tool.
-fn commented(lines: &[Line<'_>], kind: &str) -> String {
+fn commented(lines: &[EmittedLine<'_>], kind: &str) -> String {
     let (before, behind) = marks(kind);
     let mut out = String::new();
     let mut last = "";

@@ -3,7 +3,7 @@
 use model::Fact;
 use model::fact::REMEDIES;
 
-use super::{Step, emit, plan, refusals};
+use super::{TuneStep, emit, plan, refusals};
 use audit::Audit;
 use audit::finding::{Finding, Outcome};
 use audit::parameters::Parameters;
@@ -22,8 +22,8 @@ pub fn remedies(host: &Host, audit: &Audit, parameters: &Parameters) -> Vec<Fact
     }
     let plan = plan(host, audit, &failed);
     let refusals = refusals(host, audit, parameters, &plan);
-    let is_refused = |step: &&Step| refusals.iter().any(|refusal| refusal.check == step.check);
-    let is_possible = |step: &&Step| !is_refused(step) && (!is_none_left(audit) || is_by_hand(audit, step));
+    let is_refused = |step: &&TuneStep| refusals.iter().any(|refusal| refusal.check == step.check);
+    let is_possible = |step: &&TuneStep| !is_refused(step) && (!is_none_left(audit) || is_by_hand(audit, step));
     let steps = plan.steps.iter().filter(is_possible);
     let words = parameters.words();
     steps.map(|step| fact(audit, step, &words)).collect()
@@ -35,7 +35,7 @@ fn is_none_left(audit: &Audit) -> bool {
 }
 
 /// True if no tool can do any of it.
-fn is_by_hand(audit: &Audit, step: &Step) -> bool {
+fn is_by_hand(audit: &Audit, step: &TuneStep) -> bool {
     let mut rules = audit.findings.iter().map(|finding| &finding.rule);
     rules.any(|rule| {
         let remedy = &rule.remedy;
@@ -43,7 +43,7 @@ fn is_by_hand(audit: &Audit, step: &Step) -> bool {
     })
 }
 
-fn fact(audit: &Audit, step: &Step, words: &[String]) -> Fact {
+fn fact(audit: &Audit, step: &TuneStep, words: &[String]) -> Fact {
     let head = match way(audit, step) {
         Some(way) => {
             let parts = ["triptime", "tune", &step.check].into_iter();
@@ -61,7 +61,7 @@ fn fact(audit: &Audit, step: &Step, words: &[String]) -> Fact {
 }
 
 /// The options of `tune` that do it here. What is disruptive is shown first, with its risk. `None`: a person does it.
-fn way<'a>(audit: &Audit, step: &'a Step) -> Option<Vec<&'a str>> {
+fn way<'a>(audit: &Audit, step: &'a TuneStep) -> Option<Vec<&'a str>> {
     let only = [step.check.clone()];
     let has_text = |tool: &&String| emit(audit, &only, tool).is_ok_and(|text| !text.is_empty());
     let emitted = || Some(vec!["--emit", step.emitted.iter().find(has_text)?.as_str()]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use units::CpuList;
 
 use super::operation::{Target, ThreadId};
-use super::plan::{Plan, Step};
+use super::plan::{Plan, TuneStep};
 use audit::parameters::{Parameters, Workload};
 use audit::value::Value;
 use audit::{Audit, CacheMasks, cache_masks};
@@ -64,7 +64,7 @@ impl Scene<'_> {
     }
 }
 
-type Trap = fn(&Scene<'_>, &Step) -> Option<String>;
+type Trap = fn(&Scene<'_>, &TuneStep) -> Option<String>;
 
 const TRAPS: [Trap; 7] = [
     none_left,
@@ -77,7 +77,7 @@ const TRAPS: [Trap; 7] = [
 ];
 
 /// Every CPU set aside: the rest of the machine has none.
-fn none_left(scene: &Scene<'_>, _: &Step) -> Option<String> {
+fn none_left(scene: &Scene<'_>, _: &TuneStep) -> Option<String> {
     match scene.cpus("hk_cpus") {
         Some(others) if !others.is_empty() => None,
         Some(_) => {
@@ -88,7 +88,7 @@ fn none_left(scene: &Scene<'_>, _: &Step) -> Option<String> {
 }
 
 /// No budget for real-time threads, one that never sleeps, and a CPU that others need.
-fn unbounded(scene: &Scene<'_>, step: &Step) -> Option<String> {
+fn unbounded(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     let budget = Target::File("/proc/sys/kernel/sched_rt_runtime_us".to_owned());
     let lifts = step
         .operations
@@ -119,7 +119,7 @@ fn kept_free(scene: &Scene<'_>) -> CpuList {
 }
 
 /// A thread that may never sleep becomes a real-time thread on a CPU that others need, and no budget would stop it.
-fn for_good(scene: &Scene<'_>, step: &Step) -> Option<String> {
+fn for_good(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     // A budget that cannot be read may be none.
     let has_budget = scene.host.rt_runtime().is_ok_and(|budget| !budget.is_unlimited());
     if has_budget {
@@ -149,7 +149,7 @@ fn for_good(scene: &Scene<'_>, step: &Step) -> Option<String> {
 }
 
 /// The CPUs of a thread after the step.
-fn cpus_then(scene: &Scene<'_>, step: &Step, thread: &ThreadId) -> Option<CpuList> {
+fn cpus_then(scene: &Scene<'_>, step: &TuneStep, thread: &ThreadId) -> Option<CpuList> {
     let moved = step
         .operations
         .iter()
@@ -167,7 +167,7 @@ fn cpus_then(scene: &Scene<'_>, step: &Step, thread: &ThreadId) -> Option<CpuLis
 }
 
 /// Two groups that fill the same part of the cache.
-fn shared_cache(scene: &Scene<'_>, step: &Step) -> Option<String> {
+fn shared_cache(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     let mut groups = groups_now(scene.host);
     let mut changed = Vec::new();
     for one in &step.operations {
@@ -224,13 +224,13 @@ fn overlap(host: &Host, own: &CacheMasks, other: &CacheMasks) -> Option<String> 
 }
 
 /// The interface through which whoever tunes is connected.
-fn cut_off(scene: &Scene<'_>, step: &Step) -> Option<String> {
+fn cut_off(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     let carrier = scene.carriers.iter().find(|name| touches(step, name))?;
     Some(format!("{carrier} carries the connection to this machine"))
 }
 
 /// True if a step changes an interface: its files, or the settings that its driver keeps.
-fn touches(step: &Step, name: &str) -> bool {
+fn touches(step: &TuneStep, name: &str) -> bool {
     // Also of /proc/sys/net/ipv6/conf, where an address can go.
     let folders = [format!("/net/{name}/"), format!("/conf/{name}/")];
     step.operations.iter().any(|one| match &one.target {
@@ -241,7 +241,7 @@ fn touches(step: &Step, name: &str) -> bool {
 }
 
 /// The priority of the kernel's own migration and watchdog threads.
-fn highest(_: &Scene<'_>, step: &Step) -> Option<String> {
+fn highest(_: &Scene<'_>, step: &TuneStep) -> Option<String> {
     let found = step.operations.iter().find(|one| {
         let is_priority = matches!(one.target, Target::Priority(_));
         is_priority && ["fifo:99", "rr:99"].contains(&one.value.as_str())
@@ -252,7 +252,7 @@ fn highest(_: &Scene<'_>, step: &Step) -> Option<String> {
 }
 
 /// Threads of the kernel that do the work of one CPU.
-fn bound_to_cpu(scene: &Scene<'_>, step: &Step) -> Option<String> {
+fn bound_to_cpu(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     let found = step.operations.iter().find_map(|one| {
         let Target::Thread(thread) = &one.target else {
             return None;

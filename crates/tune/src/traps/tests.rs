@@ -2,7 +2,7 @@ use std::fs;
 
 use super::refusals;
 use crate::operation::{Operation, Target, ThreadId};
-use crate::plan::{Plan, Step};
+use crate::plan::{Plan, TuneStep};
 use audit::parameters::{Parameters, Workload};
 use audit::rule::Change;
 use host::Host;
@@ -29,7 +29,7 @@ fn whys(files: &[(&str, &str)], parameters: &Parameters, operations: Vec<Operati
     }
     let host = Host::at(root.path()).expect("a tree");
     let audit = audit::audit(&host, parameters, &[]);
-    let step = Step {
+    let step = TuneStep {
         check: "check".to_owned(),
         title: String::new(),
         change: Change::SafeNow,

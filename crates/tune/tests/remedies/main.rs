@@ -20,7 +20,7 @@ use audit::parameters::Parameters;
 use host::Host;
 use recorded::{copy, machines};
 use tempfile::TempDir;
-use tune::{self, Journal, Machine, Operation, Step, Target};
+use tune::{self, Journal, Operation, Target, TuneStep, TunedMachine};
 
 /// Other rules that a remedy puts right besides its own: the remedy, the rule, and why that is right.
 const ALSO_RIGHT: [(&str, &str, &str); 7] = [
@@ -98,7 +98,7 @@ impl Twin {
     }
 
     /// Does what the kernel would do. False where no copy of a machine can: threads and drivers are not in a tree.
-    fn perform(&self, step: &Step) -> bool {
+    fn perform(&self, step: &TuneStep) -> bool {
         let (files, others): (Vec<Operation>, Vec<Operation>) = step
             .operations
             .iter()
@@ -106,7 +106,8 @@ impl Twin {
             .partition(|one| matches!(one.target, Target::File(_) | Target::Folder(_)));
         let mut journal = Journal::open(&self.folder.path().join("journal")).expect("a journal");
         let choices: Vec<(PathBuf, String)> = files.iter().filter_map(|one| self.choice(one)).collect();
-        let applied = tune::apply(&Machine::at(&self.root()), &mut journal, &step.check, &files).expect("a journal");
+        let applied =
+            tune::apply(&TunedMachine::at(&self.root()), &mut journal, &step.check, &files).expect("a journal");
         for (place, shown) in choices {
             fs::write(place, shown).expect("a file");
         }

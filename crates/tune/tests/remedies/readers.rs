@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tune::{Machine, Operation};
+use tune::{Operation, TunedMachine};
 
 use super::Twin;
 
@@ -43,7 +43,7 @@ impl Twin {
     pub(super) fn set(&self, path: &str, value: &str) {
         let operation = Operation::write(path, value);
         let choice = self.choice(&operation);
-        let machine = Machine::at(&self.root());
+        let machine = TunedMachine::at(&self.root());
         if machine.read(&operation.target).is_ok() {
             machine
                 .write(&operation.target, Some(value))

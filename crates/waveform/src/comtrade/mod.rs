@@ -1,7 +1,7 @@
 //! COMTRADE records (IEEE C37.111 of 1991, 1999 and 2013, IEC 60255-24): `.cfg` with `.dat`, or one `.cff`.
 //!
 //! Data may be ASCII, BINARY, BINARY32 or FLOAT32. Real files break rules; what can be read in one way only is read, and
-//! what was passed over is said in [`Record::warnings`]. [`write()`] writes records of the two later revisions.
+//! what was passed over is said in [`ComtradeRecord::warnings`]. [`write()`] writes records of the two later revisions.
 
 mod cff;
 mod config;
@@ -17,5 +17,5 @@ mod write;
 pub use config::{AnalogChannel, Config, DigitalChannel, FileType, Rate, Values};
 pub use error::ComtradeError;
 pub use open::{MAX_OCTETS, open, parse, parse_cff};
-pub use record::Record;
+pub use record::ComtradeRecord;
 pub use write::{Analog, Digital, Header, Revision, Sample, Scale, WriteError, Written, write};

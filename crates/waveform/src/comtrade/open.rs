@@ -4,7 +4,7 @@ use super::config::Config;
 use super::data::Data;
 use super::error::{ComtradeError, Problem};
 use super::lines::decode;
-use super::record::Record;
+use super::record::ComtradeRecord;
 use super::{cff, config::FileType};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub const MAX_OCTETS: u64 = 128 << 20;
 ///
 /// # Errors
 /// A file that is not there, too long, or no COMTRADE, with file and line.
-pub fn open(path: &Path) -> Result<Record, ComtradeError> {
+pub fn open(path: &Path) -> Result<ComtradeRecord, ComtradeError> {
     let extension = path
         .extension()
         .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
@@ -44,7 +44,7 @@ pub fn open(path: &Path) -> Result<Record, ComtradeError> {
 ///
 /// # Errors
 /// No COMTRADE, with file and line.
-pub fn parse(config: (&[u8], &str), data: (&[u8], &str)) -> Result<Record, ComtradeError> {
+pub fn parse(config: (&[u8], &str), data: (&[u8], &str)) -> Result<ComtradeRecord, ComtradeError> {
     let parsed = Config::parse(&decode(config.0)).map_err(|problem| problem.within(config.1))?;
     record(parsed, data.0).map_err(|problem| problem.within(data.1))
 }
@@ -53,7 +53,7 @@ pub fn parse(config: (&[u8], &str), data: (&[u8], &str)) -> Result<Record, Comtr
 ///
 /// # Errors
 /// No COMTRADE, with file and line.
-pub fn parse_cff(octets: &[u8], name: &str) -> Result<Record, ComtradeError> {
+pub fn parse_cff(octets: &[u8], name: &str) -> Result<ComtradeRecord, ComtradeError> {
     let sections = cff::split(octets).map_err(|problem| problem.within(name))?;
     let moved = |problem: Problem, lines: u64| {
         let line = problem.line.map(|line| line + lines);
@@ -77,9 +77,9 @@ pub fn parse_cff(octets: &[u8], name: &str) -> Result<Record, ComtradeError> {
     record(config, sections.data).map_err(|problem| moved(problem, lines))
 }
 
-fn record(config: Config, data: &[u8]) -> Result<Record, Problem> {
+fn record(config: Config, data: &[u8]) -> Result<ComtradeRecord, Problem> {
     let data = Data::parse(&config, data)?;
-    Record::new(config, data)
+    ComtradeRecord::new(config, data)
 }
 
 /// The file with `extension` beside `path`, in the letter case that it has.

@@ -7,7 +7,7 @@ use super::states::States;
 
 /// A whole record.
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct ComtradeRecord {
     /// The recorded channels.
     pub config: Config,
     /// Parts that were skipped while reading, for a person to know.
@@ -17,7 +17,7 @@ pub struct Record {
     digital: Vec<States>,
 }
 
-impl Record {
+impl ComtradeRecord {
     pub(super) fn new(config: Config, data: Data) -> Result<Self, Problem> {
         let times_s = times(&config, &data.stamps)?;
         let mut analog = data.analog;

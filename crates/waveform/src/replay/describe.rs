@@ -4,20 +4,20 @@ use super::Options;
 use super::mapping::{Feed, Origin, origins};
 use super::phases::Phases;
 use crate::WaveformError;
-use crate::comtrade::Record;
+use crate::comtrade::ComtradeRecord;
 use crate::sample::{Dataset, MemberRole, Quantity};
 
 /// Of every member where its values come from, and what was passed over to know it.
 ///
 /// # Errors
 /// A member without channel.
-pub fn describe(record: &Record, dataset: &Dataset, options: &Options) -> Result<Vec<String>, WaveformError> {
+pub fn describe(record: &ComtradeRecord, dataset: &Dataset, options: &Options) -> Result<Vec<String>, WaveformError> {
     let origins = origins(record, dataset, &options.assignments, options.side)?;
     Ok(lines(record, dataset, &origins))
 }
 
 /// As [`describe`], of what is known to be.
-pub(super) fn lines(record: &Record, dataset: &Dataset, origins: &[Origin]) -> Vec<String> {
+pub(super) fn lines(record: &ComtradeRecord, dataset: &Dataset, origins: &[Origin]) -> Vec<String> {
     let members = dataset.members().iter().zip(origins);
     let lines = members.map(|(member, origin)| {
         let from = match origin {
@@ -45,7 +45,7 @@ fn lacks_a_phase(dataset: &Dataset, origins: &[Origin], quantity: Quantity) -> b
 }
 
 /// Of every quantity whose phase fields were passed over, a sentence that says so.
-fn passed_over(record: &Record) -> impl Iterator<Item = String> {
+fn passed_over(record: &ComtradeRecord) -> impl Iterator<Item = String> {
     let quantities = [(Quantity::Current, "currents"), (Quantity::Voltage, "voltages")];
     let passed_over = quantities
         .into_iter()

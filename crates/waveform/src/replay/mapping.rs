@@ -3,7 +3,7 @@
 use super::phases::Phases;
 use super::{Side, unit};
 use crate::WaveformError;
-use crate::comtrade::{AnalogChannel, Record, Values};
+use crate::comtrade::{AnalogChannel, ComtradeRecord, Values};
 use crate::sample::{Dataset, Member, MemberRole, Quantity};
 
 /// A member and the channel it is to have.
@@ -57,7 +57,7 @@ pub(super) enum Origin {
 
 /// The origin of every member.
 pub(super) fn origins(
-    record: &Record,
+    record: &ComtradeRecord,
     dataset: &Dataset,
     assignments: &[Assignment],
     side: Side,

@@ -5,7 +5,7 @@ use super::mapping::{Feed, Origin, origins};
 use super::resample::Resampler;
 use super::{Ending, Options};
 use crate::WaveformError;
-use crate::comtrade::Record;
+use crate::comtrade::ComtradeRecord;
 use crate::sample::{Dataset, SampleTable, Sampling, Source, Writer};
 use wire::quality::SvQuality;
 
@@ -22,7 +22,7 @@ pub struct Replay {
 ///
 /// # Errors
 /// A member without channel, or a table that takes too much memory.
-pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<Replay, WaveformError> {
+pub fn table(record: &ComtradeRecord, sampling: &Sampling, options: &Options) -> Result<Replay, WaveformError> {
     sampling.check()?;
     let origins = origins(record, &sampling.dataset, &options.assignments, options.side)?;
     let rate = f64::from(sampling.rate);
@@ -61,7 +61,7 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
 /// # Errors
 /// A member without channel, or more samples than memory should hold.
 pub(crate) fn members(
-    record: &Record,
+    record: &ComtradeRecord,
     sampling: &Sampling,
     options: &Options,
 ) -> Result<(Vec<Source>, Vec<Vec<f64>>), WaveformError> {
@@ -92,7 +92,7 @@ pub(super) struct Columns {
 
 impl Columns {
     pub(super) fn new(
-        record: &Record,
+        record: &ComtradeRecord,
         rate: f64,
         dataset: &Dataset,
         options: &Options,
@@ -139,7 +139,7 @@ impl Columns {
     }
 
     /// Samples of a cycle of the nominal frequency; as long as the fade, so a wrong one does no harm.
-    fn cycle(&self, record: &Record, sampling: &Sampling) -> Result<usize, WaveformError> {
+    fn cycle(&self, record: &ComtradeRecord, sampling: &Sampling) -> Result<usize, WaveformError> {
         let stated = record.config.frequency_hz;
         let hz = stated.filter(|hz| POSSIBLE_HZ.contains(hz)).unwrap_or(50.0);
         let cycle = (f64::from(sampling.rate) / hz).round().max(1.0) as usize;

@@ -1,14 +1,14 @@
 //! Records made here, replayed.
 
 use super::{Ending, Interpolation, Options, Side, describe, parse_assignments, table, values};
-use crate::comtrade::{Record, parse};
+use crate::comtrade::{ComtradeRecord, parse};
 use crate::sample::{Dataset, SampleTable, Sampling};
 use std::f64::consts::TAU;
 use std::fmt::Write;
 use wire::quality::SvQuality;
 
 /// A record of 50 Hz, 100 A peak per phase (in mA by 0.1) and 10 kV peak, secondary voltages of ratio 100.
-fn record(rates: &[(f64, usize)], value: impl Fn(usize, f64) -> f64) -> Record {
+fn record(rates: &[(f64, usize)], value: impl Fn(usize, f64) -> f64) -> ComtradeRecord {
     let mut config = String::from("s,d,1999\n7,7A,0D\n");
     for (number, name) in ["IA", "IB", "IC"].iter().enumerate() {
         let _ = writeln!(config, "{},{name},,X,A,0.1,0,0,-32767,32767,1,1,P", number + 1);
@@ -51,7 +51,7 @@ fn members(table: &SampleTable, sample: u64) -> Vec<(i32, u32)> {
     table.seq_data(sample).chunks_exact(8).map(member).collect()
 }
 
-fn replayed(record: &Record, options: &Options) -> SampleTable {
+fn replayed(record: &ComtradeRecord, options: &Options) -> SampleTable {
     table(record, &Sampling::new(4_800), options)
         .unwrap_or_else(|error| panic!("{error}"))
         .table

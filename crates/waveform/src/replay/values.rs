@@ -4,7 +4,7 @@ use super::Options;
 use super::mapping::{Feed, Origin, origins};
 use super::render::Columns;
 use crate::WaveformError;
-use crate::comtrade::Record;
+use crate::comtrade::ComtradeRecord;
 use crate::sample::{Dataset, Member, MemberRole, Quantity};
 
 /// The values of every member, in A or V; NaN where the record has none. Without a `rate` they are the record's own, sample for
@@ -13,7 +13,7 @@ use crate::sample::{Dataset, Member, MemberRole, Quantity};
 /// # Errors
 /// A member without channel, or more samples than memory should hold.
 pub fn values(
-    record: &Record,
+    record: &ComtradeRecord,
     rate: Option<f64>,
     dataset: &Dataset,
     options: &Options,
@@ -31,7 +31,7 @@ pub fn values(
     Ok(columns)
 }
 
-fn own(record: &Record, origin: &Origin) -> Vec<f64> {
+fn own(record: &ComtradeRecord, origin: &Origin) -> Vec<f64> {
     let samples = record.times_s().len();
     match origin {
         Origin::Feed(Feed { channel, factor }) => record.analog(*channel).iter().map(|value| factor * value).collect(),

@@ -1,7 +1,7 @@
 //! A distance zone: source impedance ratio, position, fault type, point on wave (after IEC 60255-121).
 
 use super::clearing::cleared;
-use super::{Group, Place, Point};
+use super::{Group, PointOnWave, ShotPlace};
 use crate::network::{Complex, Fault, FaultType, Network, polar};
 use crate::scenario::{Expect, Selection};
 use crate::synth::Synth;
@@ -58,7 +58,7 @@ impl Distance {
     }
 
     /// The least position, at the least ratio.
-    pub(super) fn surest(&self) -> Place {
+    pub(super) fn surest(&self) -> ShotPlace {
         let least = |values: &[f64]| {
             let order = (0..values.len()).min_by(|one, other| values[*one].total_cmp(&values[*other]));
             order.unwrap_or(0)
@@ -67,14 +67,14 @@ impl Distance {
         let position = (0..self.positions.len())
             .filter(|at| (1.0..=self.inside).contains(&self.positions[*at]))
             .min_by(|one, other| self.positions[*one].total_cmp(&self.positions[*other]));
-        Place {
+        ShotPlace {
             group: least(&self.sir) * self.types.len(),
             position: position.unwrap_or_else(|| least(&self.positions)),
             point: 0,
         }
     }
 
-    pub(super) fn shot(&self, place: Place) -> (Synth, Expect, Cell, Point) {
+    pub(super) fn shot(&self, place: ShotPlace) -> (Synth, Expect, Cell, PointOnWave) {
         let (sir, kind) = (
             self.sir[place.group / self.types.len()],
             self.types[place.group % self.types.len()],
@@ -85,7 +85,7 @@ impl Distance {
             fault: kind.to_string(),
             position,
         };
-        let point = Point::of_loop(self.points_deg[place.point], kind);
+        let point = PointOnWave::of_loop(self.points_deg[place.point], kind);
         (
             self.signal(sir, kind, position, &point),
             self.expect(position),
@@ -95,11 +95,11 @@ impl Distance {
     }
 
     /// The phases that have to trip.
-    pub(super) fn selection(&self, place: Place) -> Selection {
+    pub(super) fn selection(&self, place: ShotPlace) -> Selection {
         of_type(self.types[place.group % self.types.len()])
     }
 
-    fn signal(&self, sir: f64, kind: FaultType, position: f64, point: &Point) -> Synth {
+    fn signal(&self, sir: f64, kind: FaultType, position: f64, point: &PointOnWave) -> Synth {
         let network = self.network(sir);
         let fault = Fault {
             kind,

@@ -1,6 +1,6 @@
 //! Type tests of a relay: many shots that differ in a few numbers, each with its place in a table. `docs/formats/type-test.md` has every key.
 //!
-//! A [`Place`] is a few numbers. Its signal is made when its turn has come: thousands of shots take no room before.
+//! A [`ShotPlace`] is a few numbers. Its signal is made when its turn has come: thousands of shots take no room before.
 
 mod clearing;
 mod distance;
@@ -12,7 +12,7 @@ mod point;
 mod tests;
 
 pub use library::{find, names};
-pub use point::Point;
+pub use point::PointOnWave;
 
 use crate::scenario::{Scenario, Selection, Wave};
 use distance::Distance;
@@ -39,7 +39,7 @@ enum TestKind {
 
 /// A shot of a type test, by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ShotPlace {
     /// The series that it counts in: its number in [`TypeTest::groups`].
     pub group: usize,
     position: usize,
@@ -56,7 +56,7 @@ pub struct TestShot {
     /// Its place in the table.
     pub cell: Cell,
     /// Where on the wave it begins.
-    pub point: Point,
+    pub point: PointOnWave,
 }
 
 /// Shots that one series counts.
@@ -91,18 +91,18 @@ impl TypeTest {
     }
 
     /// All shots, in an order that the seed chooses: equal seeds, equal orders.
-    pub fn places(&self, seed: u64) -> Vec<Place> {
+    pub fn places(&self, seed: u64) -> Vec<ShotPlace> {
         let (groups, positions, points) = match &self.kind {
             TestKind::Distance(test) => test.size(),
             TestKind::Overcurrent(test) => (test.multiples.len(), 1, 1),
         };
         let count = groups * positions * points * self.repeats;
-        let place = |number: usize| Place {
+        let place = |number: usize| ShotPlace {
             group: number % groups,
             position: number / groups % positions,
             point: number / (groups * positions) % points,
         };
-        let mut places: Vec<Place> = (0..count).map(place).collect();
+        let mut places: Vec<ShotPlace> = (0..count).map(place).collect();
         let mut random = Random::new(seed);
         // Fisher and Yates.
         for last in (1..places.len()).rev() {
@@ -113,7 +113,7 @@ impl TypeTest {
     }
 
     /// A shot with its signal.
-    pub fn shot(&self, place: Place) -> TestShot {
+    pub fn shot(&self, place: ShotPlace) -> TestShot {
         let (synth, expect, cell, point) = match &self.kind {
             TestKind::Distance(test) => test.shot(place),
             TestKind::Overcurrent(test) => test.shot(place.group),
@@ -144,7 +144,7 @@ impl TypeTest {
         let place = match &self.kind {
             TestKind::Distance(test) => test.surest(),
             // The highest current has the shortest operate time.
-            TestKind::Overcurrent(test) => Place {
+            TestKind::Overcurrent(test) => ShotPlace {
                 group: test.multiples.len().saturating_sub(1),
                 position: 0,
                 point: 0,

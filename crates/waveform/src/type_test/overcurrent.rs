@@ -1,6 +1,6 @@
 //! An inverse-time curve: multiples of the setting (after IEC 60255-151).
 
-use super::{Group, Point};
+use super::{Group, PointOnWave};
 use crate::scenario::{Expect, Selection};
 use crate::synth::{Operating, State, Synth, symmetrical};
 use model::Cell;
@@ -107,11 +107,11 @@ impl Overcurrent {
         self.multiples.iter().map(group).collect()
     }
 
-    pub(super) fn shot(&self, group: usize) -> (Synth, Expect, Cell, Point) {
+    pub(super) fn shot(&self, group: usize) -> (Synth, Expect, Cell, PointOnWave) {
         let multiple = self.multiples[group];
         let (expected_ns, tolerance_ns) = (self.expected_ns(multiple), self.tolerance_ns(multiple));
         let synth = self.signal(multiple);
-        let point = Point::anywhere(synth.nominal.voltage_angles_deg[0]);
+        let point = PointOnWave::anywhere(synth.nominal.voltage_angles_deg[0]);
         let expect = Expect::Trip {
             within_ns: Some(self.latest_ns(multiple)),
             soonest_ns: Some(expected_ns.saturating_sub(tolerance_ns)),

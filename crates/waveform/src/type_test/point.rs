@@ -7,14 +7,14 @@ const RISING_DEG: f64 = 90.0;
 
 /// Where on the wave of a voltage a fault begins: 0 degrees is where it rises through zero, 90 is its crest.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub struct PointOnWave {
     /// Where it is to begin; `None`: anywhere.
     pub wanted_deg: Option<f64>,
     /// Angle of the voltage where the phase of the frequency is 0.
     voltage_deg: f64,
 }
 
-impl Point {
+impl PointOnWave {
     /// Anywhere on the wave of phase a, the angle of whose voltage is this where the phase of the frequency is 0.
     pub fn anywhere(voltage_deg: f64) -> Self {
         Self {

@@ -22,7 +22,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use template::{AafTemplate, Stream};
+pub use template::{AafStream, AafTemplate};
 
 use crate::bytes::{array, be16, be32, be64, slice};
 use crate::ether::EthernetView;

@@ -16,7 +16,7 @@ const SAMPLES: u8 = 6;
 
 /// The published stream: AAF PCM as SR class A carries it, 48 kHz, 2 channels, 32 bits, 6 samples of each in a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stream {
+pub struct AafStream {
     /// Destination: of the range that MAAP hands out, `91:e0:f0:00:00:00` to `91:e0:f0:00:fe:ff`.
     pub dst: Mac,
     /// Source.
@@ -27,7 +27,7 @@ pub struct Stream {
     pub unique_id: u16,
 }
 
-impl Stream {
+impl AafStream {
     /// The stream_id.
     pub fn id(&self) -> u64 {
         let [a, b, c, d, e, f] = self.src.0;
@@ -48,7 +48,7 @@ impl AafTemplate {
     pub const DATA: usize = SAMPLES as usize * CHANNELS as usize * (BIT_DEPTH as usize / 8);
 
     /// Encodes the frame: timestamp valid but uncertain, since nobody here knows of gPTP.
-    pub fn new(stream: &Stream) -> Self {
+    pub fn new(stream: &AafStream) -> Self {
         let mut frame = Vec::with_capacity(ether::HEADER + 2 * ether::TAG + HEADER + Self::DATA);
         ether::write_header(&mut frame, stream.dst, stream.src, &stream.tags, ETHER_TYPE);
         let payload_at = frame.len();

@@ -1,4 +1,4 @@
-use super::{AAF, AafTemplate, Frame, HEADER, Stream};
+use super::{AAF, AafStream, AafTemplate, Frame, HEADER};
 use crate::ether::{EthernetView, Mac, VlanTag};
 
 /// An AAF frame put together by hand from the standard's figures: version 0, stream_id valid, restart bit set, timestamp
@@ -33,8 +33,8 @@ fn parse(octets: &[u8]) -> Result<Frame<'_>, String> {
     Frame::parse(&ethernet).map_err(|error| error.to_string())
 }
 
-fn stream() -> Stream {
-    Stream {
+fn stream() -> AafStream {
+    AafStream {
         dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
         src: Mac([2, 0, 0, 0, 0, 1]),
         tags: vec![VlanTag::new(3, false, 2)],

@@ -1,6 +1,6 @@
 //! Random histories: nothing that was lost, fell silent, began again or is of another publisher is ever passed over.
 
-use crate::publisher::{Fate, Fault, History, Step};
+use crate::publisher::{Fate, Fault, History, NextMessage};
 use crate::{at, give, is_clean};
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof};
@@ -23,9 +23,9 @@ fn supervised(history: &History, tal_factor: f64) -> Supervisor {
     supervisor
 }
 
-fn steps(fate: impl Strategy<Value = Fate>) -> impl Strategy<Value = Vec<(Step, Fate)>> {
-    let step = prop_oneof![8 => Just(Step::Repeat), 1 => Just(Step::Change)];
-    let whole = (Just((Step::Repeat, Fate::Arrives)), vec((step, fate), 8..40));
+fn steps(fate: impl Strategy<Value = Fate>) -> impl Strategy<Value = Vec<(NextMessage, Fate)>> {
+    let step = prop_oneof![8 => Just(NextMessage::Repeat), 1 => Just(NextMessage::Change)];
+    let whole = (Just((NextMessage::Repeat, Fate::Arrives)), vec((step, fate), 8..40));
     whole.prop_map(|(first, rest)| std::iter::once(first).chain(rest).collect())
 }
 
@@ -97,7 +97,7 @@ proptest! {
     #[test]
     fn a_publisher_without_fault_is_clean(begin in any_numbers(), steps in steps(harmless_fate())) {
         // A whole state that the next one overtakes is one that never came in time.
-        let in_order = |(step, fate)| (step, if step == Step::Change { Fate::Arrives } else { fate });
+        let in_order = |(step, fate)| (step, if step == NextMessage::Change { Fate::Arrives } else { fate });
         let steps: Vec<_> = steps.into_iter().map(in_order).collect();
         // An overtaken message makes the time between those taken longer than one interval.
         let history = History::of(begin, &steps, Fault::None, 0);

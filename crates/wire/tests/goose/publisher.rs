@@ -17,7 +17,7 @@ pub(crate) enum Fate {
 
 /// The next step of the publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum NextMessage {
     Repeat,
     Change,
 }
@@ -74,7 +74,7 @@ pub(crate) struct History {
 
 impl History {
     /// Runs a publisher through `steps` from this stNum and sqNum on; `fault` happens before step `at`.
-    pub(crate) fn of([st_num, sq_num]: [u32; 2], steps: &[(Step, Fate)], fault: Fault, at: usize) -> Self {
+    pub(crate) fn of([st_num, sq_num]: [u32; 2], steps: &[(NextMessage, Fate)], fault: Fault, at: usize) -> Self {
         let mut run = Run::new(Progress::at(st_num, sq_num));
         for (number, (step, fate)) in steps.iter().enumerate() {
             if number == at {
@@ -171,8 +171,8 @@ impl Run {
         self.curve.interval_ns(self.progress.step()) as i64
     }
 
-    fn step(&mut self, step: Step, fate: Fate) {
-        if step == Step::Change && !self.history.sent.is_empty() {
+    fn step(&mut self, step: NextMessage, fate: Fate) {
+        if step == NextMessage::Change && !self.history.sent.is_empty() {
             self.now_ns -= self.interval_before_ns() / 2;
             self.t_ms = self.now_ns / MS;
             self.progress.change();

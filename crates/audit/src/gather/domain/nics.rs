@@ -12,7 +12,7 @@ const ENOUGH_SLOTS: u32 = 1024;
 /// Class of network controllers (PCI Code and ID Assignment Specification).
 pub(super) const NETWORK: &str = "0x02";
 
-enum Way {
+enum CardAttachment {
     /// A PCI device of the host.
     Passed,
     /// virtio, with a queue that is long enough and a worker that wakes at once.
@@ -31,7 +31,7 @@ pub(super) fn passed(reader: &Reader, domain: &Domain) -> Known {
         class.is_ok_and(|class| class.starts_with(NETWORK)) || !is_here(reader, address)
     });
     let mut passed: Vec<String> = devices.collect();
-    passed.extend(of_way(reader, domain, |way| matches!(way, Way::Passed))?);
+    passed.extend(of_way(reader, domain, |way| matches!(way, CardAttachment::Passed))?);
     passed.into_known()
 }
 
@@ -53,14 +53,14 @@ fn is_here(reader: &Reader, address: &str) -> bool {
 }
 
 pub(super) fn emulated(reader: &Reader, domain: &Domain) -> Known {
-    of_way(reader, domain, |way| matches!(way, Way::Emulated)).into_known()
+    of_way(reader, domain, |way| matches!(way, CardAttachment::Emulated)).into_known()
 }
 
 pub(super) fn tuned(reader: &Reader, domain: &Domain) -> Known {
-    of_way(reader, domain, |way| matches!(way, Way::Tuned)).into_known()
+    of_way(reader, domain, |way| matches!(way, CardAttachment::Tuned)).into_known()
 }
 
-fn of_way(reader: &Reader, domain: &Domain, wanted: impl Fn(&Way) -> bool) -> Result<Vec<String>, Unknown> {
+fn of_way(reader: &Reader, domain: &Domain, wanted: impl Fn(&CardAttachment) -> bool) -> Result<Vec<String>, Unknown> {
     let mut found = Vec::new();
     for interface in &domain.devices.interfaces {
         if wanted(&way(reader, domain, interface)?) {
@@ -71,24 +71,24 @@ fn of_way(reader: &Reader, domain: &Domain, wanted: impl Fn(&Way) -> bool) -> Re
     Ok(found)
 }
 
-fn way(reader: &Reader, domain: &Domain, interface: &Interface) -> Result<Way, Unknown> {
+fn way(reader: &Reader, domain: &Domain, interface: &Interface) -> Result<CardAttachment, Unknown> {
     if interface.kind == "network" && is_pool(reader, interface)? {
-        return Ok(Way::Passed);
+        return Ok(CardAttachment::Passed);
     }
     let is_virtio = match &interface.model {
         Some(model) => model.starts_with("virtio"),
         None => domain.defaults_to_virtio(),
     };
     if !is_virtio {
-        return Ok(Way::Emulated);
+        return Ok(CardAttachment::Emulated);
     }
     let kernel = matches!(interface.driver.as_deref(), None | Some("vhost"));
     let long = interface.rx_queue.is_some_and(|slots| slots >= ENOUGH_SLOTS);
     let prompt = interface.tx_mode.as_deref() != Some("timer");
     Ok(if kernel && long && prompt {
-        Way::Tuned
+        CardAttachment::Tuned
     } else {
-        Way::Plain
+        CardAttachment::Plain
     })
 }
 

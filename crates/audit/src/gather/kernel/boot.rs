@@ -97,12 +97,12 @@ fn given_value(line: &Cmdline, name: &str) -> String {
 }
 
 /// A place where a boot loader keeps lines, asked for that of a release; `None`: it has none.
-type Place = fn(&Reader, &str) -> Result<Option<Stored>, HostError>;
+type LineStore = fn(&Reader, &str) -> Result<Option<Stored>, HostError>;
 
 /// The first place that has a line for the kernel that runs.
 fn next(reader: &Reader) -> Result<Stored, Unknown> {
     let release = reader.line("/proc/sys/kernel/osrelease")?;
-    let places: [Place; 5] = [
+    let places: [LineStore; 5] = [
         loader_entry,
         grub_entry,
         extlinux,

@@ -19,7 +19,7 @@ const SPLIT_LOCK: &str = "split lock";
 
 /// A line that counts: every one of its words stands in it. The table names the kernel's file, too.
 #[derive(Deserialize)]
-struct Line {
+struct LogPattern {
     kind: String,
     words: Vec<String>,
 }
@@ -27,10 +27,10 @@ struct Line {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lines {
-    line: Vec<Line>,
+    line: Vec<LogPattern>,
 }
 
-static LINES: LazyLock<Vec<Line>> = LazyLock::new(|| {
+static LINES: LazyLock<Vec<LogPattern>> = LazyLock::new(|| {
     let file: Lines = toml::from_str(include_str!("../../../rules/kernel-log.toml"))
         .unwrap_or_else(|error| panic!("rules/kernel-log.toml: {error}"));
     file.line
@@ -72,7 +72,7 @@ fn live() -> Result<String, HostError> {
         path: "/dev/kmsg".to_owned(),
         why: Unreadable::from_io(&error),
     })?;
-    let parsed: Vec<Record<'_>> = records.iter().filter_map(|record| Record::parse(record)).collect();
+    let parsed: Vec<LogRecord<'_>> = records.iter().filter_map(|record| LogRecord::parse(record)).collect();
     let begins = match parsed.first() {
         None => return Err(HostError::Undecided("/dev/kmsg gave no record".to_owned())),
         Some(first) if first.sequence == 0 => WHOLE.to_owned(),
@@ -84,13 +84,13 @@ fn live() -> Result<String, HostError> {
 }
 
 /// `priority,sequence,microseconds,flags;text`, and lines of other fields behind it.
-struct Record<'a> {
+struct LogRecord<'a> {
     sequence: u64,
     seconds: u64,
     text: &'a str,
 }
 
-impl<'a> Record<'a> {
+impl<'a> LogRecord<'a> {
     fn parse(record: &'a str) -> Option<Self> {
         let (head, rest) = record.split_once(';')?;
         let mut head = head.split(',').skip(1);
@@ -103,7 +103,7 @@ impl<'a> Record<'a> {
 }
 
 fn kind(text: &str) -> Option<&'static str> {
-    let has = |line: &&Line| line.words.iter().all(|word| text.contains(word));
+    let has = |line: &&LogPattern| line.words.iter().all(|word| text.contains(word));
     LINES.iter().find(has).map(|line| line.kind.as_str())
 }
 

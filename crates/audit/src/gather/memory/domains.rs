@@ -34,7 +34,7 @@ pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
 }
 
 /// Need of one domain for this machine's huge pages.
-struct Need {
+struct PagesNeed {
     name: String,
     mib: f64,
     /// The size of page in KiB that the definition names; none: it leaves that to the host.
@@ -45,7 +45,7 @@ struct Need {
     runs: bool,
 }
 
-impl Need {
+impl PagesNeed {
     /// Its memory in MiB, in whole pages: QEMU takes as many as hold it (system/physmem.c of 9.2, file_ram_alloc).
     fn whole(&self, page_mib: f64) -> f64 {
         (self.mib / page_mib).ceil() * page_mib
@@ -72,7 +72,7 @@ impl Need {
 }
 
 /// Needs of the domains of this machine: of those that were named, and of those stored here that ask for huge pages.
-pub(super) struct Needs(Vec<Need>);
+pub(super) struct Needs(Vec<PagesNeed>);
 
 impl Needs {
     /// # Errors
@@ -103,7 +103,7 @@ impl Needs {
 
     /// Where pages of 1 GiB are too few, one line for each place.
     pub(super) fn short_of_1g(&self, reader: &Reader) -> Result<Vec<String>, Unknown> {
-        let of_other_size = |need: &&Need| need.page_kib.is_some_and(|kib| kib != GIB_KIB);
+        let of_other_size = |need: &&PagesNeed| need.page_kib.is_some_and(|kib| kib != GIB_KIB);
         let others = self.0.iter().filter(of_other_size);
         let lines = others.map(|need| format!("{} asks for pages of another size", need.name));
         let short = self.short(reader, |_| true, |kib| kib == GIB_KIB, GIB_MIB)?;
@@ -114,7 +114,7 @@ impl Needs {
     pub(super) fn pages(&self, reader: &Reader, kernel: Option<f64>) -> Result<String, Unknown> {
         let is_node = |name: &str| name.strip_prefix("node").is_some_and(is_number);
         if reader.names(NODES, is_node).map_or(0, |nodes| nodes.len()) < 2 {
-            let pages: f64 = self.0.iter().map(Need::gibibytes).sum();
+            let pages: f64 = self.0.iter().map(PagesNeed::gibibytes).sum();
             return Ok(pages.to_string());
         }
         let mut nodes: BTreeMap<u32, f64> = BTreeMap::new();
@@ -149,11 +149,11 @@ impl Needs {
     fn short(
         &self,
         reader: &Reader,
-        of: impl Fn(&Need) -> bool,
+        of: impl Fn(&PagesNeed) -> bool,
         size: impl Fn(u64) -> bool,
         page_mib: f64,
     ) -> Result<Vec<String>, Unknown> {
-        let needs: Vec<&Need> = self.0.iter().filter(|need| of(need)).collect();
+        let needs: Vec<&PagesNeed> = self.0.iter().filter(|need| of(need)).collect();
         let mut places: Vec<&CpuList> = Vec::new();
         for need in needs.iter().filter(|need| !need.nodes.is_empty()) {
             if !places.contains(&&need.nodes) {
@@ -164,8 +164,8 @@ impl Needs {
             .into_iter()
             .collect::<Vec<_>>();
         for place in places {
-            let bound = |need: &&&Need| !need.nodes.is_empty() && need.nodes.without(place).is_empty();
-            let inside: Vec<&Need> = needs.iter().filter(bound).copied().collect();
+            let bound = |need: &&&PagesNeed| !need.nodes.is_empty() && need.nodes.without(place).is_empty();
+            let inside: Vec<&PagesNeed> = needs.iter().filter(bound).copied().collect();
             lines.extend(line(
                 &format!("node {place}"),
                 &inside,
@@ -178,8 +178,8 @@ impl Needs {
 }
 
 /// Domains that run have their pages; the others need free ones.
-fn line(place: &str, needs: &[&Need], page_mib: f64, pages: Pages) -> Option<String> {
-    let whole = |need: &&Need| need.whole(page_mib);
+fn line(place: &str, needs: &[&PagesNeed], page_mib: f64, pages: Pages) -> Option<String> {
+    let whole = |need: &&PagesNeed| need.whole(page_mib);
     let mib: f64 = needs.iter().map(whole).sum();
     let to_come: f64 = needs.iter().filter(|need| !need.runs).map(whole).sum();
     (mib > pages.mib || to_come > pages.free_mib).then(|| {
@@ -190,7 +190,7 @@ fn line(place: &str, needs: &[&Need], page_mib: f64, pages: Pages) -> Option<Str
     })
 }
 
-fn need(named: &domain::Named) -> Result<Need, Unknown> {
+fn need(named: &domain::Named) -> Result<PagesNeed, Unknown> {
     let definition = named.judged()?;
     let kib = definition.memory_kib;
     let kib = kib.ok_or_else(|| Unknown::unclear("a domain's definition has no <memory> that can be read"))?;
@@ -200,7 +200,7 @@ fn need(named: &domain::Named) -> Result<Need, Unknown> {
         .iter()
         .all(|mode| mode == "strict" || mode == "restrictive");
     let sizes = definition.memory.huge_pages_kib.iter().flatten();
-    Ok(Need {
+    Ok(PagesNeed {
         name: named.name.clone(),
         mib: kib / 1024.0,
         page_kib: sizes.min().copied(),

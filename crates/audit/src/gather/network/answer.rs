@@ -12,9 +12,9 @@ use host::reader::Reader;
 const LEAVES_OUT: [&str; 3] = ["coalesce", "channels", "stamping"];
 
 /// Everything the driver said.
-pub struct Answer(Result<Table, Unknown>);
+pub struct DriverAnswer(Result<Table, Unknown>);
 
-impl Answer {
+impl DriverAnswer {
     /// Asks the driver of the interface `name`, or reads the recorded answer.
     pub fn read(reader: &Reader, name: &str) -> Self {
         let text = reader.answer(&format!("ethtool-{name}"), || {

@@ -17,7 +17,7 @@ pub(super) use counters::count;
 pub(super) use macvlan::Macvlans;
 pub(super) use switching::{cpus as cpus_of, gather as switching, moves_frames};
 
-pub use answer::Answer;
+pub use answer::DriverAnswer;
 
 use crate::facts::{Class, Facts, Subject};
 use crate::parameters::Parameters;

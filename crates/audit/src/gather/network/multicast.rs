@@ -63,9 +63,14 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, Unknown> {
 }
 
 /// Facts of the whole machine: its interfaces, its groups, its macvlans, and its kernel's number.
-type Machine<'a> = (&'a Links, &'a Groups, &'a Macvlans, &'a Known);
+type MachineFacts<'a> = (&'a Links, &'a Groups, &'a Macvlans, &'a Known);
 
-pub(super) fn gather(reader: &Reader, (links, groups, macvlans, kernel): Machine<'_>, name: &str, part: &mut Subject) {
+pub(super) fn gather(
+    reader: &Reader,
+    (links, groups, macvlans, kernel): MachineFacts<'_>,
+    name: &str,
+    part: &mut Subject,
+) {
     let known = links.find(name).map(|_| ());
     let own = known.clone().and_then(|()| groups.joined(&[name.to_owned()]));
     part.set("nic.groups", own);

@@ -1,6 +1,6 @@
 //! Facts by the driver's settings.
 
-use super::answer::Answer;
+use super::answer::DriverAnswer;
 use crate::facts::Subject;
 use crate::value::{Known, Unknown, Value, Why};
 use host::nic::interface::{ROOT, driver, speed};
@@ -8,7 +8,7 @@ use host::nic::{LONGEST_IN_MODE_US, is_mode};
 use host::reader::Reader;
 
 pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
-    let said = Answer::read(reader, name);
+    let said = DriverAnswer::read(reader, name);
     let driver = match said.get("driver", "name") {
         Ok(named) => Ok(named),
         Err(_) => driver(reader, name).map(Value::from).map_err(Unknown::from),
@@ -49,13 +49,13 @@ fn duplex(reader: &Reader, name: &str) -> Result<String, Unknown> {
     }
 }
 
-fn plain(said: &Answer, question: &str, key: &str) -> Known {
+fn plain(said: &DriverAnswer, question: &str, key: &str) -> Known {
     said.get(question, key)
         .map_err(|unknown| Unknown::unclear(unknown.text))
 }
 
 /// Times in the driver's real meaning: a mode that follows the traffic counts as its longest wait, and one frame ends any wait.
-fn coalescing(said: &Answer, driver: &Known, part: &mut Subject) {
+fn coalescing(said: &DriverAnswer, driver: &Known, part: &mut Subject) {
     let get = |key| said.get("coalesce", key);
     let received = held(driver, get("rx-usecs"), get("rx-frames"));
     part.set_known("nic.rx-usecs", plain(said, "coalesce", "rx-usecs"));
@@ -101,7 +101,7 @@ fn mode(driver: &Known, usecs: &Known) -> Known {
     }
 }
 
-fn stamps(said: &Answer, what: &str) -> Known {
+fn stamps(said: &DriverAnswer, what: &str) -> Known {
     match plain(said, "stamping", "capabilities")? {
         Value::List(all) => Ok(Value::Flag(all.iter().any(|one| one == what))),
         other => Err(Unknown::unclear(format!("\"{other}\" is no list of capabilities"))),
@@ -109,7 +109,7 @@ fn stamps(said: &Answer, what: &str) -> Known {
 }
 
 /// Queues that receive.
-fn channels(said: &Answer) -> Known {
+fn channels(said: &DriverAnswer) -> Known {
     let count = |key| match said.get("channels", key) {
         Ok(Value::Number(count)) => Ok(count),
         Err(unknown) if unknown.why != Why::Absent => Err(unknown),

@@ -10,7 +10,7 @@ use audit::rule::Severity;
 use audit::waiver::{self, Waiver};
 use audit::{Audit, check_definitions};
 use host::Host;
-use report::audit::{Answer, AuditReport};
+use report::audit::{AuditAnswer, AuditReport};
 use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -280,9 +280,9 @@ pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
     beside(args, &report)?;
     written?;
     Ok(match report.answer() {
-        Answer::Pass => 0,
-        Answer::Fail => FAILED,
-        Answer::Unknown => COULD_NOT_MEASURE,
+        AuditAnswer::Pass => 0,
+        AuditAnswer::Fail => FAILED,
+        AuditAnswer::Unknown => COULD_NOT_MEASURE,
     })
 }
 

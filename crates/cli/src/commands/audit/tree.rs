@@ -1,8 +1,8 @@
 //! Recorded trees as tar files: a colleague audits elsewhere what was read here.
 
 use crate::failure::Failure;
-use host::capture::{Capture, Entry, Processes};
-use host::{Held, Host, Member};
+use host::capture::{Capture, Processes, TreePart};
+use host::{Host, Member, TreeInMemory};
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -46,7 +46,7 @@ fn refuse_what_is_no_root(folder: &Path) -> Result<(), Failure> {
 
 /// Reads a tree into memory: folders, files and links, none of them outside of it, no devices. It is somebody's whole machine: nothing of it may
 /// stay on the disk when this program is killed.
-fn held(path: &Path) -> Result<Held, Failure> {
+fn held(path: &Path) -> Result<TreeInMemory, Failure> {
     let wrong = |error: &dyn std::fmt::Display| {
         Failure::Usage(format!(
             "{}: not a tree of triptime audit --capture: {error}",
@@ -55,7 +55,7 @@ fn held(path: &Path) -> Result<Held, Failure> {
     };
     let file = File::open(path).map_err(|error| wrong(&error))?;
     let mut archive = tar::Archive::new(BufReader::new(file).take(MOST_BYTES));
-    let (mut tree, mut count, mut octets) = (Held::default(), 0, 0_u64);
+    let (mut tree, mut count, mut octets) = (TreeInMemory::default(), 0, 0_u64);
     for entry in archive.entries().map_err(|error| wrong(&error))? {
         let mut entry = entry.map_err(|error| wrong(&error))?;
         count += 1;
@@ -120,12 +120,12 @@ fn pack(capture: &Capture, file: File) -> io::Result<()> {
     let known: HashSet<&str> = capture.entries.iter().map(|(path, _)| path.as_str()).collect();
     for (path, entry) in capture.entries.iter().filter(|(path, _)| !path.is_empty()) {
         match entry {
-            Entry::File(bytes) => regular(&mut archive, path, bytes)?,
-            Entry::Link(to) => {
+            TreePart::File(bytes) => regular(&mut archive, path, bytes)?,
+            TreePart::Link(to) => {
                 let mut header = header(tar::EntryType::Symlink, 0);
                 archive.append_link(&mut header, path, to)?;
             }
-            Entry::Directory(names) => {
+            TreePart::Directory(names) => {
                 folder(&mut archive, path)?;
                 for (name, is_folder) in names {
                     let inside = format!("{path}/{name}");

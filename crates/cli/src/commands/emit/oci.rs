@@ -4,7 +4,7 @@ use super::{CommandArgs, absolute, own_binary, unwritten, write};
 use crate::arguments::size;
 use crate::failure::{Failure, say};
 use crate::verdict;
-use deploy::image::{Content, Entry, root};
+use deploy::image::{Content, LayerEntry, root};
 use place::container::{ContainerSpec, Containers, HugePages, Network, config, latency_device};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -121,7 +121,7 @@ fn bundle(folder: &Path, runs: &Path, config: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn place(rootfs: &Path, entry: &Entry<'_>) -> Result<(), Failure> {
+fn place(rootfs: &Path, entry: &LayerEntry<'_>) -> Result<(), Failure> {
     let path = rootfs.join(entry.path);
     match &entry.content {
         Content::Folder => fs::create_dir_all(&path).map_err(|error| unwritten(&path, &error))?,

@@ -27,7 +27,7 @@ struct Document<'a> {
     functions: Vec<Sum<'a>>,
     trips: Vec<Sum<'a>>,
     breaker_failures: Vec<Sum<'a>>,
-    streams: Vec<Stream<'a>>,
+    streams: Vec<StreamJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -71,7 +71,7 @@ struct Sum<'a> {
 }
 
 #[derive(Serialize)]
-struct Stream<'a> {
+struct StreamJson<'a> {
     name: &'a str,
     #[serde(rename = "svID")]
     sv_id: &'a str,
@@ -201,9 +201,9 @@ fn sum<'a>(config: &'a Config, subject: Subject, tally: &Tally) -> Sum<'a> {
     }
 }
 
-fn streams<'a>(config: &'a Config, replayed: &Replayed) -> Vec<Stream<'a>> {
+fn streams<'a>(config: &'a Config, replayed: &Replayed) -> Vec<StreamJson<'a>> {
     let streams = config.streams.iter().zip(&replayed.streams);
-    let one = |(stream, received): (&'a ::relay::config::Stream, &::relay::replay::Received)| Stream {
+    let one = |(stream, received): (&'a ::relay::config::Stream, &::relay::replay::Received)| StreamJson {
         name: &stream.name,
         sv_id: &stream.spec.sv_id,
         received: received.status.received,

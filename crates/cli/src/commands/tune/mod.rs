@@ -9,7 +9,7 @@ use crate::verdict;
 use audit::Audit;
 use host::Host;
 use std::path::PathBuf;
-use tune::{self, Applied, JOURNAL, Journal, JournalError, Machine, Outcome, Plan, Refusal, Step};
+use tune::{self, Applied, JOURNAL, Journal, JournalError, Outcome, Plan, Refusal, TuneStep, TunedMachine};
 
 /// Shows what would put the findings of an audit right; with --apply does what can be done at run time, with a way back
 #[derive(Debug, Clone, clap::Args)]
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8, Failure> {
     let plan = tune::plan(&machine, &audit, &args.checks);
     let refusals = tune::refusals(&machine, &audit, &args.of.parameters(), &plan);
     if args.action.prove {
-        let steps: Vec<&Step> = plan.steps.iter().collect();
+        let steps: Vec<&TuneStep> = plan.steps.iter().collect();
         return prove::run(args, &audit, &steps, &refusals);
     }
     match args.action.apply {
@@ -153,7 +153,7 @@ fn libvirt(args: &TuneArgs, host: &Host, audit: &Audit) -> Vec<Result<String, St
 
 fn apply(args: &TuneArgs, plan: &Plan, refusals: &[Refusal]) -> Result<u8, Failure> {
     let mut journal = Journal::open(&args.journal).map_err(|error| unusable(&error))?;
-    let (machine, mut done) = (Machine::live(), Vec::new());
+    let (machine, mut done) = (TunedMachine::live(), Vec::new());
     let is_refused = |check: &str| !args.force && refusals.iter().any(|refusal| refusal.check == check);
     let steps = plan.steps.iter().filter(|step| !is_refused(&step.check));
     for step in steps {
@@ -183,7 +183,7 @@ fn undo(args: &TuneArgs) -> Result<u8, Failure> {
     }
     let mut journal = Journal::open(&args.journal).map_err(|error| unusable(&error))?;
     let undo = if args.force { tune::undo_forced } else { tune::undo };
-    let undone = undo(&Machine::live(), &mut journal).map_err(|error| unusable(&error))?;
+    let undone = undo(&TunedMachine::live(), &mut journal).map_err(|error| unusable(&error))?;
     verdict::write(&text::undone(&undone))?;
     Ok(if undone.iter().all(holds) { 0 } else { COULD_NOT_MEASURE })
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::RunFile;
-use tune::{self, Applied, Journal, Machine, Outcome, Refusal, Step};
+use tune::{self, Applied, Journal, Outcome, Refusal, TuneStep, TunedMachine};
 use units::foreign;
 
 /// Settings need a moment until they hold everywhere: workers move, interrupts are rerouted.
@@ -41,7 +41,7 @@ pub(super) struct ProveArgs {
 const SIDES: [&str; 2] = ["before", "after"];
 
 /// Measures, changes, measures, restores, and so on; then compares.
-pub(super) fn run(args: &TuneArgs, audit: &Audit, steps: &[&Step], refusals: &[Refusal]) -> Result<u8, Failure> {
+pub(super) fn run(args: &TuneArgs, audit: &Audit, steps: &[&TuneStep], refusals: &[Refusal]) -> Result<u8, Failure> {
     let step = the_one(args, audit, steps)?;
     if let Some(refusal) = refusals
         .iter()
@@ -71,7 +71,7 @@ pub(super) fn run(args: &TuneArgs, audit: &Audit, steps: &[&Step], refusals: &[R
 }
 
 /// The finding to prove.
-fn the_one<'a>(args: &TuneArgs, audit: &Audit, steps: &[&'a Step]) -> Result<&'a Step, Failure> {
+fn the_one<'a>(args: &TuneArgs, audit: &Audit, steps: &[&'a TuneStep]) -> Result<&'a TuneStep, Failure> {
     let [check] = args.checks.as_slice() else {
         return Err(Failure::Usage(
             "--prove takes one CHECK: what each of several is worth could not be told".to_owned(),
@@ -108,7 +108,7 @@ fn folder(args: &TuneArgs) -> Result<PathBuf, Failure> {
 }
 
 /// Takes turns; the machine is as before when this returns, also when a measurement fails.
-fn measured(args: &TuneArgs, step: &Step, folder: &Path, ended: &AtomicBool) -> Result<[Vec<PathBuf>; 2], Failure> {
+fn measured(args: &TuneArgs, step: &TuneStep, folder: &Path, ended: &AtomicBool) -> Result<[Vec<PathBuf>; 2], Failure> {
     let mut files = [Vec::new(), Vec::new()];
     for round in 0..args.prove.rounds {
         // The first side changes from round to round, so that drift favours none.
@@ -138,8 +138,8 @@ fn measured(args: &TuneArgs, step: &Step, folder: &Path, ended: &AtomicBool) -> 
 }
 
 /// Applies the step, measures, and restores what it changed: what was applied before stays.
-fn changed(args: &TuneArgs, step: &Step, measure: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-    let machine = Machine::live();
+fn changed(args: &TuneArgs, step: &TuneStep, measure: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    let machine = TunedMachine::live();
     let mut journal = Journal::open(&args.journal).map_err(|error| super::unusable(&error))?;
     let mark = journal.count().map_err(|error| super::unusable(&error))?;
     let applied = tune::apply(&machine, &mut journal, &step.check, &step.operations);

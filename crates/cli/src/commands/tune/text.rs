@@ -3,12 +3,13 @@
 use audit::rule::Change;
 use std::fmt::Write;
 use std::path::Path;
-use tune::{Applied, Outcome, Plan, Refusal, Step};
+use tune::{Applied, Outcome, Plan, Refusal, TuneStep};
 use units::foreign::shown;
 
 /// Changes that would be made.
 pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
-    let (now, later): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(|step| !step.operations.is_empty());
+    let (now, later): (Vec<&TuneStep>, Vec<&TuneStep>) =
+        plan.steps.iter().partition(|step| !step.operations.is_empty());
     let mut out = String::new();
     if plan.steps.is_empty() {
         return "nothing to change: no check failed or warned\n".to_owned();
@@ -50,13 +51,13 @@ pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
     out
 }
 
-fn refused(out: &mut String, step: &Step, refusals: &[Refusal]) {
+fn refused(out: &mut String, step: &TuneStep, refusals: &[Refusal]) {
     for refusal in refusals.iter().filter(|refusal| refusal.check == step.check) {
         let _ = writeln!(out, "    refused unless --force: {}", shown(&refusal.why));
     }
 }
 
-fn risk(out: &mut String, step: &Step) {
+fn risk(out: &mut String, step: &TuneStep) {
     match (step.risk.is_empty(), step.change) {
         (false, _) => {
             let _ = writeln!(out, "    risk: {}", step.risk);

@@ -22,11 +22,11 @@ struct File {
     end_time: Option<String>,
     sysinfo: Option<System>,
     resolution_in_ns: u64,
-    thread: BTreeMap<u32, Entry>,
+    thread: BTreeMap<u32, ThreadJson>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct ThreadJson {
     histogram: Option<BTreeMap<u64, u64>>,
     cycles: u64,
     min: u64,
@@ -114,7 +114,7 @@ fn instant(text: &str) -> Option<i64> {
     i64::try_from(zoned.timestamp().as_nanosecond()).ok()
 }
 
-impl Entry {
+impl ThreadJson {
     fn thread(self, number: u32, command: Option<&Command>) -> Result<Thread, CyclictestError> {
         let wrong = |what: String| CyclictestError::Thread { thread: number, what };
         let buckets: Vec<(u64, u64)> = self

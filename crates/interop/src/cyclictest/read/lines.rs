@@ -4,14 +4,14 @@ use super::super::CyclictestError;
 
 /// A line and its number, from 1.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct NumberedLine {
     /// Number.
     pub(super) number: usize,
     /// Text that a terminal would show of it.
     pub(super) text: String,
 }
 
-impl Line {
+impl NumberedLine {
     /// The error that this line is.
     pub(super) fn error(&self, what: impl Into<String>) -> CyclictestError {
         CyclictestError::Line {
@@ -44,10 +44,10 @@ fn shown(word: &str) -> String {
 }
 
 /// The lines of a text without what moves a terminal's cursor.
-pub(super) fn lines(text: &str) -> Vec<Line> {
+pub(super) fn lines(text: &str) -> Vec<NumberedLine> {
     let numbered = text.lines().zip(1..);
     numbered
-        .map(|(line, number)| Line {
+        .map(|(line, number)| NumberedLine {
             number,
             text: without_escapes(line).trim_end().to_owned(),
         })

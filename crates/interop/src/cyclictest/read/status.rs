@@ -1,11 +1,11 @@
 //! Status lines: `T: 0 (20397) P:90 I:200 C:   9985 Min:     11 Act:   17 Avg:   18 Max:    1060`.
 
 use super::super::{CyclictestError, MIN_WITHOUT_SAMPLES, Mean, Thread};
-use super::lines::Line;
+use super::lines::NumberedLine;
 use std::collections::BTreeMap;
 
 /// The threads of the status lines, by number. A line that is printed again replaces the one before.
-pub(super) fn threads(lines: &[Line]) -> Result<BTreeMap<u32, Thread>, CyclictestError> {
+pub(super) fn threads(lines: &[NumberedLine]) -> Result<BTreeMap<u32, Thread>, CyclictestError> {
     let mut threads = BTreeMap::new();
     for line in lines {
         if let Some(thread) = thread(line)? {
@@ -15,7 +15,7 @@ pub(super) fn threads(lines: &[Line]) -> Result<BTreeMap<u32, Thread>, Cyclictes
     Ok(threads)
 }
 
-fn thread(line: &Line) -> Result<Option<Thread>, CyclictestError> {
+fn thread(line: &NumberedLine) -> Result<Option<Thread>, CyclictestError> {
     let Some(rest) = line.text.strip_prefix("T:") else {
         return Ok(None);
     };
@@ -48,7 +48,7 @@ fn thread(line: &Line) -> Result<Option<Thread>, CyclictestError> {
 }
 
 /// The number after a label; `None` when the label is not there.
-fn field(line: &Line, label: &str) -> Result<Option<u64>, CyclictestError> {
+fn field(line: &NumberedLine, label: &str) -> Result<Option<u64>, CyclictestError> {
     let Some((_, rest)) = line.text.split_once(label) else {
         return Ok(None);
     };

@@ -5,7 +5,7 @@
 
 use super::super::command::Command;
 use super::super::{Bucket, CyclictestError, Mean, Measurement, Thread};
-use super::lines::{Line, lines};
+use super::lines::{NumberedLine, lines};
 use super::status;
 
 /// First line of the block.
@@ -71,22 +71,22 @@ struct Block<'a> {
     /// Line of its head.
     from: usize,
     rows: Vec<Row<'a>>,
-    total: Option<(&'a Line, Vec<u64>)>,
-    min: (&'a Line, Vec<u64>),
-    average: (&'a Line, Vec<u64>),
-    max: (&'a Line, Vec<u64>),
-    overflows: (&'a Line, Vec<u64>),
+    total: Option<(&'a NumberedLine, Vec<u64>)>,
+    min: (&'a NumberedLine, Vec<u64>),
+    average: (&'a NumberedLine, Vec<u64>),
+    max: (&'a NumberedLine, Vec<u64>),
+    overflows: (&'a NumberedLine, Vec<u64>),
 }
 
 /// A bucket and its counts by thread, perhaps with their sum.
 struct Row<'a> {
-    line: &'a Line,
+    line: &'a NumberedLine,
     bucket: u64,
     counts: Vec<u64>,
 }
 
 /// The one histogram block of a text, if there is any.
-fn block(lines: &[Line]) -> Result<Option<Block<'_>>, CyclictestError> {
+fn block(lines: &[NumberedLine]) -> Result<Option<Block<'_>>, CyclictestError> {
     let mut heads = lines.iter().enumerate().filter(|(_, line)| line.text.ends_with(HEAD));
     let Some((at, head)) = heads.next() else {
         return Ok(None);
@@ -119,7 +119,7 @@ fn block(lines: &[Line]) -> Result<Option<Block<'_>>, CyclictestError> {
     }))
 }
 
-fn find<'a>(lines: &'a [Line], heading: &str) -> Result<Option<(&'a Line, Vec<u64>)>, CyclictestError> {
+fn find<'a>(lines: &'a [NumberedLine], heading: &str) -> Result<Option<(&'a NumberedLine, Vec<u64>)>, CyclictestError> {
     for line in lines {
         if let Some(numbers) = line.numbers(heading)? {
             return Ok(Some((line, numbers)));
@@ -128,7 +128,7 @@ fn find<'a>(lines: &'a [Line], heading: &str) -> Result<Option<(&'a Line, Vec<u6
     Ok(None)
 }
 
-fn row(line: &Line) -> Result<Row<'_>, CyclictestError> {
+fn row(line: &NumberedLine) -> Result<Row<'_>, CyclictestError> {
     let mut numbers = line.text.split_whitespace().map(|word| line.number_of(word));
     let bucket = numbers.next().unwrap_or_else(|| Err(line.error("an empty row")))?;
     Ok(Row {
@@ -179,7 +179,7 @@ impl Block<'_> {
     }
 
     fn thread(&self, index: usize) -> Result<Thread, CyclictestError> {
-        let of = |line: &(&Line, Vec<u64>)| line.1[index];
+        let of = |line: &(&NumberedLine, Vec<u64>)| line.1[index];
         let buckets: Vec<(u64, u64)> = self
             .rows
             .iter()
@@ -226,7 +226,7 @@ impl Block<'_> {
 }
 
 /// A line has a value for each thread; `-H` adds one over all.
-fn per_thread((line, numbers): &(&Line, Vec<u64>), threads: usize) -> Result<(), CyclictestError> {
+fn per_thread((line, numbers): &(&NumberedLine, Vec<u64>), threads: usize) -> Result<(), CyclictestError> {
     if numbers.len() == threads || numbers.len() == threads + 1 {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! A command that the guest runs: the same program, with the words that the host gave.
 
-use super::super::message::{Answer, Ended};
+use super::super::message::{Ended, GuestAnswer};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fs::{File, create_dir_all, remove_dir_all};
@@ -38,7 +38,7 @@ impl Command {
         folder: PathBuf,
         words: &[String],
         files: &[(String, String)],
-        tell: impl FnMut(Answer) + Send + 'static,
+        tell: impl FnMut(GuestAnswer) + Send + 'static,
     ) -> Result<Self, String> {
         let prepared = prepare(&folder, files).map_err(|error| format!("{}: {error}", folder.display()))?;
         let spawned = Program::new(PROGRAM)
@@ -106,16 +106,16 @@ fn prepare(folder: &Path, files: &[(String, String)]) -> io::Result<File> {
 }
 
 /// Hands on what it says until it ends.
-fn attend(mut child: Child, output: ChildStdout, folder: &Path, mut tell: impl FnMut(Answer)) {
+fn attend(mut child: Child, output: ChildStdout, folder: &Path, mut tell: impl FnMut(GuestAnswer)) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
     while matches!(output.read_until(b'\n', &mut line), Ok(1..)) {
         let text = String::from_utf8_lossy(&line).trim_end_matches('\n').to_owned();
-        tell(Answer::Line { text });
+        tell(GuestAnswer::Line { text });
         line.clear();
     }
     let status = child.wait().map_or(u8::MAX, status);
-    tell(Answer::Ended(Ended {
+    tell(GuestAnswer::Ended(Ended {
         status,
         said: said(&folder.join(SAID)).unwrap_or_else(|error| format!("what it said cannot be read: {error}")),
         octets: std::fs::metadata(folder.join(RUN)).ok().map(|file| file.len()),

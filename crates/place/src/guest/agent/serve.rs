@@ -1,8 +1,8 @@
 //! Does what the host asks for.
 
 use super::super::channel::Outward;
-use super::super::frame::{self, Frame, FrameError, Kind};
-use super::super::message::{Answer, GREETING, Greeting, MessageError, Request, pack, unpack};
+use super::super::frame::{self, Frame, FrameError, FrameKind};
+use super::super::message::{GREETING, Greeting, GuestAnswer, MessageError, Request, pack, unpack};
 use super::command::Command;
 use super::console::say;
 use crate::Files;
@@ -83,7 +83,7 @@ where
     Admit: Fn(&[String], Files) -> Result<Files, String>,
 {
     let to_host = ToHost(Arc::new(Mutex::new(to)));
-    to_host.send(GREETING, &Answer::Up(served.greeting))?;
+    to_host.send(GREETING, &GuestAnswer::Up(served.greeting))?;
     let mut server = Server {
         to_host,
         commands: HashMap::new(),
@@ -105,7 +105,7 @@ where
 struct ToHost(Arc<Mutex<Box<dyn Outward>>>);
 
 impl ToHost {
-    fn send(&self, call: u32, answer: &Answer) -> Result<(), MessageError> {
+    fn send(&self, call: u32, answer: &GuestAnswer) -> Result<(), MessageError> {
         Ok(self.frame(&pack(call, answer)?)?)
     }
 
@@ -130,7 +130,7 @@ where
         let done = match request {
             Request::Clock => {
                 let sent_ns = sys::clock::realtime().as_ns();
-                return self.to_host.send(call, &Answer::Clock { received_ns, sent_ns });
+                return self.to_host.send(call, &GuestAnswer::Clock { received_ns, sent_ns });
             }
             Request::Start { words, files } => self.start(call, &words, files),
             Request::Fetch { from } => return self.fetch(call, from),
@@ -147,7 +147,7 @@ where
         };
         match done {
             Ok(()) => Ok(()),
-            Err(why) => self.to_host.send(call, &Answer::Refused { why }),
+            Err(why) => self.to_host.send(call, &GuestAnswer::Refused { why }),
         }
     }
 
@@ -168,7 +168,7 @@ where
         let command = Command::start(self.folder(call), words, &files, tell)?;
         self.commands.insert(call, command);
         self.to_host
-            .send(call, &Answer::Started)
+            .send(call, &GuestAnswer::Started)
             .map_err(|error| error.to_string())
     }
 
@@ -179,11 +179,11 @@ where
         };
         match piece {
             Ok(payload) => Ok(self.to_host.frame(&Frame {
-                kind: Kind::Octets,
+                kind: FrameKind::Octets,
                 call,
                 payload,
             })?),
-            Err(why) => self.to_host.send(call, &Answer::Refused { why }),
+            Err(why) => self.to_host.send(call, &GuestAnswer::Refused { why }),
         }
     }
 

@@ -63,12 +63,12 @@ pub struct Known {
 
 /// A guest that is held up.
 #[derive(Debug)]
-pub struct Held {
+pub struct HeldGuest {
     folder: PathBuf,
     id: String,
 }
 
-impl Held {
+impl HeldGuest {
     /// The one of this name, which was made in `folder`, or is to be.
     pub fn at(folder: &Path, id: &str) -> Self {
         Self {

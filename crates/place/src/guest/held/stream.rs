@@ -56,12 +56,12 @@ impl<R: Read> Read for FromGreeting<R> {
 #[cfg(test)]
 mod tests {
     use super::FromGreeting;
-    use crate::guest::frame::{self, Frame, Kind};
+    use crate::guest::frame::{self, Frame, FrameKind};
     use std::io::Read;
 
     fn octets(call: u32, text: &str) -> Vec<u8> {
         let frame = Frame {
-            kind: Kind::Message,
+            kind: FrameKind::Message,
             call,
             payload: text.as_bytes().to_vec(),
         };

@@ -2,7 +2,7 @@
 
 use super::super::away::Errand;
 use super::super::channel::{Call, CallError, Channel, Incoming};
-use super::super::message::{Answer, Greeting};
+use super::super::message::{Greeting, GuestAnswer};
 use super::super::peer::Peer;
 use super::PlaceError;
 use super::stream::FromGreeting;
@@ -25,7 +25,7 @@ const GONE: Duration = Duration::from_secs(1);
 
 /// One who is at a guest that is held up. The next one is let in when this is dropped.
 #[derive(Debug)]
-pub struct Visit(Arc<Way>);
+pub struct Visit(Arc<AgentPeer>);
 
 impl Visit {
     /// How the guest's clock stands to this machine's now.
@@ -47,11 +47,11 @@ impl Visit {
 
 /// The way to the agent for one who comes.
 #[derive(Debug)]
-struct Way {
+struct AgentPeer {
     channel: Arc<Channel>,
 }
 
-impl Peer for Way {
+impl Peer for AgentPeer {
     fn channel(&self) -> &Arc<Channel> {
         &self.channel
     }
@@ -74,7 +74,7 @@ pub(super) fn open(stream: UnixStream) -> io::Result<(Arc<Channel>, Call)> {
 pub(super) fn hear(greeting: &Call, patience: Duration) -> Result<Greeting, CallError> {
     loop {
         if let Incoming::Answer {
-            answer: Answer::Up(greeting),
+            answer: GuestAnswer::Up(greeting),
             ..
         } = greeting.receive(patience)?
         {
@@ -112,7 +112,7 @@ fn once(socket: &Path, patience: Duration) -> io::Result<Result<Visit, CallError
     let end = stream.try_clone()?;
     let (channel, greeting) = open(stream)?;
     Ok(match hear(&greeting, patience) {
-        Ok(_) => Ok(Visit(Arc::new(Way { channel }))),
+        Ok(_) => Ok(Visit(Arc::new(AgentPeer { channel }))),
         Err(error) => {
             let _ = end.shutdown(Shutdown::Both);
             Err(error)
@@ -140,7 +140,7 @@ mod tests {
     use super::{GREETING_PATIENCE, visit};
     use crate::guest::channel::CallError;
     use crate::guest::frame;
-    use crate::guest::message::{Answer, GREETING, Greeting, pack};
+    use crate::guest::message::{GREETING, Greeting, GuestAnswer, pack};
     use std::io::Read;
     use std::os::unix::net::UnixListener;
     use std::time::{Duration, Instant};
@@ -163,7 +163,7 @@ mod tests {
                 management: None,
                 complaints: Vec::new(),
             };
-            let greeting = pack(GREETING, &Answer::Up(greeting)).expect("small");
+            let greeting = pack(GREETING, &GuestAnswer::Up(greeting)).expect("small");
             frame::write(&mut seen, &greeting).expect("sent");
             seen
         });

@@ -53,7 +53,7 @@ pub(in super::super) fn written(mac: [u8; 6]) -> String {
 
 /// The words behind the program's name.
 pub(in super::super) fn words(spec: &GuestSpec, ways: &Ways) -> Vec<String> {
-    let mut line = Line::default();
+    let mut line = CommandLine::default();
     line.add("-name", format!("guest={},debug-threads=on", ways.name));
     line.flags(&["-nodefaults", "-no-user-config", "-no-reboot"]);
     line.add("-display", "none");
@@ -82,7 +82,7 @@ pub(in super::super) fn words(spec: &GuestSpec, ways: &Ways) -> Vec<String> {
 }
 
 /// Card number `number`, from 0.
-fn network_card(line: &mut Line, number: usize, card: &Card) {
+fn network_card(line: &mut CommandLine, number: usize, card: &Card) {
     let vhost = if card.vhost { ",vhost=on" } else { "" };
     let way = match &card.way {
         Way::Tap(name) => format!("ifname={name},script=no,downscript=no"),
@@ -97,7 +97,7 @@ fn network_card(line: &mut Line, number: usize, card: &Card) {
     );
 }
 
-fn processor(line: &mut Line, spec: &GuestSpec, kvm: bool) {
+fn processor(line: &mut CommandLine, spec: &GuestSpec, kvm: bool) {
     let memory = if kvm { ",memory-backend=ram" } else { "" };
     line.add("-machine", format!("q35,vmport=off,hpet=off{memory}"));
     line.add("-smp", spec.cpus.to_string());
@@ -123,7 +123,7 @@ fn processor(line: &mut Line, spec: &GuestSpec, kvm: bool) {
 }
 
 /// Under KVM the memory is there from the beginning, and stays; an emulated guest gains nothing by it.
-fn memory(line: &mut Line, spec: &GuestSpec, ways: &Ways) {
+fn memory(line: &mut CommandLine, spec: &GuestSpec, ways: &Ways) {
     let mebioctets = spec.memory >> 20;
     line.add("-m", format!("{mebioctets}M"));
     if ways.kvm {
@@ -136,9 +136,9 @@ fn memory(line: &mut Line, spec: &GuestSpec, ways: &Ways) {
 }
 
 #[derive(Default)]
-struct Line(Vec<String>);
+struct CommandLine(Vec<String>);
 
-impl Line {
+impl CommandLine {
     fn add(&mut self, option: &str, value: impl Into<String>) {
         self.0.extend([option.to_owned(), value.into()]);
     }

@@ -2,7 +2,7 @@
 
 use super::{Pinger, Sent};
 use crate::ping_pong::PingPongConfig;
-use crate::ping_pong::device::Answer;
+use crate::ping_pong::device::Pong;
 use crate::ping_pong::series::{answer_slot, notice};
 use crate::ping_pong::stamps::driver_stamp;
 use model::Counter;
@@ -26,7 +26,7 @@ pub(super) struct Tally {
 
 impl Pinger {
     /// The answer to a ping.
-    pub(super) fn answered(&self, slot: u16, tally: &mut Tally, sent: &Sent, answer: Answer, feed: &mut Feed) {
+    pub(super) fn answered(&self, slot: u16, tally: &mut Tally, sent: &Sent, answer: Pong, feed: &mut Feed) {
         let took_ns = answer.at - sent.at;
         feed.sample(slot, answer.at, took_ns, self.pings);
         tally.answered += 1;

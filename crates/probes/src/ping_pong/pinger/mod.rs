@@ -5,7 +5,7 @@ mod account;
 use super::PingPongConfig;
 use super::beside::{Beside, Shared};
 use super::case::Case;
-use super::device::{Answer, Device};
+use super::device::{Device, Pong};
 use super::series::{answer_slot, notice, own_slot};
 use super::stamps::driver_stamp;
 use crate::error::ProbeError;
@@ -35,14 +35,14 @@ const LONGEST_SLEEP_NS: i64 = 50_000_000;
 const LINK_DOWN_NS: i64 = 1_000_000;
 
 /// Why pinging ends before its last ping.
-enum End {
+enum EarlyEnd {
     /// It was told to, or its time is over.
     Told,
     /// It cannot go on.
     Cannot(ProbeError),
 }
 
-impl From<ProbeError> for End {
+impl From<ProbeError> for EarlyEnd {
     fn from(error: ProbeError) -> Self {
         Self::Cannot(error)
     }
@@ -127,12 +127,12 @@ impl Pinger {
         self.shared.ended.request();
         self.say_doubts(feed);
         match ended {
-            Err(End::Cannot(error)) => Err(error),
-            Ok(()) | Err(End::Told) => Ok(()),
+            Err(EarlyEnd::Cannot(error)) => Err(error),
+            Ok(()) | Err(EarlyEnd::Told) => Ok(()),
         }
     }
 
-    fn cases(&mut self, feed: &mut Feed) -> Result<(), End> {
+    fn cases(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         self.meet(feed)?;
         for number in 0..self.config.cases.len() {
             let mut tally = Tally::default();
@@ -144,7 +144,7 @@ impl Pinger {
     }
 
     /// Waits for the device's first message, and for its first answer, which does not count.
-    fn meet(&mut self, feed: &mut Feed) -> Result<(), End> {
+    fn meet(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let until = sys::clock::monotonic() + FIRST_ANSWER_NS;
         let mut changed = None;
         while changed.is_none() || self.device.follower.live_value() != changed {
@@ -165,7 +165,7 @@ impl Pinger {
         Ok(())
     }
 
-    fn case(&mut self, number: usize, tally: &mut Tally, feed: &mut Feed) -> Result<(), End> {
+    fn case(&mut self, number: usize, tally: &mut Tally, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let Some(case) = self.config.cases.get(number).copied() else {
             return Ok(());
         };
@@ -174,7 +174,7 @@ impl Pinger {
             self.agree(feed)?;
             self.pause(feed)?;
             if self.is_over() {
-                return Err(End::Told);
+                return Err(EarlyEnd::Told);
             }
             self.ping(number, tally, feed)?;
         }
@@ -182,7 +182,7 @@ impl Pinger {
     }
 
     /// Turns the load of a case on.
-    fn begin(&mut self, case: Case, feed: &mut Feed) -> Result<(), End> {
+    fn begin(&mut self, case: Case, feed: &mut Feed) -> Result<(), EarlyEnd> {
         self.shared
             .on
             .store(Beside::number(&self.config, case), Ordering::Release);
@@ -200,7 +200,7 @@ impl Pinger {
     }
 
     /// Brings our member to the device's, without measuring: after a ping without an answer they differ.
-    fn agree(&mut self, feed: &mut Feed) -> Result<(), End> {
+    fn agree(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         while !self.is_over()
             && let Some(value) = self.device.follower.live_value().filter(|value| *value != self.value)
         {
@@ -211,7 +211,7 @@ impl Pinger {
     }
 
     /// One ping and its answer.
-    fn ping(&mut self, case: usize, tally: &mut Tally, feed: &mut Feed) -> Result<(), End> {
+    fn ping(&mut self, case: usize, tally: &mut Tally, feed: &mut Feed) -> Result<(), EarlyEnd> {
         driver_stamp(&self.port, None);
         self.take(feed)?;
         self.pings += 1;
@@ -232,7 +232,7 @@ impl Pinger {
         self.account_for_changes(slot, feed);
         match answer {
             Some(answer) if answer.is_first => self.answered(slot, tally, &sent, answer, feed),
-            Some(Answer { at, .. }) => {
+            Some(Pong { at, .. }) => {
                 feed.notice(
                     slot,
                     notice::LATER_MESSAGE,
@@ -247,7 +247,7 @@ impl Pinger {
     }
 
     /// The answer that the kernel had before `deadline`, once all is taken that came before it.
-    fn answer(&mut self, deadline: Monotonic, feed: &mut Feed) -> Result<Option<Answer>, End> {
+    fn answer(&mut self, deadline: Monotonic, feed: &mut Feed) -> Result<Option<Pong>, EarlyEnd> {
         loop {
             let looked = sys::clock::monotonic();
             self.take(feed)?;
@@ -262,14 +262,14 @@ impl Pinger {
     }
 
     /// A random pause, so that pings meet every phase of the device's cycle.
-    fn pause(&mut self, feed: &mut Feed) -> Result<(), End> {
+    fn pause(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let pause = self.config.pause_ns;
         let ns = pause + self.random.next_u64() % pause.max(1);
         self.rest(i64::try_from(ns).unwrap_or(i64::MAX / 4), feed)
     }
 
     /// Repeats what is due, and listens, for so long.
-    fn rest(&mut self, ns: i64, feed: &mut Feed) -> Result<(), End> {
+    fn rest(&mut self, ns: i64, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let until = sys::clock::monotonic() + ns;
         while sys::clock::monotonic() < until {
             self.turn(until, feed)?;
@@ -278,10 +278,10 @@ impl Pinger {
     }
 
     /// Repeats what is due, and waits for a frame, or for the next repetition, `until` this instant at the latest; takes what came.
-    fn turn(&mut self, until: Monotonic, feed: &mut Feed) -> Result<(), End> {
+    fn turn(&mut self, until: Monotonic, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let now = sys::clock::monotonic();
         if self.stop.requested() || self.shared.ended.requested() {
-            return Err(End::Told);
+            return Err(EarlyEnd::Told);
         }
         let due = self.start + self.messages.repeat_ns();
         if due <= now {
@@ -305,11 +305,11 @@ impl Pinger {
     }
 
     /// Takes what came.
-    fn take(&mut self, feed: &mut Feed) -> Result<(), End> {
+    fn take(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         Ok(self.reception.poll(&mut self.polling, &mut self.device, feed)?)
     }
 
-    fn repeat(&mut self, now: Monotonic) -> Result<(), End> {
+    fn repeat(&mut self, now: Monotonic) -> Result<(), EarlyEnd> {
         let due_ns = now - self.start;
         self.messages.make(due_ns, false, || sys::clock::realtime().as_ns());
         self.port.publish(self.messages.frame())?;
@@ -326,7 +326,7 @@ impl Pinger {
     }
 
     /// Sends a change of our member, and awaits that the device follows.
-    fn send(&mut self, value: bool) -> Result<Sent, End> {
+    fn send(&mut self, value: bool) -> Result<Sent, EarlyEnd> {
         let member = Value::Boolean(value);
         let is_change = self.messages.set(std::iter::once((self.config.ping_member, &member)));
         let due_ns = sys::clock::monotonic() - self.start;

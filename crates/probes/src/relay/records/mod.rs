@@ -10,7 +10,7 @@ use crate::error::ProbeError;
 use crate::hot::Beside;
 use crate::subscribe::ClockRelation;
 use ::relay::Engine;
-use ::relay::disturbance::{Keeper, Row, Stamp, Tap};
+use ::relay::disturbance::{Keeper, Row, RowTap, Stamp};
 use model::EventKind;
 use rtrb::{Consumer, Producer};
 use run::{Events, Stop};
@@ -26,7 +26,7 @@ const ROOM_NS: u64 = 1_000_000_000;
 
 /// The task's end of the ring. After it was made nothing here allocates.
 pub(super) struct Tape {
-    tap: Tap,
+    tap: RowTap,
     ring: Producer<Row>,
     newest: Option<(u64, Realtime)>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Writer {
 /// Both ends for a relay whose records go to `folder`.
 pub(super) fn both_ends(config: &RelayConfig, folder: Folder, events: Events) -> (Tape, Writer) {
     let relay = &config.relay;
-    let tap = Tap::new(relay);
+    let tap = RowTap::new(relay);
     let of_task = samples(relay.rate, relay.task_ns) + samples(relay.rate, relay.wait_ns) + 1;
     let tasks = usize::try_from(ROOM_NS / relay.task_ns.max(1)).unwrap_or(1) + 1;
     // Tasks that have been slept through come at once, with all that was kept for them.

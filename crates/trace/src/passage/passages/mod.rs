@@ -63,7 +63,7 @@ pub struct Reason {
 
 /// One event of a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct PassageStep {
     /// When.
     pub at: Monotonic,
     /// Since the passage began.
@@ -111,7 +111,7 @@ pub enum Origin {
 
 /// How an `sk_buff` ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum SkbEnd {
     /// Used up.
     Consumed,
     /// Thrown away; `None`: this kernel gives no reasons.
@@ -126,7 +126,7 @@ pub struct Skb {
     /// How it came to be.
     pub origin: Origin,
     /// How it ended.
-    pub end: End,
+    pub end: SkbEnd,
 }
 
 /// The way of one sampled value.
@@ -137,7 +137,7 @@ pub struct Passage {
     /// The frame's first smpCnt.
     pub smp_cnt: u16,
     /// The events of the passage, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PassageStep>,
     /// Its `sk_buff`s.
     pub skbs: Vec<Skb>,
     /// Events that there was no room for.
@@ -248,15 +248,15 @@ impl Builder<'_> {
             let is_drop = served.is_some_and(|served| &*served.name == "kfree_skb");
             let is_consumed = reason.as_ref().and_then(|reason| reason.name.as_deref()) == Some("CONSUMED");
             self.passage.skbs[number].end = if is_drop && !is_consumed {
-                End::Dropped(reason.clone())
+                SkbEnd::Dropped(reason.clone())
             } else {
-                End::Consumed
+                SkbEnd::Consumed
             };
         }
         let first = self.passage.steps.first().map_or(event.at, |step| step.at);
         let before = self.passage.steps.last().map_or(event.at, |step| step.at);
         let since = |from: Monotonic| u64::try_from(event.at - from).unwrap_or(0);
-        let step = Step {
+        let step = PassageStep {
             at: event.at,
             since_first_ns: since(first),
             delta_ns: since(before),
@@ -280,7 +280,7 @@ impl Builder<'_> {
     fn number_of(&mut self, event: &Event) -> usize {
         if let Some(number) = self.known.get(&event.skb).copied() {
             // Functions that free it come behind its end, and see it unchanged; no tracepoint does.
-            let is_over = self.passage.skbs[number].end != End::NotSeen;
+            let is_over = self.passage.skbs[number].end != SkbEnd::NotSeen;
             let is_tracepoint = self.names.tracepoints.get(event.slot as usize).is_some();
             if !is_over || !is_tracepoint && self.heads[number] == event.head {
                 // Its octets may be moved while it lives.
@@ -297,7 +297,7 @@ impl Builder<'_> {
         };
         self.passage.skbs.push(Skb {
             origin,
-            end: End::NotSeen,
+            end: SkbEnd::NotSeen,
         });
         self.heads.push(event.head);
         self.known.insert(event.skb, number);

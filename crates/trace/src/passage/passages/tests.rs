@@ -1,4 +1,4 @@
-use super::{Context, End, Names, Origin, Served, What, assemble};
+use super::{Context, Names, Origin, Served, SkbEnd, What, assemble};
 use crate::passage::event::{Event, Follow, FollowedStream};
 use crate::passage::summary::summarize;
 use std::collections::BTreeMap;
@@ -115,7 +115,7 @@ fn events_are_put_in_order_with_their_names() {
     assert!(steps.iter().map(|step| step.context).eq(contexts));
     assert_eq!(steps[3].location.as_deref(), Some("br_forward+0x10"));
     assert_eq!((&steps[1].location, &steps[1].reason), (&None, &None));
-    let End::Dropped(Some(reason)) = &passages[0].skbs[0].end else {
+    let SkbEnd::Dropped(Some(reason)) = &passages[0].skbs[0].end else {
         panic!("{:?}", passages[0].skbs);
     };
     assert_eq!((reason.number, reason.name.as_deref()), (3, Some("NO_SOCKET")));
@@ -157,13 +157,13 @@ fn clones_share_octets_copies_do_not_and_a_freed_one_stays_what_it_was() {
     let passages = assemble(&follows(1), &events, &names());
     let numbers: Vec<usize> = passages[0].steps.iter().map(|step| step.skb).collect();
     assert_eq!(numbers, [1, 2, 3, 3, 1, 1, 2, 4, 5]);
-    let skbs: Vec<(Origin, &End)> = passages[0].skbs.iter().map(|skb| (skb.origin, &skb.end)).collect();
+    let skbs: Vec<(Origin, &SkbEnd)> = passages[0].skbs.iter().map(|skb| (skb.origin, &skb.end)).collect();
     let expected = [
-        (Origin::First, &End::Consumed),
-        (Origin::CloneOf(1), &End::Consumed),
-        (Origin::Copy, &End::NotSeen),
-        (Origin::Copy, &End::NotSeen),
-        (Origin::CloneOf(1), &End::NotSeen),
+        (Origin::First, &SkbEnd::Consumed),
+        (Origin::CloneOf(1), &SkbEnd::Consumed),
+        (Origin::Copy, &SkbEnd::NotSeen),
+        (Origin::Copy, &SkbEnd::NotSeen),
+        (Origin::CloneOf(1), &SkbEnd::NotSeen),
     ];
     assert_eq!(skbs, expected);
 }

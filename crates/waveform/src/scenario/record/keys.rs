@@ -3,7 +3,7 @@
 use super::laid::Laid;
 use super::{Replayed, inception};
 use crate::WaveformError;
-use crate::comtrade::{self, Record};
+use crate::comtrade::{self, ComtradeRecord};
 use crate::replay::{self, Interpolation, Options, POSSIBLE_HZ, Side, members, parse_assignments};
 use crate::sample::Sampling;
 use crate::synth::Duration;
@@ -100,7 +100,7 @@ impl Keys {
         })
     }
 
-    fn frequency_hz(&self, record: &Record) -> Result<f64, WaveformError> {
+    fn frequency_hz(&self, record: &ComtradeRecord) -> Result<f64, WaveformError> {
         let hz = self.frequency_hz.or(record.config.frequency_hz);
         hz.filter(|hz| POSSIBLE_HZ.contains(hz)).ok_or_else(|| {
             WaveformError::setting(
@@ -112,7 +112,7 @@ impl Keys {
     /// The first sample of the fault, and in words how it was found.
     fn inception(
         &self,
-        record: &Record,
+        record: &ComtradeRecord,
         sampling: &Sampling,
         options: &Options,
         cycle: f64,

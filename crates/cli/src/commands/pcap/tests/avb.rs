@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use capture::write::PcapWriter;
 use capture::{Captured, Direction, PcapngWriter};
 use serde_json::Value;
-use wire::avtp::{AafTemplate, Stream};
+use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::Mac;
 
 use super::{START_NS, TestCapture, args};
@@ -16,7 +16,7 @@ const INTERVAL_NS: i64 = 125_000;
 /// 4000 frames of one stream, every 125 us and 100 ns less or more; the gap before frame 2000 is `gap_ns`. Stamps are cut to
 /// whole `step_ns`.
 fn frames(gap_ns: i64, step_ns: i64) -> Vec<(i64, Vec<u8>)> {
-    let mut template = AafTemplate::new(&Stream {
+    let mut template = AafTemplate::new(&AafStream {
         dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
         src: Mac([2, 0, 0, 0, 0, 1]),
         tags: Vec::new(),

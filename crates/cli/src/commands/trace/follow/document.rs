@@ -3,7 +3,7 @@
 use super::Found;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use trace::passage::{Context, End, Origin, Passage, Reason, Skb, Step, StepSummary, What, summarize};
+use trace::passage::{Context, Origin, Passage, PassageStep, Reason, Skb, SkbEnd, StepSummary, What, summarize};
 
 const SCHEMA: &str = "triptime.passage/1";
 
@@ -81,14 +81,14 @@ fn skb((number, skb): (usize, &Skb)) -> Value {
         Origin::Copy => ("copy", None),
     };
     let (end, why) = match &skb.end {
-        End::Consumed => ("consumed", None),
-        End::Dropped(why) => ("dropped", why.as_ref()),
-        End::NotSeen => ("not-seen", None),
+        SkbEnd::Consumed => ("consumed", None),
+        SkbEnd::Dropped(why) => ("dropped", why.as_ref()),
+        SkbEnd::NotSeen => ("not-seen", None),
     };
     json!({"skb": number + 1, "origin": origin, "of": of, "end": end, "reason": why.map(reason)})
 }
 
-fn step(step: &Step) -> Value {
+fn step(step: &PassageStep) -> Value {
     let (context, number) = match step.context {
         Context::Unknown => ("unknown", None),
         Context::Thread => ("thread", None),

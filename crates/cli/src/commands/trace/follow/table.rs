@@ -2,7 +2,7 @@
 
 use super::Found;
 use std::collections::BTreeMap;
-use trace::passage::{End, FollowCounts, Listening, Origin, Passage, Step, summarize};
+use trace::passage::{FollowCounts, Listening, Origin, Passage, PassageStep, SkbEnd, summarize};
 use units::foreign::{self, Show};
 use units::format_ns;
 
@@ -140,7 +140,7 @@ fn block(passage: &Passage, namespaces: &Namespaces<'_>) -> String {
     text + &columns(&rows, 3)
 }
 
-fn row(step: &Step, passage: &Passage, namespaces: &Namespaces<'_>) -> [String; 8] {
+fn row(step: &PassageStep, passage: &Passage, namespaces: &Namespaces<'_>) -> [String; 8] {
     let is_new = passage.steps.iter().find(|other| other.skb == step.skb) == Some(step);
     let origin = match passage.skbs[step.skb - 1].origin {
         Origin::CloneOf(other) if is_new => format!(" clone of #{other}"),
@@ -188,12 +188,12 @@ pub(super) fn ending(passage: &Passage) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-fn end(end: &End) -> String {
+fn end(end: &SkbEnd) -> String {
     match end {
-        End::Consumed => "consumed".to_owned(),
-        End::Dropped(Some(reason)) => format!("dropped ({reason})"),
-        End::Dropped(None) => "dropped (this kernel gives no reason)".to_owned(),
-        End::NotSeen => "not seen to end".to_owned(),
+        SkbEnd::Consumed => "consumed".to_owned(),
+        SkbEnd::Dropped(Some(reason)) => format!("dropped ({reason})"),
+        SkbEnd::Dropped(None) => "dropped (this kernel gives no reason)".to_owned(),
+        SkbEnd::NotSeen => "not seen to end".to_owned(),
     }
 }
 
