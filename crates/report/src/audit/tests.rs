@@ -90,3 +90,18 @@ fn what_is_unknown_is_an_error_to_a_server() {
     let junit = report.junit().expect("JUnit");
     assert!(junit.contains("failures=\"0\"") && junit.contains("<error"), "{junit}");
 }
+
+#[test]
+fn all_faces_of_an_audit() {
+    let mut report = of("container-without-privileges");
+    // Two of each outcome: what rules say is held elsewhere.
+    let mut seen = Vec::new();
+    report.rows.retain(|row| {
+        seen.push(row.outcome);
+        seen.iter().filter(|outcome| **outcome == row.outcome).count() <= 2
+    });
+    let page = report.html().expect("a page");
+    insta::assert_snapshot!("audit_page", crate::html::tests::visible(&page));
+    insta::assert_snapshot!("audit_text", report.text(false, false));
+    insta::assert_snapshot!("audit_document", report.json());
+}

@@ -14,7 +14,7 @@ mod panels;
 mod published;
 pub(crate) mod svg;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod timeline;
 mod way;
 

@@ -2,7 +2,9 @@ use crate::Report;
 use crate::about::{About, Evidence};
 use crate::limits::Profile;
 use crate::nics::samples::{card_facts, veth_facts};
-use model::{Cell, Event, EventKind, Fact, Outcome, RunView, Shot, kind};
+use crate::tables::Layout;
+use model::fact::TRACED_WAY;
+use model::{Cell, Event, EventKind, Fact, Outcome, Reading, ReadingUnit, Readings, RunView, Shot, kind};
 use testing::synthetic;
 
 fn report(run: RunView) -> Report {
@@ -14,7 +16,7 @@ fn html(run: RunView) -> String {
 }
 
 /// The visible page: without styles, scripts and data.
-fn visible(html: &str) -> String {
+pub(crate) fn visible(html: &str) -> String {
     let mut out = html.to_owned();
     for (open, close) in [("<style>", "</style>"), ("<script", "</script>")] {
         while let Some(from) = out.find(open) {
@@ -265,4 +267,45 @@ fn the_record_says_what_was_given_and_leaves_the_rest_to_be_filled_in() {
         "a name cannot end a string of the style"
     );
     assert!(page(evidence(Err("its log is beside it".into()))).contains("none: its log is beside it"));
+}
+
+/// A run with subjects that few runs have: interfaces, the way of a frame, a published layout, readings, late samples, foreign texts.
+#[test]
+fn all_faces_of_a_run_with_rare_subjects() {
+    let mut run = synthetic::qualify(1, 3);
+    synthetic::add_worst(&mut run.series[0], 412_870);
+    run.series[0].counters.missed = 4;
+    run.series[0].counters.expected += 4;
+    run.facts.extend(card_facts("eth1"));
+    run.facts.extend(veth_facts("ts0"));
+    run.facts
+        .push(TRACED_WAY.fact(Ok("eth1: card\n  br\\0: bridge\n    tap <1>: tap\n".into()), "hops"));
+    run.facts.push(Fact {
+        group: "\u{202e}group".into(),
+        name: "a\\b".into(),
+        value: Ok("<s>".into()),
+        source: "test".into(),
+    });
+    let mut values = Readings::default();
+    values.value(3e6);
+    run.readings.push(Reading {
+        name: "cache/rt/L3:0/occupancy".to_owned(),
+        unit: ReadingUnit::Octets,
+        start_ns: 0,
+        end_ns: 1,
+        values,
+    });
+    run.events.extend((0..120).map(|at_ns| Event {
+        at_ns,
+        since_ns: None,
+        kind: EventKind::Relay,
+        series: None,
+        text: format!("trip\u{7} {at_ns}"),
+    }));
+    let profiles = ["substation", "avb"].map(|name| Profile::find(name).expect("embedded"));
+    let report = Report::new(run, profiles.into()).with_table(Some(Layout::Vm));
+    let page = visible(&report.html(&About::default(), None).expect("rendered"));
+    insta::assert_snapshot!("rare_subjects_page", page);
+    insta::assert_snapshot!("rare_subjects_text", report.text(false, None));
+    insta::assert_snapshot!("rare_subjects_document", report.json());
 }

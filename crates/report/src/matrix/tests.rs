@@ -320,3 +320,25 @@ fn a_management_network_is_a_condition_with_differences_of_its_own() {
         "no column, and no word"
     );
 }
+
+#[test]
+fn all_faces_of_a_matrix() {
+    let mut runs = Vec::new();
+    for (place, times) in [("native", 1.0), ("container", 5.0)] {
+        let mut view = run(&conditions(place, "none"), 0, (9_000.0 * times, 30));
+        view.series[0].counters.missed = 2;
+        view.series[0].counters.expected += 2;
+        runs.push(judged(view));
+    }
+    let absent = Absent {
+        conditions: conditions("guest", "none"),
+        why: "no /dev/kvm".into(),
+        is_failure: false,
+    };
+    let order = ["native", "container", "guest"].map(|place| conditions(place, "none"));
+    let matrix = Matrix::of("test", &order, runs, &[absent]).expect("cells");
+    let page = matrix.html().expect("a page");
+    insta::assert_snapshot!("matrix_page", crate::html::tests::visible(&page));
+    insta::assert_snapshot!("matrix_text", matrix.text());
+    insta::assert_snapshot!("matrix_document", matrix.json());
+}
