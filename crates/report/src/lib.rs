@@ -11,14 +11,18 @@ pub mod audit;
 pub mod bound;
 pub mod budget;
 pub mod capacity;
+mod checks;
 pub mod comparison;
 pub mod contradiction;
 pub mod document;
+mod events;
 mod html;
 pub mod insight;
+mod inventory;
 pub mod junit;
 pub mod limits;
 pub mod matrix;
+mod method;
 mod nics;
 pub mod one_way;
 pub mod pacing;
@@ -26,6 +30,7 @@ mod readings;
 pub mod recording;
 pub mod screen;
 mod section;
+mod series;
 mod shown;
 mod spans;
 pub mod stall;
@@ -35,19 +40,18 @@ mod text;
 pub mod timeline;
 pub mod type_test;
 pub mod verdict;
+mod way;
 
 use again::Again;
 use budget::Budget;
 use capacity::{Capacity, Search};
-use document::Document;
 use insight::Insight;
 use limits::Profile;
 use model::RunView;
 use stall::Stall;
 use std::io;
-use tables::{Layout, Table, Tables};
+use tables::Layout;
 use timeline::Timeline;
-use units::foreign::JsonWriter;
 use verdict::{Judgement, Verdict};
 
 /// A run, judged.
@@ -75,6 +79,8 @@ pub struct Report {
     pub table: Option<Layout>,
     /// Commands that go on from it.
     pub again: Again,
+    /// The way of a frame inside the host, where hops were traced.
+    way: Vec<way::Branch>,
 }
 
 impl Report {
@@ -85,6 +91,7 @@ impl Report {
         let insights = insight::of_run(&run, &judgement);
         let stalls = stall::of_run(&run, &judgement);
         Self {
+            way: way::lines(&run.facts),
             run,
             profiles,
             judgement,
@@ -127,14 +134,6 @@ impl Report {
     pub fn with_again(mut self, again: Again) -> Self {
         self.again = again;
         self
-    }
-
-    /// The run in the layout that its plan names.
-    fn tables(&self) -> Vec<Table> {
-        let tables = self
-            .table
-            .map(|layout| Tables::of(layout, vec![(None, self.run.clone())]));
-        tables.map(Tables::into_tables).unwrap_or_default()
     }
 
     /// The statistics of a series, where there are some.
@@ -197,9 +196,7 @@ impl Report {
     /// # Errors
     /// Of `out`.
     pub fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        // No map with keys other than text and no value that JSON cannot hold: f64 infinities become null.
-        serde_json::to_writer_pretty(JsonWriter(&mut *out), &Document::of(self))?;
-        writeln!(out)
+        document::write(self, out)
     }
 
     #[cfg(test)]

@@ -1,28 +1,36 @@
-//! A subject of the report with all its faces, and the order of the subjects in each face.
+//! A subject of a report with all its faces, and the order of the subjects in each face.
 //!
 //! To add a subject: a file that has it as a [`Section`], and its lines here.
 
 use crate::Report;
+use crate::budget::BudgetSection;
 use crate::capacity::CapacitySection;
+use crate::checks::{ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection};
 use crate::contradiction::ContradictionSection;
-use crate::document::Coverage;
+use crate::events::EventsSection;
+use crate::inventory::InventorySection;
+use crate::method::MethodSection;
+use crate::nics::NicsSection;
 use crate::readings::ReadingsSection;
 use crate::recording::RecordingSection;
+use crate::series::SeriesSection;
 use crate::stall::StallSection;
 use crate::tables::TablesSection;
 use crate::tables::networks::NetworksSection;
 use crate::terminal::{self, Paint};
 use crate::type_test::TypeTestSection;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use crate::way::WaySection;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer as _};
+use serde_json::Serializer;
+use serde_json::ser::PrettyFormatter;
+use std::io;
+use units::foreign::JsonWriter;
 
-/// Fields of the result document, in order.
-pub(crate) type Fields = Map<String, Value>;
-
-/// A subject of the report. A face that has nothing to show is empty.
-pub(crate) trait Section: Sync {
+/// A subject of a report: of a run, or of what `R` is. A face that has nothing to show is empty.
+pub(crate) trait Section<R = Report>: Sync {
     /// For a terminal, with its heading and a line end.
-    fn text(&self, _report: &Report, _paint: &Paint) -> String {
+    fn text(&self, _report: &R, _paint: &Paint) -> String {
         String::new()
     }
 
@@ -30,40 +38,80 @@ pub(crate) trait Section: Sync {
     ///
     /// # Errors
     /// A value that cannot be written as text, which none of ours is.
-    fn html(&self, _report: &Report) -> askama::Result<String> {
+    fn html(&self, _report: &R) -> askama::Result<String> {
         Ok(String::new())
     }
 
+    /// Its parts that the head of the page links to.
+    fn links(&self, _report: &R) -> Vec<Link> {
+        Vec::new()
+    }
+
     /// For the result document.
-    fn json(&self, _report: &Report) -> Fields {
-        Fields::new()
+    ///
+    /// # Errors
+    /// Of the writer; and a value that JSON cannot hold, which none of ours is.
+    fn json(&self, _report: &R, _fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        Ok(())
     }
 }
 
-/// The fields of an entry.
-pub(crate) fn fields(entry: impl Serialize) -> Fields {
-    // An entry is a struct with named fields, and has no value that JSON cannot hold.
-    match serde_json::to_value(entry) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Fields::new(),
+/// A part of the page.
+pub(crate) struct Link {
+    pub(crate) id: String,
+    pub(crate) title: String,
+}
+
+impl Link {
+    pub(crate) fn to(id: &str, title: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            title: title.to_owned(),
+        }
     }
 }
 
-/// A field with its value; none where there is none.
-pub(crate) fn field(name: &str, value: Option<impl Serialize>) -> Fields {
-    // No map with keys other than text, and no value that JSON cannot hold.
-    let value = value.and_then(|value| serde_json::to_value(value).ok());
-    value.map(|value| (name.to_owned(), value)).into_iter().collect()
+type Json<'w> = Serializer<JsonWriter<&'w mut dyn io::Write>, PrettyFormatter<'static>>;
+
+/// Where a document's fields go, one after the other. What is written is not kept.
+pub(crate) struct Fields<'a, 'w>(<&'a mut Json<'w> as serde::Serializer>::SerializeMap);
+
+impl Fields<'_, '_> {
+    /// Adds a field.
+    pub(crate) fn field(&mut self, name: &str, value: impl Serialize) -> io::Result<()> {
+        Ok(self.0.serialize_entry(name, &value)?)
+    }
+
+    /// Adds a field that is only there with a value.
+    pub(crate) fn some(&mut self, name: &str, value: Option<impl Serialize>) -> io::Result<()> {
+        value.map_or(Ok(()), |value| self.field(name, value))
+    }
+}
+
+/// Writes a document: an object with the fields that `add` adds, indented, with a line end. Names are as they are, in which JSON's own
+/// escapes stand for what is not to be shown.
+///
+/// # Errors
+/// Of `out`; and a value that JSON cannot hold, which none of ours is: `f64` infinities become null.
+pub(crate) fn write_document(
+    out: &mut dyn io::Write,
+    add: impl FnOnce(&mut Fields<'_, '_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut json = Serializer::pretty(JsonWriter(out));
+    let mut fields = Fields(json.serialize_map(None)?);
+    add(&mut fields)?;
+    fields.0.end()?;
+    writeln!(json.into_inner().0)
 }
 
 /// The terminal, after its head.
 pub(crate) const TERMINAL: [&dyn Section; 17] = [
     &CapacitySection,
     &ContradictionSection,
-    &terminal::Part(terminal::checks),
-    &terminal::Part(terminal::nics::interfaces),
-    &terminal::Part(terminal::budget),
-    &terminal::Part(terminal::series::series),
+    &ChecksSection,
+    &NicsSection,
+    &BudgetSection,
+    &SeriesSection,
     &terminal::Part(terminal::clock::clocks),
     &terminal::Part(terminal::why::statistics),
     &TypeTestSection,
@@ -71,25 +119,45 @@ pub(crate) const TERMINAL: [&dyn Section; 17] = [
     &StallSection,
     &terminal::Part(terminal::worst_samples),
     &terminal::Part(terminal::why::causes),
-    &terminal::Part(terminal::events),
+    &EventsSection,
     &terminal::Part(terminal::buffers::buffers),
     &terminal::Part(terminal::paced::paced),
     &ReadingsSection,
 ];
 
-/// The page before its limits.
-pub(crate) const PAGE_TOP: [&dyn Section; 2] = [&ContradictionSection, &CapacitySection];
-
-/// The page between its budget and its series.
-pub(crate) const PAGE_MIDDLE: [&dyn Section; 3] = [&NetworksSection, &TypeTestSection, &RecordingSection];
-
-/// The page behind its series.
-pub(crate) const PAGE_END: [&dyn Section; 1] = [&ReadingsSection];
-
-/// The result document, behind the fields that every run has.
-pub(crate) const DOCUMENT: [&dyn Section; 8] = [
+/// The page, after its first screen.
+pub(crate) const PAGE: [&dyn Section; 16] = [
     &ContradictionSection,
-    &Coverage,
+    &CapacitySection,
+    &ChecksSection,
+    &StallSection,
+    &BudgetSection,
+    &TablesSection,
+    &NetworksSection,
+    &TypeTestSection,
+    &RecordingSection,
+    &SeriesSection,
+    &ReadingsSection,
+    &NicsSection,
+    &EventsSection,
+    &WaySection,
+    &InventorySection,
+    &MethodSection,
+];
+
+/// The result document, after what names the run and its verdict.
+pub(crate) const DOCUMENT: [&dyn Section; 17] = [
+    &SeriesSection,
+    &ChecksSection,
+    &EventsSection,
+    &ProfilesSection,
+    &NotMeasuredSection,
+    &BudgetSection,
+    &InventorySection,
+    &NicsSection,
+    &NotApplicableSection,
+    &ContradictionSection,
+    &CoverageSection,
     &StallSection,
     &ReadingsSection,
     &RecordingSection,

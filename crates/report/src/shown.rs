@@ -24,6 +24,7 @@ impl Show for Report {
         self.stalls.show();
         self.timeline.show();
         self.capacity.show();
+        self.way.iter_mut().for_each(|(_, text)| text.show());
         let wider = self.again.wider.as_mut().map(|wider| &mut wider.order);
         for order in self.again.longer.as_mut().into_iter().chain(wider) {
             order.command.show();

@@ -1,11 +1,16 @@
 //! The trip-time budget: every part of the way from a fault to a trip message. Each part says whether it was measured.
 
 mod answer;
+mod document;
+mod drawing;
+mod section;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use answer::Answer;
+pub(crate) use section::BudgetSection;
 
 use crate::limits::Quantity;
 use crate::text::plural;

@@ -3,10 +3,11 @@
 use super::Capacity;
 use super::document::CapacityEntry;
 use crate::Report;
-use crate::section::{Fields, Section, field};
+use crate::section::{Fields, Section};
 use crate::terminal::{Align, Paint, Table};
 use askama::Template;
 use std::fmt::Write;
+use std::io;
 
 /// The part of the report.
 pub(crate) struct CapacitySection;
@@ -23,8 +24,8 @@ impl Section for CapacitySection {
         report.capacity.as_ref().map_or_else(|| Ok(String::new()), html)
     }
 
-    fn json(&self, report: &Report) -> Fields {
-        field("capacity", report.capacity.as_ref().map(CapacityEntry::of))
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        fields.some("capacity", report.capacity.as_ref().map(CapacityEntry::of))
     }
 }
 

@@ -226,7 +226,10 @@ fn a_stall_in_the_last_partial_window_is_in_the_answer() {
 #[test]
 fn all_faces_of_a_comparison() {
     let mut a = run("wakeup/cpu1", 40_000, "6.1.0-rt", "held off");
-    let b = shifted(run("wakeup/cpu1", 40_000, "6.12.0\u{202e}", "as the system has them"), 50_000);
+    let b = shifted(
+        run("wakeup/cpu1", 40_000, "6.12.0\u{202e}", "as the system has them"),
+        50_000,
+    );
     a.series.push(synthetic::series("rtt/reflect", 1_000, 60_000, 10));
     let comparison = Comparison::of(vec![("A".into(), a), ("B".into(), b)]);
     let page = comparison.html().expect("a page");

@@ -2,10 +2,11 @@
 
 use super::Contradiction;
 use crate::Report;
-use crate::section::{Fields, Section, field};
+use crate::section::{Fields, Section};
 use crate::terminal::{Align, Paint, Table, section};
 use askama::Template;
 use serde::Serialize;
+use std::io;
 
 /// Findings that are listed on a terminal.
 const LISTED: usize = 20;
@@ -26,12 +27,9 @@ impl Section for ContradictionSection {
         }
     }
 
-    fn json(&self, report: &Report) -> Fields {
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
         let found = report.judgement.contradictions.iter();
-        field(
-            "contradictions",
-            Some(found.map(ContradictionEntry::of).collect::<Vec<_>>()),
-        )
+        fields.field("contradictions", found.map(ContradictionEntry::of).collect::<Vec<_>>())
     }
 }
 

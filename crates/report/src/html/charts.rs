@@ -63,7 +63,7 @@ pub(crate) fn limit_label(out: &mut String, x: f64, y: f64, limit: u64) {
 }
 
 /// Time along, over the span that was measured; latency up (logarithmic): the lines, events as marks.
-pub(super) fn timeline(
+pub(crate) fn timeline(
     name: &str,
     lines: &[Curve],
     events: &[&Event],

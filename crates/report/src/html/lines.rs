@@ -4,21 +4,21 @@ use model::{Figure, FigureValue, SeriesView};
 use std::collections::BTreeMap;
 
 /// Series that have a line of their own; the others share one.
-pub(super) const MOST_OWN: usize = super::overlay::CLASSES;
+pub(crate) const MOST_OWN: usize = super::overlay::CLASSES;
 
 /// A line over time.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Curve {
+pub(crate) struct Curve {
     /// Its name for a reader.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The class that colours it.
-    pub(super) look: String,
+    pub(crate) look: String,
     /// Seconds since the run's start, and ns.
-    pub(super) points: Vec<(f64, Option<f64>)>,
+    pub(crate) points: Vec<(f64, Option<f64>)>,
 }
 
 /// Lines with at most `most` points each, the faintest first. `series` has the one with the largest maximum first.
-pub(super) fn of(series: &[&SeriesView], most: usize) -> Vec<Curve> {
+pub(crate) fn of(series: &[&SeriesView], most: usize) -> Vec<Curve> {
     match series {
         [] => Vec::new(),
         [only] => of_one(only, most),
@@ -89,7 +89,7 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 }
 
 /// From the begin of the first window of these series to the end of the last, in seconds since the run's start.
-pub(super) fn span_s(series: &[&SeriesView]) -> (f64, f64) {
+pub(crate) fn span_s(series: &[&SeriesView]) -> (f64, f64) {
     let windows = || series.iter().flat_map(|series| &series.windows);
     let first = windows().map(|window| window.start_ns).min().unwrap_or(0);
     let last = windows().map(|window| window.end_ns).max().unwrap_or(0);

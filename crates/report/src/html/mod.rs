@@ -4,24 +4,23 @@
 
 mod bed;
 pub(crate) mod boxes;
-mod budget;
 pub(crate) mod charts;
 mod data;
-mod lines;
+pub(crate) mod lines;
 pub(crate) mod overlay;
-mod page;
-mod panels;
-mod published;
+pub(crate) mod page;
+pub(crate) mod panels;
+mod record;
 pub(crate) mod svg;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod timeline;
-mod way;
 
 use crate::Report;
 use crate::about::{About, Evidence};
+use crate::section::{Link, PAGE};
 use askama::Template;
-use page::RecordPart;
+use record::RecordPart;
 use units::foreign::Show;
 
 pub(crate) const CSS: &str = concat!(
@@ -36,7 +35,8 @@ const SCRIPT: &str = include_str!("../../assets/report.js");
 #[template(path = "report.html")]
 struct Html<'a> {
     page: page::Page,
-    published: String,
+    links: Vec<Link>,
+    sections: String,
     css: &'a str,
     uplot: &'a str,
     script: &'a str,
@@ -52,8 +52,9 @@ impl Report {
         let report = &self.shown();
         let record = RecordPart::of(report, &about.shown(), evidence);
         Html {
-            page: page::Page::of(report, record, way::picture(&self.run.facts))?,
-            published: published::part(self)?,
+            page: page::Page::of(report, record),
+            links: PAGE.iter().flat_map(|section| section.links(report)).collect(),
+            sections: sections(report)?,
             css: CSS,
             uplot: UPLOT,
             script: SCRIPT,
@@ -61,4 +62,10 @@ impl Report {
         }
         .render()
     }
+}
+
+/// One after the other, a line end between them.
+fn sections(report: &Report) -> askama::Result<String> {
+    let parts: Result<Vec<String>, _> = PAGE.iter().map(|section| section.html(report)).collect();
+    Ok(parts?.join("\n"))
 }

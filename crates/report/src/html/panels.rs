@@ -7,15 +7,15 @@ use model::{SeriesView, kind};
 use stats::Histogram;
 
 /// The series of one kind.
-pub(super) struct Panel<'a> {
+pub(crate) struct Panel<'a> {
     /// The name of the kind.
-    pub(super) family: &'a str,
+    pub(crate) family: &'a str,
     /// The one with the largest maximum first.
-    pub(super) series: Vec<&'a SeriesView>,
+    pub(crate) series: Vec<&'a SeriesView>,
 }
 
 /// One for each kind, in the order of the report.
-pub(super) fn of(report: &Report) -> Vec<Panel<'_>> {
+pub(crate) fn of(report: &Report) -> Vec<Panel<'_>> {
     let all = &report.run.series;
     let panel = |family| {
         let mut series: Vec<&SeriesView> = all.iter().filter(|series| series.family() == family).collect();
@@ -30,19 +30,19 @@ pub(super) fn of(report: &Report) -> Vec<Panel<'_>> {
 
 impl Panel<'_> {
     /// The strictest limit on a duration of its series.
-    pub(super) fn limit_ns(&self, report: &Report) -> Option<u64> {
+    pub(crate) fn limit_ns(&self, report: &Report) -> Option<u64> {
         self.series.iter().filter_map(|series| limit_of(report, series)).min()
     }
 
     /// The series drawn as histograms: the worst ones, with their labels.
-    pub(super) fn histograms(&self) -> Vec<(&str, &Histogram)> {
+    pub(crate) fn histograms(&self) -> Vec<(&str, &Histogram)> {
         let drawn = self.series.iter().take(CLASSES);
         drawn.map(|series| (series.spec.label(), &series.histogram)).collect()
     }
 }
 
 /// The strictest limit on a duration of a series, to draw: on its maximum if there is one.
-pub(super) fn limit_of(report: &Report, series: &SeriesView) -> Option<u64> {
+pub(crate) fn limit_of(report: &Report, series: &SeriesView) -> Option<u64> {
     let checks = || {
         report
             .judgement

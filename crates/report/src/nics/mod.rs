@@ -1,10 +1,39 @@
 //! The interfaces a run measured on, from its facts.
 
+mod document;
+mod page;
 #[cfg(test)]
 pub(crate) mod samples;
+mod text;
 
+use crate::Report;
 use crate::limits::word_of;
+use crate::section::{Fields, Link, Section};
+use crate::terminal::Paint;
 use model::{Fact, NOT_APPLICABLE, RunView};
+use std::io;
+
+/// The part of the report.
+pub(crate) struct NicsSection;
+
+impl Section for NicsSection {
+    fn text(&self, report: &Report, paint: &Paint) -> String {
+        text::interfaces(report, paint)
+    }
+
+    fn html(&self, report: &Report) -> askama::Result<String> {
+        page::html(report)
+    }
+
+    fn links(&self, report: &Report) -> Vec<Link> {
+        let link = (!of(&report.run).is_empty()).then(|| Link::to("interfaces", "Interfaces"));
+        link.into_iter().collect()
+    }
+
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        fields.field("nics", document::nics(&report.run))
+    }
+}
 
 /// How the group of an interface's facts begins.
 const GROUP: &str = "nic ";

@@ -5,10 +5,11 @@ mod page;
 mod text;
 
 use crate::Report;
-use crate::section::{Fields, Section, field};
+use crate::section::{Fields, Section};
 use crate::terminal::Paint;
 use crate::text::count;
 use model::{Reading, Readings};
+use std::io;
 
 /// The part of the report.
 pub(crate) struct ReadingsSection;
@@ -22,9 +23,9 @@ impl Section for ReadingsSection {
         page::html(report)
     }
 
-    fn json(&self, report: &Report) -> Fields {
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
         let entries = document::readings(&report.run);
-        field("readings", (!entries.is_empty()).then_some(entries))
+        fields.some("readings", (!entries.is_empty()).then_some(entries))
     }
 }
 

@@ -6,11 +6,12 @@ mod document;
 mod page;
 mod text;
 use crate::Report;
-use crate::section::{Fields, Section, field};
+use crate::section::{Fields, Section};
 use crate::terminal::Paint;
 use crate::text::{count, ns_or_dash, plural, rfc3339};
 use ::recording::{LatencySurvey, Survey};
 use model::Figures;
+use std::io;
 use units::{Realtime, format_ns};
 
 /// The part of the report.
@@ -25,8 +26,8 @@ impl Section for RecordingSection {
         page::html(report)
     }
 
-    fn json(&self, report: &Report) -> Fields {
-        field("recording", report.recording.as_ref().map(document::RecordingEntry::of))
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        fields.some("recording", report.recording.as_ref().map(document::RecordingEntry::of))
     }
 }
 

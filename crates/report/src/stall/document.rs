@@ -8,16 +8,9 @@ use serde::Serialize;
 /// Stalls in the document, the longest.
 const STALLS: usize = 100;
 
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct StallsEntry {
-    stalls: Vec<StallEntry>,
-    /// All, with those that are not in the list.
-    stalls_found: usize,
-}
-
 /// Durations in ns, instants in s since the run's start.
 #[derive(Debug, Clone, Serialize)]
-struct StallEntry {
+pub(super) struct StallEntry {
     from_s: f64,
     to_s: f64,
     samples: u64,
@@ -32,14 +25,10 @@ struct StallEntry {
     text: String,
 }
 
-impl StallsEntry {
-    pub(super) fn of(report: &Report) -> Self {
-        let entry = |stall| StallEntry::of(report, stall);
-        Self {
-            stalls: report.stalls.iter().take(STALLS).map(entry).collect(),
-            stalls_found: report.stalls.len(),
-        }
-    }
+/// The longest; the document says how many were found.
+pub(super) fn stalls(report: &Report) -> Vec<StallEntry> {
+    let listed = report.stalls.iter().take(STALLS);
+    listed.map(|stall| StallEntry::of(report, stall)).collect()
 }
 
 impl StallEntry {

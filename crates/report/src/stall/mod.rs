@@ -6,11 +6,12 @@ mod text;
 
 use crate::Report;
 use crate::limits::{Quantity, Unit};
-use crate::section::{Fields, Section, fields};
+use crate::section::{Fields, Link, Section};
 use crate::terminal::Paint;
 use crate::text::{count, plural};
 use crate::verdict::Judgement;
 use model::{Cause, Event, EventKind, Explanation, RunView, SeriesView, Spike};
+use std::io;
 use units::format_ns;
 
 /// The part of the report.
@@ -25,8 +26,14 @@ impl Section for StallSection {
         page::html(report)
     }
 
-    fn json(&self, report: &Report) -> Fields {
-        fields(document::StallsEntry::of(report))
+    fn links(&self, report: &Report) -> Vec<Link> {
+        let link = sentence(report).map(|_| Link::to("stalls", "Stalls"));
+        link.into_iter().collect()
+    }
+
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        fields.field("stalls", document::stalls(report))?;
+        fields.field("stalls_found", report.stalls.len())
     }
 }
 

@@ -17,19 +17,38 @@ mod vpc;
 mod wakeup;
 
 use crate::Report;
-use crate::section::{Fields, Section, field};
+use crate::section::{Fields, Section};
+use askama::Template;
 use model::RunView;
+use std::io;
 use system::System;
 use units::foreign::Show;
 
-/// The part of the result document: the run in the layout that its plan names.
+/// The run in the layout that its plan names. The networks have a part of the page of their own.
 pub(crate) struct TablesSection;
 
 impl Section for TablesSection {
-    fn json(&self, report: &Report) -> Fields {
-        let tables: Vec<_> = report.tables().iter().map(Table::json).collect();
-        field("tables", (!tables.is_empty()).then_some(tables))
+    fn html(&self, report: &Report) -> askama::Result<String> {
+        let layout = report.table.filter(|layout| *layout != Layout::Networks);
+        let tables = layout.map_or_else(Vec::new, |layout| {
+            tables(layout, &mut [Run::of(None, report.run.clone())])
+        });
+        Published { tables }.render()
     }
+
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        let tables = report
+            .table
+            .map(|layout| Tables::of(layout, vec![(None, report.run.clone())]).tables);
+        let entries: Vec<_> = tables.iter().flatten().map(Table::json).collect();
+        fields.some("tables", (!entries.is_empty()).then_some(entries))
+    }
+}
+
+#[derive(Template)]
+#[template(path = "published.html")]
+struct Published {
+    tables: Vec<Table>,
 }
 
 /// A published layout.
@@ -88,27 +107,31 @@ impl Tables {
     /// Lays runs out, each under the name it was given, if any; else under its label, or as what it was measured on. Runs without
     /// the series that the layout shows give an empty table.
     pub fn of(layout: Layout, runs: Vec<(Option<String>, RunView)>) -> Self {
-        let run = |(name, view): (Option<String>, RunView)| {
-            let (name, view) = (name.shown(), view.shown());
-            let system = System::of(name, &view);
-            Run { system, view }
-        };
-        let mut runs: Vec<Run> = runs.into_iter().map(run).collect();
-        let by_environment = layout == Layout::Jitter;
-        system::distinguish(runs.iter_mut().map(|run| &mut run.system), by_environment);
-        let tables = match layout {
-            Layout::Vm => vec![wakeup::vm(&runs)],
-            Layout::Jitter => vec![wakeup::jitter(&runs)],
-            Layout::Avb => vec![wakeup::avb(&runs)],
-            Layout::Networks => vec![networks::table(&runs)],
-            Layout::Vpc => vec![vpc::table(&runs)],
-        };
+        let shown = runs.into_iter().map(|(name, view)| Run::of(name.shown(), view.shown()));
+        let mut runs: Vec<Run> = shown.collect();
+        let tables = tables(layout, &mut runs);
         Self { layout, runs, tables }
     }
+}
 
-    /// The tables, for another page.
-    pub(crate) fn into_tables(self) -> Vec<Table> {
-        self.tables
+impl Run {
+    /// Of texts that are safe to show.
+    fn of(name: Option<String>, view: RunView) -> Self {
+        let system = System::of(name, &view);
+        Self { system, view }
+    }
+}
+
+/// The tables of a layout. Runs get names that tell them apart.
+fn tables(layout: Layout, runs: &mut [Run]) -> Vec<Table> {
+    let by_environment = layout == Layout::Jitter;
+    system::distinguish(runs.iter_mut().map(|run| &mut run.system), by_environment);
+    match layout {
+        Layout::Vm => vec![wakeup::vm(runs)],
+        Layout::Jitter => vec![wakeup::jitter(runs)],
+        Layout::Avb => vec![wakeup::avb(runs)],
+        Layout::Networks => vec![networks::table(runs)],
+        Layout::Vpc => vec![vpc::table(runs)],
     }
 }
 

@@ -11,9 +11,10 @@ pub use tables::text;
 pub(crate) use tables::{CELL_HEADS, CURVE_HEADS, REACH_HEADS, cell_rows, curve_rows, reach_rows};
 
 use crate::Report;
-use crate::section::{Fields, Section, field};
+use crate::section::{Fields, Section};
 use crate::terminal::Paint;
 use model::{Cell, Outcome, Shot};
+use std::io;
 
 /// The part of the report.
 pub(crate) struct TypeTestSection;
@@ -31,9 +32,9 @@ impl Section for TypeTestSection {
         page::html(report)
     }
 
-    fn json(&self, report: &Report) -> Fields {
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
         let tests = document::type_tests(&report.run.shots);
-        field("type_tests", (!tests.is_empty()).then_some(tests))
+        fields.some("type_tests", (!tests.is_empty()).then_some(tests))
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct RecordPart {
 }
 
 impl RecordPart {
-    pub(in crate::html) fn of(report: &Report, about: &About, evidence: Option<&Evidence>) -> Self {
+    pub(super) fn of(report: &Report, about: &About, evidence: Option<&Evidence>) -> Self {
         let given = |text: &String| text.clone();
         Self {
             test: match about.test.as_str() {

@@ -1,41 +1,61 @@
 //! The event list of the page, grouped by kind.
 
+use crate::Report;
 use crate::html::charts::is_trouble;
 use crate::text::count;
+use askama::Template;
 use model::{Event, EventKind, RunView, SeriesId};
 use units::format_ns;
 
 /// Events of one kind that the page lists one by one; the others are in the run file.
 const LISTED_OF_A_KIND: usize = 100;
 
-pub(crate) struct EventsPart {
-    pub(crate) kinds: Vec<KindRow>,
-    pub(crate) rows: Vec<EventRow>,
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"<section id="events">
+  <h2>Events</h2>
+  {% if kinds.is_empty() %}<p class="dim">None recorded.</p>{% else %}
+  <table class="figures events"><thead><tr><th>Event</th><th class="n">Times</th><th class="n">At</th><th>The first</th></tr></thead>
+  <tbody>{% for row in kinds %}<tr><td><span class="kind{% if row.trouble %} trouble{% endif %}">{{ row.kind }}</span></td><td class="n">{{ row.many }}</td><td class="n">{{ row.at }}</td><td>{{ row.text }}</td></tr>{% endfor %}</tbody></table>
+  <details class="counters"><summary>One by one{% if left_out > 0 %}, without {{ left_out }} that the run file has beside the first hundred of their kind{% endif %}</summary>
+  <table class="figures"><thead><tr><th class="n">At</th><th>Event</th><th>Series</th><th>What</th></tr></thead>
+  <tbody>{% for event in rows %}<tr><td class="n">{{ event.at }}</td><td><span class="kind{% if event.trouble %} trouble{% endif %}">{{ event.kind }}</span></td><td>{{ event.series }}</td><td>{{ event.text }}</td></tr>{% endfor %}</tbody></table></details>{% endif %}
+</section>"##
+)]
+struct EventsPart {
+    kinds: Vec<KindRow>,
+    rows: Vec<EventRow>,
     /// How many are not listed.
-    pub(crate) left_out: usize,
+    left_out: usize,
 }
 
 /// All events of one kind.
-pub(crate) struct KindRow {
-    pub(crate) kind: &'static str,
-    pub(crate) trouble: bool,
-    pub(crate) many: String,
+struct KindRow {
+    kind: &'static str,
+    trouble: bool,
+    many: String,
     /// When the first was, and the last.
-    pub(crate) at: String,
+    at: String,
     /// Text of the first one.
-    pub(crate) text: String,
+    text: String,
 }
 
-pub(crate) struct EventRow {
-    pub(crate) at: String,
-    pub(crate) kind: &'static str,
-    pub(crate) series: String,
-    pub(crate) text: String,
-    pub(crate) trouble: bool,
+struct EventRow {
+    at: String,
+    kind: &'static str,
+    series: String,
+    text: String,
+    trouble: bool,
+}
+
+/// The part of the page.
+pub(super) fn html(report: &Report) -> askama::Result<String> {
+    EventsPart::of(&report.run).render()
 }
 
 impl EventsPart {
-    pub(super) fn of(run: &RunView) -> Self {
+    fn of(run: &RunView) -> Self {
         let mut kinds: Vec<(EventKind, Vec<&Event>)> = Vec::new();
         for event in &run.events {
             match kinds.iter_mut().find(|(kind, _)| *kind == event.kind) {

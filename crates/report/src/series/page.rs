@@ -1,5 +1,6 @@
 //! One panel for each kind of series, with its series as rows, as the page shows it.
 
+use super::title;
 use super::why::{self, SpikeRow};
 use crate::Report;
 use crate::html::panels::{self, Panel, limit_of};
@@ -9,6 +10,7 @@ use crate::one_way::OneWay;
 use crate::spans;
 use crate::text::{capitalised, count, counted_text, ns_or_dash};
 use crate::verdict::Verdict;
+use askama::Template;
 use model::{Counter, Event, Figure, FigureValue, Figures, Kind, SeriesView};
 
 /// Rows of a panel that are in sight; the rest, none with a larger maximum, is folded away.
@@ -23,34 +25,34 @@ const VALUES_SHOWN: usize = 4;
 /// Series of a kind in its box plot.
 const BOXES_SHOWN: usize = 12;
 
-pub(crate) struct FamilyPart {
-    pub(crate) id: String,
-    pub(crate) title: String,
-    pub(crate) what: String,
-    pub(crate) rows: Vec<SeriesRow>,
-    pub(crate) folded: Vec<SeriesRow>,
+struct FamilyPart {
+    id: String,
+    title: String,
+    what: String,
+    rows: Vec<SeriesRow>,
+    folded: Vec<SeriesRow>,
     /// Class and name of each line of the time chart.
-    pub(crate) keys: Vec<(String, String)>,
-    pub(crate) time_svg: String,
-    pub(crate) bars_svg: String,
-    pub(crate) box_svg: String,
-    pub(crate) box_caption: String,
+    keys: Vec<(String, String)>,
+    time_svg: String,
+    bars_svg: String,
+    box_svg: String,
+    box_caption: String,
     /// The heads of its counters, and what each counts.
-    pub(crate) counters: Vec<(String, &'static str)>,
-    pub(crate) counted: String,
-    pub(crate) spikes: Vec<SpikeRow>,
-    pub(crate) spikes_more: String,
-    pub(crate) causes: Vec<[String; 4]>,
+    counters: Vec<(String, &'static str)>,
+    counted: String,
+    spikes: Vec<SpikeRow>,
+    spikes_more: String,
+    causes: Vec<[String; 4]>,
     /// Statements that the figures of a series support.
-    pub(crate) statistics: Vec<(String, Vec<(&'static str, String)>)>,
-    pub(crate) settings: Vec<(String, String)>,
+    statistics: Vec<(String, Vec<(&'static str, String)>)>,
+    settings: Vec<(String, String)>,
     /// How the two clocks of its series agreed, where they have two.
-    pub(crate) clocks: Vec<String>,
+    clocks: Vec<String>,
 }
 
 impl FamilyPart {
     /// Headings of the figures.
-    pub(crate) fn headings(&self) -> Vec<String> {
+    fn headings(&self) -> Vec<String> {
         let heading = |figure: Figure| match figure.quantile() {
             Some(_) => figure.title().to_owned(),
             None => capitalised(figure.title()),
@@ -59,19 +61,28 @@ impl FamilyPart {
     }
 }
 
-pub(crate) struct SeriesRow {
-    pub(crate) name: String,
-    pub(crate) what: String,
-    pub(crate) verdict: &'static str,
-    pub(crate) figures: Vec<String>,
+struct SeriesRow {
+    name: String,
+    what: String,
+    verdict: &'static str,
+    figures: Vec<String>,
     /// Figures over scheduled activations, where periods were skipped.
-    pub(crate) scheduled: Vec<String>,
-    pub(crate) range_svg: String,
-    pub(crate) counters: Vec<(String, bool)>,
+    scheduled: Vec<String>,
+    range_svg: String,
+    counters: Vec<(String, bool)>,
 }
 
-pub(super) fn families(report: &Report) -> Vec<FamilyPart> {
-    panels::of(report).iter().map(|panel| part(report, panel)).collect()
+#[derive(Template)]
+#[template(path = "series.html")]
+struct Html {
+    families: Vec<FamilyPart>,
+}
+
+/// A part of the page for each kind.
+pub(super) fn html(report: &Report) -> askama::Result<String> {
+    let panels = panels::of(report);
+    let families = panels.iter().map(|panel| part(report, panel)).collect();
+    Html { families }.render()
 }
 
 fn part(report: &Report, panel: &Panel<'_>) -> FamilyPart {
@@ -84,7 +95,7 @@ fn part(report: &Report, panel: &Panel<'_>) -> FamilyPart {
     };
     let limit = panel.limit_ns(report);
     let drawn = lines::of(series, charts::STATIC_POINTS);
-    let title = known.map_or_else(|| panel.family.to_owned(), |kind| kind.title.to_owned());
+    let title = title(panel.family);
     let boxed = series.iter().take(BOXES_SHOWN);
     let boxed = boxed.map(|one| (one.spec.label().to_owned(), *one));
     let (box_svg, box_caption) = spans::boxes_of(&boxed.collect::<Vec<_>>());

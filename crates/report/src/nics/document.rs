@@ -1,6 +1,6 @@
 //! The interfaces of a run in the result document.
 
-use crate::nics;
+use super::of;
 use model::RunView;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ pub(super) struct NicEntry {
 
 /// Each interface with its facts by name; `null` is not known, and the inventory says why.
 pub(super) fn nics(run: &RunView) -> Vec<NicEntry> {
-    let all = nics::of(run).into_iter();
+    let all = of(run).into_iter();
     all.map(|nic| NicEntry {
         name: nic.name.to_owned(),
         facts: nic

@@ -1,35 +1,19 @@
-//! The interfaces that were measured on, and what the profile requires of them, as the page shows them.
+//! Requirements of interfaces as the page shows them, among the limits.
 
-use super::checks::{CheckRow, LimitGroup, NotMeasuredRow};
-use super::{FactRow, fact_row};
+use super::page::{CheckRow, LimitGroup, NotMeasuredRow};
 use crate::Report;
 use crate::limits::word_of;
-use crate::nics;
 use crate::verdict::{RequirementCheck, RequirementOpen};
 
-pub(crate) struct NicPart {
-    pub(crate) name: String,
-    pub(crate) cells: [String; 7],
-    pub(crate) facts: Vec<FactRow>,
-}
-
-pub(crate) struct NotApplicableRow {
-    pub(crate) series: String,
-    pub(crate) ids: String,
-    pub(crate) why: String,
-}
-
-pub(super) fn parts(report: &Report) -> Vec<NicPart> {
-    let part = |nic: nics::Nic<'_>| NicPart {
-        name: nic.name.to_owned(),
-        cells: nic.cells(),
-        facts: nic.facts.iter().map(|fact| fact_row(fact)).collect(),
-    };
-    nics::of(&report.run).into_iter().map(part).collect()
+/// Requirements that cannot be met, of one interface and for one reason.
+pub(super) struct NotApplicableRow {
+    pub(super) series: String,
+    pub(super) ids: String,
+    pub(super) why: String,
 }
 
 /// Requirements with the checks of each, in the order of the profiles.
-pub(super) fn requirements(report: &Report) -> Vec<LimitGroup> {
+pub(super) fn groups(report: &Report) -> Vec<LimitGroup> {
     let mut groups: Vec<LimitGroup> = Vec::new();
     for check in &report.judgement.requirements {
         let requirement = &check.requirement;

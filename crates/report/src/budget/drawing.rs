@@ -1,8 +1,8 @@
 //! The trip-time budget as a drawing.
 
-use super::svg::{Scale, axis_ns, escape};
+use super::{Line, State, TRIP_TRANSFER_NS};
 use crate::Report;
-use crate::budget::{Line, State, TRIP_TRANSFER_NS};
+use crate::html::svg::{Scale, axis_ns, escape};
 use crate::text::plural;
 use crate::verdict::Verdict;
 use std::fmt::Write;

@@ -1,9 +1,11 @@
 //! Draws the way of a frame inside the traced host: a box for each line of the tree, joined from the left.
 
-use super::svg::escape;
+use crate::Report;
+use crate::html::svg::escape;
+use crate::section::Section;
+use askama::Template;
 use model::Fact;
 use model::fact::TRACED_WAY;
-use units::foreign::Show;
 
 /// Spaces of a level in the tree.
 const INDENT: usize = 2;
@@ -14,15 +16,43 @@ const LEVEL: usize = 28;
 const BOX: usize = 22;
 const CHARACTER: usize = 7;
 
-/// Draws the tree that `trace` left among the facts; `None` where there is none. The facts are those of the run file: in texts that
-/// were made safe to show, a tree is one line. Each of its lines is made safe here.
-pub(super) fn picture(facts: &[Fact]) -> Option<String> {
-    let tree = TRACED_WAY.of(facts)?;
-    let lines = tree.lines().map(|line| {
+/// A line of the tree: its depth, and its text, as it was read or safe to show.
+pub(crate) type Branch = (usize, String);
+
+/// The tree that `trace` left among the facts, line by line; empty where there is none. In facts that were made safe to show, a tree is
+/// one line: so each line is made safe on its own.
+pub(crate) fn lines(facts: &[Fact]) -> Vec<Branch> {
+    let tree = TRACED_WAY.of(facts).unwrap_or_default();
+    let line = |line: &str| {
         let text = line.trim_start_matches(' ');
-        ((line.len() - text.len()) / INDENT, text.to_owned().shown())
-    });
-    Some(svg(&lines.collect::<Vec<_>>()))
+        ((line.len() - text.len()) / INDENT, text.to_owned())
+    };
+    tree.lines().map(line).collect()
+}
+
+/// The part of the page, where hops were traced.
+pub(crate) struct WaySection;
+
+impl Section for WaySection {
+    fn html(&self, report: &Report) -> askama::Result<String> {
+        match &report.way[..] {
+            [] => Ok(String::new()),
+            way => Html { picture: svg(way) }.render(),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"<section id="way">
+  <h2>The way of a frame inside this host</h2>
+  {{ picture|safe }}
+</section>
+"##
+)]
+struct Html {
+    picture: String,
 }
 
 /// An SVG document of lines with their depths.
@@ -60,8 +90,10 @@ fn svg(lines: &[(usize, String)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::picture;
+    use super::{lines, svg};
+    use crate::Report;
     use model::Fact;
+    use testing::synthetic;
 
     fn way(tree: &str) -> Fact {
         Fact {
@@ -74,7 +106,13 @@ mod tests {
 
     #[test]
     fn names_cannot_break_the_document() {
-        let picture = picture(&[way("eth1: network card\n  <script>&\u{7}\n")]).expect("a picture");
+        let mut run = synthetic::run(Vec::new());
+        run.facts = vec![way("eth1: network card\n  <script>&\u{7}\n")];
+        let page = Report::new(run, Vec::new())
+            .html(&Default::default(), None)
+            .expect("a page");
+        let picture = page.split("id=\"way\"").nth(1).expect("the part");
+        let picture = picture.split("</section>").next().expect("its end");
         assert!(picture.contains("&lt;script&gt;&amp;\\u{7}"), "{picture}");
         assert_eq!(picture.matches("<rect").count(), 2);
         assert_eq!(picture.matches("<path").count(), 1);
@@ -82,8 +120,8 @@ mod tests {
 
     #[test]
     fn the_tree_among_the_facts_is_drawn() {
-        assert_eq!(picture(&[]), None);
-        let drawn = picture(&[way("eth1: network card\n  br0: bridge\n    vnet0: tap\n")]).expect("a picture");
+        assert!(lines(&[]).is_empty());
+        let drawn = svg(&lines(&[way("eth1: network card\n  br0: bridge\n    vnet0: tap\n")]));
         assert_eq!((drawn.matches("<rect").count(), drawn.matches("<path").count()), (3, 2));
     }
 }

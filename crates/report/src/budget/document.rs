@@ -1,7 +1,7 @@
 //! The trip-time budget in the result document.
 
+use super::{Line, State, TRIP_TRANSFER_NS};
 use crate::Report;
-use crate::budget::{Line, State, TRIP_TRANSFER_NS};
 use crate::verdict::Verdict;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! Events beside the measurement.
 
-use super::seconds;
+use crate::document::seconds;
 use crate::text::rfc3339;
 use model::{Event, Rows, RunView, SeriesId};
 use serde::{Serialize, Serializer};

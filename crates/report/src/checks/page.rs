@@ -1,32 +1,88 @@
 //! Limits and their checks as the page shows them.
 
+use super::requirements::{self, NotApplicableRow};
 use crate::Report;
 use crate::limits::Sense;
 use crate::verdict::{Check, Judgement, NotMeasured, Verdict};
+use askama::Template;
 
 /// Rows of a limit with the same answer that are in sight; the rest, none of them worse, is folded away.
 const ALIKE_IN_SIGHT: usize = 2;
 
-pub(crate) struct LimitGroup {
-    pub(crate) id: String,
-    pub(crate) profile: String,
-    pub(crate) sense: &'static str,
-    pub(crate) allowed: String,
-    pub(crate) source: String,
-    pub(crate) why: String,
-    pub(crate) rows: Vec<CheckRow>,
-    pub(crate) folded: Vec<CheckRow>,
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"<section id="limits">
+  <h2>Limits</h2>
+  <details class="counters"{% if checks < 13 %} open{% endif %}><summary>Every check of every limit, with its source, what it proves, and why not more</summary>
+  <table class="checks">
+    <thead><tr><th>Verdict</th><th>Series</th><th class="n">Measured</th><th class="n">Allowed</th><th>What it proves, and why not more</th></tr></thead>
+    {% for group in groups %}
+    <tbody>
+      <tr class="limit-head"><td colspan="5"><b>{{ group.id }}</b> {{ group.sense }} {{ group.allowed }}{% if profiles > 1 %} ({{ group.profile }}){% endif %}. {{ group.why }} <span class="source">Source: {{ group.source }}.</span></td></tr>
+      {% for row in group.rows %}{% call check(row) %}{% endcall %}{% endfor %}
+    </tbody>
+    {% if !group.folded.is_empty() %}
+    <tbody class="fold"><tr><td colspan="5"><details><summary>{{ group.folded.len() }} more like these, none worse</summary>
+      <table class="checks inner"><tbody>{% for row in group.folded %}{% call check(row) %}{% endcall %}{% endfor %}</tbody></table>
+    </details></td></tr></tbody>
+    {% endif %}
+    {% endfor %}
+    {% if !not_applicable.is_empty() %}
+    <tbody>
+      {% for row in not_applicable %}<tr class="check"><td><span class="badge none">not applicable</span></td><td>{{ row.series }}</td><td class="n">–</td><td class="n">–</td><td class="dim">{{ row.ids }}: {{ row.why }}.</td></tr>{% endfor %}
+    </tbody>
+    {% endif %}
+    {% if !not_measured.is_empty() %}
+    <tbody>
+      {% for row in not_measured %}<tr class="check"><td><span class="badge none">not measured</span></td><td>{{ row.limit }} <span class="dim">{{ row.series }}</span></td><td class="n">–</td><td class="n">{{ row.allowed }}</td><td class="dim">Nothing in this run is judged by it{% if !row.why.is_empty() %}: {{ row.why }}{% endif %}. Source: {{ row.source }}.</td></tr>{% endfor %}
+    </tbody>
+    {% endif %}
+  </table></details>
+</section>{% macro check(row) %}<tr class="check"><td><span class="badge {{ row.verdict }}">{{ row.verdict }}</span></td><td>{{ row.series }}</td><td class="n max" data-measured="{{ row.id }} {{ row.series }}">{{ row.measured }}</td><td class="n">{{ row.allowed }}</td><td>{% if !row.why.is_empty() %}<span class="why">{{ row.why }}</span>{% endif %}{% if !row.bound.is_empty() %}<span class="bound">{{ row.bound }}</span>{% endif %}</td></tr>{% endmacro %}"##
+)]
+struct Html {
+    checks: usize,
+    profiles: usize,
+    groups: Vec<LimitGroup>,
+    not_applicable: Vec<NotApplicableRow>,
+    not_measured: Vec<NotMeasuredRow>,
+}
+
+/// The part of the page.
+pub(super) fn html(report: &Report) -> askama::Result<String> {
+    let judgement = &report.judgement;
+    let open = not_measured(judgement).into_iter();
+    Html {
+        checks: judgement.checks.len() + judgement.requirements.len(),
+        profiles: judgement.profiles.len(),
+        groups: groups(report).into_iter().chain(requirements::groups(report)).collect(),
+        not_applicable: requirements::not_applicable(report),
+        not_measured: open.chain(requirements::not_asked(report)).collect(),
+    }
+    .render()
+}
+
+pub(super) struct LimitGroup {
+    pub(super) id: String,
+    pub(super) profile: String,
+    pub(super) sense: &'static str,
+    pub(super) allowed: String,
+    pub(super) source: String,
+    pub(super) why: String,
+    pub(super) rows: Vec<CheckRow>,
+    pub(super) folded: Vec<CheckRow>,
 }
 
 #[derive(Clone)]
-pub(crate) struct CheckRow {
-    pub(crate) id: String,
-    pub(crate) series: String,
-    pub(crate) measured: String,
-    pub(crate) allowed: String,
-    pub(crate) verdict: &'static str,
-    pub(crate) why: String,
-    pub(crate) bound: String,
+pub(super) struct CheckRow {
+    pub(super) id: String,
+    pub(super) series: String,
+    pub(super) measured: String,
+    pub(super) allowed: String,
+    pub(super) verdict: &'static str,
+    pub(super) why: String,
+    pub(super) bound: String,
 }
 
 fn severity(check: &Check) -> (u8, f64) {
@@ -117,7 +173,7 @@ fn keep_together(text: &str) -> String {
         .collect()
 }
 
-pub(super) fn groups(report: &Report) -> Vec<LimitGroup> {
+fn groups(report: &Report) -> Vec<LimitGroup> {
     by_limit(&report.judgement)
         .into_iter()
         .map(|group| {
@@ -141,16 +197,16 @@ pub(super) fn groups(report: &Report) -> Vec<LimitGroup> {
 }
 
 /// A limit or requirement that judges nothing in this run.
-pub(in crate::html) struct NotMeasuredRow {
-    pub(in crate::html) limit: String,
-    pub(in crate::html) series: String,
-    pub(in crate::html) allowed: String,
-    pub(in crate::html) source: String,
+pub(super) struct NotMeasuredRow {
+    pub(super) limit: String,
+    pub(super) series: String,
+    pub(super) allowed: String,
+    pub(super) source: String,
     /// Why; empty where it is simply not there.
-    pub(in crate::html) why: String,
+    pub(super) why: String,
 }
 
-pub(super) fn not_measured(judgement: &Judgement) -> Vec<NotMeasuredRow> {
+fn not_measured(judgement: &Judgement) -> Vec<NotMeasuredRow> {
     let row = |open: &NotMeasured| {
         let limit = &open.limit;
         NotMeasuredRow {

@@ -1,6 +1,6 @@
 //! The two clocks of a one-way series.
 
-use super::seconds;
+use crate::document::seconds;
 use crate::one_way::{Doubtful, OneWay};
 use serde::Serialize;
 

@@ -1,8 +1,7 @@
 //! The figures and counters of every series, as tables.
 
-use super::table::{Align, Table};
-use super::{Paint, section};
 use crate::Report;
+use crate::terminal::{Align, Paint, Table, section};
 use crate::text::{capitalised, count, counted_text, ns_or_dash};
 use model::{Counter, Figure, FigureValue, Figures, SeriesView, kind};
 use units::format_ns;
@@ -13,7 +12,7 @@ const SERIES_LISTED: usize = 6;
 /// How many of the worst are listed when there are more.
 const WORST_LISTED: usize = 3;
 
-pub(crate) fn series(report: &Report, paint: &Paint) -> String {
+pub(super) fn series(report: &Report, paint: &Paint) -> String {
     let all = &report.run.series;
     let mut table = Table::new(&[
         ("series", Align::Left),

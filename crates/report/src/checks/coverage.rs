@@ -1,9 +1,10 @@
-//! How many limits a verdict is over, in the result document.
+//! Verdicts over profiles, and how many limits each is over, in the result document.
 
 use crate::Report;
-use crate::section::{Fields, Section, fields};
+use crate::section::{Fields, Section};
 use crate::verdict::{self, ProfileVerdict};
 use serde::Serialize;
+use std::io;
 
 #[derive(Debug, Clone, Copy, Serialize)]
 struct CoverageEntry {
@@ -23,16 +24,28 @@ impl CoverageEntry {
 }
 
 /// How many limits the verdict over all profiles is over.
-pub(crate) struct Coverage;
+pub(crate) struct CoverageSection;
 
-impl Section for Coverage {
-    fn json(&self, report: &Report) -> Fields {
-        fields(CoverageEntry::of(report.judgement.coverage))
+impl Section for CoverageSection {
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        let coverage = CoverageEntry::of(report.judgement.coverage);
+        fields.field("limits", coverage.limits)?;
+        fields.field("measured", coverage.measured)?;
+        fields.field("coverage", coverage.coverage)
+    }
+}
+
+/// The verdict of each profile.
+pub(crate) struct ProfilesSection;
+
+impl Section for ProfilesSection {
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        fields.field("profiles", profiles(report))
     }
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct ProfileEntry {
+struct ProfileEntry {
     name: String,
     verdict: &'static str,
     what: String,
@@ -40,7 +53,7 @@ pub(super) struct ProfileEntry {
     coverage: CoverageEntry,
 }
 
-pub(super) fn profiles(report: &Report) -> Vec<ProfileEntry> {
+fn profiles(report: &Report) -> Vec<ProfileEntry> {
     let entry = |profile: &ProfileVerdict| ProfileEntry {
         name: profile.name.clone(),
         verdict: profile.verdict.word(),

@@ -1,6 +1,6 @@
 //! Requirements in the result document: checks of the same shape as those of limits.
 
-use super::{CheckEntry, NotMeasuredEntry, Number};
+use super::document::{CheckEntry, NotMeasuredEntry, Number};
 use crate::Report;
 use crate::verdict::{RequirementCheck, RequirementOpen};
 use serde::Serialize;

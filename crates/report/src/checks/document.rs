@@ -1,0 +1,132 @@
+//! Limits and what was held against them, in the result document.
+
+use super::required;
+use crate::Report;
+use crate::document::seconds;
+use crate::limits::Quantity;
+use crate::verdict::{Check, Measured, NotMeasured};
+use serde::Serialize;
+
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct CheckEntry {
+    pub(super) limit: String,
+    pub(super) series: String,
+    pub(super) measured: Option<Number>,
+    pub(super) allowed: u64,
+    pub(super) unit: String,
+    pub(super) verdict: &'static str,
+    pub(super) why: String,
+    pub(super) source: String,
+    pub(super) profile: String,
+    pub(super) quantity: String,
+    pub(super) bound: Option<BoundEntry>,
+    pub(super) samples: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) uncertainty: Option<u64>,
+    pub(super) class: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) view: Option<&'static str>,
+}
+
+/// Whole numbers stay whole.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(super) enum Number {
+    Whole(i64),
+    Real(f64),
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct BoundEntry {
+    over: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    over_is_at_least: bool,
+    samples: u64,
+    exposure_s: f64,
+    confidence: f64,
+    probability: f64,
+    rate_per_s: Option<f64>,
+    text: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct NotMeasuredEntry {
+    pub(super) limit: String,
+    pub(super) series: String,
+    pub(super) quantity: String,
+    pub(super) allowed: u64,
+    pub(super) unit: String,
+    pub(super) why: String,
+    pub(super) source: String,
+    pub(super) profile: String,
+}
+
+/// The activations that a checked figure is of: quantiles and means have two views.
+fn view(report: &Report, check: &Check) -> Option<&'static str> {
+    let quantity = check.limit.quantity;
+    let has_views = quantity == Quantity::Mean || quantity.quantile().is_some();
+    let series = report.run.series_named(&check.series).filter(|_| has_views)?;
+    Some(series.judged_view())
+}
+
+/// Of limits, then of requirements.
+pub(super) fn checks(report: &Report) -> Vec<CheckEntry> {
+    let judgement = &report.judgement;
+    let of_limits = judgement.checks.iter().map(|check| check_entry(report, check));
+    of_limits
+        .chain(judgement.requirements.iter().map(required::entry))
+        .collect()
+}
+
+fn check_entry(report: &Report, check: &Check) -> CheckEntry {
+    CheckEntry {
+        limit: check.limit.id.clone(),
+        series: check.series.clone(),
+        measured: check.measured.map(|measured| match measured {
+            Measured::Whole(value) => Number::Whole(value),
+            Measured::Mean(value) => Number::Real(value),
+        }),
+        allowed: check.limit.allowed,
+        unit: check.limit.quantity.unit().word().to_owned(),
+        verdict: check.verdict.word(),
+        why: check.why.clone(),
+        source: check.limit.source.clone(),
+        profile: check.profile.clone(),
+        quantity: check.limit.quantity.word().to_owned(),
+        samples: Some(check.samples),
+        bound: check.bound.map(|bound| BoundEntry {
+            over: if bound.is_counted() {
+                bound.over
+            } else {
+                bound.over_at_least
+            },
+            over_is_at_least: !bound.is_counted(),
+            samples: bound.samples,
+            exposure_s: seconds(bound.exposure_ns),
+            confidence: crate::bound::CONFIDENCE,
+            probability: bound.probability,
+            rate_per_s: bound.rate_per_s,
+            text: bound.text(),
+        }),
+        uncertainty: check.uncertainty_ns,
+        class: check.class.clone(),
+        view: view(report, check),
+    }
+}
+
+pub(super) fn not_measured(report: &Report) -> Vec<NotMeasuredEntry> {
+    let entry = |open: &NotMeasured| NotMeasuredEntry {
+        limit: open.limit.id.clone(),
+        series: open.limit.series.as_str().to_owned(),
+        quantity: open.limit.quantity.word().to_owned(),
+        allowed: open.limit.allowed,
+        unit: open.limit.quantity.unit().word().to_owned(),
+        why: open.why.clone(),
+        source: open.limit.source.clone(),
+        profile: open.profile.clone(),
+    };
+    let limits = report.judgement.not_measured.iter().map(entry);
+    limits
+        .chain(report.judgement.not_asked.iter().map(required::open))
+        .collect()
+}

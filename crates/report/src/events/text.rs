@@ -1,0 +1,33 @@
+//! Events beside the measurement, for a terminal.
+
+use crate::Report;
+use crate::terminal::{Align, Paint, Table, section};
+use crate::text::plural;
+use model::EventKind;
+use units::format_ns;
+
+/// Events that are listed.
+const EVENTS_LISTED: usize = 20;
+
+/// A line for each, in their order.
+pub(super) fn events(report: &Report, paint: &Paint) -> String {
+    let mut table = Table::new(&[("at", Align::Right), ("event", Align::Left), ("", Align::Left)]);
+    let shown = |kind: EventKind| !matches!(kind, EventKind::StepStarted | EventKind::StepStopped);
+    let mut all: Vec<_> = report.run.events.iter().filter(|event| shown(event.kind)).collect();
+    // One that touches several series stands once.
+    all.dedup_by(|next, one| (next.kind, &next.text) == (one.kind, &one.text) && next.series != one.series);
+    for event in all.iter().take(EVENTS_LISTED) {
+        table.row(vec![
+            format_ns(event.at_ns as f64),
+            event.kind.word().to_owned(),
+            event.text.clone(),
+        ]);
+    }
+    if all.len() > EVENTS_LISTED {
+        table.note(&format!(
+            "and {} more",
+            plural((all.len() - EVENTS_LISTED) as u64, "event")
+        ));
+    }
+    section(paint, "Events", &table)
+}

@@ -1,0 +1,109 @@
+//! The head of the page, as text ready for the template.
+
+use super::bed;
+use super::record::RecordPart;
+use crate::Report;
+use crate::screen::Screen;
+use crate::text::{rfc3339, wall_clock};
+use crate::verdict::{Judgement, ProfileVerdict};
+use model::FactOf;
+use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
+
+/// Facts shown beside the verdict, and their headings.
+const HEADLINE_FACTS: [(&FactOf<String>, &str); 5] = [
+    (&HOST_NAME, "Host"),
+    (&KERNEL_RELEASE, "Kernel"),
+    (&PREEMPTION, "Preemption"),
+    (&CPU_MODEL, "CPU"),
+    (&HYPERVISOR, "Hypervisor"),
+];
+
+pub(super) struct Page {
+    pub(super) verdict: &'static str,
+    /// The verdict for a person.
+    pub(super) words: &'static str,
+    /// Its sign and colour: `partial` for a pass of some limits only.
+    pub(super) look: &'static str,
+    /// The first screen.
+    pub(super) screen: Screen,
+    /// The bed with its figures, where a frame passed one.
+    pub(super) bed_svg: Option<String>,
+    /// The acceptance record, for paper.
+    pub(super) record: RecordPart,
+    /// The unique name of the run; and as it may stand in a style sheet.
+    pub(super) run: String,
+    pub(super) run_in_css: String,
+    /// When it started: for programs, and for a person.
+    pub(super) started: (String, String),
+    pub(super) headline: Vec<(&'static str, String)>,
+    pub(super) profiles: Vec<ProfileRow>,
+    pub(super) title: String,
+}
+
+pub(crate) struct ProfileRow {
+    pub(crate) name: String,
+    pub(crate) what: String,
+    pub(crate) words: &'static str,
+    pub(crate) look: &'static str,
+    pub(crate) coverage: String,
+}
+
+impl Page {
+    /// Of a report whose foreign texts are safe to show, with its record.
+    pub(super) fn of(report: &Report, record: RecordPart) -> Self {
+        let verdict = report.verdict().word();
+        Self {
+            verdict,
+            words: report.words(),
+            look: look(verdict, report.is_partial_pass() || report.is_answer()),
+            screen: Screen::of(report, None),
+            bed_svg: bed::picture(report),
+            record,
+            run: report.run.info.id.clone(),
+            run_in_css: in_css(&report.run.info.id),
+            started: (rfc3339(report.run.info.started), wall_clock(report.run.info.started)),
+            headline: headline(report),
+            profiles: profiles(&report.judgement),
+            title: format!(
+                "triptime: {} {}, {}",
+                report.run.info.command,
+                report.words(),
+                report.run.info.id
+            ),
+        }
+    }
+}
+
+/// A name of which nothing can end a string of a style sheet.
+fn in_css(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.:".contains(c) {
+            c
+        } else {
+            '?'
+        }
+    };
+    name.chars().map(plain).collect()
+}
+
+/// How a verdict over profiles looks: a pass of some limits only is another thing than one of all.
+fn look(verdict: &'static str, is_partial_pass: bool) -> &'static str {
+    if is_partial_pass { "partial" } else { verdict }
+}
+
+/// The evidence in brackets is in the inventory; here the word is enough.
+fn headline(report: &Report) -> Vec<(&'static str, String)> {
+    let words = HEADLINE_FACTS.map(|(of, heading)| Some((heading, of.word_of(&report.run.facts)?)));
+    words.into_iter().flatten().collect()
+}
+
+pub(crate) fn profiles(judgement: &Judgement) -> Vec<ProfileRow> {
+    let row = |profile: &ProfileVerdict| ProfileRow {
+        name: profile.name.clone(),
+        what: profile.what.clone(),
+        words: profile.words(),
+        look: look(profile.verdict.word(), profile.is_partial_pass()),
+        coverage: profile.coverage.text(),
+    };
+    judgement.profiles.iter().map(row).collect()
+}
