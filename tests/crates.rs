@@ -81,6 +81,10 @@ struct Crate {
     folder: PathBuf,
     what: String,
     uses: Vec<String>,
+    /// True if it may be published.
+    is_published: bool,
+    /// Crates of ours that only its tests use, and that are not in its package.
+    helpers: Vec<String>,
 }
 
 impl Crate {
@@ -123,9 +127,12 @@ fn crates() -> Vec<Crate> {
 fn read(package: &Value) -> Option<Crate> {
     let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_owned();
     let dependencies = package["dependencies"].as_array()?.iter();
+    let is_helper = |each: &&Value| each["kind"] == "dev" && each["req"] == "*" && each["path"].is_string();
     folder.parent()?.ends_with("crates").then(|| Crate {
         name: short(package),
         what: package["description"].as_str().unwrap_or_default().to_owned(),
+        is_published: package["publish"].is_null(),
+        helpers: dependencies.clone().filter(is_helper).map(short).collect(),
         uses: dependencies.filter(|each| each["kind"] != "dev").map(short).collect(),
         folder,
     })
@@ -267,27 +274,91 @@ fn dependencies_point_one_way() {
     }
 }
 
-/// Crates that a stranger can take alone, with the one that they all use.
-const ALONE: [&str; 6] = ["units", "stats", "wire", "scl", "capture", "protection"];
+/// Crates beneath those that a stranger can take alone.
+const BENEATH: [&str; 3] = ["units", "model", "streamset"];
 
-/// Each is packaged with all of its files, its page and an example among them.
+/// Crates that a stranger can take alone: each has a page and an example.
+const ALONE: [&str; 7] = ["stats", "wire", "scl", "capture", "protection", "waveform", "relay"];
+
+/// Each is packaged with all that its code names. `.ci/scheduled packages` builds and tests the packages, which takes minutes.
 #[test]
 fn crates_that_stand_alone_are_packaged() {
+    let crates = crates();
+    let published: Vec<&Crate> = crates.iter().filter(|each| each.is_published).collect();
+    let is_known = |each: &&Crate| [&BENEATH[..], &ALONE].concat().contains(&each.name.as_str());
+    assert_eq!(published.iter().filter(|each| is_known(each)).count(), published.len());
+    assert_eq!(published.len(), BENEATH.len() + ALONE.len());
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(env!("CARGO"));
     command.args(["package", "--offline", "--no-verify", "--allow-dirty", "--quiet"]);
     command.arg("--target-dir").arg(folder.path()).current_dir(root());
-    command.args(
-        ALONE
-            .iter()
-            .flat_map(|name| ["-p".to_owned(), format!("triptime-{name}")]),
-    );
+    command.args(published.iter().map(|each| format!("-ptriptime-{}", each.name)));
     let output = command.output().expect("cargo");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for each in crates().iter().filter(|each| ALONE[1..].contains(&each.name.as_str())) {
-        let page = read_to_string(each.folder.join("README.md")).expect("a page");
-        let example = page.split("--example ").nth(1).expect("an example");
-        let name = example.split_whitespace().next().unwrap_or_default();
-        assert!(each.folder.join(format!("examples/{name}.rs")).exists(), "{name}");
+    for each in published {
+        let package = unpacked(&folder.path().join("package"), &each.name);
+        let missing = missing(&package, &package, &each.helpers);
+        assert!(missing.is_empty(), "{}: its package has no {missing:?}", each.name);
+        if ALONE.contains(&each.name.as_str()) {
+            assert!(has_page_and_example(&package), "{}", each.name);
+        }
     }
+}
+
+/// The folder of a crate's package.
+fn unpacked(packages: &Path, name: &str) -> PathBuf {
+    let of_name = format!("triptime-{name}-");
+    let mut files = read_dir(packages)
+        .expect("packages")
+        .flatten()
+        .map(|entry| entry.path());
+    let file = files.find(|path| {
+        path.file_name()
+            .is_some_and(|file| file.to_string_lossy().starts_with(&of_name))
+    });
+    let file = file.expect("its package");
+    let mut tar = Command::new("tar");
+    tar.arg("-xzf").arg(&file).arg("-C").arg(packages);
+    assert!(tar.status().expect("tar").success(), "{}", file.display());
+    file.with_extension("")
+}
+
+/// Things that the code below a folder of a package names and the package lacks: files by a path that leads upwards, from the code or
+/// from the package, and crates of ours that no package may need.
+fn missing(package: &Path, folder: &Path, helpers: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            found.extend(missing(package, &path, helpers));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = read_to_string(&path).expect("source code");
+            let named = text.split('"').filter(|text| text.starts_with("../"));
+            let is_there = |name: &&str| {
+                [folder, package]
+                    .iter()
+                    .any(|from| is_within(package, &from.join(name)))
+            };
+            found.extend(named.filter(|name| !is_there(name)).map(str::to_owned));
+            let code = text.split(|c: char| c.is_whitespace() || "({&<".contains(c));
+            let uses = |helper: &&String| code.clone().any(|word| word.starts_with(&format!("{helper}::")));
+            found.extend(helpers.iter().filter(uses).cloned());
+        }
+    }
+    found
+}
+
+/// True if a path is that of something in the package.
+fn is_within(package: &Path, path: &Path) -> bool {
+    path.canonicalize()
+        .is_ok_and(|path| path.starts_with(package.canonicalize().expect("a folder")))
+}
+
+/// True if the page of a package names an example of it.
+fn has_page_and_example(package: &Path) -> bool {
+    let page = read_to_string(package.join("README.md")).expect("a page");
+    let example = page
+        .split("--example ")
+        .nth(1)
+        .and_then(|rest| rest.split_whitespace().next());
+    example.is_some_and(|name| package.join(format!("examples/{name}.rs")).exists())
 }

@@ -1,7 +1,7 @@
 //! Relays inside the program.
 
 /// A relay of so many bays; `{bays}` in it stands for their range.
-const BAYS: &str = include_str!("../../../relays/bays.toml");
+const BAYS: &str = include_str!("../relays/bays.toml");
 
 /// How the relays inside the program are called.
 pub const NAMES: &str = "bays1 to bays999";

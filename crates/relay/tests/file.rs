@@ -185,7 +185,7 @@ fn sides_are_for_a_differential_function() {
 
 #[test]
 fn the_page_shows_the_example() {
-    let page = include_str!("../../../docs/formats/relay-file.md");
+    let page = include_str!("data/relay-file.md");
     assert!(
         page.contains(FEEDER),
         "docs/formats/relay-file.md and tests/data/feeder.toml differ"

@@ -6,7 +6,7 @@ use streamset::{Content, SclChoice, Selection, SetError, StreamSet, StreamSpec, 
 use wire::ether::VlanTag;
 use wire::quality::SvQuality;
 
-const STATION: &str = include_str!("../../scl/tests/data/station.scd");
+const STATION: &str = include_str!("data/station.scd");
 
 /// The streams of these IEDs, where there have to be sampled values.
 fn of_ieds(document: &Document, ieds: &[String], frequency_hz: Option<f64>) -> Result<Selection, SetError> {

@@ -184,7 +184,7 @@ mod tests {
     use scl::{Basic, Document, Goose};
     use wire::goose::Value;
 
-    const STATION: &str = include_str!("../../../scl/tests/data/station.scd");
+    const STATION: &str = include_str!("../../tests/data/station.scd");
 
     fn block(text: &str) -> Goose {
         let Document { mut gooses, .. } = scl::parse(text).expect("a file");

@@ -132,7 +132,7 @@ fn leaves(goose: &Goose) -> Vec<(String, Option<Member>, Basic)> {
 mod tests {
     use super::NamedMembers;
 
-    const STATION: &str = include_str!("../../../scl/tests/data/station.scd");
+    const STATION: &str = include_str!("../../tests/data/station.scd");
 
     #[test]
     fn members_are_found_by_their_names() {

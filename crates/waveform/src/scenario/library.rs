@@ -8,7 +8,7 @@ use crate::sample::Sampling;
 /// The files of `scenarios/` that are called so.
 macro_rules! files {
     ($($name:literal,)*) => {
-        &[$(($name, include_str!(concat!("../../../../scenarios/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../scenarios/", $name, ".toml")))),*]
     };
 }
 

@@ -157,7 +157,7 @@ fn a_network_stands_in_place_of_a_waveform() {
 
 #[test]
 fn every_scenario_of_the_program_can_be_published() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let files = std::fs::read_dir(folder).expect("the folder").count();
     assert_eq!(names().count(), files, "each file of the folder is in the program");
     for name in names() {

@@ -7,7 +7,7 @@ use crate::library::Library;
 /// The files of `type-tests/` that are called so.
 macro_rules! files {
     ($($name:literal,)*) => {
-        &[$(($name, include_str!(concat!("../../../../type-tests/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../type-tests/", $name, ".toml")))),*]
     };
 }
 

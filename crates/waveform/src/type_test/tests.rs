@@ -5,7 +5,7 @@ use model::Cell;
 use std::collections::BTreeMap;
 
 fn refusal(name: &str, from: &str, to: &str) -> String {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../type-tests");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("type-tests");
     let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).expect(name);
     assert!(text.contains(from), "{name}: {from}");
     let refused = TypeTest::parse(&text.replacen(from, to, 1), "x", "x.toml");
@@ -214,7 +214,7 @@ fn what_cannot_be_tested_is_refused() {
 
 #[test]
 fn every_type_test_of_the_program_can_be_published() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../type-tests");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("type-tests");
     let files = std::fs::read_dir(folder).expect("the folder").count();
     assert_eq!(names().count(), files, "each file of the folder is in the program");
     for name in names() {

@@ -123,7 +123,7 @@ fn what_cannot_be_is_refused_with_its_place() {
 
 #[test]
 fn the_documented_file_can_be_used() {
-    let page = include_str!("../../../../../docs/formats/goose-file.md");
+    let page = include_str!("../../../tests/data/goose-file.md");
     let file = page.split("```toml").nth(1).and_then(|rest| rest.split("```").next());
     let blocks = parse(file.expect("an example"), "goose-file.md").expect("the example is sound");
     assert_eq!((blocks[0].message.all_data.len(), blocks[0].changes.len()), (4, 2));
