@@ -153,10 +153,6 @@ mod tests {
         fn series(&self, _slot: u16, label: &str) -> model::SeriesSpec {
             model::SeriesSpec::named(label)
         }
-
-        fn notice(&self, _code: u16, name: &str, _a: u64, _b: u64) -> (model::EventKind, String) {
-            (model::EventKind::Note, name.to_owned())
-        }
     }
 
     const CALLED: Called = Called {

@@ -19,6 +19,7 @@ mod messages;
 mod need;
 mod nic;
 pub mod noise;
+mod notice;
 pub mod options;
 pub mod ping_pong;
 mod port;

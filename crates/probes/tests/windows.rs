@@ -4,7 +4,7 @@ mod common;
 
 use common::{Recorded, Run};
 use model::{Counter, Counters, EventKind, SeriesClock, SeriesSpec};
-use run::{CountedSpan, CountedSpike, Describe, Feed};
+use run::{CountedSpan, CountedSpike, Describe, Feed, Notice};
 use units::Monotonic;
 
 const MS: i64 = 1_000_000;
@@ -24,8 +24,18 @@ impl Describe for Series {
         }
     }
 
-    fn notice(&self, _: u16, _: &str, _: u64, _: u64) -> (EventKind, String) {
-        (EventKind::Note, String::new())
+    fn notice(&self, _: u16, _: &str, _: u64, _: u64) -> Option<(EventKind, String)> {
+        Some((EventKind::Note, String::new()))
+    }
+}
+
+/// Its only notice.
+#[derive(Clone, Copy)]
+struct Begun;
+
+impl Notice for Begun {
+    fn code(self) -> u16 {
+        1
     }
 }
 
@@ -40,7 +50,7 @@ fn measure(run: &mut Run, interval_ns: Option<f64>, at_ms: &[i64]) {
     let mut feed = feed(run, interval_ns);
     let start = run.start;
     // Said before anything is measured, as by most probes.
-    feed.notice(0, 1, start, 0, 0);
+    feed.notice(0, Begun, start, 0, 0);
     for at_ms in at_ms {
         feed.sample(0, at(start, *at_ms), 10 * MS, 0);
     }

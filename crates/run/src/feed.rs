@@ -63,6 +63,12 @@ pub enum FeedItem {
     },
 }
 
+/// One of the notices of a probe, which has an enum of them.
+pub trait Notice: Copy {
+    /// Its number in the ring, in the probe's own numbering.
+    fn code(self) -> u16;
+}
+
 /// Puts a probe's slots and notices into words, on the recorder's side.
 pub trait Describe: Send {
     /// The series that slot `slot`, announced as `label`, stands for.
@@ -73,9 +79,9 @@ pub trait Describe: Send {
         None
     }
 
-    /// The event for notice `code` of the series `name`.
-    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
-        (EventKind::Note, format!("{name}: notice {code} ({a}, {b})"))
+    /// The event for the notice of this code about the series `name`; `None` of a code that the probe does not have.
+    fn notice(&self, _code: u16, _name: &str, _a: u64, _b: u64) -> Option<(EventKind, String)> {
+        None
     }
 
     /// The question about a late sample of `slot`; `None` where its time is not one CPU's, or too short to ask.
@@ -375,7 +381,8 @@ impl Feed {
     }
 
     /// Something for the event list.
-    pub fn notice(&mut self, slot: u16, code: u16, at: Monotonic, a: u64, b: u64) {
+    pub fn notice(&mut self, slot: u16, notice: impl Notice, at: Monotonic, a: u64, b: u64) {
+        let code = notice.code();
         self.push(slot, FeedItem::Notice { slot, code, at, a, b });
     }
 

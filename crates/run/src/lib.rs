@@ -40,7 +40,7 @@ pub use clock::ClockWatch;
 pub use copied::copy;
 pub use counted::{Counted, CountedSpan, CountedSpike};
 pub use delays::are_delays_counted;
-pub use feed::{Describe, Feed, FeedItem, Heard, LABEL_BYTES, RECEIVED_POINTS};
+pub use feed::{Describe, Feed, FeedItem, Heard, LABEL_BYTES, Notice, RECEIVED_POINTS};
 pub use labels::LabelsAt;
 pub use new::{NewRun, remove};
 pub use pulse::Pulse;

@@ -16,6 +16,7 @@
 //! for a real-time policy.
 
 mod decode;
+mod notice;
 mod order;
 mod receiver;
 mod series;

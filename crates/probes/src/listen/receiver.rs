@@ -2,7 +2,8 @@
 
 use super::ListenConfig;
 use super::decode::{Broken, are_namesakes, decode, write_label};
-use super::series::{DELIVERY, notice, slot};
+use super::notice::Notice;
+use super::series::{DELIVERY, slot};
 use super::stream::{ListenedStream, Pace};
 use crate::error::ProbeError;
 use crate::framing::Framing;
@@ -90,14 +91,14 @@ impl Receiver {
             stream.end(now, feed);
         }
         let dropped = self.reception.port.dropped();
-        for (code, count) in [
-            (notice::SOCKET_DROP, dropped),
-            (notice::TOO_MANY_STREAMS, self.table.unplaced),
-            (notice::MALFORMED, self.table.malformed),
-            (notice::UNSTAMPED, self.reception.unstamped),
+        for (notice, count) in [
+            (Notice::SocketDrop, dropped),
+            (Notice::TooManyStreams, self.table.unplaced),
+            (Notice::Malformed, self.table.malformed),
+            (Notice::Unstamped, self.reception.unstamped),
         ] {
             if count > 0 {
-                feed.notice(DELIVERY, code, now, count, 0);
+                feed.notice(DELIVERY, notice, now, count, 0);
             }
         }
         if accepted > 0 {
@@ -133,7 +134,7 @@ impl Account for StreamTable {
     }
 
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
-        feed.notice(DELIVERY, notice::LINK, at, u64::from(is_down), 0);
+        feed.notice(DELIVERY, Notice::Link, at, u64::from(is_down), 0);
     }
 
     fn look(&mut self, now: Monotonic, feed: &mut Feed) {

@@ -1,13 +1,11 @@
 //! Names and meaning of this probe's series, and its notices in words.
 
 use super::ListenConfig;
-use crate::found;
+use super::notice::Notice;
 use crate::nic::NicClock;
 use crate::port::Port;
 use model::{EventKind, SeriesClock, SeriesSpec, kind, setting, under};
 use run::Describe;
-use units::format_ns;
-use wire::sequence::{Finding, What};
 
 /// Slot of `delivery/listen`.
 pub(super) const DELIVERY: u16 = 0;
@@ -17,26 +15,10 @@ pub(super) fn slot(stream: u16) -> u16 {
     1 + stream
 }
 
-/// Notices, in this probe's own numbering.
-pub(super) mod notice {
-    pub(in crate::listen) const SOCKET_DROP: u16 = 1;
-    pub(in crate::listen) const RESTART: u16 = 2;
-    pub(in crate::listen) const MORE_RESTARTS: u16 = 3;
-    pub(in crate::listen) const STALE: u16 = 4;
-    pub(in crate::listen) const TOO_MANY_STREAMS: u16 = 5;
-    pub(in crate::listen) const LINK: u16 = 6;
-    pub(in crate::listen) const MALFORMED: u16 = 7;
-    pub(in crate::listen) const NEW_SESSION: u16 = 8;
-    pub(in crate::listen) const SILENT: u16 = 9;
-    pub(in crate::listen) const STOPPED: u16 = 10;
-    pub(in crate::listen) const UNCOUNTABLE: u16 = 11;
-    pub(in crate::listen) const UNSTAMPED: u16 = 12;
-}
-
 /// Names and settings of the series of this probe.
 pub(super) struct Listen {
-    config: ListenConfig,
-    interface: String,
+    pub(super) config: ListenConfig,
+    pub(super) interface: String,
     nic: Option<NicClock>,
 }
 
@@ -105,85 +87,7 @@ impl Describe for Listen {
         }
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
-        let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
-        if let Some(finding) = found::of(code, a, b) {
-            return self.found(stream, finding);
-        }
-        match code {
-            notice::SOCKET_DROP => {
-                let text = format!("the socket dropped {a} frames before they were read");
-                (EventKind::SocketDrop, text)
-            }
-            notice::UNSTAMPED => (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a)),
-            notice::LINK => (EventKind::Link, crate::reception::link_text(a == 1, &self.interface)),
-            notice::RESTART => {
-                let text = format!(
-                    "{stream}: the talker restarted without an end mark ({a} restarts so far): what was lost is not \
-                     known"
-                );
-                (EventKind::StreamDoubt, text)
-            }
-            notice::MORE_RESTARTS => {
-                let text = format!(
-                    "{stream}: the talker restarted {a} more times: if two talkers send this stream, give them \
-                     different VLANs or interfaces"
-                );
-                (EventKind::StreamDoubt, text)
-            }
-            notice::NEW_SESSION => (
-                EventKind::Stream,
-                format!("{stream}: the talker ended, and started a new run"),
-            ),
-            notice::STALE => {
-                let text = format!("{stream}: {a} frames came too late or too often: they had been counted already");
-                (EventKind::Stream, text)
-            }
-            notice::SILENT => (
-                EventKind::Stream,
-                format!("{stream}: silent for {} so far", format_ns(a as f64)),
-            ),
-            notice::STOPPED => {
-                let text = format!(
-                    "{stream}: stopped {} before the end: {b} frames lost",
-                    format_ns(a as f64)
-                );
-                (EventKind::Stream, text)
-            }
-            notice::UNCOUNTABLE => {
-                let text = format!(
-                    "{stream}: silent for {}, which its counter of {b} values does not explain: what was lost is not known",
-                    format_ns(a as f64)
-                );
-                (EventKind::StreamDoubt, text)
-            }
-            notice::MALFORMED => {
-                let text = format!(
-                    "{a} SV frames break a rule, or hold several streams: which stream they belong to is not known"
-                );
-                (EventKind::Incomplete, text)
-            }
-            _ => {
-                let most = self.config.max_streams;
-                let text =
-                    format!("{a} frames belong to streams beyond the {most} that are told apart (--max-streams)");
-                (EventKind::Incomplete, text)
-            }
-        }
-    }
-}
-
-impl Listen {
-    fn found(&self, stream: &str, finding: Finding) -> (EventKind, String) {
-        if finding.what == What::OtherRate {
-            let text = format!(
-                "{stream}: its smpCnt shows {a} frames a second, but --interval says {}: late frames are counted by \
-                 --interval; give --interval {a}/s",
-                self.config.period,
-                a = finding.a
-            );
-            return (EventKind::Stream, text);
-        }
-        found::event(stream, finding)
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
+        Some(self.told(Notice::of(code)?, name, a, b))
     }
 }

@@ -1,9 +1,9 @@
 //! One stream: its numbers, and the time between its frames.
 
 use super::decode::{Decoded, Mark, Number};
+use super::notice::Notice;
 use super::order::{Order, OrderStep};
-use super::series::{notice, slot};
-use crate::found;
+use super::series::slot;
 use crate::reception::Arrival;
 use model::{Counter, StreamId};
 use run::Feed;
@@ -156,7 +156,7 @@ impl ListenedStream {
             return;
         };
         while let Some(finding) = sequence.take_finding() {
-            feed.notice(slot(number), found::code(finding.what), at, finding.a, finding.b);
+            feed.notice(slot(number), Notice::Found(finding.what), at, finding.a, finding.b);
         }
         if accounting.is_due(sequence.counters()) {
             let settled = accounting.look(sequence.counters());
@@ -173,7 +173,7 @@ impl ListenedStream {
             && let Some(silent_ns) = self.stopped_for(now)
         {
             self.is_silent = true;
-            feed.notice(slot(self.number), notice::SILENT, now, silent_ns, 0);
+            feed.notice(slot(self.number), Notice::Silent, now, silent_ns, 0);
         }
     }
 
@@ -245,7 +245,7 @@ impl ListenedStream {
         if silent_ns / self.pace.interval_ns.max(1) >= ahead + modulus_wide / 2 {
             feed.notice(
                 slot(self.number),
-                notice::UNCOUNTABLE,
+                Notice::Uncountable,
                 arrival.at,
                 silent_ns,
                 modulus_wide,
@@ -263,7 +263,7 @@ impl ListenedStream {
         self.settle(at, feed);
         self.before = None;
         match has_ended {
-            true => feed.notice(slot(self.number), notice::NEW_SESSION, at, 0, 0),
+            true => feed.notice(slot(self.number), Notice::NewSession, at, 0, 0),
             false => self.began_again(at, feed),
         }
     }
@@ -272,7 +272,7 @@ impl ListenedStream {
     fn began_again(&mut self, at: Monotonic, feed: &mut Feed) {
         self.restarts += 1;
         if self.restarts <= RESTARTS_TOLD {
-            feed.notice(slot(self.number), notice::RESTART, at, self.restarts, 0);
+            feed.notice(slot(self.number), Notice::Restart, at, self.restarts, 0);
         }
     }
 
@@ -341,7 +341,7 @@ impl ListenedStream {
         };
         let lost = silent_ns / self.pace.interval_ns.max(1);
         feed.count(slot(self.number), Counter::Lost, at, lost);
-        feed.notice(slot(self.number), notice::STOPPED, at, silent_ns, lost);
+        feed.notice(slot(self.number), Notice::Stopped, at, silent_ns, lost);
     }
 
     /// Said once, at the end: all that came before `at` was given.
@@ -350,9 +350,9 @@ impl ListenedStream {
         self.settle(at, feed);
         self.settle_samples(at, feed);
         let untold = self.restarts.saturating_sub(RESTARTS_TOLD);
-        for (code, count) in [(notice::MORE_RESTARTS, untold), (notice::STALE, self.stale)] {
+        for (notice, count) in [(Notice::MoreRestarts, untold), (Notice::Stale, self.stale)] {
             if count > 0 {
-                feed.notice(slot(self.number), code, at, count, 0);
+                feed.notice(slot(self.number), notice, at, count, 0);
             }
         }
     }

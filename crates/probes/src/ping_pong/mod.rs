@@ -13,6 +13,7 @@ mod case;
 mod class;
 mod device;
 mod limits;
+mod notice;
 mod options;
 mod pinger;
 mod series;

@@ -1,11 +1,11 @@
 //! Names and meaning of a ping-pong's series.
 
 use super::class::met;
+use super::notice::Notice;
 use super::{Case, PingPongConfig};
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
-use wire::goose::FOLLOWER_DOUBTS;
 
 /// Slot of a case's answers.
 pub(super) fn answer_slot(case: usize) -> u16 {
@@ -17,28 +17,9 @@ pub(super) fn own_slot(case: usize) -> u16 {
     answer_slot(case) + 1
 }
 
-/// Codes of notices.
-pub(super) mod notice {
-    pub(in crate::ping_pong) const LOST: u16 = 0;
-    pub(in crate::ping_pong) const NOT_SENT: u16 = 1;
-    pub(in crate::ping_pong) const LATER_MESSAGE: u16 = 2;
-    pub(in crate::ping_pong) const LOAD_SHORT: u16 = 3;
-    pub(in crate::ping_pong) const DROPPED: u16 = 4;
-    pub(in crate::ping_pong) const MALFORMED: u16 = 5;
-    pub(in crate::ping_pong) const LINK: u16 = 6;
-    pub(in crate::ping_pong) const CLASS: u16 = 7;
-    pub(in crate::ping_pong) const CLASSLESS: u16 = 8;
-    pub(in crate::ping_pong) const HELD_UP: u16 = 9;
-    /// And the number of the doubt.
-    pub(in crate::ping_pong) const DOUBT: u16 = 100;
-}
-
-/// Doubts of a follower that leave the answers as they are: what was lost on the way, and is measured by itself.
-const HARMLESS: [usize; 4] = [5, 6, 7, 8];
-
 /// Names and settings of the series.
 pub(super) struct PingPong {
-    config: PingPongConfig,
+    pub(super) config: PingPongConfig,
     interface: String,
 }
 
@@ -78,7 +59,7 @@ impl PingPong {
         ]
     }
 
-    fn class(&self, longest_ns: u64) -> String {
+    pub(super) fn class(&self, longest_ns: u64) -> String {
         let config = &self.config;
         format!(
             "the longest answer, {longest}, is within: {classes} (IEC 61850-5, {hz} Hz; an answer has 80 % of a transfer's time, and \
@@ -149,53 +130,7 @@ impl Describe for PingPong {
         }
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
-        let (kind, what) = match code {
-            notice::LOST => (EventKind::Note, format!("ping {a}: no answer within the deadline")),
-            notice::NOT_SENT => (
-                EventKind::NotCounted,
-                format!("ping {a} is not counted: the kernel had no room for it, or the link was down"),
-            ),
-            notice::LATER_MESSAGE => (
-                EventKind::NotCounted,
-                format!(
-                    "ping {a} is not counted: the first message of its answer never came, the next one did after {}",
-                    format_ns(b as f64)
-                ),
-            ),
-            notice::LOAD_SHORT => (
-                EventKind::StreamDoubt,
-                format!(
-                    "{a} of the {b} frames of the load were sent: give the thread that sends it a CPU (--goose-cpu), or less to send"
-                ),
-            ),
-            notice::DROPPED => (
-                EventKind::SocketDrop,
-                format!("{a} frames were dropped by the socket before they were read"),
-            ),
-            notice::HELD_UP => (
-                EventKind::NotCounted,
-                format!(
-                    "ping {a} is not counted: this machine repeated it later than it had allowed, so the device had to take it as gone"
-                ),
-            ),
-            notice::MALFORMED => (EventKind::Note, format!("{a} GOOSE frames could not be read")),
-            notice::LINK => (EventKind::StreamDoubt, format!("the link was down {a} times")),
-            notice::CLASS => (EventKind::Note, self.class(a)),
-            notice::CLASSLESS => (
-                EventKind::Note,
-                format!("{a} of {b} pings have an answer: no class of IEC 61850-5 is stated"),
-            ),
-            doubt => {
-                let number = usize::from(doubt - notice::DOUBT);
-                let kind = match HARMLESS.contains(&number) {
-                    true => EventKind::Note,
-                    false => EventKind::StreamDoubt,
-                };
-                let what = FOLLOWER_DOUBTS.get(number).copied().unwrap_or_default();
-                (kind, format!("{a} {what} ({})", self.config.device))
-            }
-        };
-        (kind, format!("{name}: {what}"))
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
+        Some(self.told(Notice::of(code)?, name, a, b))
     }
 }

@@ -26,6 +26,7 @@ pub use config::{PublishConfig, StreamConfig};
 pub use goose::GooseConfig;
 pub(crate) use group::{Batch, template};
 pub use options::PublishOptions;
+pub(crate) use series::Notice;
 pub(crate) use timetable::{Pace, Timetable};
 pub use waveform::Waveform;
 

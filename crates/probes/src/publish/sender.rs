@@ -43,7 +43,7 @@ impl Sender {
         let published = self.publish(feed);
         if self.refused > 0 {
             let now = sys::clock::monotonic();
-            feed.notice(series::LATENESS, series::REFUSED, now, self.refused, 0);
+            feed.notice(series::LATENESS, series::Notice::Refused, now, self.refused, 0);
         }
         self.close_departures(feed);
         published
@@ -92,7 +92,7 @@ impl Sender {
         let now = sys::clock::monotonic();
         for group in &self.groups {
             let slot = series::departure(group.slot, self.groups.len());
-            feed.notice(slot, series::UNSTAMPED, now, unstamped, 0);
+            feed.notice(slot, series::Notice::Unstamped, now, unstamped, 0);
         }
     }
 

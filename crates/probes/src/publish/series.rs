@@ -4,6 +4,7 @@ use super::PublishConfig;
 use super::group::{pace_of, paces};
 use super::timetable::Pace;
 use crate::nic::NicClock;
+use crate::notice::notices;
 use crate::port::Port;
 use model::{EventKind, SeriesClock, SeriesSpec, kind};
 use run::Describe;
@@ -11,10 +12,16 @@ use units::format_ns;
 
 /// Slot of the first series.
 pub(super) const LATENESS: u16 = 0;
-/// Notice: the kernel refused frames.
-pub(super) const REFUSED: u16 = 1;
-/// Notice: frames without a stamp.
-pub(super) const UNSTAMPED: u16 = 2;
+
+notices! {
+    /// Notices of this probe: each has how many.
+    pub(crate) enum Notice {
+        /// The kernel refused frames.
+        Refused = 1,
+        /// Frames without a stamp.
+        Unstamped = 2,
+    }
+}
 
 /// Slot of the stamps of the frames whose lateness, of one of `paces`, has `slot`.
 pub(super) fn departure(slot: u16, paces: usize) -> u16 {
@@ -109,17 +116,20 @@ impl Describe for Publish {
         }
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
-        if code == UNSTAMPED {
-            let text = match self.nic {
-                Some(_) => crate::nic::unstamped_text(&self.interface, a),
-                None => format!("{name}: {a} frames have no stamp of the driver: they are counted, and not measured"),
-            };
-            return (EventKind::Incomplete, text);
-        }
-        (
-            EventKind::SocketDrop,
-            format!("{name}: {a} frames were not sent: the kernel had no room for them, or the link was down"),
-        )
+    fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> Option<(EventKind, String)> {
+        let told = match Notice::of(code)? {
+            Notice::Unstamped if self.nic.is_some() => {
+                (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a))
+            }
+            Notice::Unstamped => (
+                EventKind::Incomplete,
+                format!("{name}: {a} frames have no stamp of the driver: they are counted, and not measured"),
+            ),
+            Notice::Refused => (
+                EventKind::SocketDrop,
+                format!("{name}: {a} frames were not sent: the kernel had no room for them, or the link was down"),
+            ),
+        };
+        Some(told)
     }
 }

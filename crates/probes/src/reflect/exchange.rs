@@ -1,6 +1,7 @@
 //! Sends the same frame again and again, receives the answers, and keeps what happened to each frame.
 
 use super::link::LinkState;
+use super::notice::Notice;
 use super::round_trips::{Measured, RoundTrips};
 use super::stages::{ReturnedFrame, Stages};
 use super::strange::Strange;
@@ -272,12 +273,12 @@ impl Exchange {
         let unsplit = self.stages.as_ref().map_or(0, Stages::unsplit);
         if unsplit > 0 {
             for (slot, _) in self.unsplit_in() {
-                feed.notice(*slot, series::UNSPLIT, now, unsplit, 0);
+                feed.notice(*slot, Notice::Unsplit, now, unsplit, 0);
             }
         }
         let dropped = self.port.dropped();
         if dropped > 0 {
-            feed.notice(0, series::SOCKET_DROP, now, dropped, 0);
+            feed.notice(0, Notice::SocketDrop, now, dropped, 0);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The end that sends and measures.
 
 use super::exchange::{Exchange, GIVE_UP_NS};
+use super::notice::Notice;
 use super::{ReflectConfig, series};
 use crate::error::ProbeError;
 use crate::port::Port;
@@ -199,7 +200,7 @@ impl Initiator {
                 let lost_back = there.received.saturating_sub(back.received);
                 feed.notice(
                     series::RTT,
-                    series::LOST_WHERE,
+                    Notice::LostWhere,
                     sys::clock::monotonic(),
                     lost_there,
                     lost_back,

@@ -1,6 +1,6 @@
 //! State of a port's link, from its send calls.
 
-use super::series;
+use super::notice::Notice;
 use crate::error::ProbeError;
 use run::Feed;
 use sys::SysError;
@@ -34,7 +34,7 @@ impl LinkState {
         };
         if is_down != self.is_down {
             self.is_down = is_down;
-            feed.notice(0, series::LINK, at, u64::from(is_down), 0);
+            feed.notice(0, Notice::Link, at, u64::from(is_down), 0);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ mod exchange;
 mod forward;
 mod initiator;
 mod link;
+mod notice;
 mod options;
 mod reflector;
 mod round_trips;
@@ -28,6 +29,7 @@ use crate::probe::{About, Probe};
 use crate::reception::Receive;
 use crate::rest::Rest;
 use model::kind;
+use notice::Notice;
 pub use options::ReflectOptions;
 use run::{Recorder, Stop};
 use sys::packet::PortOptions;
@@ -222,7 +224,7 @@ impl Probe for ReflectConfig {
                 feed.announce(*slot, label);
             }
         }
-        feed.notice(0, series::ENGINE, sys::clock::monotonic(), 0, 0);
+        feed.notice(0, Notice::Engine, sys::clock::monotonic(), 0, 0);
         let (config, stop) = (config.clone(), stop.clone());
         let (policy, cpu) = (config.policy, config.cpu);
         let (name, body): (&str, Body) = match role {

@@ -2,6 +2,7 @@
 
 use super::forward::Forward;
 use super::link::LinkState;
+use super::notice::Notice;
 use super::{ReflectConfig, Role, is_of, series, tag_of};
 use crate::error::ProbeError;
 use crate::port::{Frame, Port};
@@ -97,7 +98,7 @@ impl Reflector {
         let ended = self.reflect(feed);
         self.record(feed);
         let dropped = self.port.dropped();
-        for (code, count) in [(series::SOCKET_DROP, dropped), (series::TOO_LONG, self.too_long)] {
+        for (code, count) in [(Notice::SocketDrop, dropped), (Notice::TooLong, self.too_long)] {
             if count > 0 {
                 feed.notice(0, code, sys::clock::monotonic(), count, 0);
             }
@@ -268,12 +269,12 @@ impl Reflector {
         }
         self.parted_from = Some(session);
         if let Some(there) = measured {
-            feed.notice(0, series::FAR_COUNTS, now, there.sent, there.received);
-            feed.notice(0, series::FAR_TIMES, now, there.mean_ns, there.max_ns);
+            feed.notice(0, Notice::FarCounts, now, there.sent, there.received);
+            feed.notice(0, Notice::FarTimes, now, there.mean_ns, there.max_ns);
             let arrived = self.forward.summary_of(session);
             feed.notice(
                 0,
-                series::ARRIVED,
+                Notice::Arrived,
                 now,
                 arrived.received,
                 arrived.duplicate + arrived.reordered,

@@ -1,5 +1,6 @@
 //! The round trips of a run: noted as they come, then counted and recorded.
 
+use super::notice::Notice;
 use super::{ReflectConfig, series};
 use model::Counter;
 use run::{Feed, Stop};
@@ -117,7 +118,7 @@ impl RoundTrips {
         counted.received += 1;
         counted.reordered += u64::from(reordered);
         if self.break_above_ns.is_some_and(|most| rtt_ns > most) {
-            feed.notice(series::RTT, series::BREAK, now, rtt_ns, sequence);
+            feed.notice(series::RTT, Notice::Break, now, rtt_ns, sequence);
             self.stop.request();
         }
     }

@@ -1,5 +1,6 @@
 //! Names and meaning of this probe's series.
 
+use super::notice::Notice;
 use super::{ReflectConfig, Role, initiator};
 use crate::nic::{NicClock, Stamps};
 use crate::port::Port;
@@ -21,32 +22,6 @@ pub(super) const HOST: u16 = 4;
 pub(super) const SLOTS: usize = 5;
 /// Slot of the reflector's series.
 pub(super) const TURNAROUND: u16 = 0;
-/// Notice: the socket dropped frames before we read them.
-pub(super) const SOCKET_DROP: u16 = 1;
-/// Notice: the link went down (1) or takes frames again (0).
-pub(super) const LINK: u16 = 2;
-/// Notice: frames lost on the way there, and on the way back.
-pub(super) const LOST_WHERE: u16 = 3;
-/// Notice: frames the initiator sent, and answers it got.
-pub(super) const FAR_COUNTS: u16 = 4;
-/// Notice: mean and longest round trip the initiator measured, in ns.
-pub(super) const FAR_TIMES: u16 = 5;
-/// Notice: round trips that could not be split into stages.
-pub(super) const UNSPLIT: u16 = 8;
-/// Notice: the round trip that ended the measurement, in ns, and its number.
-pub(super) const BREAK: u16 = 9;
-/// Notice: frames that were longer than the ring's places.
-pub(super) const TOO_LONG: u16 = 10;
-/// Notice: answers of others than the far end.
-pub(super) const OTHERS: u16 = 11;
-/// Notice: answers with other contents than were sent.
-pub(super) const CHANGED: u16 = 12;
-/// Notice: so many frames were answered twice, so many of them in a row.
-pub(super) const DOUBLE: u16 = 13;
-/// Notice: which engine runs.
-pub(super) const ENGINE: u16 = 7;
-/// Notice: frames that arrived at the reflector, and how often one was doubled or out of order.
-pub(super) const ARRIVED: u16 = 6;
 
 /// The series of the stages, with their labels.
 pub(super) fn stages(stamps: Stamps) -> &'static [(u16, &'static str)] {
@@ -61,9 +36,9 @@ pub(super) fn stages(stamps: Stamps) -> &'static [(u16, &'static str)] {
 pub(super) struct Reflect {
     config: ReflectConfig,
     role: Role,
-    interface: String,
-    engine: String,
-    nic: Option<NicClock>,
+    pub(super) interface: String,
+    pub(super) engine: String,
+    pub(super) nic: Option<NicClock>,
 }
 
 impl Reflect {
@@ -167,83 +142,8 @@ impl Describe for Reflect {
             .filter(|_| self.role == Role::Initiator && slot == RTT)
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
-        let interface = &self.interface;
-        let duration = |ns: u64| format_ns(ns as f64);
-        match code {
-            ENGINE => (
-                EventKind::Note,
-                format!("{name}: engine {}; interface {interface}", self.engine),
-            ),
-            BREAK => (
-                EventKind::Note,
-                format!(
-                    "{name}: ended by frame {b}, whose round trip of {} is above --break-above",
-                    duration(a)
-                ),
-            ),
-            TOO_LONG => (
-                EventKind::Note,
-                format!(
-                    "{name}: {a} frames were longer than --size here and were not returned: give both ends the same --size"
-                ),
-            ),
-            OTHERS => (
-                EventKind::Incomplete,
-                format!(
-                    "{name}: {a} answers came from a station other than the far end: two stations answer, and the \
-                     right one is not certain"
-                ),
-            ),
-            DOUBLE => (
-                EventKind::Incomplete,
-                format!(
-                    "{name}: {a} frames were answered twice, up to {b} of them in a row: two stations answer with one address, or \
-                     frames go two ways; the faster answer counts, so round trips may be longer than these"
-                ),
-            ),
-            CHANGED => (
-                EventKind::Incomplete,
-                format!("{name}: {a} answers differ from what was sent, or are shorter: they do not count as answers"),
-            ),
-            UNSPLIT if self.nic.is_some() => (
-                EventKind::Incomplete,
-                format!("{name}: {a} round trips could not be split into stages: the NIC did not stamp both frames"),
-            ),
-            UNSPLIT => (
-                EventKind::Note,
-                format!("{name}: {a} round trips could not be split into stages: a time stamp was missing"),
-            ),
-            LINK if a == 1 => (
-                EventKind::Link,
-                format!("{interface} is down: frames sent now are lost"),
-            ),
-            LINK => (EventKind::Link, format!("{interface} takes frames again")),
-            LOST_WHERE => (
-                EventKind::Note,
-                format!("{name}: lost on the way there: {a}, on the way back: {b} (by the far end's count)"),
-            ),
-            FAR_COUNTS => (
-                EventKind::Note,
-                format!("the initiator says: {a} frames sent, {b} came back"),
-            ),
-            FAR_TIMES => (
-                EventKind::Note,
-                format!(
-                    "the initiator says: round trip mean {}, max {}",
-                    duration(a),
-                    duration(b)
-                ),
-            ),
-            ARRIVED => (
-                EventKind::Note,
-                format!("{a} different frames of the initiator arrived here; {b} doubled or out of order"),
-            ),
-            _ => (
-                EventKind::SocketDrop,
-                format!("{name}: the socket dropped {a} frames before they were read"),
-            ),
-        }
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
+        Some(self.told(Notice::of(code)?, name, a, b))
     }
 
     /// A turnaround is the reflector's own work, and the stages between drivers and NICs are not this CPU's.

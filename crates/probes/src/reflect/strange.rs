@@ -1,5 +1,6 @@
 //! Strange answers: from a station other than the far end, with contents that were not sent, or twice each.
 
+use super::notice::Notice;
 use super::series;
 use run::Feed;
 use units::Monotonic;
@@ -68,9 +69,9 @@ impl Strange {
     /// Says what came.
     pub(super) fn say(&self, now: Monotonic, feed: &mut Feed) {
         if self.longest_row >= DOUBLED {
-            feed.notice(series::RTT, series::DOUBLE, now, self.again, self.longest_row);
+            feed.notice(series::RTT, Notice::Double, now, self.again, self.longest_row);
         }
-        for (code, count) in [(series::OTHERS, self.others), (series::CHANGED, self.changed)] {
+        for (code, count) in [(Notice::Others, self.others), (Notice::Changed, self.changed)] {
             if count > 0 {
                 feed.notice(series::RTT, code, now, count, 0);
             }

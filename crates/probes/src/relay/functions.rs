@@ -74,8 +74,8 @@ impl Functions {
         let decision = self.engine.decide();
         let changed = decision.gooses;
         for event in decision.events {
-            let (code, a, b) = words::packed(event);
-            feed.notice(TASK, code, measured, a, b);
+            let (notice, a, b) = words::packed(event);
+            feed.notice(TASK, notice, measured, a, b);
         }
         self.burden.carry();
         Decided {

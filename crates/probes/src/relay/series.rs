@@ -1,5 +1,6 @@
 //! Names and meaning of this probe's series.
 
+use super::words::Notice;
 use super::{RelayConfig, words};
 use crate::port::Port;
 use crate::subscribe::{SubscribeConfig, Uses};
@@ -14,15 +15,10 @@ pub(super) const TASK: u16 = 0;
 /// Slot of `task-stage/NAME/wake`, of the thread that sends.
 pub(super) const WAKE: u16 = 1;
 
-/// Notices beside those of [`words`].
-pub(super) mod notice {
-    pub(in crate::relay) const REFUSED: u16 = 100;
-}
-
 /// Says that a ring had no room for so much, if it is any.
 pub(super) fn tell_refused(refused: u64, at: Monotonic, feed: &mut Feed) {
     if refused > 0 {
-        feed.notice(TASK, notice::REFUSED, at, refused, 0);
+        feed.notice(TASK, Notice::Refused, at, refused, 0);
     }
 }
 
@@ -238,25 +234,26 @@ impl Describe for Words {
         }
     }
 
-    fn notice(&self, code: u16, _name: &str, a: u64, b: u64) -> (EventKind, String) {
+    fn notice(&self, code: u16, _name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
         let relay = &self.config.relay;
-        match (code, self.part) {
-            (notice::REFUSED, Part::Output) => {
+        let told = match (Notice::of(code)?, self.part) {
+            (Notice::Refused, Part::Output) => {
                 let text = format!(
                     "{}: in {a} cycles the sending thread had not taken what came before: what changed was told later",
                     relay.name
                 );
                 (EventKind::Incomplete, text)
             }
-            (notice::REFUSED, _) => {
+            (Notice::Refused, _) => {
                 let text = format!(
                     "{}: the functions had not taken what came before: {a} samples and inputs that were received were not worked on",
                     relay.name
                 );
                 (EventKind::Incomplete, text)
             }
-            _ => (EventKind::Relay, words::text(relay, code, a, b)),
-        }
+            (event, _) => (EventKind::Relay, words::text(relay, event, a, b)?),
+        };
+        Some(told)
     }
 
     /// A task that takes long was held up on its CPU.

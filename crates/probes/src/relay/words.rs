@@ -1,11 +1,38 @@
 //! Events of the relay on their way to the recorder, as three numbers.
 
+use crate::notice::notices;
 use ::relay::Config;
 use ::relay::events::{Change, Event, Subject};
 use ::relay::words::{what, who};
 use protection::measure::Blocks;
 use protection::supervision::SampleState;
 use protection::{Direction, Phases};
+
+notices! {
+    /// Notices of a relay. Those of its events, [`Change`]s, have whose they are and details.
+    pub(super) enum Notice {
+        /// A function started.
+        Start = 0,
+        /// A function operated.
+        Operate = 1,
+        /// A trip of the backup.
+        Backtrip = 2,
+        /// A function was reset.
+        Reset = 3,
+        /// A function is blocked.
+        Blocked = 4,
+        /// A function is no longer blocked.
+        Released = 5,
+        /// Another state of the samples.
+        Samples = 6,
+        /// Samples begin anew.
+        Restart = 7,
+        /// Another smpSynch.
+        Synch = 8,
+        /// A ring had no room for so much.
+        Refused = 100,
+    }
+}
 
 const STATES: [SampleState; 6] = [
     SampleState::Never,
@@ -23,8 +50,8 @@ const DIRECTIONS: [Direction; 4] = [
     Direction::Both,
 ];
 
-/// Packs an event: a code, whose it is, and details.
-pub(super) fn packed(event: &Event) -> (u16, u64, u64) {
+/// Packs an event: its notice, whose it is, and details.
+pub(super) fn packed(event: &Event) -> (Notice, u64, u64) {
     let index_of_direction = |direction| DIRECTIONS.iter().position(|each| *each == direction).unwrap_or(0) as u64;
     let (kind, number) = match event.subject {
         Subject::Function(number) => (0_u64, number),
@@ -32,22 +59,28 @@ pub(super) fn packed(event: &Event) -> (u16, u64, u64) {
         Subject::Breaker(number) => (2, number),
         Subject::Stream(number) => (3, number),
     };
-    let (code, detail) = match event.change {
-        Change::Start(phases, direction) => (0, u64::from(phases.bits()) | index_of_direction(direction) << 8),
-        Change::Operate(phases) => (1, u64::from(phases.bits())),
-        Change::Backtrip => (2, 0),
-        Change::Reset => (3, 0),
-        Change::Blocked(blocks) => (4, u64::from(blocks.bits())),
-        Change::Released => (5, 0),
-        Change::Samples(state) => (6, STATES.iter().position(|each| *each == state).unwrap_or(0) as u64),
-        Change::Restart => (7, 0),
-        Change::Synch(value) => (8, u64::from(value)),
+    let (notice, detail) = match event.change {
+        Change::Start(phases, direction) => (
+            Notice::Start,
+            u64::from(phases.bits()) | index_of_direction(direction) << 8,
+        ),
+        Change::Operate(phases) => (Notice::Operate, u64::from(phases.bits())),
+        Change::Backtrip => (Notice::Backtrip, 0),
+        Change::Reset => (Notice::Reset, 0),
+        Change::Blocked(blocks) => (Notice::Blocked, u64::from(blocks.bits())),
+        Change::Released => (Notice::Released, 0),
+        Change::Samples(state) => (
+            Notice::Samples,
+            STATES.iter().position(|each| *each == state).unwrap_or(0) as u64,
+        ),
+        Change::Restart => (Notice::Restart, 0),
+        Change::Synch(value) => (Notice::Synch, u64::from(value)),
     };
-    (code, kind << 32 | number as u64, detail)
+    (notice, kind << 32 | number as u64, detail)
 }
 
-/// The words for it.
-pub(super) fn text(config: &Config, code: u16, whose: u64, detail: u64) -> String {
+/// The words for the notice of an event; `None` of another notice.
+pub(super) fn text(config: &Config, notice: Notice, whose: u64, detail: u64) -> Option<String> {
     let number = (whose & 0xffff_ffff) as usize;
     let subject = match whose >> 32 {
         0 => Subject::Function(number),
@@ -56,29 +89,31 @@ pub(super) fn text(config: &Config, code: u16, whose: u64, detail: u64) -> Strin
         _ => Subject::Stream(number),
     };
     let phases = Phases::of_bits((detail & 0xff) as u8);
-    let change = match code {
-        0 => Change::Start(phases, DIRECTIONS[(detail >> 8) as usize & 3]),
-        1 => Change::Operate(phases),
-        2 => Change::Backtrip,
-        3 => Change::Reset,
-        4 => Change::Blocked(Blocks::of_bits(detail as u16)),
-        5 => Change::Released,
-        6 => Change::Samples(STATES[(detail as usize).min(STATES.len() - 1)]),
-        7 => Change::Restart,
-        _ => Change::Synch(detail as u8),
+    let change = match notice {
+        Notice::Start => Change::Start(phases, DIRECTIONS[(detail >> 8) as usize & 3]),
+        Notice::Operate => Change::Operate(phases),
+        Notice::Backtrip => Change::Backtrip,
+        Notice::Reset => Change::Reset,
+        Notice::Blocked => Change::Blocked(Blocks::of_bits(detail as u16)),
+        Notice::Released => Change::Released,
+        Notice::Samples => Change::Samples(STATES[(detail as usize).min(STATES.len() - 1)]),
+        Notice::Restart => Change::Restart,
+        Notice::Synch => Change::Synch(detail as u8),
+        Notice::Refused => return None,
     };
     let (name, node) = who(config, subject);
-    format!("{}: {name}, {node}: {}", config.name, what(change))
+    Some(format!("{}: {name}, {node}: {}", config.name, what(change)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{packed, text};
+    use super::{Notice, packed, text};
     use ::relay::config;
     use ::relay::events::{Change, Event, Subject};
     use protection::measure::Blocks;
     use protection::supervision::SampleState;
     use protection::{Direction, Phases};
+    use run::Notice as _;
 
     const FILE: &str = r#"
         [relay]
@@ -96,8 +131,9 @@ mod tests {
     fn words_survive_the_way() {
         let relay = config::parse(FILE, "test").expect("a relay");
         let of = |subject, change| {
-            let (code, whose, detail) = packed(&Event { at: 7, subject, change });
-            text(&relay, code, whose, detail)
+            let (notice, whose, detail) = packed(&Event { at: 7, subject, change });
+            assert_eq!(Notice::of(notice.code()), Some(notice));
+            text(&relay, notice, whose, detail).expect("an event")
         };
         let function = Subject::Function(0);
         assert_eq!(

@@ -63,7 +63,7 @@ impl Sender {
         let replayed = self.replay(start, feed);
         if self.refused > 0 {
             let now = sys::clock::monotonic();
-            feed.notice(series::LATENESS, series::REFUSED, now, self.refused, 0);
+            feed.notice(series::LATENESS, series::Notice::Refused, now, self.refused, 0);
         }
         replayed
     }

@@ -2,7 +2,8 @@
 
 use super::SubscribeConfig;
 use super::key;
-use super::series::{Family, families, notice, slot};
+use super::notice::Notice;
+use super::series::{Family, families, slot};
 use super::stream::Stream;
 use model::{Counter, StreamId};
 use run::Feed;
@@ -37,7 +38,7 @@ type Seen = [u64; 5];
 const NOT_SEEN: Seen = [u64::MAX; 5];
 
 /// smpRate of a frame that has none, which no value of its 16 bits is.
-const NO_SMP_RATE: u64 = 1 << 16;
+pub(super) const NO_SMP_RATE: u64 = 1 << 16;
 
 /// Codes of datSet.
 const AS_EXPECTED: u64 = 0;
@@ -84,12 +85,12 @@ impl Stream {
         self.begin(frame, at, feed);
         // A tag for the priority alone and no tag at all are the same VLAN.
         if vids[0].max(1) != vids[1].max(1) {
-            self.notice(feed, notice::EXPECTED_VLAN, at, vids[0], vids[1]);
+            self.notice(feed, Notice::ExpectedVlan, at, vids[0], vids[1]);
         }
         if at - started > LATE_NS {
             for family in families(self.clock()) {
                 let late_ns = (at - started).unsigned_abs();
-                feed.notice(slot(self.number(), *family), notice::CAME_LATE, at, late_ns, 0);
+                feed.notice(slot(self.number(), *family), Notice::CameLate, at, late_ns, 0);
             }
         }
     }
@@ -114,21 +115,21 @@ impl Stream {
             AS_EXPECTED,
             smp_rate(expected, &asdu).map_or(seen[4], u64::from),
         ];
-        let codes = [
-            notice::EXPECTED_CONF_REV,
-            notice::EXPECTED_ASDUS,
-            notice::EXPECTED_OCTETS,
-            notice::EXPECTED_DAT_SET,
-            notice::EXPECTED_SMP_RATE,
+        let notices = [
+            Notice::ExpectedConfRev,
+            Notice::ExpectedAsdus,
+            Notice::ExpectedOctets,
+            Notice::ExpectedDatSet,
+            Notice::ExpectedSmpRate,
         ];
-        for (index, code) in codes.into_iter().enumerate() {
+        for (index, notice) in notices.into_iter().enumerate() {
             if seen[index] != wanted[index] && seen[index] != before[index] {
-                let a = match code {
+                let a = match notice {
                     // Its words need the name.
-                    notice::EXPECTED_DAT_SET => u64::from(self.number()),
+                    Notice::ExpectedDatSet => u64::from(self.number()),
                     _ => wanted[index],
                 };
-                self.notice(feed, code, at, a, seen[index]);
+                self.notice(feed, notice, at, a, seen[index]);
             }
         }
     }
@@ -143,7 +144,7 @@ impl Stream {
         watch.learner = None;
         let expected = watch.expected.rate;
         if rate != expected {
-            self.notice(feed, notice::EXPECTED_RATE, at, u64::from(expected), u64::from(rate));
+            self.notice(feed, Notice::ExpectedRate, at, u64::from(expected), u64::from(rate));
         }
     }
 
@@ -158,7 +159,7 @@ impl Stream {
         for family in families(self.clock()) {
             feed.count(slot(self.number(), *family), Counter::Lost, now, lost);
         }
-        self.notice(feed, notice::NEVER_CAME, now, silent_ns, lost);
+        self.notice(feed, Notice::NeverCame, now, silent_ns, lost);
     }
 }
 
@@ -201,42 +202,15 @@ pub(super) fn awaited(config: &SubscribeConfig) -> Vec<Stream> {
         .collect()
 }
 
-/// Text about a stream that is not as the file says; `None` for other notices.
-pub(super) fn text(code: u16, stream: &str, a: u64, b: u64) -> Option<String> {
-    let duration = |ns: u64| units::format_ns(ns as f64);
-    let text = match code {
-        notice::NEVER_CAME => format!("{stream}: never came in {}: {b} samples lost", duration(a)),
-        notice::CAME_LATE => format!(
-            "{stream}: first came after {}: whether it was sent before is not known",
-            duration(a)
-        ),
-        notice::NOT_EXPECTED => format!(
-            "{stream}: is not among the expected streams; it is sent to {}",
-            whereto(a, b)
-        ),
-        notice::EXPECTED_CONF_REV => format!("{stream}: confRev is {b}, not {a} as expected"),
-        notice::EXPECTED_ASDUS => format!("{stream}: {b} ASDUs in a frame, not {a} as expected"),
-        notice::EXPECTED_OCTETS => {
-            format!("{stream}: seqData has {b} octets, not {a} as expected: the dataset is another one")
-        }
-        notice::EXPECTED_RATE => format!("{stream}: smpCnt wraps at {b} samples/s, not {a} as expected"),
-        notice::EXPECTED_SMP_RATE if b == NO_SMP_RATE => format!("{stream}: has no smpRate, expected {a}"),
-        notice::EXPECTED_SMP_RATE => format!("{stream}: smpRate is {b}, not {a} as expected"),
-        notice::EXPECTED_VLAN => format!("{stream}: came {}, expected {}", vlan(b), vlan(a)),
-        _ => return None,
-    };
-    Some(text)
-}
-
 /// A destination and APPID, packed by [`key::packed`], and a VLAN.
-fn whereto(packed: u64, vid: u64) -> String {
+pub(super) fn whereto(packed: u64, vid: u64) -> String {
     let [a, b, c, d, e, f, high, low] = packed.to_be_bytes();
     let appid = u16::from_be_bytes([high, low]);
     format!("{}, APPID 0x{appid:04X}, {}", Mac([a, b, c, d, e, f]), vlan(vid))
 }
 
 /// A VLAN as [`key::vid_code`] packs it.
-fn vlan(code: u64) -> String {
+pub(super) fn vlan(code: u64) -> String {
     match code {
         0 => "without a tag".into(),
         vid => format!("in VLAN {}", vid - 1),

@@ -17,6 +17,7 @@ mod expected;
 mod goose;
 mod instants;
 mod key;
+mod notice;
 mod receiver;
 mod recording;
 mod series;

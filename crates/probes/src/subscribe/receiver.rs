@@ -3,7 +3,8 @@
 use super::SubscribeConfig;
 use super::goose::{Blocks, is_goose};
 use super::key;
-use super::series::{DELIVERY, Family, families, notice, slots};
+use super::notice::Notice;
+use super::series::{DELIVERY, Family, families, slots};
 use super::stream::{Sample, Stream};
 use crate::error::ProbeError;
 use crate::port::Port;
@@ -212,11 +213,11 @@ impl Receiver {
         self.table.end(now, feed);
         let dropped = self.reception.port.dropped();
         if dropped > 0 {
-            feed.notice(DELIVERY, notice::SOCKET_DROP, now, dropped, 0);
+            feed.notice(DELIVERY, Notice::SocketDrop, now, dropped, 0);
         }
         let unstamped = self.reception.unstamped;
         if unstamped > 0 {
-            feed.notice(DELIVERY, notice::UNSTAMPED, now, unstamped, 0);
+            feed.notice(DELIVERY, Notice::Unstamped, now, unstamped, 0);
         }
         let counted = self.reception.port.link_statistics();
         self.table.lost_before_the_socket(counted, now, feed);
@@ -273,15 +274,15 @@ impl StreamTable {
         }
         self.goose.end(now, DELIVERY, feed);
         for (number, _) in (0..).zip(self.hidden).filter(|(_, seen)| *seen) {
-            feed.notice(DELIVERY, notice::HIDDEN, now, number, 0);
+            feed.notice(DELIVERY, Notice::Hidden, now, number, 0);
         }
-        for (code, count, detail) in [
-            (notice::MALFORMED, self.malformed, self.first_malformed_at),
-            (notice::TOO_MANY_STREAMS, self.unplaced, 0),
-            (notice::FOREIGN, self.foreign, 0),
+        for (notice, count, detail) in [
+            (Notice::Malformed, self.malformed, self.first_malformed_at),
+            (Notice::TooManyStreams, self.unplaced, 0),
+            (Notice::Foreign, self.foreign, 0),
         ] {
             if count > 0 {
-                feed.notice(DELIVERY, code, now, count, detail);
+                feed.notice(DELIVERY, notice, now, count, detail);
             }
         }
     }
@@ -293,7 +294,7 @@ impl StreamTable {
         };
         let counted = after.since(before);
         if counted.missed + counted.damaged > 0 {
-            feed.notice(DELIVERY, notice::NIC_DROP, now, counted.missed, counted.damaged);
+            feed.notice(DELIVERY, Notice::NicDrop, now, counted.missed, counted.damaged);
         }
         // Other frames than sampled values count, too: they are of interest only where samples are missing.
         // And those with a VLAN tag that nobody but a packet socket took count as dropped, though we have them.
@@ -301,7 +302,7 @@ impl StreamTable {
             .lost_behind_driver()
             .max(counted.dropped.saturating_sub(self.tagged));
         if dropped > 0 && self.streams.iter().any(Stream::has_lost) {
-            feed.notice(DELIVERY, notice::KERNEL_DROP, now, dropped, 0);
+            feed.notice(DELIVERY, Notice::KernelDrop, now, dropped, 0);
         }
     }
 }
@@ -320,7 +321,7 @@ impl Account for StreamTable {
     }
 
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
-        feed.notice(DELIVERY, notice::LINK, at, u64::from(is_down), 0);
+        feed.notice(DELIVERY, Notice::Link, at, u64::from(is_down), 0);
     }
 
     fn deadline(&self) -> Option<Monotonic> {
@@ -472,7 +473,7 @@ impl StreamTable {
         stream.announce(feed);
         stream.begin(frame, at, feed);
         if !self.config.expected.is_empty() {
-            stream.notice(feed, notice::NOT_EXPECTED, at, key::packed(&id), key::vid_code(&id));
+            stream.notice(feed, Notice::NotExpected, at, key::packed(&id), key::vid_code(&id));
         }
         self.streams.push(stream);
         Some(usize::from(number))

@@ -1,13 +1,12 @@
 //! Names and meaning of this probe's series, and its notices in words.
 
-use super::goose::Words;
+use super::goose::{Notice as GooseNotice, Words};
+use super::notice::Notice;
 use super::{ClockRelation, SubscribeConfig, expected};
-use crate::found;
 use crate::nic::NicClock;
 use crate::port::Port;
 use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, setting};
 use run::{Describe, FRAME_WORTH_ASKING_NS};
-use wire::ether::Hidden;
 
 /// Slot of `delivery/subscribe`.
 pub(super) const DELIVERY: u16 = 0;
@@ -34,38 +33,10 @@ pub(super) fn slots(streams: u16) -> u16 {
     1 + streams.saturating_mul(3)
 }
 
-/// Notices, in this probe's own numbering.
-pub(super) mod notice {
-    pub(in crate::subscribe) const SOCKET_DROP: u16 = 1;
-    pub(in crate::subscribe) const SMP_SYNCH: u16 = 2;
-    pub(in crate::subscribe) const MALFORMED: u16 = 7;
-    pub(in crate::subscribe) const TOO_MANY_STREAMS: u16 = 8;
-    pub(in crate::subscribe) const FOREIGN: u16 = 9;
-    pub(in crate::subscribe) const SMP_CNT_RANGE: u16 = 10;
-    pub(in crate::subscribe) const NO_SMP_SYNCH: u16 = 11;
-    pub(in crate::subscribe) const LINK: u16 = 14;
-    pub(in crate::subscribe) const NEVER_CAME: u16 = 15;
-    pub(in crate::subscribe) const CAME_LATE: u16 = 17;
-    pub(in crate::subscribe) const NOT_EXPECTED: u16 = 18;
-    pub(in crate::subscribe) const EXPECTED_CONF_REV: u16 = 19;
-    pub(in crate::subscribe) const EXPECTED_ASDUS: u16 = 20;
-    pub(in crate::subscribe) const EXPECTED_OCTETS: u16 = 21;
-    pub(in crate::subscribe) const EXPECTED_RATE: u16 = 22;
-    pub(in crate::subscribe) const EXPECTED_VLAN: u16 = 23;
-    pub(in crate::subscribe) const EXPECTED_DAT_SET: u16 = 28;
-    pub(in crate::subscribe) const EXPECTED_SMP_RATE: u16 = 29;
-    pub(in crate::subscribe) const NIC_DROP: u16 = 26;
-    pub(in crate::subscribe) const KERNEL_DROP: u16 = 27;
-    pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 24;
-    pub(in crate::subscribe) const PUBLISHER_GOOD: u16 = 25;
-    pub(in crate::subscribe) const HIDDEN: u16 = 31;
-    pub(in crate::subscribe) const UNSTAMPED: u16 = 30;
-}
-
 /// Names and settings of the series of this probe.
 pub(super) struct Subscribe {
-    config: SubscribeConfig,
-    interface: String,
+    pub(super) config: SubscribeConfig,
+    pub(super) interface: String,
     goose: Words,
     nic: Option<NicClock>,
 }
@@ -187,80 +158,11 @@ impl Describe for Subscribe {
         }
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
-        if let Some(event) = self.goose.notice(code, name, a, b) {
-            return event;
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
+        match GooseNotice::of(code) {
+            Some(notice) => Some(self.goose.told(notice, name, a, b)),
+            None => Some(self.told(Notice::of(code)?, name, a, b)),
         }
-        let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
-        if let Some(finding) = found::of(code, a, b) {
-            return found::event(stream, finding);
-        }
-        let text = match code {
-            notice::SOCKET_DROP => {
-                return (
-                    EventKind::SocketDrop,
-                    format!("the socket dropped {a} frames before they were read"),
-                );
-            }
-            notice::UNSTAMPED => return (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a)),
-            notice::NIC_DROP => {
-                let text = format!(
-                    "{}: the NIC had no room for {a} frames, and {b} came damaged: lost in this host, or on its cable",
-                    self.interface
-                );
-                return (EventKind::NicDrop, text);
-            }
-            notice::KERNEL_DROP => {
-                let text = format!(
-                    "{}: beside the lost samples, the kernel dropped {a} frames behind the driver, before any socket: its queue was \
-                     full, or they did not fit",
-                    self.interface
-                );
-                return (EventKind::NicDrop, text);
-            }
-            notice::SMP_SYNCH => format!("{stream}: smpSynch changed from {a} to {b}"),
-            notice::MALFORMED => {
-                let text = format!(
-                    "{a} malformed SV frames; in the first, octet {b} breaks a rule: which stream they belong to is \
-                     not known"
-                );
-                return (EventKind::Incomplete, text);
-            }
-            notice::TOO_MANY_STREAMS => {
-                let text = format!(
-                    "{a} samples or frames belong to streams beyond the {} that are told apart (--max-streams)",
-                    self.config.max_streams
-                );
-                return (EventKind::Incomplete, text);
-            }
-            notice::FOREIGN => {
-                let text = format!("{a} samples came under svIDs that this relay does not wait for");
-                return (EventKind::Note, text);
-            }
-            notice::HIDDEN => return hidden(&self.config, a),
-            notice::CAME_LATE => {
-                return (
-                    EventKind::StreamDoubt,
-                    expected::text(code, stream, a, b).unwrap_or_default(),
-                );
-            }
-            notice::SMP_CNT_RANGE => format!("{stream}: smpCnt ran from {a} to {b}"),
-            notice::LINK => {
-                return (EventKind::Link, crate::reception::link_text(a == 1, &self.interface));
-            }
-            notice::PUBLISHER_DOUBT => {
-                let text = format!("{stream}: smpSynch is {a}: the publisher says that it follows no clock");
-                return (EventKind::ClockDoubt, text);
-            }
-            notice::PUBLISHER_GOOD => {
-                let text = format!("{stream}: smpSynch is {a}: the publisher follows a clock again");
-                return (EventKind::ClockGood, text);
-            }
-            notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
-            notice::EXPECTED_DAT_SET => expected::dat_set_text(&self.config, stream, a, b),
-            _ => expected::text(code, stream, a, b).unwrap_or_else(|| format!("{stream}: notice {code} ({a}, {b})")),
-        };
-        (EventKind::Stream, text)
     }
 
     /// Question about what ends when the application has the frame. The kernel's stamp was taken on whichever CPU served the NIC: arrival and
@@ -271,18 +173,6 @@ impl Describe for Subscribe {
         let is_waited_for = (slot == DELIVERY || is_age) && !self.config.is_by_task();
         (is_waited_for && value_ns >= FRAME_WORTH_ASKING_NS).then_some(QuestionKind::Frame)
     }
-}
-
-/// Header number `number` hides streams. Where streams are expected, each of those is watched for: then the others are nothing to doubt.
-fn hidden(config: &SubscribeConfig, number: u64) -> (EventKind, String) {
-    let kind = match config.expected.is_empty() {
-        true => EventKind::StreamDoubt,
-        false => EventKind::Note,
-    };
-    let header = usize::try_from(number).ok().and_then(|number| Hidden::ALL.get(number));
-    let header = header.map_or("another header", |header| header.words());
-    let text = format!("frames carry sampled values or GOOSE behind {header}, not read: no figure has their streams");
-    (kind, text)
 }
 
 /// The families that are measured under `clock`.

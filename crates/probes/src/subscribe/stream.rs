@@ -2,10 +2,10 @@
 
 use super::expected::Watch;
 use super::instants::Due;
+use super::notice::Notice;
 use super::recording::Frames;
-use super::series::{Family, families, notice, slot};
+use super::series::{Family, families, slot};
 use super::{ClockRelation, SubscribeConfig};
-use crate::found;
 use crate::reception::Arrival;
 use model::{Counter, StreamId};
 use run::{Feed, TapeStream};
@@ -150,19 +150,19 @@ impl Stream {
 
     fn say_without_smp_synch(&self, at: Monotonic, feed: &mut Feed) {
         if self.smp_synch.is_none() {
-            self.notice(feed, notice::NO_SMP_SYNCH, at, 0, 0);
+            self.notice(feed, Notice::NoSmpSynch, at, 0, 0);
         }
         if !is_synchronised(self.smp_synch) {
-            self.trust(notice::PUBLISHER_DOUBT, at, feed);
+            self.trust(Notice::PublisherDoubt, at, feed);
         }
     }
 
     /// Notes what the publisher says of its own clock, where one-way figures follow from it.
-    fn trust(&self, code: u16, at: Monotonic, feed: &mut Feed) {
+    fn trust(&self, notice: Notice, at: Monotonic, feed: &mut Feed) {
         if let ClockRelation::Ptp { .. } = self.clock {
             let value = u64::from(self.smp_synch.unwrap_or(0));
             for family in [Family::Arrival, Family::Age] {
-                feed.notice(slot(self.number, family), code, at, value, 0);
+                feed.notice(slot(self.number, family), notice, at, value, 0);
             }
         }
     }
@@ -183,11 +183,11 @@ impl Stream {
     #[inline]
     fn tell(&mut self, at: Monotonic, feed: &mut Feed) {
         while let Some(finding) = self.sequence.take_finding() {
-            let code = found::code(finding.what);
+            let notice = Notice::Found(finding.what);
             let all = families(self.clock);
             let told = if finding.what.is_doubt() { all } else { &all[..1] };
             for family in told {
-                feed.notice(slot(self.number, *family), code, at, finding.a, finding.b);
+                feed.notice(slot(self.number, *family), notice, at, finding.a, finding.b);
             }
         }
     }
@@ -225,15 +225,15 @@ impl Stream {
             let value = |synch: Option<u8>| u64::from(synch.unwrap_or(0));
             self.notice(
                 feed,
-                notice::SMP_SYNCH,
+                Notice::SmpSynch,
                 at,
                 value(self.smp_synch),
                 value(sample.smp_synch),
             );
             let was = std::mem::replace(&mut self.smp_synch, sample.smp_synch);
             match (is_synchronised(was), is_synchronised(sample.smp_synch)) {
-                (true, false) => self.trust(notice::PUBLISHER_DOUBT, at, feed),
-                (false, true) => self.trust(notice::PUBLISHER_GOOD, at, feed),
+                (true, false) => self.trust(Notice::PublisherDoubt, at, feed),
+                (false, true) => self.trust(Notice::PublisherGood, at, feed),
                 _ => {}
             }
         }
@@ -314,12 +314,12 @@ impl Stream {
         self.tell(at, feed);
         if self.newest.is_some() {
             let [lowest, highest] = [self.lowest, self.highest].map(u64::from);
-            self.notice(feed, notice::SMP_CNT_RANGE, at, lowest, highest);
+            self.notice(feed, Notice::SmpCntRange, at, lowest, highest);
         }
     }
 
-    pub(super) fn notice(&self, feed: &mut Feed, code: u16, at: Monotonic, a: u64, b: u64) {
-        feed.notice(slot(self.number, Family::Spacing), code, at, a, b);
+    pub(super) fn notice(&self, feed: &mut Feed, notice: Notice, at: Monotonic, a: u64, b: u64) {
+        feed.notice(slot(self.number, Family::Spacing), notice, at, a, b);
     }
 }
 

@@ -2,8 +2,9 @@
 //! them.
 
 use super::SubscribeConfig;
+use super::notice::Notice;
 use super::receiver::StreamTable;
-use super::series::{DELIVERY, Family, notice, slots};
+use super::series::{DELIVERY, Family, slots};
 use crate::reception::{Account, Arrival};
 use crate::sender::SenderEnd;
 use analysis::{Analysis, Config, Event, EventKind, Sink};
@@ -17,7 +18,6 @@ use testing::histories::{Form, Sent, deeds, ends_early, is_whole, play};
 use units::{Monotonic, Realtime};
 use wire::ether::Mac;
 use wire::quality::SvQuality;
-use wire::sequence::What;
 use wire::sv::{Message, OwnedAsdu, Template};
 
 /// Slow enough for thousands of histories.
@@ -171,11 +171,11 @@ fn take(record: &FeedItem, names: &BTreeMap<u16, String>, said: &mut Verdicts) {
         FeedItem::Notice {
             slot: DELIVERY, code, ..
         } => {
-            said.of_all += usize::from(matches!(code, notice::MALFORMED | notice::TOO_MANY_STREAMS));
+            let of_all = [Notice::Malformed, Notice::TooManyStreams].map(Some);
+            said.of_all += usize::from(of_all.contains(&Notice::of(code)));
         }
         FeedItem::Notice { slot, code, .. } if is_spacing(slot) => {
-            let what = crate::found::of(code, 0, 0).map(|finding| finding.what);
-            let is_doubt = what.is_some_and(What::is_doubt);
+            let is_doubt = matches!(Notice::of(code), Some(Notice::Found(what)) if what.is_doubt());
             said.streams.entry(names[&slot].clone()).or_default().doubts += usize::from(is_doubt);
         }
         FeedItem::Count { slot, counter, n, .. } if is_spacing(slot) => {

@@ -1,7 +1,7 @@
 //! The sending loop.
 
 use super::frame::{Change, Frame};
-use super::series::{DEPARTURE, LATE_START, LAUNCH, REFUSED, SEND, TALK, UNSTAMPED};
+use super::series::{DEPARTURE, Notice, SEND, TALK};
 use super::{TalkConfig, Totals};
 use crate::departures::{Called, Departures};
 use crate::error::ProbeError;
@@ -151,7 +151,7 @@ impl Sender {
             cycle = next_cycle(grid, cycle, sys::clock::monotonic() + self.lead_ns);
         }
         if cycle > cycles {
-            feed.notice(TALK, LATE_START, grid.due(cycle), cycle - cycles, 0);
+            feed.notice(TALK, Notice::LateStart, grid.due(cycle), cycle - cycles, 0);
         }
         Ok(cycle)
     }
@@ -247,9 +247,9 @@ impl Sender {
         if self.tells() {
             self.collect(now, feed);
         }
-        for (code, count) in [(REFUSED, self.refused), (LAUNCH, self.dropped)] {
+        for (notice, count) in [(Notice::Refused, self.refused), (Notice::Launch, self.dropped)] {
             if count > 0 {
-                feed.notice(TALK, code, now, count, 0);
+                feed.notice(TALK, notice, now, count, 0);
             }
         }
         let waited = self
@@ -259,7 +259,7 @@ impl Sender {
         // A frame that missed its launch time has no stamp, and is told already.
         let unstamped = waited.unwrap_or(0).saturating_sub(self.dropped);
         if unstamped > 0 {
-            feed.notice(DEPARTURE, UNSTAMPED, now, unstamped, 0);
+            feed.notice(DEPARTURE, Notice::Unstamped, now, unstamped, 0);
         }
         self.totals.sent.store(self.sent, Ordering::Release);
         self.totals.late.store(self.late, Ordering::Release);

@@ -2,6 +2,7 @@
 
 use super::TalkConfig;
 use crate::nic::{NicClock, Stamps};
+use crate::notice::notices;
 use crate::port::Port;
 use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind};
 use run::Describe;
@@ -15,14 +16,19 @@ pub(super) const SEND: u16 = 1;
 /// Slot of the frame's stamp on its way out.
 pub(super) const DEPARTURE: u16 = 2;
 
-/// Notice: the warm-up slept through cycles (how many).
-pub(super) const LATE_START: u16 = 1;
-/// Notice: the kernel refused frames (how many).
-pub(super) const REFUSED: u16 = 2;
-/// Notice: the queueing discipline dropped frames for their launch time (how many).
-pub(super) const LAUNCH: u16 = 3;
-/// Notice: frames without a stamp (how many).
-pub(super) const UNSTAMPED: u16 = 4;
+notices! {
+    /// Notices of this probe: each has how many.
+    pub(super) enum Notice {
+        /// The warm-up slept through cycles.
+        LateStart = 1,
+        /// The kernel refused frames.
+        Refused = 2,
+        /// The queueing discipline dropped frames for their launch time.
+        Launch = 3,
+        /// Frames without a stamp.
+        Unstamped = 4,
+    }
+}
 
 /// A thread that spins until the due instant is off it by as much without anything having held it up.
 const WORTH_ASKING_NS: i64 = 1_000;
@@ -108,28 +114,29 @@ impl Describe for Talk {
         self.config.threshold_ns.filter(|_| slot == TALK)
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
-        match code {
-            UNSTAMPED if self.config.stamps == Stamps::Hardware => {
+    fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> Option<(EventKind, String)> {
+        let told = match Notice::of(code)? {
+            Notice::Unstamped if self.config.stamps == Stamps::Hardware => {
                 (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a))
             }
-            UNSTAMPED => (
+            Notice::Unstamped => (
                 EventKind::Incomplete,
                 format!("{name}: {a} frames have no stamp of the driver: they are counted, and not measured"),
             ),
-            LATE_START => (
+            Notice::LateStart => (
                 EventKind::Note,
                 format!("{name}: the warm-up slept through {a} cycles; the measurement begins with the next one"),
             ),
-            REFUSED => (
+            Notice::Refused => (
                 EventKind::SocketDrop,
                 format!("{name}: {a} frames were not sent: the kernel had no room for them, or the link was down"),
             ),
-            _ => (
+            Notice::Launch => (
                 EventKind::SocketDrop,
                 format!("{name}: the etf queueing discipline dropped {a} frames that missed their launch time"),
             ),
-        }
+        };
+        Some(told)
     }
 
     fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {

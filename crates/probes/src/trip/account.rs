@@ -1,9 +1,10 @@
 //! Accounts for a shot that is over.
 
 use super::conductor::{Conductor, Over};
+use super::notice::Notice;
 use super::program::Ask;
 use super::selection::Judged;
-use super::series::{notice, phase_slot, security_slot, start_slot, trip_slot, zone_slot};
+use super::series::{phase_slot, security_slot, start_slot, trip_slot, zone_slot};
 use super::watch::{Act, Span, Watch};
 use model::{Counter, Outcome, Shot};
 use units::Monotonic;
@@ -56,8 +57,8 @@ impl Conductor {
         let did = match act {
             Act::Early(at) => return self.early(slot, at, due),
             Act::Tripped(at) => self.tripped(slot, at, due, soonest_ns),
-            Act::Late(at) => self.failure(slot, notice::LATE, due, Some(at)),
-            _ => self.failure(slot, notice::FAILED, due, None),
+            Act::Late(at) => self.failure(slot, Notice::Late, due, Some(at)),
+            _ => self.failure(slot, Notice::Failed, due, None),
         };
         if let Some(start) = start {
             self.started(start, &over.watch);
@@ -86,11 +87,11 @@ impl Conductor {
                     self.feed.sample(slot, trip, trip - due, self.shots);
                     self.feed.count(slot, Counter::Wrong, trip, 1);
                     let both = u64::from(set) << 32 | u64::from(wanted);
-                    self.feed.notice(slot, notice::WRONG, trip, self.shots, both);
+                    self.feed.notice(slot, Notice::Wrong, trip, self.shots, both);
                 }
                 Some(Judged::NotTold) => {
                     self.feed.count(slot, Counter::Lost, trip, 1);
-                    self.say(slot, notice::NOT_TOLD, trip, 0);
+                    self.say(slot, Notice::NotTold, trip, 0);
                 }
             }
         }
@@ -99,37 +100,37 @@ impl Conductor {
     /// The act of the relay, where it can be told; else says that it cannot.
     fn believed(&mut self, slot: u16, over: &Over) -> Option<Act> {
         let seen = self.seen(over);
-        if let Err(code) = seen {
-            self.say(slot, code, over.watch.span.fault, 0);
+        if let Err(notice) = seen {
+            self.say(slot, notice, over.watch.span.fault, 0);
         }
         seen.ok()
     }
 
     /// The act of the relay, where it could be seen and the test set sent all that it should up to there; else the notice that says why not.
     /// A trip before the fault is one whatever came of the rest.
-    pub(super) fn seen(&mut self, over: &Over) -> Result<Act, u16> {
+    pub(super) fn seen(&mut self, over: &Over) -> Result<Act, Notice> {
         let [fault, end] = over.samples;
         let act = over.watch.act();
         let until = match act {
             Act::Early(_) => return Ok(act),
-            Act::WasSet => return Err(notice::WAS_SET),
-            Act::Unknown => return Err(notice::UNKNOWN),
+            Act::WasSet => return Err(Notice::WasSet),
+            Act::Unknown => return Err(Notice::Unknown),
             Act::Tripped(at) => self.stage.first_at(at),
             Act::Late(_) | Act::Quiet => end,
         };
         let from = fault.saturating_sub(self.stage.cycle());
         match self.our_own(over, [from, until]) {
-            Some(code) => Err(code),
+            Some(notice) => Err(notice),
             None => Ok(act),
         }
     }
 
     /// The notice of what the test set itself missed of a shot, or did not send of these samples.
-    fn our_own(&mut self, over: &Over, [from, until]: [u64; 2]) -> Option<u16> {
+    fn our_own(&mut self, over: &Over, [from, until]: [u64; 2]) -> Option<Notice> {
         match () {
-            () if over.is_cut => Some(notice::NO_LINK),
-            () if over.is_deaf => Some(notice::NOT_HEARD),
-            () if self.stage.trouble(from, until) => Some(notice::NOT_SENT),
+            () if over.is_cut => Some(Notice::NoLink),
+            () if over.is_deaf => Some(Notice::NotHeard),
+            () if self.stage.trouble(from, until) => Some(Notice::NotSent),
             () => None,
         }
     }
@@ -138,20 +139,20 @@ impl Conductor {
         self.feed.sample(slot, at, at - due, self.shots);
         if soonest_ns.is_some_and(|soonest| i128::from(at - due) < i128::from(soonest)) {
             self.feed.count(slot, Counter::Unwanted, at, 1);
-            self.say(slot, notice::TOO_SOON, at, at - due);
+            self.say(slot, Notice::TooSoon, at, at - due);
         }
         (Outcome::Tripped, Some(at))
     }
 
     fn early(&mut self, slot: u16, at: Monotonic, due: Monotonic) -> Did {
         self.feed.count(slot, Counter::Unwanted, at, 1);
-        self.say(slot, notice::EARLY, at, due - at);
+        self.say(slot, Notice::Early, at, due - at);
         (Outcome::Early, Some(at))
     }
 
-    fn failure(&mut self, slot: u16, code: u16, due: Monotonic, trip: Option<Monotonic>) -> Did {
+    fn failure(&mut self, slot: u16, notice: Notice, due: Monotonic, trip: Option<Monotonic>) -> Did {
         self.feed.count(slot, Counter::Lost, due, 1);
-        self.say(slot, code, due, trip.map_or(0, |at| at - due));
+        self.say(slot, notice, due, trip.map_or(0, |at| at - due));
         let outcome = if trip.is_some() { Outcome::Late } else { Outcome::Failed };
         (outcome, trip)
     }
@@ -175,14 +176,14 @@ impl Conductor {
             (Act::Early(at) | Act::Tripped(at) | Act::Late(at), ..) => {
                 self.feed.sample(slot, deadline, deadline - due, self.shots);
                 self.feed.count(slot, Counter::Unwanted, at, 1);
-                self.say(slot, notice::FALSE, at, at - due);
+                self.say(slot, Notice::False, at, at - due);
                 let outcome = if at > deadline { Outcome::Late } else { Outcome::False };
                 return (outcome, Some(at));
             }
-            (Act::WasSet, ..) => (notice::WAS_SET, 0),
-            (Act::Unknown, ..) => (notice::UNKNOWN, 0),
-            (Act::Quiet, Some(code), _) => (code, 0),
-            (Act::Quiet, None, Some(which)) => (notice::UNSURE, which),
+            (Act::WasSet, ..) => (Notice::WasSet, 0),
+            (Act::Unknown, ..) => (Notice::Unknown, 0),
+            (Act::Quiet, Some(notice), _) => (notice, 0),
+            (Act::Quiet, None, Some(which)) => (Notice::Unsure, which),
             (Act::Quiet, None, None) => {
                 self.feed.sample(slot, deadline, deadline - due, self.shots);
                 self.proofs[relay].stayed_quiet(slot);
@@ -206,7 +207,7 @@ impl Conductor {
         }
     }
 
-    fn say(&mut self, slot: u16, code: u16, at: Monotonic, ns: i64) {
-        self.feed.notice(slot, code, at, self.shots, ns.unsigned_abs());
+    fn say(&mut self, slot: u16, notice: Notice, at: Monotonic, ns: i64) {
+        self.feed.notice(slot, notice, at, self.shots, ns.unsigned_abs());
     }
 }

@@ -3,8 +3,8 @@
 
 use super::UnderTest;
 use super::conductor::{Conductor, EarlyEnd, Over};
+use super::notice::Notice;
 use super::script::Manner;
-use super::series::notice;
 use super::watch::Act;
 use model::EventKind;
 use serde::Deserialize;
@@ -115,10 +115,10 @@ impl Conductor {
         for _ in 0..TRIES {
             self.stage.linger(SPREAD_NS);
             let all = self.control_shot(&scenario, Some(Manner::Plain), true)?;
-            let acts: Vec<Result<Act, u16>> = all.iter().map(|over| self.seen(over)).collect();
+            let acts: Vec<Result<Act, Notice>> = all.iter().map(|over| self.seen(over)).collect();
             if acts
                 .iter()
-                .all(|act| !matches!(act, Err(code) if notice::is_our_own(*code)))
+                .all(|act| !matches!(act, Err(notice) if notice.is_our_own()))
             {
                 for (relay, act) in acts.into_iter().enumerate() {
                     self.shown(relay, act, all[relay].watch.span.fault);
@@ -133,12 +133,12 @@ impl Conductor {
     }
 
     /// Takes down whether relay number `relay` tripped in the positive control.
-    fn shown(&mut self, relay: usize, act: Result<Act, u16>, fault: Monotonic) {
+    fn shown(&mut self, relay: usize, act: Result<Act, Notice>, fault: Monotonic) {
         let what = match act {
             Ok(Act::Tripped(at)) => format!("trip after {}, as it has to be", format_ns((at - fault) as f64)),
             Ok(Act::Early(_)) => "trip before the fault".to_owned(),
             Ok(Act::Late(_)) => "no trip while the fault lasted, but later".to_owned(),
-            Err(notice::WAS_SET) => "the trip bit was set already".to_owned(),
+            Err(Notice::WasSet) => "the trip bit was set already".to_owned(),
             _ => "no trip".to_owned(),
         };
         let text = format!("control fault: {what}");
@@ -150,7 +150,7 @@ impl Conductor {
     /// Relay number `relay` had to trip: what its silence before was worth.
     pub(super) fn proven(&mut self, relay: usize, tripped: bool, at: Monotonic) {
         for slot in self.proofs[relay].had_to_trip(tripped) {
-            self.feed.notice(slot, notice::UNPROVEN, at, self.shots, 0);
+            self.feed.notice(slot, Notice::Unproven, at, self.shots, 0);
         }
     }
 }

@@ -18,6 +18,7 @@ mod late;
 mod limits;
 mod listener;
 mod members;
+mod notice;
 mod options;
 mod program;
 mod proof;

@@ -5,7 +5,7 @@ use super::frames::{Frames, Sent};
 use super::script::{Prompter, Script, Trouble};
 use crate::error::ProbeError;
 use crate::port::Port;
-use crate::publish::{Batch, Pace, Timetable};
+use crate::publish::{Batch, Notice, Pace, Timetable};
 use model::Counter;
 use run::{Feed, Stop};
 use std::sync::Arc;
@@ -16,8 +16,6 @@ use wire::ether::Mac;
 
 /// Slot of the series of the publisher's lateness.
 pub(super) const LATENESS: u16 = 0;
-/// Notice: the kernel refused frames.
-pub(super) const REFUSED: u16 = 1;
 
 /// Frames that are less late than this are sent late, one after the other: a relay waits that long for a sample, since a merging
 /// unit and a network may take 2 ms (IEC 61869-9). With later ones, those that are due meanwhile are left out.
@@ -86,7 +84,7 @@ impl Publisher {
         self.made = false;
         let published = self.publish(feed);
         if self.refused > 0 {
-            feed.notice(LATENESS, REFUSED, sys::clock::monotonic(), self.refused, 0);
+            feed.notice(LATENESS, Notice::Refused, sys::clock::monotonic(), self.refused, 0);
         }
         self.prompter.ended.request();
         match self.is_untold {

@@ -1,7 +1,7 @@
 //! Names and meaning of a test set's series.
 
+use super::notice::Notice;
 use super::under_test::CountedShots;
-use super::watch::UNSURE;
 use super::{TripConfig, UnderTest};
 use model::{EventKind, SeriesSpec, kind, setting};
 use run::Describe;
@@ -45,38 +45,11 @@ pub(super) fn zone_slot(place: usize) -> u16 {
     slot(place, 4)
 }
 
-/// Codes of notices: what is said of single shots, whose number is the first figure.
-pub(super) mod notice {
-    pub(in crate::trip) const NOT_SENT: u16 = 0;
-    pub(in crate::trip) const NOT_HEARD: u16 = 1;
-    pub(in crate::trip) const WAS_SET: u16 = 2;
-    pub(in crate::trip) const UNKNOWN: u16 = 3;
-    pub(in crate::trip) const FAILED: u16 = 4;
-    pub(in crate::trip) const LATE: u16 = 5;
-    pub(in crate::trip) const EARLY: u16 = 6;
-    pub(in crate::trip) const FALSE: u16 = 7;
-    pub(in crate::trip) const TOO_SOON: u16 = 8;
-    pub(in crate::trip) const WRONG: u16 = 9;
-    pub(in crate::trip) const NOT_TOLD: u16 = 10;
-    pub(in crate::trip) const NO_LINK: u16 = 11;
-    pub(in crate::trip) const UNSURE: u16 = 12;
-    pub(in crate::trip) const UNPROVEN: u16 = 13;
-
-    /// True where it tells of something that the test set itself did not send or hear: the same shot may count another time.
-    pub(in crate::trip) fn is_our_own(code: u16) -> bool {
-        matches!(code, NOT_SENT | NOT_HEARD | NO_LINK)
-    }
-}
-
-/// Behind the shot up to which that is so.
-const UNPROVEN: &str = "and those before it prove nothing: in the nearest shots in which it has to trip, before and after, the relay did not. \
-                        Give a scenario with a fault for which it trips (--scenario), and see that it takes this stream";
-
 /// Names and settings of the series.
 pub(super) struct Trip {
     config: TripConfig,
     places: Vec<CountedShots>,
-    interface: String,
+    pub(super) interface: String,
 }
 
 impl Trip {
@@ -89,7 +62,7 @@ impl Trip {
     }
 
     /// The relay that the series of this name is of.
-    fn relay_of(&self, series: &str) -> &UnderTest {
+    pub(super) fn relay_of(&self, series: &str) -> &UnderTest {
         let label = series.split_once('/').map(|(_, label)| label);
         let place = self
             .places
@@ -171,70 +144,16 @@ impl Describe for Trip {
         }
     }
 
-    fn notice(&self, code: u16, name: &str, shot: u64, ns: u64) -> (EventKind, String) {
-        let at = format_ns(ns as f64);
-        let (kind, what) = match code {
-            notice::NOT_SENT => (
-                EventKind::NotCounted,
-                "not counted: the test set did not send all of its samples in time; give it a CPU of its own (--cpu), or a \
-                 machine"
-                    .into(),
-            ),
-            notice::NOT_HEARD => (
-                EventKind::NotCounted,
-                "not counted: the test set did not take all GOOSE messages".into(),
-            ),
-            notice::NO_LINK => (
-                EventKind::NotCounted,
-                format!("not counted: the link of the test set ({}) was down", self.interface),
-            ),
-            notice::UNSURE => {
-                let why = UNSURE.get(ns as usize).copied().unwrap_or_default();
-                (EventKind::NotCounted, format!("not counted: {why}"))
-            }
-            notice::UNPROVEN => (EventKind::Unproven, UNPROVEN.into()),
-            notice::WAS_SET => (
-                EventKind::NotCounted,
-                "not measured: the trip bit was set already; give the relay more time to reset (--settle)".into(),
-            ),
-            notice::UNKNOWN => (
-                EventKind::NotCounted,
-                "not measured: no GOOSE message of the relay had come before".into(),
-            ),
-            notice::FAILED => (EventKind::Note, "failure to trip: none while the fault lasted".into()),
-            notice::LATE => (
-                EventKind::Note,
-                format!("failure to trip: the trip came {at} after the fault began, when it was over"),
-            ),
-            notice::TOO_SOON => (
-                EventKind::Note,
-                format!("trip sooner than the curve allows, {at} after the fault began"),
-            ),
-            notice::WRONG => {
-                // Bits that were set and that were expected, 32 each.
-                let relay = self.relay_of(name);
-                let [set, wanted] = [ns >> 32, ns & 0xffff_ffff].map(|bits| relay.marks_text(bits as u32));
-                (
-                    EventKind::Note,
-                    format!("wrong trip: {set} tripped, and {wanted} was expected"),
-                )
-            }
-            notice::NOT_TOLD => (
-                EventKind::Note,
-                "not told: the trip came without all the members that say what tripped".into(),
-            ),
-            notice::EARLY => (EventKind::Note, format!("trip before the fault, {at} early")),
-            _ => (EventKind::Note, format!("false trip, {at} after the disturbance began")),
-        };
-        (kind, format!("{name}: shot {shot} {what}"))
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
+        Some(self.told(Notice::of(code)?, name, a, b))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Trip, notice};
+    use super::Trip;
+    use crate::trip::notice::Notice;
     use crate::trip::{TripConfig, TripOptions, UnderTest};
-    use run::Describe;
     use wire::goose::Member;
 
     #[test]
@@ -250,7 +169,7 @@ mod tests {
             ..usual.clone()
         };
         let described = Trip::of(&config, "eth0");
-        let told = |series: &str| described.notice(notice::WRONG, series, 1, 0b1000 << 32).1;
+        let told = |series: &str| described.told(Notice::Wrong, series, 1, 0b1000 << 32).1;
         assert!(told("zone/a-overcurrent").contains("wrong trip: zone1 tripped"));
         assert!(told("zone/b-overcurrent").contains("wrong trip: zone2 tripped"));
     }

@@ -1,6 +1,6 @@
 //! The measuring loop.
 
-use super::series::{BROKEN, LATE_START};
+use super::series::Notice;
 use model::Counter;
 use run::{Feed, Stop};
 use sys::wait::Wait;
@@ -54,7 +54,7 @@ impl Cycle {
             let next = cycles.map_or(next, |end| next.min(end));
             feed.count(0, Counter::Missed, now, next - cycle - 1);
             if now - due > break_above_ns {
-                feed.notice(0, BROKEN, now, u64::try_from(now - due).unwrap_or(0), cycle);
+                feed.notice(0, Notice::Broken, now, u64::try_from(now - due).unwrap_or(0), cycle);
                 self.stop.request();
             }
             cycle = next;
@@ -69,7 +69,7 @@ impl Cycle {
             cycle = grid.first_after(now).max(cycle + 1);
         }
         if cycle > cycles {
-            feed.notice(0, LATE_START, grid.due(cycle), cycle - cycles, 0);
+            feed.notice(0, Notice::LateStart, grid.due(cycle), cycle - cycles, 0);
         }
         cycle
     }

@@ -1,16 +1,22 @@
 //! Names and meaning of this probe's series.
 
 use super::WakeupConfig;
+use crate::notice::notices;
 use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, under};
 use run::Describe;
 use sys::thread::Policy;
 use sys::wait::WakeClock;
 use units::format_ns;
 
-/// Notice: a sample above the break value ended the measurement (its ns, its cycle).
-pub(super) const BROKEN: u16 = 1;
-/// Notice: the warm-up slept through cycles (how many).
-pub(super) const LATE_START: u16 = 2;
+notices! {
+    /// Notices of this probe.
+    pub(super) enum Notice {
+        /// A sample above the break value ended the measurement (its ns, its cycle).
+        Broken = 1,
+        /// The warm-up slept through cycles (how many).
+        LateStart = 2,
+    }
+}
 
 /// Names and settings of `wakeup/cpuN`.
 pub(super) struct Wakeup {
@@ -65,18 +71,19 @@ impl Describe for Wakeup {
         }
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
-        match code {
-            BROKEN => {
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
+        let told = match Notice::of(code)? {
+            Notice::Broken => {
                 let value = format_ns(a as f64);
                 let text = format!("{name}: cycle {b} took {value}: above --break-above; the measurement ends here");
                 (EventKind::Break, text)
             }
-            _ => (
+            Notice::LateStart => (
                 EventKind::Note,
                 format!("{name}: the warm-up slept through {a} cycles; the measurement begins with the next one"),
             ),
-        }
+        };
+        Some(told)
     }
 
     fn question(&self, _slot: u16, _value_ns: i64) -> Option<QuestionKind> {

@@ -6,6 +6,7 @@
 //! Hooks: AF_PACKET on one interface, only received from. Produces: `decision/A-B`, between the kernel's stamps of the first messages of
 //! both, whoever was first; `lost` are decisions that only one took; `lead/A-B`, those of them that A took first, and `lead/B-A`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
+mod notice;
 mod pairing;
 mod series;
 mod watcher;

@@ -1,11 +1,10 @@
 //! Names and meaning of the series of watched relays.
 
 use super::WatchConfig;
-use crate::reception::link_text;
+use super::notice::Notice;
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
-use wire::goose::FOLLOWER_DOUBTS;
 
 /// Slots of a pair: all of its decisions, those that one took first, and those that the other took first.
 pub(super) const SLOTS: usize = 3;
@@ -20,31 +19,11 @@ pub(super) fn lead_slot(pair: usize, first: usize) -> u16 {
     u16::try_from(SLOTS * pair + 1 + first).unwrap_or(u16::MAX)
 }
 
-/// Codes of notices.
-pub(super) mod notice {
-    pub(in crate::watch) const ALONE: u16 = 0;
-    pub(in crate::watch) const INCOMPARABLE: u16 = 1;
-    pub(in crate::watch) const INEXACT: u16 = 2;
-    pub(in crate::watch) const LEFT: u16 = 3;
-    pub(in crate::watch) const NEVER: u16 = 4;
-    pub(in crate::watch) const DROPPED: u16 = 5;
-    pub(in crate::watch) const MALFORMED: u16 = 6;
-    pub(in crate::watch) const LINK: u16 = 7;
-    pub(in crate::watch) const UNNAMED: u16 = 8;
-    /// And the number of the doubt: so many more.
-    pub(in crate::watch) const DOUBT: u16 = 100;
-    /// And the number of the doubt: so many in all.
-    pub(in crate::watch) const DOUBT_SUM: u16 = 200;
-}
-
-/// Doubts of a follower that hide no decision: single messages that were lost, and changes that are left out by themselves.
-const HARMLESS: [usize; 2] = [6, 7];
-
 /// Names and settings of the series.
 pub(super) struct Watch {
-    config: WatchConfig,
-    names: Vec<String>,
-    interface: String,
+    pub(super) config: WatchConfig,
+    pub(super) names: Vec<String>,
+    pub(super) interface: String,
 }
 
 impl Watch {
@@ -69,22 +48,6 @@ impl Watch {
             2 => [other, 0],
             _ => [0, other],
         }
-    }
-
-    fn doubt(&self, number: u16, count: u64, relay: u64, in_all: &str) -> (EventKind, String) {
-        let number = usize::from(number);
-        let kind = match HARMLESS.contains(&number) {
-            true => EventKind::Note,
-            false => EventKind::StreamDoubt,
-        };
-        let name = self.name(relay);
-        let what = FOLLOWER_DOUBTS.get(number).copied().unwrap_or_default();
-        (kind, format!("{name}: {count} {what}{in_all}"))
-    }
-
-    fn name(&self, relay: u64) -> &str {
-        let place = usize::try_from(relay).unwrap_or(usize::MAX);
-        self.names.get(place).map_or("", String::as_str)
     }
 }
 
@@ -135,66 +98,16 @@ impl Describe for Watch {
         }
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
-        let (kind, what) = match code {
-            notice::ALONE => {
-                let within = format_ns(self.config.pair_within_ns as f64);
-                let what = format!(
-                    "only {} decided: no decision of {} came within {within}",
-                    self.name(a),
-                    self.name(b)
-                );
-                (EventKind::Note, what)
-            }
-            notice::INCOMPARABLE => (
-                EventKind::NotCounted,
-                format!(
-                    "a decision of {} is not counted: {} was not heard, or its member was set already",
-                    self.name(a),
-                    self.name(b)
-                ),
-            ),
-            notice::INEXACT => (
-                EventKind::NotCounted,
-                format!(
-                    "both decided, some {} apart: not counted, since the first message of one never came",
-                    format_ns(a as f64)
-                ),
-            ),
-            notice::LEFT => (
-                EventKind::NotCounted,
-                format!(
-                    "the last decision of {} is not counted: the run ended before {} could follow",
-                    self.name(a),
-                    self.name(b)
-                ),
-            ),
-            notice::NEVER => (
-                EventKind::StreamDoubt,
-                format!("{}: no message came that could be used", self.name(b)),
-            ),
-            notice::DROPPED => (
-                EventKind::SocketDrop,
-                format!("{a} frames were dropped by the socket before they were read"),
-            ),
-            notice::MALFORMED => (EventKind::StreamDoubt, format!("{a} GOOSE frames could not be read")),
-            notice::LINK => (EventKind::StreamDoubt, link_text(a == 1, &self.interface)),
-            notice::UNNAMED => (
-                EventKind::NotCounted,
-                format!("{a} more decisions of one relay alone are not named one by one: some may not be counted"),
-            ),
-            sum if sum >= notice::DOUBT_SUM => self.doubt(sum - notice::DOUBT_SUM, a, b, " (in all)"),
-            doubt => self.doubt(doubt - notice::DOUBT, a, b, ""),
-        };
-        (kind, format!("{name}: {what}"))
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
+        Some(self.told(Notice::of(code)?, name, a, b))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Watch, names, notice};
+    use super::{Watch, names};
     use crate::watch::WatchConfig;
-    use run::Describe;
+    use crate::watch::notice::Notice;
 
     fn config(relays: &[&str]) -> WatchConfig {
         let relays = relays.iter().map(|relay| relay.parse().expect(relay));
@@ -207,7 +120,7 @@ mod tests {
         let watch = Watch::of(&three, "v0");
         let labels: Vec<String> = (3..6).map(|slot| watch.label(slot)).collect();
         assert_eq!(labels, ["MAINLD0-THIRDLD0", "MAINLD0-THIRDLD0", "THIRDLD0-MAINLD0"]);
-        let (_, alone) = watch.notice(notice::ALONE, "x", 2, 0);
+        let (_, alone) = watch.told(Notice::Alone, "x", 2, 0);
         assert_eq!(
             alone,
             "x: only THIRDLD0 decided: no decision of MAINLD0 came within 500 ms"

@@ -1,15 +1,16 @@
 //! The thread that listens to the relays. What their messages mean, it decides at once: there are few.
 
 use super::WatchConfig;
+use super::notice::Notice;
 use super::pairing::{Decision, Paired, Pairing};
-use super::series::{lead_slot, notice, slot};
+use super::series::{lead_slot, slot};
 use crate::error::ProbeError;
 use crate::reception::{Account, Arrival, Reception};
 use model::Counter;
 use run::Feed;
 use units::Monotonic;
 use wire::ether::VlanTag;
-use wire::goose::{FOLLOWER_DOUBTS, Followed, Follower, Frame, Heard, Simulation};
+use wire::goose::{Followed, Follower, FollowerDoubt, Frame, Heard, Simulation};
 
 /// How often an event names the same doubt of the same relay, and a decision that only one took. The counters go on.
 const MOST_NAMED: u64 = 1_000;
@@ -19,9 +20,9 @@ const MOST_DOUBTS_NAMED: u64 = 50;
 struct Watched {
     follower: Follower,
     /// Its doubts, as far as they were told.
-    told: [u64; FOLLOWER_DOUBTS.len()],
+    told: [u64; FollowerDoubt::ALL.len()],
     /// How often each was named.
-    named: [u64; FOLLOWER_DOUBTS.len()],
+    named: [u64; FollowerDoubt::ALL.len()],
 }
 
 /// The relays, and their decisions in pairs with the first of them.
@@ -62,8 +63,8 @@ impl Relays {
     pub(super) fn new(config: &WatchConfig) -> Self {
         let watched = |relay: &super::RelayBlock| Watched {
             follower: Follower::new(relay.gocb_ref.as_bytes(), relay.member, Simulation::Off, false),
-            told: [0; FOLLOWER_DOUBTS.len()],
-            named: [0; FOLLOWER_DOUBTS.len()],
+            told: [0; FollowerDoubt::ALL.len()],
+            named: [0; FollowerDoubt::ALL.len()],
         };
         let pairs = config.relays.len().saturating_sub(1);
         Self {
@@ -107,7 +108,7 @@ impl Relays {
                 feed.sample(slot(pair), at, by_ns, self.decisions);
                 feed.sample(lead_slot(pair, first), at, by_ns, self.decisions);
             }
-            Paired::Both { at, by_ns, .. } => feed.notice(slot(pair), notice::INEXACT, at, by_ns.unsigned_abs(), 0),
+            Paired::Both { at, by_ns, .. } => feed.notice(slot(pair), Notice::Inexact, at, by_ns.unsigned_abs(), 0),
             Paired::Alone { relay, decision } => self.alone(pair, relay, decision, feed),
         }
     }
@@ -115,15 +116,15 @@ impl Relays {
     /// Only one relay of a pair decided, 0 for the first of all.
     fn alone(&mut self, pair: usize, relay: usize, decision: Decision, feed: &mut Feed) {
         let Decision { at, is_comparable, .. } = decision;
-        let code = match is_comparable {
-            true => notice::ALONE,
-            false => notice::INCOMPARABLE,
+        let notice = match is_comparable {
+            true => Notice::Alone,
+            false => Notice::Incomparable,
         };
         feed.count(slot(pair), Counter::Lost, at, u64::from(is_comparable));
         self.named += 1;
         if self.named <= MOST_NAMED {
             let [one, other] = numbers(pair, relay);
-            feed.notice(slot(pair), code, at, one, other);
+            feed.notice(slot(pair), notice, at, one, other);
         }
     }
 
@@ -134,12 +135,12 @@ impl Relays {
         if doubts == watched.told {
             return;
         }
-        for (doubt, code) in (0..doubts.len()).zip(notice::DOUBT..) {
+        for (doubt, of) in FollowerDoubt::ALL.into_iter().enumerate() {
             let new = doubts[doubt] - watched.told[doubt];
             if new > 0 && watched.named[doubt] < MOST_DOUBTS_NAMED {
                 watched.named[doubt] += 1;
                 told(relay, self.pairings.len(), |slot| {
-                    feed.notice(slot, code, at, new, relay as u64);
+                    feed.notice(slot, Notice::Doubt(of), at, new, relay as u64);
                 });
             }
         }
@@ -155,16 +156,16 @@ impl Relays {
         for (pair, pairing) in self.pairings.iter().enumerate() {
             for (relay, decision) in pairing.left() {
                 let [one, other] = numbers(pair, relay);
-                feed.notice(slot(pair), notice::LEFT, decision.at, one, other);
+                feed.notice(slot(pair), Notice::Left, decision.at, one, other);
             }
             let unnamed = self.named.saturating_sub(MOST_NAMED);
-            for (code, count) in [
-                (notice::DROPPED, dropped),
-                (notice::MALFORMED, self.malformed),
-                (notice::UNNAMED, unnamed),
+            for (notice, count) in [
+                (Notice::Dropped, dropped),
+                (Notice::Malformed, self.malformed),
+                (Notice::Unnamed, unnamed),
             ] {
                 if count > 0 {
-                    feed.notice(slot(pair), code, at, count, 0);
+                    feed.notice(slot(pair), notice, at, count, 0);
                 }
             }
         }
@@ -174,15 +175,17 @@ impl Relays {
     fn end_of(&self, relay: usize, at: Monotonic, feed: &mut Feed) {
         let watched = &self.relays[relay];
         let pairs = self.pairings.len();
-        for (doubt, code) in (0..FOLLOWER_DOUBTS.len()).zip(notice::DOUBT_SUM..) {
+        for (doubt, of) in FollowerDoubt::ALL.into_iter().enumerate() {
             if watched.named[doubt] >= MOST_DOUBTS_NAMED {
                 let sum = watched.told[doubt];
-                told(relay, pairs, |slot| feed.notice(slot, code, at, sum, relay as u64));
+                told(relay, pairs, |slot| {
+                    feed.notice(slot, Notice::DoubtSum(of), at, sum, relay as u64);
+                });
             }
         }
         if watched.follower.value().is_none() {
             told(relay, pairs, |slot| {
-                feed.notice(slot, notice::NEVER, at, 0, relay as u64);
+                feed.notice(slot, Notice::Never, at, 0, relay as u64);
             });
         }
     }
@@ -231,7 +234,7 @@ impl Account for Relays {
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
         let pairs = self.pairings.len();
         told(0, pairs, |slot| {
-            feed.notice(slot, notice::LINK, at, u64::from(is_down), 0);
+            feed.notice(slot, Notice::Link, at, u64::from(is_down), 0);
         });
     }
 

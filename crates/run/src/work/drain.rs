@@ -190,7 +190,8 @@ impl Work {
             // Of a loss the measuring thread told who captures, as soon as it was likely.
             FeedItem::Count { counter, n, .. } => series.count(counter, n),
             FeedItem::Notice { code, a, b, .. } => {
-                let (kind, text) = feed.source.described.describe.notice(code, series.name(), a, b);
+                let told = feed.source.described.describe.notice(code, series.name(), a, b);
+                let (kind, text) = told.unwrap_or_else(|| unknown(code, series.name(), a, b));
                 self.batch.events.push(Event {
                     at_ns,
                     since_ns: None,
@@ -201,4 +202,10 @@ impl Work {
             }
         }
     }
+}
+
+/// The event for a notice that its probe has no words for: it may be a doubt.
+fn unknown(code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
+    let text = format!("{name}: notice {code} ({a}, {b}) is unknown: it may put this series in doubt");
+    (EventKind::Incomplete, text)
 }

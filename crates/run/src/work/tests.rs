@@ -1,13 +1,13 @@
 //! Bounds on what the recording thread holds, however much comes and however late it looks.
 
 use super::{MOST_SPIKES, MOST_WINDOWS, Work};
-use crate::Describe;
 use crate::feed::{Described, Feed};
 use crate::labels::Labels;
 use crate::recorder::Command;
 use crate::signal::SpikeSignal;
 use crate::stop::Stop;
 use crate::test_run::TestRun;
+use crate::{Describe, Notice};
 use model::{Event, EventKind, RunState, SeriesId, SeriesSpec};
 use std::sync::mpsc;
 use sys::thread::{Policy, RtThread};
@@ -226,4 +226,29 @@ fn an_event_of_a_feed_is_of_its_series_also_of_those_that_come_later() {
     let kind = EventKind::ControlFailed;
     let found = told(|work, _| work.of_feed(2, &event(kind)));
     assert_eq!(found, of(kind, &["trip/F1", "phase/F1"]));
+}
+
+/// A notice that the words of its probe do not have.
+#[derive(Clone, Copy)]
+struct Unheard;
+
+impl Notice for Unheard {
+    fn code(self) -> u16 {
+        77
+    }
+}
+
+#[test]
+fn a_notice_without_words_is_a_doubt_and_never_dropped() {
+    let file = TestRun::new();
+    let (mut work, mut feed, start) = recorder(&file);
+    feed.notice(0, Unheard, start, 3, 4);
+    work.drain_all();
+    let told = work.batch.events.first().expect("an event");
+    assert_eq!((told.kind, told.series.is_some()), (EventKind::Incomplete, true));
+    assert!(
+        told.text.contains("series0: notice 77 (3, 4) is unknown"),
+        "{}",
+        told.text
+    );
 }

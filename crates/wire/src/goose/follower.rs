@@ -35,19 +35,62 @@ pub struct Change {
     pub is_first: bool,
 }
 
-/// Everything that can be wrong with what was followed, in the order of [`Follower::doubts`], in words behind a count.
-pub const FOLLOWER_DOUBTS: [&str; 10] = [
-    "messages are of a test, or need commissioning: not used",
-    "messages are without the member, or it is no boolean: not used",
-    "messages were refused: simulated, or from a second source address",
-    "messages are old, or contradict others",
-    "restarts of the publisher",
-    "states never came, by their numbers",
-    "messages never came, by their numbers",
-    "changes came with a later message than the first one of their state",
-    "silences were longer than the message before allowed",
-    "messages have another dataset under the same confRev: the member may be another one",
-];
+/// A thing that can be wrong with what was followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FollowerDoubt {
+    /// Messages are of a test, or need commissioning.
+    OfTest,
+    /// Messages are without the member.
+    WithoutMember,
+    /// Messages were refused.
+    Refused,
+    /// Messages are old, or contradict others.
+    Contradicting,
+    /// The publisher restarted.
+    Restarts,
+    /// States never came.
+    LostStates,
+    /// Messages never came.
+    LostMessages,
+    /// Changes came with a later message than the first one of their state.
+    ChangedLate,
+    /// Silences were longer than allowed.
+    Silences,
+    /// The dataset changed, and its revision did not.
+    Regrouped,
+}
+
+impl FollowerDoubt {
+    /// Each of them, in the order of [`Follower::doubts`].
+    pub const ALL: [Self; 10] = [
+        Self::OfTest,
+        Self::WithoutMember,
+        Self::Refused,
+        Self::Contradicting,
+        Self::Restarts,
+        Self::LostStates,
+        Self::LostMessages,
+        Self::ChangedLate,
+        Self::Silences,
+        Self::Regrouped,
+    ];
+
+    /// Its words, behind a count.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::OfTest => "messages are of a test, or need commissioning: not used",
+            Self::WithoutMember => "messages are without the member, or it is no boolean: not used",
+            Self::Refused => "messages were refused: simulated, or from a second source address",
+            Self::Contradicting => "messages are old, or contradict others",
+            Self::Restarts => "restarts of the publisher",
+            Self::LostStates => "states never came, by their numbers",
+            Self::LostMessages => "messages never came, by their numbers",
+            Self::ChangedLate => "changes came with a later message than the first one of their state",
+            Self::Silences => "silences were longer than the message before allowed",
+            Self::Regrouped => "messages have another dataset under the same confRev: the member may be another one",
+        }
+    }
+}
 
 impl Follower {
     /// Follows `member` of the control block of this reference. Simulated messages, and those with the bit `test` in a quality, are
@@ -118,28 +161,33 @@ impl Follower {
         &self.name
     }
 
-    /// How often each of [`FOLLOWER_DOUBTS`] was so.
-    pub fn doubts(&self) -> [u64; FOLLOWER_DOUBTS.len()] {
+    /// How often each doubt was so, in the order of [`FollowerDoubt::ALL`].
+    pub fn doubts(&self) -> [u64; FollowerDoubt::ALL.len()] {
+        FollowerDoubt::ALL.map(|doubt| self.count(doubt))
+    }
+
+    /// How often this was so.
+    pub fn count(&self, doubt: FollowerDoubt) -> u64 {
         let rules = self.supervisor.rules();
         let counts = rules.counts();
-        [
-            self.unusable,
-            self.without_member,
-            self.supervisor.refused().total(),
-            counts.old + counts.conflicting + counts.altered,
-            counts.restarts,
-            counts.missed_states,
-            rules.lost(),
-            self.changed_late,
-            counts.expired,
-            self.supervisor.regrouped(),
-        ]
+        match doubt {
+            FollowerDoubt::OfTest => self.unusable,
+            FollowerDoubt::WithoutMember => self.without_member,
+            FollowerDoubt::Refused => self.supervisor.refused().total(),
+            FollowerDoubt::Contradicting => counts.old + counts.conflicting + counts.altered,
+            FollowerDoubt::Restarts => counts.restarts,
+            FollowerDoubt::LostStates => counts.missed_states,
+            FollowerDoubt::LostMessages => rules.lost(),
+            FollowerDoubt::ChangedLate => self.changed_late,
+            FollowerDoubt::Silences => counts.expired,
+            FollowerDoubt::Regrouped => self.supervisor.regrouped(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, FOLLOWER_DOUBTS, Followed, Follower};
+    use super::{Change, Followed, Follower, FollowerDoubt};
     use crate::ether::{EthernetView, Mac};
     use crate::goose::{Frame, Heard, Member, Message, Simulation, Value};
 
@@ -170,9 +218,9 @@ mod tests {
     }
 
     fn doubts(follower: &Follower) -> Vec<&'static str> {
-        let found = follower.doubts();
-        let found = found.iter().zip(FOLLOWER_DOUBTS).filter(|(count, _)| **count > 0);
-        found.map(|(_, text)| text).collect()
+        let found = FollowerDoubt::ALL.into_iter();
+        let found = found.filter(|doubt| follower.count(*doubt) > 0);
+        found.map(FollowerDoubt::words).collect()
     }
 
     #[test]
@@ -199,7 +247,7 @@ mod tests {
             take(&mut follower, &message([4, 1], true), 30),
             Followed::Used(Some(late))
         );
-        assert_eq!(follower.doubts()[7], 1);
+        assert_eq!(follower.count(FollowerDoubt::ChangedLate), 1);
     }
 
     #[test]

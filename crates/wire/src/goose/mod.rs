@@ -21,7 +21,7 @@ mod template;
 mod value;
 
 pub use data::{Data, Entries};
-pub use follower::{Change, FOLLOWER_DOUBTS, Followed, Follower};
+pub use follower::{Change, Followed, Follower, FollowerDoubt};
 pub use frame::{Frame, Inspection, inspect};
 pub use member::{Member, MemberError};
 pub use message::Message;

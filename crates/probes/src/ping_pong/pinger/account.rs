@@ -3,12 +3,14 @@
 use super::{Pinger, Sent};
 use crate::ping_pong::PingPongConfig;
 use crate::ping_pong::device::Pong;
-use crate::ping_pong::series::{answer_slot, notice};
+use crate::ping_pong::notice::Notice;
+use crate::ping_pong::series::answer_slot;
 use crate::ping_pong::stamps::driver_stamp;
 use model::Counter;
 use run::Feed;
 use std::sync::atomic::Ordering;
 use units::Monotonic;
+use wire::goose::FollowerDoubt;
 
 /// Pings without an answer that an event names, of each case.
 const MOST_NAMED: u64 = 100;
@@ -37,7 +39,7 @@ impl Pinger {
     pub(super) fn not_counted(&mut self, slot: u16, at: Monotonic, feed: &mut Feed) {
         self.device.give_up();
         (self.device.late, self.device.unwanted) = (0, 0);
-        feed.notice(slot, notice::HELD_UP, at, self.pings, 0);
+        feed.notice(slot, Notice::HeldUp, at, self.pings, 0);
     }
 
     pub(super) fn lost(&mut self, slot: u16, tally: &mut Tally, at: Monotonic, feed: &mut Feed) {
@@ -45,7 +47,7 @@ impl Pinger {
         feed.count(slot, Counter::Lost, at, 1);
         tally.lost += 1;
         if tally.lost <= MOST_NAMED {
-            feed.notice(slot, notice::LOST, at, self.pings, 0);
+            feed.notice(slot, Notice::Lost, at, self.pings, 0);
         }
     }
 
@@ -69,14 +71,14 @@ impl Pinger {
         self.account_for_changes(slot, feed);
         let pings = tally.answered + tally.lost;
         if tally.lost > 0 {
-            feed.notice(slot, notice::CLASSLESS, now, tally.answered, pings);
+            feed.notice(slot, Notice::Classless, now, tally.answered, pings);
         } else if tally.answered > 0 {
-            feed.notice(slot, notice::CLASS, now, tally.longest_ns.unsigned_abs(), 0);
+            feed.notice(slot, Notice::Class, now, tally.longest_ns.unsigned_abs(), 0);
         }
         let [due, sent] = [&self.shared.due, &self.shared.sent].map(|count| count.load(Ordering::Relaxed));
         let has_load = self.shared.on.load(Ordering::Relaxed) > 0;
         if has_load && pings > 0 && (due == 0 || sent * 100 < due * LEAST_LOAD_PERCENT) {
-            feed.notice(slot, notice::LOAD_SHORT, now, sent, due);
+            feed.notice(slot, Notice::LoadShort, now, sent, due);
         }
     }
 
@@ -84,14 +86,15 @@ impl Pinger {
     pub(super) fn say_doubts(&mut self, feed: &mut Feed) {
         let now = sys::clock::monotonic();
         let others = [
-            (notice::DROPPED, self.reception.port.dropped()),
-            (notice::MALFORMED, self.device.malformed),
-            (notice::LINK, self.device.link_downs),
+            (Notice::Dropped, self.reception.port.dropped()),
+            (Notice::Malformed, self.device.malformed),
+            (Notice::Link, self.device.link_downs),
         ];
-        let doubts = (notice::DOUBT..).zip(self.device.follower.doubts());
-        for (code, count) in others.into_iter().chain(doubts).filter(|(_, count)| *count > 0) {
+        let follower = &self.device.follower;
+        let doubts = FollowerDoubt::ALL.map(|doubt| (Notice::Doubt(doubt), follower.count(doubt)));
+        for (notice, count) in others.into_iter().chain(doubts).filter(|(_, count)| *count > 0) {
             for case in 0..self.config.cases.len() {
-                feed.notice(answer_slot(case), code, now, count, 0);
+                feed.notice(answer_slot(case), notice, now, count, 0);
             }
         }
     }
@@ -100,17 +103,17 @@ impl Pinger {
     pub(super) fn silence(&self) -> String {
         let PingPongConfig { device, member, .. } = &self.config;
         let ping = String::from_utf8_lossy(&self.config.block.message.gocb_ref);
-        let doubts = self.device.follower.doubts();
+        let has = |doubt| self.device.follower.count(doubt) > 0;
         match self.device.follower.value() {
             Some(_) => format!(
                 "trip: member {member} of {device} does not follow member {} of {ping}: does the device subscribe to it, and is it that \
                  member (--trip-member)?",
                 self.config.ping_member
             ),
-            None if doubts[1] > 0 => {
+            None if has(FollowerDoubt::WithoutMember) => {
                 format!("trip: member {member} of {device} is not there, or no boolean: name another (--trip-member)")
             }
-            None if doubts[0] + doubts[2] > 0 => format!(
+            None if has(FollowerDoubt::OfTest) || has(FollowerDoubt::Refused) => format!(
                 "trip: all messages of {device} are of a test or a simulation, or need commissioning: end that at the device"
             ),
             None => format!(

@@ -6,7 +6,8 @@ use super::PingPongConfig;
 use super::beside::{Beside, Shared};
 use super::case::Case;
 use super::device::{Device, Pong};
-use super::series::{answer_slot, notice, own_slot};
+use super::notice::Notice;
+use super::series::{answer_slot, own_slot};
 use super::stamps::driver_stamp;
 use crate::error::ProbeError;
 use crate::messages::Messages;
@@ -219,7 +220,7 @@ impl Pinger {
         let value = !self.value;
         let sent = self.send(value)?;
         if sent.refused > 0 {
-            feed.notice(slot, notice::NOT_SENT, sent.at, self.pings, 0);
+            feed.notice(slot, Notice::NotSent, sent.at, self.pings, 0);
             return Ok(());
         }
         let deadline_ns = i64::try_from(self.config.deadline_ns).unwrap_or(i64::MAX / 4);
@@ -235,7 +236,7 @@ impl Pinger {
             Some(Pong { at, .. }) => {
                 feed.notice(
                     slot,
-                    notice::LATER_MESSAGE,
+                    Notice::LaterMessage,
                     at,
                     self.pings,
                     (at - sent.at).unsigned_abs(),

@@ -2,7 +2,7 @@
 
 use super::block::{Block, instant};
 use super::config::GooseConfig;
-use super::series::{self, LATENESS};
+use super::series::{LATENESS, Notice, Publish};
 use crate::error::ProbeError;
 use crate::hot::HotThread;
 use crate::port::Port;
@@ -36,7 +36,7 @@ pub(in crate::publish) fn thread(
         .iter()
         .map(|block| Block::new(block, source))
         .collect::<Result<_, _>>()?;
-    let describe = Box::new(series::Publish::of(config, &port));
+    let describe = Box::new(Publish::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(MESSAGES_PER_SECOND), 1, describe);
     feed.announce(LATENESS, "goose-lateness");
     let mut publisher = Publisher {
@@ -72,7 +72,7 @@ impl Publisher {
     fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let published = self.publish(start, feed);
         if self.refused > 0 {
-            feed.notice(LATENESS, series::REFUSED, sys::clock::monotonic(), self.refused, 0);
+            feed.notice(LATENESS, Notice::Refused, sys::clock::monotonic(), self.refused, 0);
         }
         published
     }

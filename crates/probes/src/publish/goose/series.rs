@@ -1,6 +1,7 @@
 //! Name and meaning of the publisher's series.
 
 use super::config::GooseConfig;
+use crate::notice::notices;
 use crate::port::Port;
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
@@ -8,8 +9,14 @@ use units::format_ns;
 
 /// Slot of the only series.
 pub(super) const LATENESS: u16 = 0;
-/// Notice: the kernel had no room for messages.
-pub(super) const REFUSED: u16 = 1;
+
+notices! {
+    /// Notices of this probe.
+    pub(super) enum Notice {
+        /// The kernel refused this many messages.
+        Refused = 1,
+    }
+}
 
 /// Name and settings of `publish/goose-lateness`.
 pub(super) struct Publish {
@@ -54,10 +61,11 @@ impl Describe for Publish {
         }
     }
 
-    fn notice(&self, _code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
-        (
+    fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> Option<(EventKind, String)> {
+        let Notice::Refused = Notice::of(code)?;
+        Some((
             EventKind::SocketDrop,
             format!("{name}: {a} messages were not sent: the kernel had no room for them, or the link was down"),
-        )
+        ))
     }
 }

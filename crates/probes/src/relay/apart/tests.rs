@@ -4,8 +4,9 @@ use super::{Between, CHANGES, Changed, Given, INPUTS, OutputEnd, ReceiveEnd, Rin
 use crate::relay::RelayConfig;
 use crate::relay::functions::Functions;
 use crate::relay::receiving::Came;
-use crate::relay::series::{notice, use_slot};
+use crate::relay::series::use_slot;
 use crate::relay::task::Ends;
+use crate::relay::words::Notice;
 use crate::subscribe::ClockRelation;
 use ::relay::config::parse;
 use ::relay::{Engine, Sample};
@@ -119,7 +120,7 @@ impl Played {
 
 fn refused(items: &[FeedItem]) -> Vec<u64> {
     let notices = items.iter().filter_map(|item| match item {
-        FeedItem::Notice { code, a, .. } => (*code == notice::REFUSED).then_some(*a),
+        FeedItem::Notice { code, a, .. } => (Notice::of(*code) == Some(Notice::Refused)).then_some(*a),
         _ => None,
     });
     notices.collect()

@@ -2,7 +2,7 @@
 
 use super::SuperviseConfig;
 use super::key;
-use super::notice;
+use super::notice::Notice;
 use crate::reception::Arrival;
 use model::{Counter, StreamId};
 use run::Feed;
@@ -97,9 +97,9 @@ impl Watched {
                 oddity,
             } => {
                 if overdue_ns.is_some() {
-                    let code = if was_live { notice::EXPIRED } else { notice::AGAIN };
+                    let notice = if was_live { Notice::Expired } else { Notice::Again };
                     let tal_ms = last.map_or(0, |last| last.tal_ms);
-                    self.say(code, arrival.at, positive(silence_ns), u64::from(tal_ms), feed);
+                    self.say(notice, arrival.at, positive(silence_ns), u64::from(tal_ms), feed);
                 }
                 let numbers = Numbers::of(frame);
                 let is_other =
@@ -117,7 +117,7 @@ impl Watched {
             }
         }
         if without_life == 0 && self.supervisor.counts().without_life > 0 {
-            self.say(notice::WITHOUT_LIFE_FIRST, arrival.at, 0, 0, feed);
+            self.say(Notice::WithoutLifeFirst, arrival.at, 0, 0, feed);
         }
         self.count(arrival.at, feed);
     }
@@ -132,12 +132,12 @@ impl Watched {
     /// Said once, at the end.
     pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
         if self.supervisor.messages() == 0 {
-            let code = if self.unread > 0 {
-                notice::NONE_READ
+            let notice = if self.unread > 0 {
+                Notice::NoneRead
             } else {
-                notice::NEVER_CAME
+                Notice::NeverCame
             };
-            self.tell(code, now, self.unread, 0, feed);
+            self.tell(notice, now, self.unread, 0, feed);
             return;
         }
         let was_live = self.supervisor.rules().is_live();
@@ -146,41 +146,35 @@ impl Watched {
         if overdue.is_some() {
             self.expired(now, feed);
         } else if !was_live {
-            self.always(notice::SILENT, now, silence_ns, 0, feed);
+            self.always(Notice::Silent, now, silence_ns, 0, feed);
         }
         let rules = self.supervisor.rules();
         let (counts, is_single) = (rules.counts(), rules.is_single());
         self.odd(rules.oddity(), 0, now, feed);
         self.count(now, feed);
-        self.always(notice::TOTALS, now, counts.states, counts.repetitions, feed);
-        for (code, count) in [
-            (notice::SINGLE, u64::from(is_single)),
-            (notice::FELL_SILENT, silence_ns * counts.fell_silent),
-            (notice::RESTARTS_TOTAL, counts.restarts),
-            (notice::OLD_TOTAL, counts.old),
-            (notice::WITHOUT_LIFE, counts.without_life),
-            (notice::UNREAD, self.unread),
-            (notice::UNLISTED, self.unlisted),
+        self.always(Notice::Totals, now, counts.states, counts.repetitions, feed);
+        for (notice, count) in [
+            (Notice::Single, u64::from(is_single)),
+            (Notice::FellSilent, silence_ns * counts.fell_silent),
+            (Notice::RestartsTotal, counts.restarts),
+            (Notice::OldTotal, counts.old),
+            (Notice::WithoutLife, counts.without_life),
+            (Notice::Unread, self.unread),
+            (Notice::Unlisted, self.unlisted),
         ] {
-            self.always(code, now, count, 0, feed);
+            self.always(notice, now, count, 0, feed);
         }
-        self.always(notice::CONFLICTING_TOTAL, now, counts.conflicting, counts.altered, feed);
+        self.always(Notice::ConflictingTotal, now, counts.conflicting, counts.altered, feed);
         let refused = self.supervisor.refused();
         for refusal in REFUSALS {
-            self.always(
-                notice::REFUSED_TOTAL + refusal as u16,
-                now,
-                refused.of(refusal),
-                0,
-                feed,
-            );
+            self.always(Notice::RefusedTotal(refusal), now, refused.of(refusal), 0, feed);
         }
     }
 
     fn expired(&mut self, now: Monotonic, feed: &mut Feed) {
         let rules = self.supervisor.rules();
         let (silence_ns, tal_ms) = (rules.silence_ns(heard(now)), rules.last().map_or(0, |last| last.tal_ms));
-        self.say(notice::EXPIRED, now, positive(silence_ns), u64::from(tal_ms), feed);
+        self.say(Notice::Expired, now, positive(silence_ns), u64::from(tal_ms), feed);
         self.count(now, feed);
     }
 
@@ -188,20 +182,20 @@ impl Watched {
         let (st_num, sq_num) = (u64::from(now.st_num), u64::from(now.sq_num));
         let from = last.map_or(0, |last| u64::from(last.st_num));
         match outcome {
-            Outcome::First => self.say(notice::FIRST_SEEN, at, st_num, sq_num, feed),
+            Outcome::First => self.say(Notice::FirstSeen, at, st_num, sq_num, feed),
             Outcome::NewState(missed) => {
-                self.say(notice::STATE, at, from, st_num, feed);
+                self.say(Notice::State, at, from, st_num, feed);
                 if missed > 0 {
-                    self.say(notice::MISSED_STATES, at, missed, st_num, feed);
+                    self.say(Notice::MissedStates, at, missed, st_num, feed);
                 }
                 if sq_num > 0 {
-                    self.say(notice::BEGUN_LATE, at, sq_num, st_num, feed);
+                    self.say(Notice::BegunLate, at, sq_num, st_num, feed);
                 }
             }
-            Outcome::Restart if last.is_none() => self.say(notice::TAKEN_OVER, at, st_num, sq_num, feed),
-            Outcome::Restart => self.say(notice::RESTART, at, st_num, sq_num, feed),
-            Outcome::Old if !self.was_foreign => self.say(notice::OLD, at, st_num, from, feed),
-            Outcome::Conflicting if !self.was_foreign => self.say(notice::CONFLICTING, at, st_num, sq_num, feed),
+            Outcome::Restart if last.is_none() => self.say(Notice::TakenOver, at, st_num, sq_num, feed),
+            Outcome::Restart => self.say(Notice::Restart, at, st_num, sq_num, feed),
+            Outcome::Old if !self.was_foreign => self.say(Notice::Old, at, st_num, from, feed),
+            Outcome::Conflicting if !self.was_foreign => self.say(Notice::Conflicting, at, st_num, sq_num, feed),
             Outcome::Old | Outcome::Conflicting | Outcome::HeldUp(_) | Outcome::Repetition(_) => {}
         }
         self.was_foreign = matches!(outcome, Outcome::Old | Outcome::Conflicting);
@@ -209,11 +203,11 @@ impl Watched {
 
     fn odd(&mut self, oddity: Option<Oddity>, sq_num: u64, at: Monotonic, feed: &mut Feed) {
         match oddity {
-            Some(Oddity::BeganAgain) => self.say(notice::BEGAN_AGAIN, at, 0, 0, feed),
-            Some(Oddity::Altered) => self.say(notice::ALTERED, at, sq_num, 0, feed),
-            Some(Oddity::NotReset) => self.say(notice::NOT_RESET, at, sq_num, 0, feed),
-            Some(Oddity::Regrouped) => self.say(notice::REGROUPED, at, sq_num, 0, feed),
-            Some(Oddity::ToZero) => self.say(notice::TO_ZERO, at, 0, 0, feed),
+            Some(Oddity::BeganAgain) => self.say(Notice::BeganAgain, at, 0, 0, feed),
+            Some(Oddity::Altered) => self.say(Notice::Altered, at, sq_num, 0, feed),
+            Some(Oddity::NotReset) => self.say(Notice::NotReset, at, sq_num, 0, feed),
+            Some(Oddity::Regrouped) => self.say(Notice::Regrouped, at, sq_num, 0, feed),
+            Some(Oddity::ToZero) => self.say(Notice::ToZero, at, 0, 0, feed),
             None => {}
         }
     }
@@ -221,7 +215,7 @@ impl Watched {
     fn refused(&mut self, refusal: Refusal, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
         if refusal == Refusal::SecondSource {
             let first = self.supervisor.marks().map_or(0, |marks| address(marks.source));
-            self.say(notice::SECOND_SOURCE, at, first, address(frame.ethernet().src()), feed);
+            self.say(Notice::SecondSource, at, first, address(frame.ethernet().src()), feed);
             return;
         }
         let detail = match refusal {
@@ -229,25 +223,25 @@ impl Watched {
             Refusal::Entries => u64::from(frame.num_dat_set_entries()),
             _ => 0,
         };
-        self.say(notice::REFUSED + refusal as u16, at, detail, 0, feed);
+        self.say(Notice::Refused(refusal), at, detail, 0, feed);
     }
 
     fn changed(&mut self, before: &Marks, now: &Marks, at: Monotonic, feed: &mut Feed) {
         let pairs = [
             (
-                notice::SIMULATION,
+                Notice::Simulation,
                 u64::from(before.simulation),
                 u64::from(now.simulation),
             ),
-            (notice::CONF_REV, u64::from(before.conf_rev), u64::from(now.conf_rev)),
-            (notice::NDS_COM, u64::from(before.nds_com), u64::from(now.nds_com)),
-            (notice::ENTRIES, u64::from(before.entries), u64::from(now.entries)),
-            (notice::DAT_SET, 0, u64::from(before.dat_set() != now.dat_set())),
-            (notice::SOURCE, address(before.source), address(now.source)),
+            (Notice::ConfRev, u64::from(before.conf_rev), u64::from(now.conf_rev)),
+            (Notice::NdsCom, u64::from(before.nds_com), u64::from(now.nds_com)),
+            (Notice::Entries, u64::from(before.entries), u64::from(now.entries)),
+            (Notice::DatSet, 0, u64::from(before.dat_set() != now.dat_set())),
+            (Notice::Source, address(before.source), address(now.source)),
         ];
-        for (code, from, to) in pairs {
+        for (notice, from, to) in pairs {
             if from != to {
-                self.say(code, at, from, to, feed);
+                self.say(notice, at, from, to, feed);
             }
         }
     }
@@ -288,8 +282,8 @@ impl Watched {
     }
 
     /// An event, while there are not too many.
-    fn say(&mut self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
-        let listed = match notice::is_doubt(code) {
+    fn say(&mut self, notice: Notice, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
+        let listed = match notice.is_doubt() {
             true => &mut self.doubts,
             false => &mut self.listed,
         };
@@ -298,27 +292,27 @@ impl Watched {
             return;
         }
         *listed += 1;
-        self.tell(code, at, a, b, feed);
+        self.tell(notice, at, a, b, feed);
     }
 
     /// A total, unless it is 0.
-    fn always(&self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
+    fn always(&self, notice: Notice, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
         if a > 0 || b > 0 {
-            self.tell(code, at, a, b, feed);
+            self.tell(notice, at, a, b, feed);
         }
     }
 
     /// A doubt is one of how long changes took, too.
-    fn tell(&self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
-        feed.notice(self.slot, code, at, a, b);
-        if self.times_changes && notice::is_doubt(code) {
-            feed.notice(self.slot + 1, code, at, a, b);
+    fn tell(&self, notice: Notice, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
+        feed.notice(self.slot, notice, at, a, b);
+        if self.times_changes && notice.is_doubt() {
+            feed.notice(self.slot + 1, notice, at, a, b);
         }
     }
 
     /// Messages that came beside those of the known control blocks, unless there were none.
-    pub(super) fn doubt(&self, code: u16, at: Monotonic, count: u64, feed: &mut Feed) {
-        self.always(code, at, count, 0, feed);
+    pub(super) fn doubt(&self, notice: Notice, at: Monotonic, count: u64, feed: &mut Feed) {
+        self.always(notice, at, count, 0, feed);
     }
 }
 

@@ -6,9 +6,11 @@
 mod block;
 mod config;
 mod key;
+mod notice;
 mod words;
 
 pub use config::SuperviseConfig;
+pub(super) use notice::Notice;
 pub(super) use words::Words;
 
 use crate::reception::Arrival;
@@ -17,76 +19,7 @@ use model::StreamId;
 use run::Feed;
 use units::Monotonic;
 use wire::ether::{EthernetView, VlanTag};
-use wire::goose::{Frame, REFUSALS, Refusal};
-
-/// Notices, in the numbering of the probe they appear in: above those of sampled values.
-pub(super) mod notice {
-    use wire::goose::Refusal;
-
-    pub(super) const FIRST_CODE: u16 = 1_000;
-    pub(super) const MALFORMED: u16 = FIRST_CODE;
-    pub(super) const TOO_MANY: u16 = FIRST_CODE + 1;
-    pub(super) const FIRST_SEEN: u16 = FIRST_CODE + 2;
-    pub(super) const STATE: u16 = FIRST_CODE + 3;
-    pub(super) const MISSED_STATES: u16 = FIRST_CODE + 4;
-    pub(super) const BEGUN_LATE: u16 = FIRST_CODE + 5;
-    pub(super) const EXPIRED: u16 = FIRST_CODE + 6;
-    pub(super) const AGAIN: u16 = FIRST_CODE + 7;
-    pub(super) const RESTART: u16 = FIRST_CODE + 8;
-    pub(super) const OLD: u16 = FIRST_CODE + 9;
-    pub(super) const SIMULATION: u16 = FIRST_CODE + 10;
-    pub(super) const CONF_REV: u16 = FIRST_CODE + 11;
-    pub(super) const NDS_COM: u16 = FIRST_CODE + 12;
-    pub(super) const ENTRIES: u16 = FIRST_CODE + 13;
-    pub(super) const DAT_SET: u16 = FIRST_CODE + 14;
-    pub(super) const SOURCE: u16 = FIRST_CODE + 15;
-    pub(super) const SECOND_SOURCE: u16 = FIRST_CODE + 16;
-    pub(super) const TOTALS: u16 = FIRST_CODE + 17;
-    pub(super) const OLD_TOTAL: u16 = FIRST_CODE + 18;
-    pub(super) const WITHOUT_LIFE: u16 = FIRST_CODE + 19;
-    pub(super) const UNLISTED: u16 = FIRST_CODE + 20;
-    pub(super) const SILENT: u16 = FIRST_CODE + 21;
-    pub(super) const NEVER_CAME: u16 = FIRST_CODE + 22;
-    pub(super) const UNEXPECTED: u16 = FIRST_CODE + 23;
-    pub(super) const CONFLICTING: u16 = FIRST_CODE + 24;
-    pub(super) const BEGAN_AGAIN: u16 = FIRST_CODE + 25;
-    pub(super) const ALTERED: u16 = FIRST_CODE + 26;
-    pub(super) const SINGLE: u16 = FIRST_CODE + 27;
-    pub(super) const FELL_SILENT: u16 = FIRST_CODE + 28;
-    pub(super) const CONFLICTING_TOTAL: u16 = FIRST_CODE + 29;
-    pub(super) const RESTARTS_TOTAL: u16 = FIRST_CODE + 30;
-    pub(super) const UNREAD: u16 = FIRST_CODE + 31;
-    pub(super) const UNPLACED: u16 = FIRST_CODE + 32;
-    pub(super) const WITHOUT_LIFE_FIRST: u16 = FIRST_CODE + 33;
-    pub(super) const TAKEN_OVER: u16 = FIRST_CODE + 34;
-    pub(super) const NONE_READ: u16 = FIRST_CODE + 35;
-    pub(super) const UNREADABLE: u16 = FIRST_CODE + 36;
-    pub(super) const NOT_RESET: u16 = FIRST_CODE + 37;
-    pub(super) const REGROUPED: u16 = FIRST_CODE + 38;
-    pub(super) const TO_ZERO: u16 = FIRST_CODE + 39;
-    /// And the number of the refusal: the first of them.
-    pub(super) const REFUSED: u16 = FIRST_CODE + 100;
-    /// And the number of the refusal: how many there were.
-    pub(super) const REFUSED_TOTAL: u16 = FIRST_CODE + 200;
-
-    /// True if a notice puts the figures of its series in doubt.
-    pub(super) fn is_doubt(code: u16) -> bool {
-        match code {
-            RESTART | TAKEN_OVER | BEGAN_AGAIN | RESTARTS_TOTAL => true,
-            OLD | OLD_TOTAL | CONFLICTING | CONFLICTING_TOTAL | ALTERED | SOURCE | SECOND_SOURCE => true,
-            UNREAD | NONE_READ | UNREADABLE | UNPLACED | NOT_RESET | REGROUPED => true,
-            WITHOUT_LIFE | WITHOUT_LIFE_FIRST | SINGLE | FELL_SILENT | NEVER_CAME => true,
-            REFUSED_TOTAL.. => super::refusal(code - REFUSED_TOTAL).is_some_and(Refusal::is_doubt),
-            REFUSED.. => super::refusal(code - REFUSED).is_some_and(Refusal::is_doubt),
-            _ => false,
-        }
-    }
-}
-
-/// The refusal of a number in a notice.
-fn refusal(number: u16) -> Option<Refusal> {
-    REFUSALS.get(usize::from(number)).copied()
-}
+use wire::goose::Frame;
 
 /// Slots of one control block: its spacing, and how long its changes took.
 const SLOTS: u16 = 2;
@@ -207,17 +140,17 @@ impl Blocks {
     pub(super) fn end(&mut self, now: Monotonic, common: u16, feed: &mut Feed) {
         for block in &mut self.blocks {
             block.end(now, feed);
-            block.doubt(notice::UNPLACED, now, self.unplaced, feed);
+            block.doubt(Notice::Unplaced, now, self.unplaced, feed);
         }
         if self.blocks.is_empty() && self.malformed > 0 {
-            feed.notice(common, notice::UNREADABLE, now, self.malformed, 0);
+            feed.notice(common, Notice::Unreadable, now, self.malformed, 0);
         }
-        for (code, count, detail) in [
-            (notice::MALFORMED, self.malformed, self.first_malformed_at),
-            (notice::TOO_MANY, self.unplaced, u64::from(self.config.max_blocks)),
+        for (notice, count, detail) in [
+            (Notice::Malformed, self.malformed, self.first_malformed_at),
+            (Notice::TooMany, self.unplaced, u64::from(self.config.max_blocks)),
         ] {
             if count > 0 {
-                feed.notice(common, code, now, count, detail);
+                feed.notice(common, notice, now, count, detail);
             }
         }
     }
@@ -241,7 +174,7 @@ impl Blocks {
         block.unread = self.unread_by_all;
         block.announce(feed);
         if !self.config.expected.is_empty() {
-            feed.notice(slot, notice::UNEXPECTED, at, 0, 0);
+            feed.notice(slot, Notice::Unexpected, at, 0, 0);
         }
         self.blocks.push(block);
         Some(number)

@@ -1,0 +1,123 @@
+//! Notices of this probe, and their words.
+
+use super::series::Listen;
+use crate::found;
+use crate::notice::notices;
+use model::EventKind;
+use units::format_ns;
+use wire::sequence::{Finding, What};
+
+notices! {
+    /// Notices of this probe.
+    pub(super) enum Notice {
+        /// Frames that the socket dropped.
+        SocketDrop = 1,
+        /// The talker restarted, so often so far.
+        Restart = 2,
+        /// So many restarts more.
+        MoreRestarts = 3,
+        /// Frames that came too late or too often.
+        Stale = 4,
+        /// Frames of streams for which there is no room.
+        TooManyStreams = 5,
+        /// The link went down (1) or takes frames again (0).
+        Link = 6,
+        /// Frames that break a rule.
+        Malformed = 7,
+        /// The talker said its end, and began again.
+        NewSession = 8,
+        /// Nothing came for so many ns so far.
+        Silent = 9,
+        /// Nothing came for so many ns up to the end; so many frames are lost.
+        Stopped = 10,
+        /// Nothing came for so many ns, which the counter of so many values does not explain.
+        Uncountable = 11,
+        /// Frames without a stamp.
+        Unstamped = 12,
+    }
+    each {
+        /// The rules of the sequence found this.
+        Found(What) = 0x100,
+    }
+}
+
+impl Listen {
+    /// The event for a notice about the series `name`.
+    pub(super) fn told(&self, notice: Notice, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
+        match notice {
+            Notice::Found(what) => self.found(stream, Finding { what, a, b }),
+            Notice::SocketDrop => {
+                let text = format!("the socket dropped {a} frames before they were read");
+                (EventKind::SocketDrop, text)
+            }
+            Notice::Unstamped => (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a)),
+            Notice::Link => (EventKind::Link, crate::reception::link_text(a == 1, &self.interface)),
+            Notice::Restart => {
+                let text = format!(
+                    "{stream}: the talker restarted without an end mark ({a} restarts so far): what was lost is not \
+                     known"
+                );
+                (EventKind::StreamDoubt, text)
+            }
+            Notice::MoreRestarts => {
+                let text = format!(
+                    "{stream}: the talker restarted {a} more times: if two talkers send this stream, give them \
+                     different VLANs or interfaces"
+                );
+                (EventKind::StreamDoubt, text)
+            }
+            Notice::NewSession => (
+                EventKind::Stream,
+                format!("{stream}: the talker ended, and started a new run"),
+            ),
+            Notice::Stale => {
+                let text = format!("{stream}: {a} frames came too late or too often: they had been counted already");
+                (EventKind::Stream, text)
+            }
+            Notice::Silent => (
+                EventKind::Stream,
+                format!("{stream}: silent for {} so far", format_ns(a as f64)),
+            ),
+            Notice::Stopped => {
+                let text = format!(
+                    "{stream}: stopped {} before the end: {b} frames lost",
+                    format_ns(a as f64)
+                );
+                (EventKind::Stream, text)
+            }
+            Notice::Uncountable => {
+                let text = format!(
+                    "{stream}: silent for {}, which its counter of {b} values does not explain: what was lost is not known",
+                    format_ns(a as f64)
+                );
+                (EventKind::StreamDoubt, text)
+            }
+            Notice::Malformed => {
+                let text = format!(
+                    "{a} SV frames break a rule, or hold several streams: which stream they belong to is not known"
+                );
+                (EventKind::Incomplete, text)
+            }
+            Notice::TooManyStreams => {
+                let most = self.config.max_streams;
+                let text =
+                    format!("{a} frames belong to streams beyond the {most} that are told apart (--max-streams)");
+                (EventKind::Incomplete, text)
+            }
+        }
+    }
+
+    fn found(&self, stream: &str, finding: Finding) -> (EventKind, String) {
+        if finding.what == What::OtherRate {
+            let text = format!(
+                "{stream}: its smpCnt shows {a} frames a second, but --interval says {}: late frames are counted by \
+                 --interval; give --interval {a}/s",
+                self.config.period,
+                a = finding.a
+            );
+            return (EventKind::Stream, text);
+        }
+        found::event(stream, finding)
+    }
+}

@@ -1,0 +1,96 @@
+//! Notices of a ping-pong, and their words.
+
+use super::series::PingPong;
+use crate::notice::notices;
+use model::EventKind;
+use units::format_ns;
+use wire::goose::FollowerDoubt;
+
+notices! {
+    /// Notices of a ping-pong. Those of one ping have its number first.
+    pub(super) enum Notice {
+        /// It has no answer.
+        Lost = 0,
+        /// It was not sent.
+        NotSent = 1,
+        /// The first message of its answer never came; how long the next one took, in ns.
+        LaterMessage = 2,
+        /// Frames of the load that were sent, and that were due.
+        LoadShort = 3,
+        /// Frames that the socket dropped.
+        Dropped = 4,
+        /// Frames that could not be read.
+        Malformed = 5,
+        /// How often the link was down.
+        Link = 6,
+        /// The longest answer, in ns.
+        Class = 7,
+        /// Pings with an answer, and all of them.
+        Classless = 8,
+        /// This machine repeated it too late.
+        HeldUp = 9,
+    }
+    each {
+        /// How often this was so of the device.
+        Doubt(FollowerDoubt) = 100,
+    }
+}
+
+/// True if it leaves the answers as they are: what was lost on the way, and is measured by itself.
+fn is_harmless(doubt: FollowerDoubt) -> bool {
+    matches!(
+        doubt,
+        FollowerDoubt::LostStates | FollowerDoubt::LostMessages | FollowerDoubt::ChangedLate | FollowerDoubt::Silences
+    )
+}
+
+impl PingPong {
+    /// The event for a notice about the series `name`.
+    pub(super) fn told(&self, notice: Notice, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        let (kind, what) = match notice {
+            Notice::Lost => (EventKind::Note, format!("ping {a}: no answer within the deadline")),
+            Notice::NotSent => (
+                EventKind::NotCounted,
+                format!("ping {a} is not counted: the kernel had no room for it, or the link was down"),
+            ),
+            Notice::LaterMessage => (
+                EventKind::NotCounted,
+                format!(
+                    "ping {a} is not counted: the first message of its answer never came, the next one did after {}",
+                    format_ns(b as f64)
+                ),
+            ),
+            Notice::LoadShort => (
+                EventKind::StreamDoubt,
+                format!(
+                    "{a} of the {b} frames of the load were sent: give the thread that sends it a CPU (--goose-cpu), or less to send"
+                ),
+            ),
+            Notice::Dropped => (
+                EventKind::SocketDrop,
+                format!("{a} frames were dropped by the socket before they were read"),
+            ),
+            Notice::HeldUp => (
+                EventKind::NotCounted,
+                format!(
+                    "ping {a} is not counted: this machine repeated it later than it had allowed, so the device had to take it as gone"
+                ),
+            ),
+            Notice::Malformed => (EventKind::Note, format!("{a} GOOSE frames could not be read")),
+            Notice::Link => (EventKind::StreamDoubt, format!("the link was down {a} times")),
+            Notice::Class => (EventKind::Note, self.class(a)),
+            Notice::Classless => (
+                EventKind::Note,
+                format!("{a} of {b} pings have an answer: no class of IEC 61850-5 is stated"),
+            ),
+            Notice::Doubt(doubt) => {
+                let kind = match is_harmless(doubt) {
+                    true => EventKind::Note,
+                    false => EventKind::StreamDoubt,
+                };
+                (kind, format!("{a} {} ({})", doubt.words(), self.config.device))
+            }
+        };
+        (kind, format!("{name}: {what}"))
+    }
+}
