@@ -1,5 +1,6 @@
 //! Single settings of a driver: read, and changed over generic netlink.
 
+use super::attribute::{channels, coalesce, eee, pause, rings};
 use super::model::Silence;
 use super::netlink::{Family, Request, attribute};
 use super::{Told, decode};
@@ -38,27 +39,68 @@ pub enum Setting {
     PauseTx,
 }
 
-/// Every setting: its name, the question it is in (the request that changes it is the next number), its attribute in
-/// linux/ethtool_netlink.h, and whether that is one octet.
+/// Every setting: its name, the question it is in (the request that changes it is the next number), its attribute, and whether that is one octet.
 const TABLE: [(Setting, &str, Request, u16, bool); 12] = [
-    (Setting::RxUsecs, "rx-usecs", Request::Coalesce, 2, false),
-    (Setting::TxUsecs, "tx-usecs", Request::Coalesce, 6, false),
-    (Setting::TxFrames, "tx-frames", Request::Coalesce, 7, false),
-    (Setting::AdaptiveRx, "adaptive-rx", Request::Coalesce, 11, true),
-    (Setting::AdaptiveTx, "adaptive-tx", Request::Coalesce, 12, true),
-    (Setting::Eee, "eee", Request::Eee, 5, true),
-    (Setting::RxRing, "rx-ring", Request::Rings, 6, false),
-    (Setting::RxChannels, "rx-channels", Request::Channels, 6, false),
+    (
+        Setting::RxUsecs,
+        "rx-usecs",
+        Request::Coalesce,
+        coalesce::RX_USECS,
+        false,
+    ),
+    (
+        Setting::TxUsecs,
+        "tx-usecs",
+        Request::Coalesce,
+        coalesce::TX_USECS,
+        false,
+    ),
+    (
+        Setting::TxFrames,
+        "tx-frames",
+        Request::Coalesce,
+        coalesce::TX_MAX_FRAMES,
+        false,
+    ),
+    (
+        Setting::AdaptiveRx,
+        "adaptive-rx",
+        Request::Coalesce,
+        coalesce::USE_ADAPTIVE_RX,
+        true,
+    ),
+    (
+        Setting::AdaptiveTx,
+        "adaptive-tx",
+        Request::Coalesce,
+        coalesce::USE_ADAPTIVE_TX,
+        true,
+    ),
+    (Setting::Eee, "eee", Request::Eee, eee::ENABLED, true),
+    (Setting::RxRing, "rx-ring", Request::Rings, rings::RX, false),
+    (
+        Setting::RxChannels,
+        "rx-channels",
+        Request::Channels,
+        channels::RX_COUNT,
+        false,
+    ),
     (
         Setting::CombinedChannels,
         "combined-channels",
         Request::Channels,
-        9,
+        channels::COMBINED_COUNT,
         false,
     ),
-    (Setting::PauseAutoneg, "pause-autoneg", Request::Pause, 2, true),
-    (Setting::PauseRx, "pause-rx", Request::Pause, 3, true),
-    (Setting::PauseTx, "pause-tx", Request::Pause, 4, true),
+    (
+        Setting::PauseAutoneg,
+        "pause-autoneg",
+        Request::Pause,
+        pause::AUTONEG,
+        true,
+    ),
+    (Setting::PauseRx, "pause-rx", Request::Pause, pause::RX, true),
+    (Setting::PauseTx, "pause-tx", Request::Pause, pause::TX, true),
 ];
 
 impl Setting {

@@ -1,7 +1,7 @@
 //! The netlink answers, from their octets. Attributes of a newer kernel are passed over.
 
-use super::bits;
 use super::model::{Channels, Coalesce, Duplex, Eee, Features, LinkSettings, Pause, Rings, Rss, TimeStamping};
+use super::{attribute, bits};
 use netlink_packet_core::{NlaBuffer, NlasIterator};
 
 /// `DUPLEX_*` (linux/ethtool.h).
@@ -49,9 +49,11 @@ pub(super) fn link(octets: &[u8]) -> LinkSettings {
     let mut link = LinkSettings::default();
     for attribute in attributes(octets) {
         match attribute.kind() {
-            2 => link.autoneg = switch(&attribute),
-            5 => link.speed_mbit = number(&attribute).filter(|speed| !NO_SPEED.contains(speed)),
-            6 => link.duplex = octet(&attribute).and_then(duplex),
+            attribute::link_modes::AUTONEG => link.autoneg = switch(&attribute),
+            attribute::link_modes::SPEED => {
+                link.speed_mbit = number(&attribute).filter(|speed| !NO_SPEED.contains(speed))
+            }
+            attribute::link_modes::DUPLEX => link.duplex = octet(&attribute).and_then(duplex),
             _ => {}
         }
     }
@@ -61,7 +63,7 @@ pub(super) fn link(octets: &[u8]) -> LinkSettings {
 /// `ETHTOOL_A_LINKSTATE_LINK`; `None` where the driver does not say.
 pub(super) fn detected(octets: &[u8]) -> Option<bool> {
     attributes(octets)
-        .find(|attribute| attribute.kind() == 2)
+        .find(|attribute| attribute.kind() == attribute::link_state::LINK)
         .and_then(|attribute| switch(&attribute))
 }
 
@@ -70,16 +72,16 @@ pub(super) fn coalesce(octets: &[u8]) -> Coalesce {
     let mut coalesce = Coalesce::default();
     for attribute in attributes(octets) {
         match attribute.kind() {
-            2 => coalesce.rx_usecs = number(&attribute),
-            3 => coalesce.rx_frames = number(&attribute),
-            4 => coalesce.rx_usecs_irq = number(&attribute),
-            5 => coalesce.rx_frames_irq = number(&attribute),
-            6 => coalesce.tx_usecs = number(&attribute),
-            7 => coalesce.tx_frames = number(&attribute),
-            8 => coalesce.tx_usecs_irq = number(&attribute),
-            9 => coalesce.tx_frames_irq = number(&attribute),
-            11 => coalesce.adaptive_rx = switch(&attribute),
-            12 => coalesce.adaptive_tx = switch(&attribute),
+            attribute::coalesce::RX_USECS => coalesce.rx_usecs = number(&attribute),
+            attribute::coalesce::RX_MAX_FRAMES => coalesce.rx_frames = number(&attribute),
+            attribute::coalesce::RX_USECS_IRQ => coalesce.rx_usecs_irq = number(&attribute),
+            attribute::coalesce::RX_MAX_FRAMES_IRQ => coalesce.rx_frames_irq = number(&attribute),
+            attribute::coalesce::TX_USECS => coalesce.tx_usecs = number(&attribute),
+            attribute::coalesce::TX_MAX_FRAMES => coalesce.tx_frames = number(&attribute),
+            attribute::coalesce::TX_USECS_IRQ => coalesce.tx_usecs_irq = number(&attribute),
+            attribute::coalesce::TX_MAX_FRAMES_IRQ => coalesce.tx_frames_irq = number(&attribute),
+            attribute::coalesce::USE_ADAPTIVE_RX => coalesce.adaptive_rx = switch(&attribute),
+            attribute::coalesce::USE_ADAPTIVE_TX => coalesce.adaptive_tx = switch(&attribute),
             _ => {}
         }
     }
@@ -91,11 +93,11 @@ pub(super) fn eee(octets: &[u8]) -> Eee {
     let mut eee = Eee::default();
     for attribute in attributes(octets) {
         match attribute.kind() {
-            3 => eee.peer_offers = Some(!bits::names(attribute.value()).is_empty()),
-            4 => eee.active = switch(&attribute),
-            5 => eee.enabled = switch(&attribute),
-            6 => eee.tx_lpi = switch(&attribute),
-            7 => eee.tx_lpi_timer_us = number(&attribute),
+            attribute::eee::MODES_PEER => eee.peer_offers = Some(!bits::names(attribute.value()).is_empty()),
+            attribute::eee::ACTIVE => eee.active = switch(&attribute),
+            attribute::eee::ENABLED => eee.enabled = switch(&attribute),
+            attribute::eee::TX_LPI_ENABLED => eee.tx_lpi = switch(&attribute),
+            attribute::eee::TX_LPI_TIMER => eee.tx_lpi_timer_us = number(&attribute),
             _ => {}
         }
     }
@@ -107,9 +109,9 @@ pub(super) fn pause(octets: &[u8]) -> Pause {
     let mut pause = Pause::default();
     for attribute in attributes(octets) {
         match attribute.kind() {
-            2 => pause.autoneg = switch(&attribute),
-            3 => pause.rx = switch(&attribute),
-            4 => pause.tx = switch(&attribute),
+            attribute::pause::AUTONEG => pause.autoneg = switch(&attribute),
+            attribute::pause::RX => pause.rx = switch(&attribute),
+            attribute::pause::TX => pause.tx = switch(&attribute),
             _ => {}
         }
     }
@@ -118,7 +120,7 @@ pub(super) fn pause(octets: &[u8]) -> Pause {
 
 /// `ETHTOOL_A_FEATURES_ACTIVE`.
 pub(super) fn features(octets: &[u8]) -> Features {
-    let active = attributes(octets).find(|attribute| attribute.kind() == 4);
+    let active = attributes(octets).find(|attribute| attribute.kind() == attribute::features::ACTIVE);
     Features {
         active: active.map(|set| bits::names(set.value())).unwrap_or_default(),
     }
@@ -129,10 +131,10 @@ pub(super) fn rings(octets: &[u8]) -> Rings {
     let mut rings = Rings::default();
     for attribute in attributes(octets) {
         match attribute.kind() {
-            2 => rings.rx_max = number(&attribute),
-            5 => rings.tx_max = number(&attribute),
-            6 => rings.rx = number(&attribute),
-            9 => rings.tx = number(&attribute),
+            attribute::rings::RX_MAX => rings.rx_max = number(&attribute),
+            attribute::rings::TX_MAX => rings.tx_max = number(&attribute),
+            attribute::rings::RX => rings.rx = number(&attribute),
+            attribute::rings::TX => rings.tx = number(&attribute),
             _ => {}
         }
     }
@@ -144,14 +146,14 @@ pub(super) fn channels(octets: &[u8]) -> Channels {
     let mut channels = Channels::default();
     for attribute in attributes(octets) {
         match attribute.kind() {
-            2 => channels.rx_max = number(&attribute),
-            3 => channels.tx_max = number(&attribute),
-            4 => channels.other_max = number(&attribute),
-            5 => channels.combined_max = number(&attribute),
-            6 => channels.rx = number(&attribute),
-            7 => channels.tx = number(&attribute),
-            8 => channels.other = number(&attribute),
-            9 => channels.combined = number(&attribute),
+            attribute::channels::RX_MAX => channels.rx_max = number(&attribute),
+            attribute::channels::TX_MAX => channels.tx_max = number(&attribute),
+            attribute::channels::OTHER_MAX => channels.other_max = number(&attribute),
+            attribute::channels::COMBINED_MAX => channels.combined_max = number(&attribute),
+            attribute::channels::RX_COUNT => channels.rx = number(&attribute),
+            attribute::channels::TX_COUNT => channels.tx = number(&attribute),
+            attribute::channels::OTHER_COUNT => channels.other = number(&attribute),
+            attribute::channels::COMBINED_COUNT => channels.combined = number(&attribute),
             _ => {}
         }
     }
@@ -160,7 +162,7 @@ pub(super) fn channels(octets: &[u8]) -> Channels {
 
 /// `ETHTOOL_A_RSS_INDIR`: the table, one queue to an entry.
 pub(super) fn rss(octets: &[u8]) -> Rss {
-    let Some(table) = attributes(octets).find(|attribute| attribute.kind() == 4) else {
+    let Some(table) = attributes(octets).find(|attribute| attribute.kind() == attribute::rss::INDIR) else {
         return Rss::default();
     };
     let (entries, _) = table.value().as_chunks();
@@ -176,10 +178,10 @@ pub(super) fn stamping(octets: &[u8]) -> TimeStamping {
     let mut stamping = TimeStamping::default();
     for attribute in attributes(octets) {
         match attribute.kind() {
-            2 => stamping.capabilities = bits::names(attribute.value()),
-            3 => stamping.tx_types = bits::names(attribute.value()),
-            4 => stamping.rx_filters = bits::names(attribute.value()),
-            5 => stamping.phc = number(&attribute),
+            attribute::time_stamping::TIMESTAMPING => stamping.capabilities = bits::names(attribute.value()),
+            attribute::time_stamping::TX_TYPES => stamping.tx_types = bits::names(attribute.value()),
+            attribute::time_stamping::RX_FILTERS => stamping.rx_filters = bits::names(attribute.value()),
+            attribute::time_stamping::PHC_INDEX => stamping.phc = number(&attribute),
             _ => {}
         }
     }

@@ -7,22 +7,20 @@ use super::model::{Channels, Coalesce, Driver, Eee, Features, LinkSettings, Paus
 /// Texts of `struct ethtool_drvinfo`: each 32 octets, the first behind the command.
 const TEXT: usize = 32;
 
-/// Word `at` of a structure; `None` beyond its end.
-fn word(octets: &[u8], at: usize) -> Option<u32> {
-    octets
-        .get(at * 4..)?
-        .first_chunk()
-        .map(|word| u32::from_ne_bytes(*word))
+/// The first words of a structure, the command before all; `None` beyond its end.
+fn words<const N: usize>(octets: &[u8]) -> [Option<u32>; N] {
+    let (words, _) = octets.as_chunks();
+    std::array::from_fn(|at| words.get(at).map(|word| u32::from_ne_bytes(*word)))
 }
 
-fn switch(octets: &[u8], at: usize) -> Option<bool> {
-    word(octets, at).map(|value| value != 0)
+fn switch(word: Option<u32>) -> Option<bool> {
+    word.map(|value| value != 0)
 }
 
-/// A number of things: drivers that have none of them leave it and its maximum at 0.
-fn unless_none(octets: &[u8], at: usize, max_at: usize) -> (Option<u32>, Option<u32>) {
-    let max = word(octets, max_at).filter(|max| *max > 0);
-    (word(octets, at).filter(|_| max.is_some()), max)
+/// A number of things, and its maximum: drivers that have none of them leave both at 0.
+fn unless_none(count: Option<u32>, max: Option<u32>) -> (Option<u32>, Option<u32>) {
+    let max = max.filter(|max| *max > 0);
+    (count.filter(|_| max.is_some()), max)
 }
 
 /// `struct ethtool_drvinfo`.
@@ -44,8 +42,9 @@ pub(super) fn driver(octets: &[u8]) -> Driver {
 
 /// `struct ethtool_link_settings`: speed in word 1, then octets: duplex, port, PHY address, negotiation.
 pub(super) fn link(octets: &[u8]) -> LinkSettings {
+    let [_, speed] = words(octets);
     LinkSettings {
-        speed_mbit: word(octets, 1).filter(|speed| !NO_SPEED.contains(speed)),
+        speed_mbit: speed.filter(|speed| !NO_SPEED.contains(speed)),
         duplex: octets.get(8).copied().and_then(duplex),
         autoneg: octets.get(11).map(|value| *value != 0),
     }
@@ -53,49 +52,77 @@ pub(super) fn link(octets: &[u8]) -> LinkSettings {
 
 /// `struct ethtool_value` of `ETHTOOL_GLINK`.
 pub(super) fn detected(octets: &[u8]) -> Option<bool> {
-    switch(octets, 1)
+    let [_, data] = words(octets);
+    switch(data)
 }
 
 /// `struct ethtool_coalesce`.
 pub(super) fn coalesce(octets: &[u8]) -> Coalesce {
+    let [
+        _,
+        rx_usecs,
+        rx_frames,
+        rx_usecs_irq,
+        rx_frames_irq,
+        tx_usecs,
+        tx_frames,
+        tx_usecs_irq,
+        tx_frames_irq,
+        _stats_block_usecs,
+        adaptive_rx,
+        adaptive_tx,
+    ] = words(octets);
     Coalesce {
-        rx_usecs: word(octets, 1),
-        rx_frames: word(octets, 2),
-        rx_usecs_irq: word(octets, 3),
-        rx_frames_irq: word(octets, 4),
-        tx_usecs: word(octets, 5),
-        tx_frames: word(octets, 6),
-        tx_usecs_irq: word(octets, 7),
-        tx_frames_irq: word(octets, 8),
-        adaptive_rx: switch(octets, 10),
-        adaptive_tx: switch(octets, 11),
+        rx_usecs,
+        rx_frames,
+        rx_usecs_irq,
+        rx_frames_irq,
+        tx_usecs,
+        tx_frames,
+        tx_usecs_irq,
+        tx_frames_irq,
+        adaptive_rx: switch(adaptive_rx),
+        adaptive_tx: switch(adaptive_tx),
     }
 }
 
 /// `struct ethtool_eee`.
 pub(super) fn eee(octets: &[u8]) -> Eee {
+    let [
+        _,
+        _supported,
+        _advertised,
+        peer,
+        active,
+        enabled,
+        tx_lpi,
+        tx_lpi_timer_us,
+    ] = words(octets);
     Eee {
-        active: switch(octets, 4),
-        enabled: switch(octets, 5),
-        tx_lpi: switch(octets, 6),
-        tx_lpi_timer_us: word(octets, 7),
-        peer_offers: switch(octets, 3),
+        active: switch(active),
+        enabled: switch(enabled),
+        tx_lpi: switch(tx_lpi),
+        tx_lpi_timer_us,
+        peer_offers: switch(peer),
     }
 }
 
 /// `struct ethtool_pauseparam`.
 pub(super) fn pause(octets: &[u8]) -> Pause {
-    Pause {
-        autoneg: switch(octets, 1),
-        rx: switch(octets, 2),
-        tx: switch(octets, 3),
-    }
+    let [_, autoneg, rx, tx] = words(octets).map(switch);
+    Pause { autoneg, rx, tx }
 }
 
 /// `struct ethtool_gfeatures`: for each 32 features four words: available, requested, active, never changed.
 pub(super) fn features(names: &[String], octets: &[u8]) -> Features {
-    const ACTIVE: usize = 2;
-    let is_on = |at: usize| word(octets, 2 + at / 32 * 4 + ACTIVE).is_some_and(|block| block & (1 << (at % 32)) != 0);
+    let (words, _) = octets.as_chunks();
+    let (blocks, _) = words.get(2..).unwrap_or_default().as_chunks();
+    let is_on = |at: usize| {
+        let active = blocks
+            .get(at / 32)
+            .map(|[_, _, active, _]: &[[u8; 4]; 4]| u32::from_ne_bytes(*active));
+        active.is_some_and(|active| active & (1 << (at % 32)) != 0)
+    };
     let on = names
         .iter()
         .enumerate()
@@ -107,16 +134,18 @@ pub(super) fn features(names: &[String], octets: &[u8]) -> Features {
 
 /// `struct ethtool_ringparam`.
 pub(super) fn rings(octets: &[u8]) -> Rings {
-    let ((rx, rx_max), (tx, tx_max)) = (unless_none(octets, 5, 1), unless_none(octets, 8, 4));
+    let [_, rx_max, _, _, tx_max, rx, _, _, tx] = words(octets);
+    let ((rx, rx_max), (tx, tx_max)) = (unless_none(rx, rx_max), unless_none(tx, tx_max));
     Rings { rx, rx_max, tx, tx_max }
 }
 
 /// `struct ethtool_channels`.
 pub(super) fn channels(octets: &[u8]) -> Channels {
-    let (rx, rx_max) = unless_none(octets, 5, 1);
-    let (tx, tx_max) = unless_none(octets, 6, 2);
-    let (other, other_max) = unless_none(octets, 7, 3);
-    let (combined, combined_max) = unless_none(octets, 8, 4);
+    let [_, rx_max, tx_max, other_max, combined_max, rx, tx, other, combined] = words(octets);
+    let (rx, rx_max) = unless_none(rx, rx_max);
+    let (tx, tx_max) = unless_none(tx, tx_max);
+    let (other, other_max) = unless_none(other, other_max);
+    let (combined, combined_max) = unless_none(combined, combined_max);
     Channels {
         rx,
         tx,
@@ -131,20 +160,22 @@ pub(super) fn channels(octets: &[u8]) -> Channels {
 
 /// `struct ethtool_rxfh_indir`, asked with room for no entry: the kernel then gives their number.
 pub(super) fn rss(octets: &[u8]) -> Rss {
+    let [_, size] = words(octets);
     Rss {
-        entries: word(octets, 1).filter(|entries| *entries > 0),
+        entries: size.filter(|entries| *entries > 0),
         queues: Vec::new(),
     }
 }
 
 /// `struct ethtool_ts_info`.
 pub(super) fn stamping(octets: &[u8]) -> TimeStamping {
-    let names = |at, table: &[&str]| bits::of_word(word(octets, at).unwrap_or(0), table);
+    let [_, capabilities, phc, tx_types, _, _, _, rx_filters] = words(octets);
+    let names = |word: Option<u32>, table: &[&str]| bits::of_word(word.unwrap_or(0), table);
     TimeStamping {
-        capabilities: names(1, &CAPABILITIES),
-        tx_types: names(3, &TX_TYPES),
-        rx_filters: names(7, &RX_FILTERS),
+        capabilities: names(capabilities, &CAPABILITIES),
+        tx_types: names(tx_types, &TX_TYPES),
+        rx_filters: names(rx_filters, &RX_FILTERS),
         // -1: no clock.
-        phc: word(octets, 2).and_then(|index| u32::try_from(index.cast_signed()).ok()),
+        phc: phc.and_then(|index| u32::try_from(index.cast_signed()).ok()),
     }
 }

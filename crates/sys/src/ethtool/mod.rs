@@ -7,6 +7,7 @@
 //! Every answer stands alone: a driver that says nothing of one thing may say all of another. A missing answer is a
 //! [`Silence`], and within an answer a `None`: never zero.
 
+mod attribute;
 mod bits;
 mod change;
 mod decode;
