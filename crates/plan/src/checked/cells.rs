@@ -1,5 +1,6 @@
 //! The cells of a plan with a matrix: each is a plan of its own.
 
+use super::Refusal;
 use crate::file::Plan;
 use crate::matrix::{Cell, MatrixTable};
 use crate::step::Step;
@@ -62,38 +63,49 @@ impl Plan {
     }
 }
 
-/// Refuses combinations that cannot be, in words.
-pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), String> {
+/// Refuses combinations that cannot be.
+pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), Refusal> {
     let own = [
-        (plan.bed.is_some(), "[bed]", "networks"),
-        (!plan.loads.is_empty(), "[[load]]", "loads"),
-        (plan.management.is_some(), "[management]", "management"),
+        (plan.bed.is_some(), "bed", "networks"),
+        (!plan.loads.is_empty(), "load", "loads"),
+        (plan.management.is_some(), "management", "management"),
         (plan.place != Kind::Native, "place", "places"),
     ];
     if let Some((_, key, of_matrix)) = own.iter().find(|(is_there, ..)| *is_there) {
-        return Err(format!("{key}: the cells have their own: write matrix.{of_matrix}"));
+        let problem = format!("the cells have their own: write matrix.{of_matrix}");
+        return Err(Refusal::of(*key, problem));
     }
     if plan.cell.is_some() || !plan.faults.is_empty() {
-        return Err("matrix: a plan with [cell] or [[fault]] is one measurement: leave [matrix] out".into());
+        let problem = "a plan with [cell] or [[fault]] is one measurement: leave [matrix] out";
+        return Err(Refusal::of("matrix", problem));
     }
     if table.repetitions == 0 || table.places.is_empty() || table.isolation.is_empty() {
-        return Err("matrix: no repetition, no place or no isolation: leave the key out for its default".into());
+        let problem = "no repetition, no place or no isolation: leave the key out for its default";
+        return Err(Refusal::of("matrix", problem));
     }
-    twice(&table.places, |place| place.name())
-        .or_else(|| twice(&table.networks, |network| network.name()))
-        .or_else(|| twice(&table.isolation, |isolation| isolation.name()))
-        .map_or(Ok(()), |name| Err(format!("matrix: {name} is listed twice")))?;
+    let repeated = [
+        ("places", twice(&table.places, |place| place.name())),
+        ("networks", twice(&table.networks, |network| network.name())),
+        ("isolation", twice(&table.isolation, |isolation| isolation.name())),
+    ];
+    if let Some((key, Some(name))) = repeated.iter().find(|(_, name)| name.is_some()) {
+        return Err(Refusal::of(format!("matrix.{key}"), format!("{name} is listed twice")));
+    }
     table.check_names()?;
     for (name, management) in &table.management {
         management.check(&format!("matrix.management.{name}"))?;
     }
     if !plan.steps.iter().any(Step::needs_bed) && !table.networks.is_empty() {
-        return Err("matrix.networks: no step measures over them: leave the key out".into());
+        let problem = "no step measures over them: leave the key out";
+        return Err(Refusal::of("matrix.networks", problem));
     }
     // Each network with each set of loads, as a plan of its own; places and isolation are of the machine.
     let is_plain = |cell: &Cell| cell.place == Kind::Native && cell.isolation == table.isolation[0];
-    let mut plain = table.cells().into_iter().filter(is_plain);
-    plain.try_for_each(|cell| plan.of_cell(&cell).map(|_| ()).map_err(|error| error.to_string()))
+    for cell in table.cells().into_iter().filter(is_plain) {
+        plan.of_cell(&cell)
+            .map_err(|error| Refusal::of("matrix", error.to_string()))?;
+    }
+    Ok(())
 }
 
 /// Name of the first value that is listed twice.

@@ -1,6 +1,7 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
 mod cells;
+mod refusal;
 mod rules;
 mod wrong;
 
@@ -8,6 +9,7 @@ use crate::EMBEDDED;
 use crate::file::Plan;
 use crate::step::Step;
 use crate::value::PlanError;
+pub(crate) use refusal::Refusal;
 use std::path::Path;
 use units::{LONGEST_NS, format_ns};
 
@@ -44,43 +46,21 @@ impl Plan {
             problem,
         };
         let mut plan: Self = toml::from_str(text).map_err(|error| invalid(wrong::said(text, &error)))?;
-        if plan.steps.is_empty() {
-            return Err(invalid("no [[step]]: a plan needs at least one".into()));
-        }
-        if plan.window.0 < 100_000_000 {
-            return Err(invalid(
-                "window: use at least 100ms: the extremes of a shorter window say nothing".into(),
-            ));
-        }
-        if let Some(step) = plan.steps.iter().find(|step| step.common.duration.0 == 0) {
-            return Err(invalid(format!("duration of step \"{}\" is zero", step.name())));
-        }
-        if plan.vcpus == Some(0) {
-            return Err(invalid("vcpus: a guest has one virtual CPU at least".into()));
-        }
-        if plan.loads.iter().any(|load| load.there) {
-            return Err(invalid(
-                "[[load]] there: a load in the place of the device runs beside a step: put it into [[step.load]]"
-                    .into(),
-            ));
-        }
-        rules::beside(&plan).map_err(invalid)?;
-        if let Some(name) = rules::twice(&plan.steps) {
-            return Err(invalid(format!(
-                "two steps measure {name}: give them different labels (label = \"...\")"
-            )));
-        }
+        let refused = |refusal: Refusal| invalid(refusal.in_text(text));
+        rules::plan(&plan).map_err(refused)?;
+        rules::beside(&plan).map_err(refused)?;
+        rules::twice(&plan.steps).map_err(refused)?;
         if let Some(bed) = &plan.bed {
-            rules::networks(bed, &plan.steps).map_err(invalid)?;
+            rules::networks(bed, &plan.steps).map_err(refused)?;
         }
-        rules::management(&plan).map_err(invalid)?;
-        rules::loads(&plan).map_err(invalid)?;
-        rules::devices(&plan).map_err(invalid)?;
-        rules::faults(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(invalid)?;
+        rules::management(&plan).map_err(refused)?;
+        rules::loads(&plan).map_err(refused)?;
+        rules::devices(&plan).map_err(refused)?;
+        rules::faults(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(refused)?;
         text.clone_into(&mut plan.text);
         plan.check_length()?;
         if let Some(matrix) = &plan.matrix {
-            cells::check(matrix, &plan).map_err(invalid)?;
+            cells::check(matrix, &plan).map_err(refused)?;
         }
         Ok(plan)
     }
@@ -101,14 +81,14 @@ impl Plan {
             .enumerate()
             .max_by_key(longest)
             .map_or((0, ""), |(at, step)| (at, step.name()));
+        let problem = format!(
+            "step \"{name}\": all steps together, over each network and round, take {}: at most {}",
+            format_ns(total_ns as f64),
+            format_ns(LONGEST_NS as f64)
+        );
         Err(PlanError::Invalid {
             name: self.name.clone(),
-            problem: format!(
-                "line {}: duration of step \"{name}\": all steps together, over each network and round, take {}: at most {}",
-                wrong::line_of_duration(&self.text, at),
-                format_ns(total_ns as f64),
-                format_ns(LONGEST_NS as f64)
-            ),
+            problem: Refusal::of_step(at, "duration", problem).in_text(&self.text),
         })
     }
 }

@@ -1,41 +1,85 @@
 //! Combinations of a plan's tables that are refused. Each rule says so in words.
 
+use super::Refusal;
 use crate::faults::{PlanFault, wire_faults};
 use crate::file::Plan;
 use crate::networks::Networks;
-use crate::step::Step;
+use crate::step::{Load, Step};
 use probes::Need;
 use sys::thread::Policy;
 use units::CpuList;
 
+/// Refuses keys of the plan and of single steps that cannot be.
+pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
+    let refuse = |key: &str, problem: &str| Err(Refusal::of(key, problem));
+    if plan.steps.is_empty() {
+        return refuse("step", "no [[step]]: a plan needs at least one");
+    }
+    if plan.window.0 < 100_000_000 {
+        return refuse(
+            "window",
+            "use at least 100ms: the extremes of a shorter window say nothing",
+        );
+    }
+    if let Some(at) = plan.steps.iter().position(|step| step.common.duration.0 == 0) {
+        let problem = format!("zero in step \"{}\"", plan.steps[at].name());
+        return Err(Refusal::of_step(at, "duration", problem));
+    }
+    if plan.vcpus == Some(0) {
+        return refuse("vcpus", "a guest has one virtual CPU at least");
+    }
+    match plan.loads.iter().any(|load| load.there) {
+        true => refuse(
+            "load.there",
+            "a load in the place of the device runs beside a step: put it into [[step.load]]",
+        ),
+        false => Ok(()),
+    }
+}
+
 /// Refuses loads that cannot be.
-pub(super) fn loads(plan: &Plan) -> Result<(), String> {
+pub(super) fn loads(plan: &Plan) -> Result<(), Refusal> {
     let networks = plan.bed.as_ref().map_or(1, |bed| bed.networks.len());
-    let of_steps = plan.steps.iter().flat_map(|step| &step.common.loads);
-    let mut all = plan.loads.iter().chain(of_steps);
-    all.try_for_each(|load| load.check(plan.needs_bed(), networks))
+    let check = |load: &Load| load.check(plan.needs_bed(), networks);
+    for load in &plan.loads {
+        check(load).map_err(|problem| Refusal::of("load.line", problem))?;
+    }
+    for (at, step) in plan.steps.iter().enumerate() {
+        for load in &step.common.loads {
+            check(load).map_err(|problem| Refusal::of_step(at, "line", problem))?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses what several devices side by side cannot be with, in words.
-pub(super) fn devices(plan: &Plan) -> Result<(), String> {
+pub(super) fn devices(plan: &Plan) -> Result<(), Refusal> {
     if plan.devices() == 1 {
         return Ok(());
     }
     if !plan.faults.is_empty() {
-        return Err("fault: the wire that makes faults has one device: give each step one relay".into());
+        return Err(Refusal::of(
+            "fault",
+            "the wire that makes faults has one device: give each step one relay",
+        ));
     }
     let networks = plan.bed.iter().flat_map(|bed| &bed.networks);
     if let Some(network) = networks.copied().find(|network| !network.takes_several()) {
-        return Err(format!(
-            "bed.networks: {} has one device, and a step has several relays: use bridge, macvlan or openvswitch",
-            network.name()
+        return Err(Refusal::of(
+            "bed.networks",
+            format!(
+                "{} has one device, and a step has several relays: use bridge, macvlan or openvswitch",
+                network.name()
+            ),
         ));
     }
-    match plan.steps.iter().any(|step| step.measure.is_traced()) {
-        true => {
-            Err("trace = true: beside several relays a frame has several ways: make a plan of its own of it".into())
-        }
-        false => Ok(()),
+    match plan.steps.iter().position(|step| step.measure.is_traced()) {
+        Some(at) => Err(Refusal::of_step(
+            at,
+            "trace",
+            "beside several relays a frame has several ways: make a plan of its own of it",
+        )),
+        None => Ok(()),
     }
 }
 
@@ -43,105 +87,138 @@ pub(super) fn devices(plan: &Plan) -> Result<(), String> {
 ///
 /// # Errors
 /// The first reason, in words.
-pub(super) fn beside(plan: &Plan) -> Result<(), String> {
+pub(super) fn beside(plan: &Plan) -> Result<(), Refusal> {
+    const KEY: &str = "beside_previous";
     if plan.steps.first().is_some_and(|step| step.common.beside_previous) {
-        return Err("beside_previous: the first step has none before it".to_owned());
+        return Err(Refusal::of_step(0, KEY, "the first step has none before it"));
     }
-    for group in plan.groups().filter(|group| group.len() > 1) {
-        let of = |step: &Step| (step.common.duration, step.common.idle);
-        let first = &group[0];
-        if let Some(other) = group.iter().find(|step| of(step) != of(first)) {
-            return Err(format!(
-                "steps \"{}\" and \"{}\" run side by side: give them one duration and one idle",
-                first.name(),
-                other.name()
-            ));
+    let mut begin = 0;
+    for group in plan.groups() {
+        if let Some((at, problem)) = not_beside(group, plan.bed.is_some()) {
+            return Err(Refusal::of_step(begin + at, KEY, problem));
         }
-        let roams = |step: &&Step| {
-            let needs = step.measure.needs(&CpuList::default());
-            needs
-                .iter()
-                .any(|need| matches!(need, Need::Policy(Policy::Deadline { .. })))
-        };
-        if let Some(step) = group.iter().find(roams) {
-            return Err(format!(
-                "beside_previous: a thread of a deadline policy runs on any CPU, and would take those of the steps beside \"{}\": \
-                 use fifo or rr",
-                step.name()
-            ));
-        }
-        if plan.bed.is_some() && group.iter().any(Step::needs_bed) {
-            return Err(
-                "beside_previous: a step that compares networks measures them in turn, and nothing beside it"
-                    .to_owned(),
-            );
-        }
+        begin += group.len();
     }
     Ok(())
 }
 
+/// The step of these that cannot run side by side with the others, and why.
+fn not_beside(group: &[Step], has_bed: bool) -> Option<(usize, String)> {
+    let [first, others @ ..] = group else { return None };
+    if others.is_empty() {
+        return None;
+    }
+    let of = |step: &Step| (step.common.duration, step.common.idle);
+    if let Some(at) = group.iter().position(|step| of(step) != of(first)) {
+        let (one, other) = (first.name(), group[at].name());
+        let problem = format!("steps \"{one}\" and \"{other}\" run side by side: give them one duration and one idle");
+        return Some((at, problem));
+    }
+    let roams = |step: &Step| {
+        let needs = step.measure.needs(&CpuList::default());
+        needs
+            .iter()
+            .any(|need| matches!(need, Need::Policy(Policy::Deadline { .. })))
+    };
+    if let Some(at) = group.iter().position(roams) {
+        let problem = format!(
+            "a thread of a deadline policy runs on any CPU, and would take those of the steps beside \"{}\": use fifo or rr",
+            group[at].name()
+        );
+        return Some((at, problem));
+    }
+    let at = group.iter().position(Step::needs_bed).filter(|_| has_bed)?;
+    let problem = "a step that compares networks measures them in turn, and nothing beside it";
+    Some((at, problem.to_owned()))
+}
+
 /// Refuses compared networks that cannot be.
-pub(super) fn networks(table: &Networks, steps: &[Step]) -> Result<(), String> {
+pub(super) fn networks(table: &Networks, steps: &[Step]) -> Result<(), Refusal> {
     if table.networks.is_empty() || table.rounds == 0 {
-        return Err("bed: no network, or no round: leave [bed] out for a bridge alone".into());
+        let problem = "no network, or no round: leave [bed] out for a bridge alone";
+        return Err(Refusal::of("bed", problem));
     }
     let repeated = (1..table.networks.len()).find(|at| table.networks[..*at].contains(&table.networks[*at]));
     if let Some(at) = repeated {
-        return Err(format!("bed.networks: {} is listed twice", table.networks[at].name()));
+        let problem = format!("{} is listed twice", table.networks[at].name());
+        return Err(Refusal::of("bed.networks", problem));
     }
     let thread = table.networks.iter().find(|network| network.in_user_space());
-    if let Some(network) = thread.filter(|_| steps.iter().any(Step::spins)) {
-        return Err(format!(
-            "receive = \"spin\" would keep the switch of {} from its CPU: leave one of them out",
+    if let Some((network, at)) = thread.zip(steps.iter().position(Step::spins)) {
+        let problem = format!(
+            "\"spin\" would keep the switch of {} from its CPU: leave one of them out",
             network.name()
-        ));
+        );
+        return Err(Refusal::of_step(at, "receive", problem));
     }
     match steps.iter().any(Step::needs_bed) {
         true => Ok(()),
-        false => Err("bed: no step measures over it: add one with probe = \"reflect\"".into()),
+        false => Err(Refusal::of(
+            "bed",
+            "no step measures over it: add one with probe = \"reflect\"",
+        )),
     }
 }
 
 /// Refuses faults that cannot be.
-pub(super) fn faults(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step]) -> Result<(), String> {
+pub(super) fn faults(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step]) -> Result<(), Refusal> {
     if faults.is_empty() {
         return Ok(());
     }
-    wire_faults(faults, 0)?;
+    wire_faults(faults, 0).map_err(|problem| Refusal::of("fault", problem))?;
     if bed.is_some() {
-        return Err("fault: the wire that makes faults is a network of its own: leave [bed] out".into());
+        let problem = "the wire that makes faults is a network of its own: leave [bed] out";
+        return Err(Refusal::of("fault", problem));
     }
     if !steps.iter().any(Step::needs_bed) {
-        return Err("fault: no step measures over the wire: add one with probe = \"reflect\"".into());
+        let problem = "no step measures over the wire: add one with probe = \"reflect\"";
+        return Err(Refusal::of("fault", problem));
     }
-    match steps.iter().any(Step::spins) {
-        true => Err("receive = \"spin\" would keep the wire that makes faults from its CPU: use \"block\"".into()),
-        false => Ok(()),
+    match steps.iter().position(Step::spins) {
+        Some(at) => Err(Refusal::of_step(
+            at,
+            "receive",
+            "\"spin\" would keep the wire that makes faults from its CPU: use \"block\"",
+        )),
+        None => Ok(()),
     }
 }
 
-/// Refuses what a plan with such a network cannot be, in words.
-pub(super) fn management(plan: &Plan) -> Result<(), String> {
+/// Refuses what a plan with such a network cannot be.
+pub(super) fn management(plan: &Plan) -> Result<(), Refusal> {
     let Some(table) = &plan.management else { return Ok(()) };
     table.check("management")?;
     if table.is_none() {
-        return Err("management.rate is missing: write frames a second, or \"max\"".into());
+        return Err(Refusal::of(
+            "management.rate",
+            "missing: write frames a second, or \"max\"",
+        ));
     }
     if !plan.steps.iter().any(Step::needs_bed) {
-        return Err("management: no step measures over the test bed, whose devices it joins: leave it out".into());
+        let problem = "no step measures over the test bed, whose devices it joins: leave it out";
+        return Err(Refusal::of("management", problem));
     }
     match &plan.bed {
-        Some(bed) if bed.networks.len() > 1 => Err(
-            "management: beside one process bus at a time: leave one in bed.networks, or write a [matrix], whose cells have one each"
-                .into(),
-        ),
+        Some(bed) if bed.networks.len() > 1 => Err(Refusal::of(
+            "management",
+            "beside one process bus at a time: leave one in bed.networks, or write a [matrix], whose cells have one each",
+        )),
         _ => Ok(()),
     }
 }
 
-/// Series that two steps would both write.
-pub(super) fn twice(steps: &[Step]) -> Option<String> {
+/// Refuses series that two steps would both write.
+pub(super) fn twice(steps: &[Step]) -> Result<(), Refusal> {
     let names: Vec<String> = steps.iter().map(Step::series).collect();
-    let again = (1..names.len()).find(|at| names[..*at].contains(&names[*at]))?;
-    Some(names[again].clone())
+    match (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
+        Some(at) => Err(Refusal::of_step(
+            at,
+            "label",
+            format!(
+                "two steps measure {}: give them different labels (label = \"...\")",
+                names[at]
+            ),
+        )),
+        None => Ok(()),
+    }
 }

@@ -50,7 +50,7 @@ fn a_plan_that_nobody_would_see_the_end_of_is_refused_with_its_line() {
     };
     let message = refusal("3000d");
     assert!(
-        message.contains(&format!("line {line}: duration of step \"round trip\"")),
+        message.contains(&format!("line {line}: duration: step \"round trip\"")),
         "{message}"
     );
     assert!(message.contains("at most 3650 d"), "{message}");

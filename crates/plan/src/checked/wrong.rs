@@ -3,6 +3,7 @@
 //! Steps and loads are read in two steps, so the parser only knows on which line their table begins.
 
 use super::Plan;
+use super::refusal::{end, is_header, key};
 use std::ops::Range;
 
 /// So many letters may be wrong in a key that is taken for another.
@@ -41,32 +42,6 @@ fn own_line<'a>(text: &'a str, error: &toml::de::Error) -> Option<(usize, &'a st
     let mut wrong = tables.iter().find(|table| is_wrong(table))?.clone();
     let at = wrong.find(|at| is_about(error.message(), lines[*at]))?;
     Some((at, lines[at]))
-}
-
-/// The line, from 1, on which step number `at` of a plan says how long it lasts, or on which it begins.
-pub(super) fn line_of_duration(text: &str, at: usize) -> usize {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut begins = (0..lines.len()).filter(|number| lines[*number].trim() == "[[step]]");
-    let begin = begins.nth(at).unwrap_or(0);
-    let mut own = begin..end(&lines, begin);
-    1 + own.find(|number| key(lines[*number]) == "duration").unwrap_or(begin)
-}
-
-fn is_header(line: &str) -> bool {
-    line.trim_start().starts_with('[')
-}
-
-/// The line behind the table that begins at this one, and behind the tables that are parts of it, such as `[[step.load]]`.
-fn end(lines: &[&str], begin: usize) -> usize {
-    let name = |line: &str| line.trim().trim_matches(['[', ']']).to_owned();
-    let of_it = name(lines[begin]) + ".";
-    let is_next = |line: &str| is_header(line) && !name(line).starts_with(&of_it);
-    let next = (begin + 1..lines.len()).find(|at| is_next(lines[*at]));
-    next.unwrap_or(lines.len())
-}
-
-fn key(line: &str) -> &str {
-    line.split('=').next().unwrap_or(line).trim()
 }
 
 /// True if a message names the key of a line, or begins with its value.

@@ -1,6 +1,7 @@
 //! The table `[management]` of a plan: a second network of the devices under test, and the traffic on it.
 
 use super::value::Cpus;
+use crate::checked::Refusal;
 use bed::load::{ManagementLoad, Rate};
 use serde::Deserialize;
 
@@ -25,14 +26,15 @@ impl ManagementTable {
         *self == Self::default()
     }
 
-    /// Refuses values of the table called `name` that cannot be, in words.
-    pub(super) fn check(&self, name: &str) -> Result<(), String> {
+    /// Refuses values of the table called `name` that cannot be.
+    pub(super) fn check(&self, name: &str) -> Result<(), Refusal> {
         if self.rate.is_none() && !self.is_none() {
-            return Err(format!("{name}.rate is missing: write frames a second, or \"max\""));
+            let problem = "missing: write frames a second, or \"max\"";
+            return Err(Refusal::of(format!("{name}.rate"), problem));
         }
         let wrong = self.bytes.map(|bytes| (bytes, ManagementLoad::check_bytes(bytes)));
         match wrong {
-            Some((bytes, Err(rule))) => Err(format!("{name}.bytes = {bytes}: {rule}")),
+            Some((bytes, Err(rule))) => Err(Refusal::of(format!("{name}.bytes"), format!("{bytes}: {rule}"))),
             _ => Ok(()),
         }
     }

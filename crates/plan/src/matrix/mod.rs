@@ -4,6 +4,7 @@
 use super::management::ManagementTable;
 use super::step::Load;
 use super::value::Duration;
+use crate::checked::Refusal;
 use bed::Network;
 use model::Fact;
 use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE};
@@ -195,12 +196,13 @@ impl MatrixTable {
     }
 
     /// Refuses names that cannot be a part of the names of files.
-    pub(super) fn check_names(&self) -> Result<(), String> {
+    pub(super) fn check_names(&self) -> Result<(), Refusal> {
         let loads = self.loads.keys().map(|name| ("loads", name));
         let managements = self.management.keys().map(|name| ("management", name));
         match loads.chain(managements).find(|(_, name)| !is_plain(name)) {
-            Some((key, name)) => Err(format!(
-                "matrix.{key}: \"{name}\" is part of the names of files: use small letters, digits and _"
+            Some((key, name)) => Err(Refusal::of(
+                format!("matrix.{key}"),
+                format!("\"{name}\" is part of the names of files: use small letters, digits and _"),
             )),
             None => Ok(()),
         }

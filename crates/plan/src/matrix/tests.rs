@@ -113,9 +113,9 @@ fn a_management_network_is_a_condition_of_cells() {
             "\"of/fice\" =",
             "matrix.management: \"of/fice\" is part of the names of files",
         ),
-        ("rate = 1000, ", "", "matrix.management.office.rate is missing"),
+        ("rate = 1000, ", "", "matrix.management.office.rate: missing"),
         ("rate = 1000", "rates = 1000", "did you mean `rate`?"),
-        ("bytes = 300", "bytes = 1515", "matrix.management.office.bytes = 1515"),
+        ("bytes = 300", "bytes = 1515", "matrix.management.office.bytes: 1515"),
         (
             "[matrix]\n",
             "[management]\nrate = 1\n\n[matrix]\n",
