@@ -8,7 +8,7 @@ use wire::goose::{
     Verdict,
 };
 
-use wire::order::Place;
+use wire::order::OrderPlace;
 
 pub use wire::goose::Counts as GooseCounts;
 
@@ -227,7 +227,7 @@ impl GooseStream {
                      second publisher sent it; it is not taken"
                 )
             }),
-            Outcome::Repetition(Place::Gap(missing)) => {
+            Outcome::Repetition(OrderPlace::Gap(missing)) => {
                 let from = before.map_or(0, |before| before.sq_num);
                 notes.write(budget, EventKind::Loss, || {
                     format!("{missing} missing between sqNum {from} and {sq_num} of stNum {st_num} (frame {frame})")

@@ -2,7 +2,7 @@
 
 use crate::arrival::Arrival;
 use crate::losses::{Loss, Losses};
-use wire::order::{Order, Place};
+use wire::order::{Order, OrderPlace};
 
 /// Frames in a row far behind the newest that are a new start of the counter, and not frames that come too late.
 const NEW_START: usize = 8;
@@ -23,19 +23,19 @@ pub(crate) struct Numbered {
 impl Numbered {
     /// Takes the next number of a counter that never begins anew within its stream; whether the frame is to be measured.
     pub(crate) fn accept_of_session(&mut self, number: u64, arrival: &Arrival) -> bool {
-        if self.order.place(number) == Place::Restart {
+        if self.order.place(number) == OrderPlace::Restart {
             self.too_late += 1;
             return false;
         }
-        self.take(number, "number", arrival) != Place::Duplicate
+        self.take(number, "number", arrival) != OrderPlace::Duplicate
     }
 
     /// Takes the next number of a counter of 8 bits; whether the frame is to be measured.
     pub(crate) fn accept_u8(&mut self, number: u8, arrival: &Arrival) -> bool {
         let number = self.order.widen_u8(number);
-        if self.order.place(number) != Place::Restart {
+        if self.order.place(number) != OrderPlace::Restart {
             self.too_late += self.aside.drain(..).len() as u64;
-            return self.take(number, "sequence_num", arrival) != Place::Duplicate;
+            return self.take(number, "sequence_num", arrival) != OrderPlace::Duplicate;
         }
         self.aside.push(number);
         if self.aside.len() == NEW_START {
@@ -45,10 +45,10 @@ impl Numbered {
     }
 
     /// Takes a number in its place, and notes where some are missing before it.
-    fn take(&mut self, number: u64, counter: &'static str, arrival: &Arrival) -> Place {
+    fn take(&mut self, number: u64, counter: &'static str, arrival: &Arrival) -> OrderPlace {
         let place = self.order.accept(number);
         match (place, self.newest) {
-            (Place::Gap(missing), Some((from, after_frame))) => self.losses.add(Loss {
+            (OrderPlace::Gap(missing), Some((from, after_frame))) => self.losses.add(Loss {
                 after_frame,
                 frame: arrival.frame,
                 at_ns: arrival.at_ns,
@@ -57,10 +57,10 @@ impl Numbered {
                 to: number,
                 missing,
             }),
-            (Place::Late, _) => self.losses.found(number),
+            (OrderPlace::Late, _) => self.losses.found(number),
             _ => {}
         }
-        if !matches!(place, Place::Late | Place::Duplicate) {
+        if !matches!(place, OrderPlace::Late | OrderPlace::Duplicate) {
             self.newest = Some((number, arrival.frame));
         }
         place

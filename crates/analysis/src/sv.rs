@@ -5,7 +5,7 @@ use crate::arrival::Arrival;
 use crate::losses::{Loss, Losses};
 use crate::sink::{Budget, EventKind, Notes};
 use model::{Counter, Counters};
-use wire::sequence::{self, Accounting, Contents, Sequence, Settled, Step, What};
+use wire::sequence::{self, Accounting, Contents, SampleStep, Sequence, Settled, What};
 use wire::sv::{FastPath, Frame, Marks};
 
 /// The changing parts of one ASDU.
@@ -113,18 +113,22 @@ impl SvStream {
         });
         self.lowest = self.lowest.min(count);
         self.highest = self.highest.max(count);
-        if let Step::Gap(missing) = step {
+        if let SampleStep::Gap(missing) = step {
             self.note_loss(count, u64::from(missing), &arrival);
         }
-        if step == Step::OutOfOrder {
+        if step == SampleStep::OutOfOrder {
             self.losses.found(u64::from(count));
         }
         if step.is_newest() {
             self.newest = Some((count, arrival));
         }
         match step {
-            Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder | Step::Restart => true,
-            Step::Duplicate | Step::Conflicting | Step::TooLate | Step::OutOfRange => false,
+            SampleStep::First
+            | SampleStep::Next
+            | SampleStep::Gap(_)
+            | SampleStep::OutOfOrder
+            | SampleStep::Restart => true,
+            SampleStep::Duplicate | SampleStep::Conflicting | SampleStep::TooLate | SampleStep::OutOfRange => false,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::condition::{Truth, evaluate, known};
 use super::facts::{Facts, Subject};
-use super::rule::{Place, Rule, Severity};
+use super::rule::{KernelPlace, Rule, Severity};
 use super::value::{Known, Unknown};
 
 /// Outcomes of a rule.
@@ -101,7 +101,7 @@ pub(super) fn judge(
     rule: &Rule,
     group: &'static str,
     facts: &Facts,
-    place: Option<Place>,
+    place: Option<KernelPlace>,
     profile: Option<&str>,
 ) -> Finding {
     let severity = rule.severity_in(profile);
@@ -129,13 +129,13 @@ pub(super) fn judge(
 }
 
 /// Why a rule is not asked of a kernel here. Where nothing tells what the kernel runs on, it is asked as the hardware itself would be.
-fn elsewhere(rule: &Rule, place: Option<Place>) -> Option<(Outcome, String)> {
-    if rule.place.is_empty() || rule.place.contains(&place.unwrap_or(Place::Host)) {
+fn elsewhere(rule: &Rule, place: Option<KernelPlace>) -> Option<(Outcome, String)> {
+    if rule.place.is_empty() || rule.place.contains(&place.unwrap_or(KernelPlace::Host)) {
         return None;
     }
     let (outcome, reason) = match place {
-        Some(Place::Host) => (Outcome::NotApplicable, "only inside a virtual machine"),
-        Some(Place::Guest) => (
+        Some(KernelPlace::Host) => (Outcome::NotApplicable, "only inside a virtual machine"),
+        Some(KernelPlace::Guest) => (
             Outcome::NotApplicable,
             "only on the hardware itself: ask the host of this virtual machine",
         ),

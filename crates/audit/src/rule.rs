@@ -40,7 +40,7 @@ impl Severity {
 /// Where the kernel that is asked runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum KernelPlace {
     /// On the hardware.
     Host,
     /// In a virtual machine.
@@ -138,7 +138,7 @@ pub struct Rule {
     pub worth: Worth,
     /// On which kernels it is asked; empty: on all.
     #[serde(default)]
-    pub place: Vec<Place>,
+    pub place: Vec<KernelPlace>,
     /// Of which parts it is asked, one after the other; none: of the machine.
     pub each: Option<Class>,
     /// When it applies; none: always.

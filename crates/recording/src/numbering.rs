@@ -2,7 +2,7 @@
 //! stream's sequence gave it.
 
 use crate::block::flag;
-use wire::sequence::{Quiet, Sample, Sequence, Step};
+use wire::sequence::{Quiet, Sample, SampleStep, Sequence};
 
 /// A counter of unknown rate is taken to run this far.
 const ALL_COUNTS: u64 = 65_536;
@@ -18,7 +18,7 @@ pub struct Numbering {
 
 impl Numbering {
     /// Number and [`flag`]s of the next sample, which the stream's sequence found to be `step`.
-    pub fn number(&mut self, smp_cnt: u16, step: Step, rate: Option<u32>) -> (u64, u8) {
+    pub fn number(&mut self, smp_cnt: u16, step: SampleStep, rate: Option<u32>) -> (u64, u8) {
         let turn = rate.map_or(ALL_COUNTS, u64::from).max(1);
         let unrated = if rate.is_none() { flag::UNRATED } else { 0 };
         let moved = self.turn_at(turn);
@@ -40,17 +40,17 @@ impl Numbering {
         flag::RESTART
     }
 
-    fn place(&mut self, count: u64, step: Step, turn: u64) -> (u64, u8) {
+    fn place(&mut self, count: u64, step: SampleStep, turn: u64) -> (u64, u8) {
         let (newest, flags) = match step {
-            Step::First => (count, 0),
-            Step::Next => (self.newest + 1, 0),
-            Step::Gap(missing) => (self.newest + 1 + u64::from(missing), 0),
-            Step::Restart => (next_with(self.newest, count, turn), flag::RESTART),
-            Step::Duplicate | Step::Conflicting | Step::OutOfOrder | Step::TooLate => {
+            SampleStep::First => (count, 0),
+            SampleStep::Next => (self.newest + 1, 0),
+            SampleStep::Gap(missing) => (self.newest + 1 + u64::from(missing), 0),
+            SampleStep::Restart => (next_with(self.newest, count, turn), flag::RESTART),
+            SampleStep::Duplicate | SampleStep::Conflicting | SampleStep::OutOfOrder | SampleStep::TooLate => {
                 let behind = (self.newest % turn + turn - count % turn) % turn;
                 return (self.newest.saturating_sub(behind), 0);
             }
-            Step::OutOfRange => return (count, flag::OUT_OF_RANGE),
+            SampleStep::OutOfRange => return (count, flag::OUT_OF_RANGE),
         };
         self.newest = newest;
         (newest, flags)
@@ -114,7 +114,7 @@ fn next_with(newest: u64, count: u64, turn: u64) -> u64 {
 mod tests {
     use super::{NumberedStream, Numbering, next_with};
     use crate::{StreamInfo, flag};
-    use wire::sequence::{Sequence, Step};
+    use wire::sequence::{SampleStep, Sequence};
 
     #[test]
     fn numbers_go_on_over_the_wrap_and_over_losses() {
@@ -165,17 +165,20 @@ mod tests {
     #[test]
     fn a_restart_goes_on_with_a_number_of_its_count() {
         let mut numbering = Numbering::default();
-        assert_eq!(numbering.number(10, Step::First, Some(4_000)), (10, 0));
+        assert_eq!(numbering.number(10, SampleStep::First, Some(4_000)), (10, 0));
         assert_eq!(
-            numbering.number(3_000, Step::Restart, Some(4_000)),
+            numbering.number(3_000, SampleStep::Restart, Some(4_000)),
             (3_000, flag::RESTART)
         );
-        assert_eq!(numbering.number(5, Step::Restart, Some(4_000)), (4_005, flag::RESTART));
         assert_eq!(
-            numbering.number(4_100, Step::OutOfRange, Some(4_000)),
+            numbering.number(5, SampleStep::Restart, Some(4_000)),
+            (4_005, flag::RESTART)
+        );
+        assert_eq!(
+            numbering.number(4_100, SampleStep::OutOfRange, Some(4_000)),
             (4_100, flag::OUT_OF_RANGE)
         );
-        assert_eq!(numbering.number(6, Step::Next, Some(4_000)), (4_006, 0));
+        assert_eq!(numbering.number(6, SampleStep::Next, Some(4_000)), (4_006, 0));
         assert_eq!(next_with(7, 7, 10), 17);
     }
 }

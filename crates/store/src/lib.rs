@@ -19,7 +19,7 @@ mod spikes;
 mod writer;
 
 pub use error::StoreError;
-pub use place::Place;
+pub use place::FilePlace;
 pub use reader::{HistogramSpan, RunFile, SeriesTotals};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use segments::{SealedSegment, SegmentPlace, SegmentTotals};

@@ -13,12 +13,12 @@ const O_PATH: i32 = 0o10_000_000;
 
 /// The place of a run file that is being written.
 #[derive(Debug)]
-pub struct Place {
+pub struct FilePlace {
     path: PathBuf,
     file: File,
 }
 
-impl Place {
+impl FilePlace {
     /// Of the file that is at `path` now.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).custom_flags(O_PATH).open(path)?;

@@ -5,7 +5,7 @@ use crate::sequence::WINDOW;
 
 /// The place of one number in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum OrderPlace {
     /// The first.
     First,
     /// The one expected.
@@ -42,39 +42,39 @@ pub struct Order {
 
 impl Order {
     /// The place that the next number would have, without taking it.
-    pub fn place(&self, number: u64) -> Place {
+    pub fn place(&self, number: u64) -> OrderPlace {
         let Some(newest) = self.newest else {
-            return Place::First;
+            return OrderPlace::First;
         };
         match number.checked_sub(newest) {
-            Some(1) => Place::Next,
-            Some(ahead) if ahead > 1 => Place::Gap(ahead - 1),
+            Some(1) => OrderPlace::Next,
+            Some(ahead) if ahead > 1 => OrderPlace::Gap(ahead - 1),
             _ => match newest - number {
-                behind if behind > u64::from(WINDOW) => Place::Restart,
-                behind if self.seen >> behind & 1 == 1 => Place::Duplicate,
-                _ => Place::Late,
+                behind if behind > u64::from(WINDOW) => OrderPlace::Restart,
+                behind if self.seen >> behind & 1 == 1 => OrderPlace::Duplicate,
+                _ => OrderPlace::Late,
             },
         }
     }
 
     /// Takes the next number.
-    pub fn accept(&mut self, number: u64) -> Place {
+    pub fn accept(&mut self, number: u64) -> OrderPlace {
         let place = self.place(number);
         match place {
-            Place::First => self.begin(number),
-            Place::Next => self.advance(number, 1),
-            Place::Gap(missing) => {
+            OrderPlace::First => self.begin(number),
+            OrderPlace::Next => self.advance(number, 1),
+            OrderPlace::Gap(missing) => {
                 self.advance(number, missing + 1);
                 self.gaps += 1;
             }
-            Place::Duplicate => self.duplicates += 1,
-            Place::Late => {
+            OrderPlace::Duplicate => self.duplicates += 1,
+            OrderPlace::Late => {
                 let bit = 1 << (self.newest.unwrap_or(number) - number);
                 self.missing &= !bit;
                 self.seen |= bit;
                 self.late += 1;
             }
-            Place::Restart => {
+            OrderPlace::Restart => {
                 self.settle();
                 self.begin(number);
                 self.restarts += 1;
@@ -130,7 +130,7 @@ fn ones(count: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Order, Place};
+    use super::{Order, OrderPlace};
 
     fn after(numbers: impl IntoIterator<Item = u64>) -> Order {
         let mut order = Order::default();
@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn each_kind_of_number() {
         let mut order = Order::default();
-        let places: Vec<Place> = [5, 6, 9, 8, 8, 10, 4, 100, 3].map(|n| order.accept(n)).into();
-        use Place::{Duplicate, First, Gap, Late, Next, Restart};
+        let places: Vec<OrderPlace> = [5, 6, 9, 8, 8, 10, 4, 100, 3].map(|n| order.accept(n)).into();
+        use OrderPlace::{Duplicate, First, Gap, Late, Next, Restart};
         assert_eq!(
             places,
             [First, Next, Gap(2), Late, Duplicate, Next, Late, Gap(89), Restart]
@@ -179,8 +179,12 @@ mod tests {
         order.settle();
         assert_eq!((order.lost, order.gaps, order.restarts), (10, 10, 0));
         let mut order = Order::default();
-        assert_eq!(order.accept(order.widen_u8(0)), Place::First);
-        assert_eq!(order.accept(order.widen_u8(255)), Place::Late, "from before the first");
-        assert_eq!(order.accept(order.widen_u8(1)), Place::Next);
+        assert_eq!(order.accept(order.widen_u8(0)), OrderPlace::First);
+        assert_eq!(
+            order.accept(order.widen_u8(255)),
+            OrderPlace::Late,
+            "from before the first"
+        );
+        assert_eq!(order.accept(order.widen_u8(1)), OrderPlace::Next);
     }
 }

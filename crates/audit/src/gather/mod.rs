@@ -38,7 +38,7 @@ use model::Fact;
 
 use super::facts::Facts;
 use super::parameters::Parameters;
-use super::rule::{Place, Rule};
+use super::rule::{KernelPlace, Rule};
 use super::value::Unknown;
 use host::reader::Reader;
 use host::{hypervisor, processes, virtualisation};
@@ -93,9 +93,13 @@ pub(super) fn facts<'a>(
 }
 
 /// Where the kernel runs, when that is known.
-pub(super) fn place(reader: &Reader) -> Option<Place> {
+pub(super) fn place(reader: &Reader) -> Option<KernelPlace> {
     let found = hypervisor::detect(reader).ok()?;
-    Some(if found.is_virtual() { Place::Guest } else { Place::Host })
+    Some(if found.is_virtual() {
+        KernelPlace::Guest
+    } else {
+        KernelPlace::Host
+    })
 }
 
 /// Hypervisor and container that the machine runs on and in, for a person.

@@ -11,7 +11,7 @@ use report::tables::Layout;
 use run::remove;
 use session::{Session, SessionError};
 use std::path::{Path, PathBuf};
-use store::{Place, RunFile};
+use store::{FilePlace, RunFile};
 use sys::SysError;
 
 /// A run that has been measured, and is to be closed and shown.
@@ -80,7 +80,7 @@ impl Ending {
 }
 
 /// Where the file of a run is that was closed; one that was moved or removed meanwhile is told.
-pub(super) fn found(place: &Place) -> PathBuf {
+pub(super) fn found(place: &FilePlace) -> PathBuf {
     let was = place.made();
     let (now, what) = match place.now() {
         Some(now) if now == was => return now,
@@ -97,7 +97,7 @@ pub(super) fn found(place: &Place) -> PathBuf {
         },
     };
     say(&format_args!("{} was {what} {}", was.display(), now.display()));
-    Place::settle(&now);
+    FilePlace::settle(&now);
     now
 }
 

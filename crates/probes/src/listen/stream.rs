@@ -9,7 +9,7 @@ use model::{Counter, StreamId};
 use run::Feed;
 use units::Monotonic;
 use wire::ether::Mac;
-use wire::sequence::{self, Accounting, Contents, History, Sequence, Settled, Step as SampleStep};
+use wire::sequence::{self, Accounting, Contents, History, SampleStep, Sequence, Settled};
 
 /// A counter this many behind the newest one is late; further behind, it has wrapped.
 const LATE_COUNTS: u32 = 16;

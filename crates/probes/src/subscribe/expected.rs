@@ -4,7 +4,7 @@ use super::SubscribeConfig;
 use super::key;
 use super::notice::Notice;
 use super::series::{Family, families, slot};
-use super::stream::Stream;
+use super::stream::SvStream;
 use model::{Counter, StreamId};
 use run::Feed;
 use streamset::StreamSpec;
@@ -61,7 +61,7 @@ pub(super) fn id(stream: &StreamSpec) -> StreamId {
     key::stream(stream.destination, stream.vlan, stream.appid, stream.sv_id.as_bytes())
 }
 
-impl Stream {
+impl SvStream {
     /// True if this expected stream has not come yet, and is `stream` but for its VLAN.
     pub(super) fn awaits(&self, stream: &StreamId) -> bool {
         self.watch.as_ref().is_some_and(|watch| !watch.came) && self.id.is_same_but_vlan(stream)
@@ -195,10 +195,10 @@ pub(super) fn dat_set_text(config: &SubscribeConfig, stream: &str, number: u64, 
 }
 
 /// The streams that are to come, numbered from 0.
-pub(super) fn awaited(config: &SubscribeConfig) -> Vec<Stream> {
+pub(super) fn awaited(config: &SubscribeConfig) -> Vec<SvStream> {
     let numbered = (0..).zip(&config.expected);
     numbered
-        .map(|(number, expected)| Stream::awaited(number, expected, config))
+        .map(|(number, expected)| SvStream::awaited(number, expected, config))
         .collect()
 }
 

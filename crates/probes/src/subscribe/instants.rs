@@ -2,7 +2,7 @@
 
 use crate::reception::Arrival;
 use units::Realtime;
-use wire::sequence::Step;
+use wire::sequence::SampleStep;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -35,22 +35,23 @@ pub(super) struct Ages {
 impl Due {
     /// Takes the next sample.
     #[inline]
-    pub(super) fn place(&mut self, count: u16, step: Step, rate: Option<u32>, arrival: &Arrival) {
+    pub(super) fn place(&mut self, count: u16, step: SampleStep, rate: Option<u32>, arrival: &Arrival) {
         let Some(rate) = rate.map(i64::from) else { return };
         let in_second_ns = i64::from(count) * SECOND_NS / rate;
         let stamp = arrival.kernel.unwrap_or(arrival.wall);
         let has_stepped = self.has_stepped(arrival);
         let newest = self.newest.filter(|_| !has_stepped);
         let second = match (step, newest) {
-            (Step::OutOfRange, _) => return,
-            (Step::Next, Some((second, before))) => second + (i64::from(before) + 1) / rate,
-            (Step::Gap(missing), Some((second, before))) => {
+            (SampleStep::OutOfRange, _) => return,
+            (SampleStep::Next, Some((second, before))) => second + (i64::from(before) + 1) / rate,
+            (SampleStep::Gap(missing), Some((second, before))) => {
                 second + (i64::from(before) + 1 + i64::from(missing)) / rate
             }
             // Samples that come late or again are of the newest one's second, or of the one before.
-            (Step::OutOfOrder | Step::TooLate | Step::Duplicate | Step::Conflicting, Some((second, newest))) => {
-                second - i64::from(count > newest)
-            }
+            (
+                SampleStep::OutOfOrder | SampleStep::TooLate | SampleStep::Duplicate | SampleStep::Conflicting,
+                Some((second, newest)),
+            ) => second - i64::from(count > newest),
             _ => nearest_second(stamp, in_second_ns),
         };
         if step.is_newest() || self.newest.is_none() {
@@ -87,7 +88,7 @@ mod tests {
     use super::{Ages, Due};
     use crate::reception::Arrival;
     use units::{Monotonic, Realtime};
-    use wire::sequence::Step;
+    use wire::sequence::SampleStep;
 
     const RATE: Option<u32> = Some(4_000);
     const TOP_NS: i64 = 1_790_000_000_000_000_000;
@@ -103,7 +104,7 @@ mod tests {
         }
     }
 
-    fn ages(due: &mut Due, count: u16, step: Step, at: &Arrival) -> (i64, i64) {
+    fn ages(due: &mut Due, count: u16, step: SampleStep, at: &Arrival) -> (i64, i64) {
         due.place(count, step, RATE, at);
         let Ages { arrival_ns, age_ns } = due.ages(at).expect("a known rate");
         (arrival_ns.expect("a stamp"), age_ns)
@@ -113,29 +114,35 @@ mod tests {
     fn seconds_are_counted_from_the_first_sample() {
         let mut due = Due::default();
         assert_eq!(
-            ages(&mut due, 3_998, Step::First, &arrival(-499_000, 5)),
+            ages(&mut due, 3_998, SampleStep::First, &arrival(-499_000, 5)),
             (1_000, 1_005)
         );
-        assert_eq!(ages(&mut due, 3_999, Step::Next, &arrival(-249_500, 5)), (500, 505));
-        assert_eq!(ages(&mut due, 0, Step::Next, &arrival(400, 5)), (400, 405));
         assert_eq!(
-            ages(&mut due, 3_999, Step::Duplicate, &arrival(700, 0)),
+            ages(&mut due, 3_999, SampleStep::Next, &arrival(-249_500, 5)),
+            (500, 505)
+        );
+        assert_eq!(ages(&mut due, 0, SampleStep::Next, &arrival(400, 5)), (400, 405));
+        assert_eq!(
+            ages(&mut due, 3_999, SampleStep::Duplicate, &arrival(700, 0)),
             (250_700, 250_700)
         );
         let later = 1_000_000 + 2_000_000_000;
-        assert_eq!(ages(&mut due, 4, Step::Gap(8_003), &arrival(later + 9, 0)), (9, 9));
+        assert_eq!(
+            ages(&mut due, 4, SampleStep::Gap(8_003), &arrival(later + 9, 0)),
+            (9, 9)
+        );
     }
 
     #[test]
     fn a_sample_that_comes_more_than_half_a_second_late_is_that_old() {
         let mut due = Due::default();
-        ages(&mut due, 0, Step::First, &arrival(100, 0));
+        ages(&mut due, 0, SampleStep::First, &arrival(100, 0));
         assert_eq!(
-            ages(&mut due, 1, Step::Next, &arrival(250_100, 800_000_000)),
+            ages(&mut due, 1, SampleStep::Next, &arrival(250_100, 800_000_000)),
             (100, 800_000_100)
         );
         assert_eq!(
-            ages(&mut due, 2, Step::Next, &arrival(1_700_500_000, 0)),
+            ages(&mut due, 2, SampleStep::Next, &arrival(1_700_500_000, 0)),
             (1_700_000_000, 1_700_000_000)
         );
     }
@@ -143,10 +150,10 @@ mod tests {
     #[test]
     fn a_clock_that_is_behind_shows_as_negative_and_one_that_stepped_is_followed() {
         let mut due = Due::default();
-        assert_eq!(ages(&mut due, 0, Step::First, &arrival(-200, 0)), (-200, -200));
+        assert_eq!(ages(&mut due, 0, SampleStep::First, &arrival(-200, 0)), (-200, -200));
         let mut stepped = arrival(250_000, 0);
         stepped.kernel = Some(Realtime::from_ns(TOP_NS + 250_000 + 3_000_000_000));
         stepped.wall = Realtime::from_ns(TOP_NS + 250_000 + 3_000_000_000);
-        assert_eq!(ages(&mut due, 1, Step::Next, &stepped), (0, 0));
+        assert_eq!(ages(&mut due, 1, SampleStep::Next, &stepped), (0, 0));
     }
 }

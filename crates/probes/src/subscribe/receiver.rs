@@ -5,7 +5,7 @@ use super::goose::{Blocks, is_goose};
 use super::key;
 use super::notice::Notice;
 use super::series::{DELIVERY, Family, families, slots};
-use super::stream::{Sample, Stream};
+use super::stream::{Sample, SvStream};
 use crate::error::ProbeError;
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Polling, Reception};
@@ -48,7 +48,7 @@ pub(crate) trait Taker {
 impl Taker for () {}
 
 /// How old the samples of a frame are.
-pub(crate) struct Ages<'a>(&'a [Stream], &'a Arrival);
+pub(crate) struct Ages<'a>(&'a [SvStream], &'a Arrival);
 
 impl Ages<'_> {
     /// Of the stream with this number: from its due instant on until the application has it, in ns. `None` where the clocks or its rate
@@ -91,7 +91,7 @@ impl<T: Taker> Account for Shared<'_, T> {
 
 /// The streams, and what belonged to none.
 pub(super) struct StreamTable {
-    pub(super) streams: Vec<Stream>,
+    pub(super) streams: Vec<SvStream>,
     /// Where the next frame is looked for first: publishers send their streams in the same order each time.
     likely: usize,
     malformed: u64,
@@ -122,7 +122,7 @@ impl Receiver {
     /// A receiver that knows `awaited` streams beforehand.
     pub(super) fn new(
         config: SubscribeConfig,
-        awaited: Vec<Stream>,
+        awaited: Vec<SvStream>,
         mut port: Port,
         stop: Stop,
         frames: Arc<AtomicU64>,
@@ -239,7 +239,7 @@ impl Receiver {
 
 impl StreamTable {
     /// Knows `awaited` streams; the interface had counted `counted_before`.
-    pub(super) fn new(config: SubscribeConfig, awaited: Vec<Stream>, counted_before: Option<LinkStatistics>) -> Self {
+    pub(super) fn new(config: SubscribeConfig, awaited: Vec<SvStream>, counted_before: Option<LinkStatistics>) -> Self {
         let mut streams = Vec::with_capacity(usize::from(config.max_streams));
         streams.extend(awaited);
         let one_clock = families(config.clock).contains(&Family::Age);
@@ -301,7 +301,7 @@ impl StreamTable {
         let dropped = counted
             .lost_behind_driver()
             .max(counted.dropped.saturating_sub(self.tagged));
-        if dropped > 0 && self.streams.iter().any(Stream::has_lost) {
+        if dropped > 0 && self.streams.iter().any(SvStream::has_lost) {
             feed.notice(DELIVERY, Notice::KernelDrop, now, dropped, 0);
         }
     }
@@ -463,7 +463,7 @@ impl StreamTable {
             return None;
         }
         let number = u16::try_from(self.streams.len()).ok()?;
-        let mut stream = Stream::new(
+        let mut stream = SvStream::new(
             number,
             id,
             vlan,

@@ -4,7 +4,7 @@ use crate::reception::Arrival;
 use recording::{MAX_SAMPLES, Numbering, flag};
 use run::{Feed, RECEIVED_POINTS, TapeRecord};
 use units::Realtime;
-use wire::sequence::Step;
+use wire::sequence::SampleStep;
 
 /// The points of a subscriber's recording.
 pub(super) const POINTS: [&str; RECEIVED_POINTS] = ["kernel", "application"];
@@ -34,7 +34,7 @@ impl Frames {
         &mut self,
         stream: u16,
         smp_cnt: u16,
-        step: Step,
+        step: SampleStep,
         rate: Option<u32>,
         arrival: &Arrival,
         feed: &mut Feed,

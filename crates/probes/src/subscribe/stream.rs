@@ -12,7 +12,7 @@ use run::{Feed, TapeStream};
 use streamset::StreamSpec;
 use units::Monotonic;
 use wire::ether::VlanTag;
-use wire::sequence::{self, Accounting, Contents, History, Sequence, Settled, Step};
+use wire::sequence::{self, Accounting, Contents, History, SampleStep, Sequence, Settled};
 use wire::sv::{FastPath, Frame, Marks};
 
 /// The changing parts of one ASDU.
@@ -23,7 +23,7 @@ pub(super) struct Sample {
     pub(super) contents: Contents,
 }
 
-pub(super) struct Stream {
+pub(super) struct SvStream {
     pub(super) id: StreamId,
     pub(super) vlan: Option<VlanTag>,
     pub(super) fast: FastPath,
@@ -49,7 +49,7 @@ pub(super) struct Stream {
     pub(super) watch: Option<Watch>,
 }
 
-impl Stream {
+impl SvStream {
     pub(super) fn new(
         number: u16,
         id: StreamId,
@@ -258,12 +258,16 @@ impl Stream {
         }
         self.lowest = self.lowest.min(sample.smp_cnt);
         self.highest = self.highest.max(sample.smp_cnt);
-        if let Step::Gap(_) = step {
+        if let SampleStep::Gap(_) = step {
             feed.suspect(at);
         }
         match step {
-            Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder | Step::Restart => true,
-            Step::Duplicate | Step::Conflicting | Step::TooLate | Step::OutOfRange => false,
+            SampleStep::First
+            | SampleStep::Next
+            | SampleStep::Gap(_)
+            | SampleStep::OutOfOrder
+            | SampleStep::Restart => true,
+            SampleStep::Duplicate | SampleStep::Conflicting | SampleStep::TooLate | SampleStep::OutOfRange => false,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The CPUs as a table: role, what keeps each free, interrupts, ticks, who is on it, conflicts.
 
 use super::AuditReport;
-use crate::terminal::{Align, Table};
+use crate::terminal::{Align, TextTable};
 use audit::Audit;
 use serde::Serialize;
 use units::foreign::shown;
@@ -77,7 +77,7 @@ impl AuditReport {
         if self.map.is_empty() {
             return "  which CPUs are online is unknown\n".to_owned();
         }
-        let mut table = Table::new(&HEADS);
+        let mut table = TextTable::new(&HEADS);
         for line in &self.map {
             table.row(line.cells().to_vec());
         }

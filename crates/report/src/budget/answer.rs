@@ -8,14 +8,14 @@ use units::format_ns;
 
 /// The relay's answers to the faults that a test set planted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct TripAnswer {
     /// In a sentence, without a verdict.
     pub text: String,
     /// Over all limits of the trips and of what must not trip; `None`: there is none.
     pub verdict: Option<Verdict>,
 }
 
-impl Answer {
+impl TripAnswer {
     /// That of a run; `None` where no trip was asked for.
     pub fn of(run: &RunView, judgement: &Judgement) -> Option<Self> {
         let of_kind = |wanted: &'static Kind| run.series.iter().filter(move |series| series.is(wanted));

@@ -9,7 +9,7 @@ mod tasks;
 mod tests;
 mod text;
 
-pub use answer::Answer;
+pub use answer::TripAnswer;
 pub(crate) use section::BudgetSection;
 
 use crate::limits::Quantity;
@@ -178,7 +178,7 @@ pub struct Budget {
     /// The treatment of the test set's own lateness, in a sentence; `None` where it was not measured.
     pub own: Option<String>,
     /// The answers to planted faults; `None` where no trip was timed.
-    pub answer: Option<Answer>,
+    pub answer: Option<TripAnswer>,
     /// How many of the seven lines are measured, alone or with others.
     pub covered: usize,
 }
@@ -204,7 +204,7 @@ impl Budget {
             sum_ns: (!added.is_empty()).then(|| added.iter().map(|(_, max_ns)| max_ns).sum()),
             own: own_lateness(&lines, &added),
             added: added.into_iter().map(|(title, _)| title).collect(),
-            answer: Answer::of(run, judgement),
+            answer: TripAnswer::of(run, judgement),
             covered: known,
             beside: BESIDE
                 .iter()

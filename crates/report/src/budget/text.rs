@@ -2,7 +2,7 @@
 
 use super::{Line, State, TRIP_TRANSFER_NS};
 use crate::Report;
-use crate::terminal::{Align, Paint, Table, section};
+use crate::terminal::{Align, Paint, TextTable, section};
 use crate::text::{count, ns_or_dash};
 use crate::verdict::Verdict;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ pub(super) fn budget(report: &Report, paint: &Paint) -> String {
         return String::new();
     }
     let budget = &report.budget;
-    let mut table = Table::new(&[("line", Align::Left), ("p99.9", Align::Right), ("max", Align::Right)]);
+    let mut table = TextTable::new(&[("line", Align::Left), ("p99.9", Align::Right), ("max", Align::Right)]);
     table.columns(&[("samples", Align::Right), ("allowed", Align::Right), ("", Align::Left)]);
     for line in budget.lines.iter().chain(&budget.beside) {
         table.row(budget_row(line, paint));

@@ -4,7 +4,7 @@ use super::Capacity;
 use super::document::CapacityEntry;
 use crate::Report;
 use crate::section::{Fields, Section};
-use crate::terminal::{Align, Paint, Table};
+use crate::terminal::{Align, Paint, TextTable};
 use askama::Template;
 use std::fmt::Write;
 use std::io;
@@ -35,7 +35,7 @@ fn text(capacity: &Capacity, paint: &Paint) -> String {
         let _ = writeln!(out, "  {line}");
     }
     let [streams, kind, attempts, failed, _] = Capacity::HEADS;
-    let mut table = Table::new(&[(streams, Align::Right), (kind, Align::Left), (attempts, Align::Right)]);
+    let mut table = TextTable::new(&[(streams, Align::Right), (kind, Align::Left), (attempts, Align::Right)]);
     table.columns(&[(failed, Align::Right)]);
     for [streams, kind, attempts, failed, gave_way] in capacity.rows() {
         table.row(vec![streams, kind, attempts, failed]);

@@ -1,13 +1,13 @@
 //! Limits and requirements with what was held against them, for a terminal.
 
 use crate::Report;
-use crate::terminal::{Align, Paint, Table, section};
+use crate::terminal::{Align, Paint, TextTable, section};
 use crate::verdict::{Check, Measured, RequirementCheck, Verdict};
 
 /// The failed ones come first.
 pub(super) fn checks(report: &Report, paint: &Paint) -> String {
     let judgement = &report.judgement;
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("verdict", Align::Left),
         ("limit", Align::Left),
         ("series", Align::Left),
@@ -80,7 +80,7 @@ fn figure(check: &Check) -> f64 {
 }
 
 /// Adds the requirements under the limits: what fails first.
-fn requirements(report: &Report, paint: &Paint, table: &mut Table) {
+fn requirements(report: &Report, paint: &Paint, table: &mut TextTable) {
     let judgement = &report.judgement;
     for wanted in [Verdict::Fail, Verdict::Inconclusive, Verdict::Pass] {
         for check in judgement.requirements.iter().filter(|check| check.verdict == wanted) {

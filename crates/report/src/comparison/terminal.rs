@@ -1,7 +1,7 @@
 //! A comparison as text.
 
 use super::{Compared, Comparison, FactDifference};
-use crate::terminal::{Align, Table};
+use crate::terminal::{Align, TextTable};
 use crate::text::{count, ns_or_dash};
 use std::fmt::Write;
 use units::foreign::Show;
@@ -42,7 +42,7 @@ impl Comparison {
     }
 
     fn figures(&self, compared: &Compared) -> String {
-        let mut table = Table::new(&[
+        let mut table = TextTable::new(&[
             ("run", Align::Left),
             ("samples", Align::Right),
             ("missed", Align::Right),
@@ -112,7 +112,7 @@ impl Comparison {
         if self.facts.is_empty() {
             return "\nThe inventories do not differ.\n".to_owned();
         }
-        let mut table = Table::new(&[("fact", Align::Left)]);
+        let mut table = TextTable::new(&[("fact", Align::Left)]);
         for (name, _) in &self.runs {
             table.columns(&[(name, Align::Left)]);
         }

@@ -3,7 +3,7 @@
 use super::Contradiction;
 use crate::Report;
 use crate::section::{Fields, Section};
-use crate::terminal::{Align, Paint, Table, section};
+use crate::terminal::{Align, Paint, TextTable, section};
 use askama::Template;
 use serde::Serialize;
 use std::io;
@@ -34,7 +34,7 @@ impl Section for ContradictionSection {
 }
 
 fn text(found: &[Contradiction], paint: &Paint) -> String {
-    let mut table = Table::new(&[("series", Align::Left)]);
+    let mut table = TextTable::new(&[("series", Align::Left)]);
     for one in found.iter().take(LISTED) {
         table.row(vec![one.series.clone()]);
         table.note(&one.text);

@@ -1,7 +1,7 @@
 //! Events beside the measurement, for a terminal.
 
 use crate::Report;
-use crate::terminal::{Align, Paint, Table, section};
+use crate::terminal::{Align, Paint, TextTable, section};
 use crate::text::plural;
 use model::EventKind;
 use units::format_ns;
@@ -11,7 +11,7 @@ const EVENTS_LISTED: usize = 20;
 
 /// A line for each, in their order.
 pub(super) fn events(report: &Report, paint: &Paint) -> String {
-    let mut table = Table::new(&[("at", Align::Right), ("event", Align::Left), ("", Align::Left)]);
+    let mut table = TextTable::new(&[("at", Align::Right), ("event", Align::Left), ("", Align::Left)]);
     let shown = |kind: EventKind| !matches!(kind, EventKind::StepStarted | EventKind::StepStopped);
     let mut all: Vec<_> = report.run.events.iter().filter(|event| shown(event.kind)).collect();
     // One that touches several series stands once.

@@ -2,11 +2,11 @@
 
 use super::{HEADS, rows};
 use crate::Report;
-use crate::terminal::{Align, Paint, Table, section};
+use crate::terminal::{Align, Paint, TextTable, section};
 
 /// A line for each reading.
 pub(super) fn readings(report: &Report, paint: &Paint) -> String {
-    let mut table = Table::new(&[(HEADS[0], Align::Left)]);
+    let mut table = TextTable::new(&[(HEADS[0], Align::Left)]);
     for head in &HEADS[1..] {
         table.columns(&[(head, Align::Right)]);
     }

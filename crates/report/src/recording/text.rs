@@ -2,7 +2,7 @@
 
 use super::{WAY_HEADS, WORST_HEADS, chart, sentences, stream_heads, stream_rows, way_name, way_rows, worst_rows};
 use crate::Report;
-use crate::terminal::{Align, Paint, Table};
+use crate::terminal::{Align, Paint, TextTable};
 use std::fmt::Write;
 
 /// Worst samples that are listed of each way.
@@ -42,13 +42,13 @@ pub(super) fn recording(report: &Report, paint: &Paint) -> String {
 }
 
 /// A table whose first `left` columns are flush left.
-fn table(heads: &[&str], left: usize, rows: Vec<Vec<String>>) -> Table {
+fn table(heads: &[&str], left: usize, rows: Vec<Vec<String>>) -> TextTable {
     let columns: Vec<(&str, Align)> = heads
         .iter()
         .enumerate()
         .map(|(at, head)| (*head, if at < left { Align::Left } else { Align::Right }))
         .collect();
-    let mut table = Table::new(&columns);
+    let mut table = TextTable::new(&columns);
     rows.into_iter().for_each(|row| table.row(row));
     table
 }

@@ -1,7 +1,7 @@
 //! The figures and counters of every series, as tables.
 
 use crate::Report;
-use crate::terminal::{Align, Paint, Table, section};
+use crate::terminal::{Align, Paint, TextTable, section};
 use crate::text::{capitalised, count, counted_text, ns_or_dash};
 use model::{Counter, Figure, FigureValue, Figures, SeriesView, kind};
 use units::format_ns;
@@ -14,7 +14,7 @@ const WORST_LISTED: usize = 3;
 
 pub(super) fn series(report: &Report, paint: &Paint) -> String {
     let all = &report.run.series;
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("series", Align::Left),
         ("samples", Align::Right),
         ("time", Align::Right),
@@ -87,7 +87,7 @@ fn counters(all: &[SeriesView]) -> String {
             .into_iter()
             .filter(|counter| all.iter().any(|series| series.lists(*counter)))
     };
-    let mut table = Table::new(&[("series", Align::Left)]);
+    let mut table = TextTable::new(&[("series", Align::Left)]);
     for counter in counted() {
         table.columns(&[(counter.name(), Align::Right)]);
     }

@@ -2,7 +2,7 @@
 
 use super::{LISTED, Stall, sentence};
 use crate::Report;
-use crate::terminal::{Align, Paint, Table, wrapped};
+use crate::terminal::{Align, Paint, TextTable, wrapped};
 use std::fmt::Write;
 use units::format_ns;
 
@@ -18,7 +18,7 @@ pub(super) fn stalls(report: &Report, paint: &Paint) -> String {
     for line in wrapped(&sentence, COLUMNS) {
         let _ = writeln!(out, "  {line}");
     }
-    let mut table = Table::new(&[("at", Align::Right), ("held up", Align::Left), ("CPU", Align::Left)]);
+    let mut table = TextTable::new(&[("at", Align::Right), ("held up", Align::Left), ("CPU", Align::Left)]);
     table.columns(&[("what held it up; beside it", Align::Left)]);
     for stall in report.stalls.iter().take(LISTED) {
         table.row(row(report, stall));

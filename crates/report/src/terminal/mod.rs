@@ -16,7 +16,7 @@ use crate::verdict::Verdict;
 use model::{RunState, SeriesView, Spike, kind};
 use std::fmt::Write;
 use std::path::Path;
-pub(crate) use table::{Align, Table, width, wrapped};
+pub(crate) use table::{Align, TextTable, width, wrapped};
 use units::foreign::{self, Show};
 use units::format_ns;
 
@@ -130,7 +130,7 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     out + &cpus::chosen(report)
 }
 
-pub(crate) fn section(paint: &Paint, heading: &str, table: &Table) -> String {
+pub(crate) fn section(paint: &Paint, heading: &str, table: &TextTable) -> String {
     if table.is_empty() {
         return String::new();
     }
@@ -138,7 +138,7 @@ pub(crate) fn section(paint: &Paint, heading: &str, table: &Table) -> String {
 }
 
 pub(crate) fn worst_samples(report: &Report, paint: &Paint) -> String {
-    let mut table = Table::new(&[("sample", Align::Right), ("series", Align::Left), ("at", Align::Right)]);
+    let mut table = TextTable::new(&[("sample", Align::Right), ("series", Align::Left), ("at", Align::Right)]);
     table.columns(&[("CPU", Align::Right), ("number", Align::Right), ("cause", Align::Left)]);
     let judged: Vec<&SeriesView> = report
         .run

@@ -1,6 +1,6 @@
 //! Talker and listener in the words of Sienda's linuxEthernetTest, and the outcome of a search for a spin-ahead.
 
-use super::table::{Align, Table};
+use super::table::{Align, TextTable};
 use super::{Paint, section};
 use crate::Report;
 use crate::pacing::SEARCH;
@@ -100,7 +100,7 @@ impl<'a> SearchStep<'a> {
 
 fn search(mut steps: Vec<SearchStep<'_>>, paint: &Paint) -> String {
     steps.sort_by_key(|step| step.spin_ahead_ns);
-    let mut table = Table::new(&[("spin ahead", Align::Right), ("frames", Align::Right)]);
+    let mut table = TextTable::new(&[("spin ahead", Align::Right), ("frames", Align::Right)]);
     table.columns(&[
         ("late", Align::Right),
         ("missed", Align::Right),

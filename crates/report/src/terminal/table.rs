@@ -14,12 +14,12 @@ enum Row {
 }
 
 /// A table of text; colours in cells do not count as width.
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     heads: Vec<(String, Align)>,
     rows: Vec<Row>,
 }
 
-impl Table {
+impl TextTable {
     pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
         let mut table = Self {
             heads: Vec::new(),
@@ -147,7 +147,7 @@ pub(crate) fn width(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Align, NOTE_WIDTH, Table, wrapped};
+    use super::{Align, NOTE_WIDTH, TextTable, wrapped};
 
     #[test]
     fn long_notes_break_between_words() {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_colours_do_not_count() {
-        let mut table = Table::new(&[("name", Align::Left), ("value", Align::Right), ("", Align::Left)]);
+        let mut table = TextTable::new(&[("name", Align::Left), ("value", Align::Right), ("", Align::Left)]);
         table.row(vec!["\x1b[1ma\x1b[0m".into(), "1.00 µs".into(), "x".into()]);
         table.note("why");
         table.note("");

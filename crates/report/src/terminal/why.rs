@@ -1,6 +1,6 @@
 //! Statistics of the series, and causes of their late samples.
 
-use super::table::{Align, Table};
+use super::table::{Align, TextTable};
 use super::{Paint, section};
 use crate::Report;
 use crate::text::count;
@@ -49,7 +49,7 @@ pub(crate) fn statistics(report: &Report, paint: &Paint) -> String {
 
 /// Explained samples by what held them up, and what the flight recorder cost.
 pub(crate) fn causes(report: &Report, paint: &Paint) -> String {
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("series", Align::Left),
         ("cause", Align::Left),
         ("samples", Align::Right),

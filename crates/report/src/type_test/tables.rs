@@ -1,7 +1,7 @@
 //! Type tests as tables of text.
 
 use super::{CurvePoint, Tally, TypeTest, ZoneLine};
-use crate::terminal::{Align, Table};
+use crate::terminal::{Align, TextTable};
 use crate::text::{count, ns_or_dash};
 use model::Shot;
 use std::fmt::Write;
@@ -182,7 +182,7 @@ fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
         .enumerate()
         .map(|(at, head)| (*head, if at == 0 { Align::Left } else { Align::Right }))
         .collect();
-    let mut table = Table::new(&columns);
+    let mut table = TextTable::new(&columns);
     rows.into_iter().for_each(|row| table.row(row));
     table.text()
 }

@@ -21,7 +21,7 @@ use run::{Explain, NewRun, Recorder, RecorderOptions, Shared, Stop};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::Path;
 use std::sync::Arc;
-use store::{Place, StoreError};
+use store::{FilePlace, StoreError};
 use trace::Tracefs;
 use units::CpuList;
 use watch::Watch;
@@ -133,7 +133,7 @@ pub struct Session {
     pub recorder: Recorder,
     /// Ends the run early.
     pub stop: Stop,
-    place: Arc<Place>,
+    place: Arc<FilePlace>,
     window_ns: u64,
     file_budget: Option<u64>,
     flight_recorder: bool,
@@ -267,7 +267,7 @@ impl Session {
     }
 
     /// Where the run file is, wherever it is moved.
-    pub fn place(&self) -> Arc<Place> {
+    pub fn place(&self) -> Arc<FilePlace> {
         Arc::clone(&self.place)
     }
 

@@ -7,7 +7,7 @@ mod insert;
 use crate::columns::{clock_word, integer};
 use crate::error::{Fault, StoreError};
 use crate::merge::Spans;
-use crate::place::Place;
+use crate::place::FilePlace;
 use crate::reader::LONGEST_DOCUMENT;
 use crate::spikes::SpikeKeeper;
 use model::{
@@ -69,7 +69,7 @@ pub(crate) struct Kept {
 #[derive(Debug)]
 pub struct RunWriter {
     path: PathBuf,
-    place: Arc<Place>,
+    place: Arc<FilePlace>,
     db: Connection,
     kept: Kept,
     names: FreeNames,
@@ -84,7 +84,7 @@ impl RunWriter {
     /// [`StoreError::Exists`] when there is a file; [`StoreError::DiskFull`] or [`StoreError::Io`] when there can be none.
     pub fn create(path: &Path, info: &RunInfo, file_budget: Option<u64>) -> Result<Self, StoreError> {
         let db = create::create(path, info)?;
-        let place = Place::of(path).map_err(|error| StoreError::from_io(path, "look at the run file", error))?;
+        let place = FilePlace::of(path).map_err(|error| StoreError::from_io(path, "look at the run file", error))?;
         let spans = Spans::new(file_budget.unwrap_or(DEFAULT_FILE_BUDGET));
         Ok(Self {
             path: path.to_owned(),
@@ -104,7 +104,7 @@ impl RunWriter {
     }
 
     /// Where the file is while it is written, and afterwards.
-    pub fn place(&self) -> Arc<Place> {
+    pub fn place(&self) -> Arc<FilePlace> {
         Arc::clone(&self.place)
     }
 

@@ -1,7 +1,7 @@
 //! The outcome of a GOOSE message, and the part of the message that the rules look at.
 
 use super::Frame;
-use crate::order::Place;
+use crate::order::OrderPlace;
 
 /// The messages of a stream, counted by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -138,7 +138,7 @@ pub enum Outcome {
     /// The publisher began again.
     Restart,
     /// A repetition, with its place among the others: `Next`, `Gap`, `Duplicate` or `Late`.
-    Repetition(Place),
+    Repetition(OrderPlace),
     /// From before the last message, while that is live: replayed, or of a second publisher.
     Old,
     /// Of the state before, overtaken by this one on its way; so many before it never came.
@@ -172,14 +172,14 @@ impl Oddity {
 impl Outcome {
     /// True if a subscriber takes the message: else it is a duplicate, late, old or contradicts an earlier one.
     pub fn is_taken(self) -> bool {
-        self.is_measured() && !matches!(self, Self::Repetition(Place::Late))
+        self.is_measured() && !matches!(self, Self::Repetition(OrderPlace::Late))
     }
 
     /// True if the time since the previous message is measured.
     pub fn is_measured(self) -> bool {
         !matches!(
             self,
-            Self::Old | Self::HeldUp(_) | Self::Conflicting | Self::Repetition(Place::Duplicate)
+            Self::Old | Self::HeldUp(_) | Self::Conflicting | Self::Repetition(OrderPlace::Duplicate)
         )
     }
 }

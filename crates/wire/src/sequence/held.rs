@@ -4,7 +4,7 @@
 //! sent meanwhile was held back and comes now. What follows tells: the samples of a stream that has lost some are never early.
 
 use super::line::{EARLY_NS, Earliest};
-use super::{INTERRUPTION_NS, Sample, Sequence, Step, What};
+use super::{INTERRUPTION_NS, Sample, SampleStep, Sequence, What};
 
 /// So long after the silence, what was held back has come.
 const RELEASED_NS: i64 = 250_000_000;
@@ -27,7 +27,7 @@ pub(super) struct HeldLoss {
 
 impl Sequence {
     /// After a silence the stream goes on `ahead` counts further, `turns` of them of whole turns. What follows tells whether they are lost.
-    pub(super) fn go_on_held(&mut self, count: u32, ahead: u64, turns: u64, sample: &Sample) -> Step {
+    pub(super) fn go_on_held(&mut self, count: u32, ahead: u64, turns: u64, sample: &Sample) -> SampleStep {
         self.settle_held();
         let line = self.line;
         let silent_ns = self.move_on(count, ahead, sample);

@@ -7,7 +7,7 @@ use super::held::HeldLoss;
 use super::history::{Contents, Likeness};
 use super::line::Earliest;
 use super::pace::Pace;
-use super::{MOST_ASDUS, Sample, Sequence, Step, WINDOW, What};
+use super::{MOST_ASDUS, Sample, SampleStep, Sequence, WINDOW, What};
 
 /// As many samples as a frame has at the most: where they follow a jump, it was one.
 const FOLLOWED: u32 = MOST_ASDUS;
@@ -91,7 +91,7 @@ impl Before {
 impl Sequence {
     /// A count further away than samples that come late.
     #[cold]
-    pub(super) fn jump(&mut self, count: u32, ahead: u32, sample: &Sample) -> Step {
+    pub(super) fn jump(&mut self, count: u32, ahead: u32, sample: &Sample) -> SampleStep {
         let is_known_way = self.is_rate_known || self.newest < Some(count);
         if is_known_way && self.strays.is_followed_by(count, self.rate) {
             return self.change_over(count, sample);
@@ -111,7 +111,7 @@ impl Sequence {
     }
 
     /// The counter jumped where no time takes it.
-    pub(super) fn restart(&mut self, count: u32, sample: &Sample) -> Step {
+    pub(super) fn restart(&mut self, count: u32, sample: &Sample) -> SampleStep {
         self.look_for_former(count, sample);
         self.doubt(Jump::Restart);
         match self.is_rate_known {
@@ -119,7 +119,7 @@ impl Sequence {
             false => self.pend_wrap(count, sample),
         }
         self.begin(count, sample);
-        Step::Restart
+        SampleStep::Restart
     }
 
     /// True if the time since the previous sample allows a loss of so many counts.

@@ -23,7 +23,7 @@ pub use finding::{Finding, What};
 pub use history::{Contents, History};
 pub use quiet::Quiet;
 pub use rate::{KNOWN_RATES, RateLearner};
-pub use sample::{Counters, Sample, Step};
+pub use sample::{Counters, Sample, SampleStep};
 
 use crate::ether::Mac;
 use finding::Findings;
@@ -184,7 +184,7 @@ impl Sequence {
 
     /// Takes the next sample.
     #[inline]
-    pub fn accept(&mut self, sample: impl Into<Sample>) -> Step {
+    pub fn accept(&mut self, sample: impl Into<Sample>) -> SampleStep {
         let sample = sample.into();
         if self.learner.is_some() {
             self.look_for_rate(&sample);
@@ -195,7 +195,7 @@ impl Sequence {
             self.counters.out_of_range += 1;
             self.findings
                 .push(What::OutOfRange, u64::from(count), u64::from(self.rate));
-            return Step::OutOfRange;
+            return SampleStep::OutOfRange;
         }
         if self.before.is_some() {
             self.doubt_jump(count);
@@ -206,18 +206,18 @@ impl Sequence {
         let was_held = self.held.is_some() && self.before.is_none() && self.look_at_held(&sample);
         match self.newest {
             Some(newest) => match self.place(newest, count, &sample) {
-                step if was_held && step.is_newest() => Step::Restart,
+                step if was_held && step.is_newest() => SampleStep::Restart,
                 step => step,
             },
             None => {
                 self.begin(count, &sample);
-                Step::First
+                SampleStep::First
             }
         }
     }
 
     #[inline]
-    fn place(&mut self, newest: u32, count: u32, sample: &Sample) -> Step {
+    fn place(&mut self, newest: u32, count: u32, sample: &Sample) -> SampleStep {
         let ahead = (count + self.rate - newest) % self.rate;
         let behind = (newest + self.rate - count) % self.rate;
         if let Some(silent_ns) = self.silence_before(sample)
@@ -266,10 +266,10 @@ impl Sequence {
 
     /// The stream moved on by `ahead` counts, to `count`; those between are lost.
     #[inline]
-    fn go_on(&mut self, count: u32, ahead: u64, sample: &Sample) -> Step {
+    fn go_on(&mut self, count: u32, ahead: u64, sample: &Sample) -> SampleStep {
         let silent_ns = self.move_on(count, ahead, sample);
         if ahead == 1 {
-            return Step::Next;
+            return SampleStep::Next;
         }
         self.lose(ahead - 1, silent_ns);
         self.leave_out(count, ahead - 1)
@@ -298,12 +298,12 @@ impl Sequence {
 
     /// So many counts are missing before `count`.
     #[cold]
-    fn leave_out(&mut self, count: u32, lost: u64) -> Step {
+    fn leave_out(&mut self, count: u32, lost: u64) -> SampleStep {
         match &mut self.before {
             Some(before) => before.skips(count, lost),
             None => self.skip(count, lost),
         }
-        Step::Gap(u32::try_from(lost).unwrap_or(u32::MAX))
+        SampleStep::Gap(u32::try_from(lost).unwrap_or(u32::MAX))
     }
 
     #[cold]
@@ -341,18 +341,18 @@ impl Sequence {
         since_the_jump || self.skipped.get(word(count)).is_some_and(|word| word & bit(count) != 0)
     }
 
-    fn late(&mut self, count: u32, behind: u32, sample: &Sample) -> Step {
+    fn late(&mut self, count: u32, behind: u32, sample: &Sample) -> SampleStep {
         let bit = 1 << behind;
         if self.seen & bit != 0 {
             return match self.likeness(count, sample.contents) {
                 Likeness::Other => {
                     self.counters.conflicting += 1;
                     self.findings.push(What::Conflict, u64::from(count), 0);
-                    Step::Conflicting
+                    SampleStep::Conflicting
                 }
                 _ => {
                     self.counters.duplicates += 1;
-                    Step::Duplicate
+                    SampleStep::Duplicate
                 }
             };
         }
@@ -366,7 +366,7 @@ impl Sequence {
             self.missing &= !bit;
             self.found_one();
         }
-        Step::OutOfOrder
+        SampleStep::OutOfOrder
     }
 
     /// How the contents are to those of the same count in the stream as it stands.

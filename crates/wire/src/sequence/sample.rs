@@ -55,7 +55,7 @@ impl From<u16> for Sample {
 
 /// The outcome of one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum SampleStep {
     /// The first of the stream.
     First,
     /// The one expected.
@@ -76,7 +76,7 @@ pub enum Step {
     OutOfRange,
 }
 
-impl Step {
+impl SampleStep {
     /// True if the stream moved on with it.
     pub fn is_newest(self) -> bool {
         matches!(self, Self::First | Self::Next | Self::Gap(_) | Self::Restart)

@@ -3,7 +3,7 @@
 use super::learn::ByPace;
 use super::line::{EARLY_NS, Earliest, counts};
 use super::pace::Pace;
-use super::{Sample, Sequence, Step, WINDOW, What};
+use super::{Sample, SampleStep, Sequence, WINDOW, What};
 
 /// A stream that was silent for longer may have lost more than its counter shows: time tells.
 const SILENCE_NS: i64 = 250_000_000;
@@ -27,7 +27,7 @@ impl Sequence {
 
     /// Looks at a sample after a silence, which samples that the stream had passed do not end.
     #[cold]
-    pub(super) fn in_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
+    pub(super) fn in_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<SampleStep> {
         if !self.is_rate_known || ahead <= WINDOW || self.is_on_time(ahead, silent_ns) {
             return self.after_silence(count, ahead, silent_ns, sample);
         }
@@ -52,7 +52,7 @@ impl Sequence {
     ///
     /// The counter alone cannot tell an interruption of half a second or more from a restart of the publisher, nor one of a whole second
     /// from none. Where it stands where the time says, the samples of that time are lost.
-    fn after_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
+    fn after_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<SampleStep> {
         if !self.is_rate_known {
             return self.after_silence_unrated(count, ahead, silent_ns, sample);
         }
@@ -79,7 +79,7 @@ impl Sequence {
     }
 
     /// The counter does not stand where the time says.
-    fn uncountable(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Step {
+    fn uncountable(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> SampleStep {
         self.findings
             .push(What::Uncountable, silent_ns.unsigned_abs(), u64::from(ahead));
         if !(1..=WINDOW).contains(&ahead) {
@@ -95,7 +95,7 @@ impl Sequence {
     }
 
     /// Without the rate, the pace before the silence tells whether the counter went on in it.
-    fn after_silence_unrated(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
+    fn after_silence_unrated(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<SampleStep> {
         if let Some(rate) = self
             .profile_by_pace()
             .filter(|rate| count < *rate && self.newest < Some(*rate) && self.by_pace == ByPace::Untried)

@@ -3,7 +3,7 @@
 use super::history::{Contents, Likeness};
 use super::line::{Earliest, counts};
 use super::pace::Pace;
-use super::{MOST_ASDUS, Sample, Sequence, Step, WINDOW, What};
+use super::{MOST_ASDUS, Sample, SampleStep, Sequence, WINDOW, What};
 
 /// Strays whose counts follow each other that make a sequence of its own.
 const OWN_SEQUENCE: u32 = 3;
@@ -77,7 +77,7 @@ impl Strays {
 
 impl Sequence {
     /// A sample that the stream has passed, whatever it is late; `None` where that is not known of it.
-    pub(super) fn come_late(&mut self, count: u32, sample: &Sample) -> Option<Step> {
+    pub(super) fn come_late(&mut self, count: u32, sample: &Sample) -> Option<SampleStep> {
         let step = match self.is_of_this_turn(count, sample) {
             true => self.come_again(count, sample),
             false => None,
@@ -97,10 +97,10 @@ impl Sequence {
     }
 
     /// A sample that was missing, or a copy of one.
-    fn come_again(&mut self, count: u32, sample: &Sample) -> Option<Step> {
+    fn come_again(&mut self, count: u32, sample: &Sample) -> Option<SampleStep> {
         if self.is_skipped(count) {
             self.counters.too_late += 1;
-            return Some(Step::TooLate);
+            return Some(SampleStep::TooLate);
         }
         match self.likeness(count, sample.contents) {
             Likeness::Same => self.prove(count),
@@ -108,11 +108,11 @@ impl Sequence {
             Likeness::Usual | Likeness::Other | Likeness::Unknown => return None,
         }
         self.counters.duplicates += 1;
-        Some(Step::Duplicate)
+        Some(SampleStep::Duplicate)
     }
 
     /// A sample of the time before the stream's first one: a copy, or the stream itself where copies were taken for it.
-    fn come_before_the_first(&mut self, count: u32, sample: &Sample) -> Option<Step> {
+    fn come_before_the_first(&mut self, count: u32, sample: &Sample) -> Option<SampleStep> {
         let ahead = self.newest.map_or(0, |newest| (count + self.rate - newest) % self.rate);
         let may_be_a_wrap = !self.is_rate_known && count <= WINDOW;
         let may_be_a_restart = self.too_late_in_a_row >= GONE_ON || (self.is_rate_known && ahead < self.rate / LATEST);
@@ -131,7 +131,7 @@ impl Sequence {
         self.counters.too_late += 1;
         self.history.set(count, sample.contents);
         self.follow_stray(count, sample.at_ns);
-        Some(Step::TooLate)
+        Some(SampleStep::TooLate)
     }
 
     /// A sample that is no part of the stream, which went on elsewhere.
@@ -254,7 +254,7 @@ impl Sequence {
     }
 
     /// The stream so far was made of copies: it goes on with the sequence that they are of. What came of neither is lost.
-    pub(super) fn change_over(&mut self, count: u32, sample: &Sample) -> Step {
+    pub(super) fn change_over(&mut self, count: u32, sample: &Sample) -> SampleStep {
         let newest = self.newest.unwrap_or(count);
         let ahead = (count + self.rate - newest) % self.rate;
         let mut lost = 0;
@@ -279,7 +279,7 @@ impl Sequence {
         self.line = sample
             .at_ns
             .map_or_else(Earliest::default, |at_ns| Earliest::from(self.index, at_ns));
-        Step::Restart
+        SampleStep::Restart
     }
 
     /// The end: nothing has proved that a sequence was one of copies.

@@ -1,4 +1,4 @@
-use super::{Sample, Sequence, Step, WINDOW, What};
+use super::{Sample, SampleStep, Sequence, WINDOW, What};
 
 fn after(rate: u32, counts: impl IntoIterator<Item = u16>) -> Sequence {
     let mut sequence = Sequence::new(rate);
@@ -33,8 +33,8 @@ fn the_window_ends_sixteen_counts_back() {
         let step = sequence.accept(late);
         (step, sequence.counters().lost)
     };
-    assert_eq!(run(104), (Step::Duplicate, 1));
-    assert_eq!(run(101), (Step::TooLate, 1), "stays lost");
+    assert_eq!(run(104), (SampleStep::Duplicate, 1));
+    assert_eq!(run(101), (SampleStep::TooLate, 1), "stays lost");
 }
 
 #[test]
@@ -47,9 +47,9 @@ fn a_sample_that_comes_much_too_late_moves_nothing() {
                 sequence.accept(count(index));
             }
             if behind > 17 {
-                assert_eq!(sequence.accept(count(1)), Step::TooLate, "{behind} counts late");
+                assert_eq!(sequence.accept(count(1)), SampleStep::TooLate, "{behind} counts late");
             }
-            assert_eq!(sequence.accept(count(behind + 1)), Step::Next);
+            assert_eq!(sequence.accept(count(behind + 1)), SampleStep::Next);
             let counters = sequence.counters();
             assert_eq!((counters.lost, counters.restarts), (1, 0), "{behind} counts late");
         }
@@ -59,9 +59,9 @@ fn a_sample_that_comes_much_too_late_moves_nothing() {
 #[test]
 fn many_samples_too_late_in_a_row_are_a_restart_after_all() {
     let mut sequence = after(4_000, [0, 1_900]);
-    let steps: Vec<Step> = (100..1_200).map(|count| sequence.accept(count)).collect();
-    assert_eq!(steps.iter().position(|step| *step == Step::Restart), Some(1_000));
-    assert_eq!(steps[1_001..], [Step::Next; 99]);
+    let steps: Vec<SampleStep> = (100..1_200).map(|count| sequence.accept(count)).collect();
+    assert_eq!(steps.iter().position(|step| *step == SampleStep::Restart), Some(1_000));
+    assert_eq!(steps[1_001..], [SampleStep::Next; 99]);
     assert_eq!((sequence.counters().lost, sequence.counters().too_late), (1_899, 1_000));
 }
 
@@ -98,7 +98,7 @@ fn a_silence_is_lost_to_the_sample_however_long_it_was() {
             for held_up_ms in [-40, 0, 90] {
                 let mut sequence = sequence.clone();
                 let step = sequence.accept(timed(next % rate, due_ns(next, rate) + held_up_ms * 1_000_000));
-                assert_eq!(step, Step::Gap(skipped), "{silent_ms} ms at {rate}/s");
+                assert_eq!(step, SampleStep::Gap(skipped), "{silent_ms} ms at {rate}/s");
                 // The next samples could take whole turns back.
                 sequence.end(None);
                 assert_eq!(sequence.counters().lost, u64::from(skipped));
@@ -124,10 +124,14 @@ fn a_silence_is_lost_to_the_sample_however_long_it_was() {
 fn a_stream_of_one_sample_a_second_is_never_silent() {
     let mut sequence = Sequence::new(1);
     for second in 0..5 {
-        let step = if second == 0 { Step::First } else { Step::Next };
+        let step = if second == 0 {
+            SampleStep::First
+        } else {
+            SampleStep::Next
+        };
         assert_eq!(sequence.accept(timed(0, due_ns(second, 1))), step);
     }
-    assert_eq!(sequence.accept(timed(0, due_ns(7, 1))), Step::Gap(2));
+    assert_eq!(sequence.accept(timed(0, due_ns(7, 1))), SampleStep::Gap(2));
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn a_sample_that_comes_far_too_late_costs_no_more_than_itself() {
                 sequence.accept(count);
             }
             if place == 2_000 + behind {
-                assert_eq!(sequence.accept(late), Step::TooLate);
+                assert_eq!(sequence.accept(late), SampleStep::TooLate);
             }
         }
         let counters = sequence.counters();
@@ -206,23 +210,23 @@ fn a_restart_stays_one_when_the_stream_goes_on_from_there() {
 fn late_across_the_wrap() {
     let mut sequence = after(4000, [3998, 1]);
     assert_eq!(sequence.counters().lost, 2);
-    assert_eq!(sequence.accept(3999), Step::OutOfOrder);
-    assert_eq!(sequence.accept(0), Step::OutOfOrder);
-    assert_eq!(sequence.accept(2), Step::Next);
+    assert_eq!(sequence.accept(3999), SampleStep::OutOfOrder);
+    assert_eq!(sequence.accept(0), SampleStep::OutOfOrder);
+    assert_eq!(sequence.accept(2), SampleStep::Next);
     assert_eq!(sequence.counters().lost, 0);
 }
 
 #[test]
 fn just_below_half_a_second_is_a_loss_and_half_is_a_restart() {
-    assert_eq!(Sequence::accept(&mut after(4000, [0]), 1999), Step::Gap(1998));
-    assert_eq!(Sequence::accept(&mut after(4000, [0]), 2000), Step::Restart);
+    assert_eq!(Sequence::accept(&mut after(4000, [0]), 1999), SampleStep::Gap(1998));
+    assert_eq!(Sequence::accept(&mut after(4000, [0]), 2000), SampleStep::Restart);
 }
 
 #[test]
 fn a_gap_longer_than_the_window_is_lost_for_good() {
     let mut sequence = after(4800, [0, 100]);
     assert_eq!(sequence.counters().lost, 99);
-    assert_eq!(sequence.accept(90), Step::OutOfOrder);
+    assert_eq!(sequence.accept(90), SampleStep::OutOfOrder);
     assert_eq!(sequence.counters().lost, 98);
 }
 
@@ -243,7 +247,7 @@ fn another_rate_is_learned_when_two_wraps_agree() {
         sequence.accept(count);
     }
     assert_eq!(sequence.rate(), None);
-    assert_eq!(sequence.accept(0), Step::Next);
+    assert_eq!(sequence.accept(0), SampleStep::Next);
     assert_eq!(sequence.rate(), Some(1000));
 }
 

@@ -15,7 +15,7 @@ mod time;
 pub use time::SHORTEST_INTERVAL_NS;
 
 use super::outcome::{Counts, Heard, Numbers, Oddity, Outcome, Said};
-use crate::order::{Order, Place};
+use crate::order::{Order, OrderPlace};
 use memory::{Bodies, Earlier, Stamps};
 use time::{Beat, Time};
 
@@ -272,16 +272,16 @@ impl Rules {
         let base = self.base_of(sq_num, last_sq_num);
         let number = number(base, sq_num);
         let place = self.order.place(number);
-        let is_beyond = matches!(place, Place::Gap(missing) if missing > time.most_missing);
+        let is_beyond = matches!(place, OrderPlace::Gap(missing) if missing > time.most_missing);
         // Lower, and no round further on: it is behind after all.
-        let is_ahead = matches!(place, Place::Next | Place::Gap(_)) && !(is_beyond && sq_num < last_sq_num);
+        let is_ahead = matches!(place, OrderPlace::Next | OrderPlace::Gap(_)) && !(is_beyond && sq_num < last_sq_num);
         let is_earlier = said.t_ns < last.t_ns && self.stamps != Stamps::OfEachMessage;
         match place {
             _ if !is_ahead && said.t_ns > last.t_ns => return self.restart(sq_num),
-            Place::Duplicate if time.is_overdue && sq_num < last_sq_num => return self.restart(sq_num),
-            Place::Duplicate if !self.bodies.is_kept(number, &said) => return self.conflicting(sq_num, time),
-            Place::Duplicate => {}
-            Place::Restart => return self.behind(said, last, time.is_overdue),
+            OrderPlace::Duplicate if time.is_overdue && sq_num < last_sq_num => return self.restart(sq_num),
+            OrderPlace::Duplicate if !self.bodies.is_kept(number, &said) => return self.conflicting(sq_num, time),
+            OrderPlace::Duplicate => {}
+            OrderPlace::Restart => return self.behind(said, last, time.is_overdue),
             _ if is_earlier => return self.behind(said, last, time.is_overdue),
             _ if is_beyond && !is_ahead => return self.behind(said, last, time.is_overdue),
             _ if is_beyond => return self.restart(sq_num),

@@ -2,7 +2,7 @@
 
 use super::{Rules, SHORTEST_INTERVAL_NS};
 use crate::goose::{Counts, Heard, Numbers, Oddity, Outcome};
-use crate::order::Place;
+use crate::order::OrderPlace;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_oneof};
 use proptest::{prop_assert, prop_assert_eq, proptest};
@@ -28,7 +28,7 @@ fn lost(mut rules: Rules) -> u64 {
     rules.lost()
 }
 
-const NEXT: Outcome = Outcome::Repetition(Place::Next);
+const NEXT: Outcome = Outcome::Repetition(OrderPlace::Next);
 
 #[test]
 fn a_state_change_and_its_repetitions() {
@@ -51,7 +51,7 @@ fn the_first_of_a_burst_is_lost_and_may_come_late() {
     assert_eq!(outcomes, [Outcome::First, Outcome::NewState(0), NEXT]);
     assert_eq!((rules.counts.begun_late, lost(rules)), (1, 2), "sqNum 0 and 1");
     let (outcomes, rules) = run(&[burst[0], burst[1], (501.0, 2, 0, 8), burst[2]]);
-    assert_eq!(outcomes[2], Outcome::Repetition(Place::Late));
+    assert_eq!(outcomes[2], Outcome::Repetition(OrderPlace::Late));
     assert_eq!((rules.late(), lost(rules)), (1, 1), "sqNum 1");
 }
 
@@ -65,10 +65,13 @@ fn a_missed_state_is_a_lost_message() {
 #[test]
 fn duplicates_and_late_repetitions_are_not_lost() {
     let (outcomes, rules) = run(&[(0.0, 2, 0, 8), (0.05, 2, 0, 8), (4.0, 2, 1, 8)]);
-    assert_eq!(outcomes[1], Outcome::Repetition(Place::Duplicate));
+    assert_eq!(outcomes[1], Outcome::Repetition(OrderPlace::Duplicate));
     assert_eq!((rules.duplicates(), lost(rules)), (1, 0));
     let (outcomes, rules) = run(&[(0.0, 2, 0, 8), (8.0, 2, 2, 16), (8.2, 2, 1, 8)]);
-    assert_eq!(outcomes[1..], [Place::Gap(1), Place::Late].map(Outcome::Repetition));
+    assert_eq!(
+        outcomes[1..],
+        [OrderPlace::Gap(1), OrderPlace::Late].map(Outcome::Repetition)
+    );
     assert_eq!((rules.late(), lost(rules)), (1, 0));
 }
 
@@ -136,7 +139,7 @@ fn one_from_before_the_highest_sq_num_may_come_late() {
         (1.1, 3, u32::MAX, 2000),
         (2.0, 3, 2, 2000),
     ]);
-    let expected = [Place::Gap(1), Place::Late, Place::Next].map(Outcome::Repetition);
+    let expected = [OrderPlace::Gap(1), OrderPlace::Late, OrderPlace::Next].map(Outcome::Repetition);
     assert_eq!(outcomes[1..], expected);
     assert_eq!((rules.late(), lost(rules)), (1, 0));
 }
@@ -217,12 +220,12 @@ fn a_jump_that_the_time_does_not_explain_is_no_loss() {
         let (outcomes, rules) = run(&[(0.0, 3, 10, 1000), (4.0, 3, sq_num, 1000), (8.0, 3, sq_num, 1000)]);
         let expected = match lost_then {
             0 => Outcome::Restart,
-            missing => Outcome::Repetition(Place::Gap(missing)),
+            missing => Outcome::Repetition(OrderPlace::Gap(missing)),
         };
         assert_eq!(outcomes[1], expected, "{sq_num}");
         assert_eq!(
             outcomes[2],
-            Outcome::Repetition(Place::Duplicate),
+            Outcome::Repetition(OrderPlace::Duplicate),
             "it goes on from there"
         );
         let restarts = u64::from(lost_then == 0);

@@ -1,7 +1,7 @@
 //! Conclusions from the time between two messages.
 
 use crate::goose::outcome::Outcome;
-use crate::order::Place;
+use crate::order::OrderPlace;
 use crate::sequence::WINDOW;
 
 /// No publisher sends the messages of one control block closer than this for long: more numbers than the time allows are not lost,
@@ -59,7 +59,7 @@ impl Beat {
         if !outcome.is_taken() {
             return;
         }
-        let is_next = outcome == Outcome::Repetition(Place::Next);
+        let is_next = outcome == Outcome::Repetition(OrderPlace::Next);
         self.intervals.rotate_left(1);
         self.intervals[ALIKE - 1] = elapsed_ns.filter(|_| is_next).unwrap_or(0);
     }

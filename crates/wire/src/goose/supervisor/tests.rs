@@ -3,7 +3,7 @@
 use super::{Expectation, REFUSALS, Refusal, Settings, Simulation, Supervisor, Verdict};
 use crate::ether::{EthernetView, Mac};
 use crate::goose::{Frame, Heard, Message, Oddity, Outcome, Value};
-use crate::order::Place;
+use crate::order::OrderPlace;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::{prop_assert, prop_assert_eq, proptest};
@@ -57,7 +57,7 @@ fn outcome(verdict: Verdict) -> Outcome {
 /// (ms, stNum, sqNum, timeAllowedtoLive) of each message and what it has to be; then states missed and messages lost.
 type Case = (&'static [(f64, u32, u32, u32)], &'static [Outcome], u64, u64);
 
-const NEXT: Outcome = Outcome::Repetition(Place::Next);
+const NEXT: Outcome = Outcome::Repetition(OrderPlace::Next);
 
 /// The subscriber sequences of the reference vectors, but the one that is about the clock.
 const CASES: [Case; 9] = [
@@ -87,7 +87,7 @@ const CASES: [Case; 9] = [
     ),
     (
         &[(0.0, 2, 0, 8), (0.05, 2, 0, 8), (4.0, 2, 1, 8)],
-        &[Outcome::First, Outcome::Repetition(Place::Duplicate), NEXT],
+        &[Outcome::First, Outcome::Repetition(OrderPlace::Duplicate), NEXT],
         0,
         0,
     ),
@@ -95,8 +95,8 @@ const CASES: [Case; 9] = [
         &[(0.0, 2, 0, 8), (8.0, 2, 2, 16), (8.2, 2, 1, 8)],
         &[
             Outcome::First,
-            Outcome::Repetition(Place::Gap(1)),
-            Outcome::Repetition(Place::Late),
+            Outcome::Repetition(OrderPlace::Gap(1)),
+            Outcome::Repetition(OrderPlace::Late),
         ],
         0,
         0,
