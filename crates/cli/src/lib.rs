@@ -69,7 +69,6 @@ mod guest;
 mod help;
 mod judge;
 mod junit;
-mod keeper;
 mod matrix;
 mod named;
 mod page;
@@ -82,7 +81,6 @@ mod time_sync;
 mod timeline;
 mod verdict;
 mod version;
-mod window;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;

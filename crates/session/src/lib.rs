@@ -4,11 +4,19 @@
 #![forbid(unsafe_code)]
 
 pub mod detach;
+mod ended;
+pub mod keeper;
 pub mod memory;
 pub mod preflight;
 pub mod room;
 pub mod roster;
+mod run;
 pub mod runner;
 mod session;
+mod spec;
+pub mod window;
 
-pub use session::{Explainer, Inventory, NO_RECORDER, Session, SessionError, SessionSpec, flight};
+pub use self::run::Run;
+pub use ended::{Became, Ended};
+pub use session::{Explainer, NO_RECORDER, Session, SessionError, flight};
+pub use spec::{Inventory, RunSpec, beside};

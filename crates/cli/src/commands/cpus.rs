@@ -3,11 +3,11 @@
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use probes::options::positive_duration;
 use probes::{CpuProbe, OnCpus};
-use session::Session;
 use session::preflight::rest;
+use session::{RunSpec, Session};
 use units::CpuList;
 
 /// Options of a command that measures CPUs, with those of its probe.
@@ -49,11 +49,11 @@ fn probe<P: CpuProbe>(args: &CpuArgs<P::Options>, session: Option<&Session>) -> 
 /// Runs the command; returns its exit status.
 pub(crate) fn run<P: CpuProbe>(args: &CpuArgs<P::Options>) -> Result<u8, Failure> {
     ready(&probe::<P>(args, None), &[], None, &args.run)?;
-    let begin = Start {
-        flight_recorder: true,
-        ..Start::probe(P::ABOUT.name, args.cpus(), args.duration)
+    let spec = RunSpec {
+        flight_recorder: args.run.explains(),
+        ..args.run.spec(P::ABOUT.name, args.cpus(), args.duration)
     };
-    let mut run = Run::start(begin, args.run.clone())?;
+    let mut run = Run::start(spec, args.run.clone())?;
     let probe = probe::<P>(args, Some(&run.session));
     let stop = run.session.stop.of_step();
     let started = probe.start((), &mut run.session.recorder, &stop);

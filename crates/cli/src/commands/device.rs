@@ -2,10 +2,10 @@
 
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use place::asking;
 use plan::{Asks, Task};
-use session::Explainer;
+use session::{Explainer, RunSpec};
 use std::path::PathBuf;
 
 /// Does the device's end of a step of a plan, told by the end that runs the plan: says `ready`, goes on until its end or until standard
@@ -26,22 +26,22 @@ pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
     let text = std::fs::read_to_string(&args.task).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
     let task = Task::parse(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
     let (asking, answers) = asking();
-    let begin = Start {
+    let spec = RunSpec {
         explain: match task.asks() {
             Asks::Nothing => Explainer::Own,
             Asks::Causes => Explainer::Other(Box::new(asking)),
             Asks::VirtualCpus => Explainer::OverHost(asking),
         },
-        hold_idle: task.holds_idle(),
-        flight_recorder: true,
+        hold_idle: task.holds_idle() || args.run.hold_idle,
+        flight_recorder: args.run.explains(),
         // Told to end by the other end, it has come to its end.
         open_ended: true,
         inventory: task.inventory(),
-        recorder: Some(task.others()),
+        housekeeping: Some(task.others()),
         interfaces: task.interface().map(str::to_owned).into_iter().collect(),
-        ..Start::probe("device", task.judged(), None)
+        ..args.run.spec("device", task.judged(), None)
     };
-    let mut run = Run::start(begin, args.run)?;
+    let mut run = Run::start(spec, args.run)?;
     let outcome = task.run(run.runner(), answers);
     run.close(outcome)?;
     Ok(0)

@@ -3,7 +3,7 @@
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use probes::listen::{ListenConfig, port_options};
 use probes::options::positive_duration;
 use probes::{Framing, Port, Probe, Receive, ReceiveStamps};
@@ -56,8 +56,11 @@ pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
     let options = config.stamps.asked_of(port_options(config.framing));
     let port = Port::open(&args.port.interface, &options)?;
-    let begin = Start::probe("listen", args.port.measured(), args.port.duration).on(&args.port.interface);
-    let mut run = Run::start(begin, args.run)?;
+    let spec = args
+        .run
+        .spec("listen", args.port.measured(), args.port.duration)
+        .on(&args.port.interface);
+    let mut run = Run::start(spec, args.run)?;
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;
     let started = config.start(port, &mut run.session.recorder, &stop);

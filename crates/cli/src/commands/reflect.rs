@@ -3,11 +3,12 @@
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ready::{not_to_be_disturbed, ready};
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use probes::Receive;
 use probes::options::{mac, positive_duration};
 use probes::reflect::{ReflectConfig, ReflectOptions, Role, port_options, xdp_options};
 use probes::{Need, Port, Probe, Rest, Stamps};
+use session::RunSpec;
 use session::preflight::Intent;
 use sys::packet::PacketPort;
 use sys::privilege::Capability;
@@ -125,12 +126,15 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         not_to_be_disturbed(&args.port.measured(), args.port.cpu.is_some())?;
     }
     let port = open(&args, &config)?;
-    let begin = Start {
+    let spec = RunSpec {
         // A reflector has no late samples of its own, and is to be there before the first frame.
-        flight_recorder: args.role != Role::Reflector,
-        ..Start::probe("reflect", args.port.measured(), args.port.duration).on(&args.port.interface)
+        flight_recorder: args.role != Role::Reflector && args.run.explains(),
+        ..args
+            .run
+            .spec("reflect", args.port.measured(), args.port.duration)
+            .on(&args.port.interface)
     };
-    let mut run = Run::start(begin, args.run)?;
+    let mut run = Run::start(spec, args.run)?;
     let stop = run.session.stop.clone();
     let intent = Intent {
         spins_without_rest: args.no_rest && config.receive == Receive::Spin && config.policy != Policy::Other,

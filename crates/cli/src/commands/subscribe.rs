@@ -4,14 +4,14 @@ use super::goose::SuperviseArgs;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use crate::streams::SetArgs;
 use crate::time_sync::{TimeSyncArgs, relation};
 use model::EventKind;
 use probes::options::duration;
 use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, port_options, say_unread};
 use probes::{Port, Probe, Receive, ReceiveStamps, SenderEnd};
-use session::SessionError;
+use session::{RunSpec, SessionError};
 use streamset::Selection;
 
 /// Receives sampled values as a protection application does: loss, order, spacing and age per stream; and
@@ -97,11 +97,14 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let open = || Port::open(&args.port.interface, &args.stamps.asked_of(port_options()));
     // Refusals come before there is a run.
     drop(open()?);
-    let begin = Start {
-        flight_recorder: true,
-        ..Start::probe("subscribe", args.port.measured(), args.port.duration).on(&args.port.interface)
+    let spec = RunSpec {
+        flight_recorder: args.run.explains(),
+        ..args
+            .run
+            .spec("subscribe", args.port.measured(), args.port.duration)
+            .on(&args.port.interface)
     };
-    let mut run = Run::start(begin, args.run)?;
+    let mut run = Run::start(spec, args.run)?;
     // Opened only now: frames that waited while the run was being prepared would be late by that.
     let port = match open() {
         Ok(port) => port,

@@ -3,14 +3,14 @@
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::ready::ready;
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use probes::listen::{self, ListenConfig, Listening};
 use probes::talk::search::{Outcome, Search};
 use probes::talk::{TalkConfig, TalkOptions, port_options};
 use probes::{Port, Probe, SenderEnd, Stamps};
-use session::SessionError;
 use session::preflight::Intent;
 use session::runner::{Ends, Side};
+use session::{RunSpec, SessionError};
 use units::CpuList;
 
 /// How long each step of a search sends, if nothing is said.
@@ -61,11 +61,11 @@ pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
     let port = Port::open(&args.port.interface, &options)?;
     let measured: CpuList = args.port.cpu.into_iter().chain(args.listen_cpu).collect();
     let ends = args.port.duration.or(args.search.then_some(SEARCH_STEP_NS));
-    let begin = Start {
-        flight_recorder: !args.search,
-        ..Start::probe("talk", measured, ends).on(&args.port.interface)
+    let spec = RunSpec {
+        flight_recorder: !args.search && args.run.explains(),
+        ..args.run.spec("talk", measured, ends).on(&args.port.interface)
     };
-    let mut run = Run::start(begin, args.run.clone())?;
+    let mut run = Run::start(spec, args.run.clone())?;
     if args.search {
         // Each step opens its own.
         drop(port);

@@ -4,8 +4,7 @@ mod lines;
 mod names;
 mod table;
 
-use report::limits::{Profile, Quantity};
-use run::Live;
+use run::{Live, Thresholds};
 use session::Session;
 use session::runner::{Position, Show};
 use std::io::{IsTerminal, Write};
@@ -24,7 +23,7 @@ pub(crate) struct Progress {
     view: View,
     started: Instant,
     drawn: Option<Instant>,
-    limits: Limits,
+    limits: Thresholds,
 }
 
 enum View {
@@ -38,27 +37,9 @@ enum View {
     Table(LiveTable),
 }
 
-/// The limits on largest samples that the run is judged by.
-#[derive(Default)]
-pub(crate) struct Limits(Option<Profile>);
-
-impl Limits {
-    /// Takes the limits of a profile.
-    pub(crate) fn of_profile(profile: Option<&Profile>) -> Self {
-        Self(profile.cloned())
-    }
-
-    /// The tightest of a series, in ns.
-    pub(crate) fn of(&self, series: &str) -> Option<u64> {
-        let limits = self.0.iter().flat_map(|profile| &profile.limits);
-        let on_it = limits.filter(|limit| limit.quantity == Quantity::Max && limit.series.matches(series));
-        on_it.map(|limit| limit.allowed).min()
-    }
-}
-
 impl Progress {
-    /// Progress of a run that `profile` judges, unless it is to be quiet.
-    pub(crate) fn new(quiet: bool, profile: Option<&Profile>) -> Self {
+    /// Progress of a run whose largest samples these limits judge, unless it is to be quiet.
+    pub(crate) fn new(quiet: bool, limits: Thresholds) -> Self {
         let view = match (quiet, std::io::stderr().is_terminal()) {
             (true, _) => View::Off,
             (false, true) => View::Table(LiveTable::default()),
@@ -68,20 +49,8 @@ impl Progress {
             view,
             started: Instant::now(),
             drawn: None,
-            limits: Limits::of_profile(profile),
+            limits,
         }
-    }
-
-    /// Takes it away.
-    pub(crate) fn clear(&mut self) {
-        match &mut self.view {
-            View::Table(table) => table.clear(),
-            View::Line if self.drawn.is_some() => {
-                let _ = write!(std::io::stderr(), "\r\x1b[K");
-            }
-            View::Line | View::Lines(_) | View::Off => {}
-        }
-        self.drawn = None;
     }
 }
 
@@ -108,6 +77,17 @@ impl Show for Progress {
             }
         }
         self.drawn = Some(Instant::now());
+    }
+
+    fn clear(&mut self) {
+        match &mut self.view {
+            View::Table(table) => table.clear(),
+            View::Line if self.drawn.is_some() => {
+                let _ = write!(std::io::stderr(), "\r\x1b[K");
+            }
+            View::Line | View::Lines(_) | View::Off => {}
+        }
+        self.drawn = None;
     }
 }
 
@@ -152,8 +132,7 @@ fn line(head: &str, session: &Session) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, Limits, head};
-    use report::limits::Profile;
+    use super::{Duration, head};
     use session::runner::Position;
     use std::time::Instant;
 
@@ -168,15 +147,5 @@ mod tests {
         let text = head(Duration::from_secs(15), "noise", Some(position));
         assert!(text.starts_with("15.0 s  step 2 of 5, 43.0 s left: noise"), "{text}");
         assert_eq!(head(Duration::from_secs(15), "measuring", None), "15.0 s  measuring");
-    }
-
-    #[test]
-    fn a_series_has_the_tightest_limit_that_judges_it() {
-        let limits = Limits(Some(Profile::find("substation").expect("embedded")));
-        assert_eq!(limits.of("wakeup/cpu1"), Some(120_000));
-        assert_eq!(
-            (limits.of("publish/lateness"), Limits::default().of("wakeup/cpu1")),
-            (None, None)
-        );
     }
 }

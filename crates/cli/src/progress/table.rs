@@ -1,13 +1,12 @@
 //! The table of the series, drawn in place below the cursor.
 
-use super::Limits;
 use super::names::fitted;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Constraint;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::widgets::{Cell, Row};
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
-use run::Live;
+use run::{Live, Thresholds};
 use std::io::{Result, Stderr};
 use units::foreign;
 
@@ -63,7 +62,7 @@ impl LiveTable {
     ///
     /// # Errors
     /// The terminal does not tell where its cursor is, or is gone.
-    pub(super) fn draw(&mut self, head: &str, series: &[Live], limits: &Limits) -> Result<()> {
+    pub(super) fn draw(&mut self, head: &str, series: &[Live], limits: &Thresholds) -> Result<()> {
         let series = worst(series);
         let height = HEAD_ROWS + u16::try_from(series.len()).unwrap_or(0);
         let terminal = self.terminal(height)?;
@@ -108,7 +107,7 @@ fn worst(series: &[Live]) -> Vec<Live> {
     order.into_iter().map(|index| series[index].clone()).collect()
 }
 
-fn render(frame: &mut Frame<'_>, head: &str, series: &[Live], limits: &Limits) {
+fn render(frame: &mut Frame<'_>, head: &str, series: &[Live], limits: &Thresholds) {
     let area = frame.area();
     let columns = columns(area.width);
     let heads = columns.iter().map(|(name, ..)| Cell::from(*name));
@@ -156,11 +155,10 @@ fn bad(count: u64) -> Cell<'static> {
 #[cfg(test)]
 mod tests {
     use super::{MOST_ROWS, render, worst};
-    use crate::progress::Limits;
     use model::Counters;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use run::Live;
+    use run::{Live, Thresholds};
 
     fn live(name: &str, max_ns: i64) -> Live {
         Live {
@@ -178,7 +176,7 @@ mod tests {
     }
 
     fn drawn(width: u16) -> String {
-        let limits = Limits(Some(report::limits::Profile::find("substation").expect("embedded")));
+        let limits = Thresholds::new(|name| (name == "wakeup/cpu1").then_some(120_000));
         let mut terminal = Terminal::new(TestBackend::new(width, 3)).expect("a terminal");
         let series = [live("wakeup/cpu1", 184_000)];
         terminal

@@ -2,7 +2,7 @@
 
 use super::named_after_the_time;
 use crate::failure::Failure;
-use crate::keeper::log_of;
+use session::detach::log_of;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

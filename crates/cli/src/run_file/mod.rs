@@ -6,128 +6,51 @@ mod ended;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::ending::{self, Hangup};
 use crate::failure::{Failure, say};
-use crate::keeper::{Beside, Detached, Keeper, KeeperSpec, log_of};
 use crate::page;
-use crate::progress::{Limits, Progress};
-use crate::window;
-use bed::loads::Loads;
+use crate::progress::Progress;
 use ended::Ending;
-use model::fact::LABEL;
-use model::{EventKind, RunState};
-use probes::copier::{self, Capture, CaptureSpec, Extent};
-use probes::{Port, ProbeError};
+use model::RunState;
+use probes::Port;
+use probes::copier::{CaptureSpec, Extent};
 use report::limits::Profile;
 use report::tables::Layout;
-use run::{NewRun, Stop, Thresholds, remove};
-use session::memory::OF_A_PROBE;
-use session::preflight::{self, Intent};
-use session::room::{Disk, Need};
-use session::runner::{Runner, Underway};
-use session::{Explainer, Inventory, Session, SessionError, SessionSpec};
+use run::{NewRun, Stop, Thresholds};
+use session::detach::log_of;
+use session::preflight::Intent;
+use session::{RunSpec, SessionError, beside, window};
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use units::CpuList;
 
-/// A run of one command: its session, and what was asked about its output.
+/// A run of one command, and how its answer is shown.
 pub(crate) struct Run {
-    /// The session.
-    pub(crate) session: Session,
-    /// The limit profile, if any.
-    pub(crate) profile: Option<Profile>,
-    args: RunArgs,
-    loads: Loads,
-    beside: Beside,
-    open_ended: bool,
-    table: Option<Layout>,
-    captures: Vec<Capture>,
-    /// Doubts found before measuring.
-    doubts: Vec<String>,
+    run: session::Run,
+    ending: Ending,
 }
 
-/// Input for the start of a command.
-pub(crate) struct Start<'a> {
-    /// Its name.
-    pub(crate) command: &'a str,
-    /// Its run file where `--out` names none; numbered where that is taken. `None`: named after the time.
-    pub(crate) file: Option<PathBuf>,
+impl Deref for Run {
+    type Target = session::Run;
+
+    fn deref(&self) -> &session::Run {
+        &self.run
+    }
+}
+
+impl DerefMut for Run {
+    fn deref_mut(&mut self) -> &mut session::Run {
+        &mut self.run
+    }
+}
+
+/// How a command has its run judged and shown, where its options say nothing.
+#[derive(Default)]
+pub(crate) struct Judged<'a> {
     /// Limit profile when `--limits` names none.
     pub(crate) profile: Option<&'a str>,
-    /// Window when `--window` gives none.
-    pub(crate) window_ns: u64,
-    /// Hold idle states off, though the command line does not ask for it.
-    pub(crate) hold_idle: bool,
-    /// Have late samples explained, unless the command line says no.
-    pub(crate) flight_recorder: bool,
-    /// Use the kernel's osnoise tracer beside the flight recorder.
-    pub(crate) osnoise: bool,
-    /// CPUs that are measured: the recorder keeps off them, if others are left.
-    pub(crate) measured: CpuList,
-    /// Facts of the machine to record.
-    pub(crate) inventory: Inventory,
-    /// CPUs of the recorder; `None`: those of this process that are not measured.
-    pub(crate) recorder: Option<CpuList>,
-    /// Interfaces that are measured on.
-    pub(crate) interfaces: Vec<String>,
-    /// Ports that a plan measures on: whoever else measures there is to know.
-    pub(crate) ports: Vec<String>,
-    /// More texts to keep in the run.
-    pub(crate) documents: Vec<(String, String)>,
-    /// Ends only when told to: then being told is no interruption.
-    pub(crate) open_ended: bool,
-    /// Published layout to print the result in, before the answer.
-    pub(crate) table: Option<Layout>,
     /// Limits that the measurement has of itself, as a profile's TOML: beside those of the profile, or alone.
     pub(crate) own_limits: Option<String>,
-    /// Explainer of late samples.
-    pub(crate) explain: Explainer,
-    /// The plan that it runs.
-    pub(crate) plan: Option<&'a str>,
-    /// How long it measures, if it has an end that is known.
-    pub(crate) lasts_ns: Option<u64>,
-    /// Room that it is expected to need, as far as that is known.
-    pub(crate) need: Option<Need>,
-    /// Octets of memory that it takes beyond what the process has when it begins.
-    pub(crate) memory: u64,
-    /// How it was started, unless by somebody who waits for it.
-    pub(crate) detached: Option<Detached>,
-    /// True if windows are due by the clock: measurements in another process come at its end.
-    pub(crate) is_paced: bool,
-}
-
-impl Start<'_> {
-    /// One probe, run by its own command on the `measured` CPUs: judged only if asked, open-ended without a duration.
-    pub(crate) fn probe(command: &str, measured: CpuList, duration_ns: Option<u64>) -> Start<'_> {
-        Start {
-            command,
-            file: None,
-            profile: None,
-            window_ns: window::of_duration(duration_ns),
-            hold_idle: false,
-            flight_recorder: false,
-            osnoise: false,
-            measured,
-            inventory: Inventory::Measured,
-            recorder: None,
-            interfaces: Vec::new(),
-            ports: Vec::new(),
-            documents: Vec::new(),
-            open_ended: duration_ns.is_none(),
-            table: None,
-            own_limits: None,
-            explain: Explainer::Own,
-            plan: None,
-            lasts_ns: duration_ns,
-            need: None,
-            memory: OF_A_PROBE,
-            detached: None,
-            is_paced: KeeperSpec::is_paced(command),
-        }
-    }
-
-    /// The same, on this interface: what is known of it goes into the run.
-    pub(crate) fn on(mut self, interface: &str) -> Self {
-        self.interfaces.push(interface.to_owned());
-        self
-    }
+    /// Published layout to print the result in, before the answer.
+    pub(crate) table: Option<Layout>,
 }
 
 /// From when on the samples of series are over: above what the profile allows their maximum.
@@ -138,95 +61,59 @@ pub(crate) fn thresholds(profile: Option<&Profile>) -> Thresholds {
     Thresholds::new(move |name| profile.threshold_ns(name))
 }
 
+impl RunArgs {
+    /// The run of one probe, as these options have it: the command adds what it knows.
+    pub(crate) fn spec(&self, command: &str, measured: CpuList, duration_ns: Option<u64>) -> RunSpec {
+        let run = NewRun {
+            window_ns: self.window.unwrap_or_else(|| window::of_duration(duration_ns)),
+            file_budget: Some(self.file_budget),
+            ..new_run(command, self.out.clone())
+        };
+        RunSpec {
+            label: self.label.clone(),
+            hold_idle: self.hold_idle,
+            loads: self.loads(&beside(&measured)),
+            force: self.force,
+            ..RunSpec::probe(run, measured, duration_ns)
+        }
+    }
+
+    /// True if late samples are to be explained.
+    pub(crate) fn explains(&self) -> bool {
+        !self.no_flight_recorder
+    }
+}
+
 impl Run {
-    /// Starts a session whose run ends early on SIGINT, SIGTERM and SIGHUP.
-    pub(crate) fn start(start: Start<'_>, args: RunArgs) -> Result<Self, Failure> {
+    /// Starts a run that ends early on SIGINT, SIGTERM and SIGHUP.
+    pub(crate) fn start(spec: RunSpec, args: RunArgs) -> Result<Self, Failure> {
+        Self::start_judged(spec, Judged::default(), args)
+    }
+
+    /// The same, of a command that says how it is judged.
+    pub(crate) fn start_judged(mut spec: RunSpec, judged: Judged<'_>, args: RunArgs) -> Result<Self, Failure> {
         page::check(args.pages.html.as_deref(), args.out.as_deref())?;
-        let profile_name = args.limits.as_deref().or(start.profile);
-        let limits = with_own(profile_name, start.own_limits.as_deref())?;
+        let named = args.limits.as_deref().or(judged.profile);
+        let limits = with_own(named, judged.own_limits.as_deref())?;
         let profile = limits
             .as_deref()
-            .map(|text| Profile::parse(text, profile_name.unwrap_or(start.command)))
+            .map(|text| Profile::parse(text, named.unwrap_or(&spec.run.command)))
             .transpose()?;
         for line in profile.iter().flat_map(Profile::unmatched) {
             say(&format_args!("limits: {line}"));
         }
-        let mut documents = start.documents;
-        documents.extend(limits.map(|text| ("limits".to_owned(), text)));
-        let stop = Stop::new();
-        let hangup = if start.detached.is_some() {
-            Hangup::Passes
-        } else {
-            Hangup::Ends
-        };
-        ending::on_signals_but(&stop.flag(), hangup)?;
-        let spec = SessionSpec {
-            run: NewRun {
-                window_ns: args.window.unwrap_or(start.window_ns),
-                file_budget: Some(args.file_budget),
-                documents,
-                ..new_run_at(start.command, args.out.clone(), start.file)
-            },
-            hold_idle: start.hold_idle || args.hold_idle,
-            flight_recorder: start.flight_recorder && !args.no_flight_recorder,
-            osnoise: start.osnoise,
-            measured: start.measured.clone(),
-            inventory: start.inventory,
-            housekeeping: start.recorder.clone().unwrap_or_else(|| beside(&start.measured)),
-            interfaces: start.interfaces,
-            ports: start.ports,
-            memory: start.memory,
-        };
-        let disk = Disk::of(&spec.run.file);
-        let need = start.need.or_else(|| need_of(&spec, start.lasts_ns));
-        if let Some(need) = need.filter(|_| !args.force) {
-            disk.refuse(&need).map_err(Failure::CouldNotMeasure)?;
-        }
-        let specs = args.loads(&beside(&start.measured));
-        let mut session = Session::explained_by(start.explain, spec, stop)?;
-        let place = session.place();
-        let keeper = KeeperSpec {
-            command: start.command,
-            plan: start.plan,
-            file: place.made(),
-            window_ns: session.window_ns(),
-            lasts_ns: start.lasts_ns,
-            need,
-            limits: Limits::of_profile(profile.as_ref()),
-            detached: start.detached,
-            force: args.force,
-            is_paced: start.is_paced,
-        };
-        session.recorder.set_thresholds(thresholds(profile.as_ref()));
-        let loads = match Loads::start(specs, &session.recorder.events()) {
-            Ok(loads) => loads,
-            Err(error) => {
-                let file = session.file().to_path_buf();
-                drop(session);
-                remove(&file);
-                return Err(SessionError::from(error).into());
-            }
-        };
-        if let Some(label) = args.label.clone() {
-            session.recorder.add_facts(vec![LABEL.fact(Ok(label), "--label")]);
-        }
-        session
-            .recorder
-            .set_settings(vec![bed::loads::setting(&loads.describe())]);
+        spec.run
+            .documents
+            .extend(limits.map(|text| ("limits".to_owned(), text)));
+        spec.thresholds = thresholds(profile.as_ref());
+        let run = started(spec, args.quiet)?;
         Ok(Self {
-            session,
-            loads,
-            beside: Beside {
-                progress: Progress::new(args.quiet, profile.as_ref()),
-                has_plan: keeper.plan.is_some(),
-                keeper: Keeper::start(keeper),
+            run,
+            ending: Ending {
+                profile,
+                args,
+                table: judged.table,
             },
-            profile,
-            args,
-            open_ended: start.open_ended,
-            table: start.table,
-            captures: Vec::new(),
-            doubts: Vec::new(),
         })
     }
 
@@ -234,12 +121,7 @@ impl Run {
     /// that cannot be made, the run is over.
     pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
-        let events = self.session.recorder.events();
-        self.doubts = preflight::doubts(port.interface(), intent);
-        self.doubts.extend(port.doubt());
-        for doubt in &self.doubts {
-            events.write(EventKind::Note, format!("before measuring: {doubt}"));
-        }
+        self.run.doubt(&port, intent);
         let Some(path) = args.capture.capture.clone() else {
             return Ok(port);
         };
@@ -251,124 +133,51 @@ impl Run {
             },
             interface: port.interface().to_owned(),
             application: format!("triptime {}", env!("CARGO_PKG_VERSION")),
-            signal: self.session.recorder.spike_signal(),
+            signal: self.run.session.recorder.spike_signal(),
         };
-        let (copier, capture) = copier::start(&spec).map_err(|error| {
-            // Nothing was measured yet.
-            remove(self.session.file());
-            Failure::Usage(error.to_string())
-        })?;
-        self.captures.push(capture);
-        Ok(port.with_copier(Some(copier)))
-    }
-
-    /// Closes the captures and says what is in them.
-    fn close_captures(&mut self) {
-        if self.captures.is_empty() {
-            return;
-        }
-        // A spike among the last samples is to be around in the capture too.
-        self.session.recorder.settle();
-        let events = self.session.recorder.events();
-        for capture in self.captures.drain(..) {
-            match capture.finish() {
-                Ok(captured) => events.write(EventKind::Note, captured.to_string()),
-                Err(error) => events.write(EventKind::Refused, error.to_string()),
-            }
-        }
-    }
-
-    /// Runner for the probes: waits for them beside the loads, and shows progress.
-    pub(crate) fn runner(&mut self) -> Runner<'_> {
-        Runner {
-            session: &mut self.session,
-            loads: &mut self.loads,
-            show: &mut self.beside,
-            position: None,
-        }
-    }
-
-    /// Waits for what was started, if it was.
-    pub(crate) fn attend<'a>(&mut self, started: Result<impl Underway + 'a, ProbeError>) -> Result<(), SessionError> {
-        self.runner().attend("measuring", vec![Box::new(started?)])
-    }
-
-    /// Closes the run without a report; its file. When something was refused, no file is left.
-    pub(crate) fn close(mut self, outcome: Result<(), SessionError>) -> Result<PathBuf, SessionError> {
-        let state = self.end(&outcome);
-        let place = self.session.place();
-        let closed = outcome.and(self.session.finish(state));
-        let file = ended::found(&place);
-        if closed.is_err() {
-            remove(&file);
-        }
-        self.beside.keeper.ended(0, state == RunState::Complete, None);
-        closed.map(|()| file)
-    }
-
-    /// Ends what runs beside the measurement; says in the run whether it came to its end.
-    fn end(&mut self, outcome: &Result<(), SessionError>) -> RunState {
-        self.beside.progress.clear();
-        self.beside.keeper.finishing(&self.session);
-        self.loads.stop(&self.session.recorder.events());
-        self.close_captures();
-        if outcome.is_ok() && (self.open_ended || !self.session.stop.requested()) {
-            return RunState::Complete;
-        }
-        let why = outcome.as_ref().err().map(ToString::to_string);
-        let why = self.beside.keeper.why().or(why);
-        if !self.beside.keeper.has_told() {
-            let events = self.session.recorder.events();
-            events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
-        }
-        RunState::Interrupted
+        Ok(self.run.captured(port, &spec)?)
     }
 
     /// Closes the run and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
-    pub(crate) fn finish(mut self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
-        let state = self.end(&outcome);
-        let Beside { keeper, .. } = self.beside;
-        let used_up = keeper.used_up().map(str::to_owned);
-        let why = keeper.why();
-        let ended = Ending {
-            session: self.session,
-            profile: self.profile,
-            args: self.args,
-            table: self.table,
-            doubts: self.doubts,
-            used_up,
-        };
-        let result = ended.report(outcome, state);
+    pub(crate) fn finish(self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
+        let mut ended = self.run.end(outcome);
+        let why = ended.keeper.why();
+        let result = self.ending.report(&mut ended);
         let (status, failure) = match &result {
             Ok(status) => (*status, None),
             Err(failure) => (failure.status(), Some(failure.to_string())),
         };
-        let told = (state == RunState::Interrupted).then(|| "it was told to end".to_owned());
-        keeper.ended(status, state == RunState::Complete, why.or(failure).or(told));
+        let told = (ended.state == RunState::Interrupted).then(|| "it was told to end".to_owned());
+        let complete = ended.state == RunState::Complete;
+        ended.keeper.ended(status, complete, why.or(failure).or(told));
         result
+    }
+
+    /// Closes the run without a report. When something was refused, no file is left.
+    pub(crate) fn close(self, outcome: Result<(), SessionError>) -> Result<PathBuf, SessionError> {
+        self.run.close(outcome, &|text| say(&text))
     }
 
     /// Unless told where, the HTML report goes beside the run file.
     pub(crate) fn html_beside_the_run(&mut self) {
-        let beside = self.session.file().with_extension("html");
-        self.args.pages.html.get_or_insert(beside);
+        let beside = self.run.session.file().with_extension("html");
+        self.ending.args.pages.html.get_or_insert(beside);
     }
 }
 
-/// Room that a probe with an end will need: a series at least, and one for each measured CPU.
-fn need_of(spec: &SessionSpec, lasts_ns: Option<u64>) -> Option<Need> {
-    let series = spec.measured.len().max(1) as u64;
-    Some(Need {
-        budget: spec.run.file_budget.unwrap_or(0),
-        ..Need::of(series, lasts_ns?, spec.run.window_ns)
-    })
-}
-
-/// The CPUs of this process that are not measured; all of them when none is left.
-fn beside(measured: &CpuList) -> CpuList {
-    let allowed = sys::thread::allowed_cpus();
-    let others = allowed.without(measured);
-    if others.is_empty() { allowed } else { others }
+/// Starts a run that a signal ends, and shows its progress.
+pub(crate) fn started(spec: RunSpec, quiet: bool) -> Result<session::Run, Failure> {
+    let stop = Stop::new();
+    let hangup = if spec.detached.is_some() {
+        Hangup::Passes
+    } else {
+        Hangup::Ends
+    };
+    ending::on_signals_but(&stop.flag(), hangup)?;
+    let progress = Progress::new(quiet, spec.thresholds.clone());
+    let run = session::Run::start(spec, stop, Box::new(progress))?;
+    run.unlisted().iter().for_each(|why| say(why));
+    Ok(run)
 }
 
 fn limits_text(name: &str) -> Result<String, Failure> {
@@ -380,14 +189,9 @@ fn limits_text(name: &str) -> Result<String, Failure> {
 
 /// The run of a command, in `out` or a file named after the time.
 pub(crate) fn new_run(command: &str, out: Option<PathBuf>) -> NewRun {
-    new_run_at(command, out, None)
-}
-
-/// The same, in `usual` or the first of its numbers that is free where `out` names no file.
-fn new_run_at(command: &str, out: Option<PathBuf>, usual: Option<PathBuf>) -> NewRun {
     NewRun {
         may_be_numbered: out.is_none(),
-        file: out.or(usual).unwrap_or_else(|| default_file(command)),
+        file: out.unwrap_or_else(|| default_file(command)),
         command: command.to_owned(),
         arguments: std::env::args().skip(1).collect(),
         tool_version: env!("CARGO_PKG_VERSION").into(),

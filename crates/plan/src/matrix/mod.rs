@@ -1,11 +1,14 @@
 //! The table `[matrix]` of a plan: its steps in every combination of place, network, load, management network and isolation. And the table `[cell]`, which
 //! a plan has that is one of these combinations.
 
+use super::file::Plan;
 use super::management::ManagementTable;
+use super::roles::Roles;
 use super::step::Load;
 use super::value::Duration;
 use crate::checked::Refusal;
 use bed::Network;
+use bed::partition::{Partition, clean_up};
 use model::Fact;
 use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE};
 use place::Kind;
@@ -219,6 +222,24 @@ fn none_first<'a>(names: impl Iterator<Item = (&'a String, bool)>) -> Vec<&'a st
 fn is_plain(name: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
     !name.is_empty() && name.chars().all(is_plain)
+}
+
+impl Plan {
+    /// The partition that a cell of a matrix is measured in; `None`: it is measured in none. What a killed measurement left of one is taken
+    /// back in any case.
+    ///
+    /// # Errors
+    /// The control group that cannot be made or taken back, and why.
+    pub fn partition(&self, roles: &Roles) -> Result<Option<Partition>, String> {
+        let is_of_cell = self
+            .cell
+            .as_ref()
+            .is_some_and(|cell| cell.isolation == Isolation::Cpuset);
+        match is_of_cell && !self.place.is_in_guest() {
+            true => Partition::make(&roles.measured).map(Some),
+            false => clean_up().map(|()| None),
+        }
+    }
 }
 
 #[cfg(test)]

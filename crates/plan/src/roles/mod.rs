@@ -157,6 +157,15 @@ impl Roles {
         lines
     }
 
+    /// CPUs of the host for so many virtual ones: those that are judged, where there are enough. Else what keeps house there is on one that
+    /// is not judged here, the others on those that are. `None`: there are too few.
+    pub fn host_cpus(&self, wanted: usize) -> Option<CpuList> {
+        let judged = self.measured.clone();
+        let with_one_more = self.recorder.iter().take(1).chain(judged.iter()).collect();
+        let enough = [judged, with_one_more].into_iter().find(|cpus| cpus.len() >= wanted);
+        enough.map(|cpus| cpus.iter().take(wanted).collect())
+    }
+
     fn judged(&self) -> String {
         match &self.elsewhere {
             Some(machine) => format!("CPUs that triptime far names on {machine}"),

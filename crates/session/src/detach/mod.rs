@@ -1,8 +1,10 @@
 //! Runs that nobody waits for: started as a unit of the service manager, or in a session of their own, and taken up again after a reboot.
 
+mod detached;
 mod notify;
 mod unit;
 
+pub use detached::{Detached, log_of};
 pub use notify::Notify;
 pub use unit::{ENDING as UNIT_ENDING, FOLDER as UNIT_FOLDER, Unit, unit_name};
 

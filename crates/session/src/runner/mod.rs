@@ -199,6 +199,9 @@ impl Position {
 pub trait Show {
     /// The session, what is being done, and of a plan how far it has come.
     fn show(&mut self, session: &Session, doing: &str, position: Option<Position>);
+
+    /// Takes it away.
+    fn clear(&mut self) {}
 }
 
 /// A session, what runs beside it, and who is shown how it stands.

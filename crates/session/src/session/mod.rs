@@ -8,6 +8,7 @@ mod links;
 mod neighbours;
 mod watch;
 
+use crate::spec::{Inventory, RunSpec};
 use audit::parameters::Parameters;
 use cache::CacheReadings;
 use flight::Flight;
@@ -17,7 +18,7 @@ use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
 use place::{Asking, OverHost};
 use probes::ProbeError;
-use run::{Explain, NewRun, Recorder, RecorderOptions, Shared, Stop};
+use run::{Explain, Recorder, RecorderOptions, Shared, Stop};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::Path;
 use std::sync::Arc;
@@ -31,44 +32,6 @@ pub const NO_RECORDER: &str = "--no-flight-recorder";
 
 /// The command that only looks on.
 const TRACE: &str = "trace";
-
-/// Facts about the machine that go into its run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Inventory {
-    /// All that is known of it, and what the audit says of the measured CPUs.
-    #[default]
-    Measured,
-    /// The same, with these CPUs in place of the measured ones.
-    Of(CpuList),
-    /// Nothing: it is in an earlier run of the same place.
-    Known,
-}
-
-/// Settings that a run is started with.
-#[derive(Debug, Clone)]
-pub struct SessionSpec {
-    /// The run file, and what is known of the run.
-    pub run: NewRun,
-    /// Hold `/dev/cpu_dma_latency` at 0 during the run; else idle states are as the system has them.
-    pub hold_idle: bool,
-    /// Record what the kernel does, so that late samples can be explained.
-    pub flight_recorder: bool,
-    /// With the flight recorder, have the kernel's osnoise tracer account for what interrupts spinning threads, where it is
-    /// built in.
-    pub osnoise: bool,
-    /// CPUs that are measured on. On the first, the flight recorder's effect on wake-ups is looked at.
-    pub measured: CpuList,
-    /// Facts about the machine that go into the run.
-    pub inventory: Inventory,
-    /// CPUs of the recorder and of everything else that does not measure.
-    pub housekeeping: CpuList,
-    /// Interfaces that are measured on: their facts go into the run.
-    pub interfaces: Vec<String>,
-    /// More interfaces of the calling thread's namespace that are measured on, for other sessions to know of.
-    pub ports: Vec<String>,
-    /// Octets that it takes beyond what the process has when it begins.
-    pub memory: u64,
-}
 
 /// Why a run could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +48,9 @@ pub enum SessionError {
     /// There is too little memory to lock.
     #[error("{0}")]
     Memory(String),
+    /// The disk has surely not enough room.
+    #[error("{0}")]
+    Room(String),
     /// The test bed.
     #[error(transparent)]
     Bed(#[from] bed::BedError),
@@ -103,8 +69,10 @@ pub enum SessionError {
 }
 
 /// Explainers of late samples.
+#[derive(Default)]
 pub enum Explainer {
     /// A flight recorder of this kernel, where one is asked for.
+    #[default]
     Own,
     /// This, in its place.
     Other(Box<dyn Explain>),
@@ -114,7 +82,7 @@ pub enum Explainer {
 
 impl Explainer {
     /// Makes the explainer; without one, says why.
-    fn explain(self, spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
+    fn explain(self, spec: &RunSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
         match self {
             Self::Own => flight_recorder(spec),
             Self::Other(other) => (Some(other), None),
@@ -152,25 +120,17 @@ impl Session {
     /// in the figures, and the report says so.
     ///
     /// # Errors
-    /// The run file cannot be made.
-    pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
-        Self::explained_by(Explainer::Own, spec, stop)
-    }
-
-    /// The same, with what explains late samples.
-    ///
-    /// # Errors
-    /// As of [`Session::start`].
-    pub fn explained_by(by: Explainer, mut spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
+    /// The run file cannot be made, or there is too little memory.
+    pub(crate) fn start(spec: &mut RunSpec, stop: Stop) -> Result<Self, SessionError> {
         // Before memory is locked: what the audit takes, and the kernel's types, are given back, and are no memory of the run. Before this
         // process keeps to its own CPUs, too: those that it is given here are what the audit is to see.
-        let inventory = inventory(&spec);
-        let kept = keep_to(&spec.housekeeping);
+        let inventory = inventory(spec);
+        let kept = keep_to(&spec.housekeeping());
         // A tracer that a killed run left behind would still take CPUs away.
         if let Ok(tracefs) = Tracefs::find() {
             tracefs.clear();
         }
-        let (flight, no_flight) = by.explain(&spec);
+        let (flight, no_flight) = std::mem::take(&mut spec.explain).explain(spec);
         sys::memory::give_back();
         if let Some(why) = crate::memory::lacking(spec.memory).filter(|_| sys::memory::can_lock()) {
             return Err(SessionError::Memory(why));
@@ -206,7 +166,7 @@ impl Session {
             false => [spec.interfaces.as_slice(), &spec.ports].concat(),
         };
         let cache = CacheReadings::new(Host::live(), spec.measured.clone(), spec.run.window_ns);
-        let watch = Watch::start((events, pair.monotonic), spec.interfaces, claimed, cache);
+        let watch = Watch::start((events, pair.monotonic), spec.interfaces.clone(), claimed, cache);
         Ok(Self {
             recorder,
             stop,
@@ -214,10 +174,10 @@ impl Session {
             window_ns: spec.run.window_ns,
             file_budget: spec.run.file_budget,
             flight_recorder: spec.flight_recorder,
-            documents: spec.run.documents,
+            documents: spec.run.documents.clone(),
             explainer,
             watch,
-            judged: spec.measured,
+            judged: spec.measured.clone(),
             idle,
         })
     }
@@ -293,7 +253,7 @@ fn keep_to(cpus: &CpuList) -> Result<(), String> {
 }
 
 /// Starts the flight recorder, if one is asked for; where it does not start, says why.
-fn flight_recorder(spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
+fn flight_recorder(spec: &RunSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
     if !spec.flight_recorder {
         return (None, None);
     }
@@ -314,7 +274,7 @@ fn emulated() -> Option<String> {
 }
 
 /// Facts about the machine, and results of the rules for real-time machines.
-fn inventory(spec: &SessionSpec) -> Vec<Fact> {
+fn inventory(spec: &RunSpec) -> Vec<Fact> {
     let cpus = match &spec.inventory {
         Inventory::Known => return Vec::new(),
         Inventory::Of(cpus) => cpus.clone(),

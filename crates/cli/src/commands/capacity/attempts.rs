@@ -2,15 +2,15 @@
 
 use crate::arguments::{PageArgs, RunArgs};
 use crate::failure::{Failure, say};
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use host::CpuFacts;
 use place::PlaceSpec;
 use plan::{Named, Plan, PlanRun};
 use probes::{Machine, Need, ProbeError};
 use report::capacity::{Attempt, DOCUMENT, GaveWay, Part, Proof, Search, Wanted};
 use run::{Thresholds, remove};
-use session::SessionError;
 use session::memory::OF_A_BED;
+use session::{RunSpec, SessionError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,21 +73,21 @@ impl Attempts {
             false => plan,
         };
         let roles = plan.roles(&self.cpus, &self.named)?;
-        let begin = Start {
-            file: Some(usual.to_owned()),
-            flight_recorder: true,
-            recorder: Some(roles.recorder.clone()),
-            documents,
-            window_ns: plan.window.0,
+        let mut spec = RunSpec {
+            flight_recorder: self.args.explains(),
+            housekeeping: Some(roles.recorder.clone()),
             memory: OF_A_BED,
-            ..Start::probe("capacity", roles.measured.clone(), Some(duration_ns))
+            ..self.args.spec("capacity", roles.measured.clone(), Some(duration_ns))
         };
+        spec.run.may_be_numbered = out.is_none();
+        spec.run.file = out.unwrap_or_else(|| usual.to_owned());
+        spec.run.window_ns = self.args.window.unwrap_or(plan.window.0);
+        spec.run.documents = documents;
         let args = RunArgs {
-            out,
             pages: PageArgs::default(),
             ..self.args.clone()
         };
-        let mut run = Run::start(begin, args)?;
+        let mut run = Run::start(spec, args)?;
         run.session.recorder.set_thresholds(thresholds(*wanted));
         run.session.recorder.add_facts(roles.facts());
         let work = PlanRun {

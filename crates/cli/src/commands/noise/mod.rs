@@ -5,10 +5,11 @@ mod hwlat;
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::{not_to_be_disturbed, ready};
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::options::positive_duration;
 use probes::{CpuProbe, OnCpus, Probe};
+use session::RunSpec;
 use session::preflight::rest;
 use units::CpuList;
 
@@ -51,10 +52,10 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
     if NoiseConfig::occupies(&args.options) && !args.disturb {
         not_to_be_disturbed(&cpus, is_named)?;
     }
-    let begin = Start {
-        flight_recorder: true,
+    let spec = RunSpec {
+        flight_recorder: args.run.explains(),
         osnoise: true,
-        ..Start::probe("noise", cpus.clone(), args.duration)
+        ..args.run.spec("noise", cpus.clone(), args.duration)
     };
     let mut config = NoiseConfig {
         options: args.options,
@@ -68,7 +69,7 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
     if args.hwlat.is_some() {
         hwlat::check()?;
     }
-    let mut run = Run::start(begin, args.run)?;
+    let mut run = Run::start(spec, args.run)?;
     let seen = match args.hwlat {
         Some(ns) => hwlat::look(&mut run, &cpus, config.options.gaps_above, ns).map(Some),
         None => Ok(None),

@@ -7,7 +7,7 @@ use crate::arguments::{PortArgs, RunArgs};
 use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use crate::streams::SetArgs;
 use crate::time_sync::TimeSyncArgs;
 use clap::Arg;
@@ -112,8 +112,11 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let beside = is_beside.then(|| PacketPort::open(&args.port.interface, &port_options()));
     let beside = beside.transpose()?;
     let cpus = args.port.cpu.into_iter().chain(args.goose.goose_cpu).collect();
-    let begin = Start::probe("publish", cpus, args.port.duration).on(&args.port.interface);
-    let mut run = Run::start(begin, args.run)?;
+    let spec = args
+        .run
+        .spec("publish", cpus, args.port.duration)
+        .on(&args.port.interface);
+    let mut run = Run::start(spec, args.run)?;
     let port = run.port(port, &args.port, &args.port.intent())?;
     if let Some(config) = replayed {
         return replay::attend(&config, port, run);

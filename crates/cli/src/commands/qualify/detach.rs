@@ -3,11 +3,10 @@
 use super::QualifyArgs;
 use super::lasting::Lasting;
 use crate::failure::{Failure, say};
-use crate::keeper::{Detached, log_of};
 use crate::run_file::claim;
 use crate::verdict::write;
 use plan::Plan;
-use session::detach::{Unit, has_systemd, unit_name};
+use session::detach::{Detached, Unit, has_systemd, log_of, unit_name};
 use session::room::{Disk, Need};
 use session::roster::{Entry, FOLDER, Found, Phase, Roster, Way};
 use std::ffi::OsString;

@@ -2,9 +2,8 @@
 
 use super::QualifyArgs;
 use crate::failure::{Failure, say};
-use crate::keeper::Detached;
 use plan::{Left, Plan, left_of};
-use session::detach::{UNIT_ENDING, UNIT_FOLDER, Unit, unit_name};
+use session::detach::{Detached, UNIT_ENDING, UNIT_FOLDER, Unit, unit_name};
 use session::roster::Way;
 use std::fs;
 use std::io::{ErrorKind, Write};

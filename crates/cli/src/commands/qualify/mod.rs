@@ -4,6 +4,7 @@ mod detach;
 mod lasting;
 mod matrix;
 mod outline;
+mod prepared;
 
 pub(crate) use lasting::Lasting;
 
@@ -12,25 +13,15 @@ use crate::ending::leave_session;
 use crate::failure::Failure;
 use crate::far::FarArgs;
 use crate::guest::MachineArgs;
-use crate::keeper::Detached;
-use crate::ready::{explained, no_connection, not_to_be_disturbed};
-use crate::run_file::{Run, Start};
-use crate::table;
 use crate::verdict::write;
-use bed::Bed;
-use bed::partition::{Partition, clean_up};
-use host::CpuFacts;
+use bed::partition::clean_up;
 use lasting::Again;
-use model::EventKind;
-use place::container::{Containers, RuntimeName};
-use place::guest::{GuestSpec, runtime_for_guest};
-use place::{Kind, PlaceSpec};
-use plan::{Isolation, Left, Named, Plan, PlanRun, Roles, live_facts};
+use place::Kind;
+use place::container::RuntimeName;
+use plan::{Left, Plan};
+use prepared::Prepared;
 use probes::options::positive_duration;
-use probes::{Machine, Need};
-use session::memory::{OF_A_BED, OF_A_PROBE};
-use session::{Explainer, Inventory};
-use std::io::Write;
+use session::detach::Detached;
 use units::CpuList;
 
 /// Inventory, loads, all probes of a plan, verdict, HTML report: the main job
@@ -124,6 +115,36 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.list {
         return outline::list();
     }
+    let plan = asked(&args)?;
+    // Before it is looked which CPUs there are: a killed measurement may have kept this process off some of them. What cannot be taken
+    // back is said when something is to be measured.
+    let _ = clean_up();
+    if let Some(table) = plan.matrix.clone() {
+        return matrix::run(&args, plan, &table);
+    }
+    refuse(&args, &plan)?;
+    let Some((plan, left)) = rest(&mut args, plan)? else {
+        write("Nothing of the plan is left to measure.\n")?;
+        return Ok(0);
+    };
+    let prepared = Prepared::of(&args, plan)?;
+    if args.show {
+        return prepared.show(&args);
+    }
+    let need = prepared.check(&args)?;
+    if args.detach {
+        return detach::start(&args, &prepared.plan, Some(&need));
+    }
+    let place = prepared.place(&args)?;
+    if args.dry_run {
+        prepared.show(&args)?;
+        return outline::ready();
+    }
+    prepared.measure(args, place, need, left.as_deref())
+}
+
+/// The plan as the options want it.
+fn asked(args: &QualifyArgs) -> Result<Plan, Failure> {
     let plan = Plan::load(&args.plan)?;
     let plan = match args.duration {
         Some(ns) => plan.lasting(ns),
@@ -136,137 +157,33 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         true => plan.holding_idle(),
         false => plan,
     };
-    let plan = match args.run.window {
+    Ok(match args.run.window {
         Some(ns) => plan.in_windows(ns),
         None => plan,
-    };
-    // Before it is looked which CPUs there are: a killed measurement may have kept this process off some of them. What cannot be taken
-    // back is said when something is to be measured.
-    let _ = clean_up();
-    if let Some(table) = plan.matrix.clone() {
-        return matrix::run(&args, plan, &table);
-    }
-    if args.budget.is_some() || args.seed.is_some() {
-        return Err(Failure::Usage(format!(
+    })
+}
+
+/// Refuses options of a matrix where the plan has none.
+fn refuse(args: &QualifyArgs, plan: &Plan) -> Result<(), Failure> {
+    match args.budget.is_some() || args.seed.is_some() {
+        true => Err(Failure::Usage(format!(
             "--budget, --seed: the plan {} has no [matrix]: use `triptime qualify matrix`",
             plan.name
-        )));
+        ))),
+        false => Ok(()),
     }
-    let (plan, left) = match lasting::again(&args, &plan)? {
-        Again::Whole => (plan, None),
+}
+
+/// The plan, or what is left of it after a reboot, into a file of its own; `None`: nothing is left.
+fn rest(args: &mut QualifyArgs, plan: Plan) -> Result<Option<(Plan, Option<Box<Left>>)>, Failure> {
+    Ok(match lasting::again(args, &plan)? {
+        Again::Whole => Some((plan, None)),
         Again::Rest(left, file) => {
             args.run.out = Some(file);
-            (left.plan.clone(), Some(left))
+            Some((left.plan.clone(), Some(left)))
         }
-        Again::Nothing => {
-            write("Nothing of the plan is left to measure.\n")?;
-            return Ok(0);
-        }
-    };
-    let plan = placed(plan, &args);
-    let (plan, ports) = bed(&args, plan)?;
-    let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
-    let is_named = args.cpus.is_some();
-    let named = Named {
-        measured: args.cpus.clone(),
-        housekeeping: args.housekeeping.clone(),
-    };
-    let mut roles = plan.roles(&cpus, &named)?;
-    roles.elsewhere = args.far.machine();
-    plan.check_beside(&cpus, &roles)?;
-    if args.show {
-        return outline::show(&plan, &cpus, &roles, guests(&args, &plan));
-    }
-    if !args.disturb {
-        not_to_be_disturbed(&plan.occupied(&cpus, &roles)?, is_named)?;
-        no_connection(&args.nic)?;
-    }
-    explained(&args.run);
-    Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
-    let need = plan.room(&cpus, &roles, plan.window.0, args.run.file_budget)?;
-    if args.detach {
-        return detach::start(&args, &plan, Some(&need));
-    }
-    let place = place(&args, &plan, &cpus, &roles)?;
-    if args.dry_run {
-        outline::show(&plan, &cpus, &roles, guests(&args, &plan))?;
-        return outline::ready();
-    }
-    let partition = partition(&plan, &roles)?;
-    let begin = Start {
-        command: "qualify",
-        file: None,
-        profile: Some(&plan.limits),
-        window_ns: plan.window.0,
-        // Each step says it.
-        hold_idle: false,
-        flight_recorder: true,
-        // Its cost would be part of the wake-ups, too.
-        osnoise: false,
-        measured: roles.measured.clone(),
-        inventory: Inventory::Measured,
-        recorder: Some(roles.recorder.clone()),
-        interfaces: Vec::new(),
-        ports: args.nic.clone(),
-        documents: vec![("plan".into(), plan.text.clone())],
-        open_ended: false,
-        table: plan.table.map(table::layout),
-        own_limits: plan.own_limits()?,
-        explain: Explainer::Own,
-        plan: Some(&plan.name),
-        lasts_ns: None,
-        need: Some(need),
-        memory: if plan.needs_bed() { OF_A_BED } else { OF_A_PROBE },
-        detached: args.detached.clone(),
-        // Measurements of another place come at the end of its step.
-        is_paced: matches!(place, PlaceSpec::Native),
-    };
-    if !args.run.quiet {
-        say(&plan, &roles);
-    }
-    let mut run = Run::start(begin, args.run)?;
-    run.session.recorder.add_facts(roles.facts());
-    match &plan.cell {
-        // Its matrix has a page for all of them.
-        Some(cell) => run.session.recorder.add_facts(cell.facts()),
-        None => run.html_beside_the_run(),
-    }
-    if let Some(partition) = &partition {
-        run.session.recorder.add_facts(partition.facts());
-    }
-    say_rest(&run, left.as_deref());
-    let work = PlanRun {
-        place,
-        plan: &plan,
-        roles,
-        cpus,
-        ports,
-    };
-    let outcome = plan::run(run.runner(), work);
-    // Before the report is made, which may take all CPUs.
-    drop(partition);
-    run.finish(outcome)
-}
-
-/// The partition that a cell of a matrix is measured in. What a killed measurement left of one is taken back in any case.
-fn partition(plan: &Plan, roles: &Roles) -> Result<Option<Partition>, Failure> {
-    let is_of_cell = plan
-        .cell
-        .as_ref()
-        .is_some_and(|cell| cell.isolation == Isolation::Cpuset);
-    let made = match is_of_cell && !plan.place.is_in_guest() {
-        true => Partition::make(&roles.measured).map(Some),
-        false => clean_up().map(|()| None),
-    };
-    made.map_err(|why| Failure::CouldNotMeasure(format!("partition of control groups: {why}")))
-}
-
-/// Says in the run that it is the rest of a plan.
-fn say_rest(run: &Run, left: Option<&Left>) {
-    if let Some(left) = left {
-        let text = format!("the rest of the plan after a reboot: {}", left.said());
-        run.session.recorder.events().write(EventKind::Note, text);
-    }
+        Again::Nothing => None,
+    })
 }
 
 /// A place by its name.
@@ -280,108 +197,4 @@ pub(crate) fn kind(text: &str) -> Result<Kind, String> {
 pub(crate) fn runtime(text: &str) -> Result<RuntimeName, String> {
     let found = RuntimeName::ALL.into_iter().find(|name| name.name() == text);
     found.ok_or_else(|| format!("use {}", RuntimeName::ALL.map(RuntimeName::name).join(", ")))
-}
-
-/// The plan with its devices where the command line wants them.
-fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
-    let place = match args.far.is_asked_for() {
-        true => Kind::Far,
-        false => args.place.unwrap_or(plan.place),
-    };
-    let vcpus = args.guest.vcpus().or(plan.vcpus);
-    Plan { place, vcpus, ..plan }
-}
-
-/// Kernel that the guests of a plan boot, in a sentence; `None`: it has none.
-fn guests(args: &QualifyArgs, plan: &Plan) -> Option<String> {
-    let booted = || match args.guest.spec(plan.guest_cpus()) {
-        Ok(spec) => format!("Its guests boot {}.", spec.kernel_in_words()),
-        Err(failure) => format!("Its guests cannot boot: {failure}"),
-    };
-    plan.is_in_guests().then(booted)
-}
-
-/// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
-fn place(args: &QualifyArgs, plan: &Plan, facts: &CpuFacts, roles: &Roles) -> Result<PlaceSpec, Failure> {
-    if args.runtime.is_some() && !plan.place.has_container() {
-        return Err(Failure::Usage(
-            "--runtime is of containers: add --place container, or container-in-vm".into(),
-        ));
-    }
-    if let Some(far) = args.far.place()? {
-        return Ok(far);
-    }
-    Ok(match plan.place {
-        // Another machine is named by --far.
-        Kind::Native | Kind::Far => PlaceSpec::Native,
-        Kind::Container => PlaceSpec::Container(Containers {
-            program: None,
-            side_by_side: plan.devices_at_once() as u64,
-            runtime: args.runtime,
-            cpus: plan
-                .all_judged(facts, roles)?
-                .iter()
-                .chain(roles.recorder.iter())
-                .collect(),
-        }),
-        Kind::Vm | Kind::ContainerInVm => {
-            let runtime = match plan.place.has_container() {
-                true => Some(runtime_for_guest(args.runtime)?),
-                false => None,
-            };
-            let spec = args.guest.spec(plan.guest_cpus())?;
-            let usual = || on_cpus_of_the_run(roles, spec.cpus as usize * plan.devices());
-            let host_cpus = spec.host_cpus.clone().or_else(usual);
-            PlaceSpec::Guest(Box::new(GuestSpec {
-                host_cpus,
-                runtime,
-                ..spec
-            }))
-        }
-    })
-}
-
-/// CPUs for so many virtual ones: those that are judged, where there are enough. Else what keeps house there is on one that is not judged
-/// here, the others on those that are. `None`: there are too few.
-fn on_cpus_of_the_run(roles: &Roles, wanted: usize) -> Option<CpuList> {
-    let judged = roles.measured.clone();
-    let with_one_more = roles.recorder.iter().take(1).chain(judged.iter()).collect();
-    let enough = [judged, with_one_more].into_iter().find(|cpus| cpus.len() >= wanted);
-    enough.map(|cpus| cpus.iter().take(wanted).collect())
-}
-
-/// How long it takes and who runs where, before anything is measured. Standard output is the result's.
-fn say(plan: &Plan, roles: &Roles) {
-    for line in std::iter::once(outline::extent(plan)).chain(roles.lines()) {
-        let _ = writeln!(std::io::stderr(), "triptime: {line}");
-    }
-}
-
-/// The plan as it is measured, and the ports of this machine that it takes.
-fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
-    if args.far.is_asked_for() {
-        return args.far.bed(plan, &args.nic);
-    }
-    let is_guest = args.place.unwrap_or(plan.place).is_in_guest();
-    let ports = ports(&plan, &args.nic, is_guest)?;
-    Ok((plan, ports))
-}
-
-/// The ports of this machine that are to be measured beside the plan's networks, or in their place.
-fn ports(plan: &Plan, nic: &[String], is_guest: bool) -> Result<Option<Bed>, Failure> {
-    match (nic, &plan.bed) {
-        ([], _) => Ok(None),
-        ([_, _], None) => Err(Failure::Usage(format!(
-            "--nic: the plan {} compares no networks: use `triptime qualify networks --nic {}`",
-            plan.name,
-            nic.join(",")
-        ))),
-        ([test_set, device], Some(_)) if is_guest => {
-            Ok(Some(Bed::of_ports_for_guests(test_set, device, plan.devices())?))
-        }
-        ([test_set, device], Some(_)) => Ok(Some(Bed::of_ports(test_set, device, plan.devices())?)),
-        _ => Err(Failure::Usage(
-            "--nic takes two ports, the test set's and the device's: --nic eth1,eth2; or one, and --far HOST".into(),
-        )),
-    }
 }

@@ -4,11 +4,11 @@ use super::{RelayArgs, open};
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use probes::Probe;
 use probes::relay::{Found, RelayConfig, port_options};
-use session::SessionError;
 use session::preflight::Intent;
+use session::{RunSpec, SessionError};
 use sys::packet::PacketPort;
 use sys::thread::Policy;
 
@@ -47,12 +47,12 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
     let open = || PacketPort::open(interface, &port_options(&config.relay));
     // Refusals come before there is a run.
     drop(open()?);
-    let begin = Start {
-        flight_recorder: true,
-        documents: vec![(DOCUMENT.to_owned(), text)],
-        ..Start::probe("relay", cpus.clone(), port_args.duration).on(interface)
+    let mut spec = RunSpec {
+        flight_recorder: args.run.explains(),
+        ..args.run.spec("relay", cpus.clone(), port_args.duration).on(interface)
     };
-    let mut run = Run::start(begin, args.run)?;
+    spec.run.documents.push((DOCUMENT.to_owned(), text));
+    let mut run = Run::start(spec, args.run)?;
     // Opened only now: frames that waited while the run was being prepared would be late by that.
     let port = match open() {
         Ok(port) => port,

@@ -7,15 +7,15 @@ mod points;
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
-use crate::run_file::{Run, Start};
+use crate::run_file::Run;
 use crate::time_sync::TimeSyncArgs;
-use crate::window;
 use live::Screen;
 use points::Chosen;
 use probes::options::positive_duration;
 use probes::subscribe::ClockRelation;
 use probes::trace::{TraceConfig, Tracing};
 use probes::{Directions, NicStamps, Probe, ProbeError, ReceiveStamps, SenderEnd};
+use session::RunSpec;
 use trace::path::GROUP;
 use units::CpuList;
 
@@ -123,17 +123,22 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
     points::check(&chosen)?;
     // The live view takes the place of the progress lines.
     args.run.quiet |= args.live;
-    let begin = Start {
-        flight_recorder: true,
-        window_ns: window::of_duration(args.duration).max(SHORTEST_WINDOW_NS),
-        ..Start::probe("trace", CpuList::default(), args.duration).on(&args.interface)
+    let mut spec = RunSpec {
+        flight_recorder: args.run.explains(),
+        ..args
+            .run
+            .spec("trace", CpuList::default(), args.duration)
+            .on(&args.interface)
     };
+    if args.run.window.is_none() {
+        spec.run.window_ns = spec.run.window_ns.max(SHORTEST_WINDOW_NS);
+    }
     let config = TraceConfig {
         points: chosen.points(),
         max_streams: args.max_streams,
         threshold_ns: args.threshold,
         record: args.record,
-        window_ns: args.run.window.unwrap_or(begin.window_ns),
+        window_ns: spec.run.window_ns,
         namespaces: chosen.namespaces(),
         sender: SenderEnd::default(),
     };
@@ -143,7 +148,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         sent: false,
     };
     let nic = by_nic.then(|| NicStamps::take(&args.interface, received)).transpose()?;
-    let mut run = Run::start(begin, args.run.clone())?;
+    let mut run = Run::start(spec, args.run.clone())?;
     run.session.recorder.add_facts(chosen.facts());
     let stop = run.session.stop.of_step();
     // Durations are of one clock; only stamps of a recording that is to be merged with another host's need the watch.

@@ -3,11 +3,12 @@
 use super::TripArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
-use crate::run_file::{Run, Start};
+use crate::run_file::{Judged, Run};
 use probes::Probe;
 use probes::ping_pong::{PingPongConfig, PingPorts, limits, ping_port_options};
 use probes::publish::port_options;
 use probes::trip::goose_port_options;
+use session::RunSpec;
 use session::preflight::Intent;
 use sys::packet::PacketPort;
 use units::CpuList;
@@ -23,12 +24,15 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     // Refusals come before there is a run.
     drop(open()?);
     let cpus: CpuList = config.cpu.into_iter().chain(config.load_cpu).collect();
-    let begin = Start {
+    let spec = RunSpec {
         open_ended: false,
-        own_limits: Some(limits(&config).concat()),
-        ..Start::probe("trip", cpus.clone(), args.port.duration).on(interface)
+        ..args.run.spec("trip", cpus.clone(), args.port.duration).on(interface)
     };
-    let mut run = Run::start(begin, args.run)?;
+    let judged = Judged {
+        own_limits: Some(limits(&config).concat()),
+        ..Judged::default()
+    };
+    let mut run = Run::start_judged(spec, judged, args.run)?;
     // Opened only now: GOOSE that waited while the run was being prepared is of before it.
     let goose = match open() {
         Ok(goose) => goose,

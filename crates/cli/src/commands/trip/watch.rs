@@ -3,7 +3,7 @@
 use super::TripArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
-use crate::run_file::{Run, Start};
+use crate::run_file::{Judged, Run};
 use probes::Probe;
 use probes::trip::goose_port_options;
 use probes::watch::{LIMIT, WatchConfig};
@@ -23,11 +23,15 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let open = || PacketPort::open(interface, &goose_port_options());
     // Refusals come before there is a run.
     drop(open()?);
-    let begin = Start {
+    let spec = args
+        .run
+        .spec("trip", args.port.measured(), args.port.duration)
+        .on(interface);
+    let judged = Judged {
         own_limits: Some(LIMIT.to_owned()),
-        ..Start::probe("trip", args.port.measured(), args.port.duration).on(interface)
+        ..Judged::default()
     };
-    let mut run = Run::start(begin, args.run)?;
+    let mut run = Run::start_judged(spec, judged, args.run)?;
     // Opened only now: GOOSE that waited while the run was being prepared is of before it.
     let port = match open() {
         Ok(port) => port,

@@ -1,11 +1,11 @@
 //! One measurement of a cell: this program again, with the plan of the cell.
 
 use crate::failure::Failure;
-use crate::keeper::FolderKeeper;
 use crate::matrix::is_complete;
 use matrix::Folder;
 use run::remove;
 use rustix::process::{Pid, Signal, kill_process};
+use session::keeper::FolderKeeper;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;

@@ -7,7 +7,6 @@ mod rounds;
 use super::QualifyArgs;
 use crate::ending::{self, Hangup};
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
-use crate::keeper::FolderKeeper;
 use crate::matrix::{html, of_state, text};
 use crate::page;
 use crate::ready::{explained, not_to_be_disturbed};
@@ -19,6 +18,7 @@ use place::guest::can_boot;
 use plan::{Cell, MatrixTable, Named, Plan, Roles, live_facts};
 use probes::{Machine, Need};
 use rounds::{End, Rounds};
+use session::keeper::FolderKeeper;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -98,6 +98,8 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
             state.seed
         ));
     }
+    let keeper = FolderKeeper::start(&course.plan.name, folder, args.detached.as_ref());
+    keeper.unlisted().iter().for_each(|why| say(why));
     let mut rounds = Rounds {
         plan: &course.plan,
         budget_ns: course.budget_ns,
@@ -106,7 +108,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
         interrupted,
         is_quiet: args.run.quiet,
         took_ns: Vec::new(),
-        keeper: FolderKeeper::start(&course.plan.name, folder, args.detached.as_ref()),
+        keeper,
     };
     let end = rounds.measure();
     let Rounds { state, keeper, .. } = rounds;

@@ -2,10 +2,10 @@
 
 use super::measure::{self, Ended};
 use crate::failure::{Failure, say};
-use crate::keeper::FolderKeeper;
 use crate::matrix::{any_failed, is_complete};
 use matrix::{Folder, State, causes_file, expected_ns, plan_file, run_file};
 use plan::{Cell, Isolation, Plan};
+use session::keeper::FolderKeeper;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! How long windows are where the command line does not say.
 
 /// Span after which ABB's application reports its maxima: the longest window that is chosen.
-pub(crate) const LONGEST_NS: u64 = 20_000_000_000;
+pub const LONGEST_NS: u64 = 20_000_000_000;
 
 /// Lengths that are chosen. Each divides the next: a comparison can join the windows of runs of any lengths.
 const LENGTHS_NS: [u64; 6] = [
@@ -17,7 +17,7 @@ const LENGTHS_NS: [u64; 6] = [
 const WANTED: u64 = 60;
 
 /// The longest window of which there are enough in a run of so many ns, but at least the shortest; of an open-ended run the longest.
-pub(crate) fn of_duration(duration_ns: Option<u64>) -> u64 {
+pub fn of_duration(duration_ns: Option<u64>) -> u64 {
     let is_enough = |window_ns: &u64| duration_ns.is_none_or(|run_ns| run_ns / window_ns >= WANTED);
     let [.., shortest] = LENGTHS_NS;
     LENGTHS_NS.into_iter().find(is_enough).unwrap_or(shortest)

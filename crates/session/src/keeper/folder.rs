@@ -1,15 +1,15 @@
 //! The same for many runs in a folder, one after the other: each has a keeper of its own, and this one is of all of them.
 
-use super::spec::{Detached, log_of};
 use super::{EVERY, enter};
-use session::detach::{Notify, unit_name};
-use session::roster::{End, Entry, Phase, Registered, Step, Way};
+use crate::detach::{Detached, Notify, log_of, unit_name};
+use crate::roster::{End, Entry, Phase, Registered, Step, Way};
 use std::path::Path;
 use std::time::Instant;
 
 /// Keeper beside the runs of a folder until the last has ended.
-pub(crate) struct FolderKeeper {
+pub struct FolderKeeper {
     registered: Option<Registered>,
+    unlisted: Option<String>,
     notify: Option<Notify>,
     is_ready: bool,
     looked: Option<Instant>,
@@ -17,7 +17,7 @@ pub(crate) struct FolderKeeper {
 
 impl FolderKeeper {
     /// Enters the runs of a plan into `folder` as one.
-    pub(crate) fn start(plan: &str, folder: &Path, detached: Option<&Detached>) -> Self {
+    pub fn start(plan: &str, folder: &Path, detached: Option<&Detached>) -> Self {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let text = |path: &Path| absolute(path).to_string_lossy().into_owned();
         let mut entry = Entry::new("qualify", &text(folder), sys::clock::realtime().as_ns());
@@ -27,16 +27,23 @@ impl FolderKeeper {
             entry.log = Some(text(&log_of(folder)));
             entry.unit = (detached.way != Way::Session).then(|| unit_name(&detached.name));
         }
+        let (registered, unlisted) = enter(entry, plan, detached);
         Self {
-            registered: enter(entry, plan, detached),
+            registered,
+            unlisted,
             notify: Notify::from_environment(),
             is_ready: false,
             looked: None,
         }
     }
 
+    /// Why it is in no list, of runs that nobody waits for.
+    pub fn unlisted(&self) -> Option<&str> {
+        self.unlisted.as_deref()
+    }
+
     /// A run begins, the `number`th of `of` in this round; all of them take about `left_ns` yet.
-    pub(crate) fn begins(&mut self, doing: &str, number: usize, of: usize, left_ns: u64) {
+    pub fn begins(&mut self, doing: &str, number: usize, of: usize, left_ns: u64) {
         self.write(|entry| {
             entry.phase = Phase::Measuring;
             doing.clone_into(&mut entry.doing);
@@ -50,7 +57,7 @@ impl FolderKeeper {
     }
 
     /// It is looked after the run.
-    pub(crate) fn goes_on(&mut self) {
+    pub fn goes_on(&mut self) {
         let since = self.looked.map(|looked| looked.elapsed());
         if since.is_some_and(|since| since < EVERY) {
             return;
@@ -64,7 +71,7 @@ impl FolderKeeper {
     }
 
     /// All have ended, or were told to; the exit status of all of them.
-    pub(crate) fn ended(mut self, status: u8, why: Option<String>) {
+    pub fn ended(mut self, status: u8, why: Option<String>) {
         let end = End {
             at_ns: sys::clock::realtime().as_ns(),
             status,

@@ -3,21 +3,19 @@
 //! All of it is done by the thread that shows progress, beside the measured CPUs, once in two seconds.
 
 mod folder;
-mod spec;
 
-pub(crate) use folder::FolderKeeper;
-pub(crate) use spec::{Detached, KeeperSpec, log_of};
+pub use folder::FolderKeeper;
 
-use crate::failure::say;
-use crate::progress::{Limits, Progress};
+use crate::detach::{Detached, Notify, log_of, unit_name};
+use crate::room::Disk;
+use crate::roster::{End, Entry, Largest, Phase, Registered, Roster, Step, Way};
+use crate::runner::Position;
+use crate::session::Session;
+use crate::spec::RunSpec;
 use model::EventKind;
-use run::Live;
-use session::Session;
-use session::detach::Notify;
-use session::room::Disk;
-use session::roster::{End, Entry, Largest, Phase, Registered, Roster, Step, Way};
-use session::runner::{Position, Show};
+use run::{Live, Thresholds};
 use std::cmp::Reverse;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use units::Monotonic;
 
@@ -31,14 +29,15 @@ const MOST_SERIES: usize = 40;
 const FINISHING: Duration = Duration::from_secs(600);
 
 /// Keeper beside a run until it has ended.
-pub(crate) struct Keeper {
+pub struct Keeper {
     /// `None`: there is nowhere to write.
     registered: Option<Registered>,
+    unlisted: Option<String>,
     /// The disk that it must not fill; `None`: it may.
     disk: Option<Disk>,
     notify: Option<Notify>,
     is_ready: bool,
-    limits: Limits,
+    limits: Thresholds,
     /// How long it is to measure, if it has no plan.
     lasts_ns: Option<u64>,
     /// True if windows are due by the clock, not when others send.
@@ -53,17 +52,20 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Enters a run among those of this machine. One that cannot be entered is measured all the same.
-    pub(crate) fn start(spec: KeeperSpec<'_>) -> Self {
-        let way = spec.detached.as_ref().map_or(Way::Foreground, |detached| detached.way);
-        let entry = spec.entry(way);
-        let registered = enter(entry, spec.plan.unwrap_or(spec.command), spec.detached.as_ref());
+    /// Enters a run, whose file was made by this name, among those of this machine. One that cannot be entered is measured all the same.
+    pub fn start(spec: &RunSpec, file: &Path) -> Self {
+        let (registered, unlisted) = enter(
+            entry(spec, file),
+            spec.plan.as_deref().unwrap_or(&spec.run.command),
+            spec.detached.as_ref(),
+        );
         Self {
             registered,
-            disk: (!spec.force).then(|| Disk::of(spec.file)),
+            unlisted,
+            disk: (!spec.force).then(|| Disk::of(file)),
             notify: Notify::from_environment(),
             is_ready: false,
-            limits: spec.limits,
+            limits: spec.thresholds.clone(),
             lasts_ns: spec.lasts_ns,
             is_paced: spec.is_paced,
             began: None,
@@ -74,24 +76,29 @@ impl Keeper {
         }
     }
 
+    /// Why it is in no list, of a run that nobody waits for.
+    pub fn unlisted(&self) -> Option<&str> {
+        self.unlisted.as_deref()
+    }
+
     /// Why it was ended: what was noticed here, if that is the reason.
-    pub(crate) fn why(&self) -> Option<String> {
+    pub fn why(&self) -> Option<String> {
         let still = || self.stands_still.as_ref().map(|why| format!("{why}: ended early"));
         self.used_up.clone().or_else(still)
     }
 
     /// True if the run says already why it was ended.
-    pub(crate) fn has_told(&self) -> bool {
+    pub fn has_told(&self) -> bool {
         self.is_told
     }
 
     /// Why it was ended for want of room, if it was.
-    pub(crate) fn used_up(&self) -> Option<&str> {
+    pub fn used_up(&self) -> Option<&str> {
         self.used_up.as_deref()
     }
 
     /// Nothing is measured any more.
-    pub(crate) fn finishing(&mut self, session: &Session) {
+    pub fn finishing(&mut self, session: &Session) {
         self.look_again(session);
         self.write(|entry| {
             entry.phase = Phase::Finishing;
@@ -104,7 +111,7 @@ impl Keeper {
     }
 
     /// The run has ended with this exit status. Of one that somebody waited for nothing stays.
-    pub(crate) fn ended(mut self, status: u8, complete: bool, why: Option<String>) {
+    pub fn ended(mut self, status: u8, complete: bool, why: Option<String>) {
         self.write(|entry| {
             entry.phase = Phase::Ended;
             entry.left_ns = None;
@@ -138,7 +145,8 @@ impl Keeper {
         is_new || self.looked.is_none_or(|looked| looked.elapsed() >= EVERY)
     }
 
-    fn look(&mut self, session: &Session, doing: &str, position: Option<Position>, measures: bool) {
+    /// Looks after the run, if it is time: writes how it stands, and ends it before its disk is full.
+    pub fn look(&mut self, session: &Session, doing: &str, position: Option<Position>, measures: bool) {
         if !self.is_due(position) {
             return;
         }
@@ -247,18 +255,38 @@ impl Keeper {
     }
 }
 
-/// Enters a run under its name, or the first that is free. `None`: it cannot be entered, and is measured all the same.
-fn enter(entry: Entry, name: &str, detached: Option<&Detached>) -> Option<Registered> {
-    let roster = Roster::own()?;
+/// First entry that is written down of a run.
+fn entry(spec: &RunSpec, file: &Path) -> Entry {
+    let text = |path: &Path| {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        absolute.to_string_lossy().into_owned()
+    };
+    let mut entry = Entry::new(&spec.run.command, &text(file), sys::clock::realtime().as_ns());
+    entry.plan.clone_from(&spec.plan);
+    entry.window_ns = spec.run.window_ns;
+    entry.expected = spec.need.map(|need| need.expected());
+    entry.at_most = spec.need.map(|need| need.most());
+    if let Some(detached) = &spec.detached {
+        entry.way = detached.way;
+        entry.log = Some(text(&log_of(file)));
+        entry.unit = (detached.way != Way::Session).then(|| unit_name(&detached.name));
+    }
+    entry
+}
+
+/// Enters a run under its name, or the first that is free; where it cannot be entered, it is measured all the same. Of one that nobody waits
+/// for, the second says why: whoever waits for it in the foreground sees it.
+fn enter(entry: Entry, name: &str, detached: Option<&Detached>) -> (Option<Registered>, Option<String>) {
+    let Some(roster) = Roster::own() else {
+        return (None, None);
+    };
     let entered = match detached {
         Some(detached) => roster.take_over(&detached.name, entry),
         None => roster.enter(name, entry),
     };
-    // Whoever waits for it in the foreground sees it.
-    if let (Err(error), Some(_)) = (&entered, detached) {
-        say(&format_args!("`triptime status` will not show this run: {error}"));
-    }
-    entered.ok()
+    let why = entered.as_ref().err().filter(|_| detached.is_some());
+    let unlisted = why.map(|error| format!("`triptime status` will not show this run: {error}"));
+    (entered.ok(), unlisted)
 }
 
 /// The figures of a run as they are written down.
@@ -281,7 +309,7 @@ impl Stand {
 }
 
 /// The series with the largest samples, those over their limits first.
-fn largest(live: &[Live], limits: &Limits) -> Vec<Largest> {
+fn largest(live: &[Live], limits: &Thresholds) -> Vec<Largest> {
     let with = |series: &Live| {
         Some(Largest {
             series: series.name.clone(),
@@ -295,29 +323,11 @@ fn largest(live: &[Live], limits: &Limits) -> Vec<Largest> {
     all
 }
 
-/// Companions of a run: one shows its progress to a person, one keeps it.
-pub(crate) struct Beside {
-    pub(crate) progress: Progress,
-    pub(crate) keeper: Keeper,
-    /// True if steps follow each other: then nothing is measured before the first.
-    pub(crate) has_plan: bool,
-}
-
-impl Show for Beside {
-    fn show(&mut self, session: &Session, doing: &str, position: Option<Position>) {
-        self.progress.show(session, doing, position);
-        let measures = position.is_some() || !self.has_plan;
-        self.keeper.look(session, doing, position, measures);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{MOST_SERIES, largest};
-    use crate::progress::Limits;
     use model::Counters;
-    use report::limits::Profile;
-    use run::Live;
+    use run::{Live, Thresholds};
 
     #[test]
     fn series_over_their_limits_come_first_and_there_are_not_too_many() {
@@ -332,7 +342,7 @@ mod tests {
         let mut all: Vec<Live> = (0..100).map(|n| live(&format!("hop/{n}"), Some(900_000 + n))).collect();
         all.push(live("wakeup/cpu1", Some(120_001)));
         all.push(live("wakeup/cpu2", None));
-        let limits = Limits::of_profile(Some(&Profile::parse(LIMITS, "own").expect("a profile")));
+        let limits = Thresholds::new(|name| (name == "wakeup/cpu1").then_some(120_000));
         let largest = largest(&all, &limits);
         assert_eq!(largest.len(), MOST_SERIES);
         assert_eq!(
@@ -341,6 +351,4 @@ mod tests {
         );
         assert_eq!(largest[1].max_ns, 900_099);
     }
-
-    const LIMITS: &str = "name = \"own\"\nwhat = \"one limit\"\n\n[[limit]]\nid = \"wakeup.max\"\nseries = \"wakeup/*\"\nquantity = \"max\"\nallowed = \"120us\"\nsource = \"test\"\n";
 }

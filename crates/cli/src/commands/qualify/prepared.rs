@@ -1,0 +1,241 @@
+//! A plan made ready for this machine: its devices, ports, CPUs and roles are known, and nothing is measured yet.
+
+use super::{QualifyArgs, outline};
+use crate::failure::Failure;
+use crate::ready::{explained, no_connection, not_to_be_disturbed};
+use crate::run_file::{Judged, Run};
+use crate::table;
+use bed::Bed;
+use host::CpuFacts;
+use model::EventKind;
+use place::container::Containers;
+use place::guest::{GuestSpec, runtime_for_guest};
+use place::{Kind, PlaceSpec};
+use plan::{Left, Named, Plan, PlanRun, Roles, live_facts};
+use probes::Machine;
+use session::RunSpec;
+use session::memory::{OF_A_BED, OF_A_PROBE};
+use session::room::Need;
+use std::io::Write;
+
+/// A plan, and who runs where.
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    /// Ports of this machine that it takes.
+    ports: Option<Bed>,
+    cpus: CpuFacts,
+    roles: Roles,
+}
+
+impl Prepared {
+    /// Puts its devices where the command line wants them, and shares the CPUs out.
+    pub(super) fn of(args: &QualifyArgs, plan: Plan) -> Result<Self, Failure> {
+        let plan = placed(plan, args);
+        let (plan, ports) = bed(args, plan)?;
+        let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+        let named = Named {
+            measured: args.cpus.clone(),
+            housekeeping: args.housekeeping.clone(),
+        };
+        let mut roles = plan.roles(&cpus, &named)?;
+        roles.elsewhere = args.far.machine();
+        plan.check_beside(&cpus, &roles)?;
+        Ok(Self {
+            plan,
+            ports,
+            cpus,
+            roles,
+        })
+    }
+
+    /// Prints what it will do here; returns the exit status.
+    pub(super) fn show(&self, args: &QualifyArgs) -> Result<u8, Failure> {
+        outline::show(&self.plan, &self.cpus, &self.roles, guests(args, &self.plan))
+    }
+
+    /// Refuses what would disturb others, and what cannot run here; returns the room that it needs.
+    pub(super) fn check(&self, args: &QualifyArgs) -> Result<Need, Failure> {
+        let Self { plan, cpus, roles, .. } = self;
+        if !args.disturb {
+            not_to_be_disturbed(&plan.occupied(cpus, roles)?, args.cpus.is_some())?;
+            no_connection(&args.nic)?;
+        }
+        explained(&args.run);
+        probes::Need::check_all(&plan.needs(cpus, roles)?, &Machine::live(), None)?;
+        Ok(plan.room(cpus, roles, plan.window.0, args.run.file_budget)?)
+    }
+
+    /// Measures, and shows the result; returns the exit status.
+    pub(super) fn measure(
+        self,
+        args: QualifyArgs,
+        place: PlaceSpec,
+        need: Need,
+        left: Option<&Left>,
+    ) -> Result<u8, Failure> {
+        let Self {
+            plan,
+            ports,
+            cpus,
+            roles,
+        } = self;
+        let partition = plan
+            .partition(&roles)
+            .map_err(|why| Failure::CouldNotMeasure(format!("partition of control groups: {why}")))?;
+        let spec = spec(&args, &plan, &roles, &place, need);
+        let judged = Judged {
+            profile: Some(&plan.limits),
+            own_limits: plan.own_limits()?,
+            table: plan.table.map(table::layout),
+        };
+        if !args.run.quiet {
+            say(&plan, &roles);
+        }
+        let mut run = Run::start_judged(spec, judged, args.run)?;
+        run.session.recorder.add_facts(roles.facts());
+        match &plan.cell {
+            // Its matrix has a page for all of them.
+            Some(cell) => run.session.recorder.add_facts(cell.facts()),
+            None => run.html_beside_the_run(),
+        }
+        if let Some(partition) = &partition {
+            run.session.recorder.add_facts(partition.facts());
+        }
+        say_rest(&run, left);
+        let work = PlanRun {
+            place,
+            plan: &plan,
+            roles,
+            cpus,
+            ports,
+        };
+        let outcome = plan::run(run.runner(), work);
+        // Before the report is made, which may take all CPUs.
+        drop(partition);
+        run.finish(outcome)
+    }
+
+    /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
+    pub(super) fn place(&self, args: &QualifyArgs) -> Result<PlaceSpec, Failure> {
+        let Self { plan, cpus, roles, .. } = self;
+        if args.runtime.is_some() && !plan.place.has_container() {
+            return Err(Failure::Usage(
+                "--runtime is of containers: add --place container, or container-in-vm".into(),
+            ));
+        }
+        if let Some(far) = args.far.place()? {
+            return Ok(far);
+        }
+        Ok(match plan.place {
+            // Another machine is named by --far.
+            Kind::Native | Kind::Far => PlaceSpec::Native,
+            Kind::Container => PlaceSpec::Container(Containers {
+                program: None,
+                side_by_side: plan.devices_at_once() as u64,
+                runtime: args.runtime,
+                cpus: plan
+                    .all_judged(cpus, roles)?
+                    .iter()
+                    .chain(roles.recorder.iter())
+                    .collect(),
+            }),
+            Kind::Vm | Kind::ContainerInVm => {
+                let runtime = match plan.place.has_container() {
+                    true => Some(runtime_for_guest(args.runtime)?),
+                    false => None,
+                };
+                let spec = args.guest.spec(plan.guest_cpus())?;
+                let usual = || roles.host_cpus(spec.cpus as usize * plan.devices());
+                let host_cpus = spec.host_cpus.clone().or_else(usual);
+                PlaceSpec::Guest(Box::new(GuestSpec {
+                    host_cpus,
+                    runtime,
+                    ..spec
+                }))
+            }
+        })
+    }
+}
+
+/// The run of a plan.
+fn spec(args: &QualifyArgs, plan: &Plan, roles: &Roles, place: &PlaceSpec, need: Need) -> RunSpec {
+    let mut spec = RunSpec {
+        flight_recorder: args.run.explains(),
+        housekeeping: Some(roles.recorder.clone()),
+        ports: args.nic.clone(),
+        open_ended: false,
+        plan: Some(plan.name.clone()),
+        need: Some(need),
+        memory: if plan.needs_bed() { OF_A_BED } else { OF_A_PROBE },
+        detached: args.detached.clone(),
+        // Measurements of another place come at the end of its step.
+        is_paced: matches!(place, PlaceSpec::Native),
+        ..args.run.spec("qualify", roles.measured.clone(), None)
+    };
+    spec.run.window_ns = plan.window.0;
+    spec.run.documents.push(("plan".into(), plan.text.clone()));
+    spec
+}
+
+/// Says in the run that it is the rest of a plan.
+fn say_rest(run: &Run, left: Option<&Left>) {
+    if let Some(left) = left {
+        let text = format!("the rest of the plan after a reboot: {}", left.said());
+        run.session.recorder.events().write(EventKind::Note, text);
+    }
+}
+
+/// The plan with its devices where the command line wants them.
+fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
+    let place = match args.far.is_asked_for() {
+        true => Kind::Far,
+        false => args.place.unwrap_or(plan.place),
+    };
+    let vcpus = args.guest.vcpus().or(plan.vcpus);
+    Plan { place, vcpus, ..plan }
+}
+
+/// Kernel that the guests of a plan boot, in a sentence; `None`: it has none.
+fn guests(args: &QualifyArgs, plan: &Plan) -> Option<String> {
+    let booted = || match args.guest.spec(plan.guest_cpus()) {
+        Ok(spec) => format!("Its guests boot {}.", spec.kernel_in_words()),
+        Err(failure) => format!("Its guests cannot boot: {failure}"),
+    };
+    plan.is_in_guests().then(booted)
+}
+
+/// How long it takes and who runs where, before anything is measured. Standard output is the result's.
+fn say(plan: &Plan, roles: &Roles) {
+    for line in std::iter::once(outline::extent(plan)).chain(roles.lines()) {
+        let _ = writeln!(std::io::stderr(), "triptime: {line}");
+    }
+}
+
+/// The plan as it is measured, and the ports of this machine that it takes.
+fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
+    if args.far.is_asked_for() {
+        return args.far.bed(plan, &args.nic);
+    }
+    let is_guest = args.place.unwrap_or(plan.place).is_in_guest();
+    let ports = ports(&plan, &args.nic, is_guest)?;
+    Ok((plan, ports))
+}
+
+/// The ports of this machine that are to be measured beside the plan's networks, or in their place.
+fn ports(plan: &Plan, nic: &[String], is_guest: bool) -> Result<Option<Bed>, Failure> {
+    match (nic, &plan.bed) {
+        ([], _) => Ok(None),
+        ([_, _], None) => Err(Failure::Usage(format!(
+            "--nic: the plan {} compares no networks: use `triptime qualify networks --nic {}`",
+            plan.name,
+            nic.join(",")
+        ))),
+        ([test_set, device], Some(_)) if is_guest => {
+            Ok(Some(Bed::of_ports_for_guests(test_set, device, plan.devices())?))
+        }
+        ([test_set, device], Some(_)) => Ok(Some(Bed::of_ports(test_set, device, plan.devices())?)),
+        _ => Err(Failure::Usage(
+            "--nic takes two ports, the test set's and the device's: --nic eth1,eth2; or one, and --far HOST".into(),
+        )),
+    }
+}

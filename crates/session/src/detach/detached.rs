@@ -1,0 +1,67 @@
+//! How a run that nobody waits for was started.
+
+use crate::roster::Way;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Where the output of a detached run goes: beside its file.
+pub fn log_of(file: &Path) -> PathBuf {
+    file.with_extension("log")
+}
+
+/// How a detached run was started, and its name: `session:substation`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detached {
+    /// How.
+    pub way: Way,
+    /// The name, as `triptime status` has it.
+    pub name: String,
+}
+
+/// The words for the ways.
+const WAYS: [(&str, Way); 3] = [
+    ("session", Way::Session),
+    ("unit", Way::Unit),
+    ("lasting-unit", Way::LastingUnit),
+];
+
+impl FromStr for Detached {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let split = text.split_once(':');
+        let known = split.and_then(|(word, name)| {
+            let (_, way) = WAYS.iter().find(|(known, _)| *known == word)?;
+            Some((*way, name.to_owned()))
+        });
+        let (way, name) = known.ok_or("not WAY:NAME; this option is written by `qualify --detach` alone")?;
+        Ok(Self { way, name })
+    }
+}
+
+impl std::fmt::Display for Detached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let word = WAYS
+            .iter()
+            .find(|(_, way)| *way == self.way)
+            .map_or("session", |(word, _)| word);
+        write!(f, "{word}:{}", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detached, Way};
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for way in [Way::Session, Way::Unit, Way::LastingUnit] {
+            let detached = Detached {
+                way,
+                name: "substation-2".into(),
+            };
+            assert_eq!(detached.to_string().parse(), Ok(detached));
+        }
+        assert!("foreground:x".parse::<Detached>().is_err() && "session".parse::<Detached>().is_err());
+    }
+}
