@@ -114,7 +114,11 @@ def theirs(arguments, place, streams):
     # svID MU01: its first octet is 33 from the frame's begin, smpCnt 6 further (short lengths, no tag).
     script = SCRIPT % {"at": 33 + 4 + 2, "id": 33, "nic": links[0]["ifindex"]}
     publisher = publish(arguments, place, streams)
-    peer = subprocess.Popen(["bpftrace", "-e", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # bpftrace finds tracepoints in tracefs, which a container does not have: it gets a mount of its own. Its complaint that it cannot raise
+    # its limit of locked memory ends nothing: kernels from 5.11 on count that memory otherwise.
+    with_tracefs = 'mount -t tracefs tracefs /sys/kernel/tracing && exec bpftrace -e "$0"'
+    command = ["unshare", "--mount", "sh", "-c", with_tracefs, script]
+    peer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(arguments.seconds)
     cost_ns, _ = programs(peer.pid)
     peer.send_signal(signal.SIGINT)
