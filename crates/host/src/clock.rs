@@ -3,8 +3,10 @@
 use crate::cpuinfo::{self, CpuInfo};
 use crate::error::HostError;
 use crate::fact::Sheet;
+use crate::open_text::OpenText;
 use crate::reader::Reader;
 use model::Fact;
+use std::io;
 
 const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const AVAILABLE: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
@@ -29,18 +31,32 @@ pub struct Steal {
 /// The file cannot be read or has no per-CPU lines with a steal column.
 pub fn steal(reader: &Reader) -> Result<Vec<Steal>, HostError> {
     let text = reader.text(STAT)?;
-    let steals: Option<Vec<Steal>> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("cpu"))
-        .filter_map(cpu_steal)
-        .collect();
-    match steals {
-        Some(steals) if !steals.is_empty() => Ok(steals),
-        _ => Err(HostError::unexpected(
-            STAT,
-            "lines cpu0, cpu1… with at least 8 counts",
-            &text,
-        )),
+    steal_in(&text).ok_or_else(|| HostError::unexpected(STAT, "lines cpu0, cpu1… with at least 8 counts", &text))
+}
+
+/// The same of a text of `/proc/stat`; `None` where it has no per-CPU lines with a steal column.
+fn steal_in(text: &str) -> Option<Vec<Steal>> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("cpu"));
+    let steals: Option<Vec<Steal>> = lines.filter_map(cpu_steal).collect();
+    steals.filter(|steals| !steals.is_empty())
+}
+
+/// Time the hypervisor took from the CPUs of this machine, for who asks many times a second.
+#[derive(Debug)]
+pub struct StealTicks(OpenText);
+
+impl StealTicks {
+    /// Opens `/proc/stat`.
+    ///
+    /// # Errors
+    /// A refusal of the kernel.
+    pub fn open() -> io::Result<Self> {
+        OpenText::open(STAT).map(Self)
+    }
+
+    /// As [`crate::Host::steal_ticks`], now; `None` where it does not tell.
+    pub fn read(&mut self) -> Option<Vec<Steal>> {
+        self.0.read().and_then(steal_in)
     }
 }
 

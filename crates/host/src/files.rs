@@ -9,6 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::{NO_ENTRY, NOT_A_DIRECTORY, Unreadable};
 use crate::resolve::under;
 
+/// Room for a file that is read: sysfs hands out a page at the most.
+const FIRST_BYTES: usize = 4096;
+
 /// A part of a tree in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Member {
@@ -144,7 +147,8 @@ fn read_head(path: &Path, count: u64) -> Result<Vec<u8>, Unreadable> {
     if !fs::symlink_metadata(path).map_err(failed)?.is_file() {
         return Err(Unreadable::NotAFile);
     }
-    let mut bytes = Vec::new();
+    // A file of procfs or sysfs has no length: without room for it, it would be read in many small pieces.
+    let mut bytes = Vec::with_capacity(FIRST_BYTES);
     fs::File::open(path)
         .map_err(failed)?
         .take(count)

@@ -35,6 +35,7 @@ pub mod memory;
 pub mod mounts;
 mod network;
 pub mod nic;
+mod open_text;
 mod power;
 pub mod processes;
 mod quota;
@@ -52,7 +53,7 @@ use units::CpuList;
 
 pub use cache_monitor::{CacheCounter, CacheMonitor};
 pub use cgroup::GroupMemory;
-pub use clock::{Steal, USER_HZ};
+pub use clock::{Steal, StealTicks, USER_HZ};
 pub use connection::ssh_client;
 pub use container::Container;
 pub use error::{HostError, Unreadable};
@@ -214,19 +215,13 @@ impl Host {
         idle::deep(&self.reader, cpus)
     }
 
-    /// Where the kernel counts how long CPU quotas of control groups held this process back. Valid until the process is moved
-    /// to another group.
+    /// Where the kernel of this machine counts how long CPU quotas of control groups held this process back. Valid until the process is
+    /// moved to another group.
     ///
     /// # Errors
     /// The group of this process cannot be told.
     pub fn cpu_stat_files(&self) -> Result<CpuStatFiles, HostError> {
         quota::files(&self.reader)
-    }
-
-    /// How long CPU quotas held back threads of the groups of these files, in ns, added up over the CPUs: it may grow faster
-    /// than time. `None`: the groups have no quota, or nothing can be read.
-    pub fn throttled_ns(&self, files: &CpuStatFiles) -> Option<u64> {
-        quota::throttled_ns(&self.reader, files)
     }
 
     /// The kernel's counters of caches and of the memory's bandwidth: of the groups that have one of the `measured` CPUs, and of the

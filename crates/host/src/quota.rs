@@ -2,11 +2,12 @@
 
 use crate::cgroup::Hierarchy;
 use crate::error::HostError;
+use crate::open_text::OpenText;
 use crate::reader::Reader;
 
-/// The files that count it: of the process's own group, and of those above it as far as they are visible.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CpuStatFiles(Vec<String>);
+/// The files that count it, open: of the process's own group, and of those above it as far as they are visible.
+#[derive(Debug)]
+pub struct CpuStatFiles(Vec<OpenText>);
 
 pub(crate) fn files(reader: &Reader) -> Result<CpuStatFiles, HostError> {
     let group = Hierarchy::read(reader)?.own_group(reader, "cpu")?;
@@ -14,17 +15,18 @@ pub(crate) fn files(reader: &Reader) -> Result<CpuStatFiles, HostError> {
         .directories
         .iter()
         .map(|directory| format!("{directory}/cpu.stat"));
-    Ok(CpuStatFiles(paths.collect()))
+    Ok(CpuStatFiles(
+        paths.filter_map(|path| OpenText::open(&path).ok()).collect(),
+    ))
 }
 
-/// Added up over the groups. A group without a quota, or without the controller, counts nothing.
-pub(crate) fn throttled_ns(reader: &Reader, files: &CpuStatFiles) -> Option<u64> {
-    let counts: Vec<u64> = files
-        .0
-        .iter()
-        .filter_map(|path| throttled(&reader.text(path).ok()?))
-        .collect();
-    (!counts.is_empty()).then(|| counts.iter().sum())
+impl CpuStatFiles {
+    /// How long CPU quotas held back threads of these groups, in ns, added up over the CPUs and the groups: it may grow faster than time.
+    /// `None`: the groups have no quota, or nothing can be read.
+    pub fn throttled_ns(&mut self) -> Option<u64> {
+        let counts: Vec<u64> = self.0.iter_mut().filter_map(|file| throttled(file.read()?)).collect();
+        (!counts.is_empty()).then(|| counts.iter().sum())
+    }
 }
 
 /// `throttled_usec` in version 2, `throttled_time` in ns in version 1.

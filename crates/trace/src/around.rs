@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use host::{CpuStatFiles, Host, USER_HZ};
+use host::{CpuStatFiles, Host, StealTicks, USER_HZ};
 use units::{Monotonic, format_ns};
 
 /// `MSR_SMI_COUNT` of Intel processors since Nehalem (Intel SDM volume 4, table 2-15): system management interrupts since
@@ -76,8 +76,8 @@ struct Reading {
 
 /// Reads the counters and remembers them for a while.
 pub(crate) struct Counters {
-    host: Host,
     is_virtual: Option<bool>,
+    steal_ticks: Option<StealTicks>,
     registers: BTreeMap<u32, File>,
     cpu_stat: Option<CpuStatFiles>,
     readings: VecDeque<Reading>,
@@ -89,8 +89,8 @@ impl Counters {
         let cpu_stat = host.cpu_stat_files().ok();
         let is_virtual = host.hypervisor().ok().map(|found| found.is_virtual());
         Self {
-            host,
             is_virtual,
+            steal_ticks: StealTicks::open().ok(),
             registers: BTreeMap::new(),
             cpu_stat,
             readings: VecDeque::new(),
@@ -106,7 +106,7 @@ impl Counters {
 
     /// Takes a reading.
     pub(crate) fn observe(&mut self) {
-        let steals = self.host.steal_ticks().unwrap_or_default();
+        let steals = self.steal_ticks.as_mut().and_then(StealTicks::read).unwrap_or_default();
         let smis = self
             .registers
             .iter()
@@ -115,7 +115,7 @@ impl Counters {
             at: sys::clock::monotonic(),
             steal_ticks: steals.into_iter().map(|steal| (steal.cpu, steal.ticks)).collect(),
             smis: smis.collect(),
-            throttled_ns: self.cpu_stat.as_ref().and_then(|files| self.host.throttled_ns(files)),
+            throttled_ns: self.cpu_stat.as_mut().and_then(CpuStatFiles::throttled_ns),
         });
         if self.readings.len() > KEPT {
             self.readings.pop_front();

@@ -64,6 +64,10 @@ impl Rings {
         let mut reached_start = false;
         let mut before = 0;
         for position in (oldest..newest).rev() {
+            // Most are younger than what is asked for: one word of them is loaded. One of an older lap is left out below.
+            if self.instant(cpu, position).is_none_or(|at| at > to) {
+                continue;
+            }
             let Some(slot) = self.slot(cpu, position).filter(|slot| instant(slot) <= Some(to)) else {
                 continue;
             };
@@ -93,10 +97,17 @@ impl Rings {
         Ok(Snapshot::taking(cpu, from, to, events, whole))
     }
 
+    /// The instant in the slot of this position, whatever lap it is of.
+    fn instant(&self, cpu: u32, position: u64) -> Option<Monotonic> {
+        let at = self
+            .events
+            .load(first_word(cpu, position) + offset_of!(Slot, at) / size_of::<u64>())?;
+        i64::try_from(at).ok().map(Monotonic::from_ns)
+    }
+
     /// The slot of this position; `None` when it holds an event of another lap: it is being written.
     fn slot(&self, cpu: u32, position: u64) -> Option<Slot> {
-        let number = u64::from(cpu) * OF_CPU + position % OF_CPU;
-        let first = number as usize * words::<Slot>();
+        let first = first_word(cpu, position);
         let load = |octet: usize| self.events.load(first + octet / size_of::<u64>());
         // Written last, and so loaded first: what is loaded later belongs to it or is of a later lap.
         let word = load(offset_of!(Slot, word))?;
@@ -115,6 +126,12 @@ impl Rings {
         let written = self.heads.load(first + offset_of!(Head, written) / size_of::<u64>());
         written.ok_or(TraceError::NoSuchCpu { cpu, count: self.cpus })
     }
+}
+
+/// Number of the first word of the slot of a position.
+fn first_word(cpu: u32, position: u64) -> usize {
+    let number = u64::from(cpu) * OF_CPU + position % OF_CPU;
+    number as usize * words::<Slot>()
 }
 
 /// By their instants, which they nearly are: an interrupt between taking a slot and the time makes neighbours change places. In place;
