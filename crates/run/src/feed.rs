@@ -345,11 +345,13 @@ impl Feed {
     }
 
     /// One sample.
+    #[inline]
     pub fn sample(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64) {
         self.samples(slot, at, value_ns, sequence, 1);
     }
 
     /// `repeat` samples of the same value; none for 0.
+    #[inline]
     pub fn samples(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64, repeat: u16) {
         if repeat == 0 {
             return;
@@ -368,6 +370,7 @@ impl Feed {
     }
 
     /// Adds `n` to a counter.
+    #[inline]
     pub fn count(&mut self, slot: u16, counter: Counter, at: Monotonic, n: u64) {
         if n > 0 {
             self.push(slot, FeedItem::Count { slot, counter, at, n });
@@ -386,6 +389,7 @@ impl Feed {
         self.push(slot, FeedItem::Notice { slot, code, at, a, b });
     }
 
+    #[inline]
     fn push(&mut self, slot: u16, record: FeedItem) {
         if self.records.push(record).is_err()
             && let Some(overrun) = self.overruns.get(usize::from(slot))

@@ -31,6 +31,7 @@ impl Stop {
     }
 
     /// True if somebody asked.
+    #[inline]
     pub fn requested(&self) -> bool {
         self.own.load(Ordering::Relaxed) || self.of_run.as_ref().is_some_and(|run| run.load(Ordering::Relaxed))
     }

@@ -262,6 +262,15 @@ impl Open {
         ready
     }
 
+    /// Takes out the kept samples of the open window that are still among the worst of the run, or over the threshold: the run file would
+    /// drop the others again.
+    fn take_worst(&mut self) -> Vec<Spike> {
+        let floor_ns = self.worst.floor().unwrap_or(i64::MIN);
+        let mut spikes = std::mem::take(&mut self.spikes);
+        spikes.retain(|spike| spike.value_ns >= floor_ns || self.is_over(spike.value_ns));
+        spikes
+    }
+
     fn explain(&mut self, waiting: &Waiting, answer: Answer) {
         if let Some(events) = answer.flight {
             self.flights.offer(waiting.value_ns, waiting.at_ns, events);
@@ -322,8 +331,48 @@ impl Open {
             .map(|(at_ns, bytes)| Flight { series, at_ns, bytes });
         Some(Closed {
             window,
-            spikes: std::mem::take(&mut self.spikes),
+            spikes: self.take_worst(),
             flights: flights.collect(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Open, Sample, WORST};
+    use model::{SeriesId, SeriesSpec};
+
+    /// Values that a window hands over of a thousand that rise, in their order.
+    fn handed_over(threshold_ns: Option<u64>) -> Vec<i64> {
+        let spec = SeriesSpec {
+            threshold_ns,
+            ..SeriesSpec::named("one")
+        };
+        let mut open = Open::new(SeriesId(0), "one".into(), &spec, 0);
+        for value_ns in 0..1_000_i64 {
+            let kept = open.sample(Sample {
+                at_ns: value_ns.unsigned_abs(),
+                value_ns,
+                repeat: 1,
+                cpu: 0,
+                sequence: 0,
+            });
+            assert!(kept, "the worst so far");
+        }
+        let closed = open.close(1_000).expect("a window");
+        assert_eq!(closed.window.counters.received, 1_000);
+        closed.spikes.iter().map(|spike| spike.value_ns).collect()
+    }
+
+    #[test]
+    fn samples_that_worse_ones_of_their_window_pushed_out_are_not_handed_over() {
+        let worst: Vec<i64> = (1_000 - WORST as i64..1_000).collect();
+        assert_eq!(handed_over(None), worst);
+    }
+
+    #[test]
+    fn samples_over_the_threshold_are_handed_over_however_many_are_worse() {
+        let over: Vec<i64> = (501..1_000).collect();
+        assert_eq!(handed_over(Some(500)), over);
     }
 }

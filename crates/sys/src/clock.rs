@@ -66,10 +66,12 @@ fn read_pair() -> ClockPair {
     }
 }
 
+#[inline]
 fn nanoseconds(time: Timespec) -> i64 {
     time.tv_sec * SECOND_NS + time.tv_nsec
 }
 
+#[inline]
 pub(crate) fn timespec(ns: i64) -> Timespec {
     Timespec {
         tv_sec: ns.div_euclid(SECOND_NS),

@@ -34,6 +34,7 @@ impl Grid {
     }
 
     /// The due instant of cycle `k`, rounded down to a whole nanosecond.
+    #[inline]
     pub fn due(&self, k: u64) -> Monotonic {
         let whole = (k / self.denominator) * self.numerator_ns;
         let rest = k % self.denominator;
