@@ -15,7 +15,7 @@ use units::Monotonic;
 const LOOK: Duration = Duration::from_millis(200);
 
 /// How often it is looked whether a measurement has come to its end, which nobody should wait for.
-const CHECK: Duration = Duration::from_millis(20);
+const CHECK: Duration = Duration::from_millis(50);
 
 /// How long a receiver of a stream goes on after the sender's end, to take what is still on its way.
 const AFTER_SENDER: Duration = Duration::from_millis(300);
