@@ -6,6 +6,7 @@ use crate::Report;
 use crate::budget::BudgetSection;
 use crate::capacity::CapacitySection;
 use crate::checks::{ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection};
+use crate::comparison::{AloneSection, AnswerSection, ComparedSection, Comparison, FactsSection, RunsSection};
 use crate::contradiction::ContradictionSection;
 use crate::events::EventsSection;
 use crate::inventory::InventorySection;
@@ -104,6 +105,32 @@ pub(crate) fn write_document(
     writeln!(json.into_inner().0)
 }
 
+/// A document as text.
+pub(crate) fn document(add: impl FnOnce(&mut Fields<'_, '_>) -> io::Result<()>) -> String {
+    let mut out = Vec::new();
+    let written = write_document(&mut out, add);
+    // Memory takes everything, and JSON holds every value of ours.
+    debug_assert!(written.is_ok(), "{written:?}");
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// For a terminal: an empty line between sections that show something.
+pub(crate) fn text<R>(sections: &[&dyn Section<R>], report: &R, paint: &Paint) -> String {
+    let parts = sections.iter().map(|section| section.text(report, paint));
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// For a page: a line end between sections.
+pub(crate) fn html<R>(sections: &[&dyn Section<R>], report: &R) -> askama::Result<String> {
+    let parts: Result<Vec<String>, _> = sections.iter().map(|section| section.html(report)).collect();
+    Ok(parts?.join("\n"))
+}
+
+/// The fields of sections.
+pub(crate) fn json<R>(sections: &[&dyn Section<R>], report: &R, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+    sections.iter().try_for_each(|section| section.json(report, fields))
+}
+
 /// The terminal, after its head.
 pub(crate) const TERMINAL: [&dyn Section; 17] = [
     &CapacitySection,
@@ -164,4 +191,20 @@ pub(crate) const DOCUMENT: [&dyn Section; 17] = [
     &CapacitySection,
     &TypeTestSection,
     &TablesSection,
+];
+
+/// A comparison on the terminal.
+pub(crate) const COMPARISON_TERMINAL: [&dyn Section<Comparison>; 4] =
+    [&RunsSection, &ComparedSection, &AloneSection, &FactsSection];
+
+/// The page of a comparison, after the answer.
+pub(crate) const COMPARISON_PAGE: [&dyn Section<Comparison>; 3] = [&ComparedSection, &AloneSection, &FactsSection];
+
+/// The document of a comparison.
+pub(crate) const COMPARISON_DOCUMENT: [&dyn Section<Comparison>; 5] = [
+    &RunsSection,
+    &ComparedSection,
+    &AnswerSection,
+    &AloneSection,
+    &FactsSection,
 ];

@@ -1,16 +1,23 @@
 //! Two or more runs side by side: what differs, by how much, how sure, and what differs in the machine and the settings.
 
+mod alone;
 mod answer;
-mod html;
-mod json;
+mod inventory;
+mod page;
 mod prepared;
 mod rounds;
-mod terminal;
+mod runs;
+mod series;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use alone::AloneSection;
+pub(crate) use answer::AnswerSection;
+pub(crate) use inventory::FactsSection;
 pub(crate) use prepared::as_one;
 pub use rounds::joined;
+pub(crate) use runs::RunsSection;
+pub(crate) use series::ComparedSection;
 
 use crate::bound::CONFIDENCE;
 use crate::limits::Profile;

@@ -5,7 +5,7 @@
 mod tests;
 
 use crate::Report;
-use crate::section::{DOCUMENT, write_document};
+use crate::section::{self, DOCUMENT, write_document};
 use crate::text::rfc3339;
 use model::RunState;
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub(crate) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> 
         fields.field("tool", tool(report))?;
         fields.field("run", run_entry(report))?;
         fields.field("verdict", report.verdict().word())?;
-        DOCUMENT.iter().try_for_each(|section| section.json(report, fields))
+        section::json(&DOCUMENT, report, fields)
     })
 }
 

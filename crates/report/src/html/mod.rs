@@ -18,7 +18,7 @@ pub(crate) mod timeline;
 
 use crate::Report;
 use crate::about::{About, Evidence};
-use crate::section::{Link, PAGE};
+use crate::section::{self, Link, PAGE};
 use askama::Template;
 use record::RecordPart;
 use units::foreign::Show;
@@ -54,7 +54,7 @@ impl Report {
         Html {
             page: page::Page::of(report, record),
             links: PAGE.iter().flat_map(|section| section.links(report)).collect(),
-            sections: sections(report)?,
+            sections: section::html(&PAGE, report)?,
             css: CSS,
             uplot: UPLOT,
             script: SCRIPT,
@@ -62,10 +62,4 @@ impl Report {
         }
         .render()
     }
-}
-
-/// One after the other, a line end between them.
-fn sections(report: &Report) -> askama::Result<String> {
-    let parts: Result<Vec<String>, _> = PAGE.iter().map(|section| section.html(report)).collect();
-    Ok(parts?.join("\n"))
 }

@@ -10,7 +10,7 @@ mod tests;
 pub(crate) mod why;
 
 use crate::Report;
-use crate::section::{Section, TERMINAL};
+use crate::section::{self, Section, TERMINAL};
 use crate::text::wall_clock;
 use crate::verdict::Verdict;
 use model::{RunState, SeriesView, Spike, kind};
@@ -64,9 +64,8 @@ impl Report {
     pub fn text(&self, colour: bool, html: Option<&Path>) -> String {
         let paint = Paint { colour };
         let report = &self.shown();
-        let sections = TERMINAL.iter().map(|section| section.text(report, &paint));
-        let parts = std::iter::once(head(report, &paint, html)).chain(sections);
-        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        let parts = [head(report, &paint, html), section::text(&TERMINAL, report, &paint)];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("\n")
     }
 }

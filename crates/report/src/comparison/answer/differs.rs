@@ -51,7 +51,7 @@ pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
     let mut facts: Vec<_> = comparison.facts.iter().filter(is_set_up).collect();
     facts.sort_by_key(|fact| rank(&fact.group, &fact.name));
     all.extend(facts.into_iter().map(|fact| {
-        let values: Vec<String> = crate::comparison::terminal::values(fact).collect();
+        let values: Vec<String> = crate::comparison::inventory::values(fact).collect();
         format!("{} {}: {}", fact.group, fact.name, arrow(&values))
     }));
     let more = all.len().saturating_sub(SHOWN);

@@ -2,6 +2,7 @@
 
 mod changes;
 mod differs;
+mod json;
 mod limits;
 mod sentence;
 #[cfg(test)]
@@ -9,8 +10,8 @@ mod tests;
 mod text;
 
 use super::Comparison;
-pub(super) use changes::Amount;
-use changes::{Change, Sure};
+use changes::{Amount, Change, Sure};
+pub(crate) use json::AnswerSection;
 use limits::LimitChange;
 
 /// The contents of the screen.

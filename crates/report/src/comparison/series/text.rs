@@ -1,46 +1,33 @@
-//! A comparison as text.
+//! The series of a comparison for a terminal.
 
-use super::{Compared, Comparison, FactDifference};
+use crate::comparison::{Compared, Comparison};
 use crate::terminal::{Align, TextTable};
 use crate::text::{count, ns_or_dash};
 use std::fmt::Write;
-use units::foreign::Show;
 use units::format_ns;
 
-/// Columns of text that a value of the inventory may take.
-const VALUE_WIDTH: usize = 60;
+/// The figures of each series, and what is said of them.
+pub(super) fn text(comparison: &Comparison) -> String {
+    let parts = comparison.series.iter().map(|compared| part(comparison, compared));
+    let end = match comparison.series.is_empty() {
+        false => {
+            "The tables show measured samples. All stated differences hold together (95 %); those by samples, among \
+             themselves, if what they take for granted is so.\n"
+        }
+        true => "No series is in more than one of the runs.\n",
+    };
+    parts.chain([end.to_owned()]).collect::<Vec<_>>().join("\n")
+}
+
+fn part(comparison: &Comparison, compared: &Compared) -> String {
+    let mut out = format!("{}\n{}", compared.name, comparison.figures(compared));
+    for line in comparison.words(compared) {
+        let _ = writeln!(out, "  {line}");
+    }
+    out
+}
 
 impl Comparison {
-    /// Everything that the comparison says, for a terminal.
-    pub fn text(&self) -> String {
-        self.shown().lines()
-    }
-
-    fn lines(&self) -> String {
-        let mut out = String::new();
-        for (name, run) in &self.runs {
-            let length = format_ns(run.duration_ns as f64);
-            let _ = writeln!(out, "{name}: {}, {length}, {}", run.info.command, run.file.display());
-        }
-        for compared in &self.series {
-            let _ = write!(out, "\n{}\n{}", compared.name, self.figures(compared));
-            for line in self.words(compared) {
-                let _ = writeln!(out, "  {line}");
-            }
-        }
-        if !self.series.is_empty() {
-            out.push_str("\nThe tables show measured samples. All stated differences hold together (95 %); those by samples, among \
-                 themselves, if what they take for granted is so.\n");
-        } else {
-            out.push_str("\nNo series is in more than one of the runs.\n");
-        }
-        for (run, series) in &self.alone {
-            let _ = writeln!(out, "\nonly in {run}: {series}");
-        }
-        out.push_str(&self.inventory());
-        out
-    }
-
     fn figures(&self, compared: &Compared) -> String {
         let mut table = TextTable::new(&[
             ("run", Align::Left),
@@ -107,36 +94,4 @@ impl Comparison {
         lines.extend(compared.unfair.iter().map(|why| format!("NOT LIKE WITH LIKE: {why}")));
         lines
     }
-
-    fn inventory(&self) -> String {
-        if self.facts.is_empty() {
-            return "\nThe inventories do not differ.\n".to_owned();
-        }
-        let mut table = TextTable::new(&[("fact", Align::Left)]);
-        for (name, _) in &self.runs {
-            table.columns(&[(name, Align::Left)]);
-        }
-        for fact in &self.facts {
-            let mut row = vec![format!("{}: {}", fact.group, fact.name)];
-            row.extend(values(fact).map(|value| shortened(&value)));
-            table.row(row);
-        }
-        format!("\nWhat differs between the machines\n{}", table.text())
-    }
-}
-
-/// A fact's values for a reader.
-pub(super) fn values(fact: &FactDifference) -> impl Iterator<Item = String> {
-    fact.values.iter().map(|value| match value {
-        Some(Ok(value)) => value.clone(),
-        Some(Err(why)) => format!("unknown: {why}"),
-        None => "not looked at".to_owned(),
-    })
-}
-
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= VALUE_WIDTH {
-        return text.to_owned();
-    }
-    text.chars().take(VALUE_WIDTH - 1).chain(['…']).collect()
 }

@@ -1,46 +1,11 @@
-//! A comparison as JSON (`triptime.compare/1`, see `docs/formats/compare-json.md`).
+//! The series of a comparison in its document.
 
-use super::answer::{Amount, AnswerScreen};
-use super::{Compared, Comparison};
-use crate::screen::limits::State;
-use crate::text::rfc3339;
+use crate::comparison::{Compared, Comparison};
 use serde_json::{Value, json};
 use stats::comparison::{Assumed, BySamples, Difference, Figure, Happened, Outcome, RareDifference, RareOutcome};
 
-/// Name and number of the document's shape.
-pub(super) const SCHEMA: &str = "triptime.compare/1";
-
 impl Comparison {
-    /// The comparison as JSON text, indented, with a line end.
-    pub fn json(&self) -> String {
-        let document = json!({
-            "schema": SCHEMA,
-            "runs": self.runs.iter().map(|(name, run)| json!({
-                "name": name,
-                "id": run.info.id,
-                "command": run.info.command,
-                "file": run.file.display().to_string(),
-                "started": rfc3339(run.info.started),
-                "duration_s": run.duration_ns as f64 / 1e9,
-            })).collect::<Vec<_>>(),
-            "confidence": crate::bound::CONFIDENCE,
-            "series": self.series.iter().map(|compared| self.series_entry(compared)).collect::<Vec<_>>(),
-            "answer": self.answer_entry(),
-            "alone": self.alone.iter().map(|(run, series)| json!({"run": run, "series": series})).collect::<Vec<_>>(),
-            "inventory": self.facts.iter().map(|fact| json!({
-                "group": fact.group,
-                "name": fact.name,
-                "values": fact.values.iter().map(|value| match value {
-                    Some(Ok(value)) => json!({"value": value}),
-                    Some(Err(why)) => json!({"unknown_because": why}),
-                    None => Value::Null,
-                }).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
-        });
-        units::foreign::json(format!("{document:#}\n"))
-    }
-
-    fn series_entry(&self, compared: &Compared) -> Value {
+    pub(super) fn series_entry(&self, compared: &Compared) -> Value {
         let figures: Vec<Value> = (0..self.runs.len())
             .map(|run| self.figures_entry(run, compared))
             .collect();
@@ -85,25 +50,6 @@ impl Comparison {
             all.iter().map(entry).collect::<Vec<_>>()
         };
         compared.by_samples.iter().flat_map(of_run).collect()
-    }
-
-    fn answer_entry(&self) -> Value {
-        let answer = AnswerScreen::of(self);
-        let name = |run: usize| self.runs[run].0.clone();
-        let side = |(state, worst, allowed): &(State, String, String)| json!({"state": state.word(), "worst": worst, "allowed": allowed});
-        json!({
-            "sentences": answer.sentences,
-            "limits": answer.limits.iter().map(|one| json!({
-                "run": name(one.run), "limit": one.id, "of": side(&one.a), "and": side(&one.b),
-            })).collect::<Vec<_>>(),
-            "set_up": answer.differs,
-            "changes": answer.changes.iter().map(|one| json!({
-                "of": name(one.runs.0), "and": name(one.runs.1), "series": one.series, "kind": one.family,
-                "figure": one.figure, "unit": match one.a { Amount::Ns(_) => "ns", Amount::Times(_) => "count" },
-                "a": one.a.number(), "b": one.b.number(), "times": one.times.is_finite().then_some(one.times),
-                "sure": one.sure.word(), "worse": one.is_worse, "like_with_like": !one.is_unfair, "others": one.others,
-            })).collect::<Vec<_>>(),
-        })
     }
 
     fn figures_entry(&self, run: usize, compared: &Compared) -> Value {
