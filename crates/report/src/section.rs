@@ -3,6 +3,7 @@
 //! To add a subject: a file that has it as a [`Section`], and its lines here.
 
 use crate::Report;
+use crate::audit::{AuditReport, CpuMapSection, FindingsSection};
 use crate::budget::BudgetSection;
 use crate::capacity::CapacitySection;
 use crate::checks::{ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection};
@@ -10,6 +11,7 @@ use crate::comparison::{AloneSection, AnswerSection, ComparedSection, Comparison
 use crate::contradiction::ContradictionSection;
 use crate::events::EventsSection;
 use crate::inventory::InventorySection;
+use crate::matrix::{CellsSection, DifferencesSection, FilesSection, KindsSection, Matrix, SeenSection};
 use crate::method::MethodSection;
 use crate::nics::NicsSection;
 use crate::readings::ReadingsSection;
@@ -208,3 +210,25 @@ pub(crate) const COMPARISON_DOCUMENT: [&dyn Section<Comparison>; 5] = [
     &AloneSection,
     &FactsSection,
 ];
+
+/// A matrix on the terminal.
+pub(crate) const MATRIX_TERMINAL: [&dyn Section<Matrix>; 4] =
+    [&CellsSection, &KindsSection, &DifferencesSection, &SeenSection];
+
+/// The page of a matrix, after its name.
+pub(crate) const MATRIX_PAGE: [&dyn Section<Matrix>; 5] = [
+    &CellsSection,
+    &DifferencesSection,
+    &KindsSection,
+    &SeenSection,
+    &FilesSection,
+];
+
+/// The document of a matrix.
+pub(crate) const MATRIX_DOCUMENT: [&dyn Section<Matrix>; 2] = [&CellsSection, &DifferencesSection];
+
+/// An audit in each face, after its head.
+pub(crate) const AUDIT: [&dyn Section<AuditReport>; 2] = [&FindingsSection { all: false }, &CpuMapSection];
+
+/// The same with findings that do not apply.
+pub(crate) const AUDIT_WITH_ALL: [&dyn Section<AuditReport>; 2] = [&FindingsSection { all: true }, &CpuMapSection];

@@ -1,9 +1,12 @@
 //! The CPUs as a table: role, what keeps each free, interrupts, ticks, who is on it, conflicts.
 
 use super::AuditReport;
-use crate::terminal::{Align, TextTable};
+use crate::section::{Fields, Section};
+use crate::terminal::{Align, Paint, TextTable};
+use askama::Template;
 use audit::Audit;
 use serde::Serialize;
+use std::io;
 use units::foreign::shown;
 
 /// One CPU.
@@ -72,15 +75,45 @@ fn or_dash(text: &str) -> String {
     }
 }
 
-impl AuditReport {
-    pub(super) fn map_text(&self) -> String {
-        if self.map.is_empty() {
-            return "  which CPUs are online is unknown\n".to_owned();
-        }
+/// The part of an audit.
+pub(crate) struct CpuMapSection;
+
+impl Section<AuditReport> for CpuMapSection {
+    fn text(&self, report: &AuditReport, paint: &Paint) -> String {
         let mut table = TextTable::new(&HEADS);
-        for line in &self.map {
+        for line in &report.map {
             table.row(line.cells().to_vec());
         }
-        table.text()
+        let text = match report.map.is_empty() {
+            true => "  which CPUs are online is unknown\n".to_owned(),
+            false => table.text(),
+        };
+        format!("{}\n{text}", paint.heading("CPUs"))
     }
+
+    fn html(&self, report: &AuditReport) -> askama::Result<String> {
+        Html {
+            heads: HEADS.iter().map(|(head, _)| *head).collect(),
+            map: report.map.iter().map(CpuRow::cells).collect(),
+        }
+        .render()
+    }
+
+    fn json(&self, report: &AuditReport, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        fields.field("cpu_map", &report.map)
+    }
+}
+
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"<section>
+  <h2>CPUs</h2>
+  <div class="scroll"><table class="figures"><thead><tr>{% for head in heads %}<th>{{ head }}</th>{% endfor %}</tr></thead>
+  <tbody>{% for row in map %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody></table></div>
+</section>"##
+)]
+struct Html {
+    heads: Vec<&'static str>,
+    map: Vec<[String; 7]>,
 }

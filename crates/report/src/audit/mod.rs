@@ -1,19 +1,20 @@
 //! The findings of an audit, for a person and for machines.
 
-mod document;
-mod html;
+mod findings;
 mod junit;
 mod map;
+mod page;
 mod row;
 mod screen;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use audit::Audit;
 use audit::finding::Outcome;
 use audit::rule::Severity;
 
+pub(crate) use findings::FindingsSection;
+pub(crate) use map::CpuMapSection;
 use row::Row;
 
 /// An audit, ready to be shown.

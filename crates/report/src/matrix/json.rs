@@ -1,29 +1,11 @@
-//! A matrix as JSON (`triptime.matrix/1`, see `docs/formats/matrix.md`).
+//! The cells and conclusions of a matrix in its document.
 
-use super::Matrix;
 use super::cell::{Cell, Conditions};
 use super::conclusion::{Basis, Conclusion, Statement};
 use super::measure::Measure;
 use crate::html::boxes::BoxFigures;
 use serde_json::{Value, json};
 use stats::comparison::{Figure, Outcome};
-
-/// Name and number of the document's shape.
-const SCHEMA: &str = "triptime.matrix/1";
-
-impl Matrix {
-    /// As one JSON document, with a line end.
-    pub fn json(&self) -> String {
-        let document = json!({
-            "schema": SCHEMA,
-            "name": self.name,
-            "confidence": crate::bound::CONFIDENCE,
-            "cells": self.cells.iter().map(Cell::json).collect::<Vec<_>>(),
-            "conclusions": self.conclusions.iter().map(Conclusion::json).collect::<Vec<_>>(),
-        });
-        units::foreign::json(format!("{document:#}\n"))
-    }
-}
 
 impl Conditions {
     fn json(&self) -> Value {
@@ -35,7 +17,7 @@ impl Conditions {
 }
 
 impl Cell {
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let mut entry = self.conditions.json();
         entry["runs"] = json!(self.rounds);
         entry["duration_s"] = json!(self.whole.as_ref().map_or(0.0, |run| run.duration_ns as f64 / 1e9));
@@ -77,7 +59,7 @@ impl Measure {
 }
 
 impl Conclusion {
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         json!({
             "kind": self.kind.name,
             "differs_in": self.factor.word(),

@@ -8,15 +8,22 @@ mod boxes;
 mod cell;
 mod conclusion;
 mod csv;
-mod html;
+mod differences;
 mod json;
+mod kinds;
 mod measure;
+mod page;
+mod seen;
 mod sentence;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use cell::Conditions;
+pub(crate) use differences::DifferencesSection;
+pub(crate) use kinds::KindsSection;
+pub(crate) use page::{CellsSection, FilesSection};
+pub(crate) use seen::SeenSection;
 
 use crate::verdict::Judgement;
 use cell::Cell;

@@ -1,4 +1,4 @@
-//! A matrix for a terminal: the table, the boxes, and a sentence for each conclusion.
+//! The table of a matrix: a row for each cell, and in words where a cell has no box.
 
 use super::cell::{Cell, Conditions};
 use super::conclusion::EMULATED;
@@ -7,55 +7,12 @@ use super::{Matrix, boxes};
 use crate::tables::Table;
 use crate::text::{count, ns_or_dash, plural};
 use model::kind::Kind;
-use std::fmt::Write;
 use units::format_ns;
 
 /// How a published table writes that there is nothing.
 const NOTHING: &str = "–";
 
-/// Over what was seen in the cells.
-pub(super) const SEEN: &str = "What was over a limit, lost or missed";
-
 impl Matrix {
-    /// Everything that is said, for a terminal.
-    pub fn text(&self) -> String {
-        let mut out = self.table().text();
-        for kind in self.kinds() {
-            out += &self.boxes_of(kind);
-        }
-        out += "\nDifferences\n";
-        for conclusion in &self.conclusions {
-            let _ = writeln!(out, "  {}", conclusion.text());
-        }
-        let _ = writeln!(out, "  {}", self.how_sure());
-        for (at, (cell, lines)) in self.seen().into_iter().enumerate() {
-            let _ = match at {
-                0 => writeln!(out, "\n{SEEN}\n  {cell}"),
-                _ => writeln!(out, "  {cell}"),
-            };
-            for line in lines {
-                let _ = writeln!(out, "    {line}");
-            }
-        }
-        out
-    }
-
-    /// Samples over a limit, lost or missed, in each cell where there were any.
-    pub(super) fn seen(&self) -> Vec<(String, Vec<String>)> {
-        let all = self.cells.iter().map(|cell| (cell.conditions.words(), cell.seen()));
-        all.filter(|(_, lines)| !lines.is_empty()).collect()
-    }
-
-    /// The confidence in all sentences together.
-    pub(super) fn how_sure(&self) -> &'static str {
-        match self.conclusions.is_empty() {
-            true => "None: no two measured cells differ in place, network, management network or isolation alone.",
-            false => {
-                "Those without \"not sure\" hold together with 95 %. A difference is that of a cell to the first one it is like."
-            }
-        }
-    }
-
     /// The kinds of series that any cell has.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &'static Kind> + '_ {
         let has = |kind: &&'static Kind| self.cells.iter().any(|cell| cell.measure(kind).is_some());
@@ -124,15 +81,6 @@ impl Matrix {
         }
         let text = |(why, cells): (&str, Vec<&Conditions>)| format!("left out: {}: {why}", set(&cells));
         reasons.into_iter().map(text).collect()
-    }
-
-    fn boxes_of(&self, kind: &Kind) -> String {
-        let cells = self.with(kind);
-        let mut out = format!("\n{}: {}\n{}", kind.title, caption(&cells), boxes::text(&cells));
-        for text in without_box(&cells) {
-            let _ = writeln!(out, "  {text}");
-        }
-        out
     }
 }
 
@@ -231,7 +179,7 @@ impl Cell {
         emulated.into_iter().chain(failures).collect()
     }
 
-    fn seen(&self) -> Vec<String> {
+    pub(super) fn seen(&self) -> Vec<String> {
         let counted = self.measures.iter().filter_map(Measure::counted);
         self.over.iter().cloned().chain(counted).collect()
     }

@@ -45,10 +45,11 @@ impl Section for TablesSection {
     }
 }
 
+/// Tables as parts of a page.
 #[derive(Template)]
 #[template(path = "published.html")]
-struct Published {
-    tables: Vec<Table>,
+pub(crate) struct Published {
+    pub(crate) tables: Vec<Table>,
 }
 
 /// A published layout.

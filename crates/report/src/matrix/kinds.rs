@@ -1,27 +1,47 @@
-//! A matrix as one HTML file.
+//! The cells that measured a kind of series: box plots, and histograms of those that are alike.
 
-use super::Matrix;
 use super::cell::Cell;
-use super::conclusion::{Conclusion, Factor};
 use super::measure::Measure;
-use super::text::{SEEN, caption, without_box};
-use crate::html::{boxes, overlay};
-use crate::tables::Table;
+use super::text::{caption, without_box};
+use super::{Matrix, boxes};
+use crate::html::{boxes as drawn, overlay};
+use crate::section::Section;
+use crate::terminal::Paint;
 use askama::Template;
 use model::kind::Kind;
+use std::fmt::Write;
+
+/// The part of a matrix, for each kind.
+pub(crate) struct KindsSection;
+
+impl Section<Matrix> for KindsSection {
+    fn text(&self, matrix: &Matrix, _paint: &Paint) -> String {
+        let parts = matrix.kinds().map(|kind| matrix.boxes_of(kind));
+        parts.collect::<Vec<_>>().join("\n")
+    }
+
+    fn html(&self, matrix: &Matrix) -> askama::Result<String> {
+        let kinds = matrix.kinds().map(|kind| matrix.part(kind)).collect();
+        Html { kinds }.render()
+    }
+}
 
 #[derive(Template)]
-#[template(path = "matrix.html")]
-struct Html<'a> {
-    css: &'a str,
-    name: &'a str,
-    tables: Vec<Table>,
-    differences: Vec<(&'static str, Vec<String>)>,
-    how_sure: &'static str,
+#[template(
+    ext = "html",
+    source = r##"{% for kind in kinds %}
+<section>
+  <h2>{{ kind.title }}</h2>
+  <p class="what">{{ kind.what }}</p>
+  {% if !kind.box_svg.is_empty() %}<figure class="box"><figcaption>{{ kind.caption }}</figcaption>{{ kind.box_svg|safe }}</figure>{% endif %}
+  {% for line in kind.too_short %}<p class="note">{{ line }}</p>{% endfor %}
+  {% for overlay in kind.overlays %}<figure class="box"><figcaption>How many samples (up) took how long (along), {{ overlay.name }}; both axes logarithmic:
+    {% for key in overlay.keys %}<i class="key run{{ loop.index0 % 6 }}"></i> {{ key }} {% endfor %}</figcaption>{{ overlay.svg|safe }}</figure>{% endfor %}
+</section>
+{% endfor %}"##
+)]
+struct Html {
     kinds: Vec<KindPart>,
-    seen_title: &'static str,
-    seen: Vec<(String, Vec<String>)>,
-    files: Vec<(String, String)>,
 }
 
 /// All cells that measured one kind of series.
@@ -42,39 +62,6 @@ struct Overlay {
 }
 
 impl Matrix {
-    /// As one self-contained HTML file.
-    ///
-    /// # Errors
-    /// Only when a value cannot be written as text, which none of ours can.
-    pub fn html(&self) -> Result<String, askama::Error> {
-        Html {
-            css: crate::html::CSS,
-            name: &self.name,
-            tables: vec![self.table()],
-            differences: self.differences(),
-            how_sure: self.how_sure(),
-            kinds: self.kinds().map(|kind| self.part(kind)).collect(),
-            seen_title: SEEN,
-            seen: self.seen(),
-            files: self
-                .cells
-                .iter()
-                .map(|cell| (cell.conditions.words(), cell.files.join(" ")))
-                .collect(),
-        }
-        .render()
-    }
-
-    /// The sentences by what the cells differ in.
-    fn differences(&self) -> Vec<(&'static str, Vec<String>)> {
-        let of = |factor: Factor| {
-            let all = self.conclusions.iter().filter(|one| one.factor == factor);
-            (factor.word(), all.map(Conclusion::text).collect::<Vec<_>>())
-        };
-        let all = Factor::ALL.map(of);
-        all.into_iter().filter(|(_, texts)| !texts.is_empty()).collect()
-    }
-
     fn part(&self, kind: &'static Kind) -> KindPart {
         let cells = self.with(kind);
         let rows = cells
@@ -84,10 +71,19 @@ impl Matrix {
             title: kind.title,
             what: kind.what,
             caption: caption(&cells),
-            box_svg: boxes::plot(&rows.collect::<Vec<_>>()),
+            box_svg: drawn::plot(&rows.collect::<Vec<_>>()),
             too_short: without_box(&cells),
             overlays: overlays(kind, &cells),
         }
+    }
+
+    fn boxes_of(&self, kind: &Kind) -> String {
+        let cells = self.with(kind);
+        let mut out = format!("{}: {}\n{}", kind.title, caption(&cells), boxes::text(&cells));
+        for text in without_box(&cells) {
+            let _ = writeln!(out, "  {text}");
+        }
+        out
     }
 }
 

@@ -1,7 +1,7 @@
-//! An audit in full, as text.
+//! The findings of an audit for a terminal.
 
-use super::AuditReport;
-use super::row::Row;
+use crate::audit::AuditReport;
+use crate::audit::row::Row;
 use crate::terminal::{Paint, wrapped};
 use audit::finding::Outcome;
 use std::fmt::Write;
@@ -11,39 +11,30 @@ const COLUMNS: usize = 120;
 /// Where a finding's texts begin.
 const INDENT: usize = 12;
 
-impl AuditReport {
-    /// Every finding by group, with ANSI colours when `colour` is set. `all`: also those that do not apply.
-    pub fn text(&self, colour: bool, all: bool) -> String {
-        let paint = Paint { colour };
-        let mut out = self.head(&paint).join("\n") + "\n";
-        for (name, value) in &self.environment {
-            let _ = match value {
-                Ok(value) => writeln!(out, "{name}: {value}"),
-                Err(reason) => writeln!(out, "{name}: unknown, {reason}"),
-            };
+/// By group. `all`: also those that do not apply.
+pub(super) fn text(report: &AuditReport, paint: &Paint, all: bool) -> String {
+    let mut groups: Vec<&str> = Vec::new();
+    for row in &report.rows {
+        if !groups.contains(&row.group) {
+            groups.push(row.group);
         }
-        let mut groups: Vec<&str> = Vec::new();
-        for row in &self.rows {
-            if !groups.contains(&row.group) {
-                groups.push(row.group);
-            }
-        }
-        for group in groups {
-            let rows = self.rows.iter().filter(|row| row.group == group);
-            let rows: Vec<&Row> = rows
-                .filter(|row| all || row.outcome != Outcome::NotApplicable)
-                .collect();
-            if rows.is_empty() {
-                continue;
-            }
-            let _ = writeln!(out, "\n{}", paint.heading(group));
-            for row in rows {
-                finding(&mut out, row);
-            }
-        }
-        let _ = writeln!(out, "\n{}", paint.heading("CPUs"));
-        out + &self.map_text()
     }
+    let parts = groups.iter().map(|group| {
+        let of_group = report.rows.iter().filter(|row| row.group == *group);
+        let rows = of_group.filter(|row| all || row.outcome != Outcome::NotApplicable);
+        part(&paint.heading(group), &rows.collect::<Vec<_>>())
+    });
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// A group that has any.
+fn part(heading: &str, rows: &[&Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("{heading}\n");
+    rows.iter().for_each(|row| finding(&mut out, row));
+    out
 }
 
 fn finding(out: &mut String, row: &Row) {

@@ -1,0 +1,90 @@
+//! An audit in full as text, as JSON (`triptime.audit/1`, see `docs/formats/audit.md`), and as one HTML file.
+
+use super::AuditReport;
+use crate::section::{self, AUDIT, AUDIT_WITH_ALL};
+use crate::terminal::Paint;
+use askama::Template;
+use audit::finding::Outcome;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+
+#[derive(Template)]
+#[template(path = "audit.html")]
+struct Html<'a> {
+    css: &'a str,
+    word: &'static str,
+    sign: &'static str,
+    machine: &'a str,
+    tally: String,
+    environment: Vec<(&'a str, String)>,
+    cpus: &'a str,
+    sections: String,
+    hidden: usize,
+}
+
+impl AuditReport {
+    /// Every finding by group, with ANSI colours when `colour` is set. `all`: also those that do not apply.
+    pub fn text(&self, colour: bool, all: bool) -> String {
+        let paint = Paint { colour };
+        let mut out = self.head(&paint).join("\n") + "\n";
+        for (name, value) in &self.environment {
+            let _ = match value {
+                Ok(value) => writeln!(out, "{name}: {value}"),
+                Err(reason) => writeln!(out, "{name}: unknown, {reason}"),
+            };
+        }
+        let sections = if all { AUDIT_WITH_ALL } else { AUDIT };
+        format!("{out}\n{}", section::text(&sections, self, &paint))
+    }
+
+    /// As one JSON document, with a line end behind it.
+    pub fn json(&self) -> String {
+        section::document(|fields| {
+            fields.field("schema", "triptime.audit/1")?;
+            fields.field("answer", self.word())?;
+            fields.field("machine", &self.machine)?;
+            fields.field("environment", self.environment_entry())?;
+            fields.field("cpus", &self.cpus)?;
+            fields.field("profile", self.profile.as_deref())?;
+            fields.field("fails_from", self.fails_from.word())?;
+            section::json(&AUDIT, self, fields)
+        })
+    }
+
+    fn environment_entry(&self) -> Map<String, Value> {
+        let entry = |(name, value): &(String, Result<String, String>)| {
+            let value = match value {
+                Ok(value) => Value::from(value.as_str()),
+                Err(reason) => json!({ "unknown": reason }),
+            };
+            (name.clone(), value)
+        };
+        self.environment.iter().map(entry).collect()
+    }
+
+    /// As one self-contained HTML file.
+    ///
+    /// # Errors
+    /// Only when a value cannot be written as text, which none of ours can.
+    pub fn html(&self) -> Result<String, askama::Error> {
+        let environment = self.environment.iter().map(|(name, value)| {
+            let value = match value {
+                Ok(value) => value.clone(),
+                Err(reason) => format!("unknown: {reason}"),
+            };
+            (name.as_str(), value)
+        });
+        Html {
+            css: crate::html::CSS,
+            word: self.word(),
+            sign: self.sign(),
+            machine: &self.machine,
+            tally: self.tally(),
+            environment: environment.collect(),
+            cpus: &self.cpus,
+            sections: section::html(&AUDIT, self)?,
+            hidden: self.count(Outcome::NotApplicable),
+        }
+        .render()
+    }
+}

@@ -1,0 +1,91 @@
+//! A matrix as text, as JSON (`triptime.matrix/1`, see `docs/formats/matrix.md`), and as one HTML file.
+
+use super::Matrix;
+use super::cell::Cell;
+use crate::section::{self, Fields, MATRIX_DOCUMENT, MATRIX_PAGE, MATRIX_TERMINAL, Section};
+use crate::tables::Published;
+use crate::terminal::Paint;
+use askama::Template;
+use std::io;
+
+/// Name and number of the document's shape.
+const SCHEMA: &str = "triptime.matrix/1";
+
+#[derive(Template)]
+#[template(path = "matrix.html")]
+struct Html<'a> {
+    css: &'a str,
+    name: &'a str,
+    sections: String,
+}
+
+impl Matrix {
+    /// Everything that is said, for a terminal.
+    pub fn text(&self) -> String {
+        section::text(&MATRIX_TERMINAL, self, &Paint { colour: false })
+    }
+
+    /// As one JSON document, with a line end.
+    pub fn json(&self) -> String {
+        section::document(|fields| {
+            fields.field("schema", SCHEMA)?;
+            fields.field("name", &self.name)?;
+            fields.field("confidence", crate::bound::CONFIDENCE)?;
+            section::json(&MATRIX_DOCUMENT, self, fields)
+        })
+    }
+
+    /// As one self-contained HTML file.
+    ///
+    /// # Errors
+    /// Only when a value cannot be written as text, which none of ours can.
+    pub fn html(&self) -> Result<String, askama::Error> {
+        Html {
+            css: crate::html::CSS,
+            name: &self.name,
+            sections: section::html(&MATRIX_PAGE, self)?,
+        }
+        .render()
+    }
+}
+
+/// Max (mean) of each kind, a row for each cell.
+pub(crate) struct CellsSection;
+
+impl Section<Matrix> for CellsSection {
+    fn text(&self, matrix: &Matrix, _paint: &Paint) -> String {
+        matrix.table().text()
+    }
+
+    fn html(&self, matrix: &Matrix) -> askama::Result<String> {
+        let tables = vec![matrix.table()];
+        Published { tables }.render()
+    }
+
+    fn json(&self, matrix: &Matrix, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        fields.field("cells", matrix.cells.iter().map(Cell::json).collect::<Vec<_>>())
+    }
+}
+
+/// The run files of each cell.
+pub(crate) struct FilesSection;
+
+impl Section<Matrix> for FilesSection {
+    fn html(&self, matrix: &Matrix) -> askama::Result<String> {
+        let row = |cell: &Cell| (cell.conditions.words(), cell.files.join(" "));
+        let files = matrix.cells.iter().map(row).collect();
+        Files { files }.render()
+    }
+}
+
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"<section>
+  <h2>Run files</h2>
+  <table class="figures"><tbody>{% for file in files %}<tr><td>{{ file.0 }}</td><td>{{ file.1 }}</td></tr>{% endfor %}</tbody></table>
+</section>"##
+)]
+struct Files {
+    files: Vec<(String, String)>,
+}
