@@ -11,26 +11,19 @@ pub mod audit;
 pub mod bound;
 pub mod budget;
 pub mod capacity;
-mod checks;
 pub mod comparison;
 pub mod contradiction;
 pub mod document;
-mod events;
 mod html;
 pub mod insight;
-mod inventory;
 pub mod junit;
 pub mod limits;
 pub mod matrix;
-mod method;
-mod nics;
 pub mod one_way;
 pub mod pacing;
-mod readings;
 pub mod recording;
 pub mod screen;
 mod section;
-mod series;
 mod shown;
 mod spans;
 pub mod stall;
@@ -40,7 +33,6 @@ mod text;
 pub mod timeline;
 pub mod type_test;
 pub mod verdict;
-mod way;
 
 use again::Again;
 use budget::Budget;
@@ -80,7 +72,7 @@ pub struct Report {
     /// Commands that go on from it.
     pub again: Again,
     /// The way of a frame inside the host, where hops were traced.
-    way: Vec<way::Branch>,
+    way: Vec<section::way::Branch>,
 }
 
 impl Report {
@@ -91,7 +83,7 @@ impl Report {
         let insights = insight::of_run(&run, &judgement);
         let stalls = stall::of_run(&run, &judgement);
         Self {
-            way: way::lines(&run.facts),
+            way: section::way::lines(&run.facts),
             run,
             profiles,
             judgement,

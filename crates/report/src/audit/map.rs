@@ -76,7 +76,7 @@ fn or_dash(text: &str) -> String {
 }
 
 /// The part of an audit.
-pub(crate) struct CpuMapSection;
+pub(super) struct CpuMapSection;
 
 impl Section<AuditReport> for CpuMapSection {
     fn text(&self, report: &AuditReport, paint: &Paint) -> String {

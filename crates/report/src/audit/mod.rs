@@ -9,13 +9,20 @@ mod screen;
 #[cfg(test)]
 mod tests;
 
+use crate::section::Section;
 use audit::Audit;
 use audit::finding::Outcome;
 use audit::rule::Severity;
 
-pub(crate) use findings::FindingsSection;
-pub(crate) use map::CpuMapSection;
+use findings::FindingsSection;
+use map::CpuMapSection;
 use row::Row;
+
+/// An audit in each face, after its head.
+const PARTS: [&dyn Section<AuditReport>; 2] = [&FindingsSection { all: false }, &CpuMapSection];
+
+/// The same with findings that do not apply.
+const WITH_ALL: [&dyn Section<AuditReport>; 2] = [&FindingsSection { all: true }, &CpuMapSection];
 
 /// An audit, ready to be shown.
 #[derive(Debug)]

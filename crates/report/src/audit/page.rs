@@ -1,7 +1,7 @@
 //! An audit in full as text, as JSON (`triptime.audit/1`, see `docs/formats/audit.md`), and as one HTML file.
 
-use super::AuditReport;
-use crate::section::{self, AUDIT, AUDIT_WITH_ALL};
+use super::{AuditReport, PARTS, WITH_ALL};
+use crate::section;
 use crate::terminal::Paint;
 use askama::Template;
 use audit::finding::Outcome;
@@ -33,7 +33,7 @@ impl AuditReport {
                 Err(reason) => writeln!(out, "{name}: unknown, {reason}"),
             };
         }
-        let sections = if all { AUDIT_WITH_ALL } else { AUDIT };
+        let sections = if all { WITH_ALL } else { PARTS };
         format!("{out}\n{}", section::text(&sections, self, &paint))
     }
 
@@ -47,7 +47,7 @@ impl AuditReport {
             fields.field("cpus", &self.cpus)?;
             fields.field("profile", self.profile.as_deref())?;
             fields.field("fails_from", self.fails_from.word())?;
-            section::json(&AUDIT, self, fields)
+            section::json(&PARTS, self, fields)
         })
     }
 
@@ -82,7 +82,7 @@ impl AuditReport {
             tally: self.tally(),
             environment: environment.collect(),
             cpus: &self.cpus,
-            sections: section::html(&AUDIT, self)?,
+            sections: section::html(&PARTS, self)?,
             hidden: self.count(Outcome::NotApplicable),
         }
         .render()

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::io;
 
 /// The part of a comparison.
-pub(crate) struct AloneSection;
+pub(super) struct AloneSection;
 
 impl Section<Comparison> for AloneSection {
     fn text(&self, comparison: &Comparison, _paint: &Paint) -> String {

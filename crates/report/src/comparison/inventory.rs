@@ -11,7 +11,7 @@ use std::io;
 const VALUE_WIDTH: usize = 60;
 
 /// The part of a comparison.
-pub(crate) struct FactsSection;
+pub(super) struct FactsSection;
 
 impl Section<Comparison> for FactsSection {
     fn text(&self, comparison: &Comparison, _paint: &Paint) -> String {

@@ -11,23 +11,39 @@ mod series;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use alone::AloneSection;
-pub(crate) use answer::AnswerSection;
-pub(crate) use inventory::FactsSection;
 pub(crate) use prepared::as_one;
 pub use rounds::joined;
-pub(crate) use runs::RunsSection;
-pub(crate) use series::ComparedSection;
 
 use crate::bound::CONFIDENCE;
 use crate::limits::Profile;
 use crate::screen::limits::{Row, rows_of};
+use crate::section::Section;
 use crate::verdict::Judgement;
+use alone::AloneSection;
+use answer::AnswerSection;
+use inventory::FactsSection;
 use model::fact::{AUDIT, REMEDIES, audit_outcome};
 use model::{Fact, RunView, SeriesView};
 use prepared::Prepared;
+use runs::RunsSection;
+use series::ComparedSection;
 use stats::comparison::{BySamples, Difference, RareDifference, confidences};
 use std::collections::BTreeSet;
+
+/// A comparison on the terminal.
+const TERMINAL: [&dyn Section<Comparison>; 4] = [&RunsSection, &ComparedSection, &AloneSection, &FactsSection];
+
+/// The page of a comparison, after the answer.
+const PAGE: [&dyn Section<Comparison>; 3] = [&ComparedSection, &AloneSection, &FactsSection];
+
+/// The document of a comparison.
+const DOCUMENT: [&dyn Section<Comparison>; 5] = [
+    &RunsSection,
+    &ComparedSection,
+    &AnswerSection,
+    &AloneSection,
+    &FactsSection,
+];
 
 /// Runs, held against the first of them.
 #[derive(Debug, Clone)]
@@ -278,7 +294,7 @@ fn unfair(settings: &[(String, Vec<Option<String>>)]) -> Vec<String> {
 }
 
 fn is_fleeting((group, name): (&str, &str)) -> bool {
-    let is_count = crate::nics::is_nic(group) && name.ends_with(" so far");
+    let is_count = crate::section::nics::is_nic(group) && name.ends_with(" so far");
     is_count
         || FLEETING
             .iter()

@@ -1,8 +1,8 @@
 //! A comparison as text, as JSON (`triptime.compare/1`, see `docs/formats/compare-json.md`), and as one HTML file.
 
-use super::Comparison;
 use super::answer::AnswerScreen;
-use crate::section::{self, COMPARISON_DOCUMENT, COMPARISON_PAGE, COMPARISON_TERMINAL};
+use super::{Comparison, DOCUMENT, PAGE, TERMINAL};
+use crate::section;
 use crate::terminal::Paint;
 use askama::Template;
 use units::foreign::Show;
@@ -23,14 +23,14 @@ struct Html<'a> {
 impl Comparison {
     /// Everything that the comparison says, for a terminal.
     pub fn text(&self) -> String {
-        section::text(&COMPARISON_TERMINAL, &self.shown(), &Paint { colour: false })
+        section::text(&TERMINAL, &self.shown(), &Paint { colour: false })
     }
 
     /// The comparison as JSON text, indented, with a line end.
     pub fn json(&self) -> String {
         section::document(|fields| {
             fields.field("schema", SCHEMA)?;
-            section::json(&COMPARISON_DOCUMENT, self, fields)
+            section::json(&DOCUMENT, self, fields)
         })
     }
 
@@ -44,7 +44,7 @@ impl Comparison {
             css: crate::html::CSS,
             answer: answer(comparison),
             runs: comparison.runs.iter().map(row).collect(),
-            sections: section::html(&COMPARISON_PAGE, comparison)?,
+            sections: section::html(&PAGE, comparison)?,
         }
         .render()
     }

@@ -9,7 +9,7 @@ use std::io;
 use units::format_ns;
 
 /// The part of a comparison.
-pub(crate) struct RunsSection;
+pub(super) struct RunsSection;
 
 impl Section<Comparison> for RunsSection {
     fn text(&self, comparison: &Comparison, _paint: &Paint) -> String {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::io;
 
 /// The part of a matrix.
-pub(crate) struct DifferencesSection;
+pub(super) struct DifferencesSection;
 
 impl Section<Matrix> for DifferencesSection {
     fn text(&self, matrix: &Matrix, _paint: &Paint) -> String {

@@ -12,7 +12,7 @@ use model::kind::Kind;
 use std::fmt::Write;
 
 /// The part of a matrix, for each kind.
-pub(crate) struct KindsSection;
+pub(super) struct KindsSection;
 
 impl Section<Matrix> for KindsSection {
     fn text(&self, matrix: &Matrix, _paint: &Paint) -> String {

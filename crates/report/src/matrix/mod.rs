@@ -20,16 +20,32 @@ mod tests;
 mod text;
 
 pub use cell::Conditions;
-pub(crate) use differences::DifferencesSection;
-pub(crate) use kinds::KindsSection;
-pub(crate) use page::{CellsSection, FilesSection};
-pub(crate) use seen::SeenSection;
 
+use crate::section::Section;
 use crate::verdict::Judgement;
 use cell::Cell;
 use conclusion::Conclusion;
+use differences::DifferencesSection;
+use kinds::KindsSection;
 use model::RunView;
+use page::{CellsSection, FilesSection};
+use seen::SeenSection;
 use units::foreign::Show;
+
+/// A matrix on the terminal.
+const TERMINAL: [&dyn Section<Matrix>; 4] = [&CellsSection, &KindsSection, &DifferencesSection, &SeenSection];
+
+/// The page of a matrix, after its name.
+const PAGE: [&dyn Section<Matrix>; 5] = [
+    &CellsSection,
+    &DifferencesSection,
+    &KindsSection,
+    &SeenSection,
+    &FilesSection,
+];
+
+/// The document of a matrix.
+const DOCUMENT: [&dyn Section<Matrix>; 2] = [&CellsSection, &DifferencesSection];
 
 /// A run of a cell.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! A matrix as text, as JSON (`triptime.matrix/1`, see `docs/formats/matrix.md`), and as one HTML file.
 
-use super::Matrix;
 use super::cell::Cell;
-use crate::section::{self, Fields, MATRIX_DOCUMENT, MATRIX_PAGE, MATRIX_TERMINAL, Section};
+use super::{DOCUMENT, Matrix, PAGE, TERMINAL};
+use crate::section::{self, Fields, Section};
 use crate::tables::Published;
 use crate::terminal::Paint;
 use askama::Template;
@@ -22,7 +22,7 @@ struct Html<'a> {
 impl Matrix {
     /// Everything that is said, for a terminal.
     pub fn text(&self) -> String {
-        section::text(&MATRIX_TERMINAL, self, &Paint { colour: false })
+        section::text(&TERMINAL, self, &Paint { colour: false })
     }
 
     /// As one JSON document, with a line end.
@@ -31,7 +31,7 @@ impl Matrix {
             fields.field("schema", SCHEMA)?;
             fields.field("name", &self.name)?;
             fields.field("confidence", crate::bound::CONFIDENCE)?;
-            section::json(&MATRIX_DOCUMENT, self, fields)
+            section::json(&DOCUMENT, self, fields)
         })
     }
 
@@ -43,14 +43,14 @@ impl Matrix {
         Html {
             css: crate::html::CSS,
             name: &self.name,
-            sections: section::html(&MATRIX_PAGE, self)?,
+            sections: section::html(&PAGE, self)?,
         }
         .render()
     }
 }
 
 /// Max (mean) of each kind, a row for each cell.
-pub(crate) struct CellsSection;
+pub(super) struct CellsSection;
 
 impl Section<Matrix> for CellsSection {
     fn text(&self, matrix: &Matrix, _paint: &Paint) -> String {
@@ -68,7 +68,7 @@ impl Section<Matrix> for CellsSection {
 }
 
 /// The run files of each cell.
-pub(crate) struct FilesSection;
+pub(super) struct FilesSection;
 
 impl Section<Matrix> for FilesSection {
     fn html(&self, matrix: &Matrix) -> askama::Result<String> {

@@ -10,7 +10,7 @@ use std::fmt::Write;
 const SEEN: &str = "What was over a limit, lost or missed";
 
 /// The part of a matrix.
-pub(crate) struct SeenSection;
+pub(super) struct SeenSection;
 
 impl Section<Matrix> for SeenSection {
     fn text(&self, matrix: &Matrix, _paint: &Paint) -> String {

@@ -12,7 +12,7 @@ use audit::finding::Outcome;
 use std::io;
 
 /// The part of an audit.
-pub(crate) struct FindingsSection {
+pub(super) struct FindingsSection {
     /// On the terminal also those that do not apply.
     pub(crate) all: bool,
 }

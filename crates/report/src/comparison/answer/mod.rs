@@ -11,7 +11,7 @@ mod text;
 
 use super::Comparison;
 use changes::{Amount, Change, Sure};
-pub(crate) use json::AnswerSection;
+pub(super) use json::AnswerSection;
 use limits::LimitChange;
 
 /// The contents of the screen.

@@ -10,7 +10,7 @@ use crate::terminal::Paint;
 use std::io;
 
 /// The part of a comparison.
-pub(crate) struct ComparedSection;
+pub(super) struct ComparedSection;
 
 impl Section<Comparison> for ComparedSection {
     fn text(&self, comparison: &Comparison, _paint: &Paint) -> String {

@@ -87,7 +87,12 @@ impl FactRow {
 /// Facts by group, without those of the interfaces, which have a part of their own.
 fn inventory(report: &Report) -> Vec<(String, Vec<FactRow>)> {
     let mut groups: Vec<(String, Vec<FactRow>)> = Vec::new();
-    for fact in report.run.facts.iter().filter(|fact| !crate::nics::is_nic(&fact.group)) {
+    for fact in report
+        .run
+        .facts
+        .iter()
+        .filter(|fact| !crate::section::nics::is_nic(&fact.group))
+    {
         let row = FactRow::of(fact);
         match groups.iter_mut().find(|(group, _)| *group == fact.group) {
             Some((_, rows)) => rows.push(row),

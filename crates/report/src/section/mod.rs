@@ -1,34 +1,43 @@
 //! A subject of a report with all its faces, and the order of the subjects in each face.
 //!
-//! To add a subject: a file that has it as a [`Section`], and its lines here.
+//! To add a subject: a file here that has it as a [`Section`], and its lines below. Comparison, matrix and audit have lists of their own in
+//! their folders.
+
+mod checks;
+mod events;
+mod inventory;
+mod method;
+pub(crate) mod nics;
+mod readings;
+mod series;
+#[cfg(test)]
+mod tests;
+pub(crate) mod way;
 
 use crate::Report;
-use crate::audit::{AuditReport, CpuMapSection, FindingsSection};
 use crate::budget::BudgetSection;
 use crate::capacity::CapacitySection;
-use crate::checks::{ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection};
-use crate::comparison::{AloneSection, AnswerSection, ComparedSection, Comparison, FactsSection, RunsSection};
 use crate::contradiction::ContradictionSection;
-use crate::events::EventsSection;
-use crate::inventory::InventorySection;
-use crate::matrix::{CellsSection, DifferencesSection, FilesSection, KindsSection, Matrix, SeenSection};
-use crate::method::MethodSection;
-use crate::nics::NicsSection;
-use crate::readings::ReadingsSection;
 use crate::recording::RecordingSection;
-use crate::series::SeriesSection;
 use crate::stall::StallSection;
 use crate::tables::TablesSection;
 use crate::tables::networks::NetworksSection;
 use crate::terminal::{self, Paint};
 use crate::type_test::TypeTestSection;
-use crate::way::WaySection;
+use checks::{ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection};
+use events::EventsSection;
+use inventory::InventorySection;
+use method::MethodSection;
+use nics::NicsSection;
+use readings::ReadingsSection;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer as _};
 use serde_json::Serializer;
 use serde_json::ser::PrettyFormatter;
+use series::SeriesSection;
 use std::io;
 use units::foreign::JsonWriter;
+use way::WaySection;
 
 /// A subject of a report: of a run, or of what `R` is. A face that has nothing to show is empty.
 pub(crate) trait Section<R = Report>: Sync {
@@ -194,41 +203,3 @@ pub(crate) const DOCUMENT: [&dyn Section; 17] = [
     &TypeTestSection,
     &TablesSection,
 ];
-
-/// A comparison on the terminal.
-pub(crate) const COMPARISON_TERMINAL: [&dyn Section<Comparison>; 4] =
-    [&RunsSection, &ComparedSection, &AloneSection, &FactsSection];
-
-/// The page of a comparison, after the answer.
-pub(crate) const COMPARISON_PAGE: [&dyn Section<Comparison>; 3] = [&ComparedSection, &AloneSection, &FactsSection];
-
-/// The document of a comparison.
-pub(crate) const COMPARISON_DOCUMENT: [&dyn Section<Comparison>; 5] = [
-    &RunsSection,
-    &ComparedSection,
-    &AnswerSection,
-    &AloneSection,
-    &FactsSection,
-];
-
-/// A matrix on the terminal.
-pub(crate) const MATRIX_TERMINAL: [&dyn Section<Matrix>; 4] =
-    [&CellsSection, &KindsSection, &DifferencesSection, &SeenSection];
-
-/// The page of a matrix, after its name.
-pub(crate) const MATRIX_PAGE: [&dyn Section<Matrix>; 5] = [
-    &CellsSection,
-    &DifferencesSection,
-    &KindsSection,
-    &SeenSection,
-    &FilesSection,
-];
-
-/// The document of a matrix.
-pub(crate) const MATRIX_DOCUMENT: [&dyn Section<Matrix>; 2] = [&CellsSection, &DifferencesSection];
-
-/// An audit in each face, after its head.
-pub(crate) const AUDIT: [&dyn Section<AuditReport>; 2] = [&FindingsSection { all: false }, &CpuMapSection];
-
-/// The same with findings that do not apply.
-pub(crate) const AUDIT_WITH_ALL: [&dyn Section<AuditReport>; 2] = [&FindingsSection { all: true }, &CpuMapSection];
