@@ -2,6 +2,7 @@
 
 use bed::BedError;
 use bed::load::LoadError;
+use campaign::CampaignError;
 use lab::LabError;
 use place::PlaceError;
 use plan::PlanError;
@@ -156,6 +157,31 @@ impl From<SessionError> for Failure {
             SessionError::Load(error) => error.into(),
             SessionError::Wrong(why) => Self::Usage(why),
             SessionError::Trace(error) => error.into(),
+        }
+    }
+}
+
+impl From<CampaignError> for Failure {
+    fn from(error: CampaignError) -> Self {
+        match error {
+            CampaignError::Wrong(text) => Self::Usage(text),
+            CampaignError::Failed(text) => Self::CouldNotMeasure(text),
+            CampaignError::Session(error) => error.into(),
+            CampaignError::Probe(error) => error.into(),
+            CampaignError::Plan(error) => error.into(),
+            CampaignError::Store(error) => error.into(),
+            CampaignError::Limits(error) => error.into(),
+            CampaignError::State(error) => error.into(),
+            CampaignError::Journal(error) => Self::CouldNotMeasure(error.to_string()),
+        }
+    }
+}
+
+impl From<Failure> for CampaignError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Usage(text) => Self::Wrong(text),
+            Failure::CouldNotMeasure(text) => Self::Failed(text),
         }
     }
 }

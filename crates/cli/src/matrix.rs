@@ -1,16 +1,12 @@
-//! The result of a matrix, from its folder or from run files.
+//! The result of a matrix, from its folder or from run files, in its forms.
 
 use crate::failure::Failure;
 use crate::named;
 use crate::table::Form;
-use crate::verdict;
-use matrix::{State, StateError, causes_file, run_file};
-use model::RunState;
-use plan::{Cell, Plan};
-use report::matrix::{Absent, Conditions, Matrix, Measurement};
-use report::verdict::{Judgement, Verdict};
-use std::path::{Path, PathBuf};
-use store::RunFile;
+use campaign::matrix::{of_folder, of_runs};
+use matrix::StateError;
+use report::matrix::Matrix;
+use std::path::Path;
 
 impl From<StateError> for Failure {
     fn from(error: StateError) -> Self {
@@ -21,104 +17,15 @@ impl From<StateError> for Failure {
     }
 }
 
-/// True if the run in a file came to its end.
-pub(crate) fn is_complete(file: &Path) -> bool {
-    RunFile::open(file).is_ok_and(|run| run.state() == RunState::Complete)
-}
-
-/// The matrix in a folder, as far as it is measured.
-pub(crate) fn of_folder(folder: &Path) -> Result<Matrix, Failure> {
-    let Some(state) = State::read(folder)? else {
-        let text = format!("{}: no matrix in this folder", folder.display());
-        return Err(Failure::Usage(text));
-    };
-    of_state(&state, folder)
-}
-
-/// The same, of a matrix whose state is known.
-pub(crate) fn of_state(state: &State, folder: &Path) -> Result<Matrix, Failure> {
-    let plan = Plan::parse(&folder.display().to_string(), &state.setup.plan)?;
-    let order = plan.matrix.iter().flat_map(|matrix| matrix.cells());
-    let order: Vec<Conditions> = order.map(|cell| conditions(&cell)).collect();
-    let mut runs = Vec::new();
-    for cell in &state.cells {
-        let rounds = (1..=state.order.len()).filter_map(|round| u32::try_from(round).ok());
-        for file in rounds.map(|round| run_file(folder, cell, round)) {
-            runs.extend(measured(&file, false)?);
-        }
-        runs.extend(measured(&causes_file(folder, cell), true)?);
-    }
-    let left_out = state.left_out.iter().map(|one| (&one.cell, one.why.clone(), false));
-    let of_name = |name: &str| state.cells.iter().find(|cell| cell.name() == name);
-    let failed = state.failed.iter().filter_map(|one| {
-        let why = format!("measurement {}: {}", one.round, one.why);
-        Some((of_name(&one.cell)?, why, true))
-    });
-    let absent = left_out.chain(failed).map(|(cell, why, is_failure)| Absent {
-        conditions: conditions(cell),
-        why,
-        is_failure,
-    });
-    made(&plan.name, &order, runs, &absent.collect::<Vec<_>>())
-}
-
 /// The matrix of run files that were named one by one, or of the one folder that was.
 pub(crate) fn of_files(names: &[String]) -> Result<Matrix, Failure> {
     if let [folder] = names
         && Path::new(folder).is_dir()
     {
-        return of_folder(Path::new(folder));
+        return Ok(of_folder(Path::new(folder))?);
     }
-    let open = |name: &String| judged(&named::open(name)?.file, false);
-    let runs = names.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
-    made("of run files", &[], runs, &[])
-}
-
-fn made(name: &str, order: &[Conditions], runs: Vec<Measurement>, absent: &[Absent]) -> Result<Matrix, Failure> {
-    Matrix::of(name, order, runs, absent).map_err(|file| {
-        Failure::Usage(format!(
-            "{file}: is no cell of a matrix: name run files, or the folder, of `triptime qualify` with a plan that has [matrix]"
-        ))
-    })
-}
-
-/// The run in a file, if it came to its end.
-fn measured(file: &Path, for_causes: bool) -> Result<Option<Measurement>, Failure> {
-    match is_complete(file) {
-        true => judged(&RunFile::open(file)?, for_causes).map(Some),
-        false => Ok(None),
-    }
-}
-
-fn judged(run: &RunFile, for_causes: bool) -> Result<Measurement, Failure> {
-    let view = run.view()?;
-    let profile = verdict::profile_of(run, None)?;
-    Ok(Measurement {
-        judgement: Judgement::of(&view, profile.as_slice()),
-        view,
-        for_causes,
-    })
-}
-
-/// True if a limit failed in any of these runs, as far as they are there.
-pub(crate) fn any_failed(files: &[PathBuf]) -> Result<bool, Failure> {
-    for file in files {
-        if measured(file, false)?.is_some_and(|run| run.judgement.verdict == Verdict::Fail) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Conditions of a cell in its runs.
-fn conditions(cell: &Cell) -> Conditions {
-    Conditions {
-        place: cell.place.name().to_owned(),
-        network: cell.network.map(|network| network.name().to_owned()),
-        load: cell.load.clone(),
-        management: cell.management.clone(),
-        isolation: cell.isolation.name().to_owned(),
-    }
+    let runs = names.iter().map(|name| named::open(name).map(|named| named.file));
+    Ok(of_runs(&runs.collect::<Result<Vec<_>, Failure>>()?)?)
 }
 
 /// The matrix in a form.

@@ -63,7 +63,7 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     let run = RunFile::open(file)?;
     let recording = run::survey(&run)?;
     let view = run.view()?;
-    let profile = profile_of(&run, profile)?;
+    let profile = campaign::profile_of(&run, profile)?;
     let search = search(&run)?;
     let table = table::of_plan(&run)?;
     let again = again::after(&view.info.arguments, view.duration_ns);
@@ -72,29 +72,6 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
         .with_again(again);
     let timeline = timeline::of_longest(&run, &report.stalls)?;
     Ok(report.with_search(search).with_table(table).with_timeline(timeline))
-}
-
-/// Profile that judges a run: the one that is given, or the limits that are kept in it.
-pub(crate) fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option<Profile>, Failure> {
-    if given.is_some() {
-        return Ok(given);
-    }
-    let kept = run.document("limits")?;
-    if kept.is_none() && was_given_limits(run) {
-        return Err(Failure::Usage(format!(
-            "{}: it was started with --limits, and the limits that it kept are gone: the file is damaged; to judge what is left of it, \
-             give --limits again",
-            run.path().display()
-        )));
-    }
-    let profile = kept.map(|text| Profile::parse(&text, &format!("kept in {}", run.path().display())));
-    Ok(profile.transpose()?)
-}
-
-/// True where the command that made a run was given limits, which it then keeps.
-fn was_given_limits(run: &RunFile) -> bool {
-    let mut words = run.info().arguments.iter();
-    words.any(|word| word == "--limits" || word.starts_with("--limits="))
 }
 
 /// The search that the run answers, if it is of one.

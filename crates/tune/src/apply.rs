@@ -1,5 +1,6 @@
 //! Changes the machine, and takes changes back.
 
+use std::fmt;
 use std::fs;
 use std::io;
 
@@ -7,6 +8,7 @@ use super::journal::{Journal, JournalEntry, JournalError};
 use super::machine::TunedMachine;
 use super::operation::{Operation, Target};
 use super::values::{self, holds};
+use units::foreign::shown;
 
 /// Result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +38,38 @@ pub struct Applied {
     pub after: String,
     /// The result.
     pub outcome: Outcome,
+}
+
+impl Applied {
+    /// True if the value is as it was to be.
+    pub fn holds(&self) -> bool {
+        matches!(self.outcome, Outcome::Done | Outcome::Unchanged)
+    }
+}
+
+impl fmt::Display for Applied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let target = shown(&self.target.to_string()).into_owned();
+        let before = self.before.as_deref().unwrap_or("(not there)");
+        let values = format!("{} -> {}", shown(before), shown(&self.after));
+        match &self.outcome {
+            Outcome::Unchanged => write!(f, "{target}: is so already"),
+            Outcome::Done => write!(f, "{target}: {values}"),
+            Outcome::RolledBack(why) => write!(f, "{target}: {values} did not hold, the old value is back: {why}"),
+            Outcome::Refused(why) => write!(f, "{target}: refused: {why}"),
+            Outcome::Foreign(ours) => write!(
+                f,
+                "{target}: left at {}: somebody else has set it since triptime set {}; before that it was {} (--undo --force puts it back)",
+                shown(before),
+                shown(ours),
+                shown(&self.after)
+            ),
+            Outcome::Stuck(why) => write!(
+                f,
+                "{target}: {values} did not hold, and the old value is NOT back: {why}"
+            ),
+        }
+    }
 }
 
 /// Changes the machine, one operation after the other, for the check `check`.

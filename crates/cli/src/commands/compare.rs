@@ -47,7 +47,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     for text in &args.runs {
         let run = named::open(text)?;
         lacking |= !run.is_whole;
-        profiles.push(verdict::profile_of(&run.file, None)?);
+        profiles.push(campaign::profile_of(&run.file, None)?);
         runs.push((run.shown_by(), run.view));
     }
     let comparison = Comparison::of(distinct(runs)).judged(&profiles);

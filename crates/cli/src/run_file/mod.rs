@@ -153,6 +153,11 @@ impl Run {
         result
     }
 
+    /// The run alone, which is not reported.
+    pub(crate) fn unreported(self) -> session::Run {
+        self.run
+    }
+
     /// Closes the run without a report. When something was refused, no file is left.
     pub(crate) fn close(self, outcome: Result<(), SessionError>) -> Result<PathBuf, SessionError> {
         self.run.close(outcome, &|text| say(&text))

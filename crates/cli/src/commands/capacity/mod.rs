@@ -1,26 +1,21 @@
 //! `triptime capacity`: how many streams this host holds at least.
 
-mod attempts;
-mod search;
-
-use crate::arguments::RunArgs;
+use crate::arguments::{PageArgs, RunArgs};
 use crate::ending;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::ready::explained;
-use crate::run_file::default_file;
+use crate::run_file::{Run, default_file};
 use crate::verdict;
-use attempts::Attempts;
+use campaign::CampaignError;
+use campaign::capacity::{Asked, shortest_hold_ns};
 use plan::{Named, live_facts};
 use probes::options::positive_duration;
-use report::capacity::{Search, Wanted};
-use run::remove;
-use std::path::{Path, PathBuf};
+use report::capacity::Wanted;
+use session::RunSpec;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::CpuList;
-
-/// Samples that say nothing with 95 % of a share of them: three are to be beyond the quantile (the rule of three).
-const BEYOND: f64 = 3.0;
 
 /// Finds the most sampled-value streams that this host holds, and with --relay the most bays of a relay: no frame lost, no task
 /// overrun, and nearly all samples in time. Searches over a test bed of its own, then holds the answer for a time
@@ -79,47 +74,40 @@ fn share(text: &str) -> Result<f64, String> {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &CapacityArgs) -> Result<u8, Failure> {
     let max = args.most()?;
-    let first = args.wanted(1);
-    args.check_hold(&first)?;
+    let one = args.wanted();
+    args.check_hold(&one)?;
     let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     explained(&args.run);
-    let attempts = Attempts {
+    let asked = Asked {
+        one,
+        max,
+        at_least: args.at_least,
+        probe_ns: args.probe,
+        hold_ns: args.hold,
+        window_ns: args.run.window,
+        hold_idle: args.run.hold_idle,
+        out: args.run.out.clone(),
         named: Named {
             measured: args.cpus.clone(),
             housekeeping: args.housekeeping.clone(),
         },
         cpus,
         interrupted: Arc::new(AtomicBool::new(false)),
-        args: args.run.clone(),
+        spec: &|measured, duration_ns| args.spec(measured, duration_ns),
+        start: &|spec| args.start(spec),
+        say: &say,
+        tell: &|text| {
+            if !args.run.quiet {
+                say(text);
+            }
+        },
     };
-    attempts.check(&first)?;
+    asked.refuse()?;
     let file = args.run.out.clone().unwrap_or_else(|| default_file("capacity"));
     args.run.out.as_deref().map_or(Ok(()), free)?;
-    ending::on_signals(&attempts.interrupted)?;
-    let probe = file.with_extension("probe.triptime");
-    let tried = search::search(max, |streams| attempts.probe(&args.wanted(streams), args.probe, &probe))?;
-    let most = search::held(&tried).max(1);
-    let mut held: Option<PathBuf> = None;
-    search::hold(most, tried, |streams, tried| {
-        let search = Search {
-            wanted: args.wanted(streams),
-            max,
-            at_least: args.at_least,
-            tried: tried.to_vec(),
-        };
-        held.take().iter().for_each(|before| remove(before));
-        let (gave_way, made) = attempts.hold(&search, args.hold, &file)?;
-        held = made;
-        Ok::<_, Failure>(gave_way)
-    })?;
-    match held {
-        Some(held) => verdict::show(&held, None, &args.run),
-        // The usual name may be that of another search.
-        None => Err(Failure::CouldNotMeasure(
-            "capacity: no frame of the test set came while the last number of streams was held: nothing is known of it"
-                .into(),
-        )),
-    }
+    ending::on_signals(&asked.interrupted)?;
+    let held = asked.answer(&file)?;
+    verdict::show(&held, None, &args.run)
 }
 
 impl CapacityArgs {
@@ -139,10 +127,28 @@ impl CapacityArgs {
         }
     }
 
-    fn wanted(&self, streams: u16) -> Wanted {
+    /// An attempt as these options have it, and how it becomes a run.
+    fn spec(&self, measured: CpuList, duration_ns: u64) -> RunSpec {
+        RunSpec {
+            flight_recorder: self.run.explains(),
+            ..self.run.spec("capacity", measured, Some(duration_ns))
+        }
+    }
+
+    /// Starts the run of an attempt, which has no pages.
+    fn start(&self, spec: RunSpec) -> Result<session::Run, CampaignError> {
+        let args = RunArgs {
+            pages: PageArgs::default(),
+            ..self.run.clone()
+        };
+        Ok(Run::start(spec, args)?.unreported())
+    }
+
+    /// An attempt with one stream.
+    fn wanted(&self) -> Wanted {
         let usual = if self.relay { 2_000_000 } else { 500_000 };
         Wanted {
-            streams,
+            streams: 1,
             rate: self.rate,
             asdus: self.asdus,
             relay: self.relay,
@@ -153,11 +159,11 @@ impl CapacityArgs {
 
     /// A hold that one stream alone could not prove anything in.
     fn check_hold(&self, one: &Wanted) -> Result<(), Failure> {
-        let needed_s = BEYOND / (1.0 - one.quantile) / f64::from(one.rate);
-        if self.hold as f64 / 1e9 >= needed_s {
+        let needed_ns = shortest_hold_ns(one);
+        if self.hold as f64 >= needed_ns {
             return Ok(());
         }
-        let needed = units::format_ns((needed_s * 1e9).ceil());
+        let needed = units::format_ns(needed_ns);
         Err(Failure::Usage(format!(
             "--hold is too short to state the quantile {} of one stream with 95 %: hold for {needed} at least, or give a lower --quantile",
             self.quantile

@@ -9,7 +9,7 @@ use crate::verdict;
 use audit::Audit;
 use host::Host;
 use std::path::PathBuf;
-use tune::{self, Applied, JOURNAL, Journal, JournalError, Outcome, Plan, Refusal, TuneStep, TunedMachine};
+use tune::{self, Applied, JOURNAL, Journal, JournalError, Plan, Refusal, TuneStep, TunedMachine};
 
 /// Shows what would put the findings of an audit right; with --apply does what can be done at run time, with a way back
 #[derive(Debug, Clone, clap::Args)]
@@ -164,15 +164,11 @@ fn apply(args: &TuneArgs, plan: &Plan, refusals: &[Refusal]) -> Result<u8, Failu
     let refusals = if args.force { &[] } else { refusals };
     verdict::write(&text::applied(&done, refusals, plan, &args.journal))?;
     let all = done.iter().flat_map(|(_, applied)| applied);
-    Ok(if refusals.is_empty() && all.clone().all(holds) {
+    Ok(if refusals.is_empty() && all.clone().all(Applied::holds) {
         0
     } else {
         NOT_ALL
     })
-}
-
-fn holds(applied: &Applied) -> bool {
-    matches!(applied.outcome, Outcome::Done | Outcome::Unchanged)
 }
 
 fn undo(args: &TuneArgs) -> Result<u8, Failure> {
@@ -185,7 +181,11 @@ fn undo(args: &TuneArgs) -> Result<u8, Failure> {
     let undo = if args.force { tune::undo_forced } else { tune::undo };
     let undone = undo(&TunedMachine::live(), &mut journal).map_err(|error| unusable(&error))?;
     verdict::write(&text::undone(&undone))?;
-    Ok(if undone.iter().all(holds) { 0 } else { COULD_NOT_MEASURE })
+    Ok(if undone.iter().all(Applied::holds) {
+        0
+    } else {
+        COULD_NOT_MEASURE
+    })
 }
 
 fn unusable(error: &JournalError) -> Failure {

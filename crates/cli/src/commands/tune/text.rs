@@ -73,7 +73,7 @@ pub(super) fn applied(done: &[(String, Vec<Applied>)], refusals: &[Refusal], pla
     for (check, changes) in done.iter().filter(|(_, changes)| !changes.is_empty()) {
         let _ = writeln!(out, "{check}");
         for change in changes {
-            let _ = writeln!(out, "  {}", line(change));
+            let _ = writeln!(out, "  {change}");
         }
     }
     for refusal in refusals {
@@ -112,24 +112,5 @@ pub(super) fn undone(changes: &[Applied]) -> String {
     if changes.is_empty() {
         return "nothing to undo: no change of this boot is in the journal\n".to_owned();
     }
-    changes.iter().map(|change| line(change) + "\n").collect()
-}
-
-pub(super) fn line(change: &Applied) -> String {
-    let target = shown(&change.target.to_string()).into_owned();
-    let before = change.before.as_deref().unwrap_or("(not there)");
-    let values = format!("{} -> {}", shown(before), shown(&change.after));
-    match &change.outcome {
-        Outcome::Unchanged => format!("{target}: is so already"),
-        Outcome::Done => format!("{target}: {values}"),
-        Outcome::RolledBack(why) => format!("{target}: {values} did not hold, the old value is back: {why}"),
-        Outcome::Refused(why) => format!("{target}: refused: {why}"),
-        Outcome::Foreign(ours) => format!(
-            "{target}: left at {}: somebody else has set it since triptime set {}; before that it was {} (--undo --force puts it back)",
-            shown(before),
-            shown(ours),
-            shown(&change.after)
-        ),
-        Outcome::Stuck(why) => format!("{target}: {values} did not hold, and the old value is NOT back: {why}"),
-    }
+    changes.iter().map(|change| format!("{change}\n")).collect()
 }

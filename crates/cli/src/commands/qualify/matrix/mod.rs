@@ -1,38 +1,26 @@
 //! `triptime qualify` with a plan that has a matrix: each cell, several times, as a run of its own in a folder.
 
-mod measure;
 mod outline;
-mod rounds;
 
 use super::QualifyArgs;
 use crate::ending::{self, Hangup};
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
-use crate::matrix::{html, of_state, text};
+use crate::matrix::{html, text};
 use crate::page;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::claim;
 use crate::table::Form;
 use crate::verdict::{self, LIMIT_FAILED};
-use matrix::{Chosen, Folder, Here, LeftOut, Setup, State, StateError, choose, expected_ns, plan_file};
+use campaign::matrix::{Course, End, Rounds, of_state};
+use matrix::{Folder, Here, State, StateError};
 use place::guest::can_boot;
-use plan::{Cell, MatrixTable, Named, Plan, Roles, live_facts};
+use plan::{MatrixTable, Named, Plan, live_facts};
 use probes::{Machine, Need};
-use rounds::{End, Rounds};
+use session::NO_RECORDER;
 use session::keeper::FolderKeeper;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The measurements to make, and their place.
-struct Course {
-    /// Each step as long as it was asked for.
-    plan: Plan,
-    chosen: Chosen,
-    left_out: Vec<LeftOut>,
-    budget_ns: Option<u64>,
-    repetitions: u32,
-}
 
 /// Runs the command; returns its exit status.
 pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result<u8, Failure> {
@@ -50,7 +38,7 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
         .and_then(|spec| Ok(can_boot(&spec).map(|()| spec.kernel_in_words())?))
         .map_err(|failure| failure.to_string());
     let here = Here::look(&cpus, &roles.measured, guest.clone().map(|_| ()));
-    let course = Course::of(args, plan, table, &here);
+    let course = Course::of(plan, table, &here, args.budget);
     if args.show {
         return outline::show(&course, &roles, guest.ok().as_deref());
     }
@@ -73,17 +61,14 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
         None => claim::folder("matrix")?,
     };
     let folder = Folder::take(&folder)?;
-    let state = course.state(args, folder.made(), &roles)?;
+    let state = course.state((options(args), args.seed), folder.made(), &roles)?;
     measured(args, &course, state, &folder)
 }
 
 /// Measures what is missing, and shows what is there.
 fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -> Result<u8, Failure> {
     let folder = taken.made();
-    state.write(folder)?;
-    for cell in &state.cells {
-        write(&plan_file(folder, cell), &course.plan.of_cell(cell)?)?;
-    }
+    course.write(&state, folder)?;
     let interrupted = Arc::new(AtomicBool::new(false));
     let hangup = if args.detached.is_some() {
         Hangup::Passes
@@ -106,14 +91,20 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
         state,
         folder: taken,
         interrupted,
-        is_quiet: args.run.quiet,
+        tell: &|text| {
+            if !args.run.quiet {
+                say(text);
+            }
+        },
         took_ns: Vec::new(),
         keeper,
     };
     let end = rounds.measure();
     let Rounds { state, keeper, .. } = rounds;
     let early = matches!(end, Ok(End::Interrupted)).then(|| "it was told to end".to_owned());
-    let result = end.and_then(|end| shown(args, &state, taken, &end));
+    let result = end
+        .map_err(Failure::from)
+        .and_then(|end| shown(args, &state, taken, &end));
     match &result {
         Ok(status) => keeper.ended(*status, early),
         Err(failure) => keeper.ended(failure.status(), Some(failure.to_string())),
@@ -205,80 +196,6 @@ fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
     }
 }
 
-impl Course {
-    fn of(args: &QualifyArgs, plan: Plan, table: &MatrixTable, here: &Here) -> Self {
-        let mut possible: Vec<(Cell, u64)> = Vec::new();
-        let mut left_out = Vec::new();
-        for cell in table.cells() {
-            match here.why_not(&cell) {
-                Some(why) => left_out.push(LeftOut { why, cell }),
-                None => possible.push((cell.clone(), expected_ns(&plan, &cell))),
-            }
-        }
-        let budget_ns = args.budget.or(table.budget.map(|budget| budget.0));
-        Self {
-            chosen: choose(&possible, budget_ns, table.repetitions),
-            plan,
-            left_out,
-            budget_ns,
-            repetitions: table.repetitions,
-        }
-    }
-
-    /// Refuses where there is nothing to measure.
-    fn check(&self) -> Result<(), Failure> {
-        if !self.chosen.cells.is_empty() {
-            return Ok(());
-        }
-        let why = self
-            .left_out
-            .iter()
-            .map(|one| format!("{}: {}", one.cell.words(), one.why));
-        let no_time = self
-            .chosen
-            .left_out
-            .iter()
-            .map(|(cell, why)| format!("{}: {why}", cell.words()));
-        let why = why.chain(no_time).next().unwrap_or_default();
-        Err(Failure::CouldNotMeasure(format!(
-            "no cell of this matrix can be measured here: {why}"
-        )))
-    }
-
-    /// The state in the folder, if it is of this matrix; else a new one.
-    fn state(&self, args: &QualifyArgs, folder: &Path, roles: &Roles) -> Result<State, StateError> {
-        let setup = Setup {
-            plan: self.plan.text.clone(),
-            options: options(args),
-        };
-        if let Some(state) = State::read(folder)? {
-            state.is_of(&setup, args.seed, folder)?;
-            return Ok(state);
-        }
-        let seed = args.seed.unwrap_or_else(seed);
-        let cpus = [
-            "--cpus",
-            &roles.measured.to_string(),
-            "--housekeeping",
-            &roles.housekeeping.to_string(),
-        ];
-        let cpus = cpus.map(str::to_owned).to_vec();
-        Ok(State::begin(
-            setup,
-            cpus,
-            self.chosen.clone(),
-            self.left_out.clone(),
-            (self.repetitions, seed),
-        ))
-    }
-}
-
-/// Another order each time.
-fn seed() -> u32 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(1, |since| since.subsec_nanos() ^ since.as_secs() as u32)
-}
-
 /// Options of each measurement that are as they were given.
 fn options(args: &QualifyArgs) -> Vec<String> {
     let ns = |ns: u64| format!("{ns}ns");
@@ -293,10 +210,7 @@ fn options(args: &QualifyArgs) -> Vec<String> {
     with("--label", args.run.label.clone());
     with("--file-budget", Some(format!("{}B", args.run.file_budget)));
     options.extend(args.guest.words());
-    let flags = [
-        (args.disturb, "--disturb"),
-        (args.run.no_flight_recorder, measure::NO_RECORDER),
-    ];
+    let flags = [(args.disturb, "--disturb"), (args.run.no_flight_recorder, NO_RECORDER)];
     options.extend(
         flags
             .into_iter()
@@ -304,8 +218,4 @@ fn options(args: &QualifyArgs) -> Vec<String> {
             .map(|(_, name)| name.to_owned()),
     );
     options
-}
-
-fn write(path: &PathBuf, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", path.display())))
 }

@@ -1,8 +1,8 @@
 //! Outline of a matrix: the cells that it will measure here, and those that it leaves out.
 
-use super::Course;
 use crate::failure::Failure;
 use crate::verdict::write;
+use campaign::matrix::Course;
 use matrix::expected_ns;
 use plan::{Cell, Roles};
 use std::fmt::Write;

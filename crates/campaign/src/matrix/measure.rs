@@ -1,8 +1,8 @@
 //! One measurement of a cell: this program again, with the plan of the cell.
 
-use crate::failure::Failure;
-use crate::matrix::is_complete;
-use matrix::Folder;
+use super::result::is_complete;
+use crate::CampaignError;
+use ::matrix::Folder;
 use run::remove;
 use rustix::process::{Pid, Signal, kill_process};
 use session::keeper::FolderKeeper;
@@ -14,9 +14,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::thread::kill_children_with_us;
-
-/// The option by which a measurement looks for no causes.
-pub(super) const NO_RECORDER: &str = "--no-flight-recorder";
 
 /// How often it is looked whether a measurement has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -41,7 +38,7 @@ pub(super) fn run(
     options: &[String],
     interrupted: &Arc<AtomicBool>,
     keeper: &mut FolderKeeper,
-) -> Result<Ended, Failure> {
+) -> Result<Ended, CampaignError> {
     if interrupted.load(Ordering::Relaxed) {
         return Ok(Ended::Interrupted);
     }
@@ -49,7 +46,7 @@ pub(super) fn run(
     let file = &path()?;
     // The file of an interrupted measurement.
     remove(file);
-    let could_not = |error: std::io::Error| Failure::CouldNotMeasure(format!("cannot start a measurement: {error}"));
+    let could_not = |error: std::io::Error| CampaignError::Failed(format!("cannot start a measurement: {error}"));
     let mut command = Command::new(std::env::current_exe().map_err(could_not)?);
     command
         .arg("qualify")

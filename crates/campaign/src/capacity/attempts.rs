@@ -1,59 +1,45 @@
 //! The attempts of a search: each is a plan of one step, and a run of its own.
 
-use crate::arguments::{PageArgs, RunArgs};
-use crate::failure::{Failure, say};
-use crate::run_file::Run;
-use host::CpuFacts;
+use super::Asked;
+use crate::CampaignError;
 use place::PlaceSpec;
-use plan::{Named, Plan, PlanRun};
+use plan::{Plan, PlanError, PlanRun};
 use probes::{Machine, Need, ProbeError};
 use report::capacity::{Attempt, DOCUMENT, GaveWay, Part, Proof, Search, Wanted};
 use run::{Thresholds, remove};
+use session::SessionError;
 use session::memory::OF_A_BED;
-use session::{RunSpec, SessionError};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use store::RunFile;
 
 /// The part that gave way in an attempt, and its run file, if one was made.
-pub(super) type Outcome = (Option<GaveWay>, Option<PathBuf>);
+type Outcome = (Option<GaveWay>, Option<PathBuf>);
 
-/// Where and beside what attempts run.
-pub(super) struct Attempts {
-    pub(super) named: Named,
-    pub(super) cpus: CpuFacts,
-    pub(super) args: RunArgs,
-    /// Set by a signal, whichever attempt is under way.
-    pub(super) interrupted: Arc<AtomicBool>,
-}
-
-impl Attempts {
+impl Asked<'_> {
     /// Refuses what cannot run here, before anything is touched; says who runs where.
-    pub(super) fn check(&self, wanted: &Wanted) -> Result<(), Failure> {
-        let plan = plan(wanted, 1)?;
+    pub(super) fn check(&self) -> Result<(), CampaignError> {
+        let plan = plan(&self.wanted(1), 1)?;
         let roles = plan.roles(&self.cpus, &self.named)?;
         Need::check_all(&plan.needs(&self.cpus, &roles)?, &Machine::live(), None)?;
-        if !self.args.quiet {
-            roles.lines().iter().for_each(|line| say(line));
-        }
+        roles.lines().iter().for_each(|line| (self.tell)(line));
         Ok(())
     }
 
     /// A short attempt, whose run is not kept: it is in `file` or one of its numbers.
-    pub(super) fn probe(&self, wanted: &Wanted, duration_ns: u64, file: &Path) -> Result<Option<GaveWay>, Failure> {
-        let (gave_way, made) = self.attempt(wanted, duration_ns, (None, file), (Proof::Seen, Vec::new()))?;
+    pub(super) fn probe(&self, wanted: &Wanted, file: &Path) -> Result<Option<GaveWay>, CampaignError> {
+        let (gave_way, made) = self.attempt(wanted, self.probe_ns, (None, file), (Proof::Seen, Vec::new()))?;
         made.iter().for_each(|made| remove(made));
-        self.tell("", wanted, gave_way)
+        self.told("", wanted, gave_way)
     }
 
-    /// The hold of a search, and where its run is, which stays: the file that `--out` names, else `usual` or one of its numbers.
-    pub(super) fn hold(&self, search: &Search, duration_ns: u64, usual: &Path) -> Result<Outcome, Failure> {
-        let text = serde_json::to_string_pretty(search).map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+    /// The hold of a search, and where its run is, which stays: the file that was asked for, else `usual` or one of its numbers.
+    pub(super) fn hold(&self, search: &Search, usual: &Path) -> Result<Outcome, CampaignError> {
+        let text = serde_json::to_string_pretty(search).map_err(|error| CampaignError::Failed(error.to_string()))?;
         let documents = vec![(DOCUMENT.to_owned(), text)];
-        let places = (self.args.out.clone(), usual);
-        let (gave_way, made) = self.attempt(&search.wanted, duration_ns, places, (Proof::Stated, documents))?;
-        Ok((self.tell("hold: ", &search.wanted, gave_way)?, made))
+        let places = (self.out.clone(), usual);
+        let (gave_way, made) = self.attempt(&search.wanted, self.hold_ns, places, (Proof::Stated, documents))?;
+        Ok((self.told("hold: ", &search.wanted, gave_way)?, made))
     }
 
     /// Measures, and says what gave way.
@@ -63,31 +49,24 @@ impl Attempts {
         duration_ns: u64,
         (out, usual): (Option<PathBuf>, &Path),
         (proof, documents): (Proof, Vec<(String, String)>),
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, CampaignError> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Ok((None, None));
         }
         let plan = plan(wanted, duration_ns)?;
-        let plan = match self.args.hold_idle {
+        let plan = match self.hold_idle {
             true => plan.holding_idle(),
             false => plan,
         };
         let roles = plan.roles(&self.cpus, &self.named)?;
-        let mut spec = RunSpec {
-            flight_recorder: self.args.explains(),
-            housekeeping: Some(roles.recorder.clone()),
-            memory: OF_A_BED,
-            ..self.args.spec("capacity", roles.measured.clone(), Some(duration_ns))
-        };
+        let mut spec = (self.spec)(roles.measured.clone(), duration_ns);
+        spec.housekeeping = Some(roles.recorder.clone());
+        spec.memory = OF_A_BED;
         spec.run.may_be_numbered = out.is_none();
         spec.run.file = out.unwrap_or_else(|| usual.to_owned());
-        spec.run.window_ns = self.args.window.unwrap_or(plan.window.0);
-        spec.run.documents = documents;
-        let args = RunArgs {
-            pages: PageArgs::default(),
-            ..self.args.clone()
-        };
-        let mut run = Run::start(spec, args)?;
+        spec.run.window_ns = self.window_ns.unwrap_or(plan.window.0);
+        spec.run.documents.extend(documents);
+        let mut run = (self.start)(spec)?;
         run.session.recorder.set_thresholds(thresholds(*wanted));
         run.session.recorder.add_facts(roles.facts());
         let work = PlanRun {
@@ -98,7 +77,7 @@ impl Attempts {
             place: PlaceSpec::Native,
         };
         let outcome = plan::run(run.runner(), work);
-        match run.close(outcome) {
+        match run.close(outcome, &|text| (self.say)(&text)) {
             Ok(file) => Ok((
                 Attempt::of(&RunFile::open(&file)?.view()?, wanted, proof).gave_way,
                 Some(file),
@@ -112,21 +91,19 @@ impl Attempts {
     }
 
     /// Says how an attempt ended; one that was interrupted ends the search.
-    fn tell(&self, what: &str, wanted: &Wanted, outcome: Option<GaveWay>) -> Result<Option<GaveWay>, Failure> {
+    fn told(&self, what: &str, wanted: &Wanted, outcome: Option<GaveWay>) -> Result<Option<GaveWay>, CampaignError> {
         let streams = match wanted.streams {
             1 => "1 stream".to_owned(),
             several => format!("{several} streams"),
         };
         if self.interrupted.load(Ordering::Relaxed) {
-            return Err(Failure::CouldNotMeasure(format!(
+            return Err(CampaignError::Failed(format!(
                 "ended early, at {what}{streams}: there is no answer before the end of the hold"
             )));
         }
-        if !self.args.quiet {
-            match &outcome {
-                None => say(&format_args!("{what}{streams}: held")),
-                Some(gave_way) => say(&format_args!("{what}{streams}: {}", gave_way.text())),
-            }
+        match &outcome {
+            None => (self.tell)(&format_args!("{what}{streams}: held")),
+            Some(gave_way) => (self.tell)(&format_args!("{what}{streams}: {}", gave_way.text())),
         }
         Ok(outcome)
     }
@@ -139,7 +116,7 @@ fn thresholds(wanted: Wanted) -> Thresholds {
 }
 
 /// The plan of one attempt.
-fn plan(wanted: &Wanted, duration_ns: u64) -> Result<Plan, Failure> {
+fn plan(wanted: &Wanted, duration_ns: u64) -> Result<Plan, PlanError> {
     let Wanted {
         streams, rate, asdus, ..
     } = *wanted;
@@ -154,7 +131,7 @@ fn plan(wanted: &Wanted, duration_ns: u64) -> Result<Plan, Failure> {
          [cpus]\nhousekeeping = \"first\"\nmeasured = \"rest\"\n\
          [[step]]\nduration = \"{duration_ns}ns\"\npolicy = \"fifo:60\"\n{own}"
     );
-    Ok(Plan::parse("capacity", &text)?)
+    Plan::parse("capacity", &text)
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! The measurements of a matrix, round by round, until the last or until the time is used up.
 
 use super::measure::{self, Ended};
-use crate::failure::{Failure, say};
-use crate::matrix::{any_failed, is_complete};
-use matrix::{Folder, State, causes_file, expected_ns, plan_file, run_file};
+use super::result::{any_failed, is_complete};
+use crate::{CampaignError, Say};
+use ::matrix::{Folder, State, causes_file, expected_ns, plan_file, run_file};
 use plan::{Cell, Isolation, Plan};
+use session::NO_RECORDER;
 use session::keeper::FolderKeeper;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,21 +14,27 @@ use std::time::Instant;
 use units::format_ns;
 
 /// A matrix under way.
-pub(super) struct Rounds<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) budget_ns: Option<u64>,
-    pub(super) state: State,
-    pub(super) folder: &'a Folder,
+pub struct Rounds<'a> {
+    /// Its plan, each step as long as it was asked for.
+    pub plan: &'a Plan,
+    /// Time for all of it, in ns.
+    pub budget_ns: Option<u64>,
+    /// The measurements that there are, and their order.
+    pub state: State,
+    /// Where they are.
+    pub folder: &'a Folder,
     /// Set by a signal.
-    pub(super) interrupted: Arc<AtomicBool>,
-    pub(super) is_quiet: bool,
+    pub interrupted: Arc<AtomicBool>,
+    /// Says how it goes on, to those who want to know.
+    pub tell: Say<'a>,
     /// How long measurements took, the last of each cell.
-    pub(super) took_ns: Vec<(Cell, u64)>,
-    pub(super) keeper: FolderKeeper,
+    pub took_ns: Vec<(Cell, u64)>,
+    /// Keeper of the whole.
+    pub keeper: FolderKeeper,
 }
 
 /// How it ended.
-pub(super) enum End {
+pub enum End {
     /// All that fits is measured; what is to be said beside it.
     Measured(Vec<String>),
     /// Before that.
@@ -36,12 +43,15 @@ pub(super) enum End {
 
 impl Rounds<'_> {
     /// Measures what is missing.
-    pub(super) fn measure(&mut self) -> Result<End, Failure> {
+    ///
+    /// # Errors
+    /// The folder is gone, or a measurement could not be started.
+    pub fn measure(&mut self) -> Result<End, CampaignError> {
         let most = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
         for round in 1..=most {
             let missing = self.missing(round)?;
             if round > 1 && !missing.is_empty() && !self.fits(self.needed_ns(&missing)) {
-                self.tell(&format_args!(
+                (self.tell)(&format_args!(
                     "the budget holds {} of at most {most} measurements of each cell",
                     round - 1
                 ));
@@ -57,7 +67,7 @@ impl Rounds<'_> {
         self.causes()
     }
 
-    fn missing(&self, round: u32) -> Result<Vec<Cell>, Failure> {
+    fn missing(&self, round: u32) -> Result<Vec<Cell>, CampaignError> {
         let folder = self.folder.now()?;
         let is_done = |cell: &Cell, of: u32| of != round || is_complete(&run_file(&folder, cell, of));
         let missing = self.state.missing(round, is_done);
@@ -65,14 +75,14 @@ impl Rounds<'_> {
     }
 
     /// Measures a cell once; whether it was interrupted.
-    fn one(&mut self, round: u32, cell: &Cell) -> Result<bool, Failure> {
+    fn one(&mut self, round: u32, cell: &Cell) -> Result<bool, CampaignError> {
         let name = run_file(Path::new(""), cell, round);
         let words = self.state.setup.options.clone();
         match self.child(cell, &name, &words)? {
             Ended::Complete => self.state.works(cell, round),
             Ended::Interrupted => return Ok(true),
             Ended::Failed(why) => {
-                self.tell(&format_args!("{}: {why}", cell.words()));
+                (self.tell)(&format_args!("{}: {why}", cell.words()));
                 self.state.fails(cell, round, why);
             }
         }
@@ -81,15 +91,9 @@ impl Rounds<'_> {
     }
 
     /// The cells whose limits failed without a flight recorder, once more with it.
-    fn causes(&mut self) -> Result<End, Failure> {
+    fn causes(&mut self) -> Result<End, CampaignError> {
         let mut said = Vec::new();
-        if !self
-            .state
-            .setup
-            .options
-            .iter()
-            .any(|option| option == measure::NO_RECORDER)
-        {
+        if !self.state.setup.options.iter().any(|option| option == NO_RECORDER) {
             // Each run that failed has told its causes itself.
             return Ok(End::Measured(said));
         }
@@ -98,7 +102,7 @@ impl Rounds<'_> {
             .setup
             .options
             .iter()
-            .filter(|option| *option != measure::NO_RECORDER)
+            .filter(|option| *option != NO_RECORDER)
             .cloned()
             .collect();
         for cell in self.failed()? {
@@ -110,7 +114,7 @@ impl Rounds<'_> {
                 ));
                 continue;
             }
-            self.tell(&format_args!(
+            (self.tell)(&format_args!(
                 "{}: limits failed: again with the flight recorder, for the causes",
                 cell.words()
             ));
@@ -124,7 +128,7 @@ impl Rounds<'_> {
     }
 
     /// Cells of which a limit failed, and whose causes were not looked for.
-    fn failed(&self) -> Result<Vec<Cell>, Failure> {
+    fn failed(&self) -> Result<Vec<Cell>, CampaignError> {
         let rounds = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
         let folder = &self.folder.now()?;
         let mut failed = Vec::new();
@@ -138,7 +142,7 @@ impl Rounds<'_> {
         Ok(failed)
     }
 
-    fn child(&mut self, cell: &Cell, name: &Path, options: &[String]) -> Result<Ended, Failure> {
+    fn child(&mut self, cell: &Cell, name: &Path, options: &[String]) -> Result<Ended, CampaignError> {
         let mut words: Vec<String> = options.iter().chain(&self.state.cpus).cloned().collect();
         if cell.isolation != Isolation::Isolcpus {
             // Without this a guest isolates all its CPUs but the first.
@@ -166,7 +170,7 @@ impl Rounds<'_> {
         Ok(ended)
     }
 
-    fn write(&self) -> Result<(), Failure> {
+    fn write(&self) -> Result<(), CampaignError> {
         Ok(self.state.write(&self.folder.now()?)?)
     }
 
@@ -196,17 +200,11 @@ impl Rounds<'_> {
         let left_ns = this_ns + further * round_ns;
         self.keeper.begins(&cell.words(), at + 1, of, left_ns);
         let left = format_ns(left_ns as f64);
-        self.tell(&format_args!(
+        (self.tell)(&format_args!(
             "round {round} of {}, cell {} of {of}, about {left} left: {}",
             u64::from(round) + further,
             at + 1,
             cell.words()
         ));
-    }
-
-    fn tell(&self, text: &dyn std::fmt::Display) {
-        if !self.is_quiet {
-            say(text);
-        }
     }
 }

@@ -1,0 +1,10 @@
+//! A matrix measured: each cell several times, each time as a run of its own in a folder.
+
+mod course;
+mod measure;
+mod result;
+mod rounds;
+
+pub use course::Course;
+pub use result::{of_folder, of_runs, of_state};
+pub use rounds::{End, Rounds};

@@ -1,0 +1,113 @@
+//! The result of a matrix, from its folder or from run files.
+
+use crate::{CampaignError, profile_of};
+use ::matrix::{State, causes_file, run_file};
+use model::RunState;
+use plan::{Cell, Plan};
+use report::matrix::{Absent, Conditions, Matrix, Measurement};
+use report::verdict::{Judgement, Verdict};
+use std::path::{Path, PathBuf};
+use store::RunFile;
+
+/// True if the run in a file came to its end.
+pub(super) fn is_complete(file: &Path) -> bool {
+    RunFile::open(file).is_ok_and(|run| run.state() == RunState::Complete)
+}
+
+/// The matrix in a folder, as far as it is measured.
+///
+/// # Errors
+/// No matrix is there, or a run of it cannot be read.
+pub fn of_folder(folder: &Path) -> Result<Matrix, CampaignError> {
+    let Some(state) = State::read(folder)? else {
+        let text = format!("{}: no matrix in this folder", folder.display());
+        return Err(CampaignError::Wrong(text));
+    };
+    of_state(&state, folder)
+}
+
+/// The same, of a matrix whose state is known.
+///
+/// # Errors
+/// A run of it cannot be read.
+pub fn of_state(state: &State, folder: &Path) -> Result<Matrix, CampaignError> {
+    let plan = Plan::parse(&folder.display().to_string(), &state.setup.plan)?;
+    let order = plan.matrix.iter().flat_map(|matrix| matrix.cells());
+    let order: Vec<Conditions> = order.map(|cell| conditions(&cell)).collect();
+    let mut runs = Vec::new();
+    for cell in &state.cells {
+        let rounds = (1..=state.order.len()).filter_map(|round| u32::try_from(round).ok());
+        for file in rounds.map(|round| run_file(folder, cell, round)) {
+            runs.extend(measured(&file, false)?);
+        }
+        runs.extend(measured(&causes_file(folder, cell), true)?);
+    }
+    let left_out = state.left_out.iter().map(|one| (&one.cell, one.why.clone(), false));
+    let of_name = |name: &str| state.cells.iter().find(|cell| cell.name() == name);
+    let failed = state.failed.iter().filter_map(|one| {
+        let why = format!("measurement {}: {}", one.round, one.why);
+        Some((of_name(&one.cell)?, why, true))
+    });
+    let absent = left_out.chain(failed).map(|(cell, why, is_failure)| Absent {
+        conditions: conditions(cell),
+        why,
+        is_failure,
+    });
+    made(&plan.name, &order, runs, &absent.collect::<Vec<_>>())
+}
+
+/// The matrix of these runs.
+///
+/// # Errors
+/// One of them is no cell of a matrix, or cannot be read.
+pub fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunFile>) -> Result<Matrix, CampaignError> {
+    let runs = runs.into_iter().map(|run| judged(run, false));
+    made("of run files", &[], runs.collect::<Result<Vec<_>, _>>()?, &[])
+}
+
+fn made(name: &str, order: &[Conditions], runs: Vec<Measurement>, absent: &[Absent]) -> Result<Matrix, CampaignError> {
+    Matrix::of(name, order, runs, absent).map_err(|file| {
+        CampaignError::Wrong(format!(
+            "{file}: is no cell of a matrix: name run files, or the folder, of `triptime qualify` with a plan that has [matrix]"
+        ))
+    })
+}
+
+/// The run in a file, if it came to its end.
+fn measured(file: &Path, for_causes: bool) -> Result<Option<Measurement>, CampaignError> {
+    match is_complete(file) {
+        true => judged(&RunFile::open(file)?, for_causes).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn judged(run: &RunFile, for_causes: bool) -> Result<Measurement, CampaignError> {
+    let view = run.view()?;
+    let profile = profile_of(run, None)?;
+    Ok(Measurement {
+        judgement: Judgement::of(&view, profile.as_slice()),
+        view,
+        for_causes,
+    })
+}
+
+/// True if a limit failed in any of these runs, as far as they are there.
+pub(super) fn any_failed(files: &[PathBuf]) -> Result<bool, CampaignError> {
+    for file in files {
+        if measured(file, false)?.is_some_and(|run| run.judgement.verdict == Verdict::Fail) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Conditions of a cell in its runs.
+fn conditions(cell: &Cell) -> Conditions {
+    Conditions {
+        place: cell.place.name().to_owned(),
+        network: cell.network.map(|network| network.name().to_owned()),
+        load: cell.load.clone(),
+        management: cell.management.clone(),
+        isolation: cell.isolation.name().to_owned(),
+    }
+}

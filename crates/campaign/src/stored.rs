@@ -1,0 +1,31 @@
+//! Limits that a run file keeps.
+
+use crate::CampaignError;
+use report::limits::Profile;
+use store::RunFile;
+
+/// Profile that judges a run: the one that is given, or the limits that are kept in it.
+///
+/// # Errors
+/// The run was given limits, and they are gone; or those that it kept cannot be read.
+pub fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option<Profile>, CampaignError> {
+    if given.is_some() {
+        return Ok(given);
+    }
+    let kept = run.document("limits")?;
+    if kept.is_none() && was_given_limits(run) {
+        return Err(CampaignError::Wrong(format!(
+            "{}: it was started with --limits, and the limits that it kept are gone: the file is damaged; to judge what is left of it, \
+             give --limits again",
+            run.path().display()
+        )));
+    }
+    let profile = kept.map(|text| Profile::parse(&text, &format!("kept in {}", run.path().display())));
+    Ok(profile.transpose()?)
+}
+
+/// True where the command that made a run was given limits, which it then keeps.
+fn was_given_limits(run: &RunFile) -> bool {
+    let mut words = run.info().arguments.iter();
+    words.any(|word| word == "--limits" || word.starts_with("--limits="))
+}
