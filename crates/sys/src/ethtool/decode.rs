@@ -51,7 +51,7 @@ pub(super) fn link(octets: &[u8]) -> LinkSettings {
         match attribute.kind() {
             attribute::link_modes::AUTONEG => link.autoneg = switch(&attribute),
             attribute::link_modes::SPEED => {
-                link.speed_mbit = number(&attribute).filter(|speed| !NO_SPEED.contains(speed))
+                link.speed_mbit = number(&attribute).filter(|speed| !NO_SPEED.contains(speed));
             }
             attribute::link_modes::DUPLEX => link.duplex = octet(&attribute).and_then(duplex),
             _ => {}
