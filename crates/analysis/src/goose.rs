@@ -2,7 +2,7 @@
 //! rules are those of [`wire::goose::Supervisor`].
 
 use crate::sink::{Budget, EventKind, Notes};
-use units::format_ns;
+use units::SignedNs;
 use wire::goose::{
     Counts, Expectation, Frame, Heard, Marks, Numbers, Oddity, Outcome, REFUSALS, Refusal, Settings, Supervisor,
     Verdict,
@@ -122,7 +122,7 @@ impl GooseStream {
         let single = self.supervisor.rules().is_single();
         if let Some((overdue, last)) = overdue.zip(self.supervisor.rules().last()) {
             notes.write(budget, EventKind::Expired, || {
-                let after = format_ns((i64::from(last.tal_ms) * MS_NS + overdue) as f64);
+                let after = SignedNs(i64::from(last.tal_ms) * MS_NS + overdue);
                 let (tal_ms, came) = (last.tal_ms, if single { "one message came, and then " } else { "" });
                 format!("{came}no message for {after} when the capture ended; timeAllowedtoLive was {tal_ms} ms")
             });
@@ -136,7 +136,7 @@ impl GooseStream {
             });
         }
         if self.supervisor.counts().fell_silent > 0 {
-            let after = format_ns(silence_ns.unwrap_or(0) as f64);
+            let after = SignedNs(silence_ns.unwrap_or(0));
             self.doubt(notes, || {
                 format!(
                     "no message for the last {after} of the capture; until then messages came steadily and more often"
@@ -332,6 +332,6 @@ fn fields(before: &Marks, now: &Marks, budget: &mut Budget, notes: &mut Notes<'_
 }
 
 fn expired(tal_ms: u32, overdue_ns: i64, frame: u64) -> String {
-    let after = format_ns((i64::from(tal_ms) * MS_NS + overdue_ns) as f64);
+    let after = SignedNs(i64::from(tal_ms) * MS_NS + overdue_ns);
     format!("silent for {after} where timeAllowedtoLive was {tal_ms} ms (until frame {frame})")
 }

@@ -10,7 +10,7 @@ use crate::summary::{Detail, StreamSummary};
 use crate::sv::{Sample, SvStream};
 use model::{Counter, Counters};
 use model::{StreamId, StreamKind};
-use units::format_ns;
+use units::{Ns, SignedNs};
 use wire::ether::Mac;
 use wire::goose;
 
@@ -157,7 +157,7 @@ impl AnalysedStream {
         if !is_paced || silent_ns <= STOPPED_NS.max(nominal_ns.saturating_mul(3)) {
             return;
         }
-        let silent = format_ns(silent_ns as f64);
+        let silent = SignedNs(silent_ns);
         if self.identity.kind == StreamKind::Avtp && nominal_ns > 1 {
             let lost = silent_ns.unsigned_abs() / nominal_ns.unsigned_abs();
             self.spacing.open.count(Counter::Lost, lost);
@@ -202,7 +202,7 @@ impl AnalysedStream {
         let frame = notes.frame;
         if let Stamp::Silent(ns) = stamp {
             notes.write(&mut self.budget, EventKind::Uncountable, || {
-                let silent = format_ns(ns as f64);
+                let silent = SignedNs(ns);
                 format!(
                     "silent for {silent} (until frame {frame}): its counter may have wrapped, so what was lost is not \
                      known"
@@ -221,7 +221,7 @@ impl AnalysedStream {
         };
         match stamp {
             Stamp::Back(ns) if self.spacing.back == 1 => {
-                let back = format_ns(ns as f64);
+                let back = Ns(ns);
                 say(
                     EventKind::StampsBack,
                     format!("frame {frame} is stamped {back} before the stream's previous frame"),

@@ -3,7 +3,7 @@
 use super::source::Source;
 use model::fact::{BOOT_ID, CLOCK_SOURCE};
 use model::{Event, EventKind, FactOf, STEP_NOTICED_NS};
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 /// How the clocks of two runs that follow each other relate, as it was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,14 +41,11 @@ impl Relation {
         match self {
             Self::Unstated => "not stated".to_owned(),
             Self::SameHost => "one clock: the runs are of the same host".to_owned(),
-            Self::Ptp(ns) => format!(
-                "both follow one PTP grandmaster and agree to {}, as stated",
-                format_ns(ns as f64)
-            ),
+            Self::Ptp(ns) => format!("both follow one PTP grandmaster and agree to {}, as stated", Ns(ns)),
             Self::Offset(ns, apart) => format!(
                 "the later run's clock is {} ahead of the first's, to {}, as stated",
-                format_ns(ns as f64),
-                format_ns(apart as f64)
+                SignedNs(ns),
+                Ns(apart)
             ),
         }
     }
@@ -67,7 +64,7 @@ pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), String
             Err("an offset relates two runs: for more, state ptp:UNCERTAINTY, or nothing".to_owned())
         }
         Relation::Offset(ns, _) if ns.unsigned_abs() > FURTHEST_NS => {
-            Err(format!("an offset of {} is more than ten years", format_ns(ns as f64)))
+            Err(format!("an offset of {} is more than ten years", SignedNs(ns)))
         }
         Relation::SameHost => sources.windows(2).try_for_each(|pair| same_host(&pair[0], &pair[1])),
         Relation::Unstated | Relation::Ptp(_) | Relation::Offset(..) => Ok(()),

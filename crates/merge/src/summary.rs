@@ -6,7 +6,7 @@ use super::ways::{Way, WayKind};
 use super::{Merge, MergeError, own};
 use model::{Event, EventKind, SeriesId};
 use store::{Batch, RunWriter};
-use units::format_ns;
+use units::Ns;
 
 /// Frames of one crossing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,11 +74,7 @@ impl Merged {
         let stamps_ns: u64 = of_stamps.iter().take(2).sum();
         let relation = match (merge.relation.apart_ns(), stamps_ns) {
             (None, _) | (_, 0) => merge.relation.text(),
-            _ => format!(
-                "{}; the stamps are known to {}",
-                merge.relation.text(),
-                format_ns(stamps_ns as f64)
-            ),
+            _ => format!("{}; the stamps are known to {}", merge.relation.text(), Ns(stamps_ns)),
         };
         Self {
             frames: 0,
@@ -127,7 +123,7 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
             "the stamps contradict the stated relation of the clocks: {} frames reached a run up to {} before the \
              previous run handed them over",
             merged.contradicted,
-            format_ns(merged.earliest_ns.unsigned_abs() as f64)
+            Ns(merged.earliest_ns.unsigned_abs())
         )
     });
     let mut events = own::clock_words(merge, contradiction)?;

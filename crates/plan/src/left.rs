@@ -3,7 +3,7 @@
 use super::file::Plan;
 use model::{Event, EventKind};
 use store::{RunFile, StoreError};
-use units::format_ns;
+use units::Ns;
 
 /// The part of a plan that is left to measure.
 #[derive(Debug, Clone)]
@@ -21,12 +21,7 @@ pub struct Left {
 impl Left {
     /// `step 3 of 5 on, 12.0 h`
     pub fn said(&self) -> String {
-        format!(
-            "step {} of {} on, {}",
-            self.from,
-            self.of,
-            format_ns(self.left_ns as f64)
-        )
+        format!("step {} of {} on, {}", self.from, self.of, Ns(self.left_ns))
     }
 }
 

@@ -5,7 +5,7 @@ use super::roles::Roles;
 use super::step::{Load, Step};
 use super::value::PlanError;
 use host::CpuFacts;
-use units::{CpuList, format_ns};
+use units::{CpuList, Ns};
 
 /// A plan as it would run with these roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Plan {
         for (at, group) in self.groups().enumerate() {
             for step in group {
                 let seat = self.seat(step, facts, roles)?;
-                let time = format_ns(self.lasts_ns(group) as f64);
+                let time = Ns(self.lasts_ns(group));
                 let beside = if group.len() > 1 { ", side by side" } else { "" };
                 let loads = self.words(&step.common.loads, facts, roles)?;
                 let loads = if loads.is_empty() {

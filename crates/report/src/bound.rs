@@ -4,7 +4,7 @@ use crate::text::count;
 use model::SeriesView;
 use stats::claims::period;
 use stats::exceedance;
-use units::format_ns;
+use units::Ns;
 
 /// Confidence of every bound in the report.
 pub const CONFIDENCE: f64 = 0.95;
@@ -66,18 +66,18 @@ impl Bound {
     /// For a person: `0 of 600 000 over 120 µs: at most 1 in 200 000; in 10.0 min, at most one every 3.34 min (95 %)`.
     pub fn text(&self) -> String {
         if self.only_bounded {
-            let (samples, limit) = (count(self.samples), format_ns(self.limit_ns as f64));
+            let (samples, limit) = (count(self.samples), Ns(self.limit_ns));
             return format!("{} of {samples} over {limit}: how many is not known", self.count_over());
         }
         let mut text = format!(
             "{} of {} over {}: at most {}",
             self.count_over(),
             count(self.samples),
-            format_ns(self.limit_ns as f64),
+            Ns(self.limit_ns),
             odds(self.probability),
         );
         if let Some(every_ns) = self.rate_per_s.filter(|rate| *rate > 0.0).map(|rate| 1e9 / rate) {
-            let exposure = format_ns(self.exposure_ns as f64);
+            let exposure = Ns(self.exposure_ns);
             text.push_str(&format!(
                 "; in {exposure}, at most one every {}",
                 period::down(every_ns)

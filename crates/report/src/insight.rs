@@ -9,7 +9,7 @@ use stats::claims::{Claim, YEAR_NS, claim};
 use stats::extreme::{Refusal, ReturnLevel, return_level_of_maxima};
 use stats::stationarity::{Stationarity, check};
 use std::collections::BTreeMap;
-use units::format_ns;
+use units::{Ns, format_ns};
 
 /// Series that are looked at in one run: fitting tails takes a moment each.
 const MOST_SERIES: usize = 16;
@@ -103,7 +103,7 @@ impl Stolen {
             "{} taken each second ({:.4} % of the CPU) in {each_second:.1} gaps a second, watched for {}",
             format_ns(self.per_second_ns()),
             self.per_second_ns() / 1e7,
-            format_ns(self.watched_ns as f64)
+            Ns(self.watched_ns)
         )
     }
 }
@@ -174,9 +174,8 @@ impl Insight {
     /// The quantiles with their intervals, for a person.
     pub fn quantiles_text(&self) -> String {
         let one = |q: &QuantileInterval| {
-            let ns = |ns: u64| format_ns(ns as f64);
             let name = crate::text::quantile_name(q.name);
-            format!("{name} {} ({} to {})", ns(q.ns), ns(q.low_ns), ns(q.high_ns))
+            format!("{name} {} ({} to {})", Ns(q.ns), Ns(q.low_ns), Ns(q.high_ns))
         };
         let list = self.quantiles.iter().map(one).collect::<Vec<_>>().join(", ");
         match self.view {

@@ -4,7 +4,7 @@
 use crate::text::{count, plural};
 use model::SeriesView;
 use model::kind::{self, Samples};
-use units::format_ns;
+use units::Ns;
 
 /// Fewest gaps that show the interval of a stream.
 const FEWEST: u64 = 8;
@@ -68,7 +68,7 @@ fn learned(series: &SeriesView) -> Result<u64, String> {
     }
     // A gap of 0 is kept as 1 ns.
     if middle <= 1 || low < middle / 2 || high > middle + middle / 2 {
-        let [low, high] = [low, high].map(|ns| format_ns(ns as f64));
+        let [low, high] = [low, high].map(Ns);
         return Err(format!(
             "a quarter of its gaps are {low} or less, a quarter {high} or more: they show no interval by which to \
              judge the longest"
@@ -150,19 +150,18 @@ impl Buffer {
             1 => "1 frame".to_owned(),
             n => format!("{} frames", count(n)),
         };
-        let ns = |ns: u64| format_ns(ns as f64);
         let why = match self.is_of_talker {
-            true => format!("the talker was {} late at worst", ns(self.worst_ns)),
-            false => format!("the longest gap is {}", ns(self.worst_ns)),
+            true => format!("the talker was {} late at worst", Ns(self.worst_ns)),
+            false => format!("the longest gap is {}", Ns(self.worst_ns)),
         };
         let known = match self.step_ns {
             0 | 1 => String::new(),
-            step => format!(", known to {}", ns(step)),
+            step => format!(", known to {}", Ns(step)),
         };
         format!(
             "at least {}, {frames} of {} ({why}{known})",
-            ns(self.time_ns),
-            ns(self.interval_ns)
+            Ns(self.time_ns),
+            Ns(self.interval_ns)
         )
     }
 }

@@ -4,7 +4,7 @@
 use crate::html::boxes;
 use crate::insight::{whole_windows, with_largest};
 use model::{SeriesView, WindowRow};
-use units::format_ns;
+use units::Ns;
 
 /// Lengths within this share of each other are the same.
 const SAME: f64 = 0.01;
@@ -47,7 +47,7 @@ pub(crate) fn boxes_of(all: &[(String, &SeriesView)]) -> (String, String) {
     let span_ns = longest_ns(all.iter().map(|(_, series)| *series));
     let mut caption = format!(
         "Largest sample of each {}: quartiles, median, whiskers to 1.5 box lengths, outliers",
-        format_ns(span_ns as f64)
+        Ns(span_ns)
     );
     let mut rows = Vec::new();
     for (name, series) in all {

@@ -1,7 +1,7 @@
 //! Real-time threads of ours that were ready to run and did not run.
 
 use std::fs;
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns};
 
 /// The least wait for its CPU, since the last look, at which a thread is told of. The kernel takes the CPU away from spinning real-time
 /// threads for some 50 ms of each second (`sched_rt_runtime_us`; from Linux 6.12 on a deadline server for the others), without a word in
@@ -93,7 +93,7 @@ impl Delay {
 
     /// In words, of the thread of this name, which may share its CPU with a stranger's.
     pub(crate) fn text(self, name: &str, is_shared: bool) -> String {
-        let [waited, took] = [self.waited_ns, self.took_ns].map(|ns| format_ns(ns as f64));
+        let [waited, took] = [self.waited_ns, self.took_ns].map(Ns);
         let percent = self.ran_ns.saturating_mul(100) / self.took_ns.max(1);
         let why = match self.is_throttling() {
             true if is_shared => {

@@ -4,6 +4,7 @@ use crate::thresholds::Thresholds;
 use model::{Counters, SeriesId, SeriesSpec, Spike, Tally};
 use stats::Worst;
 use store::{Batch, RunWriter, StoreError};
+use units::{Ns, SignedNs};
 
 /// Worst samples of a window that are kept.
 const WORST: usize = 20;
@@ -60,7 +61,7 @@ impl ReadSeries {
     #[inline]
     pub fn sample(&mut self, at_ns: u64, value_ns: i64, number: u64) {
         self.tally.sample(value_ns, 1);
-        let is_over = |allowed: u64| u64::try_from(value_ns).is_ok_and(|value| value > allowed);
+        let is_over = |allowed: u64| SignedNs(value_ns) > Ns(allowed);
         self.tally.counters.overflow += u64::from(self.threshold_ns.is_some_and(is_over));
         if self.worst.takes(value_ns) {
             self.worst.offer(value_ns, Read { at_ns, number });

@@ -14,7 +14,7 @@ use std::time::Duration;
 use sys::thread::{Policy, RtThread};
 use trace::FlightRecorder;
 use trace::perfetto::{Spike, write};
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 /// Length of a cycle.
 const INTERVAL_NS: i64 = 1_000_000;
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "{} events recorded, {} late wake-ups explained in {}",
         recorder.events_recorded()?,
         spikes.len(),
-        format_ns(explaining_ns as f64)
+        SignedNs(explaining_ns)
     );
     match recorder.cost(Duration::from_secs(1)) {
         Ok(cost) => println!(
@@ -110,22 +110,21 @@ fn measure(cpu: u32, seconds: u64, limit_ns: i64, late: &Sender<Question>) -> Re
 }
 
 fn show(question: &Question, explanation: &Explanation) {
-    let time = |ns: u64| format_ns(ns as f64);
     println!(
         "{}  {}: {}",
-        time(question.ns()),
+        Ns(question.ns()),
         explanation.cause.word(),
         explanation.text
     );
     let list = |parts: &[model::Part]| {
-        let parts = parts.iter().map(|part| format!("{} {}", part.what, time(part.ns)));
+        let parts = parts.iter().map(|part| format!("{} {}", part.what, Ns(part.ns)));
         parts.collect::<Vec<_>>().join(", ")
     };
     println!("    stages: {}", list(&explanation.stages));
     println!(
         "    had the CPU: {}; unexplained {}",
         list(&explanation.occupants),
-        time(explanation.unexplained_ns)
+        Ns(explanation.unexplained_ns)
     );
     println!(
         "    extent: {:?}; {}",

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use host::{CpuStatFiles, Host, StealTicks, USER_HZ};
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns};
 
 /// `MSR_SMI_COUNT` of Intel processors since Nehalem (Intel SDM volume 4, table 2-15): system management interrupts since
 /// reset.
@@ -36,14 +36,11 @@ pub struct Around {
 impl Around {
     /// The same for a reader, one sentence each.
     pub fn lines(&self) -> Vec<String> {
-        let span = format_ns(self.span_ns as f64);
+        let span = Ns(self.span_ns);
         let mut lines = Vec::new();
         if self.is_virtual != Some(false) {
             lines.push(match self.steal_ns {
-                Some(ns) => format!(
-                    "steal time {} in {span} around it (counts in steps of 10 ms)",
-                    format_ns(ns as f64)
-                ),
+                Some(ns) => format!("steal time {} in {span} around it (counts in steps of 10 ms)", Ns(ns)),
                 None => "steal time unknown".to_owned(),
             });
         }
@@ -56,7 +53,7 @@ impl Around {
             });
         }
         if let Some(ns) = self.throttled_ns.filter(|ns| *ns > 0) {
-            let ns = format_ns(ns as f64);
+            let ns = Ns(ns);
             lines.push(format!(
                 "the CPU quota of its control group held this process back for {ns} in {span} around it (all CPUs together)"
             ));

@@ -1,5 +1,6 @@
 //! Instants, one type per clock.
 
+use crate::ns::Ns;
 use std::ops::{Add, Sub};
 
 macro_rules! instant {
@@ -34,6 +35,16 @@ macro_rules! instant {
 
             fn add(self, ns: i64) -> Self {
                 Self(self.0 + ns)
+            }
+        }
+
+        impl Add<Ns> for $name {
+            type Output = Self;
+
+            /// The last instant there is, where that is beyond it.
+            #[inline]
+            fn add(self, ns: Ns) -> Self {
+                Self(self.0.saturating_add_unsigned(ns.0))
             }
         }
 

@@ -1,6 +1,6 @@
 //! Why files cannot be made a run.
 
-use units::format_ns;
+use units::Ns;
 
 /// Why files cannot be made a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum ImportError {
     /// The file says another interval than the one given.
     #[error(
         "{file}: thread {thread} was measured every {}, not every {}: leave the interval out",
-        format_ns(*found as f64), format_ns(*given as f64)
+        Ns(*found), Ns(*given)
     )]
     OtherInterval {
         /// The file.
@@ -35,7 +35,7 @@ pub enum ImportError {
     #[error(
         "{file}: {activations} activations of thread {thread} every {} take {}, but the file says that all took {}: the interval \
          must be shorter",
-        format_ns(*interval_ns as f64), format_ns(*needed_ns as f64), format_ns(*lasted_ns as f64)
+        Ns(*interval_ns), Ns(*needed_ns), Ns(*lasted_ns)
     )]
     TooLong {
         /// The file.
@@ -66,7 +66,7 @@ pub enum ImportError {
     /// One CPU or thread, measured with two intervals.
     #[error(
         "{file}: {series} was measured every {}, in a file before every {}: import it into a run of its own",
-        format_ns(*interval_ns as f64), format_ns(*before_ns as f64)
+        Ns(*interval_ns), Ns(*before_ns)
     )]
     TwoIntervals {
         /// The file.

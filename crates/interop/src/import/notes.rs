@@ -5,7 +5,7 @@ use super::check::lasted_ns;
 use super::threads::Rebuilt;
 use crate::cyclictest::Bucket;
 use model::{Event, EventKind, SeriesId};
-use units::format_ns;
+use units::{Ns, format_ns};
 
 /// A run shorter than this part of start to end was not measured all the time, or not with that interval.
 const WHOLE_PART: f64 = 0.9;
@@ -61,7 +61,7 @@ pub(super) fn of_thread(source: &Source, rebuilt: &Rebuilt<'_>, series: SeriesId
 
 /// How many samples are over the threshold is not known.
 pub(super) fn untold(threshold_ns: u64, series: SeriesId, at_ns: u64) -> Event {
-    let threshold = format_ns(threshold_ns as f64);
+    let threshold = Ns(threshold_ns);
     Event {
         at_ns,
         since_ns: None,
@@ -82,7 +82,7 @@ fn unknown(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
         return None;
     }
     let from = measurement.least_overflow(rebuilt.thread);
-    let ns = |k: u64| format_ns(k.saturating_mul(measurement.bucket.ns()) as f64);
+    let ns = |k: u64| Ns(k.saturating_mul(measurement.bucket.ns())).to_string();
     let mut text = if rebuilt.thread.buckets.is_empty() {
         format!(
             "the file has no histogram: each of {} samples counts as the largest, so quantiles and their bounds are \
@@ -122,8 +122,8 @@ fn short(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
         format!(
             "its activations take {}, but the file says that all took {}: the interval of {} may be too short",
             format_ns(duration),
-            format_ns(lasted_ns as f64),
-            format_ns(rebuilt.interval_ns as f64)
+            Ns(lasted_ns),
+            Ns(rebuilt.interval_ns)
         )
     })
 }

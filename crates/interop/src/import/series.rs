@@ -8,7 +8,7 @@ use model::{SeriesId, SeriesSpec, kind, setting};
 use run::Thresholds;
 use std::collections::BTreeSet;
 use store::Batch;
-use units::format_ns;
+use units::Ns;
 
 /// A run in the making.
 pub(super) struct Builder<'a> {
@@ -117,8 +117,8 @@ fn spec(label: &str, source: &Source, interval_ns: u64) -> SeriesSpec {
         (setting::TOOL, setting::CYCLICTEST.to_owned()),
         ("version", known(&measurement.version)),
         ("command line", known(&measurement.command_line)),
-        ("interval", format_ns(interval_ns as f64)),
-        ("bucket", format_ns(measurement.bucket.ns() as f64)),
+        ("interval", Ns(interval_ns).to_string()),
+        ("bucket", Ns(measurement.bucket.ns()).to_string()),
         ("missed", "rebuilt from histogram and interval".to_owned()),
     ];
     SeriesSpec {

@@ -9,7 +9,7 @@ use run::ReadSeries;
 use run::sealing;
 use std::io::Read;
 use store::{Batch, RunWriter};
-use units::format_ns;
+use units::Ns;
 use wire::sequence::{Accounting, Settled};
 
 /// Makes records, segments and windows of samples.
@@ -263,7 +263,7 @@ impl<'a> Maker<'a> {
     }
 
     pub(super) fn said_of_pair<R: Read>(&mut self, log: &Log<R>, sent: &Publisher<R>, options: &LoggerOptions) {
-        let within = format_ns(options.within_ns as f64);
+        let within = Ns(options.within_ns);
         self.note(
             EventKind::Note,
             format!(
@@ -325,7 +325,7 @@ fn uncertainty_ns(clock: Relation) -> u64 {
 fn clock_words(clock: Relation) -> String {
     match clock {
         Relation::SameHost => "one clock".into(),
-        Relation::Synchronised(ns) => format!("two clocks that agree to {}", format_ns(ns as f64)),
+        Relation::Synchronised(ns) => format!("two clocks that agree to {}", Ns(ns)),
         Relation::Unknown => "relation not stated".into(),
     }
 }

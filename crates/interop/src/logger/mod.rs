@@ -21,7 +21,7 @@ use recording::SegmentError;
 use run::Thresholds;
 use std::io::Read;
 use store::{RunWriter, StoreError};
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 /// How the clocks of the two files relate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub enum LoggerError {
     TooManyStreams(String),
     /// No sample was found in both files.
     #[error(
-        "no sample of {subscriber} is in {publisher} within {}: {why}", format_ns(*within_ns as f64)
+        "no sample of {subscriber} is in {publisher} within {}: {why}", Ns(*within_ns)
     )]
     NoPairs {
         /// The subscriber's file.
@@ -225,7 +225,7 @@ fn no_pairs<R: Read>(log: &Log<R>, sent: &Publisher<R>, first_ns: Option<i64>, o
             .map_or(0, |(ours, theirs)| ours.saturating_sub(theirs));
         format!(
             "the first sample of one is {} after that of the other: do the clocks differ (TAI and UTC: 37 s)?",
-            format_ns(apart as f64)
+            SignedNs(apart)
         )
     };
     LoggerError::NoPairs {

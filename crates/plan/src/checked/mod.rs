@@ -11,7 +11,7 @@ use crate::step::Step;
 use crate::value::PlanError;
 pub(crate) use refusal::Refusal;
 use std::path::Path;
-use units::{LONGEST_NS, format_ns};
+use units::{LONGEST_NS, Ns};
 
 impl Plan {
     /// The plan called `name`: one of those inside the binary, or a file.
@@ -83,8 +83,8 @@ impl Plan {
             .map_or((0, ""), |(at, step)| (at, step.name()));
         let problem = format!(
             "step \"{name}\": all steps together, over each network and round, take {}: at most {}",
-            format_ns(total_ns as f64),
-            format_ns(LONGEST_NS as f64)
+            Ns(total_ns),
+            Ns(LONGEST_NS)
         );
         Err(PlanError::Invalid {
             name: self.name.clone(),

@@ -22,7 +22,7 @@ use session::{Inventory, SessionError};
 use std::cell::RefCell;
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
-use units::{CpuList, Monotonic, Realtime, format_ns};
+use units::{CpuList, Monotonic, Ns, Realtime};
 
 /// The file that a place is given.
 #[derive(Debug, Deserialize)]
@@ -119,10 +119,7 @@ impl Task {
     /// In words: what, of which plan, for how long.
     pub(crate) fn describe(&self) -> String {
         let (step, plan) = (self.step.name(), &self.there.plan);
-        format!(
-            "{step} of the plan {plan}, for {}",
-            format_ns(self.step.common.duration.0 as f64)
-        )
+        format!("{step} of the plan {plan}, for {}", Ns(self.step.common.duration.0))
     }
 
     /// Its questions to the other end.

@@ -4,7 +4,7 @@ use super::series::Listen;
 use crate::found;
 use crate::notice::notices;
 use model::EventKind;
-use units::format_ns;
+use units::Ns;
 use wire::sequence::{Finding, What};
 
 notices! {
@@ -75,21 +75,15 @@ impl Listen {
                 let text = format!("{stream}: {a} frames came too late or too often: they had been counted already");
                 (EventKind::Stream, text)
             }
-            Notice::Silent => (
-                EventKind::Stream,
-                format!("{stream}: silent for {} so far", format_ns(a as f64)),
-            ),
+            Notice::Silent => (EventKind::Stream, format!("{stream}: silent for {} so far", Ns(a))),
             Notice::Stopped => {
-                let text = format!(
-                    "{stream}: stopped {} before the end: {b} frames lost",
-                    format_ns(a as f64)
-                );
+                let text = format!("{stream}: stopped {} before the end: {b} frames lost", Ns(a));
                 (EventKind::Stream, text)
             }
             Notice::Uncountable => {
                 let text = format!(
                     "{stream}: silent for {}, which its counter of {b} values does not explain: what was lost is not known",
-                    format_ns(a as f64)
+                    Ns(a)
                 );
                 (EventKind::StreamDoubt, text)
             }

@@ -7,7 +7,7 @@ use super::series::slot;
 use crate::reception::Arrival;
 use model::{Counter, StreamId};
 use run::Feed;
-use units::Monotonic;
+use units::{Monotonic, Ns, SignedNs};
 use wire::ether::Mac;
 use wire::sequence::{self, Accounting, Contents, History, SampleStep, Sequence, Settled};
 
@@ -312,7 +312,7 @@ impl ListenedStream {
             let allowed = missing
                 .saturating_mul(self.pace.interval_ns)
                 .saturating_add(self.pace.late_after_ns);
-            let late = u64::try_from(delta_ns).is_ok_and(|ns| ns > allowed);
+            let late = SignedNs(delta_ns) > Ns(allowed);
             feed.count(slot(self.number), Counter::Late, arrival.at, u64::from(late));
         }
     }

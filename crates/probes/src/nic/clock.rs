@@ -4,7 +4,7 @@ use super::relation::StraightLine;
 use model::setting;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
-use units::{Monotonic, Ptp, Realtime, format_ns};
+use units::{Monotonic, Ns, Ptp, Realtime};
 
 /// How long the programs in the kernel may go by one relation of the NIC's clock with the monotonic one, in ns.
 pub(crate) const IN_KERNEL_NS: i64 = 100_000_000;
@@ -127,7 +127,7 @@ impl NicClock {
 
     fn within(&self, within_ns: u64) -> Vec<(String, String)> {
         let device = &self.device;
-        let within = format_ns(within_ns as f64);
+        let within = Ns(within_ns);
         vec![
             (
                 setting::STAMPS.to_owned(),

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use sys::SysError;
 use sys::phc::{Phc, PhcMethod};
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns};
 
 /// How often both clocks are read.
 const EACH: Duration = Duration::from_millis(100);
@@ -95,7 +95,7 @@ fn not_steady(step: ClockStep, before: Option<&Reading>, now: &Reading) -> Strin
     if moved_ns.abs() < elapsed_ns / 100 {
         return "it stands still".to_owned();
     }
-    let [parted, elapsed] = [step.by_ns.unsigned_abs(), elapsed_ns.unsigned_abs()].map(|ns| format_ns(ns as f64));
+    let [parted, elapsed] = [step.by_ns.unsigned_abs(), elapsed_ns.unsigned_abs()].map(Ns);
     format!("it and the system clock parted by {parted} within {elapsed}")
 }
 
@@ -207,8 +207,8 @@ impl Following {
         let text = format!(
             "{interface}: its clock was read {} times; stamps were placed on the system clock within {} (stated: {}), drift {:.1} ppm{unread}",
             account.readings,
-            format_ns(account.worst_ns as f64),
-            format_ns(self.clock.within_ns() as f64),
+            Ns(account.worst_ns),
+            Ns(self.clock.within_ns()),
             self.relation.drift_ppb() / 1e3,
         );
         self.events.write(EventKind::Note, text);
@@ -236,15 +236,15 @@ fn text(interface: &str, found: Found, within_ns: u64) -> Option<String> {
         Found::Follows(off_ns) if off_ns <= within_ns => None,
         Found::Follows(off_ns) => Some(format!(
             "{interface}: the NIC's stamps were up to {} off, more than the {} that is stated: its clock was steered hard",
-            format_ns(off_ns as f64),
-            format_ns(within_ns as f64)
+            Ns(off_ns),
+            Ns(within_ns)
         )),
         Found::Step(step) => {
             let (set, other) = match step.of_system {
                 true => ("the system clock", "the NIC's"),
                 false => ("the NIC's clock", "the system clock"),
             };
-            let by = format_ns(step.by_ns.unsigned_abs() as f64);
+            let by = Ns(step.by_ns.unsigned_abs());
             Some(format!("{interface}: {set} was set: it moved by {by} against {other}"))
         }
     }

@@ -23,7 +23,7 @@ use setting::Stamping;
 use sys::ethtool::TimeStamping;
 use sys::packet::PortOptions;
 use sys::phc::Phc;
-use units::format_ns;
+use units::Ns;
 
 /// Group of the facts about stamps.
 const GROUP: &str = "time stamps";
@@ -211,10 +211,7 @@ impl NicStamps {
             value: Ok(value),
             source: source.to_owned(),
         };
-        let within = format!(
-            "{} (checked ten times a second)",
-            format_ns(self.clock.within_ns() as f64)
-        );
+        let within = format!("{} (checked ten times a second)", Ns(self.clock.within_ns()));
         recorder.add_facts(vec![
             fact("stamps by", format!("the NIC, {}", self.device), "ETHTOOL_GET_TS_INFO"),
             fact("stamps placed on the system clock within", within, looked.method.word()),

@@ -134,15 +134,15 @@ fn check(config: &NoiseConfig) -> Result<(), ProbeError> {
     if config.options.gaps_above < LEAST_THRESHOLD_NS {
         return refuse(format!(
             "--gaps-above {}: the loop's own turns would count as gaps; use at least {LEAST_THRESHOLD_NS}ns",
-            units::format_ns(config.options.gaps_above as f64)
+            units::Ns(config.options.gaps_above)
         ));
     }
     if let Some(threshold) = config.options.threshold.filter(|ns| *ns < config.options.gaps_above) {
         return refuse(format!(
             "--threshold {}: shorter than the gaps that are counted (--gaps-above {}), so every gap would be over it; to count \
              shorter gaps use --gaps-above",
-            units::format_ns(threshold as f64),
-            units::format_ns(config.options.gaps_above as f64)
+            units::Ns(threshold),
+            units::Ns(config.options.gaps_above)
         ));
     }
     if matches!(config.options.policy, Policy::Deadline { .. }) {

@@ -4,7 +4,7 @@ use super::NoiseConfig;
 use super::spin::WAKE_UP_NS;
 use model::{QuestionKind, SeriesSpec, kind, setting, under};
 use run::Describe;
-use units::format_ns;
+use units::Ns;
 
 /// Names and settings of `noise/cpuN`.
 pub(super) struct Noise {
@@ -28,15 +28,15 @@ impl Describe for Noise {
             false => "without pause".to_owned(),
             true => format!(
                 "{} of every {}: pauses below the kernel's real-time budget",
-                format_ns(config.rest().every_ns as f64),
-                format_ns((config.rest().every_ns + config.rest().length_ns) as f64)
+                Ns(config.rest().every_ns),
+                Ns(config.rest().every_ns + config.rest().length_ns)
             ),
         };
         let silent_ns = config.rest().length_ns.saturating_add(WAKE_UP_NS);
         let pauses = (setting::PAUSES_NS.to_owned(), silent_ns.to_string());
         let mut settings = vec![
             ("policy".into(), config.options.policy.to_string()),
-            ("gaps above".into(), format_ns(config.options.gaps_above as f64)),
+            ("gaps above".into(), Ns(config.options.gaps_above).to_string()),
             ("watched".into(), watched),
             ("cycle counter".into(), self.counter.clone()),
             ("idle states".into(), config.on.idle.clone()),

@@ -6,7 +6,7 @@ use run::{Feed, Stop};
 use sys::clock::monotonic;
 use sys::cycles::{self, Rate};
 use sys::wait::sleep_until;
-use units::Monotonic;
+use units::{Monotonic, Ns};
 
 /// Turns between two looks at the clock and the stop flag: some microseconds.
 const TURNS: u32 = 256;
@@ -35,14 +35,12 @@ impl Spin {
         sleep_until(start);
         self.warm_up();
         let begin = monotonic();
-        let end = self
-            .duration_ns
-            .map(|ns| begin + i64::try_from(ns).unwrap_or(i64::MAX / 2));
+        let end = self.duration_ns.map(|ns| begin + Ns(ns));
         let mut gaps = 0;
         let mut now = begin;
         while end.is_none_or(|end| now < end) && !self.stop.requested() {
             let until = match self.rest.is_on() {
-                true => now + i64::try_from(self.rest.every_ns).unwrap_or(i64::MAX / 2),
+                true => now + Ns(self.rest.every_ns),
                 false => now + WATCH_NS,
             };
             let until = end.map_or(until, |end| until.min(end));
@@ -58,7 +56,7 @@ impl Spin {
     /// Pauses from `from` on. Returns the instant it ended. A thread that is kept from running when the pause is over would not have run
     /// without the pause either: that is a gap.
     fn pause(&self, from: Monotonic, gaps: &mut u64, feed: &mut Feed) -> Monotonic {
-        let over = from + i64::try_from(self.rest.length_ns).unwrap_or(0);
+        let over = from + Ns(self.rest.length_ns);
         sleep_until(over);
         let now = monotonic();
         if let Some(gap) = overslept_ns(now - over) {

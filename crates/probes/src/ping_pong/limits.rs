@@ -2,7 +2,7 @@
 
 use super::PingPongConfig;
 use super::class::{Class, SHARE_PERCENT};
-use units::format_ns;
+use units::Ns;
 
 /// Limits of a device that is pinged, each as it stands in a profile: it answers every ping, says nothing of itself, and is within its
 /// class, if one is named.
@@ -23,8 +23,8 @@ fn of_class(class: Class, config: &PingPongConfig) -> String {
          answer takes that and the application's {application}.\"\n\n",
         word = class.word(),
         allowed = class.answer_ns(config.frequency_hz, config.application_ns),
-        transfer = format_ns(transfer_ns as f64),
-        application = format_ns(config.application_ns as f64),
+        transfer = Ns(transfer_ns),
+        application = Ns(config.application_ns),
     )
 }
 

@@ -3,7 +3,7 @@
 use super::series::PingPong;
 use crate::notice::notices;
 use model::EventKind;
-use units::format_ns;
+use units::Ns;
 use wire::goose::FollowerDoubt;
 
 notices! {
@@ -57,7 +57,7 @@ impl PingPong {
                 EventKind::NotCounted,
                 format!(
                     "ping {a} is not counted: the first message of its answer never came, the next one did after {}",
-                    format_ns(b as f64)
+                    Ns(b)
                 ),
             ),
             Notice::LoadShort => (

@@ -5,7 +5,7 @@ use super::notice::Notice;
 use super::{Case, PingPongConfig};
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
-use units::format_ns;
+use units::Ns;
 
 /// Slot of a case's answers.
 pub(super) fn answer_slot(case: usize) -> u16 {
@@ -37,7 +37,7 @@ impl PingPong {
         let case = config.cases.get(number);
         let sent = case.map(|case| case.what(config.goose_rate, config.streams.len()));
         let ping = String::from_utf8_lossy(&config.block.message.gocb_ref).into_owned();
-        let ns = |ns: u64| format_ns(ns as f64);
+        let ns = |ns: u64| Ns(ns).to_string();
         vec![
             ("interface".into(), self.interface.clone()),
             ("sent beside the pings".into(), sent.unwrap_or_default()),
@@ -49,7 +49,7 @@ impl PingPong {
             ("deadline".into(), ns(config.deadline_ns)),
             (
                 "pause".into(),
-                format!("{} to {}", ns(config.pause_ns), ns(2 * config.pause_ns)),
+                format!("{} to {}", Ns(config.pause_ns), Ns(2 * config.pause_ns)),
             ),
             ("seed".into(), config.seed.to_string()),
             ("policy".into(), config.policy.to_string()),
@@ -64,10 +64,10 @@ impl PingPong {
         format!(
             "the longest answer, {longest}, is within: {classes} (IEC 61850-5, {hz} Hz; an answer has 80 % of a transfer's time, and \
              {application} for the application; nothing is subtracted)",
-            longest = format_ns(longest_ns as f64),
+            longest = Ns(longest_ns),
             hz = config.frequency_hz,
             classes = met(longest_ns, config.frequency_hz, config.application_ns),
-            application = format_ns(config.application_ns as f64),
+            application = Ns(config.application_ns),
         )
     }
 }

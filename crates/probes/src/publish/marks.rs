@@ -10,7 +10,7 @@ use crate::hot::Beside;
 use model::EventKind;
 use run::{Events, Stop};
 use std::time::Duration;
-use units::{Grid, Monotonic};
+use units::{Grid, Monotonic, Ns};
 
 /// Events of one run at the most; what begins after them is counted.
 const MOST: u64 = 1_000;
@@ -79,7 +79,7 @@ impl Marks {
             marks: self.0,
             start,
             second: second_at(start),
-            end: duration_ns.map(|ns| start + i64::try_from(ns).unwrap_or(i64::MAX / 2)),
+            end: duration_ns.map(|ns| start + Ns(ns)),
             written: 0,
             left_out: 0,
         };

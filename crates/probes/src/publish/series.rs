@@ -8,7 +8,7 @@ use crate::notice::notices;
 use crate::port::Port;
 use model::{EventKind, SeriesClock, SeriesSpec, kind};
 use run::Describe;
-use units::format_ns;
+use units::{Ns, format_ns};
 
 /// Slot of the first series.
 pub(super) const LATENESS: u16 = 0;
@@ -101,7 +101,7 @@ impl Describe for Publish {
                     "cpu".into(),
                     config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
                 ),
-                ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
+                ("spin ahead".into(), Ns(config.spin_ahead_ns).to_string()),
                 ("late after".into(), format_ns(pace.interval_ns())),
             ],
             ..SeriesSpec::of(

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::packet::RxStamp;
 use sys::wait::sleep_until;
-use units::{Monotonic, Realtime};
+use units::{Monotonic, Ns, Realtime};
 use wire::ether::VlanTag;
 
 /// How long a link that is down is left alone.
@@ -195,8 +195,7 @@ impl Reception {
         account: &mut impl Account,
         feed: &mut Feed,
     ) -> (Monotonic, Result<(), ProbeError>) {
-        let duration = self.duration_ns.and_then(|ns| i64::try_from(ns).ok());
-        let end = duration.map(|ns| sys::clock::monotonic() + ns);
+        let end = self.duration_ns.map(|ns| sys::clock::monotonic() + Ns(ns));
         let mut clock = Stamping {
             nic: self.port.nic_clock(),
             ..Stamping::default()

@@ -9,7 +9,7 @@ use crate::port::Port;
 use run::Stop;
 use sys::SysError;
 use sys::wait::sleep_until;
-use units::Monotonic;
+use units::Ns;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{CLAIM_EITHER, CLAIM_REFLECTOR, TestFrame, TestFrameKind};
 
@@ -31,7 +31,7 @@ pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Re
         sent_ns: 0,
     };
     let broadcast = claim.encode(Mac::BROADCAST, own, config.vlan, 0);
-    let until = sys::clock::monotonic() + i64::try_from(config.patience_ns).unwrap_or(i64::MAX);
+    let until = sys::clock::monotonic() + Ns(config.patience_ns);
     while !stop.requested() {
         if sys::clock::monotonic() >= until {
             return Err(nobody_answers(port.interface(), config.patience_ns));
@@ -58,7 +58,7 @@ fn bear(outcome: Result<(), SysError>) -> Result<(), ProbeError> {
 
 /// Waits one interval for what decides: our role, the other end, and whether it waits for an answer.
 fn listen(own: Mac, wanted: Option<Mac>, port: &mut Port) -> Result<Option<(Role, Mac, bool)>, ProbeError> {
-    let until: Monotonic = sys::clock::monotonic() + i64::try_from(EVERY_NS).unwrap_or(0);
+    let until = sys::clock::monotonic() + Ns(EVERY_NS);
     loop {
         while let Some(frame) = port.next() {
             let Ok(ethernet) = EthernetView::parse(frame.data()) else {

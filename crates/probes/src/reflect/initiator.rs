@@ -8,7 +8,7 @@ use crate::port::Port;
 use model::Counter;
 use run::{Feed, Stop};
 use sys::wait::sleep_until;
-use units::{Grid, Monotonic};
+use units::{Grid, Monotonic, Ns, SignedNs};
 use wire::ether::VlanTag;
 use wire::test_frame::TestFrameKind;
 
@@ -73,7 +73,7 @@ impl Initiator {
     /// Greets until a reflector answers and so shows its address.
     fn find_reflector(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         let patience_ns = self.exchange.config.patience_ns;
-        let until = sys::clock::monotonic() + i64::try_from(patience_ns).unwrap_or(i64::MAX);
+        let until = sys::clock::monotonic() + Ns(patience_ns);
         while sys::clock::monotonic() < until && !self.exchange.stop.requested() {
             if self.exchange.greet(GREETING_NS, feed)? {
                 return self.check_tag();
@@ -114,8 +114,7 @@ impl Initiator {
 
     /// Keeps as many frames under way as asked for.
     fn back_to_back(&mut self, begin: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
-        let duration = self.exchange.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
-        let end = duration.map(|ns| begin + ns);
+        let end = self.exchange.config.duration_ns.map(|ns| begin + Ns(ns));
         let frames = u64::from(self.exchange.config.frames);
         let mut rested = begin;
         while !self.exchange.stop.requested() {
@@ -168,7 +167,7 @@ impl Initiator {
 
     fn rest_is_due(&self, rested: Monotonic, now: Monotonic) -> bool {
         let rest = &self.exchange.config.rest;
-        rest.is_on() && u64::try_from(now - rested).is_ok_and(|ns| ns >= rest.every_ns)
+        rest.is_on() && SignedNs(now - rested) >= Ns(rest.every_ns)
     }
 
     /// Announces a rest when every answer is there, sleeps through it, and makes sure that the reflector is up again.
@@ -177,16 +176,15 @@ impl Initiator {
         self.exchange.await_room(1, feed);
         let length_ns = self.exchange.config.rest.length_ns;
         self.exchange.send(TestFrameKind::Rest, length_ns, feed)?;
-        let rest_ns = i64::try_from(length_ns).unwrap_or(0);
         let sent = sys::clock::monotonic();
-        sleep_until(sent + rest_ns);
+        sleep_until(sent + Ns(length_ns));
         for _ in 0..ATTEMPTS {
             if self.exchange.stop.requested() || self.exchange.greet(GREETING_NS, feed)? {
                 break;
             }
         }
         Ok(Rested {
-            planned: sent.min(answered_by) + rest_ns,
+            planned: sent.min(answered_by) + Ns(length_ns),
             over: sys::clock::monotonic(),
         })
     }

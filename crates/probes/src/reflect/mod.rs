@@ -276,7 +276,7 @@ fn nobody_answers(interface: &str, patience_ns: u64) -> ProbeError {
     ProbeError::NoTraffic(format!(
         "reflect: nobody answered on {interface} within {}: start `triptime reflect IF` at the far end too, and check the \
          cable, the MAC address, and that --size and --vlan are the same at both ends",
-        units::format_ns(patience_ns as f64)
+        units::Ns(patience_ns)
     ))
 }
 

@@ -3,7 +3,7 @@
 use super::series::Reflect;
 use crate::notice::notices;
 use model::EventKind;
-use units::format_ns;
+use units::Ns;
 
 notices! {
     /// Notices of this probe.
@@ -41,7 +41,6 @@ impl Reflect {
     /// The event for a notice about the series `name`.
     pub(super) fn told(&self, notice: Notice, name: &str, a: u64, b: u64) -> (EventKind, String) {
         let interface = &self.interface;
-        let duration = |ns: u64| format_ns(ns as f64);
         match notice {
             Notice::Engine => (
                 EventKind::Note,
@@ -51,7 +50,7 @@ impl Reflect {
                 EventKind::Note,
                 format!(
                     "{name}: ended by frame {b}, whose round trip of {} is above --break-above",
-                    duration(a)
+                    Ns(a)
                 ),
             ),
             Notice::TooLong => (
@@ -101,11 +100,7 @@ impl Reflect {
             ),
             Notice::FarTimes => (
                 EventKind::Note,
-                format!(
-                    "the initiator says: round trip mean {}, max {}",
-                    duration(a),
-                    duration(b)
-                ),
+                format!("the initiator says: round trip mean {}, max {}", Ns(a), Ns(b)),
             ),
             Notice::Arrived => (
                 EventKind::Note,

@@ -10,7 +10,7 @@ use crate::reception::Receive;
 use run::{Feed, Stop};
 use sys::cycles::{self, Rate};
 use sys::wait::sleep_until;
-use units::Monotonic;
+use units::{Monotonic, Ns};
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{self, CLAIM_REFLECTOR, COUNTS, Summary, TestFrame, TestFrameKind, TestFrameMut};
 
@@ -92,9 +92,9 @@ impl Reflector {
         // Greetings that came while this thread was being made ready may have found no place.
         let _ = self.port.dropped();
         let begin = sys::clock::monotonic();
-        let duration_ns = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
+        let duration_ns = self.config.duration_ns;
         // One that was elected stays as long as the initiator does.
-        self.end = duration_ns.filter(|_| !self.is_elected()).map(|ns| begin + ns);
+        self.end = duration_ns.filter(|_| !self.is_elected()).map(|ns| begin + Ns(ns));
         let ended = self.reflect(feed);
         self.record(feed);
         let dropped = self.port.dropped();

@@ -4,7 +4,7 @@ use super::notice::Notice;
 use super::{ReflectConfig, series};
 use model::Counter;
 use run::{Feed, Stop};
-use units::Monotonic;
+use units::{Monotonic, Ns, SignedNs};
 use wire::test_frame::Summary;
 
 /// Round trips noted before they are counted and recorded: as with the reflector's answers, code that runs once in so many frames does
@@ -80,7 +80,7 @@ impl RoundTrips {
     pub(super) fn note(&mut self, measured: Measured, feed: &mut Feed) {
         self.noted[self.notes] = measured;
         self.notes += 1;
-        let breaks = |most| measured.rtt_ns > i64::try_from(most).unwrap_or(i64::MAX);
+        let breaks = |most| SignedNs(measured.rtt_ns) > Ns(most);
         if self.notes == NOTED || self.break_above_ns.is_some_and(breaks) {
             self.record(feed);
         }

@@ -6,7 +6,7 @@ use crate::nic::{NicClock, Stamps};
 use crate::port::Port;
 use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, setting};
 use run::{Describe, FRAME_WORTH_ASKING_NS};
-use units::format_ns;
+use units::Ns;
 
 /// Slot of the initiator's series.
 pub(super) const RTT: u16 = 0;
@@ -57,8 +57,8 @@ impl Reflect {
         let pace = match (config.interval_ns, config.frames) {
             (0, 1) => "back to back".to_owned(),
             (0, frames) => format!("back to back, {frames} frames under way"),
-            (ns, 1) => format!("one frame every {}", format_ns(ns as f64)),
-            (ns, frames) => format!("{frames} frames every {}", format_ns(ns as f64)),
+            (ns, 1) => format!("one frame every {}", Ns(ns)),
+            (ns, frames) => format!("{frames} frames every {}", Ns(ns)),
         };
         let tag = config.vlan.map_or_else(
             || "none".to_owned(),
@@ -67,8 +67,8 @@ impl Reflect {
         let rest = match config.rest.is_on() {
             true => format!(
                 "{} after each {}, below the kernel's real-time throttling",
-                format_ns(config.rest.length_ns as f64),
-                format_ns(config.rest.every_ns as f64)
+                Ns(config.rest.length_ns),
+                Ns(config.rest.every_ns)
             ),
             false => "none".to_owned(),
         };
@@ -88,7 +88,7 @@ impl Reflect {
                 "cpu".into(),
                 config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
             ),
-            ("late after".into(), format_ns(config.late_after_ns as f64)),
+            ("late after".into(), Ns(config.late_after_ns).to_string()),
             (setting::REST.into(), rest),
         ];
         settings.extend(pauses);

@@ -7,7 +7,7 @@ use crate::subscribe::{SubscribeConfig, Uses};
 use ::relay::config::Cpus;
 use model::{Counter, EventKind, QuestionKind, SeriesSpec, kind, setting, task};
 use run::{Describe, Feed};
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns};
 
 /// Slot of `task/NAME`, or of what the thread has of it.
 pub(super) const TASK: u16 = 0;
@@ -191,18 +191,18 @@ impl Words {
             ("interface".into(), self.interface.clone()),
             ("streams".into(), relay.streams.len().to_string()),
             ("functions".into(), relay.functions.len().to_string()),
-            ("task cycle".into(), format_ns(relay.task_ns as f64)),
-            ("waits for samples".into(), format_ns(relay.wait_ns as f64)),
+            ("task cycle".into(), Ns(relay.task_ns).to_string()),
+            ("waits for samples".into(), Ns(relay.wait_ns).to_string()),
             ("instances of each function".into(), load.instances.to_string()),
             ("working set".into(), format!("{} MiB", load.working_set_mib)),
-            ("busy beside its work".into(), format_ns(load.busy_ns as f64)),
+            ("busy beside its work".into(), Ns(load.busy_ns).to_string()),
             (
                 "records".into(),
                 if config.records.is_some() { "yes" } else { "no" }.into(),
             ),
             ("policy".into(), config.policy.to_string()),
             (setting::CPU.into(), cpu),
-            ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
+            ("spin ahead".into(), Ns(config.spin_ahead_ns).to_string()),
         ];
         if !sharing.is_empty() {
             settings.push((setting::SHARES_CPU.into(), sharing.join(", ")));

@@ -8,7 +8,7 @@ use model::Counter;
 use run::{Feed, Stop};
 use sys::packet::TxBatch;
 use sys::wait::Wait;
-use units::Monotonic;
+use units::{Monotonic, Ns};
 
 pub(super) struct Sender {
     config: ReplayConfig,
@@ -32,7 +32,7 @@ struct Position {
 
 impl Position {
     fn due(&self, frames: &CapturedFrames) -> Monotonic {
-        self.begin + i64::try_from(frames.entry(self.index).at_ns).unwrap_or(i64::MAX / 2)
+        self.begin + Ns(frames.entry(self.index).at_ns)
     }
 
     fn go_on(&mut self, frames: &CapturedFrames) {
@@ -40,7 +40,7 @@ impl Position {
         if self.index == frames.count() {
             self.index = 0;
             self.round += 1;
-            self.begin = self.begin + i64::try_from(frames.period_ns()).unwrap_or(i64::MAX / 2);
+            self.begin = self.begin + Ns(frames.period_ns());
         }
     }
 }
@@ -70,8 +70,7 @@ impl Sender {
 
     fn replay(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let phase_ns = i64::try_from(self.config.frames.phase_ns()).unwrap_or(0);
-        let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
-        let end = duration.map(|ns| start + ns);
+        let end = self.config.duration_ns.map(|ns| start + Ns(ns));
         let wait = Wait::spinning_ahead(self.config.spin_ahead_ns);
         let mut place = Position {
             round: 0,

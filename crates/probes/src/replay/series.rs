@@ -5,7 +5,7 @@ use crate::notice::notices;
 use crate::port::Port;
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
-use units::format_ns;
+use units::Ns;
 
 /// Slot of the only series.
 pub(super) const LATENESS: u16 = 0;
@@ -46,7 +46,7 @@ impl Describe for Replay {
                 ("interface".into(), self.interface.clone()),
                 ("replays".into(), config.name.clone()),
                 ("frames in a round".into(), frames.count().to_string()),
-                ("a round".into(), format_ns(frames.period_ns() as f64)),
+                ("a round".into(), Ns(frames.period_ns()).to_string()),
                 (
                     "rounds".into(),
                     or(config.rounds.map(|rounds| rounds.to_string()), "until the end"),
@@ -54,8 +54,8 @@ impl Describe for Replay {
                 ("streams".into(), streams.join(", ")),
                 ("policy".into(), config.policy.to_string()),
                 ("cpu".into(), or(config.cpu.map(|cpu| cpu.to_string()), "any")),
-                ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
-                ("late after".into(), format_ns(config.late_after_ns as f64)),
+                ("spin ahead".into(), Ns(config.spin_ahead_ns).to_string()),
+                ("late after".into(), Ns(config.late_after_ns).to_string()),
             ],
             ..SeriesSpec::of(
                 &kind::PUBLISH,

@@ -44,7 +44,7 @@ use std::sync::atomic::AtomicU64;
 use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
-use units::format_ns;
+use units::Ns;
 pub use unread::say_unread;
 
 /// How the publisher's clock relates to this machine's `CLOCK_REALTIME`.
@@ -76,20 +76,17 @@ impl ClockRelation {
             Self::SameHost => "publisher on the same host: one clock".into(),
             Self::Ptp {
                 stated_ns: Some(ns), ..
-            } => format!(
-                "both clocks follow PTP, stated to agree within {}",
-                format_ns(ns as f64)
-            ),
+            } => format!("both clocks follow PTP, stated to agree within {}", Ns(ns)),
             Self::Ptp {
                 stated_ns: None,
                 publisher_ns,
             } => format!(
                 "both clocks follow PTP: this one's distance is measured, the publisher's stated to be within {}",
-                format_ns(publisher_ns as f64)
+                Ns(publisher_ns)
             ),
             Self::Within { ns } => format!(
                 "the publisher's machine was asked for its time: the clocks agree within {}",
-                format_ns(ns as f64)
+                Ns(ns)
             ),
             Self::Unknown => "not known: no one-way figures".into(),
         }

@@ -6,7 +6,7 @@ use super::series::Subscribe;
 use crate::found;
 use crate::notice::notices;
 use model::EventKind;
-use units::format_ns;
+use units::Ns;
 use wire::ether::Hidden;
 use wire::sequence::{Finding, What};
 
@@ -117,7 +117,7 @@ impl Subscribe {
             }
             Notice::Hidden => return hidden(&self.config, a),
             Notice::CameLate => {
-                let late = format_ns(a as f64);
+                let late = Ns(a);
                 let text = format!("{stream}: first came after {late}: whether it was sent before is not known");
                 return (EventKind::StreamDoubt, text);
             }
@@ -135,7 +135,7 @@ impl Subscribe {
             }
             Notice::NoSmpSynch => format!("{stream}: smpSynch is absent; taken as not synchronised"),
             Notice::ExpectedDatSet => dat_set_text(&self.config, stream, a, b),
-            Notice::NeverCame => format!("{stream}: never came in {}: {b} samples lost", format_ns(a as f64)),
+            Notice::NeverCame => format!("{stream}: never came in {}: {b} samples lost", Ns(a)),
             Notice::NotExpected => format!(
                 "{stream}: is not among the expected streams; it is sent to {}",
                 whereto(a, b)

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use sys::packet::TxEvent;
 use sys::wait::{Wait, WakeClock};
-use units::{Grid, Monotonic, Tai};
+use units::{Grid, Monotonic, Ns, SignedNs, Tai};
 
 /// Most cycles before the first recorded one: they bring code and data of the loop into memory and caches.
 const WARM_UP_CYCLES: u64 = 16;
@@ -195,7 +195,7 @@ impl Sender {
     fn account(&mut self, delta_ns: i64, ran: Monotonic, returned: Monotonic, feed: &mut Feed) {
         feed.sample(TALK, ran, delta_ns, self.number);
         feed.sample(SEND, returned, returned - ran, self.number);
-        let late = u64::try_from(delta_ns).is_ok_and(|ns| ns > self.config.late_after_ns);
+        let late = SignedNs(delta_ns) > Ns(self.config.late_after_ns);
         feed.count(TALK, Counter::Late, ran, u64::from(late));
         self.late += u64::from(late);
         self.max_ns = self.max_ns.max(delta_ns);

@@ -6,7 +6,7 @@ use crate::notice::notices;
 use crate::port::Port;
 use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind};
 use run::Describe;
-use units::format_ns;
+use units::Ns;
 
 /// Slot of the talker delta.
 pub(super) const TALK: u16 = 0;
@@ -51,7 +51,7 @@ impl Talk {
 
     fn settings(&self) -> Vec<(String, String)> {
         let config = &self.config;
-        let ahead = format_ns(config.spin_ahead_ns as f64);
+        let ahead = Ns(config.spin_ahead_ns);
         let sent_by = match config.launch_time {
             true => format!("launch time, handed over {ahead} before"),
             false => "the send call".to_owned(),
@@ -61,7 +61,7 @@ impl Talk {
             ("interface".into(), self.interface.clone()),
             ("frames".into(), config.framing.describe().into()),
             ("interval".into(), config.period.to_string()),
-            ("spin ahead".into(), ahead),
+            ("spin ahead".into(), ahead.to_string()),
             ("sent by".into(), sent_by),
             (
                 "late after".into(),

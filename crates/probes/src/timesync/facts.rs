@@ -4,7 +4,7 @@ use super::client::{Daemon, PortInfo};
 use super::system::{CardClock, kernel_text};
 use model::Fact;
 use sys::timex::KernelClock;
-use units::format_ns;
+use units::Ns;
 
 fn fact(name: &str, value: Result<String, String>, source: &str) -> Fact {
     Fact {
@@ -69,7 +69,7 @@ fn of_card(card: Option<&Result<CardClock, String>>) -> Fact {
         Some(Err(why)) => ("/dev/ptp*", Err(why.clone())),
         Some(Ok(card)) => {
             let distance = card.distance().map(|(ns, unsure, method)| {
-                let (ns, unsure) = (format_ns(ns as f64), format_ns(unsure as f64));
+                let (ns, unsure) = (Ns(ns), Ns(unsure));
                 format!("{ns} ± {unsure} ({})", method.word())
             });
             (card.path.as_str(), distance)

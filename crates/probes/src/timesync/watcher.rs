@@ -8,7 +8,7 @@ use super::{TimeSyncConfig, facts};
 use model::{Counter, EventKind, Fact};
 use run::{ClockWatch, Events, Feed, Recorder};
 use sys::timex::KernelClock;
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns, SignedNs, format_ns};
 
 /// Looks after which chrony is asked again: it takes starting a program.
 const CHRONY_EVERY_NS: i64 = 10_000_000_000;
@@ -68,8 +68,8 @@ impl Watcher {
             Some(CardClock::of(&stamped.interface))
         });
         let mut settings = vec![
-            ("looked every".into(), format_ns(config.interval_ns as f64)),
-            ("good up to".into(), format_ns(config.limit_ns as f64)),
+            ("looked every".into(), Ns(config.interval_ns).to_string()),
+            ("good up to".into(), Ns(config.limit_ns).to_string()),
         ];
         if let Some(daemon) = daemon {
             settings.push(("ptp4l".into(), daemon.socket.display().to_string()));
@@ -220,8 +220,8 @@ impl Watcher {
             let mean = offsets.sum_ns as f64 / offsets.count as f64;
             let text = format!(
                 "this clock minus its master: {} to {}, mean {}, of {} readings",
-                format_ns(offsets.least_ns as f64),
-                format_ns(offsets.most_ns as f64),
+                SignedNs(offsets.least_ns),
+                SignedNs(offsets.most_ns),
                 format_ns(mean),
                 offsets.count
             );

@@ -2,7 +2,7 @@
 
 use ::trace::hops::{Progress, SILENCE_NS};
 use std::collections::HashMap;
-use units::Monotonic;
+use units::{Monotonic, Ns, SignedNs};
 
 /// smpCnt goes back once a second, and a span of whole seconds may begin and end at such an instant.
 const WRAPS_MORE: i64 = 1;
@@ -58,7 +58,7 @@ impl Quiet {
             });
         }
         let silent_ns = until - last;
-        let is_silent = u64::try_from(silent_ns).is_ok_and(|ns| ns >= SILENCE_NS);
+        let is_silent = SignedNs(silent_ns) >= Ns(SILENCE_NS);
         if told.is_silent || !is_silent {
             return None;
         }

@@ -4,7 +4,7 @@ use crate::nic::NicClock;
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
 use model::{SeriesClock, SeriesSpec, hop::HopName};
 use run::{LabelsAt, Recorder, Thresholds};
-use units::format_ns;
+use units::Ns;
 
 /// Names of hops, streams and series.
 pub(super) struct Names {
@@ -116,7 +116,7 @@ impl Names {
         ];
         let threshold_ns = self.threshold_ns(series);
         if let Some(ns) = threshold_ns {
-            settings.push(("threshold".to_owned(), format_ns(ns as f64)));
+            settings.push(("threshold".to_owned(), Ns(ns).to_string()));
         }
         let nic = self
             .nic

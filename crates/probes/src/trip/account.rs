@@ -7,7 +7,7 @@ use super::selection::Judged;
 use super::series::{phase_slot, security_slot, start_slot, trip_slot, zone_slot};
 use super::watch::{Act, Span, Watch};
 use model::{Counter, Outcome, Shot};
-use units::Monotonic;
+use units::{Monotonic, Ns, SignedNs};
 use waveform::scenario::Expect;
 
 /// Outcome of a shot, and when the relay tripped.
@@ -137,7 +137,7 @@ impl Conductor {
 
     fn tripped(&mut self, slot: u16, at: Monotonic, due: Monotonic, soonest_ns: Option<u64>) -> Did {
         self.feed.sample(slot, at, at - due, self.shots);
-        if soonest_ns.is_some_and(|soonest| i128::from(at - due) < i128::from(soonest)) {
+        if soonest_ns.is_some_and(|soonest| SignedNs(at - due) < Ns(soonest)) {
             self.feed.count(slot, Counter::Unwanted, at, 1);
             self.say(slot, Notice::TooSoon, at, at - due);
         }

@@ -13,7 +13,7 @@ use run::{Events, Feed, Stop};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::link::{LinkCounters, LinkInfo};
-use units::Monotonic;
+use units::{Monotonic, Ns};
 use waveform::WaveformError;
 use waveform::scenario::{Expect, Scenario};
 use waveform::type_test::{PointOnWave, TypeTest};
@@ -170,8 +170,8 @@ impl Conductor {
     }
 
     fn is_over(&self) -> bool {
-        let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
-        duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + ns)
+        let duration = self.config.duration_ns;
+        duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + Ns(ns))
     }
 
     /// Waits until the relay's control block is known: the one that was named, or the one that trips in a shot that does not count.
@@ -257,7 +257,7 @@ impl Conductor {
             self.pause()?;
             self.listen(&mut watches);
             if let (Some(trip), Some(ns)) = (last_trip(&watches), breaker) {
-                self.stage.open(trip + i64::try_from(ns).unwrap_or(i64::MAX / 2))?;
+                self.stage.open(trip + Ns(ns))?;
                 breaker = None;
             }
         }

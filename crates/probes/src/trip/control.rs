@@ -9,7 +9,7 @@ use super::watch::Act;
 use model::EventKind;
 use serde::Deserialize;
 use std::fmt;
-use units::{Monotonic, format_ns};
+use units::{Monotonic, SignedNs};
 use waveform::scenario::Scenario;
 use waveform::type_test::PointOnWave;
 
@@ -93,7 +93,7 @@ impl Conductor {
             Act::Unknown => Err("no GOOSE message of the relay had come before".to_owned()),
             Act::Early(trip) | Act::Tripped(trip) | Act::Late(trip) => Err(format!(
                 "the relay tripped, {} from where the fault would begin",
-                format_ns((trip - at) as f64)
+                SignedNs(trip - at)
             )),
         };
         let (kind, text) = match held {
@@ -135,7 +135,7 @@ impl Conductor {
     /// Takes down whether relay number `relay` tripped in the positive control.
     fn shown(&mut self, relay: usize, act: Result<Act, Notice>, fault: Monotonic) {
         let what = match act {
-            Ok(Act::Tripped(at)) => format!("trip after {}, as it has to be", format_ns((at - fault) as f64)),
+            Ok(Act::Tripped(at)) => format!("trip after {}, as it has to be", SignedNs(at - fault)),
             Ok(Act::Early(_)) => "trip before the fault".to_owned(),
             Ok(Act::Late(_)) => "no trip while the fault lasted, but later".to_owned(),
             Err(Notice::WasSet) => "the trip bit was set already".to_owned(),

@@ -1,7 +1,7 @@
 //! Limits by which a relay is judged, whatever profile is named.
 
 use super::{TripConfig, UnderTest};
-use units::format_ns;
+use units::Ns;
 use waveform::type_test::Group;
 
 /// Limits of a relay that is tested so, each as it stands in a profile: it trips for each fault, in the time that the scenario or the
@@ -53,7 +53,7 @@ fn within(name: &str, series: &str, ns: u64, source: &str) -> String {
          why = \"Required operate time, {within}: from the due instant of the first faulted sample to the trip at the test set.\"\n\n",
         id = format!("trip.within.{name}"),
         series = format!("trip/{series}"),
-        within = format_ns(ns as f64),
+        within = Ns(ns),
     )
 }
 

@@ -4,7 +4,7 @@ use super::series::Trip;
 use super::watch::UNSURE;
 use crate::notice::notices;
 use model::EventKind;
-use units::format_ns;
+use units::Ns;
 
 notices! {
     /// Notices of a test set.
@@ -54,7 +54,7 @@ const UNPROVEN: &str = "and those before it prove nothing: in the nearest shots 
 impl Trip {
     /// The event for a notice about the series `name`.
     pub(super) fn told(&self, notice: Notice, name: &str, shot: u64, ns: u64) -> (EventKind, String) {
-        let at = format_ns(ns as f64);
+        let at = Ns(ns);
         let (kind, what) = match notice {
             Notice::NotSent => (
                 EventKind::NotCounted,

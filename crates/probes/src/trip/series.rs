@@ -5,7 +5,7 @@ use super::under_test::CountedShots;
 use super::{TripConfig, UnderTest};
 use model::{EventKind, SeriesSpec, kind, setting};
 use run::Describe;
-use units::format_ns;
+use units::Ns;
 
 /// Slots of each place, a group of shots as one relay took them: its trips, its starts, its shots without a trip, and phases and functions
 /// of its trips.
@@ -83,22 +83,22 @@ impl Trip {
             ("interface".into(), self.interface.clone()),
             ("stream".into(), config.stream.sv_id.clone()),
             ("trip member".into(), relay.trip.to_string()),
-            ("settle".into(), format_ns(config.settle_ns as f64)),
+            ("settle".into(), Ns(config.settle_ns).to_string()),
             ("seed".into(), config.seed.to_string()),
             ("policy".into(), config.policy.to_string()),
             ("cpu".into(), cpu(config.cpu)),
             ("goose cpu".into(), cpu(config.goose_cpu)),
             ("receive".into(), config.receive.word().into()),
-            ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
+            ("spin ahead".into(), Ns(config.spin_ahead_ns).to_string()),
         ];
         if let Some(ns) = within_ns {
-            settings.push(("required within".into(), format_ns(ns as f64)));
+            settings.push(("required within".into(), Ns(ns).to_string()));
         }
         if let Some(test) = &config.type_test {
             settings.push(("type test".into(), test.what.clone()));
         }
         if let Some(ns) = config.breaker_ns {
-            settings.push(("breaker".into(), format_ns(ns as f64)));
+            settings.push(("breaker".into(), Ns(ns).to_string()));
         }
         settings
     }

@@ -6,7 +6,7 @@ use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, under};
 use run::Describe;
 use sys::thread::Policy;
 use sys::wait::WakeClock;
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 notices! {
     /// Notices of this probe.
@@ -44,7 +44,7 @@ impl Describe for Wakeup {
         let mut settings = vec![
             ("policy".into(), config.options.policy.to_string()),
             ("interval".into(), config.options.interval.to_string()),
-            ("spin ahead".into(), format_ns(config.options.spin_ahead as f64)),
+            ("spin ahead".into(), Ns(config.options.spin_ahead).to_string()),
             ("clock".into(), clock.into()),
             ("idle states".into(), config.on.idle.clone()),
         ];
@@ -53,7 +53,10 @@ impl Describe for Wakeup {
             settings.push(("cpu".into(), why.into()));
         }
         if self.offset_ns > 0 {
-            settings.push(("offset to the first thread".into(), format_ns(self.offset_ns as f64)));
+            settings.push((
+                "offset to the first thread".into(),
+                SignedNs(self.offset_ns).to_string(),
+            ));
         }
         SeriesSpec {
             clock: match WakeClock::from(config.options.clock) {
@@ -74,7 +77,7 @@ impl Describe for Wakeup {
     fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
         let told = match Notice::of(code)? {
             Notice::Broken => {
-                let value = format_ns(a as f64);
+                let value = Ns(a);
                 let text = format!("{name}: cycle {b} took {value}: above --break-above; the measurement ends here");
                 (EventKind::Break, text)
             }

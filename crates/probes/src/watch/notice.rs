@@ -4,7 +4,7 @@ use super::series::Watch;
 use crate::notice::notices;
 use crate::reception::link_text;
 use model::EventKind;
-use units::format_ns;
+use units::Ns;
 use wire::goose::FollowerDoubt;
 
 notices! {
@@ -47,7 +47,7 @@ impl Watch {
     pub(super) fn told(&self, notice: Notice, name: &str, a: u64, b: u64) -> (EventKind, String) {
         let (kind, what) = match notice {
             Notice::Alone => {
-                let within = format_ns(self.config.pair_within_ns as f64);
+                let within = Ns(self.config.pair_within_ns);
                 let what = format!(
                     "only {} decided: no decision of {} came within {within}",
                     self.name(a),
@@ -67,7 +67,7 @@ impl Watch {
                 EventKind::NotCounted,
                 format!(
                     "both decided, some {} apart: not counted, since the first message of one never came",
-                    format_ns(a as f64)
+                    Ns(a)
                 ),
             ),
             Notice::Left => (

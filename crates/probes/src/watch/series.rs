@@ -4,7 +4,7 @@ use super::WatchConfig;
 use super::notice::Notice;
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
-use units::format_ns;
+use units::Ns;
 
 /// Slots of a pair: all of its decisions, those that one took first, and those that the other took first.
 pub(super) const SLOTS: usize = 3;
@@ -89,7 +89,7 @@ impl Describe for Watch {
                 ("interface".into(), self.interface.clone()),
                 ("one".into(), one),
                 ("the other".into(), other),
-                ("pair within".into(), format_ns(config.pair_within_ns as f64)),
+                ("pair within".into(), Ns(config.pair_within_ns).to_string()),
                 ("policy".into(), config.policy.to_string()),
                 ("cpu".into(), cpu),
             ],

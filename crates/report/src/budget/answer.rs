@@ -4,7 +4,7 @@ use crate::text::plural;
 use crate::verdict::{Judgement, Verdict};
 use model::kind::Kind;
 use model::{RunView, kind};
-use units::format_ns;
+use units::SignedNs;
 
 /// The relay's answers to the faults that a test set planted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl TripAnswer {
         let shots: u64 = of_kind(&kind::TRIP).map(|series| series.counters.expected).sum();
         let unwanted: u64 = both().map(|series| series.counters.unwanted).sum();
         let after = of_kind(&kind::TRIP).filter_map(|series| series.max_ns).max();
-        let after = after.map_or_else(String::new, |ns| format!(", after {} at most", format_ns(ns as f64)));
+        let after = after.map_or_else(String::new, |ns| format!(", after {} at most", SignedNs(ns)));
         let wrong = told().map(|series| series.counters.wrong).sum();
         let is_of_them = |name: &str| both().chain(told()).any(|series| series.spec.name == name);
         let checks = judgement.checks.iter().filter(|check| is_of_them(&check.series));

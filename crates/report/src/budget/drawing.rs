@@ -6,7 +6,7 @@ use crate::html::svg::{Scale, axis_ns, escape};
 use crate::text::plural;
 use crate::verdict::Verdict;
 use std::fmt::Write;
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 const WIDTH: f64 = 1120.0;
 /// Where the bars begin and end; left of them stand the names, right of them the figures.
@@ -114,8 +114,8 @@ fn row(out: &mut String, line: &Line, scale: &Scale, y: f64) {
             }
             let p999 = measured
                 .p999_ns
-                .map_or_else(String::new, |ns| format!(", 99.9 % {}", format_ns(ns as f64)));
-            let figure = format_ns(measured.max_ns as f64);
+                .map_or_else(String::new, |ns| format!(", 99.9 % {}", Ns(ns)));
+            let figure = SignedNs(measured.max_ns);
             let _ = write!(
                 out,
                 "<text class=\"figure\" x=\"{:.1}\" y=\"{:.1}\">max {figure}<tspan class=\"what\">{p999}</tspan></text>",
@@ -186,7 +186,7 @@ fn sum(out: &mut String, report: &Report, y: f64) {
         out,
         "<text class=\"name\" x=\"0\" y=\"{:.1}\">{}</text><text class=\"what\" x=\"0\" y=\"{:.1}\">{}; {} of {} (TT6), not a verdict on the trip</text>",
         y,
-        format_ns(sum_ns as f64),
+        SignedNs(sum_ns),
         y + 14.0,
         escape(&budget.sum_label()),
         format_args!("{:.0} %", sum_ns as f64 / whole * 100.0),
@@ -207,7 +207,7 @@ fn sum(out: &mut String, report: &Report, y: f64) {
         };
         let to = from + measured.max_ns as f64;
         let (left, right) = (scale.at(from), scale.at(to));
-        let label = escape(&format!("{title} {}", format_ns(measured.max_ns as f64)));
+        let label = escape(&format!("{title} {}", SignedNs(measured.max_ns)));
         let _ = write!(
             out,
             "<rect class=\"part part{}\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"18\"><title>{label}</title></rect>",

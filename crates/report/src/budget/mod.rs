@@ -17,7 +17,7 @@ use crate::text::plural;
 use crate::verdict::{Judgement, Verdict};
 use model::hop::{self, HopName};
 use model::{MEASURED, RunView, SCHEDULED, SeriesView, kind::BudgetLine};
-use units::format_ns;
+use units::SignedNs;
 
 /// Time a trip message may take from application to application: transfer time class TT6 of IEC 61850-5, for messages of
 /// performance class P1.
@@ -256,7 +256,7 @@ fn own_lateness(lines: &[Line], added: &[(&'static str, i64)]) -> Option<String>
     let State::Measured(lateness) = &publish.state else {
         return None;
     };
-    let late = format_ns(lateness.max_ns as f64);
+    let late = SignedNs(lateness.max_ns);
     let spanned = added.iter().any(|(title, _)| *title == ARRIVAL.title);
     Some(match spanned {
         true => format!(

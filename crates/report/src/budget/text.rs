@@ -6,7 +6,7 @@ use crate::terminal::{Align, Paint, TextTable, section};
 use crate::text::{count, ns_or_dash};
 use crate::verdict::Verdict;
 use std::fmt::Write;
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 /// The budget of a run that is judged; a single probe that nobody judges is one line of it, and the rest would be noise.
 pub(super) fn budget(report: &Report, paint: &Paint) -> String {
@@ -21,8 +21,8 @@ pub(super) fn budget(report: &Report, paint: &Paint) -> String {
     }
     let mut out = section(paint, "Trip-time budget", &table);
     if let Some(sum_ns) = budget.sum_ns {
-        let sum = format_ns(sum_ns as f64);
-        let whole = format_ns(TRIP_TRANSFER_NS as f64);
+        let sum = SignedNs(sum_ns);
+        let whole = Ns(TRIP_TRANSFER_NS);
         let _ = writeln!(
             out,
             "  {}: {sum}, beside {whole} of TT6 (IEC 61850-5).",
@@ -41,9 +41,7 @@ pub(super) fn budget(report: &Report, paint: &Paint) -> String {
 }
 
 fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
-    let allowed = line
-        .allowed_ns
-        .map_or_else(|| "–".to_owned(), |ns| format_ns(ns as f64));
+    let allowed = line.allowed_ns.map_or_else(|| "–".to_owned(), |ns| Ns(ns).to_string());
     let word = |verdict: Verdict| paint.verdict(verdict, verdict.word());
     let State::Measured(measured) = &line.state else {
         let blank = || "–".to_owned();
@@ -56,7 +54,7 @@ fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
     vec![
         line.title.into(),
         ns_or_dash(measured.p999_ns.map(|ns| ns as f64)),
-        format_ns(measured.max_ns as f64),
+        SignedNs(measured.max_ns).to_string(),
         count(measured.samples),
         allowed,
         remarks.join(", "),

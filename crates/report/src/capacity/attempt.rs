@@ -5,7 +5,7 @@ use crate::bound::CONFIDENCE;
 use crate::text::{count, plural};
 use model::{EventKind, Kind, RunView, SeriesView, kind};
 use stats::exceedance;
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 /// How much a run must prove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,7 +215,7 @@ impl Judge<'_> {
             "latency: {} of {} samples over {}",
             count(attempt.over),
             count(attempt.samples),
-            format_ns(self.wanted.within_ns as f64)
+            Ns(self.wanted.within_ns)
         );
         let most = (allowed * attempt.samples as f64) as u64;
         if attempt.over <= most {
@@ -231,7 +231,7 @@ impl Judge<'_> {
             let late = count(sent_late);
             let whose = format!(
                 "{text}; the test set itself sent {late} frames more than {} late",
-                format_ns(half as f64)
+                Ns(half)
             );
             return Some(GaveWay {
                 part: Part::TestSet,
@@ -280,6 +280,6 @@ fn worst(series: &SeriesView) -> String {
     let spike = series.spikes.iter().max_by_key(|spike| spike.value_ns);
     let explained = spike.and_then(|spike| Some((spike.value_ns, spike.explanation.as_ref()?)));
     explained.map_or_else(String::new, |(ns, explanation)| {
-        format!("; in the worst, {}: {}", format_ns(ns as f64), explanation.text)
+        format!("; in the worst, {}: {}", SignedNs(ns), explanation.text)
     })
 }

@@ -3,7 +3,7 @@
 use super::{Attempt, Capacity, GaveWay, Part, Tried};
 use crate::bound::odds;
 use crate::text::{count, plural};
-use units::format_ns;
+use units::Ns;
 
 impl Capacity {
     /// The answer in one sentence.
@@ -12,7 +12,7 @@ impl Capacity {
             (Some(streams), _) => format!(
                 "At least {}, held for {} (95 %).",
                 self.what(streams),
-                format_ns(self.hold.sent_for_ns as f64)
+                Ns(self.hold.sent_for_ns)
             ),
             (None, Some((1, gave_way))) if gave_way.part == Part::Host => {
                 format!("Not even {}.", self.what(1))
@@ -138,7 +138,7 @@ impl Attempt {
             "{} of {} samples over {}",
             count(self.over),
             count(self.samples),
-            format_ns(within_ns as f64)
+            Ns(within_ns)
         );
         let left_out = match self.left_out {
             0 => String::new(),

@@ -2,7 +2,7 @@
 
 use super::{Findings, IMPORTED};
 use model::{EventKind, RunView, SeriesView, WindowRow, kind::Accounts, setting};
-use units::format_ns;
+use units::Ns;
 
 /// Command whose samples are times between two stamps: after a silence one is as long as that.
 const OF_STAMPS: &str = "pcap";
@@ -27,8 +27,8 @@ pub(super) fn look(run: &RunView, series: &SeriesView, found: &mut Findings) {
             found.add("overlap", || {
                 format!(
                     "a window ends at {}, and the next one begins at {}",
-                    format_ns(before.end_ns as f64),
-                    format_ns(after.start_ns as f64)
+                    Ns(before.end_ns),
+                    Ns(after.start_ns)
                 )
             });
         }
@@ -44,8 +44,8 @@ pub(super) fn look(run: &RunView, series: &SeriesView, found: &mut Findings) {
             found.add("gap", || {
                 format!(
                     "there is no window from {} to {}, and nothing says why",
-                    format_ns(gap.from_ns as f64),
-                    format_ns(gap.to_ns as f64)
+                    Ns(gap.from_ns),
+                    Ns(gap.to_ns)
                 )
             });
         }

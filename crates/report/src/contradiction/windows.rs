@@ -3,7 +3,7 @@
 use super::{Findings, Precision};
 use crate::text::{count, plural};
 use model::{Counters, SeriesView, WindowRow};
-use units::format_ns;
+use units::{Ns, SignedNs, format_ns};
 
 /// The three digits of a histogram: a quantile is its bucket's upper edge.
 const BUCKET_WIDTH: f64 = 1.0 / 1_000.0;
@@ -23,7 +23,7 @@ pub(super) fn look(series: &SeriesView, precision: Precision, found: &mut Findin
 }
 
 fn at(window: &WindowRow) -> String {
-    format!("in the window at {}", format_ns(window.start_ns as f64))
+    format!("in the window at {}", Ns(window.start_ns))
 }
 
 /// Whatever was received, lost or skipped was due.
@@ -82,8 +82,8 @@ fn order(window: &WindowRow, found: &mut Findings) {
         found.add("end", || {
             format!(
                 "a window begins at {} and ends at {}",
-                format_ns(window.start_ns as f64),
-                format_ns(window.end_ns as f64)
+                Ns(window.start_ns),
+                Ns(window.end_ns)
             )
         });
     }
@@ -145,8 +145,8 @@ fn mean(window: &WindowRow, found: &mut Findings) {
                 "{} the mean is {}, and the samples are {} to {}",
                 at(window),
                 format_ns(if outside(mean) { mean } else { of_sum }),
-                format_ns(min as f64),
-                format_ns(max as f64)
+                SignedNs(min),
+                SignedNs(max)
             )
         });
     }

@@ -4,7 +4,7 @@ use super::lines::Curve;
 use super::svg::{Scale, axis_ns, axis_time, escape, polyline, time_ticks};
 use model::{Event, EventKind, Figures};
 use std::fmt::Write;
-use units::format_ns;
+use units::Ns;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 200.0;
@@ -133,12 +133,7 @@ fn event_mark(out: &mut String, event: &Event, x: &Scale) {
     } else {
         "event"
     };
-    let text = escape(&format!(
-        "{} at {}: {}",
-        event.kind.word(),
-        format_ns(event.at_ns as f64),
-        event.text
-    ));
+    let text = escape(&format!("{} at {}: {}", event.kind.word(), Ns(event.at_ns), event.text));
     let _ = write!(
         out,
         "<g class=\"{class}\"><title>{text}</title><path d=\"M{at:.1} {TOP}V{BOTTOM}\"/><path class=\"flag\" d=\"M{:.1} {:.1}h8l-4 6z\"/></g>",

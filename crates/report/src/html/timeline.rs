@@ -3,7 +3,7 @@
 use super::svg::{Scale, axis_ns, escape};
 use crate::timeline::{Lane, Occupant, Stretch, Timeline};
 use std::fmt::Write;
-use units::format_ns;
+use units::Ns;
 
 const WIDTH: f64 = 1120.0;
 const LEFT: f64 = 60.0;
@@ -40,7 +40,7 @@ fn waited(out: &mut String, timeline: &Timeline, x: &Scale, bottom: f64) {
     let text = format!(
         "{}: due, and {} later",
         timeline.series,
-        format_ns(came_ns.saturating_sub(due_ns) as f64)
+        Ns(came_ns.saturating_sub(due_ns))
     );
     let _ = write!(
         out,

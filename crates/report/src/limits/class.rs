@@ -1,6 +1,6 @@
 //! Classes of a figure: the names that its source gives to hosts by that figure.
 
-use units::format_ns;
+use units::Ns;
 
 /// A range of figures and the word for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Until {
 impl Class {
     /// `a good candidate (under 10.0 µs)`; the last class has its beginning, which is the end of the one `before`.
     fn text(&self, before: Option<&Self>) -> String {
-        let ns = |end: u64| format_ns(end as f64);
+        let ns = |end: u64| Ns(end).to_string();
         let range = match (before.map(|class| class.until), self.until) {
             (None, Until::Under(end)) => format!("under {}", ns(end)),
             (None, Until::AtMost(end)) => format!("up to {}", ns(end)),

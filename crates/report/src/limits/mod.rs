@@ -70,7 +70,7 @@ impl Limit {
     /// The allowed value for a person: `120 µs`, or a count.
     pub fn allowed_text(&self) -> String {
         match self.quantity.unit() {
-            Unit::Ns => units::format_ns(self.allowed as f64),
+            Unit::Ns => units::Ns(self.allowed).to_string(),
             Unit::Count => crate::text::count(self.allowed),
         }
     }

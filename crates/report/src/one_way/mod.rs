@@ -9,7 +9,7 @@ mod tests;
 use crate::limits::Quantity;
 use crate::text::plural;
 use model::{Event, EventKind, RunView, STEP_NOTICED_NS, SeriesView, WindowRow, setting};
-use units::format_ns;
+use units::Ns;
 
 /// Series that a measured uncertainty is taken from, and what each stands for.
 const OFFSET: &str = "clock/ptp-offset";
@@ -34,10 +34,10 @@ impl Doubtful {
 
     /// `3.00 s to 4.50 s: port 1 is LISTENING`.
     pub fn text(&self) -> String {
-        let from = format_ns(self.from_ns as f64);
+        let from = Ns(self.from_ns);
         let to = self
             .to_ns
-            .map_or_else(|| "the end".to_owned(), |to_ns| format_ns(to_ns as f64));
+            .map_or_else(|| "the end".to_owned(), |to_ns| Ns(to_ns).to_string());
         format!("{from} to {to}: {}", self.why)
     }
 }
@@ -129,7 +129,7 @@ impl OneWay {
     /// The whole in one sentence, for a person.
     pub fn text(&self) -> String {
         let apart = match &self.uncertainty {
-            Ok(known) => format!("± {} between the clocks ({})", format_ns(known.ns as f64), known.what),
+            Ok(known) => format!("± {} between the clocks ({})", Ns(known.ns), known.what),
             Err(why) => format!("uncertainty of the clocks not known: {why}"),
         };
         match self.touched {
@@ -141,10 +141,7 @@ impl OneWay {
     /// ` ± 2.10 µs`, or nothing where the uncertainty is not known.
     pub fn plus_minus(&self) -> String {
         let known = self.uncertainty.as_ref();
-        known.map_or_else(
-            |_| String::new(),
-            |uncertainty| format!(" ± {}", format_ns(uncertainty.ns as f64)),
-        )
+        known.map_or_else(|_| String::new(), |uncertainty| format!(" ± {}", Ns(uncertainty.ns)))
     }
 
     /// Events that put the figures of the touched windows in doubt.
@@ -157,7 +154,7 @@ impl OneWay {
             doubts.push(format!(
                 "clock fault: in {}, samples came up to {} before they were due",
                 plural(self.faulty as u64, "window"),
-                format_ns(earliest_ns.unsigned_abs() as f64)
+                Ns(earliest_ns.unsigned_abs())
             ));
         }
         if self.unknown > 0 {
@@ -200,7 +197,7 @@ fn with_nic(hosts: Option<Uncertainty>, nic: Option<&str>) -> Result<Uncertainty
     let Ok(nic_ns) = nic.parse::<u64>() else {
         return Err("how well the NIC's clock was read was not stated".to_owned());
     };
-    let nic = format!("{} the NIC's clock from the system clock", format_ns(nic_ns as f64));
+    let nic = format!("{} the NIC's clock from the system clock", Ns(nic_ns));
     Ok(match hosts {
         None => Uncertainty { ns: nic_ns, what: nic },
         Some(hosts) => Uncertainty {
@@ -299,7 +296,7 @@ fn measured(run: &RunView, series: &SeriesView, doubtful: &[Doubtful]) -> Result
         .and_then(|text| text.parse().ok())
         .ok_or("the publisher's share was not stated")?;
     let worst = |name: &str| worst(run.series_named(name)?, doubtful);
-    let publisher = format!("{} publisher's clock, as stated", format_ns(publisher_ns as f64));
+    let publisher = format!("{} publisher's clock, as stated", Ns(publisher_ns));
     let Some(offset_ns) = worst(OFFSET) else {
         let good = run.events.iter().any(|event| event.kind == EventKind::ClockGood);
         let unmeasured = run
@@ -317,14 +314,14 @@ fn measured(run: &RunView, series: &SeriesView, doubtful: &[Doubtful]) -> Result
     let card_ns = worst(CARD).unwrap_or(0);
     let card = match card_ns {
         0 => String::new(),
-        ns => format!(", {} system clock from the network card's", format_ns(ns as f64)),
+        ns => format!(", {} system clock from the network card's", Ns(ns)),
     };
     Ok(Uncertainty {
         ns: offset_ns + delay_ns + card_ns + publisher_ns,
         what: format!(
             "{} largest distance from the master, {} for an asymmetric path (its mean delay){card}, {publisher}",
-            format_ns(offset_ns as f64),
-            format_ns(delay_ns as f64)
+            Ns(offset_ns),
+            Ns(delay_ns)
         ),
     })
 }

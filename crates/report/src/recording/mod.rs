@@ -12,7 +12,7 @@ use crate::text::{count, ns_or_dash, plural, rfc3339};
 use ::recording::{LatencySurvey, Survey};
 use model::Figures;
 use std::io;
-use units::{Realtime, format_ns};
+use units::{Realtime, SignedNs};
 
 /// The part of the report.
 pub(crate) struct RecordingSection;
@@ -67,7 +67,7 @@ pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
         "{} samples of {} stream(s) in {}, at: {}; {}",
         count(survey.received()),
         count(survey.streams.len() as u64),
-        format_ns(last_ns.saturating_sub(first_ns) as f64),
+        SignedNs(last_ns.saturating_sub(first_ns)),
         survey.points.join(", "),
         missing(survey),
     )];
@@ -189,7 +189,7 @@ pub(crate) fn worst_rows(survey: &Survey, way: &LatencySurvey, most: usize) -> V
         let info = survey.streams.get(worst.stream).map(|stream| &stream.info);
         let smp_cnt = info.and_then(|info| info.smp_cnt(worst.number));
         vec![
-            format_ns(worst.value_ns as f64),
+            SignedNs(worst.value_ns).to_string(),
             info.map(|info| info.name.clone()).unwrap_or_default(),
             worst.number.to_string(),
             smp_cnt.map_or_else(|| "–".to_owned(), |count| count.to_string()),

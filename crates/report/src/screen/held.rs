@@ -4,6 +4,7 @@ use crate::limits::Unit;
 use crate::text::count;
 use crate::verdict::Check;
 use model::{Cause, Explanation, RunView, SeriesView, Spike};
+use units::{Ns, SignedNs};
 
 /// Names and how many samples each held up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,7 +40,7 @@ pub(super) fn held(run: &RunView, checks: &[&Check]) -> Held {
 }
 
 fn over(series: &SeriesView, allowed_ns: u64) -> impl Iterator<Item = &Spike> {
-    let is_over = move |spike: &&Spike| u64::try_from(spike.value_ns).is_ok_and(|ns| ns > allowed_ns);
+    let is_over = move |spike: &&Spike| SignedNs(spike.value_ns) > Ns(allowed_ns);
     series.spikes.iter().filter(is_over)
 }
 

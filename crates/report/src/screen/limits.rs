@@ -6,7 +6,7 @@ use crate::limits::{Limit, Profile, Sense, Unit};
 use crate::text::count;
 use crate::verdict::{Check, Judgement, Measured, RequirementCheck, Verdict};
 use model::RunView;
-use units::format_ns;
+use units::Ns;
 
 /// The outcome of a limit, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -250,8 +250,8 @@ impl Proof {
         format!(
             "0 of {} over {} in {}: at most {}",
             count(self.samples),
-            format_ns(self.limit_ns as f64),
-            format_ns(self.exposure_ns as f64),
+            Ns(self.limit_ns),
+            Ns(self.exposure_ns),
             crate::bound::odds(self.probability),
         )
     }

@@ -18,7 +18,7 @@ use crate::text::wall_clock;
 use limits::{Row, State, rows, tally};
 use model::RunState;
 use std::path::Path;
-use units::{foreign, format_ns};
+use units::{Ns, foreign};
 
 /// The most lines it has.
 pub const LINES: usize = 24;
@@ -143,7 +143,7 @@ fn run(report: &Report) -> String {
     format!(
         "{}, {} from {}{ended}{limits}",
         run.info.command,
-        format_ns(run.duration_ns as f64),
+        Ns(run.duration_ns),
         wall_clock(run.info.started),
     )
 }

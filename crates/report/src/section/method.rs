@@ -4,7 +4,7 @@ use crate::Report;
 use crate::html::page::{ProfileRow, profiles};
 use crate::section::{Link, Section};
 use askama::Template;
-use units::format_ns;
+use units::Ns;
 
 /// The part of the page.
 pub(crate) struct MethodSection;
@@ -50,7 +50,7 @@ fn method(report: &Report) -> Vec<(&'static str, String)> {
         ("Run", info.id.clone()),
         ("Run file", report.run.file.display().to_string()),
         ("Measured by", format!("triptime {}", info.tool_version)),
-        ("Window", format_ns(info.window_ns as f64)),
+        ("Window", Ns(info.window_ns).to_string()),
         (
             "Limit profiles",
             report

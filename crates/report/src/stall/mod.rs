@@ -12,7 +12,7 @@ use crate::text::{count, plural};
 use crate::verdict::Judgement;
 use model::{Cause, Event, EventKind, Explanation, RunView, SeriesView, Spike};
 use std::io;
-use units::format_ns;
+use units::Ns;
 
 /// The part of the report.
 pub(crate) struct StallSection;
@@ -236,11 +236,7 @@ impl Stall {
             1 => self.series.clone(),
             n => format!("{n} series"),
         };
-        format!(
-            "{} of {of}, {}",
-            plural(self.samples, "sample"),
-            format_ns(self.longest_ns as f64)
-        )
+        format!("{} of {of}, {}", plural(self.samples, "sample"), Ns(self.longest_ns))
     }
 
     /// Its causes, as far as anything tells: `hypervisor; own sender 9.95 ms late; steal at 43.7 s`.
@@ -251,11 +247,11 @@ impl Stall {
             .map_or("not explained", |why| why.cause.word());
         let sender = self
             .sender_ns
-            .map(|ns| format!("this program's sender was {} late itself", format_ns(ns as f64)));
+            .map(|ns| format!("this program's sender was {} late itself", Ns(ns)));
         let events = self.events.iter().filter_map(|at| run.events.get(*at));
         let events: Vec<String> = events
             .take(EVENTS_NAMED)
-            .map(|event| format!("{} at {}", event.kind.word(), format_ns(event.at_ns as f64)))
+            .map(|event| format!("{} at {}", event.kind.word(), Ns(event.at_ns)))
             .collect();
         let more = self.events.len().saturating_sub(EVENTS_NAMED) as u64;
         let more = (more > 0).then(|| format!("and {} more", count(more)));

@@ -4,7 +4,7 @@ use super::{LISTED, Stall, sentence};
 use crate::Report;
 use crate::html::timeline;
 use askama::Template;
-use units::format_ns;
+use units::Ns;
 
 #[derive(Template)]
 #[template(
@@ -61,7 +61,7 @@ impl StallsPart {
 
 fn row(report: &Report, stall: &Stall) -> StallRow {
     StallRow {
-        at: format_ns(stall.from_ns as f64),
+        at: Ns(stall.from_ns).to_string(),
         size: stall.size(),
         cpus: stall.cpus_text(),
         why: stall.why(&report.run),

@@ -4,7 +4,7 @@ use super::{LISTED, Stall, sentence};
 use crate::Report;
 use crate::terminal::{Align, Paint, TextTable, wrapped};
 use std::fmt::Write;
-use units::format_ns;
+use units::Ns;
 
 /// Columns of a line of the sentence above the table.
 const COLUMNS: usize = 98;
@@ -34,7 +34,7 @@ fn row(report: &Report, stall: &Stall) -> Vec<String> {
         cpus => cpus,
     };
     vec![
-        format_ns(stall.from_ns as f64),
+        Ns(stall.from_ns).to_string(),
         stall.size(),
         cpus,
         stall.why(&report.run),

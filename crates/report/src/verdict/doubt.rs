@@ -6,7 +6,7 @@ use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
 use model::{Counters, EventKind, IMPORTED, RunState, RunView, SeriesClock, SeriesView, WindowRow, kind};
-use units::format_ns;
+use units::Ns;
 
 /// The largest value a histogram holds.
 const HISTOGRAM_END_NS: i64 = 60_000_000_000;
@@ -58,10 +58,7 @@ pub(super) fn near_limit(series: &SeriesView, quantity: Quantity, measured: f64,
     let uncertain_ns: u64 = setting.strip_suffix(" ns")?.parse().ok()?;
     let is_near = nature(quantity) == Nature::Value && (measured - allowed as f64).abs() <= uncertain_ns as f64;
     is_near.then(|| Doubt {
-        text: format!(
-            "it is closer to the limit than its uncertainty of {}",
-            format_ns(uncertain_ns as f64)
-        ),
+        text: format!("it is closer to the limit than its uncertainty of {}", Ns(uncertain_ns)),
         explains_excess: true,
     })
 }
@@ -292,7 +289,7 @@ fn overrun(series: &SeriesView, nature: Nature, doubts: &mut Vec<Doubt>) {
 fn interrupted(run: &RunView, nature: Nature, doubts: &mut Vec<Doubt>) {
     if run.state == RunState::Interrupted {
         doubts.push(Doubt {
-            text: format!("the run was ended early, after {}", format_ns(run.duration_ns as f64)),
+            text: format!("the run was ended early, after {}", Ns(run.duration_ns)),
             explains_excess: nature == Nature::Received,
         });
     }
@@ -350,7 +347,7 @@ fn events(
         } else {
             String::new()
         };
-        let at = format_ns(first.at_ns as f64);
+        let at = Ns(first.at_ns);
         doubts.push(Doubt {
             text: format!("{} at {at}: {}{more}", kind.word(), first.text),
             explains_excess,

@@ -5,7 +5,7 @@ use crate::limits::{Limit, Quantity};
 use crate::pacing::Pacing;
 use crate::text::count;
 use model::SeriesView;
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 /// The longest sample that a limit on the largest allows.
 pub(super) fn longest_allowed(series: &SeriesView, limit: &Limit) -> Option<u64> {
@@ -25,8 +25,8 @@ pub(super) fn longer(series: &SeriesView, limit: &Limit) -> String {
         "{} of {} gaps over {} + {}, the longest {}",
         count(over),
         count(series.histogram.count()),
-        format_ns(interval as f64),
+        Ns(interval),
         limit.allowed_text(),
-        format_ns(series.max_ns.unwrap_or(0) as f64)
+        SignedNs(series.max_ns.unwrap_or(0))
     )
 }

@@ -28,7 +28,7 @@ use doubt::Doubt;
 pub use measured::Measured;
 use model::{RunView, SeriesView};
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
-use units::format_ns;
+use units::{Ns, format_ns};
 
 /// The answer to "is it within its limit?".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Check {
         match (self.measured, self.limit.quantity.unit()) {
             (None, _) => "–".to_owned(),
             (Some(value), Unit::Ns) => {
-                let apart = self.uncertainty_ns.map(|ns| format!(" ± {}", format_ns(ns as f64)));
+                let apart = self.uncertainty_ns.map(|ns| format!(" ± {}", Ns(ns)));
                 format_ns(value.as_f64()) + &apart.unwrap_or_default()
             }
             (Some(value), Unit::Count) => count(value.as_f64() as u64),
@@ -394,5 +394,5 @@ fn worst(series: &SeriesView) -> String {
         .explanation
         .as_ref()
         .map_or_else(String::new, |why| format!(" ({}: {})", why.cause.word(), why.text));
-    format!(", the worst at {}{cpu}{cause}", format_ns(spike.at_ns as f64))
+    format!(", the worst at {}{cpu}{cause}", Ns(spike.at_ns))
 }

@@ -3,7 +3,7 @@
 use super::doubt::Doubt;
 use crate::limits::{Limit, Quantity};
 use model::{RunView, SeriesView, setting};
-use units::format_ns;
+use units::Ns;
 
 /// The command whose figures are from stamps that others made.
 const OF_CAPTURES: &str = "pcap";
@@ -38,7 +38,7 @@ pub(super) fn doubts(run: &RunView, series: &SeriesView, limit: &Limit, measured
         doubts.push(Doubt {
             text: format!(
                 "the stamps come in steps of {}: too coarse to tell on which side of the limit it is",
-                format_ns(series.stamp_step_ns() as f64)
+                Ns(series.stamp_step_ns())
             ),
             explains_excess: true,
         });

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 use store::{Batch, RunWriter, StoreError};
 use sys::thread::Standing;
 use threads::{Doubt, Known};
-use units::Monotonic;
+use units::{Monotonic, SignedNs};
 
 /// How often the rings are drained with an explainer: soon enough that the kernel's events around a late sample are still there.
 const POLL_EXPLAINING: Duration = Duration::from_millis(50);
@@ -354,7 +354,7 @@ impl Work {
         if let Some(step_ns) = self.clock.step() {
             let text = format!(
                 "the wall clock stepped by {} against the monotonic one",
-                units::format_ns(step_ns as f64)
+                SignedNs(step_ns)
             );
             self.batch.events.push(Event {
                 at_ns: since(self.start, self.clock.last()),

@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Phase};
 use super::process::Life;
-use units::format_ns;
+use units::Ns;
 
 /// Windows without which a run stands still.
 const WINDOWS: u64 = 5;
@@ -101,21 +101,20 @@ impl Entry {
         }
         let limit_ns = stuck_after_ns(self.window_ns);
         let silent = |at_ns: i64| u64::try_from(now_ns - at_ns).ok().filter(|ns| *ns > limit_ns);
-        let said = |ns: u64| format_ns(ns as f64);
         if let Some(ns) = silent(self.seen_ns) {
             return Some(format!(
                 "the process has said nothing for {}: it is stopped or held up",
-                said(ns)
+                Ns(ns)
             ));
         }
         if let Some(ns) = self.recorder_seen_ns.and_then(silent) {
-            return Some(format!("its recorder stands still for {}", said(ns)));
+            return Some(format!("its recorder stands still for {}", Ns(ns)));
         }
         let ns = self.window_seen_ns.and_then(silent)?;
         Some(format!(
             "no window was closed for {}, of {} each: its measuring threads stand still",
-            said(ns),
-            said(self.window_ns)
+            Ns(ns),
+            Ns(self.window_ns)
         ))
     }
 }

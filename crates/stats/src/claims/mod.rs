@@ -85,13 +85,13 @@ impl Claim {
     /// The claim in words: `0 over 120 µs in 7.00 d: at most one per 2.33 d at 95 %, if they come independently; to claim one per
     /// year, test 3 machine-years`. Periods are rounded so that nothing is promised that the test does not support.
     pub fn text(&self) -> String {
-        let seen = format!("{} over {}", self.events, units::format_ns(self.limit_ns as f64));
+        let seen = format!("{} over {}", self.events, units::Ns(self.limit_ns));
         if self.at_most_one_per_ns <= 0.0 {
             return format!("{seen}: no time of exposure is known, so no rate is claimed");
         }
         format!(
             "{seen} in {}: at most one per {} at {} %, if they come independently; {}",
-            units::format_ns(self.exposure_ns as f64),
+            units::Ns(self.exposure_ns),
             period::down(self.at_most_one_per_ns),
             (self.confidence * 1e5).round() / 1e3,
             self.next(),

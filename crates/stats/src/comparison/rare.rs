@@ -8,7 +8,7 @@
 use super::p_value;
 use crate::dependence::Dependence;
 use crate::exceedance;
-use units::format_ns;
+use units::{Ns, format_ns};
 
 /// In a larger share of the windows of one run, it is not rare: then windows depend on each other as their maxima do.
 const RARE: f64 = 0.1;
@@ -242,7 +242,7 @@ impl RareDifference {
             return self.text_of_maxima(a, b);
         }
         let what = match self.what {
-            Happened::Over(limit_ns) => format!("samples over {}", format_ns(limit_ns as f64)),
+            Happened::Over(limit_ns) => format!("samples over {}", Ns(limit_ns)),
             Happened::Missed => "missed periods".to_owned(),
             Happened::Lost | Happened::Highest => "lost samples".to_owned(),
         };

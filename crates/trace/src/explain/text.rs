@@ -7,7 +7,7 @@ use crate::event::Thread;
 use crate::occupancy::Who;
 use crate::snapshot::Snapshot;
 use model::{Cause, Question, QuestionKind};
-use units::format_ns;
+use units::Ns;
 
 /// Tells the cause in one sentence.
 pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Around, own: Option<&Thread>) -> String {
@@ -220,5 +220,5 @@ fn silent_ns(tally: &Tally) -> u64 {
 }
 
 fn show(ns: u64) -> String {
-    format_ns(ns as f64)
+    Ns(ns).to_string()
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use slices::slices;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns};
 
 /// Events further than this from a late sample are those of another, in ns; a flight reaches no further.
 const REACH_NS: i64 = 2_000_000;
@@ -161,7 +161,7 @@ fn latency(spike: &Spike, series: &[(u32, &str)]) -> [TrackEvent; 2] {
         at: spike.from,
         track,
         phase: BEGIN,
-        name: format!("late by {}", format_ns(ns as f64)),
+        name: format!("late by {}", Ns(ns)),
         arguments,
     };
     [begin, end(spike.to, track)]

@@ -77,8 +77,8 @@ fn check_repeat(repeat: Option<u64>, end: Option<u64>, segments: &[Segment]) -> 
     match repeat {
         Some(repeat) if end.is_some_and(|end| end > repeat) || last >= repeat => Err(WaveformError::setting(format!(
             "repeat_every: the states take {}, they do not fit into {}",
-            units::format_ns(end.unwrap_or(last) as f64),
-            units::format_ns(repeat as f64)
+            units::Ns(end.unwrap_or(last)),
+            units::Ns(repeat)
         ))),
         _ => Ok(()),
     }

@@ -2,7 +2,7 @@
 
 use crate::ether::Mac;
 use std::fmt::{self, Display};
-use units::format_ns;
+use units::Ns;
 
 /// A kind of finding. Its figures are in the [`Finding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,6 @@ impl Display for Finding {
     /// One sentence without the stream's name.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, a, b } = *self;
-        let time = |ns: u64| format_ns(ns as f64);
         match what {
             What::RateLearned => write!(out, "{a} samples/s, learned from the stream"),
             What::OtherRate => write!(out, "smpCnt runs at {a}/s, but {b}/s was stated"),
@@ -134,25 +133,25 @@ impl Display for Finding {
                 "smpCnt wraps at {a}, which is no profile's rate, and the wrap takes longer than the time between \
                  frames: what is lost there is not known (state the rate with --rate)"
             ),
-            What::Silent => write!(out, "silent for {} so far", time(a)),
-            What::Interrupted => write!(out, "silent for {}, {b} samples lost", time(a)),
-            What::Stopped => write!(out, "stopped {} before the end: {b} samples lost", time(a)),
+            What::Silent => write!(out, "silent for {} so far", Ns(a)),
+            What::Interrupted => write!(out, "silent for {}, {b} samples lost", Ns(a)),
+            What::Stopped => write!(out, "stopped {} before the end: {b} samples lost", Ns(a)),
             What::StoppedUncounted => write!(
                 out,
                 "stopped {} before the end: its rate is not known, so what was lost is not known either",
-                time(a)
+                Ns(a)
             ),
             What::Uncountable => write!(
                 out,
                 "silent for {}, then smpCnt was {b} further, which does not fit that time: the publisher paused or \
                  restarted, or a clock stepped; what was lost is not known",
-                time(a)
+                Ns(a)
             ),
             What::Held => write!(
                 out,
                 "silent for {}, then the samples of that time came at once: they were held back and came late, or the publisher paused \
                  (whether {b} more are lost is not known)",
-                time(a)
+                Ns(a)
             ),
             What::Restart => write!(
                 out,

@@ -19,7 +19,7 @@ use stats::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::wait::sleep_until;
-use units::{Monotonic, Realtime};
+use units::{Monotonic, Ns, Realtime};
 use wire::ether::Mac;
 use wire::goose::{Curve, Follower, Simulation, Value};
 
@@ -223,8 +223,7 @@ impl Pinger {
             feed.notice(slot, Notice::NotSent, sent.at, self.pings, 0);
             return Ok(());
         }
-        let deadline_ns = i64::try_from(self.config.deadline_ns).unwrap_or(i64::MAX / 4);
-        let answer = self.answer(sent.at + deadline_ns, feed)?;
+        let answer = self.answer(sent.at + Ns(self.config.deadline_ns), feed)?;
         self.own_part(own_slot(case), &sent, feed);
         if std::mem::take(&mut self.was_held_up) {
             self.not_counted(slot, sent.at, feed);
@@ -342,8 +341,8 @@ impl Pinger {
     }
 
     fn is_over(&self) -> bool {
-        let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
-        duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + ns)
+        let duration = self.config.duration_ns;
+        duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + Ns(ns))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::notice::notices;
 use crate::port::Port;
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
-use units::format_ns;
+use units::Ns;
 
 /// Slot of the only series.
 pub(super) const LATENESS: u16 = 0;
@@ -50,7 +50,7 @@ impl Describe for Publish {
                     "cpu".into(),
                     config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
                 ),
-                ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
+                ("spin ahead".into(), Ns(config.spin_ahead_ns).to_string()),
                 ("late after".into(), "the message's first repetition was due".into()),
             ],
             ..SeriesSpec::of(

@@ -7,7 +7,7 @@ use crate::relay::outputs::Outputs;
 use crate::relay::series::{TASK, WAKE, tell_refused};
 use model::Counter;
 use run::{Feed, Stop};
-use units::Monotonic;
+use units::{Monotonic, Ns};
 
 /// How long the thread sleeps at the most before it looks whether it is to stop.
 const LOOK_NS: i64 = 100_000_000;
@@ -58,8 +58,7 @@ impl Output {
     }
 
     fn turns(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
-        let duration = self.duration_ns.and_then(|ns| i64::try_from(ns).ok());
-        let end = duration.map(|ns| start + ns);
+        let end = self.duration_ns.map(|ns| start + Ns(ns));
         let mut now = sys::clock::monotonic();
         while !self.stop.requested() && end.is_none_or(|end| now < end) {
             self.changes(feed)?;

@@ -3,7 +3,7 @@
 use super::Words;
 use crate::notice::notices;
 use model::EventKind;
-use units::format_ns;
+use units::Ns;
 use wire::ether::Mac;
 use wire::goose::Refusal;
 
@@ -160,7 +160,6 @@ impl Words {
     }
 
     fn what(&self, notice: Notice, a: u64, b: u64) -> String {
-        let after = || format_ns(a as f64);
         match notice {
             Notice::Malformed => format!("{a} malformed GOOSE messages; in the first, octet {b} breaks a rule"),
             Notice::Unreadable => format!("none of the {a} GOOSE messages that came could be read"),
@@ -175,8 +174,8 @@ impl Words {
                     "state {b} begins with sqNum {a}, not 0: its first messages were lost, or the publisher does not reset it"
                 )
             }
-            Notice::Expired => format!("TAL expired: no message for {}; {}", after(), self.allowed(b)),
-            Notice::Again => format!("messages come again after {}; {}", after(), self.allowed(b)),
+            Notice::Expired => format!("TAL expired: no message for {}; {}", Ns(a), self.allowed(b)),
+            Notice::Again => format!("messages come again after {}; {}", Ns(a), self.allowed(b)),
             Notice::Restart => format!("the publisher restarted with stNum {a}, sqNum {b}"),
             Notice::TakenOver => format!("another publisher takes over the block with stNum {a}, sqNum {b}"),
             Notice::BeganAgain => {
@@ -207,7 +206,7 @@ impl Words {
             Notice::Single => "only one message came: nothing is known of later ones".into(),
             Notice::FellSilent => format!(
                 "no message for {} at the end; until then messages came steadily and more often",
-                after()
+                Ns(a)
             ),
             Notice::NoneRead => format!("none of its {a} messages could be read"),
             Notice::Unread => format!("{a} unreadable messages may belong to it"),
@@ -246,7 +245,7 @@ impl Words {
             Notice::RestartsTotal => format!("restarts of the publisher: {a}"),
             Notice::WithoutLife => format!("{a} messages with timeAllowedtoLive 0"),
             Notice::Unlisted => format!("{a} more events are not listed"),
-            Notice::Silent => format!("still silent at the end, since {}", after()),
+            Notice::Silent => format!("still silent at the end, since {}", Ns(a)),
             Notice::NeverCame => "is in the configuration, but no message of it came".into(),
             Notice::Unexpected => "is not in the configuration".into(),
             Notice::RefusedTotal(refusal) => format!("{a} messages were refused: {}", reason(refusal)),

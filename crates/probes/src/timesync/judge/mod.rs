@@ -6,7 +6,7 @@ mod tests;
 
 use super::client::{DaemonState, PtpError};
 use model::EventKind;
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns, SignedNs};
 use wire::ptp::{ClockIdentity, PortData, PortState};
 
 /// Looks without a complaint after which a clock that was in doubt is good again: one may have come just before the next
@@ -129,7 +129,7 @@ impl Judge {
             trouble = self.card(look);
         }
         if let Some(step_ns) = look.step_ns {
-            let text = format!("the wall clock stepped by {}", format_ns(step_ns as f64));
+            let text = format!("the wall clock stepped by {}", SignedNs(step_ns));
             trouble = Some((Trouble::Step, text));
         }
         self.conclude(at, trouble, &mut found.said);
@@ -190,15 +190,12 @@ impl Judge {
         let silent_ns = self.last_sync.map_or(0, |last| at - last);
         let most_ns = (SILENT_SYNCS * 1e9 * 2f64.powi(i32::from(port.log_sync_interval))).max(SILENT_AT_LEAST_NS);
         if silent_ns as f64 > most_ns {
-            let text = format!(
-                "no Sync message for {}: the clock is in holdover",
-                format_ns(silent_ns as f64)
-            );
+            let text = format!("no Sync message for {}: the clock is in holdover", SignedNs(silent_ns));
             return Some((Trouble::NoSync, text));
         }
         let offset_ns = answer.status.master_offset_ns;
         if offset_ns.unsigned_abs() > self.rules.limit_ns {
-            let (by, limit) = (format_ns(offset_ns as f64), format_ns(self.rules.limit_ns as f64));
+            let (by, limit) = (SignedNs(offset_ns), Ns(self.rules.limit_ns));
             return Some((Trouble::Offset, format!("offset from the master {by}, over {limit}")));
         }
         None
@@ -232,11 +229,8 @@ impl Judge {
                 format!("the system clock's distance from the network card's is not known: {why}"),
             )),
             Ok(ns) if *ns > self.rules.limit_ns => {
-                let limit = format_ns(self.rules.limit_ns as f64);
-                let text = format!(
-                    "the system clock is {} from the network card's, over {limit}",
-                    format_ns(*ns as f64)
-                );
+                let limit = Ns(self.rules.limit_ns);
+                let text = format!("the system clock is {} from the network card's, over {limit}", Ns(*ns));
                 Some((Trouble::Card, text))
             }
             Ok(_) => None,
@@ -281,7 +275,7 @@ impl Judge {
         match answer.status.grandmaster_present {
             true => format!(
                 "this clock follows {grandmaster}, offset {}",
-                format_ns(answer.status.master_offset_ns as f64)
+                SignedNs(answer.status.master_offset_ns)
             ),
             false => "this clock is the grandmaster".to_owned(),
         }

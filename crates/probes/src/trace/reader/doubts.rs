@@ -5,7 +5,7 @@ use crate::error::ProbeError;
 use crate::trace::quiet::News;
 use ::trace::hops::{HopSeries, Point, StreamInfo};
 use model::EventKind;
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns, SignedNs};
 
 impl Reader {
     /// Looks at streams and interfaces; `now` is from before the tracer was last known to go on.
@@ -30,16 +30,16 @@ impl Reader {
         let first = &self.tracer.options().points[0].name;
         match news {
             News::Silent(ns) => {
-                let text = format!("{label}: nothing has come to {first} for {}", format_ns(ns as f64));
+                let text = format!("{label}: nothing has come to {first} for {}", SignedNs(ns));
                 self.doubt(stream, None, &text);
             }
             News::WasSilent(ns) => {
-                let most = format_ns(ns as f64);
+                let most = Ns(ns);
                 let text = format!("{label}: nothing came to {first} for up to {most}");
                 self.doubt(stream, None, &text);
             }
             News::Again => {
-                let most = format_ns(stream.progress.longest_silence_ns as f64);
+                let most = Ns(stream.progress.longest_silence_ns);
                 let text = format!("{label} comes to {first} again; its longest silence was {most}");
                 self.events.write(EventKind::Note, text);
             }
@@ -56,7 +56,7 @@ impl Reader {
             let text = format!(
                 "{label}: smpCnt went back {times} times in {}: two sequences under one identity, and nobody can tell \
                  which publisher sent a frame",
-                format_ns(elapsed_ns as f64)
+                SignedNs(elapsed_ns)
             );
             self.doubt(&stream, None, &text);
         }

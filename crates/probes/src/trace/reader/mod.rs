@@ -23,7 +23,7 @@ use model::{Counters, EventKind};
 use run::{Counted, CountedSpan, CountedSpike, Events, Recorder, Stop};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use units::{Monotonic, Realtime, format_ns};
+use units::{Monotonic, Realtime, SignedNs};
 
 /// How often single durations are taken: soon enough that the flight recorder still has what happened around them.
 const POLL: Duration = Duration::from_millis(20);
@@ -296,7 +296,7 @@ impl Reader {
         if !readings.is_empty() && window(self.handed_over) < window(last) {
             let text = format!(
                 "who reads the hops was held up: of the last {}, what the kernel counted is in one window",
-                format_ns((last - self.handed_over) as f64)
+                SignedNs(last - self.handed_over)
             );
             self.events.write(EventKind::Note, text);
         }

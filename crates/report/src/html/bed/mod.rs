@@ -9,7 +9,7 @@ mod tests;
 use crate::Report;
 use crate::verdict::Verdict;
 use model::{Kind, SeriesView};
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 /// The places that a frame passes, in order.
 struct Bed {
@@ -86,9 +86,9 @@ impl Measure {
     }
 
     fn figures(&self) -> String {
-        let max = format_ns(self.max_ns as f64);
+        let max = SignedNs(self.max_ns);
         match self.p50_ns {
-            Some(p50) => format!("{}, max {max}", format_ns(p50 as f64)),
+            Some(p50) => format!("{}, max {max}", Ns(p50)),
             None => format!("max {max}"),
         }
     }

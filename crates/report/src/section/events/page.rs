@@ -5,7 +5,7 @@ use crate::html::charts::is_trouble;
 use crate::text::count;
 use askama::Template;
 use model::{Event, EventKind, RunView, SeriesId};
-use units::format_ns;
+use units::Ns;
 
 /// Events of one kind that the page lists one by one; the others are in the run file.
 const LISTED_OF_A_KIND: usize = 100;
@@ -82,7 +82,7 @@ impl EventsPart {
 
 fn kind_row(kind: EventKind, events: &[&Event]) -> Option<KindRow> {
     let (first, last) = (events.first()?, events.last()?);
-    let at = |event: &Event| format_ns(event.at_ns as f64);
+    let at = |event: &Event| Ns(event.at_ns).to_string();
     Some(KindRow {
         kind: kind.word(),
         trouble: is_trouble(kind),
@@ -101,7 +101,7 @@ fn row(run: &RunView, event: &Event) -> EventRow {
         series.map(|series| series.spec.name.clone())
     };
     EventRow {
-        at: format_ns(event.at_ns as f64),
+        at: Ns(event.at_ns).to_string(),
         kind: event.kind.word(),
         series: event.series.and_then(name).unwrap_or_else(|| "all".to_owned()),
         text: event.text.clone(),

@@ -4,7 +4,7 @@ use crate::Report;
 use crate::terminal::{Align, Paint, TextTable, section};
 use crate::text::plural;
 use model::EventKind;
-use units::format_ns;
+use units::Ns;
 
 /// Events that are listed.
 const EVENTS_LISTED: usize = 20;
@@ -18,7 +18,7 @@ pub(super) fn events(report: &Report, paint: &Paint) -> String {
     all.dedup_by(|next, one| (next.kind, &next.text) == (one.kind, &one.text) && next.series != one.series);
     for event in all.iter().take(EVENTS_LISTED) {
         table.row(vec![
-            format_ns(event.at_ns as f64),
+            Ns(event.at_ns).to_string(),
             event.kind.word().to_owned(),
             event.text.clone(),
         ]);

@@ -4,7 +4,7 @@ use crate::Report;
 use crate::terminal::{Align, Paint, TextTable, section};
 use crate::text::{capitalised, count, counted_text, ns_or_dash};
 use model::{Counter, Figure, FigureValue, Figures, SeriesView, kind};
-use units::format_ns;
+use units::Ns;
 
 /// Series of one kind that are listed one by one; of more, the worst are.
 const SERIES_LISTED: usize = 6;
@@ -63,7 +63,7 @@ fn figures_row(series: &SeriesView) -> Vec<String> {
     let mut row = vec![
         series.spec.name.clone(),
         count(series.counters.received),
-        format_ns(series.exposure_ns() as f64),
+        Ns(series.exposure_ns()).to_string(),
     ];
     row.extend(values(&series.figures()));
     row

@@ -4,7 +4,7 @@ use crate::Report;
 use crate::pacing::Buffer;
 use crate::text::count;
 use model::{CauseTotal, Explanation, Extent, Part, SeriesView, Spike};
-use units::format_ns;
+use units::{Ns, SignedNs};
 
 /// A worst sample: how long, of what, when, CPU, number; and why.
 pub(crate) struct SpikeRow {
@@ -21,9 +21,9 @@ pub(super) fn spike_row(spike: &Spike, label: &str) -> SpikeRow {
     let why = spike.explanation.as_ref();
     SpikeRow {
         cells: [
-            format_ns(spike.value_ns as f64),
+            SignedNs(spike.value_ns).to_string(),
             label.to_owned(),
-            format_ns(spike.at_ns as f64),
+            Ns(spike.at_ns).to_string(),
             number(spike.cpu.map(u64::from)),
             number(spike.sequence),
         ],
@@ -36,7 +36,7 @@ pub(super) fn spike_row(spike: &Spike, label: &str) -> SpikeRow {
 }
 
 fn parts(parts: &[Part]) -> String {
-    let one = |part: &Part| format!("{} {}", part.what, format_ns(part.ns as f64));
+    let one = |part: &Part| format!("{} {}", part.what, Ns(part.ns));
     parts.iter().map(one).collect::<Vec<_>>().join(" → ")
 }
 
@@ -81,8 +81,8 @@ fn cause_row(total: &CauseTotal) -> [String; 4] {
     [
         total.cause.word().to_owned(),
         count(total.count),
-        format_ns(total.total_ns as f64),
-        format_ns(total.max_ns as f64),
+        Ns(total.total_ns).to_string(),
+        Ns(total.max_ns).to_string(),
     ]
 }
 

@@ -14,7 +14,7 @@ use crate::error::TraceError;
 use parse::Interrupter;
 use std::collections::{BTreeMap, BTreeSet};
 use tally::{Tally, Total};
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns};
 
 /// Buffer of each CPU, in KiB: some 4,000 events, 40 ms at 100,000 a second; it is emptied every few tens of milliseconds.
 const BUFFER_KIB: u32 = 256;
@@ -128,8 +128,8 @@ impl Osnoise {
             count => format!(
                 "{} {count} of {}, longest {}",
                 kind.word(),
-                format_ns(total.sum_ns as f64),
-                format_ns(total.longest_ns as f64)
+                Ns(total.sum_ns),
+                Ns(total.longest_ns)
             ),
         }
     }

@@ -3,7 +3,7 @@
 use super::parse::{Interrupter, Noise, parse};
 use crate::tracefs::line;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use units::{Monotonic, format_ns};
+use units::{Monotonic, Ns};
 
 /// Interruptions kept: some seconds at 1,000 a second, 40 ms at 100,000. Questions come within 50 ms.
 const KEPT: usize = 4_096;
@@ -101,7 +101,7 @@ impl Tally {
         let mut parts: Vec<String> = sums.iter().take(SHOWN).map(|(who, ns)| part(*who, *ns)).collect();
         if sums.len() > SHOWN {
             let rest: u64 = sums[SHOWN..].iter().map(|(_, net_ns)| net_ns).sum();
-            parts.push(format!("{} more {}", sums.len() - SHOWN, format_ns(rest as f64)));
+            parts.push(format!("{} more {}", sums.len() - SHOWN, Ns(rest)));
         }
         let unsure = match self.lost_before {
             Some(at) if from <= at => "; events of this time were lost",
@@ -119,5 +119,5 @@ impl Tally {
 
 fn part((kind, name): (Interrupter, &str), net_ns: u64) -> String {
     let space = if name.is_empty() { "" } else { " " };
-    format!("{}{space}{name} {}", kind.word(), format_ns(net_ns as f64))
+    format!("{}{space}{name} {}", kind.word(), Ns(net_ns))
 }
