@@ -87,11 +87,11 @@ impl RunArgs {
 impl Run {
     /// Starts a run that ends early on SIGINT, SIGTERM and SIGHUP.
     pub(crate) fn start(spec: RunSpec, args: RunArgs) -> Result<Self, Failure> {
-        Self::start_judged(spec, Judged::default(), args)
+        Self::start_judged(spec, &Judged::default(), args)
     }
 
     /// The same, of a command that says how it is judged.
-    pub(crate) fn start_judged(mut spec: RunSpec, judged: Judged<'_>, args: RunArgs) -> Result<Self, Failure> {
+    pub(crate) fn start_judged(mut spec: RunSpec, judged: &Judged<'_>, args: RunArgs) -> Result<Self, Failure> {
         page::check(args.pages.html.as_deref(), args.out.as_deref())?;
         let named = args.limits.as_deref().or(judged.profile);
         let limits = with_own(named, judged.own_limits.as_deref())?;

@@ -174,8 +174,11 @@ fn refuse(args: &QualifyArgs, plan: &Plan) -> Result<(), Failure> {
     }
 }
 
+/// A plan, and the part of an earlier run that it goes on with.
+type Rest = (Plan, Option<Box<Left>>);
+
 /// The plan, or what is left of it after a reboot, into a file of its own; `None`: nothing is left.
-fn rest(args: &mut QualifyArgs, plan: Plan) -> Result<Option<(Plan, Option<Box<Left>>)>, Failure> {
+fn rest(args: &mut QualifyArgs, plan: Plan) -> Result<Option<Rest>, Failure> {
     Ok(match lasting::again(args, &plan)? {
         Again::Whole => Some((plan, None)),
         Again::Rest(left, file) => {

@@ -91,7 +91,7 @@ impl Prepared {
         if !args.run.quiet {
             say(&plan, &roles);
         }
-        let mut run = Run::start_judged(spec, judged, args.run)?;
+        let mut run = Run::start_judged(spec, &judged, args.run)?;
         run.session.recorder.add_facts(roles.facts());
         match &plan.cell {
             // Its matrix has a page for all of them.

@@ -32,7 +32,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
         own_limits: Some(limits(&config).concat()),
         ..Judged::default()
     };
-    let mut run = Run::start_judged(spec, judged, args.run)?;
+    let mut run = Run::start_judged(spec, &judged, args.run)?;
     // Opened only now: GOOSE that waited while the run was being prepared is of before it.
     let goose = match open() {
         Ok(goose) => goose,

@@ -31,7 +31,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
         own_limits: Some(LIMIT.to_owned()),
         ..Judged::default()
     };
-    let mut run = Run::start_judged(spec, judged, args.run)?;
+    let mut run = Run::start_judged(spec, &judged, args.run)?;
     // Opened only now: GOOSE that waited while the run was being prepared is of before it.
     let port = match open() {
         Ok(port) => port,
