@@ -3,12 +3,13 @@
 use serde_json::Value;
 use std::process::Command;
 
-const ALLOWED: [&str; 10] = [
+const ALLOWED: [&str; 11] = [
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "MIT",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    "ISC",
     "Zlib",
     "0BSD",
     "Unlicense",
