@@ -1,15 +1,29 @@
-//! One voltage on its way to operation.
+//! The voltages of a function: each compared with the setting, and timed on its way to operation.
 
 use super::curve::VoltageConstants;
-use crate::timing::Delay;
+use super::quantity::Voltages;
+use crate::function::Output;
+use crate::timing::{Comparator, Delay, Pace};
 
-/// The parts that all voltages of a function have in common.
+/// Side of the setting on which a voltage starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Above,
+    Below,
+}
+
+/// The settings that all voltages of a function have in common.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stage {
+    pub(super) side: Side,
     /// With inverse time: constants and time multiplier.
     pub(super) inverse: Option<(VoltageConstants, f64)>,
     /// Setting, in the per unit of the quantity.
     pub(super) pickup: f64,
+    /// Multiple of the setting at which it resets.
+    pub(super) reset_ratio: f64,
+    /// How many voltages have to be beyond the setting.
+    pub(super) phases: u32,
     /// Definite time, in samples.
     pub(super) delay: u64,
     /// In samples.
@@ -17,8 +31,66 @@ pub(super) struct Stage {
     pub(super) seconds_per_sample: f64,
 }
 
+/// Up to three voltages under one stage.
+#[derive(Debug, Clone)]
+pub(super) struct Lanes {
+    stage: Stage,
+    pace: Pace,
+    comparators: [Comparator; 3],
+    lanes: [Lane; 3],
+}
+
+impl Lanes {
+    pub(super) fn new(stage: Stage) -> Self {
+        Self {
+            stage,
+            pace: Pace::default(),
+            comparators: [Comparator::default(); 3],
+            lanes: [Lane::default(); 3],
+        }
+    }
+
+    /// These voltages were measured at sample number `at`.
+    pub(super) fn step(&mut self, at: u64, found: &Voltages) -> Output {
+        let passed = self.pace.passed(at);
+        let Stage {
+            side,
+            pickup,
+            reset_ratio,
+            phases,
+            ..
+        } = self.stage;
+        let mut beyond = [false; 3];
+        for (lane, is_beyond) in beyond.iter_mut().enumerate().take(found.count) {
+            let (comparator, value) = (&mut self.comparators[lane], found.values[lane]);
+            *is_beyond = match side {
+                Side::Above => comparator.above(value, pickup, reset_ratio),
+                Side::Below => comparator.below(value, pickup, reset_ratio),
+            };
+        }
+        let enough = beyond.iter().filter(|each| **each).count() >= phases as usize;
+        let mut output = Output::default();
+        for (lane, is_beyond) in beyond.into_iter().enumerate().take(found.count) {
+            let started = is_beyond && enough;
+            let distance = match side {
+                Side::Above => found.values[lane] - pickup,
+                Side::Below => pickup - found.values[lane],
+            };
+            let operated = self.lanes[lane].step(&self.stage, passed, started, distance);
+            output.started |= found.phases[lane].when(started);
+            output.operated |= found.phases[lane].when(operated);
+        }
+        output
+    }
+
+    pub(super) fn reset(&mut self) {
+        *self = Self::new(self.stage);
+    }
+}
+
+/// One voltage on its way to operation.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Lane {
+struct Lane {
     delay: Delay,
     travelled: f64,
     on: bool,
@@ -26,7 +98,7 @@ pub(super) struct Lane {
 
 impl Lane {
     /// `passed` samples on; `distance` is that from the setting, in the unit of the setting. Whether it operates.
-    pub(super) fn step(&mut self, stage: &Stage, passed: u64, started: bool, distance: f64) -> bool {
+    fn step(&mut self, stage: &Stage, passed: u64, started: bool, distance: f64) -> bool {
         if !started && self.delay.is_idle() {
             self.travelled = 0.0;
             self.on = false;

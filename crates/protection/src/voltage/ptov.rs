@@ -3,12 +3,11 @@
 use serde::Deserialize;
 
 use super::curve::VoltageCurve;
-use super::lane::{Lane, Stage};
+use super::lane::{Lanes, Side, Stage};
 use super::quantity::VoltageQuantity;
 use crate::error::{Check, SettingError};
 use crate::function::{Function, Inputs, Node, Output, Source};
 use crate::rated::Rated;
-use crate::timing::{Comparator, Pace};
 
 /// Settings of PTOV (59, 59N, 47).
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -56,10 +55,7 @@ impl Default for PtovSettings {
 pub struct Ptov {
     settings: PtovSettings,
     rated: Rated,
-    stage: Stage,
-    pace: Pace,
-    comparators: [Comparator; 3],
-    lanes: [Lane; 3],
+    lanes: Lanes,
 }
 
 impl Ptov {
@@ -82,21 +78,21 @@ impl Ptov {
             1.0..=settings.quantity.count() as f64,
         )?;
         Ok(Self {
-            stage: Stage {
+            lanes: Lanes::new(Stage {
+                side: Side::Above,
                 inverse: settings
                     .curve
                     .over()
                     .map(|constants| (constants, settings.time_multiplier)),
                 pickup: settings.pickup,
+                reset_ratio: settings.reset_ratio,
+                phases: settings.phases,
                 delay: rated.samples_in_ms(settings.delay_ms),
                 reset_delay: rated.samples_in_ms(settings.reset_ms),
                 seconds_per_sample: 1.0 / rated.samples_per_second,
-            },
+            }),
             settings,
             rated: *rated,
-            pace: Pace::default(),
-            comparators: [Comparator::default(); 3],
-            lanes: [Lane::default(); 3],
         })
     }
 }
@@ -120,33 +116,10 @@ impl Function for Ptov {
                 return Output::blocked(blocks);
             }
         };
-        let passed = self.pace.passed(set.at);
-        let found = self.settings.quantity.of(set, &self.rated);
-        let PtovSettings {
-            pickup,
-            reset_ratio,
-            phases,
-            ..
-        } = self.settings;
-        let mut above = [false; 3];
-        for (lane, is_above) in above.iter_mut().enumerate().take(found.count) {
-            *is_above = self.comparators[lane].above(found.values[lane], pickup, reset_ratio);
-        }
-        let enough = above.iter().filter(|each| **each).count() >= phases as usize;
-        let mut output = Output::default();
-        for (lane, beyond) in above.into_iter().enumerate().take(found.count) {
-            let started = beyond && enough;
-            let distance = found.values[lane] - pickup;
-            let operated = self.lanes[lane].step(&self.stage, passed, started, distance);
-            output.started |= found.phases[lane].when(started);
-            output.operated |= found.phases[lane].when(operated);
-        }
-        output
+        self.lanes.step(set.at, &self.settings.quantity.of(set, &self.rated))
     }
 
     fn reset(&mut self) {
-        self.pace = Pace::default();
-        self.comparators = [Comparator::default(); 3];
-        self.lanes = [Lane::default(); 3];
+        self.lanes.reset();
     }
 }

@@ -3,13 +3,12 @@
 use serde::Deserialize;
 
 use super::curve::VoltageCurve;
-use super::lane::{Lane, Stage};
+use super::lane::{Lanes, Side, Stage};
 use super::quantity::VoltageQuantity;
 use crate::error::{Check, SettingError};
 use crate::function::{Function, Inputs, Node, Output, Source};
 use crate::measure::Blocks;
 use crate::rated::Rated;
-use crate::timing::{Comparator, Pace};
 
 /// Settings of PTUV (27).
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -61,10 +60,7 @@ impl Default for PtuvSettings {
 pub struct Ptuv {
     settings: PtuvSettings,
     rated: Rated,
-    stage: Stage,
-    pace: Pace,
-    comparators: [Comparator; 3],
-    lanes: [Lane; 3],
+    lanes: Lanes,
 }
 
 impl Ptuv {
@@ -103,21 +99,21 @@ impl Ptuv {
             "curve c is of overvoltage only: use a or b".to_owned()
         })?;
         Ok(Self {
-            stage: Stage {
+            lanes: Lanes::new(Stage {
+                side: Side::Below,
                 inverse: settings
                     .curve
                     .under()
                     .map(|constants| (constants, settings.time_multiplier)),
                 pickup: settings.pickup,
+                reset_ratio: settings.reset_ratio,
+                phases: settings.phases,
                 delay: rated.samples_in_ms(settings.delay_ms),
                 reset_delay: rated.samples_in_ms(settings.reset_ms),
                 seconds_per_sample: 1.0 / rated.samples_per_second,
-            },
+            }),
             settings,
             rated: *rated,
-            pace: Pace::default(),
-            comparators: [Comparator::default(); 3],
-            lanes: [Lane::default(); 3],
         })
     }
 }
@@ -144,32 +140,10 @@ impl Function for Ptuv {
             self.reset();
             return Output::blocked(Blocks::VOLTAGE);
         }
-        let passed = self.pace.passed(set.at);
-        let PtuvSettings {
-            pickup,
-            reset_ratio,
-            phases,
-            ..
-        } = self.settings;
-        let mut below = [false; 3];
-        for (lane, is_below) in below.iter_mut().enumerate().take(found.count) {
-            *is_below = self.comparators[lane].below(found.values[lane], pickup, reset_ratio);
-        }
-        let enough = below.iter().filter(|each| **each).count() >= phases as usize;
-        let mut output = Output::default();
-        for (lane, beyond) in below.into_iter().enumerate().take(found.count) {
-            let started = beyond && enough;
-            let distance = pickup - found.values[lane];
-            let operated = self.lanes[lane].step(&self.stage, passed, started, distance);
-            output.started |= found.phases[lane].when(started);
-            output.operated |= found.phases[lane].when(operated);
-        }
-        output
+        self.lanes.step(set.at, &found)
     }
 
     fn reset(&mut self) {
-        self.pace = Pace::default();
-        self.comparators = [Comparator::default(); 3];
-        self.lanes = [Lane::default(); 3];
+        self.lanes.reset();
     }
 }
