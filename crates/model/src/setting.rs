@@ -17,6 +17,8 @@ pub const NOT_STATED: &str = "not stated";
 pub const MEASURED: &str = "measured";
 /// The publisher's share of a measured uncertainty, in ns, as it was stated.
 pub const PUBLISHER_UNCERTAINTY_NS: &str = "publisher's clock uncertainty (ns)";
+/// The place that a series was measured in, as it describes itself: `container: runc 1.1.5, …`. Without it, where the run itself was.
+pub const PLACE: &str = "place";
 /// CPU of the measuring thread, or `any`.
 pub const CPU: &str = "cpu";
 /// How long a probe that sleeps now and then, so as not to be throttled, is silent for it at the most, in ns.

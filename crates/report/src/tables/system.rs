@@ -1,7 +1,12 @@
 //! The machine that a run was measured on.
 
 use model::fact::{CONTAINER, CPU_MODEL, HYPERVISOR, KERNEL_RELEASE, LABEL};
-use model::{FactOf, RunView};
+use model::{FactOf, RunView, SeriesView, setting};
+
+/// Beginnings of the texts that places are described by, and what stands between one and a place in it.
+const CONTAINER_IS: &str = "container: ";
+const GUEST_IS: &str = "vm: ";
+const IN_IT: &str = "; in it, ";
 
 /// A machine, as far as a run knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,28 +17,66 @@ pub(super) struct System {
     pub(super) hardware: String,
     /// Native, or the container or virtual machine that it is.
     pub(super) environment: String,
+    /// Where its series were measured, each once.
+    environments: Vec<String>,
 }
 
 impl System {
     /// The machine of a run, under the name it was given, if any.
     pub(super) fn of(name: Option<String>, run: &RunView) -> Self {
         let hardware = format!("{} {}", fact(run, &CPU_MODEL), fact(run, &KERNEL_RELEASE));
+        let environment = environment(run);
+        let mut environments: Vec<String> = run.series.iter().map(|series| place(&environment, series)).collect();
+        environments.sort_unstable();
+        environments.dedup();
         Self {
             name: name
                 .or_else(|| LABEL.of(&run.facts))
                 .unwrap_or_else(|| hardware.clone()),
-            environment: environment(run),
+            environment,
+            environments,
             hardware,
         }
+    }
+
+    /// Where a series of the run was measured: in a place that the run made, or where the run itself was.
+    pub(super) fn place_of(&self, series: &SeriesView) -> String {
+        place(&self.environment, series)
+    }
+}
+
+fn place(environment: &str, series: &SeriesView) -> String {
+    let Some(place) = series.spec.setting(setting::PLACE) else {
+        return environment.to_owned();
+    };
+    let mut inside: Vec<String> = place.split(IN_IT).map(named).collect();
+    inside.reverse();
+    let is_elsewhere = !place.starts_with(CONTAINER_IS) && !place.starts_with(GUEST_IS);
+    match environment {
+        "Native" => {}
+        _ if is_elsewhere => {}
+        "unknown" => inside.push("a machine of unknown kind".to_owned()),
+        environment => inside.push(environment.to_owned()),
+    }
+    inside.join(" in ")
+}
+
+/// The kind and the program of a place, without its settings.
+fn named(place: &str) -> String {
+    let until = |text: &str, end: char| text.split(end).next().unwrap_or(text).trim().to_owned();
+    match (place.strip_prefix(CONTAINER_IS), place.strip_prefix(GUEST_IS)) {
+        (Some(runtime), _) => format!("container ({})", until(runtime, ',')),
+        (_, Some(hypervisor)) => format!("virtual machine ({})", until(hypervisor, ';')),
+        _ => until(place, ':'),
     }
 }
 
 /// Numbers those of one name, or of one name and one environment where rows tell environments apart: two runs do not share a place
 /// in a table.
 pub(super) fn distinguish<'a>(systems: impl Iterator<Item = &'a mut System>, by_environment: bool) {
-    let mut seen: Vec<(String, Option<String>)> = Vec::new();
+    let mut seen: Vec<(String, Option<Vec<String>>)> = Vec::new();
     for system in systems {
-        let key = (system.name.clone(), by_environment.then(|| system.environment.clone()));
+        let key = (system.name.clone(), by_environment.then(|| system.environments.clone()));
         let before = seen.iter().filter(|other| **other == key).count();
         if before > 0 {
             system.name = format!("{} ({})", system.name, before + 1);
@@ -66,6 +109,7 @@ pub(super) fn fact(run: &RunView, of: &FactOf<String>) -> String {
 mod tests {
     use super::{System, distinguish};
     use model::fact::{CONTAINER, HYPERVISOR, LABEL};
+    use model::setting;
     use testing::synthetic;
 
     fn of(container: Result<&str, &str>, hypervisor: Result<&str, &str>) -> System {
@@ -94,6 +138,29 @@ mod tests {
             named(Ok("docker"), Err("no /sys")),
             "docker, on a machine of unknown kind"
         );
+    }
+
+    #[test]
+    fn a_series_is_named_after_the_place_that_it_was_measured_in() {
+        let named = |hypervisor: &str, place: Option<&str>| {
+            let mut series = synthetic::series("wakeup/cpu0", 1, 1, 1);
+            let place = place.map(|place| (setting::PLACE.to_owned(), place.to_owned()));
+            series.spec.settings.extend(place);
+            of(Ok("none"), Ok(hypervisor)).place_of(&series)
+        };
+        let runc = "container: runc 1.1.5, capabilities CAP_NET_RAW, CPUs 1";
+        let guest = "vm: QEMU with KVM; 2 virtual CPUs, kernel 6.1";
+        assert_eq!(named("none", None), "Native");
+        assert_eq!(named("none", Some(runc)), "container (runc 1.1.5)");
+        assert_eq!(
+            named("firecracker", Some(runc)),
+            "container (runc 1.1.5) in virtual machine (firecracker)"
+        );
+        let both = format!("{guest}; in it, {runc}");
+        let inner = "container (runc 1.1.5) in virtual machine (QEMU with KVM)";
+        assert_eq!(named("none", Some(&both)), inner);
+        let far = "far machine 192.0.2.7: relay2, Linux 6.1";
+        assert_eq!(named("firecracker", Some(far)), "far machine 192.0.2.7");
     }
 
     #[test]

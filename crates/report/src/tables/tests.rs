@@ -1,6 +1,7 @@
 use super::{Layout, Tables};
 use model::RunView;
-use model::fact::{CONTAINER, LABEL};
+use model::fact::{CONTAINER, HYPERVISOR, LABEL};
+use model::setting;
 use serde_json::Value;
 use testing::synthetic;
 
@@ -90,6 +91,33 @@ fn each_system_has_a_column_and_what_was_not_measured_a_dash() {
         assert_eq!(row[4], "–", "{table}");
     }
     assert_eq!(document["runs"][2]["environment"], "docker in a virtual machine (kvm)");
+}
+
+/// Of one host: the run itself is native, and its container was measured, too; another run used another runtime.
+#[test]
+fn places_of_one_host_are_rows_of_one_column() {
+    let of = |runtime: &str| {
+        let mut run = run();
+        run.facts
+            .retain(|fact| ![CONTAINER.name, HYPERVISOR.name].contains(&fact.name.as_str()));
+        let none = [&CONTAINER, &HYPERVISOR].map(|of| of.fact(Ok("none".into()), "test"));
+        run.facts.extend(none);
+        let place = (
+            setting::PLACE.to_owned(),
+            format!("container: {runtime}, capabilities CAP_NET_RAW"),
+        );
+        run.series[1].spec.settings.push(place.clone());
+        run.series[2].spec.settings.push(place);
+        (Some("gold".to_owned()), run)
+    };
+    let tables = Tables::of(Layout::Jitter, vec![of("docker"), of("lxc")]);
+    let document: Value = serde_json::from_str(&tables.json()).expect("JSON");
+    let table = &document["tables"][0];
+    assert_eq!(table["columns"].as_array().map(Vec::len), Some(4), "{table}");
+    let rows = table["rows"].as_array().expect("rows");
+    let places: Vec<&str> = rows.iter().filter_map(|row| row[0].as_str()).collect();
+    assert_eq!(places, ["Native", "container (docker)", "container (lxc)"], "{table}");
+    assert!(rows.iter().all(|row| row[3] != "–"), "{table}");
 }
 
 #[test]

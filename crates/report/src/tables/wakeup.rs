@@ -60,11 +60,11 @@ fn over(series: &SeriesView, limit_ns: u64) -> String {
 pub(super) fn jitter(runs: &[Run]) -> Table {
     let mut columns = Columns::of(runs);
     for run in runs {
-        for label in labels(&run.view) {
-            let of_label = wakeups(&run.view).filter(|series| self::label(series) == label);
-            let of_label: Vec<&SeriesView> = of_label.collect();
-            let cpus = of_label.len().to_string();
-            columns.put(run, &[&run.system.environment, label, &cpus], max_and_mean(&of_label));
+        for (place, label) in conditions(run) {
+            let is_of = |series: &&SeriesView| self::label(series) == label && run.system.place_of(series) == place;
+            let measured: Vec<&SeriesView> = wakeups(&run.view).filter(is_of).collect();
+            let cpus = measured.len().to_string();
+            columns.put(run, &[&place, label, &cpus], max_and_mean(&measured));
         }
     }
     columns.table(
@@ -82,15 +82,16 @@ fn max_and_mean(series: &[&SeriesView]) -> String {
     format!("{} ({})", us(max), us(mean))
 }
 
-/// The labels between `wakeup/` and the CPU in the names of a run's series, in order.
-fn labels(run: &RunView) -> Vec<&str> {
-    let mut labels = Vec::new();
-    for series in wakeups(run) {
-        if !labels.contains(&label(series)) {
-            labels.push(label(series));
+/// Where a run's series were measured, and the labels between `wakeup/` and the CPU in their names, in order.
+fn conditions(run: &Run) -> Vec<(String, &str)> {
+    let mut conditions = Vec::new();
+    for series in wakeups(&run.view) {
+        let condition = (run.system.place_of(series), label(series));
+        if !conditions.contains(&condition) {
+            conditions.push(condition);
         }
     }
-    labels
+    conditions
 }
 
 fn label(series: &SeriesView) -> &str {

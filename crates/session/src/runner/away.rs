@@ -1,6 +1,7 @@
 //! The end of a step that is in a place: started, told what it has to know, and its run taken into the run here.
 
 use crate::session::{Session, SessionError};
+use model::setting;
 use place::line::{Asked, FromPlace, ToPlace, Told, read, written};
 use place::{Away, Job, Place, PlaceError};
 use run::{Adopted, Explain, Shared, Stop};
@@ -159,7 +160,7 @@ impl AwayEnd {
             file: left.run.to_path_buf(),
             place: self.place.kind().name().to_owned(),
             ahead_ns: self.place.clock()?.offset_ns,
-            settings: vec![("place".to_owned(), self.place.describe().to_owned())],
+            settings: vec![(setting::PLACE.to_owned(), self.place.describe().to_owned())],
             doubts: self.place.doubts(),
         })?;
         Ok(())
