@@ -6,15 +6,18 @@ use audit::finding::{Finding, Outcome, PartFinding};
 use audit::rule::{Change, Severity};
 use audit::template;
 use audit::value::Value;
+use serde::{Serialize, Serializer};
 use units::foreign::shown;
 
-/// A finding as texts that may be shown.
-#[derive(Debug, Clone)]
+/// A finding as texts that may be shown, in the order of the document.
+#[derive(Debug, Clone, Serialize)]
 pub(super) struct Row {
     pub(super) id: String,
     pub(super) group: &'static str,
     pub(super) title: String,
+    #[serde(serialize_with = "outcome")]
     pub(super) outcome: Outcome,
+    #[serde(serialize_with = "severity")]
     pub(super) severity: Severity,
     pub(super) wanted: String,
     pub(super) booted: Option<String>,
@@ -24,15 +27,33 @@ pub(super) struct Row {
     pub(super) why: String,
     pub(super) worth: String,
     pub(super) how: String,
-    pub(super) risk: String,
     pub(super) change: &'static str,
     /// The same in one word.
+    #[serde(skip)]
     pub(super) change_word: &'static str,
+    pub(super) risk: String,
     pub(super) causes: Vec<String>,
     pub(super) sources: Vec<String>,
     pub(super) traps: Vec<String>,
-    /// Name, outcome and live value of each part; empty for the machine as a whole.
-    pub(super) parts: Vec<(String, Outcome, String)>,
+    /// Empty for the machine as a whole.
+    pub(super) parts: Vec<Part>,
+}
+
+/// A part of the machine in a finding.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Part {
+    name: String,
+    #[serde(serialize_with = "outcome")]
+    outcome: Outcome,
+    live: String,
+}
+
+fn outcome<S: Serializer>(outcome: &Outcome, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(outcome.word())
+}
+
+fn severity<S: Serializer>(severity: &Severity, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(severity.word())
 }
 
 impl Row {
@@ -72,11 +93,12 @@ impl Row {
     }
 }
 
-fn parts(finding: &Finding) -> Vec<(String, Outcome, String)> {
+fn parts(finding: &Finding) -> Vec<Part> {
     let named = finding.parts.iter().filter(|part| !part.part.is_empty());
-    let of = |part: &PartFinding| {
-        let name = shown(&part.part).into_owned();
-        (name, part.outcome, shown(&part.live_text()).into_owned())
+    let of = |part: &PartFinding| Part {
+        name: shown(&part.part).into_owned(),
+        outcome: part.outcome,
+        live: shown(&part.live_text()).into_owned(),
     };
     named.map(of).collect()
 }

@@ -1,6 +1,5 @@
 //! The findings of an audit, by group.
 
-mod document;
 mod text;
 
 use super::AuditReport;
@@ -30,7 +29,7 @@ impl Section<AuditReport> for FindingsSection {
     }
 
     fn json(&self, report: &AuditReport, fields: &mut Fields<'_, '_>) -> io::Result<()> {
-        let entries = report.rows.iter().map(document::finding);
+        let entries = report.rows.iter();
         fields.field("findings", entries.collect::<Vec<_>>())
     }
 }
