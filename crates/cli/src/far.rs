@@ -1,6 +1,7 @@
 //! Options that leave the device's end to another machine.
 
 use crate::failure::Failure;
+use crate::version;
 use bed::Bed;
 use place::far::{Address, Far, Secret};
 use place::{PlaceSpec, StatedClock};
@@ -82,7 +83,7 @@ impl FarArgs {
     pub(crate) fn place(&self) -> Result<Option<PlaceSpec>, Failure> {
         let Some(address) = &self.far else { return Ok(None) };
         let secret = secret(self.secret.as_deref())?;
-        let far = Far::connect(address, &secret, self.clock)?;
+        let far = Far::connect(address, &secret, &version::with_commit(), self.clock)?;
         Ok(Some(PlaceSpec::Far(Arc::new(far))))
     }
 }

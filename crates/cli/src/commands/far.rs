@@ -5,6 +5,7 @@ use crate::ending::on_signals;
 use crate::failure::{Failure, say};
 use crate::far::secret;
 use crate::ready::{no_connection, not_to_be_disturbed};
+use crate::version;
 use place::container::RuntimeName;
 use place::far::{Address, FarEnd, Offer, PORT, Tell};
 use plan::{DeviceSteps, live_facts};
@@ -77,6 +78,7 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
             container,
         }),
         secret: secret(args.secret.as_deref())?,
+        version: version::with_commit(),
     };
     let within = container.map(|runtime| format!(", in a container of {}", runtime.name()));
     let within = within.unwrap_or_default();

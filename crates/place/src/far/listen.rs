@@ -44,6 +44,8 @@ pub struct Offer {
     pub admission: Box<dyn Admission>,
     /// Secret that a client has to know.
     pub secret: Secret,
+    /// Version of this program, with its commit: both ends have to be of one.
+    pub version: String,
 }
 
 /// A far end that listens.
@@ -210,7 +212,7 @@ impl Guest {
         let link = &self.offer.link;
         Greeting {
             management: None,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: self.offer.version.clone(),
             release: format!(
                 "{}, Linux {}",
                 rustix::system::uname().nodename().to_string_lossy(),

@@ -23,7 +23,7 @@ use super::guest::away::Errand;
 use super::guest::channel::{Channel, Incoming};
 use super::guest::message::{Greeting, GuestAnswer};
 use super::guest::peer::Peer;
-use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, StatedClock};
+use super::{Away, ClockOffset, Job, Place, PlaceError, PlaceKind, StatedClock};
 use model::{EventKind, Fact};
 use std::fmt;
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
@@ -139,11 +139,17 @@ pub struct Far {
 }
 
 impl Far {
-    /// Connects to the far end that listens at `address`. `stated` is said of the clocks instead of asking for the time.
+    /// Connects to the far end that listens at `address`, of the same `version` with its commit. `stated` is said of the clocks instead of
+    /// asking for the time.
     ///
     /// # Errors
     /// Nobody listens there, it does not know the secret, has another peer, or is of another version.
-    pub fn connect(address: &Address, secret: &Secret, stated: Option<StatedClock>) -> Result<Self, PlaceError> {
+    pub fn connect(
+        address: &Address,
+        secret: &Secret,
+        version: &str,
+        stated: Option<StatedClock>,
+    ) -> Result<Self, PlaceError> {
         let (stream, numbers) = connected(address, secret)?;
         let io = |error: std::io::Error| refused(&format!("{address}: {error}"));
         let way = hello::ask(&stream, secret).map_err(|error| refused(&format!("{address}: {error}")))?;
@@ -160,15 +166,16 @@ impl Far {
             } => greeting,
             other => return Err(line.refused(&format!("it greets with {other:?}"))),
         };
+        if greeting.version != version {
+            let other = &greeting.version;
+            return Err(line.refused(&format!(
+                "triptime {other} runs there and {version} here: use one version"
+            )));
+        }
         Self::greeted(line, greeting, stated)
     }
 
     fn greeted(line: Arc<FarLine>, greeting: Greeting, stated: Option<StatedClock>) -> Result<Self, PlaceError> {
-        let own = env!("CARGO_PKG_VERSION");
-        if greeting.version != own {
-            let other = &greeting.version;
-            return Err(line.refused(&format!("triptime {other} runs there and {own} here: use one version")));
-        }
         let Some((interface, mac)) = greeting.interface.clone() else {
             return Err(line.refused("it names no interface"));
         };
@@ -221,8 +228,8 @@ fn refused(why: &str) -> PlaceError {
 }
 
 impl Place for Far {
-    fn kind(&self) -> Kind {
-        Kind::Far
+    fn kind(&self) -> PlaceKind {
+        PlaceKind::Far
     }
 
     fn describe(&self) -> &str {

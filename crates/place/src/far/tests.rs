@@ -33,6 +33,7 @@ struct Under {
 impl Under {
     fn way(secret: Secret) -> Self {
         let offer = Offer {
+            version: VERSION.to_owned(),
             admission: Box::new(Nothing),
             link: sys::link::find("lo").expect("lo"),
             cpus: "0".parse().expect("a list"),
@@ -54,7 +55,7 @@ impl Under {
 
     fn connect(&self, secret: &Secret) -> Result<Far, String> {
         let address: Address = self.address.to_string().parse()?;
-        Far::connect(&address, secret, None).map_err(|error| error.to_string())
+        Far::connect(&address, secret, VERSION, None).map_err(|error| error.to_string())
     }
 
     /// As soon as the seat is free.
@@ -104,6 +105,20 @@ fn secret(text: &str) -> Secret {
     Secret::read(&path).expect("a secret")
 }
 
+const VERSION: &str = "0.1.0 (abc)";
+
+#[test]
+fn an_end_of_another_commit_is_refused() {
+    let end = Under::way(Secret::default());
+    let address = end.address.to_string().parse().expect("an address");
+    let error = Far::connect(&address, &Secret::default(), "0.1.0 (def)", None).expect_err("another commit");
+    let text = error.to_string();
+    assert!(
+        text.contains("triptime 0.1.0 (abc) runs there and 0.1.0 (def) here"),
+        "{text}"
+    );
+}
+
 #[test]
 fn addresses_have_a_port_or_the_usual_one() {
     let shown = |text: &str| text.parse::<Address>().map(|address| address.to_string());
@@ -125,6 +140,7 @@ fn addresses_have_a_port_or_the_usual_one() {
 fn one_address_is_listened_on_and_a_network_takes_a_secret() {
     let listen = |address: &str, secret: Secret| {
         let offer = Offer {
+            version: VERSION.to_owned(),
             admission: Box::new(Nothing),
             link: sys::link::find("lo").expect("lo"),
             cpus: "0".parse().expect("a list"),
