@@ -6,26 +6,41 @@ use crate::matrix;
 use crate::named;
 use crate::page;
 use crate::verdict;
-use plan::{Plan, ReportTable};
+use clap::builder::PossibleValue;
+use plan::Plan;
 use report::tables::{Layout, Tables};
 use std::path::Path;
 use store::RunFile;
 
-/// The published layouts, by the word on the command line.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+/// Layouts by their words on the command line.
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum TableArg {
-    /// VMware ESXi real-time guide: samples, minimum, average, maximum, overflows per CPU
-    Vm,
-    /// ABB and University of Torino, table 2: max (avg) per environment and load
-    Jitter,
-    /// Sienda: classes for AVB
-    Avb,
-    /// ABB and University of Torino: the round trip over each network beside the others
-    Networks,
-    /// ABB and University of Torino: the task of a virtual relay, and the age of its samples
-    Vpc,
-    /// Every cell of a matrix: give its run files, or its folder
+    /// Runs in columns.
+    Published(Layout),
+    /// Every cell of a matrix.
     Matrix,
+}
+
+impl clap::ValueEnum for TableArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::Published(Layout::Vm),
+            Self::Published(Layout::Jitter),
+            Self::Published(Layout::Avb),
+            Self::Published(Layout::Networks),
+            Self::Published(Layout::Vpc),
+            Self::Matrix,
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Published(layout) => PossibleValue::new(layout.word()).help(layout.describe()),
+            Self::Matrix => {
+                PossibleValue::new("matrix").help("Every cell of a matrix: give its run files, or its folder")
+            }
+        })
+    }
 }
 
 /// In which form tables are printed.
@@ -36,44 +51,19 @@ pub(crate) enum Form {
     Csv,
 }
 
-impl TableArg {
-    /// The layout of runs in columns; `None`: a matrix has one of its own.
-    fn layout(self) -> Option<Layout> {
-        match self {
-            Self::Vm => Some(Layout::Vm),
-            Self::Jitter => Some(Layout::Jitter),
-            Self::Avb => Some(Layout::Avb),
-            Self::Networks => Some(Layout::Networks),
-            Self::Vpc => Some(Layout::Vpc),
-            Self::Matrix => None,
-        }
-    }
-}
-
-/// The layout that a plan names.
-pub(crate) fn layout(table: ReportTable) -> Layout {
-    match table {
-        ReportTable::Vm => Layout::Vm,
-        ReportTable::Jitter => Layout::Jitter,
-        ReportTable::Avb => Layout::Avb,
-        ReportTable::Networks => Layout::Networks,
-        ReportTable::Vpc => Layout::Vpc,
-    }
-}
-
 /// The layout that the plan of a run names, if there is one. A plan that this version cannot read names none.
 pub(crate) fn of_plan(run: &RunFile) -> Result<Option<Layout>, Failure> {
     let text = run.document("plan")?;
     let plan = text.and_then(|text| Plan::parse("plan kept in the run", &text).ok());
-    Ok(plan.and_then(|plan| plan.table).map(layout))
+    Ok(plan.and_then(|plan| plan.table))
 }
 
 /// Prints runs in a layout, then writes the page where one is asked for; returns the exit status: a run of which windows may be
 /// missing is not all that was measured.
 pub(crate) fn show(table: TableArg, runs: &[String], form: Form, html: Option<&Path>) -> Result<u8, Failure> {
-    match table.layout() {
-        Some(layout) => in_columns(layout, runs, form, html),
-        None => of_matrix(runs, form, html),
+    match table {
+        TableArg::Published(layout) => in_columns(layout, runs, form, html),
+        TableArg::Matrix => of_matrix(runs, form, html),
     }
 }
 

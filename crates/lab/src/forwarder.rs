@@ -13,7 +13,7 @@ use super::record::{Asked, LabRecord};
 use super::{FOLDER, LabError, PROGRAM, failed, no_lab, pin};
 use bed::vswitch::{self, marks};
 use bed::{Bed, BedError, Network};
-use place::Kind;
+use place::PlaceKind;
 use place::processes;
 use rustix::process::set_parent_process_death_signal;
 use std::fs::File;
@@ -147,7 +147,7 @@ pub fn forward(middle: &str, stop: &AtomicBool) -> Result<(), LabError> {
     let folder = Path::new(FOLDER).join(name.as_str());
     let asked = LabRecord::read(&folder).ok_or_else(|| no_lab(&name))?.asked;
     let files = Forwarder::of(&name, &folder).files();
-    let bed = Bed::kept(asked.network, asked.devices, asked.place == Kind::Vm, &files)?;
+    let bed = Bed::kept(asked.network, asked.devices, asked.place == PlaceKind::Vm, &files)?;
     pin(&name, bed.namespaces())?;
     // From now on it is known by its name.
     let _ = set_parent_process_death_signal(None);

@@ -8,7 +8,7 @@ use bed::device_end as device;
 use bed::{Network, TEST_SET_IF};
 use place::container::HeldContainer;
 use place::guest::held;
-use place::{Kind, PlaceError};
+use place::{PlaceError, PlaceKind};
 use std::path::PathBuf;
 use sys::netns::NetNs;
 
@@ -44,16 +44,18 @@ impl Lab {
         for number in 0..asked.devices {
             let end = device(number);
             let (interface, way) = match asked.place {
-                Kind::Container => match self.held(&end, asked) {
+                PlaceKind::Container => match self.held(&end, asked) {
                     Ok(held) => (asked.interface(number), held.way_in()),
                     Err(_) => (asked.interface(number), by_namespace(&end)),
                 },
-                Kind::Vm => {
+                PlaceKind::Vm => {
                     let known = self.guest(number).known();
                     let interface = known.map_or_else(|| "?".to_owned(), |known| known.interface);
                     (interface, format!("{PROGRAM} lab run {} --device {number}", self.name))
                 }
-                Kind::Native | Kind::Far | Kind::ContainerInVm => (asked.interface(number), by_namespace(&end)),
+                PlaceKind::Native | PlaceKind::Far | PlaceKind::ContainerInVm => {
+                    (asked.interface(number), by_namespace(&end))
+                }
             };
             ends.push((format!("device {number}"), interface, way));
         }
@@ -76,7 +78,7 @@ impl Lab {
 
     /// Description of each of its guests; none where its devices are no guests.
     pub fn guests(&self) -> Vec<String> {
-        let guests = self.asked.iter().filter(|asked| asked.place == Kind::Vm);
+        let guests = self.asked.iter().filter(|asked| asked.place == PlaceKind::Vm);
         let numbers = guests.flat_map(|asked| 0..asked.devices);
         let known = |number| {
             let guest = self.guest(number);
@@ -105,7 +107,7 @@ impl Lab {
         let refused = |why: String| Err(LabError::Refused(format!("{}: {why}", self.name)));
         match (&self.stale, &self.asked) {
             (Some(why), _) => refused(why.clone()),
-            (None, Some(asked)) if asked.place != Kind::Vm => {
+            (None, Some(asked)) if asked.place != PlaceKind::Vm => {
                 refused("its devices are no guests: `triptime lab list` says how a command is run at them".to_owned())
             }
             (None, Some(asked)) if number >= asked.devices => {
@@ -149,11 +151,15 @@ pub(super) fn missing(lab: &Lab, record: &LabRecord) -> Option<String> {
 /// A container or guest that does not run.
 fn not_running(lab: &Lab, asked: &Asked) -> Option<String> {
     let runs = |number: usize| match asked.place {
-        Kind::Container => lab.held(&device(number), asked).is_ok_and(|held| held.is_up()),
-        Kind::Vm => lab.guest(number).is_up(),
+        PlaceKind::Container => lab.held(&device(number), asked).is_ok_and(|held| held.is_up()),
+        PlaceKind::Vm => lab.guest(number).is_up(),
         _ => true,
     };
-    let what = if asked.place == Kind::Vm { "guest" } else { "container" };
+    let what = if asked.place == PlaceKind::Vm {
+        "guest"
+    } else {
+        "container"
+    };
     let gone = (0..asked.devices).find(|number| !runs(*number))?;
     Some(format!("the {what} {} does not run", name_of(&lab.name, &device(gone))))
 }

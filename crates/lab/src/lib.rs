@@ -21,7 +21,7 @@ use bed::device_end as device;
 use bed::{Bed, BedError, EndInterface, named, tap_of_guest};
 use place::container::{Containers, HeldContainer};
 use place::guest::GuestSpec;
-use place::{Kind, PlaceError};
+use place::{PlaceError, PlaceKind};
 
 use forwarder::Forwarder;
 use names::{name_of, namespaces_of, path_of};
@@ -137,8 +137,8 @@ impl Labs {
         create_dir_all(namespaces).map_err(|error| failed(namespaces, error))?;
         let devices = join(name, asked, &folder)?;
         match (asked.place, &asked.guest) {
-            (Kind::Vm, Some(guest)) => self.boot(name, guest, &devices)?,
-            (Kind::Container, _) => self.contain(name, asked, program)?,
+            (PlaceKind::Vm, Some(guest)) => self.boot(name, guest, &devices)?,
+            (PlaceKind::Container, _) => self.contain(name, asked, program)?,
             _ => {}
         }
         LabRecord::now(asked).with(Parts::of(name, asked)?).write(&folder)
@@ -228,7 +228,7 @@ impl Labs {
         if let Some(asked) = &lab.asked {
             ports::free(name, asked);
         }
-        if let Some(asked) = lab.asked.as_ref().filter(|asked| asked.place == Kind::Container) {
+        if let Some(asked) = lab.asked.as_ref().filter(|asked| asked.place == PlaceKind::Container) {
             for number in 0..asked.devices {
                 let end = device(number);
                 // It was never made if its folder is not there.
@@ -264,12 +264,12 @@ fn join(name: &LabName, asked: &Asked, folder: &Path) -> Result<Vec<EndInterface
     if asked.takes_forwarder() {
         Forwarder::of(name, folder).start()?;
         // Of no others it is known what is to be opened: a container takes its namespace by the name.
-        let guests = if asked.place == Kind::Vm { asked.devices } else { 0 };
+        let guests = if asked.place == PlaceKind::Vm { asked.devices } else { 0 };
         let tap = |number| Ok(tap_of_guest(NetNs::open(&path_of(name, &device(number)))?, number));
         return (0..guests).map(tap).collect();
     }
     let bed = match asked.place {
-        Kind::Vm => Bed::for_guests(asked.network, asked.devices)?,
+        PlaceKind::Vm => Bed::for_guests(asked.network, asked.devices)?,
         _ => Bed::over(asked.network, asked.devices)?,
     };
     pin(name, bed.namespaces())?;

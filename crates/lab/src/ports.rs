@@ -6,7 +6,7 @@ use super::record::Asked;
 use bed::disturb::leave_connection;
 use bed::{EndInterface, Stands, behind, mac_on, that_is_up};
 use bed::{device_end, device_if};
-use place::Kind;
+use place::PlaceKind;
 use place::processes;
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
@@ -36,7 +36,7 @@ pub(super) fn check(nic: &[String]) -> Result<(), LabError> {
 /// Makes the devices' interfaces at the device's port.
 pub(super) fn devices(asked: &Asked, port: &str) -> Result<Vec<EndInterface>, SysError> {
     let stands = match asked.place {
-        Kind::Vm => Stands::Guests(asked.devices),
+        PlaceKind::Vm => Stands::Guests(asked.devices),
         _ => Stands::These(asked.devices),
     };
     behind(port, stands)

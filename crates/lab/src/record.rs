@@ -7,7 +7,7 @@ use bed::{device_end, device_if};
 use place::container::RuntimeName;
 use place::cpu_list;
 use place::guest::{GuestSpec, held};
-use place::{Kind, PlaceError};
+use place::{PlaceError, PlaceKind};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use units::CpuList;
@@ -24,7 +24,7 @@ pub struct Asked {
     #[serde(default)]
     pub nic: Vec<String>,
     /// Where each device is: in a namespace alone, in a container there, or a guest.
-    pub place: Kind,
+    pub place: PlaceKind,
     /// How many devices are side by side.
     pub devices: usize,
     /// The containers' CPUs, by the numbers of this machine; none: all.
@@ -66,7 +66,7 @@ impl Asked {
 
     /// True if the one device is at a port as it is.
     pub(super) fn is_on_port(&self) -> bool {
-        !self.nic.is_empty() && self.devices == 1 && self.place != Kind::Vm
+        !self.nic.is_empty() && self.devices == 1 && self.place != PlaceKind::Vm
     }
 
     /// The ends that have a network namespace: `ts`, `dut`, `dut1` and so on.
@@ -86,7 +86,7 @@ impl Asked {
 
     /// True if a process has to stay that forwards. A guest's own tap is opened by the one that runs it.
     pub(super) fn takes_forwarder(&self) -> bool {
-        let is_guests_tap = self.place == Kind::Vm && self.network == Network::Tap;
+        let is_guests_tap = self.place == PlaceKind::Vm && self.network == Network::Tap;
         self.nic.is_empty() && self.network.in_user_space() && !is_guests_tap
     }
 
@@ -99,16 +99,16 @@ impl Asked {
             );
         }
         match (self.place, &self.guest) {
-            (Kind::ContainerInVm, _) => refused(
+            (PlaceKind::ContainerInVm, _) => refused(
                 "a container in a guest is made for a step of a plan, and stays no longer: `triptime qualify PLAN --place container-in-vm`; \
                  a guest alone stays (--place vm)",
             ),
-            (Kind::Vm, _) if !self.cpus.is_empty() || self.runtime.is_some() => refused(
+            (PlaceKind::Vm, _) if !self.cpus.is_empty() || self.runtime.is_some() => refused(
                 "--cpus and --runtime are of containers: a guest's virtual CPUs get those of this machine by --host-cpus",
             ),
-            (Kind::Vm, Some(_)) if self.devices == 0 => refused("--devices: there is at least one"),
-            (Kind::Vm, Some(guest)) => Ok(held::check_all(guest, self.devices)?),
-            (Kind::Vm, None) => refused("what the guests are to be is not known"),
+            (PlaceKind::Vm, Some(_)) if self.devices == 0 => refused("--devices: there is at least one"),
+            (PlaceKind::Vm, Some(guest)) => Ok(held::check_all(guest, self.devices)?),
+            (PlaceKind::Vm, None) => refused("what the guests are to be is not known"),
             (_, Some(_)) => refused("--kernel and what else is said of guests is of no other place: add --place vm"),
             (_, None) => self.check_others(),
         }
@@ -118,7 +118,7 @@ impl Asked {
     fn check_others(&self) -> Result<(), LabError> {
         let refused = |text: &str| Err(LabError::Refused(text.to_owned()));
         match self.place {
-            Kind::Native if !self.cpus.is_empty() || self.runtime.is_some() => refused(
+            PlaceKind::Native if !self.cpus.is_empty() || self.runtime.is_some() => refused(
                 "--cpus and --runtime are of containers: add --place container, or name the CPUs to each command",
             ),
             _ if self.devices == 0 => refused("--devices: there is at least one"),
@@ -136,7 +136,7 @@ impl Asked {
     pub(super) fn resolved(&self) -> Result<Self, LabError> {
         self.check()?;
         let mut resolved = self.clone();
-        if self.place == Kind::Container {
+        if self.place == PlaceKind::Container {
             let found = RuntimeName::find(self.runtime()?)?;
             resolved.runtime = Some(found.name().to_owned());
             resolved.check()?;
@@ -202,13 +202,13 @@ fn boot() -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{Asked, CpuList, GuestSpec, Kind, LabRecord, Network};
+    use super::{Asked, CpuList, GuestSpec, LabRecord, Network, PlaceKind};
 
     pub(crate) fn asked() -> Asked {
         Asked {
             network: Network::Bridge,
             nic: Vec::new(),
-            place: Kind::Container,
+            place: PlaceKind::Container,
             devices: 2,
             cpus: "1".parse().expect("a list"),
             runtime: None,
@@ -221,7 +221,7 @@ pub(super) mod tests {
         let mut guest = GuestSpec::new("/proc/version".into(), "/proc".into());
         guest.host_cpus = Some("2-5".parse().expect("a list"));
         Asked {
-            place: Kind::Vm,
+            place: PlaceKind::Vm,
             cpus: CpuList::default(),
             guest: Some(guest),
             ..asked()
@@ -257,7 +257,7 @@ pub(super) mod tests {
         });
         assert!(text.contains("--place vm"), "{text}");
         let text = refused(Asked {
-            place: Kind::Native,
+            place: PlaceKind::Native,
             ..asked()
         });
         assert!(text.contains("--place container"), "{text}");
@@ -303,16 +303,16 @@ pub(super) mod tests {
             devices,
             ..asked()
         };
-        let one = ports(&["eth1", "eth2"], Kind::Native, 1);
+        let one = ports(&["eth1", "eth2"], PlaceKind::Native, 1);
         assert_eq!((one.named_ends(), one.interface(0).as_str()), (Vec::new(), "eth2"));
         assert!(
             one.to_string().starts_with("ports eth1 and eth2, 1 device native"),
             "{one}"
         );
-        let two = ports(&["eth2"], Kind::Container, 2);
+        let two = ports(&["eth2"], PlaceKind::Container, 2);
         assert_eq!(two.named_ends(), ["dut", "dut1"]);
         assert_eq!(two.interface(1), "dut1");
-        assert_eq!(ports(&["eth2"], Kind::Vm, 1).named_ends(), ["dut"]);
+        assert_eq!(ports(&["eth2"], PlaceKind::Vm, 1).named_ends(), ["dut"]);
         assert_eq!(asked().named_ends(), ["ts", "dut", "dut1"]);
     }
 }

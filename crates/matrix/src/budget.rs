@@ -86,7 +86,7 @@ fn distance(cell: &Cell, first: &Cell) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::choose;
-    use place::Kind;
+    use place::PlaceKind;
     use plan::{Cell, Isolation};
 
     fn cells() -> Vec<(Cell, u64)> {
@@ -98,10 +98,10 @@ mod tests {
             isolation: Isolation::None,
         };
         vec![
-            (cell(Kind::Native, "none"), 10),
-            (cell(Kind::Native, "memory"), 10),
-            (cell(Kind::Container, "none"), 12),
-            (cell(Kind::Container, "memory"), 12),
+            (cell(PlaceKind::Native, "none"), 10),
+            (cell(PlaceKind::Native, "memory"), 10),
+            (cell(PlaceKind::Container, "none"), 12),
+            (cell(PlaceKind::Container, "memory"), 12),
         ]
     }
 
@@ -130,7 +130,7 @@ mod tests {
         let nearest = choose(&cells(), Some(22), 3).cells;
         assert_eq!(
             nearest[1].place,
-            Kind::Container,
+            PlaceKind::Container,
             "the other place before the other load"
         );
         let none = choose(&cells(), Some(9), 3);

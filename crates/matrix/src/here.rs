@@ -2,7 +2,7 @@
 
 use bed::Network;
 use host::CpuFacts;
-use place::Kind;
+use place::PlaceKind;
 use place::container::{Container, Containers};
 use place::guest::runtime_for_guest;
 use plan::{Cell, Isolation};
@@ -47,12 +47,12 @@ impl Here {
     /// Why a cell cannot be measured here; `None` where it can.
     pub fn why_not(&self, cell: &Cell) -> Option<String> {
         let place = match cell.place {
-            Kind::Native => Ok(()),
-            Kind::Container => self.container.clone(),
-            Kind::Vm | Kind::ContainerInVm if cell.network == Some(Network::Veth) => Err(VETH.to_owned()),
-            Kind::Vm => self.guest.clone(),
-            Kind::ContainerInVm => self.guest.clone().and_then(|()| self.runtime_for_guest.clone()),
-            Kind::Far => Err("a matrix is measured on one machine".to_owned()),
+            PlaceKind::Native => Ok(()),
+            PlaceKind::Container => self.container.clone(),
+            PlaceKind::Vm | PlaceKind::ContainerInVm if cell.network == Some(Network::Veth) => Err(VETH.to_owned()),
+            PlaceKind::Vm => self.guest.clone(),
+            PlaceKind::ContainerInVm => self.guest.clone().and_then(|()| self.runtime_for_guest.clone()),
+            PlaceKind::Far => Err("a matrix is measured on one machine".to_owned()),
         };
         place.err().or_else(|| self.isolation(cell))
     }
@@ -81,7 +81,7 @@ impl Here {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, Here, Isolation, Kind, Network};
+    use super::{Cell, Here, Isolation, Network, PlaceKind};
 
     fn here(isolated: &str) -> Here {
         Here {
@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    fn why_not(isolated: &str, place: Kind, isolation: Isolation) -> Option<String> {
+    fn why_not(isolated: &str, place: PlaceKind, isolation: Isolation) -> Option<String> {
         here(isolated).why_not(&Cell {
             place,
             network: None,
@@ -108,23 +108,23 @@ mod tests {
     fn what_cannot_be_says_why() {
         let says =
             |why: Option<String>, part: &str| assert!(why.as_deref().is_some_and(|why| why.contains(part)), "{why:?}");
-        says(why_not("", Kind::Container, Isolation::None), "no runtime");
-        says(why_not("", Kind::ContainerInVm, Isolation::None), "install crun");
-        says(why_not("", Kind::Native, Isolation::Cpuset), "no cpuset");
+        says(why_not("", PlaceKind::Container, Isolation::None), "no runtime");
+        says(why_not("", PlaceKind::ContainerInVm, Isolation::None), "install crun");
+        says(why_not("", PlaceKind::Native, Isolation::Cpuset), "no cpuset");
         says(
-            why_not("", Kind::Native, Isolation::Isolcpus),
+            why_not("", PlaceKind::Native, Isolation::Isolcpus),
             "not booted with isolcpus=1",
         );
-        says(why_not("", Kind::Vm, Isolation::Cpuset), "a guest");
-        assert_eq!(why_not("", Kind::Native, Isolation::None), None);
-        assert_eq!(why_not("", Kind::Vm, Isolation::Isolcpus), None);
+        says(why_not("", PlaceKind::Vm, Isolation::Cpuset), "a guest");
+        assert_eq!(why_not("", PlaceKind::Native, Isolation::None), None);
+        assert_eq!(why_not("", PlaceKind::Vm, Isolation::Isolcpus), None);
     }
 
     #[test]
     fn a_guest_is_on_every_network_but_a_veth() {
         for network in Network::ALL {
             let cell = Cell {
-                place: Kind::Vm,
+                place: PlaceKind::Vm,
                 network: Some(network),
                 load: "none".to_owned(),
                 management: None,
@@ -137,13 +137,17 @@ mod tests {
 
     #[test]
     fn a_machine_that_isolates_has_no_cell_without() {
-        assert!(why_not("1-3", Kind::Native, Isolation::None).is_some());
-        assert_eq!(why_not("1-3", Kind::Native, Isolation::Isolcpus), None);
+        assert!(why_not("1-3", PlaceKind::Native, Isolation::None).is_some());
+        assert_eq!(why_not("1-3", PlaceKind::Native, Isolation::Isolcpus), None);
         assert_eq!(
-            why_not("1-3", Kind::Vm, Isolation::None),
+            why_not("1-3", PlaceKind::Vm, Isolation::None),
             None,
             "the guest's own kernel decides"
         );
-        assert_eq!(why_not("2", Kind::Native, Isolation::None), None, "others are isolated");
+        assert_eq!(
+            why_not("2", PlaceKind::Native, Isolation::None),
+            None,
+            "others are isolated"
+        );
     }
 }

@@ -18,7 +18,7 @@ pub use here::Here;
 pub use order::rounds;
 pub use state::{Failed, LeftOut, Setup, State, StateError, causes_file, plan_file, run_file};
 
-use place::Kind;
+use place::PlaceKind;
 use plan::{Cell, Plan};
 
 /// Time that a measurement takes beside its steps: the inventory, beds, the run file.
@@ -30,12 +30,12 @@ const AROUND_STEP_NS: u64 = 1_500_000_000;
 /// How long one measurement of a cell is expected to take, in ns, before one was made.
 pub fn expected_ns(plan: &Plan, cell: &Cell) -> u64 {
     let place = match cell.place {
-        Kind::Native | Kind::Far => 0,
+        PlaceKind::Native | PlaceKind::Far => 0,
         // Its file system and its runtime.
-        Kind::Container => 3_000_000_000,
+        PlaceKind::Container => 3_000_000_000,
         // It boots.
-        Kind::Vm => 15_000_000_000,
-        Kind::ContainerInVm => 18_000_000_000,
+        PlaceKind::Vm => 15_000_000_000,
+        PlaceKind::ContainerInVm => 18_000_000_000,
     };
     plan.duration_ns() + AROUND_NS + AROUND_STEP_NS * plan.steps.len() as u64 + place
 }

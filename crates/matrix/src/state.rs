@@ -254,13 +254,13 @@ pub fn plan_file(folder: &Path, cell: &Cell) -> PathBuf {
 mod tests {
     use super::super::Folder;
     use super::{Chosen, LeftOut, Setup, State, StateError, run_file};
-    use place::Kind;
+    use place::PlaceKind;
     use plan::{Cell, Isolation};
     use std::collections::BTreeSet;
 
     fn cell(load: &str) -> Cell {
         Cell {
-            place: Kind::Native,
+            place: PlaceKind::Native,
             network: None,
             load: load.to_owned(),
             management: None,

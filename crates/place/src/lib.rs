@@ -18,5 +18,5 @@ mod spec;
 pub use asking::{Answers, Asking, OverHost, asking, say};
 pub use away::{Away, Files, Job, Returned};
 pub use error::PlaceError;
-pub use place::{ClockOffset, Kind, Place, StatedClock, Vcpu};
+pub use place::{ClockOffset, Place, PlaceKind, StatedClock, Vcpu};
 pub use spec::{PlaceSpec, up};

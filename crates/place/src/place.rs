@@ -9,7 +9,7 @@ use units::CpuList;
 /// Kinds of places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum PlaceKind {
     /// This process, in a network namespace of the bed.
     #[default]
     Native,
@@ -25,7 +25,7 @@ pub enum Kind {
     Far,
 }
 
-impl Kind {
+impl PlaceKind {
     /// Its name in plans, settings and tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Kind {
 /// A place that is up. It goes when it is dropped, with all that runs in it.
 pub trait Place: Debug + Send + Sync {
     /// Kind of the place.
-    fn kind(&self) -> Kind;
+    fn kind(&self) -> PlaceKind;
 
     /// The place in one line, for the report: `container: runc 1.1.5, ...`.
     fn describe(&self) -> &str;

@@ -135,6 +135,11 @@ impl PlanFault {
         }
     }
 
+    /// Refuses a fault that cannot be, in words.
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.rule().map(|_| ())
+    }
+
     fn rule(&self) -> Result<Rule, String> {
         let rule = Rule::new(self.which()?, self.fault()?);
         Ok(match self.ether_type {

@@ -4,26 +4,11 @@ use super::faults::PlanFault;
 use super::management::ManagementTable;
 use super::matrix::{Cell, MatrixTable};
 use super::networks::Networks;
-use super::step::{Load, Step};
+use super::step::{PlanLoad, Step};
 use super::value::{CpuRoles, Duration, PlanError};
-use place::Kind;
+use model::Layout;
+use place::PlaceKind;
 use serde::Deserialize;
-
-/// Tables of publications that a plan can print its result as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReportTable {
-    /// Samples, minimum, average, maximum, overflows per CPU, as the VMware real-time guide has them.
-    Vm,
-    /// Scheduling jitter, maximum (average), per environment, as ABB and the University of Torino have it.
-    Jitter,
-    /// Classes of wake-up latency for AVB, as Sienda has them.
-    Avb,
-    /// The round trip over each network beside the others.
-    Networks,
-    /// The task of a virtual relay and the age of its samples, as ABB and the University of Torino have them.
-    Vpc,
-}
 
 /// A plan, checked.
 #[derive(Debug, Clone, Deserialize)]
@@ -37,12 +22,12 @@ pub struct Plan {
     pub limits: String,
     /// Published table that the result is printed as, too.
     #[serde(default)]
-    pub table: Option<ReportTable>,
+    pub table: Option<Layout>,
     /// Length of a window.
     pub window: Duration,
     /// Where the devices under test are; in this process, if nothing is said.
     #[serde(default)]
-    pub place: Kind,
+    pub place: PlaceKind,
     /// Virtual CPUs of each guest; 2 if nothing is said.
     #[serde(default)]
     pub vcpus: Option<u32>,
@@ -62,7 +47,7 @@ pub struct Plan {
     pub management: Option<ManagementTable>,
     /// Loads that run beside.
     #[serde(default, rename = "load")]
-    pub loads: Vec<Load>,
+    pub loads: Vec<PlanLoad>,
     /// Combinations of places, networks, loads and isolation, each of which is measured as a plan of its own.
     #[serde(default)]
     pub matrix: Option<MatrixTable>,

@@ -2,7 +2,7 @@
 
 use super::file::Plan;
 use super::roles::Roles;
-use super::step::{Load, Step};
+use super::step::{PlanLoad, Step};
 use super::value::{Cpus, PlanError};
 use host::CpuFacts;
 use place::guest::VCPUS;
@@ -102,7 +102,7 @@ impl Plan {
     ///
     /// # Errors
     /// A CPU that the guest has not.
-    pub(super) fn seat_of_load(&self, load: &Load) -> Result<Option<String>, PlanError> {
+    pub(super) fn seat_of_load(&self, load: &PlanLoad) -> Result<Option<String>, PlanError> {
         if !load.there || !self.is_in_guests() {
             return Ok(None);
         }
@@ -162,7 +162,7 @@ mod tests {
     use super::resolve;
     use crate::{Cpus, Named, Plan};
     use host::CpuFacts;
-    use place::Kind;
+    use place::PlaceKind;
 
     #[test]
     fn words_stand_for_cpus_of_the_guest() {
@@ -214,7 +214,7 @@ mod tests {
         let mut plan = Plan::load("vm-bench").expect("inside");
         let text = plan.text.replace("cpus = \"3\"", "cpus = \"1\"");
         plan = Plan::parse("site", &text).expect("a plan");
-        assert_eq!((plan.place, plan.vcpus), (Kind::Vm, Some(4)));
+        assert_eq!((plan.place, plan.vcpus), (PlaceKind::Vm, Some(4)));
         let refused = plan.check_inside().expect_err("both").to_string();
         assert!(refused.contains("both take cpu 1 of the guest"), "{refused}");
     }

@@ -26,7 +26,7 @@ mod value;
 
 pub use device::{DeviceSteps, Task};
 pub use faults::{Destination, FaultKind, PlanFault};
-pub use file::{Plan, ReportTable};
+pub use file::Plan;
 pub use left::{Left, left_of};
 pub use management::ManagementTable;
 pub use matrix::{Cell, Isolation, MatrixTable};
@@ -35,7 +35,7 @@ pub use networks::Networks;
 pub use outline::Outline;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
 pub use run::{PlanRun, run};
-pub use step::{Load, Step};
+pub use step::{PlanLoad, Step};
 pub use value::{Cpus, PlanError};
 
 /// The plans inside the binary, by name.

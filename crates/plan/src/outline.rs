@@ -2,7 +2,7 @@
 
 use super::file::Plan;
 use super::roles::Roles;
-use super::step::{Load, Step};
+use super::step::{PlanLoad, Step};
 use super::value::PlanError;
 use host::CpuFacts;
 use units::{CpuList, Ns};
@@ -67,8 +67,8 @@ impl Plan {
     }
 
     /// Loads with the CPUs they run on.
-    fn words(&self, loads: &[Load], facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
-        let one = |load: &Load| {
+    fn words(&self, loads: &[PlanLoad], facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
+        let one = |load: &PlanLoad| {
             if let Some(seat) = self.seat_of_load(load)? {
                 return Ok(format!("{} on {seat}", load.kind));
             }

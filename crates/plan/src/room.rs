@@ -4,7 +4,7 @@ use super::file::Plan;
 use super::roles::Roles;
 use super::value::PlanError;
 use host::CpuFacts;
-use session::room::Need;
+use session::room::RoomNeed;
 
 /// Hops of a traced stream over the bridge that a plan without networks of its own has; over any other there is one at least.
 const OVER_A_BRIDGE: u64 = 5;
@@ -14,16 +14,16 @@ impl Plan {
     ///
     /// # Errors
     /// A CPU that is named and cannot be used.
-    pub fn room(&self, facts: &CpuFacts, roles: &Roles, window_ns: u64, budget: u64) -> Result<Need, PlanError> {
+    pub fn room(&self, facts: &CpuFacts, roles: &Roles, window_ns: u64, budget: u64) -> Result<RoomNeed, PlanError> {
         let hops = if self.bed.is_none() { OVER_A_BRIDGE } else { 1 };
         let of_step = |step| {
             let judged = self.judges(step, facts, roles)?;
             let lasts_ns = self.lasts_ns(std::slice::from_ref(step));
-            Ok(Need::of(step.measure.series(&judged, hops), lasts_ns, window_ns))
+            Ok(RoomNeed::of(step.measure.series(&judged, hops), lasts_ns, window_ns))
         };
         let all = self.steps.iter().map(of_step).collect::<Result<Vec<_>, PlanError>>()?;
-        let need = all.into_iter().fold(Need::default(), Need::and);
-        Ok(Need { budget, ..need })
+        let need = all.into_iter().fold(RoomNeed::default(), RoomNeed::and);
+        Ok(RoomNeed { budget, ..need })
     }
 }
 

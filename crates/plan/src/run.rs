@@ -4,7 +4,7 @@ use super::beds::{BedOfPlan, Beds};
 use super::file::Plan;
 use super::measure::StepContext;
 use super::roles::Roles;
-use super::step::{Load as PlanLoad, Step};
+use super::step::{PlanLoad, Step};
 use super::value::PlanError;
 use bed::kthreads::KernelThreads;
 use bed::load::LoadSpec;

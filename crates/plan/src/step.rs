@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// `command` has `line` and `at`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, toml::Value>")]
-pub struct Load {
+pub struct PlanLoad {
     /// Kind of load.
     pub kind: LoadKind,
     /// Where; the housekeeping CPUs if none are named.
@@ -22,7 +22,7 @@ pub struct Load {
     pub at_test_set: bool,
 }
 
-impl TryFrom<BTreeMap<String, toml::Value>> for Load {
+impl TryFrom<BTreeMap<String, toml::Value>> for PlanLoad {
     type Error = String;
 
     fn try_from(table: BTreeMap<String, toml::Value>) -> Result<Self, String> {
@@ -69,14 +69,14 @@ impl TryFrom<BTreeMap<String, toml::Value>> for Load {
     }
 }
 
-impl Load {
+impl PlanLoad {
     /// Refuses a load that cannot be in a plan that measures over these networks, in words.
     pub(super) fn check(&self, has_bed: bool, networks: usize) -> Result<(), String> {
         let is_at_an_end = self.at_test_set || self.kind.asks_for_interface();
         match is_at_an_end {
-            true if !has_bed => Err("line: no step measures over the test bed, at whose end it is to run".into()),
+            true if !has_bed => Err("no step measures over the test bed, at whose end it is to run".into()),
             true if networks > 1 => {
-                Err("line: a command at an end of the bed takes one network: leave one in bed.networks".into())
+                Err("a command at an end of the bed takes one network: leave one in bed.networks".into())
             }
             _ => Ok(()),
         }
@@ -128,7 +128,7 @@ pub struct Common {
     pub idle: Idle,
     /// Loads that run beside this step only.
     #[serde(default, rename = "load")]
-    pub loads: Vec<Load>,
+    pub loads: Vec<PlanLoad>,
     /// True if it runs side by side with the step before it.
     #[serde(default)]
     pub beside_previous: bool,

@@ -131,7 +131,7 @@ fn a_plan_has_the_same_kinds_and_keys() {
             .map(|(key, value)| (key.to_owned(), value.to_owned()));
         assert_eq!(kind_from(kind, &values.collect()), Ok(read(text).kind));
     }
-    let plan = |table: &str| toml::from_str::<plan::Load>(table).map_err(|error| error.to_string());
+    let plan = |table: &str| toml::from_str::<plan::PlanLoad>(table).map_err(|error| error.to_string());
     let load = plan("kind = 'memory'\naccess = 'copy'\nsize = '8MiB'\nthreads = 2\ncpus = '0'").expect("a load");
     assert_eq!(load.kind, read("memory:access=copy,size=8MiB,threads=2").kind);
     let error = plan("kind = 'disk'\ndir = '/var/tmp'").expect_err("no such load any more");

@@ -27,7 +27,7 @@ const RESERVE_PART: u64 = 20;
 
 /// Series, windows and octets that a run will write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Need {
+pub struct RoomNeed {
     /// Series, as far as they are known before.
     pub series: u64,
     /// Windows of all series together.
@@ -36,7 +36,7 @@ pub struct Need {
     pub budget: u64,
 }
 
-impl Need {
+impl RoomNeed {
     /// One series or several in windows of this length.
     pub fn of(series: u64, duration_ns: u64, window_ns: u64) -> Self {
         Self {
@@ -128,12 +128,12 @@ impl Disk {
     ///
     /// # Errors
     /// The figures, and what to do.
-    pub fn refuse(&self, need: &Need) -> Result<(), String> {
+    pub fn refuse(&self, need: &RoomNeed) -> Result<(), String> {
         let Ok(room) = self.room() else { return Ok(()) };
         self.refuse_in(room, need)
     }
 
-    fn refuse_in(&self, room: Room, need: &Need) -> Result<(), String> {
+    fn refuse_in(&self, room: Room, need: &RoomNeed) -> Result<(), String> {
         if room.free >= need.least().saturating_add(room.reserve()) {
             return Ok(());
         }
@@ -190,25 +190,25 @@ pub fn shown(octets: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Disk, Need, Room, shown};
+    use super::{Disk, Room, RoomNeed, shown};
     use std::path::Path;
 
     const WEEK_NS: u64 = 7 * 24 * 3600 * 1_000_000_000;
 
     #[test]
     fn a_week_needs_what_its_windows_and_its_budget_need() {
-        let week = Need {
+        let week = RoomNeed {
             budget: 32 << 20,
-            ..Need::of(2, WEEK_NS, 20_000_000_000)
+            ..RoomNeed::of(2, WEEK_NS, 20_000_000_000)
         };
         assert_eq!(week.windows, 60_480);
         // tests/week.rs writes 31.4 MB.
         assert!(week.least() < 5 << 20, "{}", week.least());
         assert!((31 << 20..45 << 20).contains(&week.expected()), "{}", week.expected());
-        let twice = week.and(Need::of(100, WEEK_NS, 20_000_000_000));
+        let twice = week.and(RoomNeed::of(100, WEEK_NS, 20_000_000_000));
         assert_eq!((twice.series, twice.windows, twice.budget), (102, 3_084_480, 32 << 20));
         assert_eq!(
-            Need::of(1, 1, 20_000_000_000).windows,
+            RoomNeed::of(1, 1, 20_000_000_000).windows,
             1,
             "a part of a window is a window"
         );
@@ -218,7 +218,7 @@ mod tests {
     fn what_surely_does_not_fit_is_refused_with_the_figures() {
         let disk = Disk::of(Path::new("/no/such/folder/run.triptime"));
         assert_eq!(disk.folder, Path::new("/"));
-        let need = Need::of(100, WEEK_NS, 1_000_000_000);
+        let need = RoomNeed::of(100, WEEK_NS, 1_000_000_000);
         let room = |free| Room { free, size: 1 << 40 };
         let enough = need.least() + (16 << 20);
         assert_eq!(disk.refuse_in(room(enough), &need), Ok(()));

@@ -4,7 +4,7 @@ use crate::ended::Ended;
 use crate::keeper::Keeper;
 use crate::preflight::{self, Intent};
 use crate::room::Disk;
-use crate::runner::{Position, Runner, Show, Underway};
+use crate::runner::{Position, Runner, ShowProgress, Underway};
 use crate::session::{Session, SessionError};
 use crate::spec::RunSpec;
 use bed::loads::Loads;
@@ -29,13 +29,13 @@ pub struct Run {
 
 /// Companions of a run: one shows its progress to a person, one keeps it.
 struct Beside {
-    progress: Box<dyn Show>,
+    progress: Box<dyn ShowProgress>,
     keeper: Keeper,
     /// True if steps follow each other: then nothing is measured before the first.
     has_plan: bool,
 }
 
-impl Show for Beside {
+impl ShowProgress for Beside {
     fn show(&mut self, session: &Session, doing: &str, position: Option<Position>) {
         self.progress.show(session, doing, position);
         let measures = position.is_some() || !self.has_plan;
@@ -49,7 +49,7 @@ impl Run {
     ///
     /// # Errors
     /// There is no room for it, or the reason why session or loads do not start; no file is left then.
-    pub fn start(mut spec: RunSpec, stop: Stop, progress: Box<dyn Show>) -> Result<Self, SessionError> {
+    pub fn start(mut spec: RunSpec, stop: Stop, progress: Box<dyn ShowProgress>) -> Result<Self, SessionError> {
         spec.need = spec.need();
         if let Some(need) = spec.need.filter(|_| !spec.force) {
             Disk::of(&spec.run.file).refuse(&need).map_err(SessionError::Room)?;

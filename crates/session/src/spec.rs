@@ -2,7 +2,7 @@
 
 use crate::detach::Detached;
 use crate::memory::OF_A_PROBE;
-use crate::room::Need;
+use crate::room::RoomNeed;
 use crate::session::Explainer;
 use bed::load::LoadSpec;
 use run::{NewRun, Thresholds};
@@ -60,7 +60,7 @@ pub struct RunSpec {
     /// How long it measures, in ns, if it has an end that is known.
     pub lasts_ns: Option<u64>,
     /// Room that it is expected to need; `None`: as much as one probe for so long.
-    pub need: Option<Need>,
+    pub need: Option<RoomNeed>,
     /// It may fill the disk.
     pub force: bool,
     /// Ends only when told to: then being told is no interruption.
@@ -112,12 +112,12 @@ impl RunSpec {
     }
 
     /// Room that it will need: a series at least, and one for each measured CPU, if it has an end.
-    pub(crate) fn need(&self) -> Option<Need> {
+    pub(crate) fn need(&self) -> Option<RoomNeed> {
         let of_a_probe = || {
             let series = self.measured.len().max(1) as u64;
-            Some(Need {
+            Some(RoomNeed {
                 budget: self.run.file_budget.unwrap_or(0),
-                ..Need::of(series, self.lasts_ns?, self.run.window_ns)
+                ..RoomNeed::of(series, self.lasts_ns?, self.run.window_ns)
             })
         };
         self.need.or_else(of_a_probe)

@@ -1,7 +1,7 @@
 //! Compares the room that a plan is said to need with the size of a run file that is written as its steps write it.
 
 use model::{Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
-use session::room::Need;
+use session::room::RoomNeed;
 use stats::Histogram;
 use store::{Batch, RunWriter};
 use units::Realtime;
@@ -88,9 +88,9 @@ fn a_run_file_takes_what_was_expected_of_it() {
         .finish(RunState::Complete, WINDOWS * WINDOW_NS)
         .expect("finished");
     let size = std::fs::metadata(&path).expect("the file").len();
-    let need = Need {
+    let need = RoomNeed {
         budget: BUDGET,
-        ..Need::of(u64::from(SERIES), WINDOWS * WINDOW_NS, WINDOW_NS)
+        ..RoomNeed::of(u64::from(SERIES), WINDOWS * WINDOW_NS, WINDOW_NS)
     };
     assert!(need.least() < size, "{size} octets, and {} at least", need.least());
     // Events of the kernel around the worst samples are not in this file, and are most of what is expected of so few windows.
@@ -99,7 +99,7 @@ fn a_run_file_takes_what_was_expected_of_it() {
         "{size} octets, and {} are expected",
         need.expected()
     );
-    let without_worst = need.expected() - Need { series: 0, ..need }.expected();
+    let without_worst = need.expected() - RoomNeed { series: 0, ..need }.expected();
     let rest = need.expected() - without_worst;
     assert!(
         (rest / 2..rest * 3 / 2).contains(&size),

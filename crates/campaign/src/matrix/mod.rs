@@ -7,4 +7,4 @@ mod rounds;
 
 pub use course::Course;
 pub use result::{of_folder, of_runs, of_state};
-pub use rounds::{End, Rounds};
+pub use rounds::{Rounds, RoundsEnd};

@@ -34,7 +34,7 @@ pub struct Rounds<'a> {
 }
 
 /// How it ended.
-pub enum End {
+pub enum RoundsEnd {
     /// All that fits is measured; what is to be said beside it.
     Measured(Vec<String>),
     /// Before that.
@@ -46,7 +46,7 @@ impl Rounds<'_> {
     ///
     /// # Errors
     /// The folder is gone, or a measurement could not be started.
-    pub fn measure(&mut self) -> Result<End, CampaignError> {
+    pub fn measure(&mut self) -> Result<RoundsEnd, CampaignError> {
         let most = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
         for round in 1..=most {
             let missing = self.missing(round)?;
@@ -60,7 +60,7 @@ impl Rounds<'_> {
             for (at, cell) in missing.iter().enumerate() {
                 self.progress(round, (at, missing.len()), cell, &missing[at..]);
                 if self.one(round, cell)? {
-                    return Ok(End::Interrupted);
+                    return Ok(RoundsEnd::Interrupted);
                 }
             }
         }
@@ -91,11 +91,11 @@ impl Rounds<'_> {
     }
 
     /// The cells whose limits failed without a flight recorder, once more with it.
-    fn causes(&mut self) -> Result<End, CampaignError> {
+    fn causes(&mut self) -> Result<RoundsEnd, CampaignError> {
         let mut said = Vec::new();
         if !self.state.setup.options.iter().any(|option| option == NO_RECORDER) {
             // Each run that failed has told its causes itself.
-            return Ok(End::Measured(said));
+            return Ok(RoundsEnd::Measured(said));
         }
         let with: Vec<String> = self
             .state
@@ -120,11 +120,11 @@ impl Rounds<'_> {
             ));
             match self.child(&cell, &name, &with)? {
                 Ended::Complete => self.write()?,
-                Ended::Interrupted => return Ok(End::Interrupted),
+                Ended::Interrupted => return Ok(RoundsEnd::Interrupted),
                 Ended::Failed(why) => said.push(format!("{}: its causes could not be looked for: {why}", cell.words())),
             }
         }
-        Ok(End::Measured(said))
+        Ok(RoundsEnd::Measured(said))
     }
 
     /// Cells of which a limit failed, and whose causes were not looked for.

@@ -7,7 +7,7 @@ use crate::verdict::write;
 use probes::options::positive_duration;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use session::roster::{Found, Process, Roster, Standing, Way};
+use session::roster::{Found, Process, Roster, Standing, StartKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use units::format_ns;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &StopArgs) -> Result<u8, Failure> {
             wait(&found, Duration::from_nanos(args.wait))?;
         }
     }
-    if found.entry.way == Way::LastingUnit {
+    if found.entry.way == StartKind::LastingUnit {
         let unit = Lasting::of(&found.entry.name);
         if unit.is_there() {
             unit.remove();

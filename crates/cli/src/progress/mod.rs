@@ -6,7 +6,7 @@ mod table;
 
 use run::{Live, Thresholds};
 use session::Session;
-use session::runner::{Position, Show};
+use session::runner::{Position, ShowProgress};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 use table::LiveTable;
@@ -54,7 +54,7 @@ impl Progress {
     }
 }
 
-impl Show for Progress {
+impl ShowProgress for Progress {
     fn show(&mut self, session: &Session, doing: &str, position: Option<Position>) {
         if self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;

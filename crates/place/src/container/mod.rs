@@ -15,7 +15,7 @@ pub use deploy::{CAPABILITIES, PROGRAM, RUNS};
 pub use held::HeldContainer;
 pub use runtime::{RuntimeName, latency_device};
 
-use super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
+use super::{Away, ClockOffset, Job, Place, PlaceError, PlaceKind};
 use away::Contained;
 use bed::DeviceEnd;
 use folder::Folder;
@@ -146,8 +146,8 @@ fn io(path: &Path, error: std::io::Error) -> PlaceError {
 }
 
 impl Place for Container {
-    fn kind(&self) -> Kind {
-        Kind::Container
+    fn kind(&self) -> PlaceKind {
+        PlaceKind::Container
     }
 
     fn describe(&self) -> &str {

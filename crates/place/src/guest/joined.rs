@@ -1,6 +1,6 @@
 //! A guest that others started, such as libvirt, and whose channel is a socket of this machine.
 
-use super::super::{Away, ClockOffset, Job, Kind, Place, PlaceError};
+use super::super::{Away, ClockOffset, Job, Place, PlaceError, PlaceKind};
 use super::away::Errand;
 use super::channel::{Call, CallError, Channel, Incoming};
 use super::message::{Greeting, GuestAnswer, Request};
@@ -106,8 +106,8 @@ impl Joined {
 }
 
 impl Place for Joined {
-    fn kind(&self) -> Kind {
-        Kind::Vm
+    fn kind(&self) -> PlaceKind {
+        PlaceKind::Vm
     }
 
     fn describe(&self) -> &str {

@@ -42,7 +42,7 @@ pub use modules::{Module, OF_ANY, OF_QEMU, choose as choose_modules, reads_files
 pub use shown::{domain, image_for_any, show};
 pub use spec::{Accel, Channel, GuestSpec, MEMORY, VCPUS};
 
-use super::{Away, ClockOffset, Job, Kind, Place, PlaceError, Vcpu};
+use super::{Away, ClockOffset, Job, Place, PlaceError, PlaceKind, Vcpu};
 use away::Errand;
 use bed::Card;
 use message::Greeting;
@@ -130,8 +130,8 @@ impl Guest {
 }
 
 impl Place for Guest {
-    fn kind(&self) -> Kind {
-        Kind::Vm
+    fn kind(&self) -> PlaceKind {
+        PlaceKind::Vm
     }
 
     fn describe(&self) -> &str {

@@ -5,7 +5,7 @@ use crate::file::Plan;
 use crate::matrix::{Cell, MatrixTable};
 use crate::step::Step;
 use crate::value::PlanError;
-use place::Kind;
+use place::PlaceKind;
 
 impl Plan {
     /// How long all of it measures, in ns: of a plan with a matrix its budget, or every cell as often as it says.
@@ -69,7 +69,7 @@ pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), Refusal> {
         (plan.bed.is_some(), "bed", "networks"),
         (!plan.loads.is_empty(), "load", "loads"),
         (plan.management.is_some(), "management", "management"),
-        (plan.place != Kind::Native, "place", "places"),
+        (plan.place != PlaceKind::Native, "place", "places"),
     ];
     if let Some((_, key, of_matrix)) = own.iter().find(|(is_there, ..)| *is_there) {
         let problem = format!("the cells have their own: write matrix.{of_matrix}");
@@ -100,7 +100,7 @@ pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), Refusal> {
         return Err(Refusal::of("matrix.networks", problem));
     }
     // Each network with each set of loads, as a plan of its own; places and isolation are of the machine.
-    let is_plain = |cell: &Cell| cell.place == Kind::Native && cell.isolation == table.isolation[0];
+    let is_plain = |cell: &Cell| cell.place == PlaceKind::Native && cell.isolation == table.isolation[0];
     for cell in table.cells().into_iter().filter(is_plain) {
         plan.of_cell(&cell)
             .map_err(|error| Refusal::of("matrix", error.to_string()))?;

@@ -6,8 +6,8 @@ use std::ops::Range;
 /// A mistake in a plan that is TOML with known keys, and cannot be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// Number of the step, from 0, whose key it is; `None`: a key of the plan.
-    step: Option<usize>,
+    /// The table of a list that has the key, and its number from 0; `None`: a key of the plan.
+    of: Option<(&'static str, usize)>,
     /// The key, its tables before it with dots: `bed.networks`.
     key: String,
     /// The problem, and what to do.
@@ -18,33 +18,39 @@ impl Refusal {
     /// Of a key of the plan.
     pub(crate) fn of(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
-            step: None,
+            of: None,
             key: key.into(),
             problem: problem.into(),
         }
     }
 
-    /// Of a key of step number `step`, from 0.
-    pub(crate) fn of_step(step: usize, key: &str, problem: impl Into<String>) -> Self {
+    /// Of a key of the table number `number`, from 0, of a list: `[[load]]`.
+    pub(crate) fn of_one(list: &'static str, number: usize, key: &str, problem: impl Into<String>) -> Self {
         Self {
-            step: Some(step),
+            of: Some((list, number)),
             ..Self::of(key, problem)
         }
     }
 
-    /// With the line in the text of the plan, if the key or its table is written there.
+    /// Of a key of step number `step`, from 0.
+    pub(crate) fn of_step(step: usize, key: &str, problem: impl Into<String>) -> Self {
+        Self::of_one("step", step, key, problem)
+    }
+
+    /// With the line in the text of the plan; where neither the key nor its table is written there, with the number of the table.
     pub(super) fn in_text(&self, text: &str) -> String {
-        match self.line(text) {
-            Some(line) => format!("line {line}: {self}"),
-            None => self.to_string(),
+        match (self.line(text), self.of) {
+            (Some(line), _) => format!("line {line}: {self}"),
+            (None, Some((list, number))) => format!("{list} {}: {self}", number + 1),
+            (None, None) => self.to_string(),
         }
     }
 
     fn line(&self, text: &str) -> Option<usize> {
         let lines: Vec<&str> = text.lines().collect();
-        if let Some(step) = self.step {
-            let table = tables(&lines, "step").nth(step)?;
-            return Some(1 + line_of_key(&lines, table.clone(), &self.key).unwrap_or(table.start));
+        if let Some((list, number)) = self.of {
+            let table = tables(&lines, list).nth(number)?;
+            return Some(1 + line_of_key(&lines, &table, &self.key).unwrap_or(table.start));
         }
         // In the innermost table that is written as one: `[matrix.management.office]`, or a key of `[matrix]`.
         let ends = self.key.match_indices('.').map(|(at, _)| at);
@@ -53,10 +59,10 @@ impl Refusal {
         let in_table = splits.into_iter().find_map(|at| {
             let (table, key) = self.key.split_at(at);
             let table = tables(&lines, table).next()?;
-            Some(line_of_key(&lines, table.clone(), first(key.trim_start_matches('.'))).unwrap_or(table.start))
+            Some(line_of_key(&lines, &table, first(key.trim_start_matches('.'))).unwrap_or(table.start))
         });
         let top = 0..lines.iter().position(|line| is_header(line)).unwrap_or(lines.len());
-        Some(1 + in_table.or_else(|| line_of_key(&lines, top, first(&self.key)))?)
+        Some(1 + in_table.or_else(|| line_of_key(&lines, &top, first(&self.key)))?)
     }
 }
 
@@ -76,8 +82,13 @@ fn tables<'a>(lines: &'a [&'a str], name: &'a str) -> impl Iterator<Item = Range
     begins.map(|at| at..end(lines, at))
 }
 
-fn line_of_key(lines: &[&str], mut table: Range<usize>, wanted: &str) -> Option<usize> {
-    table.find(|at| lines[*at].contains('=') && key(lines[*at]) == wanted)
+/// The line of a table's own key, not of one of the tables that are parts of it.
+fn line_of_key(lines: &[&str], table: &Range<usize>, wanted: &str) -> Option<usize> {
+    let own = table
+        .clone()
+        .take_while(|at| *at == table.start || !is_header(lines[*at]));
+    let mut own = own.filter(|at| lines[*at].contains('='));
+    own.find(|at| key(lines[*at]) == wanted)
 }
 
 pub(super) fn is_header(line: &str) -> bool {
@@ -86,7 +97,7 @@ pub(super) fn is_header(line: &str) -> bool {
 
 fn name_of(line: &str) -> &str {
     let line = line.split('#').next().unwrap_or(line);
-    line.trim().trim_matches(['[', ']'])
+    line.trim().trim_matches(['[', ']', ' '])
 }
 
 /// The line behind the table that begins at this one, and behind the tables that are parts of it, such as `[[step.load]]`.
@@ -124,5 +135,15 @@ mod tests {
         let of_step = |step, key| Refusal::of_step(step, key, "no").in_text(TEXT);
         assert_eq!(of_step(0, "duration"), "line 7: duration: no");
         assert_eq!(of_step(1, "duration"), "line 14: duration: no");
+        assert_eq!(of_step(0, "kind"), "line 7: kind: no", "a key of its load");
+        assert_eq!(of_step(2, "duration"), "step 3: duration: no");
+    }
+
+    #[test]
+    fn the_table_of_a_list_is_the_one_that_is_wrong() {
+        let text = "[[load]]\nkind = \"timer\"\n[[ load ]]\nkind = \"command\"\nline = \"true\"\n";
+        let said = |number, key| Refusal::of_one("load", number, key, "no").in_text(text);
+        assert_eq!(said(0, "line"), "line 1: line: no");
+        assert_eq!(said(1, "line"), "line 5: line: no");
     }
 }

@@ -1,10 +1,10 @@
 //! Combinations of a plan's tables that are refused. Each rule says so in words.
 
 use super::Refusal;
-use crate::faults::{PlanFault, wire_faults};
+use crate::faults::PlanFault;
 use crate::file::Plan;
 use crate::networks::Networks;
-use crate::step::{Load, Step};
+use crate::step::{PlanLoad, Step};
 use probes::Need;
 use sys::thread::Policy;
 use units::CpuList;
@@ -28,25 +28,25 @@ pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
     if plan.vcpus == Some(0) {
         return refuse("vcpus", "a guest has one virtual CPU at least");
     }
-    match plan.loads.iter().any(|load| load.there) {
-        true => refuse(
-            "load.there",
-            "a load in the place of the device runs beside a step: put it into [[step.load]]",
-        ),
-        false => Ok(()),
+    match plan.loads.iter().position(|load| load.there) {
+        Some(at) => {
+            let problem = "a load in the place of the device runs beside a step: put it into [[step.load]]";
+            Err(Refusal::of_one("load", at, "there", problem))
+        }
+        None => Ok(()),
     }
 }
 
 /// Refuses loads that cannot be.
 pub(super) fn loads(plan: &Plan) -> Result<(), Refusal> {
     let networks = plan.bed.as_ref().map_or(1, |bed| bed.networks.len());
-    let check = |load: &Load| load.check(plan.needs_bed(), networks);
-    for load in &plan.loads {
-        check(load).map_err(|problem| Refusal::of("load.line", problem))?;
+    let check = |load: &PlanLoad| load.check(plan.needs_bed(), networks);
+    for (at, load) in plan.loads.iter().enumerate() {
+        check(load).map_err(|problem| Refusal::of_one("load", at, "line", problem))?;
     }
     for (at, step) in plan.steps.iter().enumerate() {
         for load in &step.common.loads {
-            check(load).map_err(|problem| Refusal::of_step(at, "line", problem))?;
+            check(load).map_err(|problem| Refusal::of_step(at, "load", problem))?;
         }
     }
     Ok(())
@@ -165,7 +165,11 @@ pub(super) fn faults(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step
     if faults.is_empty() {
         return Ok(());
     }
-    wire_faults(faults, 0).map_err(|problem| Refusal::of("fault", problem))?;
+    for (at, fault) in faults.iter().enumerate() {
+        fault
+            .check()
+            .map_err(|problem| Refusal::of_one("fault", at, "kind", problem))?;
+    }
     if bed.is_some() {
         let problem = "the wire that makes faults is a network of its own: leave [bed] out";
         return Err(Refusal::of("fault", problem));

@@ -109,7 +109,7 @@ mod tests {
 plan = "quick"
 interface = "eth1"
 device = 0
-clock = "same"
+clock = "same-host"
 asks = "nothing"
 
 [step]

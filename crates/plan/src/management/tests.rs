@@ -2,7 +2,7 @@
 
 use crate::{Named, Plan};
 use host::CpuFacts;
-use place::Kind;
+use place::PlaceKind;
 
 const PLAN: &str = r#"
 name = "site"
@@ -32,7 +32,7 @@ fn facts() -> CpuFacts {
 }
 
 /// Words of the plan for its loads, and for CPUs that carry them, where the device is in such a place.
-fn said(text: &str, place: Kind) -> Result<(Vec<String>, Vec<String>), String> {
+fn said(text: &str, place: PlaceKind) -> Result<(Vec<String>, Vec<String>), String> {
     let mut plan = Plan::parse("site.toml", text).map_err(|error| error.to_string())?;
     plan.place = place;
     let roles = plan
@@ -49,13 +49,13 @@ fn it_runs_where_a_well_kept_host_has_it_unless_it_is_told_otherwise() {
         let (loads, notes) = said(&PLAN.replace("bytes = 300", more), place).expect("a plan");
         (loads.concat(), notes.concat())
     };
-    let (load, notes) = on("bytes = 300", Kind::Native);
+    let (load, notes) = on("bytes = 300", PlaceKind::Native);
     assert_eq!(
         load,
         "management network: 1000 frames/s of 300 octets to each device, answered by its kernel, on cpu 0"
     );
     assert_eq!(notes, "");
-    let (load, notes) = on("cpus = \"rest\"", Kind::Container);
+    let (load, notes) = on("cpus = \"rest\"", PlaceKind::Container);
     assert!(
         load.contains("of 1514 octets") && load.ends_with("on cpu 1-3"),
         "{load}"
@@ -70,11 +70,11 @@ fn it_runs_where_a_well_kept_host_has_it_unless_it_is_told_otherwise() {
         ("cpus = \"rest\"", "1"),
         ("cpus = \"1\"", "1"),
     ] {
-        let (load, notes) = on(more, Kind::Vm);
+        let (load, notes) = on(more, PlaceKind::Vm);
         assert!(load.ends_with(&format!("on cpu {cpus} of the guest")), "{more}: {load}");
         assert_eq!(notes, "", "the host's CPUs are not the guest's");
     }
-    let refused = said(&PLAN.replace("bytes = 300", "cpus = \"2\""), Kind::Vm).expect_err("two CPUs");
+    let refused = said(&PLAN.replace("bytes = 300", "cpus = \"2\""), PlaceKind::Vm).expect_err("two CPUs");
     assert!(refused.contains("management: the guest has no cpu 2"), "{refused}");
 }
 

@@ -4,14 +4,14 @@
 use super::file::Plan;
 use super::management::ManagementTable;
 use super::roles::Roles;
-use super::step::Load;
+use super::step::PlanLoad;
 use super::value::Duration;
 use crate::checked::Refusal;
 use bed::Network;
 use bed::partition::{Partition, clean_up};
 use model::Fact;
 use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE};
-use place::Kind;
+use place::PlaceKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -50,13 +50,13 @@ impl Isolation {
 pub struct MatrixTable {
     /// Where the device under test is; the others are compared with the first.
     #[serde(default = "native")]
-    pub places: Vec<Kind>,
+    pub places: Vec<PlaceKind>,
     /// Networks that join it to the test set; none: the steps need no bed, or have the usual one.
     #[serde(default)]
     pub networks: Vec<Network>,
     /// Sets of loads that run beside, by name; a set can be empty.
     #[serde(default)]
-    pub loads: BTreeMap<String, Vec<Load>>,
+    pub loads: BTreeMap<String, Vec<PlanLoad>>,
     /// Management networks beside the process bus, by name; one can be none.
     #[serde(default)]
     pub management: BTreeMap<String, ManagementTable>,
@@ -71,8 +71,8 @@ pub struct MatrixTable {
     pub budget: Option<Duration>,
 }
 
-fn native() -> Vec<Kind> {
-    vec![Kind::Native]
+fn native() -> Vec<PlaceKind> {
+    vec![PlaceKind::Native]
 }
 
 fn not_isolated() -> Vec<Isolation> {
@@ -88,7 +88,7 @@ fn once() -> u32 {
 #[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Where the device under test is.
-    pub place: Kind,
+    pub place: PlaceKind,
     /// Network that joins it to the test set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,

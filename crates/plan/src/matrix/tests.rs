@@ -3,7 +3,7 @@
 use super::{Cell, Isolation};
 use crate::Plan;
 use bed::Network;
-use place::Kind;
+use place::PlaceKind;
 
 const PLAN: &str = r#"
 name = "site"
@@ -63,7 +63,7 @@ fn cells_are_all_combinations_and_the_first_is_what_others_are_held_against() {
 #[test]
 fn a_cell_is_a_plan_of_its_own() {
     let cell = Cell {
-        place: Kind::Native,
+        place: PlaceKind::Native,
         network: Some(Network::Macvlan),
         load: "memory".to_owned(),
         management: None,

@@ -212,7 +212,7 @@ impl<'a> StepContext<'a> {
     /// How a publisher's clock relates to the device's.
     fn clock(&self) -> ClockRelation {
         match self.there {
-            Some(there) => there.clock(),
+            Some(there) => there.clock,
             None => ClockRelation::SameHost,
         }
     }

@@ -4,7 +4,7 @@ use super::{Given, StepContext};
 use crate::value::PlanError;
 use bed::loads;
 use place::container::RuntimeName;
-use place::{Job, Kind, Place, StatedClock};
+use place::{Job, Place, PlaceKind, StatedClock};
 use probes::subscribe::ClockRelation;
 use serde::{Deserialize, Serialize};
 use session::{Session, SessionError};
@@ -28,8 +28,8 @@ pub(crate) struct There {
     pub(crate) interface: String,
     /// Its number among several devices side by side, from 0.
     pub(crate) device: usize,
-    /// How the clocks of the two ends stand to each other.
-    pub(crate) clock: Clocks,
+    /// How the clock of the other end relates to the place's.
+    pub(crate) clock: ClockRelation,
     /// Questions of this end to the other.
     pub(crate) asks: Asks,
     /// CPUs that the audit there is asked about; none: what is known of the place is in the run already.
@@ -56,46 +56,19 @@ pub enum Asks {
     VirtualCpus,
 }
 
-/// How the clocks of the two ends stand to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Clocks {
-    /// Both read the same.
-    Same,
-    /// The place was asked for its time: they are at most so many ns apart.
-    Within(u64),
-    /// Both follow PTP, stated to agree within so many ns.
-    Ptp(u64),
-    /// Not known.
-    Unknown,
-}
-
-impl Clocks {
-    fn of(place: &dyn Place) -> Result<Self, SessionError> {
-        Ok(match place.stated_clock() {
-            Some(StatedClock::Within(ns)) => Self::Ptp(ns),
-            Some(StatedClock::Unknown) => Self::Unknown,
-            None => match place.clock()?.apart_ns() {
-                0 => Self::Same,
-                ns => Self::Within(ns),
-            },
-        })
-    }
-}
-
-impl There {
-    /// How the clock of the other end relates to the place's.
-    pub(crate) fn clock(&self) -> ClockRelation {
-        match self.clock {
-            Clocks::Same => ClockRelation::SameHost,
-            Clocks::Within(ns) => ClockRelation::Within { ns },
-            Clocks::Ptp(ns) => ClockRelation::Ptp {
-                stated_ns: Some(ns),
-                publisher_ns: 0,
-            },
-            Clocks::Unknown => ClockRelation::Unknown,
-        }
-    }
+/// How the clock of the place relates to this end's.
+fn clock_of(place: &dyn Place) -> Result<ClockRelation, SessionError> {
+    Ok(match place.stated_clock() {
+        Some(StatedClock::Within(ns)) => ClockRelation::Ptp {
+            stated_ns: Some(ns),
+            publisher_ns: 0,
+        },
+        Some(StatedClock::Unknown) => ClockRelation::Unknown,
+        None => match place.clock()?.apart_ns() {
+            0 => ClockRelation::SameHost,
+            ns => ClockRelation::Within { ns },
+        },
+    })
 }
 
 /// The same to be written.
@@ -118,16 +91,16 @@ pub(crate) fn job(
         plan: context.plan.clone(),
         interface: place.interface().to_owned(),
         device,
-        clock: Clocks::of(place)?,
+        clock: clock_of(place)?,
         asks: match (session.explainer(), place.kind()) {
-            (None, _) | (_, Kind::Native | Kind::Far) => Asks::Nothing,
-            (_, Kind::Container) => Asks::Causes,
-            (_, Kind::Vm | Kind::ContainerInVm) => Asks::VirtualCpus,
+            (None, _) | (_, PlaceKind::Native | PlaceKind::Far) => Asks::Nothing,
+            (_, PlaceKind::Container) => Asks::Causes,
+            (_, PlaceKind::Vm | PlaceKind::ContainerInVm) => Asks::VirtualCpus,
         },
         audited: place.tells_inventory().then(|| context.audited.iter().collect()),
         // Another machine has numbers of its own.
         judged_by_all: match place.kind() {
-            Kind::Far => Vec::new(),
+            PlaceKind::Far => Vec::new(),
             _ => context.judged_by_all.iter().collect(),
         },
         load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),

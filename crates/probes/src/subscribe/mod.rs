@@ -39,6 +39,7 @@ pub(crate) use goose::is_goose;
 use model::{SeriesSpec, kind, setting};
 pub(crate) use receiver::{Ages, Receiver, Taker};
 use run::{Describe, Feed, Recorder, Stop};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use streamset::StreamSpec;
@@ -48,7 +49,8 @@ use units::Ns;
 pub use unread::say_unread;
 
 /// How the publisher's clock relates to this machine's `CLOCK_REALTIME`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ClockRelation {
     /// The publisher runs on this machine: one clock, no uncertainty.
     SameHost,

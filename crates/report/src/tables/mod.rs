@@ -19,6 +19,7 @@ mod wakeup;
 use crate::Report;
 use crate::section::{Fields, Section};
 use askama::Template;
+pub use model::Layout;
 use model::RunView;
 use std::io;
 use system::System;
@@ -52,21 +53,6 @@ pub(crate) struct Published {
     pub(crate) tables: Vec<Table>,
 }
 
-/// A published layout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// VMware's.
-    Vm,
-    /// ABB's and University of Torino's.
-    Jitter,
-    /// Sienda's.
-    Avb,
-    /// The round trip by network.
-    Networks,
-    /// ABB's and University of Torino's, of a virtual relay.
-    Vpc,
-}
-
 /// Runs in a published layout.
 #[derive(Debug, Clone)]
 pub struct Tables {
@@ -89,19 +75,6 @@ pub(crate) struct Table {
     pub(crate) heads: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
-}
-
-impl Layout {
-    /// The word for it on a command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Vm => "vm",
-            Self::Jitter => "jitter",
-            Self::Avb => "avb",
-            Self::Networks => "networks",
-            Self::Vpc => "vpc",
-        }
-    }
 }
 
 impl Tables {

@@ -1,6 +1,6 @@
 //! How a run that nobody waits for was started.
 
-use crate::roster::Way;
+use crate::roster::StartKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -13,16 +13,16 @@ pub fn log_of(file: &Path) -> PathBuf {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detached {
     /// How.
-    pub way: Way,
+    pub way: StartKind,
     /// The name, as `triptime status` has it.
     pub name: String,
 }
 
 /// The words for the ways.
-const WAYS: [(&str, Way); 3] = [
-    ("session", Way::Session),
-    ("unit", Way::Unit),
-    ("lasting-unit", Way::LastingUnit),
+const WAYS: [(&str, StartKind); 3] = [
+    ("session", StartKind::Session),
+    ("unit", StartKind::Unit),
+    ("lasting-unit", StartKind::LastingUnit),
 ];
 
 impl FromStr for Detached {
@@ -51,11 +51,11 @@ impl std::fmt::Display for Detached {
 
 #[cfg(test)]
 mod tests {
-    use super::{Detached, Way};
+    use super::{Detached, StartKind};
 
     #[test]
     fn what_is_written_is_read_again() {
-        for way in [Way::Session, Way::Unit, Way::LastingUnit] {
+        for way in [StartKind::Session, StartKind::Unit, StartKind::LastingUnit] {
             let detached = Detached {
                 way,
                 name: "substation-2".into(),

@@ -2,7 +2,7 @@
 
 use super::{EVERY, enter};
 use crate::detach::{Detached, Notify, log_of, unit_name};
-use crate::roster::{End, Entry, Phase, Registered, Step, Way};
+use crate::roster::{Entry, Phase, Registered, RunEnd, StartKind, StepUnderWay};
 use std::path::Path;
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ impl FolderKeeper {
         if let Some(detached) = detached {
             entry.way = detached.way;
             entry.log = Some(text(&log_of(folder)));
-            entry.unit = (detached.way != Way::Session).then(|| unit_name(&detached.name));
+            entry.unit = (detached.way != StartKind::Session).then(|| unit_name(&detached.name));
         }
         let (registered, unlisted) = enter(entry, plan, detached);
         Self {
@@ -47,7 +47,7 @@ impl FolderKeeper {
         self.write(|entry| {
             entry.phase = Phase::Measuring;
             doing.clone_into(&mut entry.doing);
-            entry.step = Some(Step { number, of });
+            entry.step = Some(StepUnderWay { number, of });
             entry.left_ns = Some(left_ns);
         });
         if let Some(notify) = self.notify.as_ref().filter(|_| !self.is_ready) {
@@ -72,7 +72,7 @@ impl FolderKeeper {
 
     /// All have ended, or were told to; the exit status of all of them.
     pub fn ended(mut self, status: u8, why: Option<String>) {
-        let end = End {
+        let end = RunEnd {
             at_ns: sys::clock::realtime().as_ns(),
             status,
             complete: why.is_none(),
@@ -80,7 +80,7 @@ impl FolderKeeper {
         };
         self.write(|entry| entry.end = Some(end));
         match self.registered.take() {
-            Some(registered) if registered.entry.way == Way::Foreground => registered.remove(),
+            Some(registered) if registered.entry.way == StartKind::Foreground => registered.remove(),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@ pub use folder::FolderKeeper;
 
 use crate::detach::{Detached, Notify, log_of, unit_name};
 use crate::room::Disk;
-use crate::roster::{End, Entry, Largest, Phase, Registered, Roster, Step, Way};
+use crate::roster::{Entry, Largest, Phase, Registered, Roster, RunEnd, StartKind, StepUnderWay};
 use crate::runner::Position;
 use crate::session::Session;
 use crate::spec::RunSpec;
@@ -115,7 +115,7 @@ impl Keeper {
         self.write(|entry| {
             entry.phase = Phase::Ended;
             entry.left_ns = None;
-            entry.end = Some(End {
+            entry.end = Some(RunEnd {
                 at_ns: sys::clock::realtime().as_ns(),
                 status,
                 complete,
@@ -123,7 +123,7 @@ impl Keeper {
             });
         });
         match self.registered.take() {
-            Some(registered) if registered.entry.way == Way::Foreground => registered.remove(),
+            Some(registered) if registered.entry.way == StartKind::Foreground => registered.remove(),
             _ => {}
         }
     }
@@ -159,7 +159,7 @@ impl Keeper {
         self.write(|entry| {
             entry.phase = if measures { Phase::Measuring } else { Phase::Starting };
             doing.clone_into(&mut entry.doing);
-            entry.step = position.map(|at| Step {
+            entry.step = position.map(|at| StepUnderWay {
                 number: at.step,
                 of: at.of,
             });
@@ -269,7 +269,7 @@ fn entry(spec: &RunSpec, file: &Path) -> Entry {
     if let Some(detached) = &spec.detached {
         entry.way = detached.way;
         entry.log = Some(text(&log_of(file)));
-        entry.unit = (detached.way != Way::Session).then(|| unit_name(&detached.name));
+        entry.unit = (detached.way != StartKind::Session).then(|| unit_name(&detached.name));
     }
     entry
 }

@@ -19,7 +19,7 @@ pub struct Entry {
     /// Its process.
     pub process: Process,
     /// How it was started.
-    pub way: Way,
+    pub way: StartKind,
     /// Its unit, where a service manager started it.
     pub unit: Option<String>,
     /// The run file.
@@ -35,7 +35,7 @@ pub struct Entry {
     /// The same in words.
     pub doing: String,
     /// Where its plan is.
-    pub step: Option<Step>,
+    pub step: Option<StepUnderWay>,
     /// How long it measures yet, in ns, when it was last seen; `None`: until it is told to end.
     pub left_ns: Option<u64>,
     /// When this was written.
@@ -54,13 +54,13 @@ pub struct Entry {
     /// And where many samples are over their limits.
     pub at_most: Option<u64>,
     /// How it ended.
-    pub end: Option<End>,
+    pub end: Option<RunEnd>,
 }
 
 /// How a run was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum StartKind {
     /// In the foreground of whoever started it.
     Foreground,
     /// In a session of its own.
@@ -87,7 +87,7 @@ pub enum Phase {
 
 /// Where a plan is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct StepUnderWay {
     /// The step under way, counted from 1; steps side by side are one.
     pub number: usize,
     /// How many there are.
@@ -115,7 +115,7 @@ impl Largest {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct End {
+pub struct RunEnd {
     /// When, in ns since 1970-01-01 UTC.
     pub at_ns: i64,
     /// Its exit status.
@@ -135,7 +135,7 @@ impl Entry {
             command: command.to_owned(),
             plan: None,
             process: Process::own(),
-            way: Way::Foreground,
+            way: StartKind::Foreground,
             unit: None,
             file: file.to_owned(),
             log: None,

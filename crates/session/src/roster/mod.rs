@@ -7,7 +7,7 @@ mod entry;
 mod process;
 mod standing;
 
-pub use entry::{End, Entry, Largest, Phase, Step, Way};
+pub use entry::{Entry, Largest, Phase, RunEnd, StartKind, StepUnderWay};
 pub use process::Process;
 pub use standing::{Standing, stuck_after_ns};
 

@@ -1,5 +1,5 @@
 use super::process::Life;
-use super::{End, Entry, Largest, Phase, Process, Roster, Standing, stuck_after_ns};
+use super::{Entry, Largest, Phase, Process, Roster, RunEnd, Standing, stuck_after_ns};
 
 const S: i64 = 1_000_000_000;
 
@@ -79,7 +79,7 @@ fn only_the_newest_that_ended_are_kept() {
     for number in 0..40 {
         let mut ended = entry();
         ended.started_ns += number;
-        ended.end = Some(End {
+        ended.end = Some(RunEnd {
             at_ns: 0,
             status: 0,
             complete: true,

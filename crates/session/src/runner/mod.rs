@@ -196,7 +196,7 @@ impl Position {
 }
 
 /// Shows a person how a run stands.
-pub trait Show {
+pub trait ShowProgress {
     /// The session, what is being done, and of a plan how far it has come.
     fn show(&mut self, session: &Session, doing: &str, position: Option<Position>);
 
@@ -211,7 +211,7 @@ pub struct Runner<'a> {
     /// Its loads.
     pub loads: &'a mut Loads,
     /// Shows its progress.
-    pub show: &'a mut dyn Show,
+    pub show: &'a mut dyn ShowProgress,
     /// How far its plan has come, if it has one.
     pub position: Option<Position>,
 }

@@ -7,7 +7,7 @@ use crate::guest::MachineArgs;
 use crate::verdict::write;
 use bed::Network;
 use lab::{Asked, Lab, LabName, Labs, forward};
-use place::Kind;
+use place::PlaceKind;
 use place::container::RuntimeName;
 use place::guest::VCPUS;
 use plan::Plan;
@@ -52,7 +52,7 @@ pub(crate) struct UpArgs {
     nic: Vec<String>,
     /// Where each device is: native, container or vm [default: as the plan says, else native]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
-    place: Option<Kind>,
+    place: Option<PlaceKind>,
     /// How many devices are side by side [default: as the plan says, else 1]
     #[arg(long, value_name = "COUNT")]
     devices: Option<usize>,
@@ -100,7 +100,7 @@ impl UpArgs {
             devices: self.devices.or(plan.as_ref().map(Plan::devices)).unwrap_or(1),
             cpus: self.cpus.clone().unwrap_or_default(),
             runtime: self.runtime.map(|runtime| runtime.name().to_owned()),
-            guest: match place == Kind::Vm || self.machine.is_named() {
+            guest: match place == PlaceKind::Vm || self.machine.is_named() {
                 true => Some(self.machine.spec(VCPUS)?),
                 false => None,
             },

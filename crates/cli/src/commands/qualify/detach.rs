@@ -7,8 +7,8 @@ use crate::run_file::claim;
 use crate::verdict::write;
 use plan::Plan;
 use session::detach::{Detached, Unit, has_systemd, log_of, unit_name};
-use session::room::{Disk, Need};
-use session::roster::{Entry, FOLDER, Found, Phase, Roster, Way};
+use session::room::{Disk, RoomNeed};
+use session::roster::{Entry, FOLDER, Found, Phase, Roster, StartKind};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ struct Start {
 }
 
 /// Starts the run; returns the exit status.
-pub(super) fn start(args: &QualifyArgs, plan: &Plan, need: Option<&Need>) -> Result<u8, Failure> {
+pub(super) fn start(args: &QualifyArgs, plan: &Plan, need: Option<&RoomNeed>) -> Result<u8, Failure> {
     let way = way(args.restart_after_reboot)?;
     let roster = Roster::own().ok_or_else(no_folder)?;
     let file = file(args, plan)?;
@@ -51,8 +51,8 @@ pub(super) fn start(args: &QualifyArgs, plan: &Plan, need: Option<&Need>) -> Res
 fn start_at(
     args: &QualifyArgs,
     plan: &Plan,
-    need: Option<&Need>,
-    (way, roster, file): (Way, &Roster, PathBuf),
+    need: Option<&RoomNeed>,
+    (way, roster, file): (StartKind, &Roster, PathBuf),
 ) -> Result<u8, Failure> {
     if let Some(need) = need.filter(|_| !args.run.force) {
         Disk::of(&file).refuse(need).map_err(Failure::CouldNotMeasure)?;
@@ -84,12 +84,12 @@ fn start_at(
 }
 
 /// As a unit where root has systemd: it would end the session of a user with the user's login. Else in a session of its own.
-fn way(lasts: bool) -> Result<Way, Failure> {
+fn way(lasts: bool) -> Result<StartKind, Failure> {
     let is_root = rustix::process::geteuid().is_root();
     match (lasts, is_root && has_systemd()) {
-        (false, true) => Ok(Way::Unit),
-        (false, false) => Ok(Way::Session),
-        (true, true) => Ok(Way::LastingUnit),
+        (false, true) => Ok(StartKind::Unit),
+        (false, false) => Ok(StartKind::Session),
+        (true, true) => Ok(StartKind::LastingUnit),
         (true, false) if !is_root => Err(Failure::CouldNotMeasure(
             "--restart-after-reboot: only root can enable a unit: start it as root".into(),
         )),
@@ -146,9 +146,9 @@ impl Start {
 
     fn run(self, roster: &Roster, plan: &Plan) -> Result<u8, Failure> {
         match self.detached.way {
-            Way::Unit => self.told(Command::new("systemd-run").args(self.unit(plan)?.transient()))?,
-            Way::LastingUnit => Lasting::of(&self.detached.name).install(&self.unit(plan)?)?,
-            Way::Session | Way::Foreground => {
+            StartKind::Unit => self.told(Command::new("systemd-run").args(self.unit(plan)?.transient()))?,
+            StartKind::LastingUnit => Lasting::of(&self.detached.name).install(&self.unit(plan)?)?,
+            StartKind::Session | StartKind::Foreground => {
                 if let Some(status) = self.in_a_session(roster)? {
                     return Ok(status);
                 }
@@ -267,9 +267,9 @@ impl Start {
         let found = roster.find(name);
         let pid = found.map_or_else(String::new, |found| format!(", process {}", found.entry.process.pid));
         let how = match self.detached.way {
-            Way::Unit => format!("as the unit {}", unit_name(name)),
-            Way::LastingUnit => format!("as the unit {}, which goes on after a reboot", unit_name(name)),
-            Way::Session | Way::Foreground => "in a session of its own".to_owned(),
+            StartKind::Unit => format!("as the unit {}", unit_name(name)),
+            StartKind::LastingUnit => format!("as the unit {}, which goes on after a reboot", unit_name(name)),
+            StartKind::Session | StartKind::Foreground => "in a session of its own".to_owned(),
         };
         write(&format!(
             "{name}: measuring, {how}{pid}\nfile   {}\nlog    {}\nlook   triptime status {name}\nstop   triptime stop {name}\n",

@@ -4,7 +4,7 @@ use super::QualifyArgs;
 use crate::failure::{Failure, say};
 use plan::{Left, Plan, left_of};
 use session::detach::{Detached, UNIT_ENDING, UNIT_FOLDER, Unit, unit_name};
-use session::roster::Way;
+use session::roster::StartKind;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ impl Lasting {
 
 /// At the end of a run: its unit goes, unless the machine is going down and the plan is not done.
 pub(super) fn at_the_end(detached: Option<&Detached>) {
-    let lasting = detached.filter(|detached| detached.way == Way::LastingUnit);
+    let lasting = detached.filter(|detached| detached.way == StartKind::LastingUnit);
     if let Some(detached) = lasting
         && !is_going_down()
     {
@@ -104,7 +104,7 @@ pub(super) fn again(args: &QualifyArgs, plan: &Plan) -> Result<Again, Failure> {
     let is_lasting = args
         .detached
         .as_ref()
-        .is_some_and(|detached| detached.way == Way::LastingUnit);
+        .is_some_and(|detached| detached.way == StartKind::LastingUnit);
     let Some(out) = args.run.out.as_ref().filter(|_| is_lasting) else {
         return Ok(Again::Whole);
     };

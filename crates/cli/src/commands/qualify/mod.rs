@@ -16,7 +16,7 @@ use crate::guest::MachineArgs;
 use crate::verdict::write;
 use bed::partition::clean_up;
 use lasting::Again;
-use place::Kind;
+use place::PlaceKind;
 use place::container::RuntimeName;
 use plan::{Left, Plan};
 use prepared::Prepared;
@@ -52,7 +52,7 @@ pub(crate) struct QualifyArgs {
     /// Where the devices under test are: in this process (native), each in a container, each in a guest (vm), or each in a container
     /// in a guest (container-in-vm) [default: as the plan says]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
-    place: Option<Kind>,
+    place: Option<PlaceKind>,
     /// Runtime of the containers: runc, crun, podman or lxc; in a guest crun or runc [default: the first that is installed]
     #[arg(long, value_name = "RUNTIME", value_parser = runtime)]
     runtime: Option<RuntimeName>,
@@ -190,10 +190,15 @@ fn rest(args: &mut QualifyArgs, plan: Plan) -> Result<Option<Rest>, Failure> {
 }
 
 /// A place by its name.
-pub(crate) fn kind(text: &str) -> Result<Kind, String> {
-    let known = [Kind::Native, Kind::Container, Kind::Vm, Kind::ContainerInVm];
+pub(crate) fn kind(text: &str) -> Result<PlaceKind, String> {
+    let known = [
+        PlaceKind::Native,
+        PlaceKind::Container,
+        PlaceKind::Vm,
+        PlaceKind::ContainerInVm,
+    ];
     let found = known.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| format!("use {}", known.map(Kind::name).join(", ")))
+    found.ok_or_else(|| format!("use {}", known.map(PlaceKind::name).join(", ")))
 }
 
 /// A runtime by its name.

@@ -4,18 +4,17 @@ use super::{QualifyArgs, outline};
 use crate::failure::Failure;
 use crate::ready::{explained, no_connection, not_to_be_disturbed};
 use crate::run_file::{Judged, Run};
-use crate::table;
 use bed::Bed;
 use host::CpuFacts;
 use model::EventKind;
 use place::container::Containers;
 use place::guest::{GuestSpec, runtime_for_guest};
-use place::{Kind, PlaceSpec};
+use place::{PlaceKind, PlaceSpec};
 use plan::{Left, Named, Plan, PlanRun, Roles, live_facts};
 use probes::Machine;
 use session::RunSpec;
 use session::memory::{OF_A_BED, OF_A_PROBE};
-use session::room::Need;
+use session::room::RoomNeed;
 use std::io::Write;
 
 /// A plan, and who runs where.
@@ -54,7 +53,7 @@ impl Prepared {
     }
 
     /// Refuses what would disturb others, and what cannot run here; returns the room that it needs.
-    pub(super) fn check(&self, args: &QualifyArgs) -> Result<Need, Failure> {
+    pub(super) fn check(&self, args: &QualifyArgs) -> Result<RoomNeed, Failure> {
         let Self { plan, cpus, roles, .. } = self;
         if !args.disturb {
             not_to_be_disturbed(&plan.occupied(cpus, roles)?, args.cpus.is_some())?;
@@ -70,7 +69,7 @@ impl Prepared {
         self,
         args: QualifyArgs,
         place: PlaceSpec,
-        need: Need,
+        need: RoomNeed,
         left: Option<&Left>,
     ) -> Result<u8, Failure> {
         let Self {
@@ -86,7 +85,7 @@ impl Prepared {
         let judged = Judged {
             profile: Some(&plan.limits),
             own_limits: plan.own_limits()?,
-            table: plan.table.map(table::layout),
+            table: plan.table,
         };
         if !args.run.quiet {
             say(&plan, &roles);
@@ -118,7 +117,8 @@ impl Prepared {
     /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
     pub(super) fn place(&self, args: &QualifyArgs) -> Result<PlaceSpec, Failure> {
         let Self { plan, cpus, roles, .. } = self;
-        if args.runtime.is_some() && !plan.place.has_container() {
+        // A matrix hands it to all its cells: those with containers take it.
+        if args.runtime.is_some() && !plan.place.has_container() && plan.cell.is_none() {
             return Err(Failure::Usage(
                 "--runtime is of containers: add --place container, or container-in-vm".into(),
             ));
@@ -128,8 +128,8 @@ impl Prepared {
         }
         Ok(match plan.place {
             // Another machine is named by --far.
-            Kind::Native | Kind::Far => PlaceSpec::Native,
-            Kind::Container => PlaceSpec::Container(Containers {
+            PlaceKind::Native | PlaceKind::Far => PlaceSpec::Native,
+            PlaceKind::Container => PlaceSpec::Container(Containers {
                 program: None,
                 side_by_side: plan.devices_at_once() as u64,
                 runtime: args.runtime,
@@ -139,7 +139,7 @@ impl Prepared {
                     .chain(roles.recorder.iter())
                     .collect(),
             }),
-            Kind::Vm | Kind::ContainerInVm => {
+            PlaceKind::Vm | PlaceKind::ContainerInVm => {
                 let runtime = match plan.place.has_container() {
                     true => Some(runtime_for_guest(args.runtime)?),
                     false => None,
@@ -158,7 +158,7 @@ impl Prepared {
 }
 
 /// The run of a plan.
-fn spec(args: &QualifyArgs, plan: &Plan, roles: &Roles, place: &PlaceSpec, need: Need) -> RunSpec {
+fn spec(args: &QualifyArgs, plan: &Plan, roles: &Roles, place: &PlaceSpec, need: RoomNeed) -> RunSpec {
     let mut spec = RunSpec {
         flight_recorder: args.run.explains(),
         housekeeping: Some(roles.recorder.clone()),
@@ -188,7 +188,7 @@ fn say_rest(run: &Run, left: Option<&Left>) {
 /// The plan with its devices where the command line wants them.
 fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
     let place = match args.far.is_asked_for() {
-        true => Kind::Far,
+        true => PlaceKind::Far,
         false => args.place.unwrap_or(plan.place),
     };
     let vcpus = args.guest.vcpus().or(plan.vcpus);

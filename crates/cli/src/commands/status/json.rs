@@ -3,7 +3,7 @@
 use super::Shown;
 use crate::failure::Failure;
 use serde_json::{Value, json};
-use session::roster::{Way, stuck_after_ns};
+use session::roster::{StartKind, stuck_after_ns};
 use units::foreign;
 
 /// The form of the document.
@@ -73,12 +73,12 @@ fn run(run: &Shown) -> Value {
     })
 }
 
-fn way(way: Way) -> &'static str {
+fn way(way: StartKind) -> &'static str {
     match way {
-        Way::Foreground => "foreground",
-        Way::Session => "session",
-        Way::Unit => "unit",
-        Way::LastingUnit => "lasting-unit",
+        StartKind::Foreground => "foreground",
+        StartKind::Session => "session",
+        StartKind::Unit => "unit",
+        StartKind::LastingUnit => "lasting-unit",
     }
 }
 

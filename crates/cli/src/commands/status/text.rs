@@ -2,7 +2,7 @@
 
 use super::Shown;
 use session::room::{expected, shown as octets};
-use session::roster::{FOLDER, Largest, Roster, Standing, Way};
+use session::roster::{FOLDER, Largest, Roster, Standing, StartKind};
 use std::fmt::Write;
 use units::{foreign, format_ns};
 
@@ -104,10 +104,12 @@ fn origin(run: &Shown) -> String {
     let entry = &run.entry;
     let plan = entry.plan.as_ref().map_or_else(String::new, |plan| format!(" {plan}"));
     let how = match (entry.way, &entry.unit) {
-        (Way::Foreground, _) => String::new(),
-        (Way::Session, _) => ", in a session of its own".to_owned(),
-        (Way::Unit, unit) => format!(", unit {}", unit.as_deref().unwrap_or_default()),
-        (Way::LastingUnit, unit) => format!(", unit {}, goes on after a reboot", unit.as_deref().unwrap_or_default()),
+        (StartKind::Foreground, _) => String::new(),
+        (StartKind::Session, _) => ", in a session of its own".to_owned(),
+        (StartKind::Unit, unit) => format!(", unit {}", unit.as_deref().unwrap_or_default()),
+        (StartKind::LastingUnit, unit) => {
+            format!(", unit {}, goes on after a reboot", unit.as_deref().unwrap_or_default())
+        }
     };
     format!(
         "{}{plan}, process {} of user {}{how}, since {}",

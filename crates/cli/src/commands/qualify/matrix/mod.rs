@@ -11,7 +11,7 @@ use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::claim;
 use crate::table::Form;
 use crate::verdict::{self, LIMIT_FAILED};
-use campaign::matrix::{Course, End, Rounds, of_state};
+use campaign::matrix::{Course, Rounds, RoundsEnd, of_state};
 use matrix::{Folder, Here, State, StateError};
 use place::guest::can_boot;
 use plan::{MatrixTable, Named, Plan, live_facts};
@@ -101,7 +101,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
     };
     let end = rounds.measure();
     let Rounds { state, keeper, .. } = rounds;
-    let early = matches!(end, Ok(End::Interrupted)).then(|| "it was told to end".to_owned());
+    let early = matches!(end, Ok(RoundsEnd::Interrupted)).then(|| "it was told to end".to_owned());
     let result = end
         .map_err(Failure::from)
         .and_then(|end| shown(args, &state, taken, &end));
@@ -113,7 +113,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
 }
 
 /// Prints the result, writes its page, and says how to go on where it is not all.
-fn shown(args: &QualifyArgs, state: &State, taken: &Folder, end: &End) -> Result<u8, Failure> {
+fn shown(args: &QualifyArgs, state: &State, taken: &Folder, end: &RoundsEnd) -> Result<u8, Failure> {
     let folder = &found(taken)?;
     let result = of_state(state, folder)?;
     let form = if args.run.face.json { Form::Json } else { Form::Text };
@@ -128,16 +128,16 @@ fn shown(args: &QualifyArgs, state: &State, taken: &Folder, end: &End) -> Result
         say(&format_args!("the page: {}", page.display()));
     }
     match end {
-        End::Interrupted => say(&format_args!(
+        RoundsEnd::Interrupted => say(&format_args!(
             "ended early: the same command with --out {} goes on with what is missing",
             folder.display()
         )),
-        End::Measured(unexplained) => unexplained.iter().for_each(|text| say(text)),
+        RoundsEnd::Measured(unexplained) => unexplained.iter().for_each(|text| say(text)),
     }
     Ok(
         match (
             result.has_failed(),
-            result.is_passed() && !matches!(end, End::Interrupted),
+            result.is_passed() && !matches!(end, RoundsEnd::Interrupted),
         ) {
             (true, _) => LIMIT_FAILED,
             (_, true) => 0,
