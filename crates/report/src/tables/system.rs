@@ -1,7 +1,7 @@
 //! The machine that a run was measured on.
 
 use model::fact::{CONTAINER, CPU_MODEL, HYPERVISOR, KERNEL_RELEASE, LABEL};
-use model::{FactOf, RunView, SeriesView, setting};
+use model::{FactOf, RunView, SeriesView, kind, setting};
 
 /// Beginnings of the texts that places are described by, and what stands between one and a place in it.
 const CONTAINER_IS: &str = "container: ";
@@ -17,7 +17,7 @@ pub(super) struct System {
     pub(super) hardware: String,
     /// Native, or the container or virtual machine that it is.
     pub(super) environment: String,
-    /// Where its series were measured, each once.
+    /// Where its wake-ups were measured, each once: environments that have rows of their own.
     environments: Vec<String>,
 }
 
@@ -26,7 +26,12 @@ impl System {
     pub(super) fn of(name: Option<String>, run: &RunView) -> Self {
         let hardware = format!("{} {}", fact(run, &CPU_MODEL), fact(run, &KERNEL_RELEASE));
         let environment = environment(run);
-        let mut environments: Vec<String> = run.series.iter().map(|series| place(&environment, series)).collect();
+        let of_rows = run.series.iter().filter(|series| series.is(&kind::WAKEUP));
+        let places = of_rows.map(|series| place(&environment, series));
+        let mut environments: Vec<String> = places.collect();
+        if environments.is_empty() {
+            environments.push(environment.clone());
+        }
         environments.sort_unstable();
         environments.dedup();
         Self {
@@ -74,14 +79,17 @@ fn named(place: &str) -> String {
 /// Numbers those of one name, or of one name and one environment where rows tell environments apart: two runs do not share a place
 /// in a table.
 pub(super) fn distinguish<'a>(systems: impl Iterator<Item = &'a mut System>, by_environment: bool) {
-    let mut seen: Vec<(String, Option<Vec<String>>)> = Vec::new();
+    let mut seen: Vec<(String, Vec<String>)> = Vec::new();
     for system in systems {
-        let key = (system.name.clone(), by_environment.then(|| system.environments.clone()));
-        let before = seen.iter().filter(|other| **other == key).count();
+        let shares = |(name, others): &&(String, Vec<String>)| {
+            let shares_a_row = || others.iter().any(|other| system.environments.contains(other));
+            *name == system.name && (!by_environment || shares_a_row())
+        };
+        let before = seen.iter().filter(shares).count();
+        seen.push((system.name.clone(), system.environments.clone()));
         if before > 0 {
             system.name = format!("{} ({})", system.name, before + 1);
         }
-        seen.push(key);
     }
 }
 

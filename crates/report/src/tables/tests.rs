@@ -93,31 +93,39 @@ fn each_system_has_a_column_and_what_was_not_measured_a_dash() {
     assert_eq!(document["runs"][2]["environment"], "docker in a virtual machine (kvm)");
 }
 
-/// Of one host: the run itself is native, and its container was measured, too; another run used another runtime.
+/// Of one host: natively, and in containers of two runtimes that the runs made.
 #[test]
 fn places_of_one_host_are_rows_of_one_column() {
-    let of = |runtime: &str| {
+    let of = |runtime: Option<&str>| {
         let mut run = run();
         run.facts
             .retain(|fact| ![CONTAINER.name, HYPERVISOR.name].contains(&fact.name.as_str()));
         let none = [&CONTAINER, &HYPERVISOR].map(|of| of.fact(Ok("none".into()), "test"));
         run.facts.extend(none);
-        let place = (
-            setting::PLACE.to_owned(),
-            format!("container: {runtime}, capabilities CAP_NET_RAW"),
-        );
-        run.series[1].spec.settings.push(place.clone());
-        run.series[2].spec.settings.push(place);
+        for series in &mut run.series {
+            let place = runtime.map(|runtime| format!("container: {runtime}, capabilities CAP_NET_RAW"));
+            series
+                .spec
+                .settings
+                .extend(place.map(|place| (setting::PLACE.to_owned(), place)));
+        }
         (Some("gold".to_owned()), run)
     };
-    let tables = Tables::of(Layout::Jitter, vec![of("docker"), of("lxc")]);
-    let document: Value = serde_json::from_str(&tables.json()).expect("JSON");
-    let table = &document["tables"][0];
-    assert_eq!(table["columns"].as_array().map(Vec::len), Some(4), "{table}");
-    let rows = table["rows"].as_array().expect("rows");
-    let places: Vec<&str> = rows.iter().filter_map(|row| row[0].as_str()).collect();
-    assert_eq!(places, ["Native", "container (docker)", "container (lxc)"], "{table}");
-    assert!(rows.iter().all(|row| row[3] != "–"), "{table}");
+    let table = |runs: &[Option<&str>]| {
+        let tables = Tables::of(Layout::Jitter, runs.iter().map(|runtime| of(*runtime)).collect());
+        let document: Value = serde_json::from_str(&tables.json()).expect("JSON");
+        document["tables"][0].clone()
+    };
+    let all = table(&[None, Some("docker"), Some("lxc")]);
+    assert_eq!(all["columns"].as_array().map(Vec::len), Some(4), "{all}");
+    let rows = all["rows"].as_array().expect("rows");
+    let mut places: Vec<&str> = rows.iter().filter_map(|row| row[0].as_str()).collect();
+    places.dedup();
+    assert_eq!(places, ["Native", "container (docker)", "container (lxc)"], "{all}");
+    assert!(rows.iter().all(|row| row[3] != "–"), "{all}");
+    // Two runs in one place do not share its row.
+    let twice = table(&[Some("lxc"), Some("lxc")]);
+    assert_eq!(twice["columns"].as_array().map(Vec::len), Some(5), "{twice}");
 }
 
 #[test]
