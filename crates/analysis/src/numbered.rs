@@ -21,7 +21,7 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
-    /// Takes the next number of a counter that never begins anew within its stream; whether the frame is to be measured.
+    /// Takes the next number of a counter that never begins anew within its stream; true if the frame is to be measured.
     pub(crate) fn accept_of_session(&mut self, number: u64, arrival: &Arrival) -> bool {
         if self.order.place(number) == OrderPlace::Restart {
             self.too_late += 1;
@@ -30,7 +30,7 @@ impl Numbered {
         self.take(number, "number", arrival) != OrderPlace::Duplicate
     }
 
-    /// Takes the next number of a counter of 8 bits; whether the frame is to be measured.
+    /// Takes the next number of a counter of 8 bits; true if the frame is to be measured.
     pub(crate) fn accept_u8(&mut self, number: u8, arrival: &Arrival) -> bool {
         let number = self.order.widen_u8(number);
         if self.order.place(number) != OrderPlace::Restart {

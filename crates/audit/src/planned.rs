@@ -13,7 +13,7 @@ const COMMAND: &str = "cmd:";
 /// A task that is planned: its threads, and how they are to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedTask {
-    /// By what its threads are known, as it was told.
+    /// The name or pattern of its threads, as given.
     pub name: String,
     /// Policy and priority: `fifo:80`; `None`: any.
     pub policy: Option<String>,

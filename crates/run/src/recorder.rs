@@ -314,7 +314,7 @@ impl Events {
         }
     }
 
-    /// Writes an event of an instant that is over: of when something was last known to be otherwise.
+    /// Writes an event of a past instant, such as when something was last known to be otherwise.
     pub fn write_at(&self, at: Monotonic, kind: EventKind, text: impl Into<String>) {
         self.send(None, at, kind, text.into());
     }

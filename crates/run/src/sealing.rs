@@ -6,7 +6,7 @@ use store::{RunWriter, SealedSegment, StoreError};
 /// Records of a segment: what a packed column holds best.
 const RECORDS: usize = 1 << 18;
 
-/// Takes a record; a segment that is full with it is written.
+/// Adds a record; a segment that it fills is written.
 ///
 /// # Errors
 /// A record that does not fit the segment, or a file that cannot be written.

@@ -105,7 +105,7 @@ impl TestFrame {
     /// from there.
     ///
     /// # Errors
-    /// Not the fields of a test frame, or of another version.
+    /// No test frame, or one of another version.
     #[inline]
     pub fn read(payload: &[u8]) -> Result<Self, FrameError> {
         let error = |at, why| FrameError::at(at, Rule::TestFrame(why));

@@ -37,7 +37,7 @@ type Seen = [u64; 5];
 /// No value of any of them.
 const NOT_SEEN: Seen = [u64::MAX; 5];
 
-/// smpRate of a frame that has none, which no value of its 16 bits is.
+/// smpRate of a frame without one: a value that 16 bits cannot hold.
 pub(super) const NO_SMP_RATE: u64 = 1 << 16;
 
 /// Codes of datSet.

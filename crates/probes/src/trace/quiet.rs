@@ -31,9 +31,9 @@ struct Told {
 pub(super) enum News {
     /// Nothing has come for so many ns, and nothing comes.
     Silent(i64),
-    /// It comes again after a silence that was told.
+    /// It comes again after a reported silence.
     Again,
-    /// It was silent, and came again before that was told; its longest silence so far, in ns.
+    /// It came again before its silence was reported; the longest one so far, in ns.
     WasSilent(u64),
 }
 

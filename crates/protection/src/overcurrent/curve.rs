@@ -50,7 +50,7 @@ pub struct Constants {
     pub c: f64,
     /// Exponent, 0.005 to 4.
     pub alpha: f64,
-    /// Reset time in s at no current, with a time multiplier of 1, 0.1 to 200; none: the curve has no inverse reset.
+    /// Reset time in s without current, at a time multiplier of 1: 0.1 to 200. `None`: no inverse reset.
     pub tr: Option<f64>,
 }
 

@@ -11,7 +11,7 @@ use units::{Ns, SignedNs};
 pub(crate) struct Held {
     /// The most frequent first, the way itself last.
     pub(crate) by: Vec<Holder>,
-    /// Samples over the limit that were kept one by one, those without an explanation too. Nobody looks at the others.
+    /// Samples over the limit that were kept one by one, unexplained ones too. The others are not examined.
     pub(crate) samples: u64,
 }
 

@@ -57,7 +57,7 @@ impl Notify {
     }
 
     fn send(&self, text: &str) {
-        // A service manager that is being started again misses it; the next one comes.
+        // A service manager that is restarting misses this one, and gets the next.
         let _ = self.socket.send_to_addr(text.as_bytes(), &self.address);
     }
 }

@@ -25,7 +25,7 @@ const THRESHOLD: &str = "tracing_thresh";
 pub struct Hwlat {
     tracefs: Tracefs,
     instance: Instance,
-    /// Until the tracer is to end.
+    /// `None` once the tracer ends.
     pipe: Option<Pipe>,
     /// The threshold the kernel began with.
     threshold_before: String,
@@ -76,7 +76,7 @@ impl Hwlat {
         Ok(samples)
     }
 
-    /// Windows with a longer gap are reported, in ns.
+    /// The gap in ns above which windows are reported.
     pub fn threshold_ns(&self) -> u64 {
         self.threshold_us * 1_000
     }
