@@ -145,7 +145,7 @@ pub(crate) struct CaptureArgs {
     /// around losses, and before the end
     #[arg(long, value_name = "FILE", help_heading = CAPTURE)]
     pub(crate) capture: Option<PathBuf>,
-    /// How much before and after
+    /// Time to keep before and after each
     #[arg(
         long,
         value_name = "DURATION",

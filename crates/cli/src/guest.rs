@@ -17,7 +17,7 @@ pub(crate) struct MachineArgs {
     /// installed one, PREEMPT_RT if there is one]
     #[arg(long, value_name = "FILE|DIR", help_heading = GUEST)]
     kernel: Option<PathBuf>,
-    /// That kernel's modules, if it is a file: a folder such as /lib/modules/RELEASE
+    /// Folder of modules, if --kernel is a file, such as /lib/modules/RELEASE
     #[arg(long, value_name = "DIR", requires = "kernel", help_heading = GUEST)]
     modules: Option<PathBuf>,
     /// More arguments for its kernel
@@ -29,7 +29,7 @@ pub(crate) struct MachineArgs {
     /// CPUs that its kernel isolates; "" for none [default: all but 0]
     #[arg(long, value_name = "LIST", help_heading = GUEST)]
     isolate: Option<CpuList>,
-    /// Its memory [default: 768MiB]
+    /// Memory [default: 768MiB]
     #[arg(long, value_name = "SIZE", default_value_t = MEMORY, hide_default_value = true, value_parser = size, help_heading = GUEST)]
     memory: u64,
     /// A CPU of this machine for each of its CPUs, in order; under KVM they run there with real-time priority

@@ -52,7 +52,7 @@ pub fn total_kib(reader: &Reader) -> Result<u64, HostError> {
 /// The number of an entry such as `MemTotal:  24684084 kB`.
 fn entry(text: &str, name: &str) -> Result<u64, HostError> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    let line = line.ok_or_else(|| HostError::Undecided(format!("no line {name}")))?;
+    let line = line.ok_or_else(|| HostError::Undecided(format!("no {name} line")))?;
     let number = line.split_whitespace().next().and_then(|number| number.parse().ok());
     number.ok_or_else(|| HostError::unexpected(MEMINFO, "a number", line))
 }

@@ -74,7 +74,7 @@ impl PlanLoad {
     pub(super) fn check(&self, has_bed: bool, networks: usize) -> Result<(), String> {
         let is_at_an_end = self.at_test_set || self.kind.asks_for_interface();
         match is_at_an_end {
-            true if !has_bed => Err("no step measures over the test bed, at whose end it is to run".into()),
+            true if !has_bed => Err("it runs at an end of the test bed, but no step measures there".into()),
             true if networks > 1 => {
                 Err("a command at an end of the bed takes one network: leave one in bed.networks".into())
             }

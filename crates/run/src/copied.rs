@@ -3,7 +3,7 @@
 use model::{Counters, Flight, SeriesId, Spike, Window, WindowRow};
 use store::{Batch, HistogramSpan, RunFile, StoreError};
 
-/// Windows, spikes, causes and the kernel's events of series `id` of `from`, as those of `series` in another run. `rows` are its
+/// The contents of series `id` of `from`, renumbered to `series` of another run. `rows` are its
 /// windows, `shift_ns` is added to every instant.
 ///
 /// # Errors

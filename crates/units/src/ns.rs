@@ -36,7 +36,7 @@ impl PartialEq<Ns> for SignedNs {
 }
 
 impl PartialOrd<Ns> for SignedNs {
-    /// By their values: a negative one is below every duration.
+    /// Compares values: a negative one is below every duration.
     #[inline]
     fn partial_cmp(&self, other: &Ns) -> Option<Ordering> {
         Some(self.forward().map_or(Ordering::Less, |ns| ns.cmp(other)))

@@ -50,7 +50,7 @@ impl Sets for Version2 {
         match self.root.join("cgroup.type").exists() {
             false => Ok(()),
             true => Err(format!(
-                "{} is not the top control group of this machine but a container's: start it on the host",
+                "{} is not the top control group of this machine but a container's: run on the host",
                 self.root.display()
             )),
         }

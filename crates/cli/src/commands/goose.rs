@@ -73,7 +73,7 @@ enum SimulationArg {
     On,
     /// Real ones; simulated ones are refused (LPHD.Sim false)
     Off,
-    /// All, as if they were of one publisher
+    /// All, as if from one publisher
     Both,
 }
 

@@ -86,7 +86,7 @@ pub(crate) struct ReflectArgs {
     /// Do not rest, even if the kernel's real-time throttling will strike
     #[arg(long)]
     no_rest: bool,
-    /// Spin on a CPU that carries other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
+    /// Spin even on a CPU that carries other real-time threads, virtual CPUs or interrupt threads of a network interface in use:
     /// these wait meanwhile
     #[arg(long)]
     disturb: bool,

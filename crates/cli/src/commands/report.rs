@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
     }
     let [run] = &args.runs[..] else {
         return Err(Failure::Usage(
-            "report shows one run: several go with --table, or with `triptime compare`".into(),
+            "report shows one run: for several use --table or `triptime compare`".into(),
         ));
     };
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;

@@ -71,7 +71,7 @@ pub(crate) enum FrameError {
     #[error("a frame of the unknown kind {0}")]
     Kind(u8),
     /// Longer than any is made.
-    #[error("a frame of {0} octets, and {LARGEST} are the most")]
+    #[error("a frame of {0} octets; at most {LARGEST} fit")]
     TooLong(usize),
     /// Octets were changed or lost on the way.
     #[error("a frame whose checksum is not that of its {0} octets")]

@@ -1,4 +1,4 @@
-//! Plans that are accepted, and refusals of others.
+//! Plans that are accepted or refused.
 
 use super::{EMBEDDED, Plan};
 use crate::measure::{CpuStep, SampledValuesStep, TalkListenStep};
@@ -394,7 +394,7 @@ fn a_fault_that_cannot_be_is_refused() {
         ("kind = \"corrupt\"\nto = \"device\"\nevery = 2", "needs offset = "),
         (
             "kind = \"drop\"\nto = \"device\"\nevery = 2\nbits = 1",
-            "\"drop\" has no bits",
+            "\"drop\" takes no bits",
         ),
     ] {
         let refused = refusal(keys, "");

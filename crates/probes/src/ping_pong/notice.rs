@@ -9,7 +9,7 @@ use wire::goose::FollowerDoubt;
 notices! {
     /// Notices of a ping-pong. Those of one ping have its number first.
     pub(super) enum Notice {
-        /// It has no answer.
+        /// The ping has no answer.
         Lost = 0,
         /// It was not sent.
         NotSent = 1,

@@ -107,7 +107,7 @@ impl Threads<'_> {
         feed
     }
 
-    /// Makes the receiver that reads the socket, as a thread that has this part of the relay.
+    /// Makes the receiver that reads the socket, for the thread of this part of the relay.
     fn receiving(&mut self, part: Part, port: Port) -> Result<Receiving, ProbeError> {
         let subscription = self.subscription(part);
         // Nobody looks on.

@@ -18,7 +18,7 @@ pub struct Detached {
     pub name: String,
 }
 
-/// The words for the ways.
+/// Words for [`StartKind`].
 const WAYS: [(&str, StartKind); 3] = [
     ("session", StartKind::Session),
     ("unit", StartKind::Unit),

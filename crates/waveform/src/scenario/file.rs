@@ -43,7 +43,7 @@ impl TryFrom<String> for Phases {
         match letters == text.len() && letters > 0 {
             true => Ok(Self(phases)),
             false => Err(format!(
-                "\"{text}\" is not possible: use letters of ABC, such as \"A\" or \"BC\""
+                "\"{text}\" is not possible: use A, B and C, such as \"A\" or \"BC\""
             )),
         }
     }

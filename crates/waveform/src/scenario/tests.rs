@@ -59,7 +59,7 @@ fn what_has_to_trip_is_stated() {
     );
     for phases in ["", "AA", "N", "abc"] {
         let text = refusal(&TEXT.replace("within", &format!("phases = {phases:?}\nwithin")));
-        assert!(text.contains("use letters of ABC"), "{phases}: {text}");
+        assert!(text.contains("use A, B and C"), "{phases}: {text}");
     }
     let quiet = TEXT.replace("trip = true\nwithin = \"30ms\"", "trip = false\nphases = \"A\"");
     assert!(refusal(&quiet).contains("there is no trip that could have them"));

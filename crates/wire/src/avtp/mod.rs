@@ -1,6 +1,6 @@
 //! AVTP stream frames (IEEE 1722-2016): the common stream header, and AAF PCM frames to publish.
 //!
-//! Behind the Ethernet header with EtherType 0x22F0, all big-endian (IEEE 1722-2016, 4.4.4 and 7.2):
+//! After the Ethernet header with EtherType 0x22F0, all big-endian (IEEE 1722-2016, 4.4.4 and 7.2):
 //!
 //! | octet | bits | field |
 //! | --- | --- | --- |

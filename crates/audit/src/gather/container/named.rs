@@ -68,7 +68,7 @@ fn text(reader: &Reader, name: &str) -> Result<(String, String), String> {
             }
         }
     }
-    Err("no such file, and no container of docker, podman, containerd or crun whose id begins so; give a definition, such as the output of `docker inspect`".to_owned())
+    Err("no such file, and no container of docker, podman, containerd or crun with such an id; give a definition, such as the output of `docker inspect`".to_owned())
 }
 
 /// Docker keeps apart what `inspect` joins.

@@ -108,9 +108,9 @@ pub(crate) struct OfArgs {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum WorkloadArg {
-    /// They wake up for each cycle and sleep again
+    /// Threads wake for each cycle and sleep again
     Periodic,
-    /// They never sleep
+    /// Threads never sleep
     BusyPoll,
 }
 

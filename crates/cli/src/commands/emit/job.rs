@@ -28,7 +28,7 @@ pub(super) struct JobArgs {
     /// Name and tag of the image
     #[arg(long, value_name = "NAME:TAG", default_value_t = reference().parse().expect("a reference"))]
     image: Reference,
-    /// Whole CPUs: those that are judged, and one for everything else
+    /// Number of CPUs: the judged ones, and one for everything else
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     cpu_count: u32,
     /// Memory

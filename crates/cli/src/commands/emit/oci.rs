@@ -34,7 +34,7 @@ pub(super) struct OciArgs {
     /// Folder of this machine for run files
     #[arg(long, value_name = "DIR", default_value = "runs")]
     runs: PathBuf,
-    /// Memory, without any swap beside it
+    /// Memory, without swap
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     memory: u64,
     /// Huge pages that it may use, at /dev/hugepages: pages of 1 GiB where they divide it, else of 2 MiB

@@ -51,8 +51,8 @@ pub(crate) struct ImportArgs {
     /// Width of a bucket, which histogram text does not state [default: 1us]
     #[arg(long, value_enum)]
     bucket: Option<BucketArg>,
-    /// The publisher's file of sv_timestamp_logger. FILE is then the subscriber's, and each sample's latency lies
-    /// between the two
+    /// The publisher's file of sv_timestamp_logger. FILE is then the subscriber's, and each sample's latency is
+    /// the difference of both
     #[arg(long, value_name = "FILE")]
     publisher: Option<PathBuf>,
     /// How the clocks of both files relate. Without it, the report shows their difference and judges nothing by it

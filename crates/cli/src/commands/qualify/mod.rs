@@ -79,7 +79,7 @@ pub(crate) struct QualifyArgs {
     /// Say what the plan will do on this machine, for how long and on which CPUs, and end
     #[arg(long, conflicts_with = "list")]
     show: bool,
-    /// The same, and whether everything it needs is there
+    /// As --show, and check that everything it needs is there
     #[arg(long, conflicts_with_all = ["list", "show"])]
     dry_run: bool,
     /// Return when it measures, and let it go on by itself: as a unit where systemd runs, else in a session of its own. `triptime
