@@ -25,7 +25,7 @@ pub(crate) fn of_files(names: &[String]) -> Result<Matrix, Failure> {
         return Ok(of_folder(Path::new(folder))?);
     }
     let runs = names.iter().map(|name| named::open(name).map(|named| named.file));
-    Ok(of_runs(&runs.collect::<Result<Vec<_>, Failure>>()?)?)
+    of_runs(runs)
 }
 
 /// The matrix in a form.

@@ -56,13 +56,14 @@ pub fn of_state(state: &State, folder: &Path) -> Result<Matrix, CampaignError> {
     made(&plan.name, &order, runs, &absent.collect::<Vec<_>>())
 }
 
-/// The matrix of these runs.
+/// The matrix of these runs, of which one at a time is open.
 ///
 /// # Errors
-/// One of them is no cell of a matrix, or cannot be read.
-pub fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunFile>) -> Result<Matrix, CampaignError> {
-    let runs = runs.into_iter().map(|run| judged(run, false));
-    made("of run files", &[], runs.collect::<Result<Vec<_>, _>>()?, &[])
+/// One of them cannot be opened or read, or is no cell of a matrix.
+pub fn of_runs<E: From<CampaignError>>(runs: impl IntoIterator<Item = Result<RunFile, E>>) -> Result<Matrix, E> {
+    let runs = runs.into_iter().map(|run| Ok(judged(&run?, false)?));
+    let runs = runs.collect::<Result<Vec<_>, E>>()?;
+    Ok(made("of run files", &[], runs, &[])?)
 }
 
 fn made(name: &str, order: &[Conditions], runs: Vec<Measurement>, absent: &[Absent]) -> Result<Matrix, CampaignError> {
