@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_millis(400);
 /// Progress that is shown while a run measures.
 pub(crate) struct Progress {
     view: View,
-    started: Instant,
+    started: Option<Instant>,
     drawn: Option<Instant>,
     limits: Thresholds,
 }
@@ -47,7 +47,7 @@ impl Progress {
         };
         Self {
             view,
-            started: Instant::now(),
+            started: None,
             drawn: None,
             limits,
         }
@@ -59,7 +59,11 @@ impl ShowProgress for Progress {
         if self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;
         }
-        let head = head(self.started.elapsed(), &foreign::shown(doing), position);
+        let head = head(
+            self.started.get_or_insert_with(Instant::now).elapsed(),
+            &foreign::shown(doing),
+            position,
+        );
         match &mut self.view {
             View::Off => return,
             View::Lines(said) => {
