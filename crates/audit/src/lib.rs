@@ -3,6 +3,8 @@
 //! [`gather`] reads what the rules ask for, from a live machine or a recorded tree; from there on everything is pure. A rule is
 //! data ([`rule`]): a condition over facts ([`condition`]) with three answers. A fact that is not known is `unknown`, never `pass`.
 
+#![forbid(unsafe_code)]
+
 pub mod condition;
 pub mod definition;
 pub mod facts;

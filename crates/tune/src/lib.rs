@@ -4,6 +4,8 @@
 //! Every change is one [`Operation`]: the journal has the old value before the new one is written, the new one is read back, and what
 //! did not hold is put back. `undo` goes through the journal backwards, also after a crash in the middle of `apply`.
 
+#![forbid(unsafe_code)]
+
 mod actions;
 mod apply;
 mod domain;
