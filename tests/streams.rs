@@ -195,7 +195,7 @@ fn a_profile_by_name_and_a_stream_that_nobody_expects() {
     for said in [
         "MU01: confRev is 1, not 2 as expected",
         "MU01: 1 ASDUs in a frame, not 2 as expected",
-        "MU01: seqData has 72 octets, not 64 as expected: the dataset is another one",
+        "MU01: seqData has 72 octets, not 64 as expected: the dataset is different",
         "MU02: is not among the expected streams; it is sent to 01:0c:cd:04:00:02, APPID 0x4000, without a tag",
     ] {
         assert!(texts.contains(&said), "{said}: {texts:?}");

@@ -128,7 +128,7 @@ fn a_second_relay_and_a_noisy_neighbour_are_loads_natively_and_in_a_container() 
         // It was on the process bus: the judged relay saw what it does not wait for.
         let foreign = texts
             .iter()
-            .find(|text| text.contains("came under svIDs that this relay does not wait for"));
+            .find(|text| text.contains("had svIDs that this relay does not expect"));
         assert!(foreign.is_some(), "{place}: {texts:?}");
         for load in ["triptime relay bays1 dut0", "triptime publish ts0"] {
             let ended = texts

@@ -1,15 +1,16 @@
-//! Reading a capture that is sent again: its frames, and what the counters of its sampled-value streams tell.
+//! Reads a capture that is to be sent again: its frames, and the rates of its sampled-value streams as learned from their
+//! counters.
 
 use crate::error::ProbeError;
 use capture::{LinkType, Reader};
 use std::path::Path;
 use wire::sequence::Sequence;
 
-/// Rates that merging units have (IEC 61850-9-2LE, IEC 61869-9, and 96 samples a cycle at 60 Hz), for streams whose smpCnt does
-/// not wrap in the capture.
+/// Usual rates of merging units (IEC 61850-9-2LE, IEC 61869-9, and 96 samples a cycle at 60 Hz), for streams whose smpCnt does
+/// not wrap within the capture.
 const USUAL_RATES: [u32; 6] = [4_000, 4_800, 5_760, 12_800, 14_400, 15_360];
 
-/// How far from a usual rate a stream may be, as a share.
+/// Largest difference from a usual rate, as a share of that rate.
 const RATE_TOLERANCE: f64 = 0.02;
 
 /// A frame with its time stamp.
@@ -48,7 +49,7 @@ pub(crate) fn each_frame(
     Ok(())
 }
 
-/// A stream while the capture is read.
+/// A stream, as learned while the capture is read.
 pub(crate) struct Learned {
     sv_id: String,
     sequence: Sequence,
@@ -74,7 +75,7 @@ impl Learned {
         self.last_ns = time_ns;
     }
 
-    /// Its rate: learned from the wrap, stated, or the usual one that is near.
+    /// Rate in samples a second: learned from the wrap of smpCnt, else the stated one, else the nearest usual rate.
     pub(crate) fn rate(&self, stated: Option<u32>) -> Result<u32, String> {
         let rate = self.sequence.rate().or(stated).or_else(|| self.usual_rate());
         rate.ok_or_else(|| {
@@ -85,7 +86,7 @@ impl Learned {
         })
     }
 
-    /// The usual rate that its samples come at.
+    /// The usual rate nearest to the measured one, if it is within [`RATE_TOLERANCE`].
     fn usual_rate(&self) -> Option<u32> {
         let seconds = (self.last_ns - self.first_ns) as f64 / 1e9;
         let rate = self.span(u32::from(u16::MAX)) as f64 / seconds;
@@ -94,17 +95,18 @@ impl Learned {
             .find(|usual| (rate / f64::from(*usual) - 1.0).abs() < RATE_TOLERANCE)
     }
 
-    /// smpCnt of its first sample.
+    /// smpCnt of the first sample.
     pub(crate) fn first_count(&self) -> u16 {
         self.counts.first().copied().unwrap_or(0)
     }
 
-    /// Samples from the first to the furthest one.
+    /// Number of positions from the first sample to the furthest one.
     pub(crate) fn span(&self, rate: u32) -> u64 {
         self.positions(rate).max().map_or(0, |furthest| furthest as u64 + 1)
     }
 
-    /// Where each sample stands behind the first, with counters that go up by less than half a second at a time, or down.
+    /// Position of each sample relative to the first. A counter step of up to half a second counts as forward, a larger one as
+    /// backward.
     pub(crate) fn positions(&self, rate: u32) -> impl Iterator<Item = i64> {
         let rate = i64::from(rate);
         let mut position = 0;
@@ -117,7 +119,7 @@ impl Learned {
         })
     }
 
-    /// Time from sample to sample, in ns: of its rate where that is learned, else by its stamps; 0 where neither tells.
+    /// Time from sample to sample, in ns: from the learned rate, else from the time stamps; 0 if neither is known.
     pub(crate) fn distance_ns(&self) -> u64 {
         let instants = self.sequence.rate().map(|rate| 1_000_000_000 / u64::from(rate.max(1)));
         let counted = u64::try_from(self.last_ns - self.first_ns).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Probes that measure CPUs and need nothing else: what they have in common.
+//! Common parts of the probes that measure only CPUs.
 
 use crate::hot::Running;
 use crate::probe::Probe;
@@ -7,23 +7,23 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use units::CpuList;
 
-/// Settings of a measurement on CPUs, beside the probe's own options.
+/// Settings of a measurement on CPUs, in addition to the probe's own options.
 #[derive(Debug, Clone)]
 pub struct OnCpus {
-    /// One thread on each.
+    /// CPUs to measure, each with one thread.
     pub cpus: CpuList,
-    /// How long to measure; `None` until told to stop.
+    /// Duration of the measurement; `None` measures until a stop is requested.
     pub duration_ns: Option<u64>,
-    /// Second part of the series' names, such as the load they ran under.
+    /// Second part of the series' names, such as the load that ran during the measurement.
     pub label: Option<String>,
-    /// Idle states, held off or not, in words for the report.
+    /// State of the idle states (held off or not), in words for the report.
     pub idle: String,
-    /// Pauses that keep a spinning real-time thread below the kernel's budget.
+    /// Pauses that keep a spinning real-time thread within the kernel's budget.
     pub rest: Rest,
 }
 
 impl OnCpus {
-    /// These, without pause, until told to stop.
+    /// Settings for these CPUs, without pauses, until a stop is requested.
     pub fn of(cpus: CpuList) -> Self {
         Self {
             cpus,
@@ -35,15 +35,15 @@ impl OnCpus {
     }
 }
 
-/// A probe that measures CPUs: its command and its step of a plan are made of this alone.
+/// A probe that measures CPUs. Its command and its step of a plan use nothing but this trait.
 pub trait CpuProbe: Probe<On = (), Started = Running> + Sized {
     /// Options of the probe, on the command line and in a plan.
     type Options: clap::Args + DeserializeOwned + Clone + Debug + 'static;
 
-    /// The probe that was told so.
+    /// Creates the probe with these options and settings.
     fn told(options: Self::Options, on: OnCpus) -> Self;
 
-    /// True if its threads take the whole of their CPUs at real-time priority.
+    /// True if its threads use their CPUs fully at real-time priority.
     fn occupies(_: &Self::Options) -> bool {
         false
     }

@@ -1,7 +1,7 @@
-//! When the frames of a sender left, by the stamps of sent frames: the driver's, or those of the NIC.
+//! Departure times of a sender's frames, from transmit time stamps of the driver or the NIC.
 //!
-//! The kernel says it some time after the send call, in the socket's error queue, by the number of the frame. Until then a frame is
-//! remembered with its due instant.
+//! The kernel reports a stamp in the socket's error queue some time after the send call, with the number of the frame. Until then
+//! the frame is remembered with its due instant.
 
 use crate::nic::{NicClock, Stamps};
 use crate::port::Port;
@@ -9,26 +9,26 @@ use run::Feed;
 use sys::packet::{TxEvent, TxStage, TxStamp};
 use units::{Monotonic, Realtime};
 
-/// Frames remembered: those of a tenth of a second, of twenty streams at 4000 frames a second.
+/// Number of frames remembered: a tenth of a second of twenty streams at 4000 frames a second.
 const REMEMBERED: usize = 8_192;
 
-/// How long the stamps of the last frames are waited for.
+/// Time to wait for the stamps of the last frames.
 const LAST_NS: i64 = 20_000_000;
 
-/// A frame whose stamp has not come.
+/// A frame whose stamp has not arrived yet.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
-    /// The socket's number of it.
+    /// Number of the frame on this socket.
     id: u32,
     slot: u16,
-    /// When it was due, on the wall clock as it was when the frame was sent.
+    /// Due instant, on the wall clock as it was set when the frame was sent.
     due: Realtime,
-    /// Just before its send call, on the same clock.
+    /// Instant just before the send call, on the same clock.
     called: Realtime,
     sequence: u64,
 }
 
-/// A sender's clock just before a send call.
+/// Both clocks of the sender just before a send call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Called {
     at: Monotonic,
@@ -36,7 +36,7 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    /// Now.
+    /// Reads both clocks.
     pub(crate) fn now() -> Self {
         let pair = sys::clock::pair();
         Self {
@@ -46,18 +46,18 @@ impl Called {
     }
 }
 
-/// The frames of one socket that are on their way, and what became of those before.
+/// Frames of one socket that wait for their stamps, and the count of those that got none.
 #[derive(Debug)]
 pub(crate) struct Departures {
     sent: Box<[Option<Sent>]>,
-    /// The NIC's clock, where its stamps are wanted and not the driver's.
+    /// The NIC's clock if its stamps are used; `None` for the driver's stamps.
     nic: Option<NicClock>,
-    /// Frames whose stamp did not come, or cannot be placed.
+    /// Frames whose stamp did not arrive or cannot be converted to the wall clock.
     unstamped: u64,
 }
 
 impl Departures {
-    /// Departures of a port that was opened with these stamps; `None` where none are wanted.
+    /// Creates the departures of a port that was opened with these stamps; `None` if stamps are off.
     pub(crate) fn of(port: &Port, stamps: Stamps) -> Option<Self> {
         (stamps != Stamps::Off).then(|| Self::new(port.nic_clock()))
     }
@@ -70,7 +70,7 @@ impl Departures {
         }
     }
 
-    /// Notes `count` frames that were due at one instant, whose numbers begin with `first`; the samples go to `slot`.
+    /// Records `count` frames with one due instant, numbered from `first`; their samples go to `slot`.
     pub(crate) fn sent(
         &mut self,
         (first, count): (u32, u32),
@@ -92,7 +92,7 @@ impl Departures {
         }
     }
 
-    /// Takes the stamps that there are; other events are handed to `other`.
+    /// Takes the available stamps; other events are passed to `other`.
     pub(crate) fn collect(&mut self, port: &Port, feed: &mut Feed, mut other: impl FnMut(TxEvent)) {
         let at = sys::clock::monotonic();
         while let Some(event) = port.next_tx_event() {
@@ -103,7 +103,7 @@ impl Departures {
         }
     }
 
-    /// Waits a little for the last stamps; returns how many frames are without one.
+    /// Waits briefly for the last stamps; returns the number of frames without one.
     pub(crate) fn close(&mut self, port: &Port, feed: &mut Feed) -> u64 {
         let end = sys::clock::monotonic() + LAST_NS;
         self.collect(port, feed, |_| {});
@@ -127,7 +127,7 @@ impl Departures {
             return;
         };
         let within_ns = self.nic.as_ref().map_or(0, NicClock::within_ns).cast_signed();
-        // One that left before it was handed over is another's stamp, or of a clock that was set.
+        // A stamp from before the send call belongs to another frame, or the clock was set meanwhile.
         match left.filter(|left| *left - sent.called >= -within_ns) {
             Some(left) => feed.sample(sent.slot, at, left - sent.due, sent.sequence),
             None => self.unstamped += 1,
@@ -160,7 +160,8 @@ mod tests {
         wall: Realtime::from_ns(1_000_005_000),
     };
 
-    /// Measurements of frames 0 and on, all due at 4 µs and called at 5 µs, when these stamps come; and how many are without one.
+    /// Measurements of the frames from number 0 on, all due at 4 µs and called at 5 µs, with these stamps; and the number of
+    /// frames without a stamp.
     fn measured(nic: Option<NicClock>, frames: u32, stamps: &[(u32, TxStage)]) -> (Vec<i64>, u64) {
         let (mut feed, mut heard) = Heard::of(1 << 10, 1, Box::new(Nameless));
         let mut departures = Departures::new(nic);
@@ -203,7 +204,7 @@ mod tests {
     fn a_stamp_that_cannot_be_the_frames_own_is_none() {
         let nic = || Some(NicClock::fixed(0, 500));
         let wire = |ns: i64| [(0, TxStage::Wire(Ptp::from_ns(ns)))];
-        // Within what the clocks may be apart, a frame may seem to leave before it was handed over.
+        // Within the uncertainty between the two clocks, a frame may seem to leave before its send call.
         assert_eq!(measured(nic(), 1, &wire(1_000_004_500)), (vec![500], 0));
         assert_eq!(measured(nic(), 1, &wire(1_000_004_499)), (vec![], 1));
         assert_eq!(

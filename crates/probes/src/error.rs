@@ -1,26 +1,26 @@
-//! Why a probe could not start or go on.
+//! Errors of a probe that cannot start or continue.
 
 use sys::SysError;
 
-/// Why a probe could not start or go on.
+/// Reason why a probe cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// The kernel or the machine refused something.
+    /// Refusal by the kernel or the machine.
     #[error(transparent)]
     Sys(#[from] SysError),
-    /// Tracing inside the kernel.
+    /// Error of the tracing programs in the kernel.
     #[error(transparent)]
     Trace(#[from] ::trace::TraceError),
-    /// A setting that cannot be, said with what would do.
+    /// An impossible setting; the text names a possible one.
     #[error("{0}")]
     Usage(String),
-    /// Nothing to measure came.
+    /// No frame or event to measure arrived.
     #[error("{0}")]
     NoTraffic(String),
-    /// A clock relation was asked for that nothing here vouches for.
+    /// A relation between two clocks was requested, but no clock synchronisation is known to keep it.
     #[error("{0}")]
     Unsynchronised(String),
-    /// A measuring thread ended by a panic: a defect of ours.
-    #[error("the measuring thread of {0} panicked; what was measured until then is kept")]
+    /// A measuring thread panicked, which is a defect of this program.
+    #[error("the measuring thread of {0} panicked; all samples until then are kept")]
     Panicked(String),
 }

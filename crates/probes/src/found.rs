@@ -1,9 +1,9 @@
-//! Writes what the rules of a sequence find into the event list.
+//! Writes the findings of the sequence rules into the event list.
 
 use model::EventKind;
 use wire::sequence::Finding;
 
-/// The event of a finding in `stream`.
+/// Event for a finding in `stream`.
 pub(crate) fn event(stream: &str, finding: Finding) -> (EventKind, String) {
     let kind = match finding.what.is_doubt() {
         true => EventKind::StreamDoubt,

@@ -1,4 +1,4 @@
-//! Streams of test frames: what their frames look like, and how they are marked. `talk` sends them, `listen` receives them.
+//! Streams of test frames: the format of their frames and their marks. `talk` sends them, `listen` receives them.
 
 use serde::Deserialize;
 use units::Period;
@@ -6,13 +6,13 @@ use wire::{ether, test_frame};
 
 /// Flags of a test frame in a stream.
 pub(crate) mod mark {
-    /// Of the warm-up: not counted, the first counted one is number 0.
+    /// Warm-up frame: not counted. The first counted frame has number 0.
     pub(crate) const BEGIN: u16 = 1;
-    /// After the last: the sequence number is how many were sent.
+    /// End mark, sent after the last frame: its sequence number is the number of frames sent.
     pub(crate) const END: u16 = 2;
 }
 
-/// Format of a frame.
+/// Format of a stream's frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
@@ -25,7 +25,7 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// The word for it.
+    /// The name of the format on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Test => "test",
@@ -34,7 +34,7 @@ impl Framing {
         }
     }
 
-    /// EtherType of its frames.
+    /// EtherType of the frames.
     pub fn ether_type(self) -> u16 {
         match self {
             Self::Test => test_frame::ETHER_TYPE,
@@ -43,7 +43,7 @@ impl Framing {
         }
     }
 
-    /// Description of the frames that are sent, in words for the report.
+    /// Description of the sent frames, in words for the report.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Test => "test frames, EtherType 0x88B5",
@@ -53,7 +53,7 @@ impl Framing {
     }
 }
 
-/// How many periods a second has, when smpCnt can count them and their number is whole.
+/// Number of periods in a second, if it is whole and smpCnt can count that far.
 pub(crate) fn per_second(period: Period) -> Option<u64> {
     let (numerator_ns, denominator) = period.fraction();
     let second = denominator.checked_mul(1_000_000_000)?;

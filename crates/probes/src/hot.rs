@@ -1,4 +1,4 @@
-//! Starting measuring threads, all at once, and waiting for them.
+//! Starts measuring threads together and waits for them to end.
 
 use crate::error::ProbeError;
 use run::{Feed, Stop};
@@ -10,22 +10,22 @@ use std::time::Duration;
 use sys::thread::{Policy, RtThread};
 use units::Monotonic;
 
-/// Holds measuring threads back until all of them are ready, then gives them one common start.
+/// Barrier for measuring threads: waits until all of them are ready, then gives them a common start.
 #[derive(Debug, Default)]
 pub(crate) struct Gate(AtomicI64);
 
 impl Gate {
-    /// Lets the threads go; their schedules start at `start`.
+    /// Releases the threads; their schedules start at `start`.
     fn open(&self, start: Monotonic) {
         self.0.store(start.as_ns(), Ordering::Release);
     }
 
-    /// Tells the threads that another one could not get ready.
+    /// Releases the threads without a start, because another thread could not get ready.
     fn cancel(&self) {
         self.0.store(-1, Ordering::Release);
     }
 
-    /// The common start, or `None` when the probe was called off.
+    /// The common start, or `None` if the start was cancelled.
     fn wait(&self) -> Option<Monotonic> {
         loop {
             match self.0.load(Ordering::Acquire) {
@@ -37,27 +37,27 @@ impl Gate {
     }
 }
 
-/// Work of a measuring thread from the common start on. Called once; it is `FnMut` so that what it holds is freed after the
-/// measuring, by who joins the thread, and not as the last thing the measuring thread is watched doing.
+/// Work of a measuring thread from the common start on. It is called once. It is `FnMut` so that its captured data are freed
+/// after the measurement by the joining thread, not by the measuring thread itself.
 pub(crate) type Body = Box<dyn FnMut(Monotonic, &mut Feed) -> Result<(), ProbeError> + Send>;
 
-/// One measuring thread: what it is called, how it is to run, and what it does.
+/// One measuring thread: its name, its scheduling and its work.
 pub(crate) struct HotThread {
-    /// Thread name, at most 15 characters.
+    /// Name of the thread, at most 15 characters.
     pub name: String,
-    /// CPU, policy and stack.
+    /// CPU, policy and stack of the thread.
     pub real_time: RtThread,
-    /// The measuring itself, given the common start and its feed. Runs until its end or until told to stop.
+    /// The measurement, called with the common start and the feed. Runs until its end or until a stop is requested.
     pub body: Body,
-    /// Where its samples go.
+    /// Destination of the samples.
     pub feed: Feed,
-    /// True if it gets a table of open files of its own: a system call on a socket then takes some 50 ns less, since the kernel
-    /// need not hold the file against other threads. Files that it holds are closed when it has ended.
+    /// True if the thread gets its own table of open files. A system call on a socket then takes about 50 ns less, since the
+    /// kernel need not protect the file against other threads. Files that the thread holds are closed after it has ended.
     pub own_files: bool,
 }
 
 impl HotThread {
-    /// A thread of this policy, on this CPU if one is named; its samples go to `feed`.
+    /// Creates a thread with this policy, on this CPU if one is given; its samples go to `feed`.
     pub(crate) fn new(name: &str, policy: Policy, cpu: Option<u32>, mut feed: Feed, body: Body) -> Self {
         if let Some(cpu) = cpu {
             feed.set_cpu(cpu);
@@ -76,20 +76,20 @@ impl HotThread {
     }
 }
 
-/// How a measuring thread ended, and what it held.
+/// Result of a measuring thread, and its work with the data that it holds.
 type Ended = (Result<(), ProbeError>, Body);
 
-/// A thread beside the measuring ones that is told to end when they have ended.
+/// A helper thread that runs next to the measuring threads and is stopped after them.
 pub(crate) struct Beside {
     over: Stop,
     thread: JoinHandle<()>,
 }
 
 impl Beside {
-    /// Starts it, of the calling thread's policy and CPUs; it is woken from `park_timeout` when `over` is set.
+    /// Starts the thread with the policy and CPUs of the calling thread. When `over` is set, it is woken from `park_timeout`.
     ///
     /// # Errors
-    /// The kernel has no thread left.
+    /// The kernel cannot create another thread.
     pub(crate) fn start(name: &str, work: impl FnOnce(&Stop) + Send + 'static) -> std::io::Result<Self> {
         let over = Stop::new();
         let told = over.clone();
@@ -101,15 +101,15 @@ impl Beside {
     fn end(self) {
         self.over.request();
         self.thread.thread().unpark();
-        // A panic of it is a defect of what stands beside the measurement, not of the measurement.
+        // A panic of this thread is a defect of the helper and does not affect the measurement.
         let _ = self.thread.join();
     }
 }
 
-/// Measuring threads under way.
+/// Running measuring threads.
 pub struct Running {
     threads: Vec<(String, JoinHandle<Ended>)>,
-    /// When the last of them had measured, in ns of `CLOCK_MONOTONIC`; 0 before the first has.
+    /// End of the latest measurement, in ns of `CLOCK_MONOTONIC`; 0 before the first thread has finished.
     ended_ns: Arc<AtomicI64>,
     beside: Vec<Beside>,
 }
@@ -122,11 +122,11 @@ impl std::fmt::Debug for Running {
 }
 
 impl Running {
-    /// Starts `threads` together. `lead_ns` is the time between the last of them being ready and the common start, or the
-    /// function that chooses it.
+    /// Starts `threads` together. `lead_ns` is the time from the moment the last of them is ready to the common start, or the
+    /// function that returns it.
     ///
     /// # Errors
-    /// Refusal of the first thread that could not get ready; no thread is left behind then.
+    /// The first thread that could not get ready reports its refusal; all other threads have then ended.
     pub(crate) fn start(threads: Vec<HotThread>, choose_start: impl FnOnce() -> Monotonic) -> Result<Self, ProbeError> {
         let gate = Arc::new(Gate::default());
         let (report, ready) = mpsc::channel();
@@ -165,7 +165,7 @@ impl Running {
         Ok(running)
     }
 
-    /// With a thread more beside them, if there is one.
+    /// Adds a helper thread, if there is one.
     pub(crate) fn with(mut self, beside: Option<Beside>) -> Self {
         self.beside.extend(beside);
         self
@@ -176,7 +176,7 @@ impl Running {
         self.threads.iter().all(|(_, thread)| thread.is_finished())
     }
 
-    /// When the last thread had measured, once every one has.
+    /// End of the last thread's measurement; `None` while a thread still measures.
     pub fn ended_at(&self) -> Option<Monotonic> {
         let ended_ns = self.ended_ns.load(Ordering::Acquire);
         (self.is_finished() && ended_ns > 0).then(|| Monotonic::from_ns(ended_ns))
@@ -185,7 +185,7 @@ impl Running {
     /// Waits for every thread to end.
     ///
     /// # Errors
-    /// Error or panic of the first of them that failed.
+    /// The first error or panic of a thread.
     pub fn join(self) -> Result<(), ProbeError> {
         let mut outcome = Ok(());
         for (name, thread) in self.threads {
@@ -200,7 +200,7 @@ impl Running {
     }
 }
 
-/// The life of one measuring thread.
+/// Body of one measuring thread, from its preparation to its end.
 fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), ProbeError>>) -> Ended {
     sys::thread::set_name(&thread.name);
     if let Err(error) = thread.real_time.enter() {
@@ -216,7 +216,7 @@ fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), Pro
         sys::thread::own_files();
     }
     let before = sys::thread::usage();
-    // Counts this thread's allocations where a test has installed the counting allocator; does nothing elsewhere.
+    // Counts this thread's allocations if a test has installed the counting allocator; otherwise it does nothing.
     sys::alloc::watch(true);
     let outcome = (thread.body)(start, &mut thread.feed);
     sys::alloc::watch(false);
@@ -231,14 +231,14 @@ fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), Pro
     (outcome, thread.body)
 }
 
-/// Stack touched before measuring: more than any measuring loop uses, so that none faults a page in.
+/// Bytes of stack touched before measuring: more than any measuring loop uses, so that no loop causes a page fault.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// The whole stack of a measuring thread, all of which is locked: twice what it touches, since it gets ready on it too.
+/// Size of a measuring thread's stack, which is locked in memory: twice the touched part, since the preparation runs on it too.
 const ALL_STACK_BYTES: usize = 2 * STACK_BYTES;
 
-/// Records a feed holds for `per_second` records a second: four seconds, since the recorder may wait for a slow disk, and at
-/// least as many as a burst at the start brings. Each takes 32 octets of locked memory.
+/// Capacity of a feed for `per_second` records a second: four seconds, since the recorder may wait for a slow disk, and at least
+/// enough for a burst at the start. Each record takes 32 bytes of locked memory.
 pub(crate) fn capacity(per_second: u64) -> usize {
     usize::try_from(per_second.saturating_mul(4))
         .unwrap_or(usize::MAX)

@@ -1,8 +1,8 @@
-//! The probes: each measures one line of the trip-time budget and hands its samples to the recorder.
+//! The probes. Each measures one line of the trip-time budget and passes its samples to the recorder.
 //!
-//! A probe is one folder with the same parts: `mod.rs` (configuration, can it run here, start), the measuring thread, and
-//! `series.rs` (what its series are called and mean). Measuring threads follow three rules after their warm-up: they
-//! allocate nothing, lock nothing, and make no system call but the one they measure.
+//! Each probe is a folder with the same parts: `mod.rs` (configuration, check of needs, start), the measuring thread, and
+//! `series.rs` (names and meaning of its series). Measuring threads follow three rules after their warm-up: they allocate no
+//! memory, take no lock, and make no system call except the one they measure.
 
 #![forbid(unsafe_code)]
 
@@ -52,7 +52,7 @@ pub use reception::Receive;
 pub use rest::Rest;
 pub use sender::SenderEnd;
 
-/// The example of the guide for those who add a probe.
+/// The example probe of the guide "adding a probe".
 #[cfg(test)]
 #[path = "../../../docs/adding-a-probe/turn.rs"]
 pub mod turn;

@@ -1,4 +1,4 @@
-//! The messages of a GOOSE control block, made in place: numbers, repetitions, times.
+//! Messages of a GOOSE control block, encoded in place: their numbers, repetition times and timestamps.
 
 use crate::error::ProbeError;
 use streamset::goose::ControlBlock;
@@ -6,19 +6,19 @@ use wire::ether::Mac;
 use wire::goose::{Curve, Progress, Template, Value};
 use wire::time::{TimeQuality, UtcTime};
 
-/// Account of what was skipped when a message was sent.
+/// Skipped repetitions of a message that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sent {
-    /// Repetitions that were slept through.
+    /// Number of repetitions that were skipped because the thread slept through them.
     pub(crate) missed: u64,
-    /// True if the message came later than its first repetition was due.
+    /// True if the message was sent later than its first repetition was due.
     pub(crate) is_late: bool,
 }
 
-/// A control block under way. Times are ns from the start of the run. After it was made nothing here allocates.
+/// A running control block. Times are in ns from the start of the run. Only its creation allocates memory.
 pub(crate) struct Messages {
     template: Template,
-    /// The frame before the changes at hand, to see whether they change anything.
+    /// Copy of the frame before members are set, to detect a change.
     before: Vec<u8>,
     progress: Progress,
     curve: Curve,
@@ -27,7 +27,7 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Encodes the first message, which is due at 0. `command` is what errors begin with.
+    /// Encodes the first message, which is due at 0. Errors begin with `command`.
     pub(crate) fn new(config: &ControlBlock, source: Mac, command: &str) -> Result<Self, ProbeError> {
         let mut message = config.message.clone();
         message.src = source;
@@ -49,22 +49,22 @@ impl Messages {
         })
     }
 
-    /// True if a member can become this: its type and its length stay.
+    /// True if a member can take this value: its type and its length stay the same.
     pub(crate) fn fits(&self, index: usize, value: &Value) -> bool {
         self.template.clone().set_entry(index, value)
     }
 
-    /// Repeats by another curve from the next message on.
+    /// Uses another retransmission curve from the next message on.
     pub(crate) fn set_curve(&mut self, curve: Curve) {
         self.curve = curve;
     }
 
-    /// When the next repetition is due.
+    /// Due time of the next repetition.
     pub(crate) fn repeat_ns(&self) -> i64 {
         self.repeat_ns
     }
 
-    /// Sets members; tells whether a value is another one now.
+    /// Sets members; returns true if a value changed.
     pub(crate) fn set<'a>(&mut self, members: impl Iterator<Item = (usize, &'a Value)>) -> bool {
         self.before.copy_from_slice(self.template.bytes());
         for (index, value) in members {
@@ -73,8 +73,8 @@ impl Messages {
         self.before != self.template.bytes()
     }
 
-    /// Makes the message that is due at `due_ns`: of a new state where a member changed, else a repetition. `utc_ns` is the instant of
-    /// the change.
+    /// Encodes the message that is due at `due_ns`: a new state if a member changed, otherwise a repetition. `utc_ns` is the
+    /// instant of the change.
     pub(crate) fn make(&mut self, due_ns: i64, is_change: bool, utc_ns: impl FnOnce() -> i64) {
         if is_change {
             self.progress.change();
@@ -91,17 +91,17 @@ impl Messages {
         self.template.set_time_allowed_to_live(tal_ms);
     }
 
-    /// How long the message that was made last lives, in ms.
+    /// timeAllowedtoLive of the encoded message, in ms.
     pub(crate) fn time_allowed_to_live_ms(&self) -> u32 {
         self.curve.time_allowed_to_live_ms(self.progress.step())
     }
 
-    /// The message as it was made.
+    /// The encoded message.
     pub(crate) fn frame(&self) -> &[u8] {
         self.template.bytes()
     }
 
-    /// The message that was due at `due_ns` was sent at `now_ns`: goes on to the next one.
+    /// Records that the message due at `due_ns` was sent at `now_ns`, and advances to the next one.
     pub(crate) fn sent(&mut self, due_ns: i64, now_ns: i64) -> Sent {
         self.repeat_ns = due_ns + self.interval_ns();
         let is_late = now_ns > self.repeat_ns;
@@ -119,7 +119,7 @@ impl Messages {
         i64::try_from(self.curve.interval_ns(self.progress.step())).unwrap_or(i64::MAX / 4)
     }
 
-    /// True if no message of the run was made yet.
+    /// True if no message of the run has been encoded yet.
     fn is_first(&self) -> bool {
         self.repeat_ns == 0 && self.progress.step() == 0
     }

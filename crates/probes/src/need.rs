@@ -1,5 +1,5 @@
-//! Needs of probes, and facts known about a machine. Facts tell whether a probe can run, before anything is
-//! touched.
+//! Needs of probes, and known facts about a machine. From the facts it is decided whether a probe can run, before anything is
+//! changed.
 
 use crate::error::ProbeError;
 use std::collections::BTreeSet;
@@ -7,41 +7,41 @@ use sys::SysError;
 use sys::privilege::{Capability, has, has_on_host, will_need};
 use sys::thread::{CpuSets, Policy, free_priority, standing};
 
-/// Something that a probe needs.
+/// A need of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Need {
-    /// A capability, and what for, before "on" and the interface: without it nothing can be measured.
+    /// A capability without which nothing can be measured, and its purpose, to be followed by "on" and the interface.
     Capability(Capability, &'static str),
-    /// A capability without which it measures all the same, and says in the run what is missing.
+    /// A capability that the probe can run without; the run then names the missing part.
     Wish(Capability),
-    /// Threads of this policy.
+    /// Threads with this policy.
     Policy(Policy),
-    /// This CPU, for a thread that stays there.
+    /// This CPU, for a thread that is pinned to it.
     Cpu(u32),
     /// eBPF programs on the kernel's tracepoints.
     Tracing,
 }
 
-/// Facts about a machine, as far as needs ask for them.
+/// Facts about a machine that needs are checked against.
 #[derive(Debug, Clone)]
 pub struct Machine {
     /// Capabilities of this program.
     pub capabilities: BTreeSet<Capability>,
-    /// The highest real-time priority that needs no capability.
+    /// Highest real-time priority that needs no capability.
     pub free_priority: u64,
-    /// The policy that this program was started with, which its threads may keep.
+    /// Policy of this program at its start, which its threads may keep.
     pub own_policy: Policy,
-    /// Its CPUs.
+    /// CPUs of the machine.
     pub cpus: CpuSets,
-    /// Why the kernel does not tell its types, if it does not.
+    /// Reason why the kernel's type information (BTF) cannot be read; `None` if it can.
     pub types_missing: Option<String>,
 }
 
 impl Machine {
-    /// This one.
+    /// Reads the facts of this machine.
     pub fn live() -> Self {
         let has = |capability: &Capability| match capability {
-            // In a user namespace of its own these are not given, whatever the set says.
+            // In a separate user namespace these capabilities have no effect, even if they are in the set.
             Capability::SysNice | Capability::IpcLock => has_on_host(*capability),
             _ => has(*capability),
         };
@@ -58,7 +58,8 @@ impl Machine {
         self.capabilities.contains(&capability)
     }
 
-    /// True if threads of this policy are permitted. Where a control group has no real-time budget, the kernel tells it later.
+    /// True if threads with this policy are permitted. If a control group has no real-time budget, the kernel refuses only when
+    /// the thread starts.
     fn permits(&self, policy: Policy) -> bool {
         let (priority, own) = match (policy, self.own_policy) {
             (Policy::Other, _) => return true,
@@ -66,24 +67,24 @@ impl Machine {
                 (u64::from(priority), u64::from(own))
             }
             (Policy::Fifo(priority) | Policy::RoundRobin(priority), _) => (u64::from(priority), 0),
-            // No limit permits it.
+            // No resource limit permits this policy.
             (Policy::Deadline { .. }, _) => return self.has(Capability::SysNice),
         };
         self.has(Capability::SysNice) || priority <= own.max(self.free_priority)
     }
 }
 
-/// As the kernel has it for this thread.
+/// Policy that the kernel reports for this thread.
 fn own_policy() -> Policy {
     let own = standing(0).and_then(|standing| standing.policy.parse().ok());
     own.unwrap_or(Policy::Other)
 }
 
 impl Need {
-    /// Checks that it is met, on this interface if the probe measures on one.
+    /// Checks that the need is met, on this interface if the probe measures on one.
     ///
     /// # Errors
-    /// Need that is missing, and what to do.
+    /// The need is not met; the text says what to do.
     pub fn check(&self, machine: &Machine, interface: Option<&str>) -> Result<(), ProbeError> {
         let missing = |capability, what| Err(SysError::MissingCapability { capability, what }.into());
         match self {
@@ -102,7 +103,7 @@ impl Need {
         }
     }
 
-    /// The capabilities that it takes.
+    /// Capabilities that this need requires.
     pub fn capabilities(&self) -> &[Capability] {
         match self {
             Self::Capability(capability, _) | Self::Wish(capability) => std::slice::from_ref(capability),
@@ -112,23 +113,23 @@ impl Need {
         }
     }
 
-    /// Checks that all are met. Advice on one missing capability names what all of them take.
+    /// Checks that all needs are met. Advice on one missing capability names the capabilities of all needs.
     ///
     /// # Errors
-    /// The first that is not met, and what to do.
+    /// The first need that is not met; the text says what to do.
     pub fn check_all(needs: &[Self], machine: &Machine, interface: Option<&str>) -> Result<(), ProbeError> {
         needs.iter().for_each(|need| will_need(need.capabilities()));
         needs.iter().try_for_each(|need| need.check(machine, interface))
     }
 }
 
-/// Of a measuring thread: its policy, the CPUs it stays on, and memory that is never paged out.
+/// Needs of a measuring thread: its policy, its CPUs, and memory that is never paged out.
 pub(crate) fn of_thread(policy: Policy, cpus: impl IntoIterator<Item = u32>) -> Vec<Need> {
     let own = [Need::Wish(Capability::IpcLock), Need::Policy(policy)];
     own.into_iter().chain(cpus.into_iter().map(Need::Cpu)).collect()
 }
 
-/// Of a measuring thread with a packet socket.
+/// Needs of a measuring thread with a packet socket.
 pub(crate) fn of_port(policy: Policy, cpus: impl IntoIterator<Item = u32>) -> Vec<Need> {
     let socket = Need::Capability(Capability::NetRaw, "open a packet socket");
     std::iter::once(socket).chain(of_thread(policy, cpus)).collect()
@@ -141,7 +142,7 @@ mod tests {
     use sys::privilege::Capability;
     use sys::thread::{CpuSets, Policy};
 
-    /// Two CPUs, of which a cpuset leaves the first; no capability, and a kernel that tells its types.
+    /// A machine with two CPUs, of which a cpuset excludes the second; no capability, and a kernel with type information.
     fn machine() -> Machine {
         Machine {
             capabilities: BTreeSet::new(),
@@ -186,7 +187,7 @@ mod tests {
         limited.free_priority = 80;
         let met = |need: Need, machine: &Machine| need.check(machine, None).is_ok();
         assert!(met(Need::Policy(Policy::Fifo(80)), &limited) && !met(Need::Policy(Policy::Fifo(81)), &limited));
-        // Started by `chrt --fifo 50`.
+        // Policy of a program started by `chrt --fifo 50`.
         let kept = Machine {
             own_policy: Policy::Fifo(50),
             ..machine()
@@ -195,7 +196,7 @@ mod tests {
         assert!(!met(Need::Policy(Policy::RoundRobin(50)), &kept));
         assert!(met(Need::Wish(Capability::IpcLock), &limited), "measured all the same");
         assert!(met(Need::Cpu(0), &limited) && met(Need::Policy(Policy::Other), &limited));
-        // As before Linux 5.8.
+        // Capabilities as before Linux 5.8.
         limited.capabilities.insert(Capability::SysAdmin);
         assert!(met(Need::Tracing, &limited));
     }

@@ -1,16 +1,16 @@
-//! Notices of the probes: things that a measuring thread says beside its samples.
+//! Notices of the probes: reports of a measuring thread in addition to its samples.
 //!
-//! Each probe has one enum of them, made by [`notices!`]. A function beside it gives each its words and its kind of event, and with that
-//! whether it is a doubt.
+//! Each probe has one enum of notices, made by [`notices!`]. A function next to the enum gives each notice its words and its kind
+//! of event; the kind decides whether it is a doubt.
 
 use wire::goose::{FollowerDoubt, REFUSALS, Refusal};
 use wire::sequence::What;
 
-/// A thing with a number, which a notice carries in its code.
+/// An item with a number that a notice carries in its code.
 pub(crate) trait Numbered: Copy {
-    /// Its number.
+    /// Number of the item.
     fn number(self) -> u16;
-    /// The thing of a number, if there is one.
+    /// The item with this number, if there is one.
     fn of(number: u16) -> Option<Self>;
 }
 
@@ -44,8 +44,8 @@ impl Numbered for FollowerDoubt {
     }
 }
 
-/// Makes the enum of a probe's notices, each with its code. Behind `each` are notices about one of several [`Numbered`] things: their code
-/// is the number given here and that of the thing.
+/// Makes the enum of a probe's notices, each with its code. Notices listed after `each` concern one of several [`Numbered`]
+/// items: their code is the given number plus the number of the item.
 macro_rules! notices {
     (
         $(#[$meta:meta])*
@@ -64,7 +64,7 @@ macro_rules! notices {
         }
 
         impl $name {
-            /// The notice of this code; `None` of a code that there is not.
+            /// The notice with this code; `None` if there is no such code.
             $visible fn of(code: u16) -> Option<Self> {
                 match code {
                     $($code => return Some(Self::$one),)+

@@ -1,22 +1,22 @@
-//! Options of probes. Each is a type that both the command line and plans read, with values written in the same way.
+//! Options of probes. The command line and plans use the same types and the same notation of values.
 
 use serde::{Deserialize, Deserializer};
 use std::fmt::Display;
 use std::str::FromStr;
 use wire::ether::{Mac, VlanTag};
 
-/// A duration such as `250us`, in nanoseconds.
+/// Parses a duration such as `250us`, in nanoseconds.
 ///
 /// # Errors
-/// No duration, with what would be one.
+/// The text is no duration; the error shows a valid one.
 pub fn duration(text: &str) -> Result<u64, units::DurationError> {
     units::parse_ns(text)
 }
 
-/// A duration that is not zero, in nanoseconds.
+/// Parses a duration above zero, in nanoseconds.
 ///
 /// # Errors
-/// Zero or no duration, with what would do.
+/// The duration is zero, or the text is no duration; the error shows a valid one.
 pub fn positive_duration(text: &str) -> Result<u64, String> {
     match units::parse_ns(text) {
         Ok(0) => Err("must be more than 0".into()),
@@ -25,10 +25,10 @@ pub fn positive_duration(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A VLAN such as `100` or `100:4`: identifier and priority (default 4).
+/// Parses a VLAN such as `100` or `100:4`: identifier and priority (default 4).
 ///
 /// # Errors
-/// No VLAN, with what would be one.
+/// The text is no VLAN; the error shows a valid one.
 pub fn vlan(text: &str) -> Result<VlanTag, String> {
     let error = || {
         format!(
@@ -45,18 +45,18 @@ pub fn vlan(text: &str) -> Result<VlanTag, String> {
     Ok(VlanTag::new(pcp, false, vid))
 }
 
-/// A MAC address such as `01:0c:cd:04:00:01`.
+/// Parses a MAC address such as `01:0c:cd:04:00:01`.
 ///
 /// # Errors
-/// No address, with what is wrong in it.
+/// The text is no address; the error shows the wrong part.
 pub fn mac(text: &str) -> Result<Mac, String> {
     Mac::from_str(text).map_err(|error| error.to_string())
 }
 
-/// An APPID such as `0x4000` or `16384`.
+/// Parses an APPID such as `0x4000` or `16384`.
 ///
 /// # Errors
-/// No APPID, with what would be one.
+/// The text is no APPID; the error shows a valid one.
 pub fn appid(text: &str) -> Result<u16, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u16::from_str_radix(digits, 16),
@@ -65,15 +65,15 @@ pub fn appid(text: &str) -> Result<u16, String> {
     parsed.map_err(|_| format!("\"{text}\" is not an APPID: write it as 0x4000"))
 }
 
-/// The options of a command line that names none.
+/// Default options, as of a command line without arguments.
 ///
 /// # Panics
-/// When an option has no default, which would be a defect of its declaration.
+/// An option has no default, which would be a defect of its declaration.
 pub fn defaults<T: clap::Args>() -> T {
     of_words("")
 }
 
-/// The options that `words` name, the others with their defaults.
+/// Options parsed from `words`; options that are not given have their defaults.
 pub(crate) fn of_words<T: clap::Args>(words: &str) -> T {
     let command = T::augment_args(clap::Command::new("options").no_binary_name(true));
     let matches = command.try_get_matches_from(words.split_whitespace());
@@ -81,16 +81,16 @@ pub(crate) fn of_words<T: clap::Args>(words: &str) -> T {
     options.expect("every option has a default")
 }
 
-/// As [`vlan`], of a key that may be left out.
+/// As [`vlan`], for a key that may be left out.
 pub(crate) fn some_vlan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<VlanTag>, D::Error> {
     let text = String::deserialize(deserializer)?;
     vlan(&text).map(Some).map_err(serde::de::Error::custom)
 }
 
-/// A key of a plan, written as on the command line.
+/// Parses the value of a plan's key, in the notation of the command line.
 ///
 /// # Errors
-/// Error that the command line would give.
+/// The same error as on the command line.
 pub fn text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -100,7 +100,7 @@ where
     text.parse().map_err(serde::de::Error::custom)
 }
 
-/// As [`text`], of a key that may be left out.
+/// As [`text`], for a key that may be left out.
 pub(crate) fn some_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -115,7 +115,7 @@ pub(crate) fn ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::E
     duration(&text).map_err(serde::de::Error::custom)
 }
 
-/// As [`duration`], of a key that may be left out.
+/// As [`duration`], for a key that may be left out.
 pub(crate) fn some_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     ns(deserializer).map(Some)
 }
@@ -126,7 +126,7 @@ pub(crate) fn positive_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     positive_duration(&text).map_err(serde::de::Error::custom)
 }
 
-/// As [`positive_duration`], of a key that may be left out.
+/// As [`positive_duration`], for a key that may be left out.
 pub(crate) fn some_positive_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     positive_ns(deserializer).map(Some)
 }

@@ -1,5 +1,5 @@
-//! The port through which a probe sends and receives: one of the kernel's mechanisms, and a copier that captures what
-//! passes.
+//! The port through which a probe sends and receives. It uses one of the kernel's mechanisms, and can copy all frames to a
+//! capture.
 
 use crate::copier::FrameCopier;
 use crate::error::ProbeError;
@@ -13,14 +13,14 @@ use sys::packet::{
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
 use units::{Monotonic, Tai};
 
-/// A port of either kind, tapped or not.
+/// A port that uses either mechanism, with or without a capture.
 #[derive(Debug)]
 pub struct Port {
     engine: Engine,
     copier: Option<FrameCopier>,
-    /// Frames the packet socket has numbered so far.
+    /// Number of frames that the packet socket has numbered so far.
     numbered: u32,
-    /// The NIC whose stamps are measured with. Behind the socket, which needs them as long as it is open.
+    /// The NIC's time stamping, if its stamps are used. Declared after the socket so that it is dropped after the socket.
     nic: Option<NicStamps>,
 }
 
@@ -67,7 +67,7 @@ impl From<(PacketPort, XdpSender)> for Port {
 }
 
 impl Port {
-    /// Opens a packet port on `interface`; where its options ask for stamps of the NIC, these are turned on first.
+    /// Opens a packet port on `interface`. If its options request stamps of the NIC, these are turned on first.
     ///
     /// # Errors
     /// As [`PacketPort::open`] and [`NicStamps::take`].
@@ -85,27 +85,27 @@ impl Port {
         })
     }
 
-    /// Has what is known of the NIC's clock, if frames are stamped by it, go into a run that begins.
+    /// Adds the known facts about the NIC's clock to a run that begins, if the NIC stamps the frames.
     ///
     /// # Errors
-    /// The kernel has no thread left to follow the clock.
+    /// The kernel cannot create the thread that follows the clock.
     pub(crate) fn follow_nic(&mut self, recorder: &Recorder) -> Result<(), ProbeError> {
         self.nic.as_mut().map_or(Ok(()), |nic| nic.follow(recorder))
     }
 
-    /// The NIC's clock, where the port's stamps are of it.
+    /// The NIC's clock, if the NIC makes the port's stamps.
     pub(crate) fn nic_clock(&self) -> Option<NicClock> {
         self.nic.as_ref().map(|nic| nic.clock().clone())
     }
 
-    /// The same port, with everything it sends and receives shown to `copier` too.
+    /// Returns the same port; all frames that it sends and receives are also passed to `copier`.
     #[must_use]
     pub fn with_copier(mut self, copier: Option<FrameCopier>) -> Self {
         self.copier = copier;
         self
     }
 
-    /// Describes the mechanism that runs, and why no better one does.
+    /// Describes the mechanism in use, and why no better one is used.
     pub fn describe(&self) -> String {
         match &self.engine {
             Engine::Packet(_) => "AF_PACKET, TPACKET_V2 ring".to_owned(),
@@ -115,7 +115,7 @@ impl Port {
         }
     }
 
-    /// Reason to doubt that the port sees every frame, in a sentence; `None` where there is none.
+    /// Reason to doubt that the port sees every frame, as a sentence; `None` if there is none.
     pub fn doubt(&self) -> Option<String> {
         let Engine::Xdp(port) = &self.engine else { return None };
         let queues = port.rx_queues().filter(|queues| *queues > 1)?;
@@ -126,7 +126,7 @@ impl Port {
         ))
     }
 
-    /// The interface's hardware address when the port was opened.
+    /// Hardware address of the interface at the time the port was opened.
     pub fn mac(&self) -> [u8; 6] {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.mac(),
@@ -134,7 +134,7 @@ impl Port {
         }
     }
 
-    /// The interface's largest payload in octets, without the 14 of the Ethernet header.
+    /// Largest payload of the interface in bytes, without the 14 bytes of the Ethernet header.
     pub fn mtu(&self) -> u32 {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.mtu(),
@@ -150,7 +150,7 @@ impl Port {
         }
     }
 
-    /// The packet port, where that is the mechanism both ways.
+    /// The packet port, if it is used for both sending and receiving.
     pub fn packet(&self) -> Option<&PacketPort> {
         match &self.engine {
             Engine::Packet(port) => Some(port),
@@ -158,7 +158,7 @@ impl Port {
         }
     }
 
-    /// Sends one frame, from the destination address, without FCS.
+    /// Sends one frame, given from its destination address on and without FCS.
     ///
     /// # Errors
     /// As [`PacketPort::send`].
@@ -177,7 +177,7 @@ impl Port {
         self.sent(at, frame, outcome)
     }
 
-    /// Shows the copier a frame that the kernel took at `at`.
+    /// Passes a frame that the kernel accepted at `at` to the copier.
     #[inline]
     fn sent(&mut self, at: Option<Monotonic>, frame: &[u8], outcome: Result<(), SysError>) -> Result<(), SysError> {
         if let (Some(copier), Some(at), Ok(())) = (&mut self.copier, at, &outcome) {
@@ -186,19 +186,19 @@ impl Port {
         outcome
     }
 
-    /// The number that the next frame has in the stamps of sent frames.
+    /// Number of the next frame in the transmit time stamps.
     pub(crate) fn next_number(&self) -> u32 {
         self.numbered
     }
 
-    /// No longer has sent frames stamped, and drops the stamps that nobody took.
+    /// Stops the stamping of sent frames, and discards the stamps not yet read.
     pub(crate) fn end_tx_stamps(&self) {
         if let Some(port) = self.packet() {
             port.end_tx_stamps();
         }
     }
 
-    /// Has a frame sent at `at`, by the queueing discipline or the NIC.
+    /// Sends a frame at the launch time `at`, which the queueing discipline or the NIC keeps.
     ///
     /// # Errors
     /// As [`PacketPort::send_at`]; AF_XDP has no launch times here.
@@ -216,15 +216,15 @@ impl Port {
         self.sent(called, frame, outcome)
     }
 
-    /// Event of the kernel about sent frames: the oldest that was not yet taken.
+    /// Oldest event of the kernel about sent frames that was not yet taken.
     pub fn next_tx_event(&self) -> Option<TxEvent> {
         self.packet().and_then(|port| port.next_tx_event().ok().flatten())
     }
 
-    /// Sends a batch with as few system calls as the kernel takes.
+    /// Sends a batch with as few system calls as possible.
     ///
     /// # Errors
-    /// How many frames went, and why the next one did not: as [`PacketPort::send_all`].
+    /// Number of frames sent, and why the next one failed: as [`PacketPort::send_all`].
     pub fn send_all(&mut self, batch: &mut TxBatch) -> Result<(), PartialSend> {
         let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
         let outcome = match &mut self.engine {
@@ -245,11 +245,11 @@ impl Port {
         outcome
     }
 
-    /// Sends a batch as a publisher does, who goes on when the kernel has no room for frames or the interface is down: they are not
-    /// sent later. Returns how many those are.
+    /// Sends a batch for a publisher. If the kernel has no room for frames or the interface is down, these frames are skipped and
+    /// never sent later. Returns the number of skipped frames.
     ///
     /// # Errors
-    /// Errors that end a publisher.
+    /// An error after which a publisher cannot continue.
     pub(crate) fn publish_all(&mut self, batch: &mut TxBatch) -> Result<u64, ProbeError> {
         match self.send_all(batch) {
             Ok(()) => Ok(0),
@@ -258,15 +258,16 @@ impl Port {
         }
     }
 
-    /// Makes a publisher that sends through this port from another thread. Its frames are in the port's capture, if there is one.
+    /// Makes a publisher that sends through this port from another thread. Its frames are added to the port's capture, if there
+    /// is one.
     ///
     /// # Errors
-    /// The port is no packet socket, or the process has no descriptor left.
+    /// The port is no packet socket, or the process has no file descriptor left.
     pub(crate) fn publisher(&self) -> Result<Publisher, ProbeError> {
         let Some(port) = self.packet() else {
             let interface = self.interface();
             return Err(ProbeError::Usage(format!(
-                "{interface}: only a packet socket is shared between threads"
+                "{interface}: only a packet socket can be shared between threads"
             )));
         };
         Ok(Publisher {
@@ -275,10 +276,10 @@ impl Port {
         })
     }
 
-    /// As [`Port::publish_all`], with one frame.
+    /// As [`Port::publish_all`], for one frame.
     ///
     /// # Errors
-    /// Errors that end a publisher.
+    /// An error after which a publisher cannot continue.
     pub(crate) fn publish(&mut self, frame: &[u8]) -> Result<u64, ProbeError> {
         refused(self.send(frame))
     }
@@ -286,12 +287,12 @@ impl Port {
     /// As [`Port::publish`], with a launch time.
     ///
     /// # Errors
-    /// Errors that end a publisher.
+    /// An error after which a publisher cannot continue.
     pub(crate) fn publish_at(&mut self, frame: &[u8], at: Tai) -> Result<u64, ProbeError> {
         refused(self.send_at(frame, at))
     }
 
-    /// The oldest received frame not yet taken.
+    /// Oldest received frame that was not yet taken.
     #[inline]
     #[expect(
         clippy::should_implement_trait,
@@ -308,7 +309,7 @@ impl Port {
         Some(frame)
     }
 
-    /// Sleeps until a frame is there, at most `timeout_ns`.
+    /// Sleeps until a frame arrives, for at most `timeout_ns`.
     ///
     /// # Errors
     /// As [`PacketPort::wait`].
@@ -319,7 +320,7 @@ impl Port {
         }
     }
 
-    /// The interface was removed, if it was: one system call, which nothing else that receives makes up for.
+    /// The error if the interface was removed. Costs one system call, since a receive call does not report the removal.
     pub(crate) fn gone(&self) -> Result<(), SysError> {
         let is_gone = match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.is_gone(),
@@ -333,7 +334,7 @@ impl Port {
         }
     }
 
-    /// Counters of the interface since it was made; `None` where the mechanism cannot tell, or the interface is gone.
+    /// Counters of the interface since it was created; `None` if the mechanism has none, or the interface is gone.
     pub(crate) fn link_statistics(&mut self) -> Option<LinkStatistics> {
         match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.link_statistics().ok(),
@@ -341,8 +342,7 @@ impl Port {
         }
     }
 
-    /// Frames that the port lost since this was last asked, because they were not taken in time; 0 when the kernel does not
-    /// say.
+    /// Frames that the port lost since the last call because they were not taken in time; 0 if the kernel does not report them.
     pub fn dropped(&mut self) -> u64 {
         match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.statistics().map_or(0, |counted| counted.dropped),
@@ -353,7 +353,7 @@ impl Port {
     }
 }
 
-/// A received frame, where the kernel put it.
+/// A received frame in the kernel's buffer.
 #[derive(Debug)]
 pub enum Frame<'a> {
     /// In a packet socket's ring.
@@ -363,7 +363,7 @@ pub enum Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// The frame from its destination address, without FCS and without the tag that is in [`Frame::taken_tag`].
+    /// The frame from its destination address on, without FCS and without the tag in [`Frame::taken_tag`].
     #[inline]
     pub fn data(&self) -> &[u8] {
         match self {
@@ -372,7 +372,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The outer VLAN tag, where the kernel took it out of the data.
+    /// Outer VLAN tag, if the kernel removed it from the data.
     #[inline]
     pub fn taken_tag(&self) -> Option<VlanTag> {
         match self {
@@ -381,7 +381,7 @@ impl Frame<'_> {
         }
     }
 
-    /// When it was received, where the mechanism says so.
+    /// Time of reception, if the mechanism reports it.
     #[inline]
     pub fn stamp(&self) -> Option<RxStamp> {
         match self {
@@ -390,7 +390,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Octets the frame had when it was received.
+    /// Number of bytes of the frame when it was received.
     pub fn original_len(&self) -> usize {
         match self {
             Self::Packet(frame) => frame.original_len(),
@@ -399,7 +399,7 @@ impl Frame<'_> {
     }
 }
 
-/// Publishes through the port of another thread.
+/// Publishes frames from another thread through a port.
 #[derive(Debug)]
 pub(crate) struct Publisher {
     sender: PacketSender,
@@ -410,7 +410,7 @@ impl Publisher {
     /// As [`Port::publish`].
     ///
     /// # Errors
-    /// Errors that end a publisher.
+    /// An error after which a publisher cannot continue.
     pub(crate) fn publish(&mut self, frame: &[u8]) -> Result<u64, ProbeError> {
         let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
         let outcome = self.sender.send(frame);
@@ -421,8 +421,8 @@ impl Publisher {
     }
 }
 
-/// How many numbers a batch of `frames` took. One more that was refused and went in a second call is not known of: the stamps behind it
-/// are then of the frames before those that they are taken for.
+/// Number of frame numbers that a batch of `frames` used. If a second call sent the rest of the batch and one more frame was
+/// refused there, that number is not counted: later stamps are then assigned to the wrong frames.
 fn numbered(outcome: &Result<(), PartialSend>, frames: usize) -> u32 {
     let count = match outcome {
         Ok(()) => frames,
@@ -431,7 +431,7 @@ fn numbered(outcome: &Result<(), PartialSend>, frames: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// How many frames (none or one) a send call refused, unless no other one would go either.
+/// Number of frames (none or one) that a send call refused. Errors if every other frame would be refused, too.
 fn refused(outcome: Result<(), SysError>) -> Result<u64, ProbeError> {
     match outcome {
         Ok(()) => Ok(0),

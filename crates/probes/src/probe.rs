@@ -1,51 +1,51 @@
-//! Parts that every probe has: facts that are known before it runs, its needs, and its start.
+//! Parts of every probe: facts known before it runs, its needs, and its start.
 
 use crate::error::ProbeError;
 use crate::need::{Machine, Need};
 use model::kind::Kind;
 use run::{Recorder, Stop};
 
-/// Facts known about a probe before it is told anything.
+/// Facts about a probe that do not depend on its settings.
 #[derive(Debug, PartialEq, Eq)]
 pub struct About {
-    /// The word for it: of its command, its folder, and its page.
+    /// Short name of the probe: of its command, its folder and its page.
     pub name: &'static str,
-    /// Words for a step of a plan that measures it, in events.
+    /// Description for events, of a plan's step that uses the probe.
     pub words: &'static str,
-    /// Measurement of the probe, from which instant to which.
+    /// Description of the measured time: from which instant to which.
     pub what: &'static str,
-    /// The series that it makes, the one that it is asked for first.
+    /// Series that the probe makes; the main one is first.
     pub kinds: &'static [&'static Kind],
-    /// Its page, below `docs/`.
+    /// Path of its page, below `docs/`.
     pub page: &'static str,
 }
 
-/// A probe that was told how to measure.
+/// A probe with its settings.
 pub trait Probe {
-    /// Facts known about it before it is told anything.
+    /// Facts that do not depend on its settings.
     const ABOUT: &'static About;
 
-    /// Target that it measures on: nothing but CPUs, `()`, or an open port.
+    /// Target of the measurement: `()` for CPUs only, or an open port.
     type On;
 
-    /// Measurement under way once it has started.
+    /// The running measurement after the start.
     type Started;
 
-    /// Needs of the probe here. It works with exactly that.
+    /// Needs of the probe with these settings; it uses nothing else.
     fn needs(&self) -> Vec<Need>;
 
-    /// Checks that it can run on a machine of which this is known, on this interface if it measures on one. Nothing is touched.
+    /// Checks that the probe can run on a machine with these facts, on this interface if it measures on one. Changes nothing.
     ///
     /// # Errors
-    /// The first need that is not met, with what to do.
+    /// The first need that is not met; the text says what to do.
     fn can_run(&self, machine: &Machine, interface: Option<&str>) -> Result<(), ProbeError> {
         Need::check_all(&self.needs(), machine, interface)
     }
 
-    /// Starts measuring; it goes on until its duration is over or `stop` is set.
+    /// Starts the measurement, which runs until its duration is over or `stop` is set.
     ///
     /// # Errors
-    /// A setting that cannot be, or what the kernel refused, before anything was measured.
+    /// An impossible setting, or a refusal of the kernel before anything was measured.
     fn start(&self, on: impl Into<Self::On>, recorder: &mut Recorder, stop: &Stop)
     -> Result<Self::Started, ProbeError>;
 }

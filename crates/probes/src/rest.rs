@@ -1,20 +1,20 @@
-//! Pauses that keep a spinning real-time thread out of the kernel's throttling.
+//! Pauses that prevent the kernel from throttling a spinning real-time thread.
 //!
-//! With the default `sched_rt_runtime_us` of 950 000 the kernel takes a CPU away from a real-time thread that has run for
-//! 0.95 s without sleeping, for about 49 ms: a hole that would be reported as the network's worst case. The initiator
-//! therefore announces a rest before that, both ends sleep through it, and no frame is due in it.
+//! With the default `sched_rt_runtime_us` of 950 000, the kernel stops a real-time thread for about 49 ms after it has run for
+//! 0.95 s without sleeping. This gap would be reported as the worst case of the network. Therefore the initiator announces a rest
+//! before the limit is reached, both ends sleep during it, and no frame is due in it.
 
-/// When to rest and how long.
+/// Schedule of the rests: their distance and length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rest {
-    /// Time of measuring between two rests; 0 never rests.
+    /// Measuring time between two rests; 0 for no rests.
     pub every_ns: u64,
     /// Length of a rest.
     pub length_ns: u64,
 }
 
 impl Rest {
-    /// Never.
+    /// No rests.
     pub const NONE: Self = Self {
         every_ns: 0,
         length_ns: 0,
@@ -23,8 +23,8 @@ impl Rest {
     /// Rests that keep both ends below the kernel's real-time budget of `runtime_us` in `period_us` (the sysctls
     /// `kernel.sched_rt_runtime_us` and `kernel.sched_rt_period_us`; a runtime of -1 switches throttling off).
     ///
-    /// Nine tenths of the budget are used, and the rest is as long as what the kernel would take plus a fifth, so that
-    /// ordinary threads get their share in it and the budget starts anew.
+    /// Nine tenths of the budget are used. A rest is one fifth longer than the kernel's own pause, so that ordinary threads get
+    /// their share during it and the budget starts again.
     pub fn below_throttling(runtime_us: i64, period_us: i64) -> Self {
         if runtime_us < 0 || runtime_us >= period_us {
             return Self::NONE;

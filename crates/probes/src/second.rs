@@ -1,11 +1,11 @@
-//! The top of the next second, at which streams begin with smpCnt 0.
+//! The next full second, at which streams begin with smpCnt 0.
 
 use units::Monotonic;
 
-/// Time before the first second that is published: the threads get ready in it.
+/// Time before the first published second, in which the threads get ready.
 const LEAD_NS: i64 = 200_000_000;
 
-/// The instant of the next full second of the wall clock that leaves time to get ready.
+/// Instant of the next full second of the wall clock that is at least [`LEAD_NS`] away.
 pub(crate) fn next_second() -> Monotonic {
     let pair = sys::clock::pair();
     let earliest = pair.realtime.as_ns() + LEAD_NS;

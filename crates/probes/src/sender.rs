@@ -1,19 +1,19 @@
-//! When the streams end because their sender ends.
+//! End of the streams because their sender has ended.
 
 use std::sync::{Arc, OnceLock};
 use units::Monotonic;
 
-/// Tells those that receive that the sender has ended by itself, as in a step of a plan: nothing is due from then on.
+/// Reports to receivers that the sender has ended without their request, as in a step of a plan: no frame is due after that.
 #[derive(Debug, Clone, Default)]
 pub struct SenderEnd(Arc<OnceLock<Monotonic>>);
 
 impl SenderEnd {
-    /// It ended at `at`. Only the first word counts.
+    /// Sets the end to `at`. Only the first call has an effect.
     pub fn tell(&self, at: Monotonic) {
         let _ = self.0.set(at);
     }
 
-    /// Until when frames are due, at `now`.
+    /// Instant until which frames are due, seen at `now`.
     pub(crate) fn until(&self, now: Monotonic) -> Monotonic {
         self.0.get().map_or(now, |end| now.min(*end))
     }

@@ -436,7 +436,7 @@ fn streams_beyond_the_limit_are_counted_not_measured() {
     assert_counted(&recorded, &scripts[1]);
     let said = recorded.events("delivery/subscribe").iter().any(|event| {
         event.text.starts_with(&format!(
-            "{left} samples or frames belong to streams beyond the 2 that are told apart"
+            "{left} samples or frames belong to streams beyond the limit of 2"
         ))
     });
     assert!(said);

@@ -174,7 +174,7 @@ fn what_is_not_as_expected_is_named() {
     says("ASDUS", "ASDUS: 2 ASDUs in a frame, not 1 as expected");
     says(
         "OCTETS",
-        "OCTETS: seqData has 72 octets, not 64 as expected: the dataset is another one",
+        "OCTETS: seqData has 72 octets, not 64 as expected: the dataset is different",
     );
     says("VLAN", "VLAN: came in VLAN 5, expected without a tag");
     says("RATE", "RATE: smpCnt wraps at 4000 samples/s, not 4800 as expected");
@@ -337,7 +337,7 @@ fn beside_hidden(expected: &[StreamSpec], before: &[u8]) -> Vec<(EventKind, Stri
     subscription.running.join().expect("the subscriber ends well");
     let events = run.finish().events("delivery/subscribe").into_iter();
     events
-        .filter(|event| event.text.contains("behind"))
+        .filter(|event| event.text.contains("which is not read"))
         .map(|event| (event.kind, event.text))
         .collect()
 }
@@ -353,7 +353,9 @@ fn streams_behind_headers_that_are_not_read_are_a_doubt_of_all_that_come() {
     }
     let redundancy_tag = [0xf1, 0xc1, 0, 0, 0, 1];
     let text = |header: &str| {
-        format!("frames carry sampled values or GOOSE behind {header}, not read: no figure has their streams")
+        format!(
+            "frames carry sampled values or GOOSE after {header}, which is not read: no figure includes their streams"
+        )
     };
     let tagged = text("redundancy tags (IEEE 802.1CB)");
     assert_eq!(

@@ -95,7 +95,7 @@ fn an_outage_costs_the_samples_of_its_time_however_long_it_is() {
         );
         assert!(age.lost >= RATE * down_ms * 9 / 10_000, "{age:?}");
         assert_eq!((age.duplicate, age.reordered), (0, 0));
-        for text in ["dut0 is down: nothing comes", "frames come again on dut0"] {
+        for text in ["dut0 is down: no frames arrive", "frames arrive again on dut0"] {
             assert!(events.iter().any(|event| event == text), "{events:#?}");
         }
         assert_silent_without_restart(&events, 1);

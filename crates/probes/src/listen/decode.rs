@@ -1,4 +1,4 @@
-//! Finds for a frame the stream to which it belongs, and its number there.
+//! Finds the stream that a frame belongs to, and its number within the stream.
 
 use crate::framing::mark;
 use model::{StreamId, StreamKind};
@@ -9,12 +9,12 @@ use wire::sequence::Contents;
 use wire::sv::{self, Fingerprints};
 use wire::test_frame::{self, TestFrame, TestFrameKind};
 
-/// The stream's name in `octets`: `test-02:00:00:00:00:01`, `avtp-0200000000010001`, `sv-MU01`; with its VLAN, and with a number
-/// when `namesakes` streams have that name already. Returns its length. Allocates nothing.
+/// Writes the name of a stream into `octets`: `test-02:00:00:00:00:01`, `avtp-0200000000010001`, `sv-MU01`, followed by its VLAN,
+/// and by a number if `namesakes` other streams already have that name. Returns the length. Allocates nothing.
 pub(super) fn write_label(stream: &StreamId, namesakes: usize, octets: &mut [u8]) -> usize {
     let room = octets.len();
     let mut left = octets;
-    // Names are far shorter than the room; what does not fit is cut.
+    // Names are far shorter than the buffer; a longer one is cut.
     let _ = write_name(stream, &mut left).and_then(|()| match namesakes {
         0 => Ok(()),
         before => write!(left, "#{}", before + 1),
@@ -41,36 +41,36 @@ pub(super) fn are_namesakes(one: &StreamId, other: &StreamId) -> bool {
     named_by(one) == named_by(other) && one.name() == other.name()
 }
 
-/// How a frame says which of its stream it is.
+/// Position of a frame in its stream, as the frame states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
-    /// By the fields that our talker puts into every frame.
+    /// Fields that our talker puts into every frame.
     Own { session: u32, sequence: u64, mark: Mark },
-    /// By the protocol's own counter, which wraps at `modulus`.
+    /// Counter of the protocol, which wraps at `modulus`.
     Counter {
         value: u32,
         modulus: u32,
-        /// Bit that changes when the talker's media clock began anew.
+        /// Bit that toggles when the talker's media clock was restarted.
         epoch: bool,
     },
-    /// By the smpCnt of its first sample, in frames: it wraps each second.
+    /// smpCnt of the first sample, in frames; it wraps each second.
     Samples {
         count: u16,
-        /// Samples in the frame.
+        /// Number of samples in the frame.
         asdus: u16,
-        /// Contents of its frames.
+        /// Contents of the frame's samples.
         contents: Contents,
     },
 }
 
-/// Mark of our talker on a frame.
+/// Mark that our talker sets on a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// Of the warm-up: not counted, but the frames from number 0 on will be.
+    /// Warm-up frame: not counted. The frames from number 0 on are counted.
     Begin,
-    /// One of the stream.
+    /// Ordinary frame of the stream.
     None,
-    /// Behind the stream: its sequence number is how many there were.
+    /// End mark, sent after the last frame: its sequence number is the number of frames sent.
     End,
 }
 
@@ -81,7 +81,8 @@ pub(super) struct Decoded {
     pub(super) source: Mac,
 }
 
-/// The stream of a frame, and its number there. `None`: no stream that is looked for. An error: a frame of one that breaks a rule.
+/// Decodes the stream of a frame and its number. `None` if the stream is of no wanted kind; an error if the frame breaks a rule
+/// of its kind.
 pub(super) fn decode(data: &[u8], vlan: Option<VlanTag>, prints: &Fingerprints) -> Result<Option<Decoded>, Broken> {
     let Ok(ethernet) = EthernetView::with_tag(data, vlan) else {
         return Ok(None);
@@ -92,14 +93,14 @@ pub(super) fn decode(data: &[u8], vlan: Option<VlanTag>, prints: &Fingerprints) 
     }
 }
 
-/// A frame that cannot be read: which stream it is of is not known.
+/// A frame that cannot be read, so that its stream is not known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Broken;
 
 fn sampled_values(ethernet: &EthernetView<'_>, prints: &Fingerprints) -> Result<Decoded, Broken> {
     let frame = sv::Frame::parse(ethernet).map_err(|_| Broken)?;
     let first = frame.asdus().next().ok_or(Broken)?;
-    // A listener counts frames: one of several streams has no number in any of them.
+    // A listener counts frames. A frame with several streams has no frame number in any of them.
     if frame.asdus().any(|asdu| asdu.sv_id() != first.sv_id()) {
         return Err(Broken);
     }
@@ -116,12 +117,12 @@ fn sampled_values(ethernet: &EthernetView<'_>, prints: &Fingerprints) -> Result<
     })
 }
 
-/// Test frames and AVTP.
+/// Decodes test frames and AVTP frames.
 fn other(ethernet: &EthernetView<'_>) -> Option<Decoded> {
     let vid = ethernet.vlan().map(VlanTag::vid);
     let (stream, number) = match ethernet.ether_type() {
         test_frame::ETHER_TYPE => {
-            // Their source is all that tells the streams of our test frames apart.
+            // Streams of our test frames differ only in their source address.
             let stream = StreamId {
                 source: Some(ethernet.src()),
                 vid,
@@ -152,7 +153,7 @@ fn other(ethernet: &EthernetView<'_>) -> Option<Decoded> {
     })
 }
 
-/// The fields of our own talker, if these are.
+/// Fields of our own talker; `None` if the frame is not from it.
 fn own(octets: &[u8]) -> Option<Number> {
     let fields = TestFrame::read(octets)
         .ok()
@@ -169,7 +170,7 @@ fn own(octets: &[u8]) -> Option<Number> {
     })
 }
 
-/// Frames counted by the smpCnt of their first sample.
+/// Number of a frame, counted by the smpCnt of its first sample.
 fn samples(frame: &sv::Frame<'_>, first: &sv::Asdu<'_>, prints: &Fingerprints) -> Number {
     let asdus = u16::try_from(frame.asdu_count()).unwrap_or(1).max(1);
     let prints = frame

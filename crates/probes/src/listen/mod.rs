@@ -1,19 +1,19 @@
 //! Receives paced streams, as an AVB listener does, and measures the time between their frames.
 //!
-//! *Listener delta* is the time between two consecutive frames of one stream, by the kernel's receive stamps. A frame is late
-//! when its delta is more than `late_after_ns` (one and a half intervals), and, behind a gap in the sequence numbers, more than
-//! that and one interval for each missing frame: so loss and lateness are told apart. Missing frames are counted as lost; their
-//! gap is in the delta all the same. Duplicates are counted and leave the delta alone.
+//! *Listener delta* is the time between two consecutive frames of one stream, by the kernel's receive stamps. A frame is late if
+//! its delta is more than `late_after_ns` (one and a half intervals). After a gap in the sequence numbers, one more interval is
+//! allowed for each missing frame, so that a lost frame does not count as a late one. Missing frames are counted as lost; their
+//! gap is still part of the delta. Duplicates are counted and do not change the delta.
 //!
-//! Streams of `talk` carry a 64-bit sequence number and a session in every framing: each frame is accounted for, a talker
-//! that starts again is noticed and is no loss, and frames before the first and after the last one that came are known to be
-//! missing. Other AVTP streams have a counter of 8 bits: a loss of 256 frames, or a multiple, is not seen in it; the delta shows
-//! it. Other SV streams have smpCnt, and the time: a silence costs the frames that were due in it; a jump of half a second or more
-//! that the time does not explain is taken as a new start.
+//! Streams of `talk` carry a 64-bit sequence number and a session in every framing: each frame is accounted for, a restart of the
+//! talker is noticed and is not a loss, and frames missing before the first or after the last received one are counted. Other
+//! AVTP streams have a counter of 8 bits: it cannot show a loss of a multiple of 256 frames; the delta shows it. Other SV streams
+//! have smpCnt, and the time is used, too: during a silence the frames due are lost; a jump of half a second or more that does
+//! not fit the elapsed time is treated as a new start.
 //!
-//! Hooks: AF_PACKET on one interface. Produces: `listen/STREAM` (listener delta, with the stream's counters),
-//! `delivery/listen` (kernel receive stamp -> application has the frame, of all streams). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE`
-//! for a real-time policy.
+//! Hooks: AF_PACKET on one interface. Produces: `listen/STREAM` (listener delta, with the stream's counters) and, for all streams
+//! together, `delivery/listen` (kernel receive stamp -> application has the frame). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a
+//! real-time policy.
 
 mod decode;
 mod notice;
@@ -38,36 +38,36 @@ use sys::packet::PortOptions;
 use sys::thread::Policy;
 use units::Period;
 
-/// How streams are to be received.
+/// Settings of the reception.
 #[derive(Debug, Clone)]
 pub struct ListenConfig {
     /// Time between the frames of every stream.
     pub period: Period,
-    /// Frames that come later than this after the one before are late.
+    /// Largest delta of a frame that is not late, in ns.
     pub late_after_ns: u64,
     /// Only streams of this framing; `None` takes all.
     pub framing: Option<Framing>,
-    /// Most streams told apart; further ones are counted and reported, not measured.
+    /// Maximum number of streams to track; further ones are counted and reported, not measured.
     pub max_streams: u16,
     /// Maker of the time stamps; the port must have been opened for it.
     pub stamps: ReceiveStamps,
-    /// How to wait for frames.
+    /// Method of waiting for frames.
     pub receive: Receive,
-    /// How long to receive; `None` until told to stop.
+    /// Duration of the reception; `None` receives until a stop is requested.
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
     pub policy: Policy,
     /// CPU to run on.
     pub cpu: Option<u32>,
-    /// Second part of the series' names, before the stream's.
+    /// Second part of the series' names, before the name of the stream.
     pub label: Option<String>,
-    /// Samples of `listen/*` above are counted as overflow and kept as spikes.
+    /// Samples of `listen/*` above this are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
 }
 
 impl ListenConfig {
-    /// Up to 16 streams of any framing with one frame every `period`, late after one and a half, blocking, at normal
-    /// priority, until told to stop.
+    /// Up to 16 streams of any framing with one frame every `period`, late after one and a half periods; blocking, at normal
+    /// priority, until a stop is requested.
     pub fn every(period: Period) -> Self {
         Self {
             period,
@@ -85,16 +85,16 @@ impl ListenConfig {
     }
 }
 
-/// Frames that the ring holds: half a second of a stream at 125 us.
+/// Number of frames in the ring: half a second of a stream at 125 us.
 const RING_FRAMES: usize = 4_096;
 
-/// Octets kept of a frame: everything that is looked at lies well before.
+/// Bytes kept of each frame; all fields that are read come well before that.
 const FRAME_BYTES: usize = 512;
 
-/// Streams at the configured interval that the recorder's ring is sized for, at two records a frame.
+/// Number of streams at the configured interval that the recorder's ring has room for, at two records a frame.
 const STREAMS_IN_RING: u64 = 4;
 
-/// How the packet socket for this probe is to be opened: every frame of the framings, whatever its destination.
+/// Options of the packet socket of this probe: every frame of the framings, whatever its destination.
 pub fn port_options(framing: Option<Framing>) -> PortOptions {
     let all = [Framing::Test, Framing::Avtp, Framing::Sv];
     let wanted = all.into_iter().filter(|one| framing.is_none_or(|only| only == *one));
@@ -107,12 +107,12 @@ pub fn port_options(framing: Option<Framing>) -> PortOptions {
     }
 }
 
-/// A listener under way.
+/// A running listener.
 #[derive(Debug)]
 pub struct Listening {
-    /// Its thread.
+    /// The receiving thread.
     pub running: Running,
-    /// Frames of streams received so far.
+    /// Number of frames of streams received so far.
     pub frames: Arc<AtomicU64>,
 }
 
@@ -120,7 +120,7 @@ pub struct Listening {
 pub static ABOUT: About = About {
     name: "listen",
     words: "listen",
-    what: "A paced stream as it comes: one frame -> the next.",
+    what: "A paced stream as it arrives: one frame -> the next.",
     kinds: &[&kind::LISTEN, &kind::DELIVERY],
     page: "guide/talk-listen.md",
 };

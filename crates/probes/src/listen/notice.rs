@@ -1,4 +1,4 @@
-//! Notices of this probe, and their words.
+//! Notices of `listen` and their texts.
 
 use super::series::Listen;
 use crate::found;
@@ -8,35 +8,35 @@ use units::Ns;
 use wire::sequence::{Finding, What};
 
 notices! {
-    /// Notices of this probe.
+    /// Notices of `listen`.
     pub(super) enum Notice {
         /// Frames that the socket dropped.
         SocketDrop = 1,
-        /// The talker restarted, so often so far.
+        /// The talker restarted; number of restarts so far.
         Restart = 2,
-        /// So many restarts more.
+        /// Number of restarts that had no notice.
         MoreRestarts = 3,
-        /// Frames that came too late or too often.
+        /// Number of frames that came too late or too often.
         Stale = 4,
-        /// Frames of streams for which there is no room.
+        /// Number of frames of streams beyond the limit.
         TooManyStreams = 5,
-        /// The link went down (1) or takes frames again (0).
+        /// The link went down (1) or receives frames again (0).
         Link = 6,
-        /// Frames that break a rule.
+        /// Number of frames that break a rule.
         Malformed = 7,
-        /// The talker said its end, and began again.
+        /// The talker sent its end mark and started a new run.
         NewSession = 8,
-        /// Nothing came for so many ns so far.
+        /// Time without a frame so far, in ns.
         Silent = 9,
-        /// Nothing came for so many ns up to the end; so many frames are lost.
+        /// Time without a frame up to the end, in ns, and the number of lost frames.
         Stopped = 10,
-        /// Nothing came for so many ns, which the counter of so many values does not explain.
+        /// Time without a frame, in ns, that does not fit the counter, and the number of values of that counter.
         Uncountable = 11,
-        /// Frames without a stamp.
+        /// Number of frames without a stamp.
         Unstamped = 12,
     }
     each {
-        /// The rules of the sequence found this.
+        /// A finding of the sequence rules.
         Found(What) = 0x100,
     }
 }
@@ -72,7 +72,7 @@ impl Listen {
                 format!("{stream}: the talker ended, and started a new run"),
             ),
             Notice::Stale => {
-                let text = format!("{stream}: {a} frames came too late or too often: they had been counted already");
+                let text = format!("{stream}: {a} frames came too late or too often: they had already been counted");
                 (EventKind::Stream, text)
             }
             Notice::Silent => (EventKind::Stream, format!("{stream}: silent for {} so far", Ns(a))),
@@ -82,7 +82,7 @@ impl Listen {
             }
             Notice::Uncountable => {
                 let text = format!(
-                    "{stream}: silent for {}, which its counter of {b} values does not explain: what was lost is not known",
+                    "{stream}: silent for {}, which its counter of {b} values does not explain: the loss is not known",
                     Ns(a)
                 );
                 (EventKind::StreamDoubt, text)
@@ -95,8 +95,7 @@ impl Listen {
             }
             Notice::TooManyStreams => {
                 let most = self.config.max_streams;
-                let text =
-                    format!("{a} frames belong to streams beyond the {most} that are told apart (--max-streams)");
+                let text = format!("{a} frames belong to streams beyond the limit of {most} (--max-streams)");
                 (EventKind::Incomplete, text)
             }
         }

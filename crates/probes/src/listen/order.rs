@@ -1,37 +1,37 @@
-//! Account of every number of a stream: it came, came late, came again, or never came.
+//! Tracks every sequence number of a stream: received in order, late, repeated, or lost.
 
-/// Numbers that may still come late; one further behind the newest that has not come is lost.
+/// Size of the window of numbers that may still arrive late. A missing number that falls further back is lost.
 const WINDOW: u32 = u128::BITS;
 
-/// Finding about one number.
+/// Result for one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OrderStep {
-    /// The first of a stream that was joined on its way.
+    /// First number of a stream that had begun earlier.
     First,
-    /// So many numbers are missing before it, 0 when it is the next one.
+    /// Newest number so far, with the count of missing numbers before it; 0 for the expected number.
     Next(u64),
-    /// A later one came before.
+    /// Late: a higher number came earlier.
     Late,
-    /// It came before.
+    /// Repeated: this number came earlier.
     Again,
-    /// So far behind that it was counted before, as received or as lost.
+    /// Below the window, so already counted as received or as lost.
     Stale,
 }
 
-/// The state of one stream.
+/// Sequence state of one stream.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Order {
-    /// The number expected next; the one before it is the newest.
+    /// Next expected number, one above the newest.
     next: Option<u64>,
-    /// Numbers below are none of ours.
+    /// First number of the stream; lower numbers belong to an earlier stream.
     first: u64,
-    /// Bit n: the number n behind the newest came, or never was.
+    /// Bit n is set if the number n below the newest was received or was never sent.
     seen: u128,
     lost: u64,
 }
 
 impl Order {
-    /// The stream begins with `number`: what is missing from there on is lost.
+    /// Starts the stream at `number`: from there on, missing numbers are lost.
     pub(super) fn begin_with(&mut self, number: u64) {
         *self = Self {
             next: Some(number),
@@ -41,7 +41,7 @@ impl Order {
         };
     }
 
-    /// The number that would be the next one in order.
+    /// Number expected next.
     pub(super) fn expected(&self) -> Option<u64> {
         self.next
     }
@@ -72,13 +72,13 @@ impl Order {
         }
     }
 
-    /// Moves on to the number behind `missing` ones, which came.
+    /// Advances past `missing` missing numbers to a received one.
     fn advance(&mut self, missing: u64) {
         self.skip(missing + 1);
         self.seen |= 1;
     }
 
-    /// Moves the window by `by` numbers, none of which came so far.
+    /// Moves the window by `by` numbers, none of them received so far.
     fn skip(&mut self, by: u64) {
         let leaving = u32::try_from(by).unwrap_or(WINDOW).min(WINDOW);
         let kept = self.seen.checked_shl(leaving).unwrap_or(0);
@@ -91,12 +91,12 @@ impl Order {
         self.next = self.next.map(|next| next.saturating_add(by));
     }
 
-    /// Numbers that are lost for good since this was last called.
+    /// Count of lost numbers since the last call.
     pub(super) fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
     }
 
-    /// The stream has ended: what has not come is lost, up to number `end` if that is known.
+    /// Ends the stream: numbers not received are lost, up to number `end` if it is known.
     pub(super) fn end(&mut self, end: Option<u64>) {
         let Some(next) = self.next else { return };
         self.skip(end.map_or(0, |end| end.saturating_sub(next)));
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(lost(&mut order, Some(10)), 0, "it has ended before");
         order.begin_with(0);
         assert_eq!(lost(&mut order, Some(1_000)), 1_000, "nothing came at all");
-        assert_eq!(lost(&mut Order::default(), Some(7)), 0, "nobody knows where it began");
+        assert_eq!(lost(&mut Order::default(), Some(7)), 0, "its first number is not known");
     }
 
     #[test]
@@ -158,20 +158,20 @@ mod tests {
         let mut order = Order::default();
         order.begin_with(0);
         order.accept(128);
-        assert_eq!(order.accept(0), OrderStep::Stale, "128 behind: lost by now");
+        assert_eq!(order.accept(0), OrderStep::Stale, "128 numbers back: lost by now");
         assert_eq!(order.accept(1), OrderStep::Late, "127 behind");
         assert_eq!(order.take_lost(), 1);
         assert_eq!(lost(&mut order, Some(129)), 126);
     }
 
-    /// Numbers 0..n, some of them left out, some doubled, and all of them moved a little.
+    /// Numbers 0..n in a changed order: some are left out, some doubled, and all are moved a little.
     fn stream() -> impl Strategy<Value = (u64, Vec<u64>)> {
         (1_u64..2_000).prop_flat_map(|n| {
             let fate = prop::collection::vec((0_u8..10, any::<u8>()), n as usize);
             (Just(n), fate).prop_map(|(n, fates)| {
                 let mut sent: Vec<(u64, u64)> = Vec::new();
                 for (number, (fate, place)) in (0..n).zip(fates) {
-                    // Up to 40 places later, which is well within the window.
+                    // Moved by up to 40 places, which is well within the window.
                     let at = number * 2 + u64::from(place % 40) * 2 * u64::from(place % 3 == 0);
                     match fate {
                         0 => {}
@@ -195,7 +195,7 @@ mod tests {
                 match order.accept(*number) {
                     OrderStep::First | OrderStep::Next(_) | OrderStep::Late => received += 1,
                     OrderStep::Again => again += 1,
-                    OrderStep::Stale => panic!("nothing is that far behind"),
+                    OrderStep::Stale => panic!("no number is that late"),
                 }
                 lost += order.take_lost();
             }

@@ -18,32 +18,32 @@ use wire::ether::VlanTag;
 use wire::sequence::History;
 use wire::sv::Fingerprints;
 
-/// Streams whose samples have room from the start. With more of them, each takes its own when it comes.
+/// Number of streams whose sample memory is allocated at the start. Further streams allocate theirs when they appear.
 const HISTORIES: usize = 64;
 
-/// How often silence is looked at.
+/// Interval between checks for silent streams.
 const LOOK_NS: i64 = 100_000_000;
 
 pub(super) struct Receiver {
     reception: Reception,
     table: StreamTable,
-    /// In words, what was listened for.
+    /// The wanted frames, in words.
     wanted: &'static str,
 }
 
-/// The streams, and what belonged to none.
+/// The streams, and counts of frames that belong to none.
 struct StreamTable {
     streams: Vec<ListenedStream>,
     most: usize,
     pace: Pace,
-    /// Where the next frame is looked for first: talkers of one interval come in the same order each time.
+    /// Index of the stream to try first for the next frame: talkers with the same interval arrive in the same order each time.
     likely: usize,
     unplaced: u64,
     malformed: u64,
     prints: Fingerprints,
-    /// Room for the samples of streams that are still to come: the receiving thread allocates none.
+    /// Sample memory for streams that have not appeared yet, so that the receiving thread allocates none.
     histories: Vec<History>,
-    /// When silence was last looked at.
+    /// Time of the last check for silence.
     looked: Monotonic,
 }
 
@@ -146,7 +146,7 @@ impl Account for StreamTable {
 }
 
 impl StreamTable {
-    /// The stream a frame belongs to; a new one if there is room.
+    /// Finds the stream of a frame, or adds a new one if there is room.
     fn find(&mut self, id: &StreamId, feed: &mut Feed) -> Option<&mut ListenedStream> {
         let count = self.streams.len();
         let known = (0..count)

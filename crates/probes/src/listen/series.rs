@@ -1,4 +1,4 @@
-//! Names and meaning of this probe's series, and its notices in words.
+//! Names and meaning of the series of `listen`.
 
 use super::ListenConfig;
 use super::notice::Notice;
@@ -10,12 +10,12 @@ use run::Describe;
 /// Slot of `delivery/listen`.
 pub(super) const DELIVERY: u16 = 0;
 
-/// Slot of stream number `stream`.
+/// Slot of the series of stream number `stream`.
 pub(super) fn slot(stream: u16) -> u16 {
     1 + stream
 }
 
-/// Names and settings of the series of this probe.
+/// Names and settings of the series of `listen`.
 pub(super) struct Listen {
     pub(super) config: ListenConfig,
     pub(super) interface: String,
@@ -75,7 +75,7 @@ impl Describe for Listen {
             ),
             _ => (
                 &kind::LISTEN,
-                format!("{stamp} receive stamp of one frame -> that of the next"),
+                format!("{stamp} receive stamp of one frame -> receive stamp of the next"),
             ),
         };
         SeriesSpec {

@@ -1,4 +1,4 @@
-//! One stream: its numbers, and the time between its frames.
+//! One stream: its sequence numbers and the time between its frames.
 
 use super::decode::{Decoded, Mark, Number};
 use super::notice::Notice;
@@ -11,25 +11,26 @@ use units::{Monotonic, Ns, SignedNs};
 use wire::ether::Mac;
 use wire::sequence::{self, Accounting, Contents, History, SampleStep, Sequence, Settled};
 
-/// A counter this many behind the newest one is late; further behind, it has wrapped.
+/// A counter up to this far below the newest one is late; one further below has wrapped.
 const LATE_COUNTS: u32 = 16;
 
-/// New starts of one stream that are told one by one; two talkers in one stream would fill the run with them.
+/// Number of restarts of one stream that are reported one by one; two talkers in one stream would otherwise fill the run with
+/// them.
 const RESTARTS_TOLD: u64 = 20;
 
-/// A silence this long is told, and is a loss where the stream does not come back.
+/// Length of a silence that is reported. It is a loss if the stream does not return.
 const STOPPED_NS: i64 = 500_000_000;
 
-/// How a stream is judged.
+/// Limits by which a stream is judged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     pub(super) interval_ns: u64,
     pub(super) late_after_ns: u64,
-    /// Frames a second, where a second has a whole number.
+    /// Frames a second, if that is a whole number.
     pub(super) per_second: Option<u32>,
 }
 
-/// Frames of sampled values that are not our talker's, by their smpCnt.
+/// State of a stream of sampled values from another talker, by its smpCnt.
 struct Samples {
     sequence: Sequence,
     accounting: Accounting,
@@ -37,7 +38,7 @@ struct Samples {
 
 impl Samples {
     fn new(per_second: Option<u32>, asdus: u16, history: History) -> Self {
-        // The rate that was given may be another than the stream's.
+        // The stream's rate may differ from the given one.
         let sequence = per_second.map_or_else(Sequence::learning, Sequence::checking);
         Self {
             sequence: sequence.of_frames(asdus).remembering(history),
@@ -51,15 +52,15 @@ pub(super) struct ListenedStream {
     number: u16,
     pace: Pace,
     order: Order,
-    /// From the first frame that is counted by its samples.
+    /// Set from the first frame on that is counted by its samples.
     samples: Option<Samples>,
     session: Option<u32>,
     epoch: Option<bool>,
-    /// How many frames the talker says it sent.
+    /// Number of sent frames that the talker reported.
     sent: Option<u64>,
-    /// Receive stamp of the frame before, on the clock that made it, in ns.
+    /// Receive stamp of the frame before, in ns on the clock that made it.
     before: Option<i64>,
-    /// When the newest frame came.
+    /// Time of the newest frame.
     heard: Monotonic,
     is_silent: bool,
     source: Option<Mac>,
@@ -105,7 +106,7 @@ impl ListenedStream {
         self.is_silent = false;
     }
 
-    /// A second source under the same identity may hide what the first one lost.
+    /// A second source with the same identity may hide losses of the first one.
     #[inline]
     fn follow_source(&mut self, source: Mac, arrival: &Arrival, feed: &mut Feed) {
         let before = self.source.replace(source);
@@ -142,14 +143,15 @@ impl ListenedStream {
                 feed.suspect(arrival.at);
                 self.measure(u64::from(count), u64::from(missing), arrival, feed);
             }
-            // The time since what was sent before is no delta. One beyond the rate is not measured, but it came: what follows is not late.
+            // The time since the earlier frames is no delta. A frame beyond the rate is not measured, but it came: the next frame
+            // is not late.
             SampleStep::Restart | SampleStep::OutOfRange => self.before = arrival.stamp_ns,
             SampleStep::Duplicate | SampleStep::Conflicting | SampleStep::TooLate => {}
         }
         self.tell_samples(arrival.at, feed);
     }
 
-    /// Tells what was found, and what is certain by now, of frames that are counted by their samples.
+    /// Reports findings about frames that are counted by their samples, and the losses that are certain by now.
     fn tell_samples(&mut self, at: Monotonic, feed: &mut Feed) {
         let number = self.number;
         let Some(Samples { sequence, accounting }) = &mut self.samples else {
@@ -164,7 +166,7 @@ impl ListenedStream {
         }
     }
 
-    /// Looks at silence; every frame that came before `now` was taken.
+    /// Checks for silence; every frame received before `now` has been taken.
     pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
         if let Some(samples) = &mut self.samples {
             samples.sequence.look(now.as_ns());
@@ -177,7 +179,7 @@ impl ListenedStream {
         }
     }
 
-    /// How long nothing came of a stream that has not said its end, if that is long.
+    /// Time without a frame, in ns, if it is long and the talker sent no end mark.
     fn stopped_for(&self, now: Monotonic) -> Option<u64> {
         let allowed_ns = i64::try_from(self.pace.interval_ns).map_or(i64::MAX, |ns| ns.saturating_mul(3));
         let silent_ns = now - self.heard;
@@ -208,7 +210,7 @@ impl ListenedStream {
         }
         match mark {
             Mark::None => self.number(sequence, arrival, feed),
-            // On the same grid as the first one that counts.
+            // Uses the same grid as the first counted frame.
             Mark::Begin => self.before = arrival.stamp_ns,
             Mark::End => {
                 self.sent = Some(sequence);
@@ -232,8 +234,8 @@ impl ListenedStream {
         self.number(number, arrival, feed);
     }
 
-    /// The number that a counter of 8 bits stands for. In a silence of half a turn it may have gone round, or the talker paused: it
-    /// cannot tell, and what was lost is not known.
+    /// Extends an 8-bit counter to a full number. After a silence of half a turn or more, either the counter has wrapped or the
+    /// talker paused: the two cases look the same, so the loss is not known.
     fn unwrapped(&self, value: u32, modulus: u32, arrival: &Arrival, feed: &mut Feed) -> u64 {
         let Some(expected) = self.order.expected() else {
             return first_number(value, modulus);
@@ -257,7 +259,7 @@ impl ListenedStream {
         }
     }
 
-    /// Another run of the talker: what it sent before is settled, and the time since is no delta.
+    /// Starts a new run of the talker: closes the account of the earlier frames; the time since then is no delta.
     fn new_session(&mut self, at: Monotonic, feed: &mut Feed) {
         let has_ended = self.sent.is_some();
         self.settle(at, feed);
@@ -268,7 +270,7 @@ impl ListenedStream {
         }
     }
 
-    /// The talker began again without a word: what was lost is not known.
+    /// Records a restart of the talker without an end mark: the loss is not known.
     fn began_again(&mut self, at: Monotonic, feed: &mut Feed) {
         self.restarts += 1;
         if self.restarts <= RESTARTS_TOLD {
@@ -304,7 +306,7 @@ impl ListenedStream {
     }
 
     fn measure(&mut self, number: u64, missing: u64, arrival: &Arrival, feed: &mut Feed) {
-        // Behind a frame without a stamp the time to the next one is not known.
+        // After a frame without a stamp, the time to the next frame is not known.
         let before = std::mem::replace(&mut self.before, arrival.stamp_ns);
         if let (Some(stamp_ns), Some(before_ns)) = (arrival.stamp_ns, before) {
             let delta_ns = stamp_ns - before_ns;
@@ -317,13 +319,13 @@ impl ListenedStream {
         }
     }
 
-    /// Counts as lost what has not come: it will not come any more.
+    /// Counts missing frames as lost, since they can no longer arrive.
     fn settle(&mut self, at: Monotonic, feed: &mut Feed) {
         self.order.end(self.sent.take());
         feed.count(slot(self.number), Counter::Lost, at, self.order.take_lost());
     }
 
-    /// The same for samples; the stream has ended.
+    /// Does the same for frames counted by samples, after the end of the stream.
     fn settle_samples(&mut self, at: Monotonic, feed: &mut Feed) {
         let Some(Samples { sequence, accounting }) = &mut self.samples else {
             return;
@@ -334,7 +336,7 @@ impl ListenedStream {
         self.tell_samples(at, feed);
     }
 
-    /// A stream that stopped without its end has lost what was due since.
+    /// Counts the frames due since the stream stopped as lost, if there was no end mark.
     fn settle_silence(&mut self, at: Monotonic, feed: &mut Feed) {
         let Some(silent_ns) = self.stopped_for(at).filter(|_| self.samples.is_none()) else {
             return;
@@ -344,7 +346,7 @@ impl ListenedStream {
         feed.notice(slot(self.number), Notice::Stopped, at, silent_ns, lost);
     }
 
-    /// Said once, at the end: all that came before `at` was given.
+    /// Closes the account, once, after all frames received before `at` have been taken.
     pub(super) fn end(&mut self, at: Monotonic, feed: &mut Feed) {
         self.settle_silence(at, feed);
         self.settle(at, feed);
@@ -358,7 +360,7 @@ impl ListenedStream {
     }
 }
 
-/// The number that the first value of a counter stands for: far enough from 0 that one which comes late has a number too.
+/// Full number of a counter's first value: far enough above 0 that an earlier frame arriving late has a number, too.
 fn first_number(value: u32, modulus: u32) -> u64 {
     u64::from(value) + u64::from(modulus)
 }

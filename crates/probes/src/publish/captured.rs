@@ -1,4 +1,4 @@
-//! The sampled-value streams of a capture as streams to be published on the grid of the second.
+//! Makes streams to be published on the grid of the second from the sampled-value streams of a capture.
 
 use super::{StreamConfig, Waveform};
 use crate::captured::{Learned, Stamped, each_frame};
@@ -13,18 +13,17 @@ use wire::sv::Frame;
 
 /// One stream while the capture is read.
 struct Collected {
-    /// But for its rate and what is in it.
+    /// Description of the stream; its rate and dataset are set later.
     spec: StreamSpec,
     learned: Learned,
     samples: Vec<Vec<u8>>,
 }
 
-/// Streams as the capture has them, whose samples come again and again: that of a smpCnt in the capture first comes with the
-/// same smpCnt. A sample that is missing in the capture is the one before it. `rate` is that of streams whose own cannot be
-/// told.
+/// Reads the streams of a capture; their samples repeat. The sample of the first captured smpCnt is sent with the same smpCnt
+/// first. A sample missing in the capture is replaced by the one before it. `rate` is for streams whose own rate cannot be found.
 ///
 /// # Errors
-/// The file cannot be read; a frame is cut or has no time stamp; a stream's rate cannot be told; there are no sampled values.
+/// The file cannot be read; a frame is cut or has no time stamp; a stream's rate is unknown; there are no sampled values.
 pub fn captured_streams(path: &Path, rate: Option<u32>) -> Result<Vec<StreamConfig>, ProbeError> {
     let usage = |message: String| ProbeError::Usage(format!("{}: {message}", path.display()));
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();

@@ -1,4 +1,4 @@
-//! Settings of what is to be published.
+//! Settings of the published streams.
 
 use super::waveform::Waveform;
 use crate::nic::Stamps;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 use streamset::StreamSpec;
 use sys::thread::Policy;
 
-/// One stream, as its merging unit publishes it.
+/// One stream as sent by its merging unit.
 #[derive(Debug, Clone)]
 pub struct StreamConfig {
-    /// Name of the stream, its destination and its rate. Its waveform decides the contents of its samples.
+    /// Name, destination and rate of the stream. Its waveform sets the contents of its samples.
     pub spec: StreamSpec,
-    /// Waveform of its samples, made for this rate.
+    /// Waveform of the samples, made for this rate.
     pub waveform: Arc<Waveform>,
-    /// Samples by which its waveform runs ahead.
+    /// Number of samples by which the waveform runs ahead.
     pub ahead: u32,
 }
 
 impl StreamConfig {
-    /// The stream as number `number` of a set: see [`StreamSpec::numbered`].
+    /// Makes number `number` of a set of streams: see [`StreamSpec::numbered`].
     #[must_use]
     pub fn numbered(&self, number: u16) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl StreamConfig {
 }
 
 impl Default for StreamConfig {
-    /// A 9-2LE stream of 4800 samples a second without a number: svID `MU`.
+    /// Makes a 9-2LE stream of 4800 samples a second without a number: svID `MU`.
     fn default() -> Self {
         let spec = StreamSpec {
             asdus: 1,
@@ -43,27 +43,27 @@ impl Default for StreamConfig {
     }
 }
 
-/// Streams that are to be published, and how.
+/// Settings of a publisher.
 #[derive(Debug, Clone)]
 pub struct PublishConfig {
     /// The streams. Those of one rate and number of ASDUs are due together.
     pub streams: Vec<StreamConfig>,
-    /// Sleep until this long before the due instant, then spin.
+    /// Time before the due instant at which the thread stops sleeping and spins, in ns.
     pub spin_ahead_ns: u64,
-    /// Maker of the stamps of frames as they leave; the port must have been opened for it.
+    /// Maker of the departure stamps; the port must have been opened for it.
     pub stamps: Stamps,
-    /// How long to publish; `None` until told to stop.
+    /// Duration of the publishing; `None` publishes until a stop is requested.
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
     pub policy: Policy,
     /// CPU to run on.
     pub cpu: Option<u32>,
-    /// Samples above are counted as overflow and kept as spikes.
+    /// Samples above this are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
 }
 
 impl Default for PublishConfig {
-    /// One 9-2LE stream of 4800 samples a second, `MU01`, at normal priority, until told to stop.
+    /// One 9-2LE stream of 4800 samples a second, `MU01`, at normal priority, until a stop is requested.
     fn default() -> Self {
         Self {
             streams: vec![StreamConfig::default().numbered(0)],

@@ -1,4 +1,4 @@
-//! Streams that are due together: their frames, encoded once and patched in place, and their grid.
+//! Streams that are due together: their frames, encoded once and changed in place, and their grid.
 
 use super::config::StreamConfig;
 use super::timetable::{Pace, Timetable};
@@ -13,7 +13,7 @@ use wire::sv::{Message, OwnedAsdu, Template};
 
 use super::waveform::Waveform;
 
-/// Each pace of the streams once, in the order in which they come.
+/// Each distinct pace of the streams, in the order of its first use.
 pub(super) fn paces(streams: &[StreamConfig]) -> Vec<Pace> {
     let mut paces = Vec::new();
     for pace in streams.iter().map(pace_of) {
@@ -39,14 +39,14 @@ struct Member {
     ahead: u64,
 }
 
-/// The frames of streams that are due together, as they are sent: in one batch.
+/// The frames of streams that are due together and are sent in one batch.
 pub(crate) struct Batch {
     members: Vec<Member>,
     frames: TxBatch,
 }
 
 impl Batch {
-    /// Makes the batch of these streams, sent from `source`.
+    /// Makes the batch of these streams with the source address `source`.
     pub(crate) fn new<'a>(
         streams: impl IntoIterator<Item = &'a StreamConfig>,
         source: Mac,
@@ -78,21 +78,21 @@ impl Batch {
         }
     }
 
-    /// The frames as they were filled last.
+    /// The frames as last filled.
     pub(crate) fn frames(&mut self) -> &mut TxBatch {
         &mut self.frames
     }
 
-    /// How many streams there are.
+    /// Number of streams.
     pub(crate) fn streams(&self) -> u16 {
         u16::try_from(self.members.len()).unwrap_or(u16::MAX)
     }
 }
 
-/// The streams of one pace, and where they are.
+/// The streams of one pace, with their timetable.
 pub(super) struct Group {
     pub(super) timetable: Timetable,
-    /// Slot of its series.
+    /// Slot of the group's series.
     pub(super) slot: u16,
     batch: Batch,
     /// True if the batch holds the frames that are due next.
@@ -108,28 +108,28 @@ impl Group {
             batch: Batch::new(members, source)?,
             made: false,
         };
-        // Once before it counts: every page is there.
+        // Filled once before the measurement, so that no memory page is missing later.
         group.make();
         Ok(group)
     }
 
-    /// Begins with the second at `start`, for `duration_ns`.
+    /// Sets the start to the second at `start`, and the length to `duration_ns`.
     pub(super) fn begin(&mut self, start: Monotonic, duration_ns: Option<u64>) {
         self.timetable.begin(start, duration_ns);
         self.made = false;
     }
 
-    /// How many streams there are.
+    /// Number of streams.
     pub(super) fn streams(&self) -> u16 {
         self.batch.streams()
     }
 
-    /// Frames that all its streams send in a second.
+    /// Number of frames that all streams send in a second.
     pub(super) fn frames_per_second(&self) -> u64 {
         self.timetable.pace.frames_per_second() * u64::from(self.streams())
     }
 
-    /// Makes the frames that are due next, unless they are made.
+    /// Prepares the frames that are due next, unless they are ready.
     pub(super) fn make(&mut self) {
         if self.made {
             return;
@@ -138,12 +138,12 @@ impl Group {
         self.batch.fill(self.timetable.pace, self.timetable.first_sample());
     }
 
-    /// The frames as they were made last.
+    /// The frames as last prepared.
     pub(super) fn batch(&mut self) -> &mut TxBatch {
         self.batch.frames()
     }
 
-    /// Goes on from the frame sent at `sent`; returns how many were due meanwhile and are left out.
+    /// Continues after the frames sent at `sent`; returns the number of due instants that passed meanwhile and are skipped.
     pub(super) fn go_on(&mut self, sent: Monotonic, is_late: bool) -> u64 {
         self.made = false;
         self.timetable.go_on(sent, is_late)
@@ -160,7 +160,7 @@ fn member(stream: &StreamConfig, source: Mac) -> Result<Member, ProbeError> {
     })
 }
 
-/// The frame of a stream from `source`; each of its ASDUs has these octets.
+/// Makes the frame of a stream from `source`; each of its ASDUs has this many octets.
 pub(crate) fn template(spec: &StreamSpec, seq_data: &[u8], source: Mac) -> Result<Template, EncodeError> {
     let asdu = OwnedAsdu {
         sv_id: spec.sv_id.clone().into_bytes(),

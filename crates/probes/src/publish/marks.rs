@@ -1,8 +1,7 @@
-//! Where states of the waveforms begin, as events of the run: which fault, from which sample on, and when that sample
-//! is due.
+//! Writes the start of each waveform state as an event of the run: the fault, its first sample, and the due instant of that
+//! sample.
 //!
-//! A separate thread writes them, with ordinary priority and on no particular CPU. The threads that publish know
-//! nothing of it.
+//! A separate thread writes the events, with ordinary priority and on no particular CPU. The publishing threads are not involved.
 
 use super::config::StreamConfig;
 use super::waveform::Begin;
@@ -12,24 +11,24 @@ use run::{Events, Stop};
 use std::time::Duration;
 use units::{Grid, Monotonic, Ns};
 
-/// Events of one run at the most; what begins after them is counted.
+/// Maximum number of events in one run; later states are only counted.
 const MOST: u64 = 1_000;
 
-/// svIDs that one event names.
+/// Maximum number of svIDs in one event.
 const MOST_NAMES: usize = 4;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// A state that streams of one rate begin together.
+/// A state that several streams of one rate enter together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mark {
     /// Samples a second.
     rate: u32,
-    /// State that begins, at which sample, and after how many again.
+    /// The state, its first sample, and its period in samples.
     begin: Begin,
-    /// The first of the streams.
+    /// Names of the first streams.
     named: Vec<String>,
-    /// How many streams there are.
+    /// Number of streams.
     streams: usize,
 }
 
@@ -38,7 +37,7 @@ struct Mark {
 pub(super) struct Marks(Vec<Mark>);
 
 impl Marks {
-    /// Collects the marks of `streams`, of each kind once. A stream that stays in one state has none.
+    /// Collects the marks of `streams`, each only once. A stream that stays in one state has none.
     pub(super) fn of(streams: &[StreamConfig]) -> Self {
         let mut marks: Vec<Mark> = Vec::new();
         for stream in streams {
@@ -62,8 +61,8 @@ impl Marks {
         Self(marks)
     }
 
-    /// The thread that writes them as they come, in a run whose first second begins at `start` and that lasts `duration_ns`;
-    /// `None` where nothing is to be written.
+    /// Starts the thread that writes the events at their due instants, for a run whose first second begins at `start` and that
+    /// lasts `duration_ns`; `None` if there are none to write.
     pub(super) fn announce(
         self,
         start: Monotonic,
@@ -84,7 +83,7 @@ impl Marks {
             left_out: 0,
         };
         let work = move |over: &Stop| pending.run(&events, &stop, over);
-        // Without it the run has no such events, and everything else.
+        // If the thread cannot start, the run lacks only these events.
         Beside::start("triptime-marks", work).ok()
     }
 }
@@ -116,11 +115,11 @@ impl Mark {
     }
 }
 
-/// Marks still to come.
+/// Marks that are still to come.
 struct Pending {
     marks: Vec<Mark>,
     start: Monotonic,
-    /// The second of the wall clock that begins at `start`, since 1970.
+    /// Second of the wall clock that begins at `start`, since 1970.
     second: i64,
     end: Option<Monotonic>,
     written: u64,
@@ -137,7 +136,7 @@ impl Pending {
             } else if over.requested() || stop.requested() {
                 break;
             } else {
-                // A call that ends the thread also wakes it.
+                // The call that ends the thread also wakes it.
                 std::thread::park_timeout(Duration::from_nanos(left.unsigned_abs()));
             }
             if stop.requested() {
@@ -150,7 +149,7 @@ impl Pending {
         }
     }
 
-    /// The next one and when it is due; `None` when none is left in this run.
+    /// The next mark and its due instant; `None` if none is left in this run.
     fn next(&self) -> Option<(Monotonic, usize)> {
         let due = |(index, mark): (usize, &Mark)| (mark.due(self.start), index);
         let next = self.marks.iter().enumerate().map(due).min()?;
@@ -172,14 +171,14 @@ impl Pending {
     }
 }
 
-/// The second of the wall clock that begins at `start`, since 1970.
+/// Second of the wall clock that begins at `start`, since 1970.
 fn second_at(start: Monotonic) -> i64 {
     let pair = sys::clock::pair();
     let ns = pair.realtime.as_ns() + (start - pair.monotonic);
     (ns + SECOND_NS / 2).div_euclid(SECOND_NS)
 }
 
-/// `20:00:01.500000000 UTC`.
+/// Formats a time as `20:00:01.500000000 UTC`.
 fn time_of_day(utc_ns: i64) -> String {
     let ns = utc_ns.rem_euclid(86_400 * SECOND_NS);
     let seconds = ns / SECOND_NS;

@@ -1,14 +1,14 @@
 //! Publishes sampled-value streams as merging units do: on an absolute grid aligned to the second.
 //!
-//! smpCnt 0 is the sample at the top of the second of the wall clock. A frame is due at the instant of its last sample, and
-//! all streams of one rate and number of ASDUs are due together, as synchronised merging units are, and are sent by one
-//! system call. When the thread overruns, the frames it slept through are `missed`: not sent, so that a subscriber sees them
-//! as lost, and never sent as a burst.
+//! smpCnt 0 is the sample at the top of the second of the wall clock. A frame is due at the instant of its last sample. All
+//! streams with the same rate and number of ASDUs are due together, like those of synchronised merging units, and are sent by one
+//! system call. If the thread overruns, the frames due meanwhile are `missed`: they are not sent later as a burst, so a
+//! subscriber sees them as lost.
 //!
 //! Hooks: AF_PACKET on one interface, one sendmmsg per due instant. Produces: `publish/lateness`, a sample for each frame: from
-//! its due instant to the return of the call that sent it and all others due then, so at most that late. Streams of several
-//! rates have a series for each. With stamps `departure/publish` beside it, from the due instant to the driver's or the NIC's stamp
-//! of each frame. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+//! its due instant to the return of the call that sent it together with all others due at that instant, so this is an upper
+//! limit. Streams of several rates have a series for each rate. With stamps, `departure/publish` is added: from the due instant
+//! to the driver's or the NIC's stamp of each frame. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
 mod captured;
 mod config;
@@ -46,16 +46,16 @@ use sys::packet::PortOptions;
 use units::Monotonic;
 use wire::ether::Mac;
 
-/// The rates that smpCnt can count and a second holds a whole number of frames of.
+/// Rates that smpCnt can count and that give a whole number of frames a second.
 const HIGHEST_RATE: u32 = 15_360;
 
-/// Streams of one publisher: a sample of its lateness stands for as many frames.
+/// Maximum number of streams of one publisher; a sample of its lateness counts for that many frames.
 const MOST_STREAMS: u16 = u16::MAX;
 
-/// Longest SV frame, in octets: Ethernet header, VLAN tag, header and APDU (iec61850-9-2), without FCS.
+/// Longest SV frame in octets: Ethernet header, VLAN tag, header and APDU (iec61850-9-2), without FCS.
 pub const LONGEST_FRAME: usize = 14 + 4 + 8 + 1_492;
 
-/// A port that only sends: it costs the receive path nothing.
+/// Options of a port that only sends and does not load the receive path.
 pub fn port_options() -> PortOptions {
     PortOptions {
         ring_frames: 0,
@@ -86,8 +86,7 @@ impl Probe for PublishConfig {
     }
 }
 
-/// Starts publishing sampled values, GOOSE, or both, each from a thread and through a port of its own. The seconds of both
-/// begin together.
+/// Starts publishing sampled values, GOOSE, or both, each with its own thread and port. Both start at the same second.
 ///
 /// # Errors
 /// As [`Probe::start`].
@@ -116,12 +115,12 @@ pub fn start_all(
     Ok(running.with(announced))
 }
 
-/// Names and settings of the lateness of what is published so through this port, for a feed whose only series it is.
+/// Names and settings of the lateness series, for a feed without other series.
 pub(crate) fn lateness(config: &PublishConfig, port: &Port) -> Box<dyn Describe> {
     Box::new(series::Publish::of(config, port))
 }
 
-/// The thread that publishes sampled values, not yet started.
+/// The thread that publishes sampled values, before its start.
 fn thread(
     config: &PublishConfig,
     mut port: Port,
@@ -185,7 +184,7 @@ fn check(config: &PublishConfig) -> Result<(), ProbeError> {
     Ok(())
 }
 
-/// Refuses a stream that smpCnt cannot count.
+/// Refuses a stream whose samples smpCnt cannot count.
 pub(crate) fn check_stream(stream: &StreamSpec) -> Result<(), ProbeError> {
     let StreamSpec { sv_id, rate, asdus, .. } = stream;
     let usage = |message: String| Err(ProbeError::Usage(message));

@@ -56,7 +56,7 @@ impl Default for PublishOptions {
 }
 
 impl PublishOptions {
-    /// The streams; `usual` many where their number is not said.
+    /// Makes the streams; `usual` is their number if none is given.
     pub fn specs(&self, usual: u16) -> Vec<StreamSpec> {
         let named = StreamSpec::named(&self.sv_id);
         let first = StreamSpec {

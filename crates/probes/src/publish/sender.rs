@@ -10,7 +10,7 @@ use run::{Feed, Stop};
 use sys::wait::Wait;
 use units::Monotonic;
 
-/// With at least this much time left, the frames of other groups are made before the next ones are sent.
+/// If at least this much time is left, frames of other groups are prepared before the next ones are sent.
 const SPARE_NS: i64 = 100_000;
 
 pub(super) struct Sender {
@@ -18,7 +18,7 @@ pub(super) struct Sender {
     port: Port,
     groups: Vec<Group>,
     stop: Stop,
-    /// Frames the kernel refused.
+    /// Number of frames that the kernel refused.
     refused: u64,
     departures: Option<Departures>,
 }
@@ -35,7 +35,7 @@ impl Sender {
         }
     }
 
-    /// Publishes from the second that begins at `start` until the duration is over or a stop is asked for.
+    /// Publishes from the second that begins at `start` until the duration is over or a stop is requested.
     pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         for group in &mut self.groups {
             group.begin(start, self.config.duration_ns);
@@ -72,7 +72,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Remembers the frames that the kernel took since number `first`.
+    /// Records the frames that the kernel accepted, numbered from `first`.
     fn note_departures(&mut self, due: Monotonic, index: usize, called: Called, first: u32) {
         let count = self.port.next_number().wrapping_sub(first);
         let group = &self.groups[index];
@@ -82,7 +82,8 @@ impl Sender {
         }
     }
 
-    /// Says of each series of stamps how many frames of the publisher have none: which of its streams they are of is not told apart.
+    /// Reports the publisher's number of frames without a stamp on each series of stamps; it is not known which streams they
+    /// belong to.
     fn close_departures(&mut self, feed: &mut Feed) {
         let Some(departures) = &mut self.departures else { return };
         let unstamped = departures.close(&self.port, feed);
@@ -96,13 +97,13 @@ impl Sender {
         }
     }
 
-    /// The group that is due next, and when.
+    /// The group that is due next, and its due instant.
     fn next(&self) -> Option<(Monotonic, usize)> {
         let due = |(index, group): (usize, &Group)| group.timetable.due().map(|due| (due, index));
         self.groups.iter().enumerate().filter_map(due).min()
     }
 
-    /// Makes the next frames while there is time, so that only the send call lies behind the due instant.
+    /// Prepares the next frames while there is time, so that only the send call follows the due instant.
     fn make(&mut self, due: Monotonic, index: usize) {
         self.groups[index].make();
         for group in &mut self.groups {

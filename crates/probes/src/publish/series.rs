@@ -1,4 +1,4 @@
-//! Names and meaning of this probe's series.
+//! Names and meaning of the series of `publish`.
 
 use super::PublishConfig;
 use super::group::{pace_of, paces};
@@ -14,21 +14,21 @@ use units::{Ns, format_ns};
 pub(super) const LATENESS: u16 = 0;
 
 notices! {
-    /// Notices of this probe: each has how many.
+    /// Notices of `publish`, each with a number of frames.
     pub(crate) enum Notice {
-        /// The kernel refused frames.
+        /// Frames that the kernel refused.
         Refused = 1,
         /// Frames without a stamp.
         Unstamped = 2,
     }
 }
 
-/// Slot of the stamps of the frames whose lateness, of one of `paces`, has `slot`.
+/// Slot of the departure stamps that belong to the lateness series in `slot`, for `paces` paces.
 pub(super) fn departure(slot: u16, paces: usize) -> u16 {
     slot + u16::try_from(paces).unwrap_or(0)
 }
 
-/// Names and settings of `publish/lateness`, or of `publish/lateness/PACE` where streams of several paces are published.
+/// Names and settings of `publish/lateness`, or of `publish/lateness/PACE` if streams of several paces are published.
 pub(super) struct Publish {
     config: PublishConfig,
     paces: Vec<Pace>,
@@ -47,7 +47,7 @@ impl Publish {
     }
 }
 
-/// Label of the series of the streams of `pace`, one of `count`.
+/// Series label for the streams of `pace`, one of `count` paces.
 pub(super) fn label(pace: Pace, count: usize) -> String {
     if count == 1 {
         "lateness".into()
@@ -61,7 +61,7 @@ fn name(pace: Pace) -> String {
 }
 
 impl Publish {
-    /// The series of the stamps on the way out, whose due instants are placed on the wall clock.
+    /// Series of the departure stamps, with due instants converted to the wall clock.
     fn departure(&self, lateness: SeriesSpec, label: &str) -> SeriesSpec {
         let mut settings = lateness.settings;
         settings.extend(self.nic.iter().flat_map(NicClock::settings));
@@ -123,7 +123,7 @@ impl Describe for Publish {
             }
             Notice::Unstamped => (
                 EventKind::Incomplete,
-                format!("{name}: {a} frames have no stamp of the driver: they are counted, and not measured"),
+                format!("{name}: {a} frames have no stamp of the driver: they are counted but not measured"),
             ),
             Notice::Refused => (
                 EventKind::SocketDrop,

@@ -1,8 +1,8 @@
-//! When the frames of a stream are due, and which are left out by a thread that overran.
+//! Due instants of a stream's frames, and the frames that are skipped after an overrun.
 
 use units::{Grid, Monotonic};
 
-/// Samples a second and ASDUs in a frame: what streams that are due together have in common.
+/// Samples a second and ASDUs in a frame, which are the same for all streams that are due together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pace {
     pub(crate) rate: u32,
@@ -14,25 +14,25 @@ impl Pace {
         u64::from(self.rate) / u64::from(self.asdus.max(1))
     }
 
-    /// Time between frames of a stream.
+    /// Time between frames of a stream, in ns.
     pub(crate) fn interval_ns(self) -> f64 {
         f64::from(self.asdus) * 1e9 / f64::from(self.rate)
     }
 }
 
-/// The frames of a pace, from a full second on.
+/// Schedule of the frames of a pace, from a full second on.
 pub(crate) struct Timetable {
     pub(crate) pace: Pace,
-    /// Of samples.
+    /// Grid of the samples.
     grid: Grid,
-    /// The frame that is due next, counted from the first second.
+    /// Number of the frame that is due next, counted from the first second.
     pub(crate) frame: u64,
-    /// How many there are; `None` without end.
+    /// Number of frames; `None` for no end.
     frames: Option<u64>,
 }
 
 impl Timetable {
-    /// One that begins at instant 0 and has no end.
+    /// Makes a timetable that begins at instant 0 and has no end.
     pub(crate) fn new(pace: Pace) -> Self {
         Self {
             pace,
@@ -42,26 +42,26 @@ impl Timetable {
         }
     }
 
-    /// Begins with the second at `start`, for `duration_ns`.
+    /// Sets the start to the second at `start`, and the length to `duration_ns`.
     pub(crate) fn begin(&mut self, start: Monotonic, duration_ns: Option<u64>) {
         self.grid = Grid::per_second(start, u64::from(self.pace.rate));
         self.frames = duration_ns.map(|ns| frames_in(ns, self.pace.frames_per_second()));
         self.frame = 0;
     }
 
-    /// The first sample of the frame that is due next, counted from the first second.
+    /// First sample of the frame that is due next, counted from the first second.
     pub(crate) fn first_sample(&self) -> u64 {
         self.frame * u64::from(self.pace.asdus)
     }
 
-    /// When the next frame is due, the instant of its last sample; `None` when there is none left.
+    /// Due instant of the next frame, which is that of its last sample; `None` if none is left.
     pub(crate) fn due(&self) -> Option<Monotonic> {
         let asdus = u64::from(self.pace.asdus);
         let is_left = self.frames.is_none_or(|frames| self.frame < frames);
         is_left.then(|| self.grid.due(self.first_sample() + asdus - 1))
     }
 
-    /// Goes on from the frame sent at `sent`; returns how many were due meanwhile and are left out.
+    /// Continues after the frame sent at `sent`; returns the number of frames that became due meanwhile and are skipped.
     pub(crate) fn go_on(&mut self, sent: Monotonic, is_late: bool) -> u64 {
         let mut next = self.frame + 1;
         if is_late {
@@ -69,7 +69,7 @@ impl Timetable {
             let sample = self.grid.first_after(sent);
             next = next.max(sample.saturating_sub(asdus - 1).div_ceil(asdus));
         }
-        // Frames behind the end were never due.
+        // Frames after the end were never due.
         next = self.frames.map_or(next, |frames| next.min(frames));
         let missed = next - self.frame - 1;
         self.frame = next;
@@ -77,7 +77,7 @@ impl Timetable {
     }
 }
 
-/// Frames due in `duration_ns`. The time between frames is not always a whole number of nanoseconds, their number is.
+/// Number of frames due in `duration_ns`. The time between frames is not always a whole number of nanoseconds.
 fn frames_in(duration_ns: u64, per_second: u64) -> u64 {
     let frames = u128::from(duration_ns) * u128::from(per_second) / 1_000_000_000;
     u64::try_from(frames).unwrap_or(u64::MAX)

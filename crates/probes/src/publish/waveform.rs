@@ -4,26 +4,26 @@ use std::sync::Arc;
 use waveform::sample::{Dataset, SampleTable, Sampling};
 use waveform::synth::Synth;
 
-/// seqData of every sample, so that the hot thread only copies, and what it is for a person to read.
+/// seqData of every sample, prepared so that the sending thread only copies, with a description of the waveform.
 #[derive(Debug, Clone)]
 pub struct Waveform {
     table: Arc<SampleTable>,
     what: String,
 }
 
-/// A state that begins.
+/// Start of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Begin {
     /// Name of the state.
     pub(super) name: String,
-    /// Its first sample, counted from the first second.
+    /// First sample of the state, counted from the first second.
     pub(super) sample: u64,
-    /// After how many samples again; `None`: never.
+    /// Period of the state in samples; `None` if it does not return.
     every: Option<u64>,
 }
 
 impl Begin {
-    /// The next time it begins.
+    /// The next time the state begins.
     pub(super) fn again(&self) -> Option<Self> {
         let sample = self.sample.checked_add(self.every?)?;
         Some(Self { sample, ..self.clone() })
@@ -31,7 +31,7 @@ impl Begin {
 }
 
 impl Waveform {
-    /// 50 Hz, 400 A, 20 kV at `rate` samples a second, as 4I4U. Rates up to 100, which cannot hold 50 Hz, get zeros.
+    /// Makes 50 Hz, 400 A, 20 kV at `rate` samples a second, as 4I4U. Rates up to 100, which cannot represent 50 Hz, get zeros.
     pub fn new(rate: u32) -> Self {
         let table = Synth::default().table(&Sampling::new(rate));
         let zeros = || SampleTable::zeros(&Dataset::default());
@@ -41,7 +41,7 @@ impl Waveform {
         )
     }
 
-    /// These samples; `what` says in a few words what they are.
+    /// Makes a waveform of these samples; `what` is a short description.
     pub fn of(table: Arc<SampleTable>, what: String) -> Self {
         Self { table, what }
     }
@@ -52,9 +52,9 @@ impl Waveform {
         self.table.seq_data(sample)
     }
 
-    /// The states that begin in a stream that runs `ahead` samples ahead; none where it stays in one.
+    /// States that begin in a stream that runs `ahead` samples ahead; none if the stream stays in one state.
     pub(super) fn begins(&self, ahead: u32) -> Vec<Begin> {
-        // A settled state is looped over its cycles, or over one sample: it begins once.
+        // A settled state loops over its cycles, or over one sample, and begins once.
         let comes_again = self.table.frequency_hz().is_none() && self.table.looped() > 1;
         let begins = self.table.marks().iter().filter_map(|mark| {
             let is_looped = comes_again && mark.sample >= self.table.once();
@@ -89,7 +89,7 @@ mod tests {
     use waveform::replay::{Ending, Options, table};
     use waveform::sample::{Dataset, Sampling};
 
-    /// States that begin in a record of 100 ms and one current, with this ending: name, sample, and whether it begins again.
+    /// States of a record of 100 ms and one current with this ending: name, first sample, and true if the state returns.
     fn begins(ending: Ending) -> Vec<(String, u64, bool)> {
         let config =
             "s,d,1999\n1,1A,0D\n1,IA,A,,A,1,0,0,-9,9,1,1,P\n50\n1\n1000,100\n1/1/24,0:0:0\n1/1/24,0:0:0\nASCII\n1\n";

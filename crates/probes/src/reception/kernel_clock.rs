@@ -1,28 +1,30 @@
-//! The kernel's receive stamps on the monotonic clock.
+//! Converts the kernel's receive stamps to the monotonic clock.
 //!
-//! The stamps are of `CLOCK_REALTIME`, which steps; how long a stream was silent must not. So each is moved to `CLOCK_MONOTONIC` by the
-//! distance of the two clocks, which is read with every frame.
+//! The stamps are of `CLOCK_REALTIME`, which can step; the length of a silence must not change with a step. So each stamp is
+//! converted to `CLOCK_MONOTONIC` by the difference between the two clocks, which is read with every frame.
 
 use units::{Monotonic, Realtime};
 
-/// Distances of the two clocks that differ by more are a step. Less is a slew, or the time between two readings.
+/// Differences between the two clocks that change by more than this are a step. Smaller changes are a slew, or the time between
+/// two readings.
 const STEP_NS: i64 = 1_000_000;
 
-/// A frame read this soon after its stamp was stamped by the clock as it is now.
+/// A frame read this soon after its stamp was stamped by the clock as set now.
 const PROMPT_NS: i64 = 5_000_000;
 
-/// How far `CLOCK_REALTIME` is from `CLOCK_MONOTONIC`, now and for frames that were stamped before a step.
+/// Difference of `CLOCK_REALTIME` from `CLOCK_MONOTONIC`, now and for frames that were stamped before a step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct KernelClock {
-    /// Distance that stamps were last read by, in ns.
+    /// Difference used for the last stamp, in ns.
     used_ns: Option<i64>,
-    /// Distance as it is now.
+    /// Current difference, in ns.
     now_ns: i64,
     newest: Option<Monotonic>,
 }
 
 impl KernelClock {
-    /// When the kernel had the frame that the application read at `at`, when the wall clock showed `wall`. Without a stamp that is `at`.
+    /// Time when the kernel received a frame that the application read at `at`, when the wall clock showed `wall`. Returns `at`
+    /// if there is no stamp.
     #[inline]
     pub(super) fn hear(&mut self, stamp: Option<Realtime>, at: Monotonic, wall: Realtime) -> Monotonic {
         let Some(stamp) = stamp else { return at };
@@ -33,7 +35,8 @@ impl KernelClock {
         self.place(stamp.as_ns(), at)
     }
 
-    /// A thread held up between two readings sees a distance that is too large: only the smallest of several is a step.
+    /// Reads the difference again. A thread that is held up between two clock readings gets too large a value, so the smallest of
+    /// several counts.
     #[cold]
     fn look_again(&mut self, read_ns: i64, distance_ns: impl Fn() -> i64) {
         self.now_ns = (0..3).map(|_| distance_ns()).fold(read_ns, i64::min);
@@ -53,14 +56,14 @@ impl KernelClock {
                 now
             }
         };
-        // Queues of a NIC deliver out of order by microseconds: time does not go back for that.
+        // Queues of a NIC deliver out of order by microseconds; the result never goes backwards.
         let heard = heard.min(at).max(self.newest.unwrap_or(heard));
         self.newest = Some(heard);
         heard
     }
 }
 
-/// `CLOCK_REALTIME` minus `CLOCK_MONOTONIC`, or more where the thread was held up.
+/// `CLOCK_REALTIME` minus `CLOCK_MONOTONIC`; more than that if the thread was held up between the readings.
 fn distance_ns() -> i64 {
     let at = sys::clock::monotonic();
     sys::clock::realtime().as_ns() - at.as_ns()
@@ -74,8 +77,8 @@ mod tests {
     const SECOND_NS: i64 = 1_000_000_000;
     const DISTANCE_NS: i64 = 1_790_000_000 * SECOND_NS;
 
-    /// Instant heard of a frame that came at `true_ns` and was read at `at_ns`; the wall clock was `stepped` ahead when it came and
-    /// is `now` when it is read.
+    /// Converted time of a frame that came at `true_ns` and was read at `at_ns`; the wall clock was `stepped` ahead when it came
+    /// and is `now` when it is read.
     fn heard(clock: &mut KernelClock, true_ns: i64, at_ns: i64, [stepped, now]: [i64; 2]) -> i64 {
         clock.look_again(DISTANCE_NS + now, || DISTANCE_NS + now);
         let stamp_ns = DISTANCE_NS + stepped + true_ns;

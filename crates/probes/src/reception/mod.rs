@@ -1,4 +1,4 @@
-//! Receiving until told to stop: what `subscribe` and `listen` have in common.
+//! Receiving until a stop is requested: common parts of `subscribe` and `listen`.
 
 mod kernel_clock;
 
@@ -15,20 +15,20 @@ use sys::wait::sleep_until;
 use units::{Monotonic, Ns, Realtime};
 use wire::ether::VlanTag;
 
-/// How long a link that is down is left alone.
+/// Time without a check of the link while it is down.
 const LINK_DOWN_NS: i64 = 10_000_000;
 
-/// How long the thread sleeps before it looks whether it is to stop.
+/// Longest sleep of the thread before it checks for a stop.
 const LOOK_UP_NS: u64 = 100_000_000;
 
-/// After a silence of this length the link is looked at, and again after each further one.
+/// After a silence of this length, and again after each further one, the link is checked.
 const SILENCE_NS: i64 = 100_000_000;
 
-/// How long the thread stays awake after a frame before it sleeps: about what a sleep costs. Frames of synchronised publishers
-/// come a microsecond apart, and a sleep before each would cost several times as much.
+/// Time for which the thread stays awake after a frame: about the cost of a sleep. Frames of synchronised publishers come a
+/// microsecond apart, and a sleep before each would cost several times as much.
 const LINGER_NS: i64 = 4_000;
 
-/// How a thread waits for a frame.
+/// Method of waiting for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Receive {
@@ -39,7 +39,7 @@ pub enum Receive {
 }
 
 impl Receive {
-    /// The word for it.
+    /// Name of the method on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Spin => "spin",
@@ -48,20 +48,21 @@ impl Receive {
     }
 }
 
-/// When a frame came, by every clock that says so.
+/// Time of a frame on every clock that reports it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     /// The application's clock for schedules.
     pub(crate) at: Monotonic,
     /// The application's wall clock.
     pub(crate) wall: Realtime,
-    /// The receive stamp on the wall clock: the kernel's, or the NIC's where the port measures with those. None of a frame that has no
-    /// such stamp: the other one is not taken instead.
+    /// Receive stamp on the wall clock: of the NIC if the port uses NIC stamps, otherwise of the kernel. `None` if the frame has
+    /// no such stamp; the other kind is never used instead.
     pub(crate) kernel: Option<Realtime>,
-    /// The same stamp on the clock that made it, in ns: for the time from one frame to the next.
+    /// The same stamp in ns on the clock that made it, for the time from one frame to the next.
     pub(crate) stamp_ns: Option<i64>,
-    /// When the kernel had the frame, whatever the wall clock did meanwhile: what tells how long a stream was silent. An application
-    /// that was held up has not heard the stream, but the kernel has. Without a stamp, when the application had it.
+    /// Time when the kernel received the frame, independent of changes of the wall clock. The length of a silence is measured
+    /// with it: while an application is held up, the kernel still receives the stream. Without a stamp, the time when the
+    /// application received the frame.
     pub(crate) heard: Monotonic,
 }
 
@@ -80,7 +81,7 @@ impl Arrival {
     }
 }
 
-/// A frame's stamp on the wall clock, and as it was made.
+/// A frame's stamp on the wall clock and on the clock that made it.
 #[inline]
 fn placed(stamp: Option<RxStamp>, nic: Option<&NicClock>) -> (Option<Realtime>, Option<i64>) {
     match (stamp, nic) {
@@ -95,55 +96,55 @@ fn placed(stamp: Option<RxStamp>, nic: Option<&NicClock>) -> (Option<Realtime>, 
     }
 }
 
-/// Clocks by which the stamps of frames are read.
+/// Clocks for the stamps of frames.
 #[derive(Debug, Default)]
 struct Stamping {
     clock: KernelClock,
-    /// The NIC's clock, where its stamps are measured with.
+    /// The NIC's clock, if its stamps are used.
     nic: Option<NicClock>,
 }
 
-/// Account of the frames.
+/// Account of the received frames.
 pub(crate) trait Account {
-    /// Accounts for one frame with the outer VLAN tag the kernel took out of it; tells whether it was one to account for.
+    /// Accounts for one frame with the outer VLAN tag that the kernel removed from it; returns true if the frame counts.
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool;
 
-    /// The link went down, or frames come again.
+    /// Records that the link went down, or that frames arrive again.
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed);
 
-    /// When silence is to be looked at, if at any instant.
+    /// Time of the next check for silence; `None` if no check is needed.
     fn deadline(&self) -> Option<Monotonic> {
         None
     }
 
-    /// Looks at silence: every frame that came before `now` was taken.
+    /// Checks for silence; every frame received before `now` has been taken.
     fn look(&mut self, _now: Monotonic, _feed: &mut Feed) {}
 }
 
-/// A port and how long and how it is received from.
+/// A port, with the method and duration of receiving from it.
 pub(crate) struct Reception {
     pub(crate) port: Port,
     pub(crate) receive: Receive,
     pub(crate) duration_ns: Option<u64>,
     pub(crate) stop: Stop,
-    /// Frames accounted for so far, for who looks on.
+    /// Number of frames accounted for so far, for other threads that read it.
     pub(crate) frames: Arc<AtomicU64>,
-    /// Frames that had no stamp that could be measured with.
+    /// Number of frames without a usable stamp.
     pub(crate) unstamped: u64,
 }
 
-/// State between two looks of someone who receives by a schedule of his own.
+/// State between two polls, for a thread that receives at its own times.
 pub(crate) struct Polling {
     clock: Stamping,
-    /// Frames accounted for so far.
+    /// Number of frames accounted for so far.
     pub(crate) accepted: u64,
     is_down: bool,
-    /// When a frame came, or the link was looked at, last.
+    /// Time of the last frame or the last check of the link, whichever is later.
     heard: Monotonic,
 }
 
 impl Polling {
-    /// Begins at `now`.
+    /// Starts polling at `now`.
     pub(crate) fn new(now: Monotonic) -> Self {
         Self {
             clock: Stamping::default(),
@@ -155,7 +156,7 @@ impl Polling {
 }
 
 impl Reception {
-    /// Takes what is there, without waiting. In silence the link is looked at now and then.
+    /// Takes all waiting frames without sleeping. During silence it checks the link at intervals.
     ///
     /// # Errors
     /// The interface was removed.
@@ -184,8 +185,8 @@ impl Reception {
         Ok(())
     }
 
-    /// Receives until the duration is over, a stop is asked for or the interface is gone. `accepted` is how many frames were
-    /// accounted for. Every frame that the kernel had before the instant that is returned was taken.
+    /// Receives until the duration is over, a stop is requested or the interface is removed. Adds the number of counted frames to
+    /// `accepted`. Every frame that the kernel had received before the returned instant has been taken.
     ///
     /// # Errors
     /// The interface was removed.
@@ -203,7 +204,7 @@ impl Reception {
         let outcome = self.receive(end, &mut clock, accepted, account, feed);
         let now = sys::clock::monotonic();
         let until = end.filter(|end| *end < now && outcome.is_ok()).unwrap_or(now);
-        // Frames that wait came while it was measured: an application that was held up has not looked yet.
+        // Waiting frames came during the measurement; an application that was held up has not read them yet.
         self.take_all(Until::Rest(until), &mut clock, accepted, account, feed);
         self.frames.store(*accepted, Ordering::Relaxed);
         (until, outcome)
@@ -247,7 +248,7 @@ impl Reception {
             }
             let waited = match (self.receive, is_silent) {
                 (Receive::Block, _) => self.port.wait(until_look(account.deadline(), now)),
-                // One that spins would not hear of the link otherwise.
+                // A spinning thread would not learn of a link that goes down otherwise.
                 (Receive::Spin, true) => self.port.wait(0),
                 (Receive::Spin, false) => Ok(false),
             };
@@ -256,14 +257,14 @@ impl Reception {
                     is_down = true;
                     account.link(is_down, now, feed);
                 }
-                // The kernel says once that the link is down; frames come again when it is up.
+                // The kernel reports a link that goes down once; frames arrive again when it is up.
                 sleep_until(now + LINK_DOWN_NS);
             }
         }
         Ok(())
     }
 
-    /// Takes what is there; returns when the last frame came.
+    /// Takes all waiting frames; returns the time of the last one.
     fn take_all(
         &mut self,
         until: Until,
@@ -275,7 +276,7 @@ impl Reception {
         let mut last = None;
         while let Some(frame) = self.port.next() {
             let arrival = Arrival::of(&frame, clock);
-            // Looked at with every frame: a sender that is faster than we are never lets the ring run empty.
+            // Checked with every frame: if the sender is faster than this thread, the ring never becomes empty.
             if until.is_over(arrival.heard) {
                 return Some(arrival.at);
             }
@@ -295,12 +296,12 @@ impl Reception {
     }
 }
 
-/// Limit of the frames that are taken.
+/// Limit of the frames to take.
 #[derive(Clone, Copy)]
 enum Until {
-    /// Frames before the end, if there is one, and before a stop is asked for.
+    /// Frames received before the end, if there is one, and before a stop is requested.
     End(Option<Monotonic>),
-    /// Frames that came before this instant.
+    /// Frames received before this instant.
     Rest(Monotonic),
 }
 
@@ -313,16 +314,16 @@ impl Until {
     }
 }
 
-/// How long to wait for frames at the most: until the deadline and a little, lest it be looked at too early.
+/// Longest wait for a frame: until just after the deadline, so that the check is not too early.
 fn until_look(deadline: Option<Monotonic>, now: Monotonic) -> u64 {
     let left = deadline.map(|deadline| u64::try_from(deadline - now + 1).unwrap_or(0));
     left.map_or(LOOK_UP_NS, |left| left.min(LOOK_UP_NS))
 }
 
-/// The event of a link that went down, or of one that brings frames again.
+/// Text of the event that the link went down, or that frames arrive again.
 pub(crate) fn link_text(is_down: bool, interface: &str) -> String {
     match is_down {
-        true => format!("{interface} is down: nothing comes"),
-        false => format!("frames come again on {interface}"),
+        true => format!("{interface} is down: no frames arrive"),
+        false => format!("frames arrive again on {interface}"),
     }
 }

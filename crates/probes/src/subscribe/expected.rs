@@ -1,4 +1,4 @@
-//! Expected streams, known from a file. A stream that does not come is lost; one that differs from the file is named.
+//! Expected streams, known from a file. An expected stream that never comes is lost; differences from the file are reported.
 
 use super::SubscribeConfig;
 use super::key;
@@ -13,34 +13,34 @@ use wire::ether::Mac;
 use wire::sequence::RateLearner;
 use wire::sv::{Asdu, Frame};
 
-/// An expected stream that comes this long after the start is late: a publisher that is started beside the subscriber waits for the next
-/// full second.
+/// Delay after the start from which an expected stream is late. A publisher that is started together with the subscriber waits
+/// for the next full second.
 const LATE_NS: i64 = 1_000_000_000;
 
-/// smpMod of samples a second.
+/// smpMod value for samples a second.
 const PER_SECOND: u16 = 1;
 
-/// Expectation that is held against a stream.
+/// Expectation that a stream is compared with.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
     expected: StreamSpec,
     came: bool,
-    /// Until it has shown the rate.
+    /// Learns the rate until the stream has shown it.
     learner: Option<RateLearner>,
-    /// Values seen last of what is compared.
+    /// Latest values of the compared fields.
     seen: Seen,
 }
 
-/// Values that are compared: confRev, ASDUs, octets of seqData, datSet as of [`dat_set`], smpRate as of [`smp_rate`].
+/// Compared values: confRev, ASDUs, octets of seqData, datSet as coded by [`dat_set`], smpRate as given by [`smp_rate`].
 type Seen = [u64; 5];
 
-/// No value of any of them.
+/// No value seen yet for any field.
 const NOT_SEEN: Seen = [u64::MAX; 5];
 
-/// smpRate of a frame without one: a value that 16 bits cannot hold.
+/// smpRate of a frame without that field: a value that 16 bits cannot hold.
 pub(super) const NO_SMP_RATE: u64 = 1 << 16;
 
-/// Codes of datSet.
+/// Codes for datSet.
 const AS_EXPECTED: u64 = 0;
 const NO_DAT_SET: u64 = 1;
 const OTHER_DAT_SET: u64 = 2;
@@ -56,18 +56,18 @@ impl Watch {
     }
 }
 
-/// The identity of a stream that is to come.
+/// Identity of an expected stream.
 pub(super) fn id(stream: &StreamSpec) -> StreamId {
     key::stream(stream.destination, stream.vlan, stream.appid, stream.sv_id.as_bytes())
 }
 
 impl SvStream {
-    /// True if this expected stream has not come yet, and is `stream` but for its VLAN.
+    /// True if this expected stream has not come yet and equals `stream` apart from the VLAN.
     pub(super) fn awaits(&self, stream: &StreamId) -> bool {
         self.watch.as_ref().is_some_and(|watch| !watch.came) && self.id.is_same_but_vlan(stream)
     }
 
-    /// Notes that the stream has come, if it was awaited.
+    /// Records that the stream has come, if it was expected.
     pub(super) fn note_coming(
         &mut self,
         id: StreamId,
@@ -83,7 +83,7 @@ impl SvStream {
         let vids = [key::vid_code(&self.id), key::vid_code(&id)];
         self.id = id;
         self.begin(frame, at, feed);
-        // A tag for the priority alone and no tag at all are the same VLAN.
+        // A tag with only a priority and no tag at all mean the same VLAN.
         if vids[0].max(1) != vids[1].max(1) {
             self.notice(feed, Notice::ExpectedVlan, at, vids[0], vids[1]);
         }
@@ -95,7 +95,7 @@ impl SvStream {
         }
     }
 
-    /// Says what is not as expected, whenever it changes.
+    /// Reports each difference from the expectation whenever it changes.
     pub(super) fn compare(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
         let Some(watch) = self.watch.as_mut() else { return };
         let Some(asdu) = frame.asdus().next() else { return };
@@ -125,7 +125,7 @@ impl SvStream {
         for (index, notice) in notices.into_iter().enumerate() {
             if seen[index] != wanted[index] && seen[index] != before[index] {
                 let a = match notice {
-                    // Its words need the name.
+                    // The text needs the name of the expected datSet.
                     Notice::ExpectedDatSet => u64::from(self.number()),
                     _ => wanted[index],
                 };
@@ -134,7 +134,7 @@ impl SvStream {
         }
     }
 
-    /// Watches the counter until it has shown the rate.
+    /// Follows the counter until it has shown the rate.
     #[inline]
     pub(super) fn watch_rate(&mut self, smp_cnt: u16, at: Monotonic, feed: &mut Feed) {
         let Some(watch) = self.watch.as_mut() else { return };
@@ -148,7 +148,7 @@ impl SvStream {
         }
     }
 
-    /// At the end: one that never came has lost what was due.
+    /// At the end, counts the due samples of a stream that never came as lost.
     pub(super) fn account_for_absence(&self, started: Monotonic, now: Monotonic, feed: &mut Feed) {
         let Some(watch) = self.watch.as_ref().filter(|_| !self.has_come()) else {
             return;
@@ -163,7 +163,7 @@ impl SvStream {
     }
 }
 
-/// Code of a frame's datSet, compared with the expected one. A file that names none says nothing about it.
+/// Compares a frame's datSet with the expected one; returns a code. A file without a datSet expects nothing.
 fn dat_set(expected: &StreamSpec, asdu: &Asdu<'_>) -> u64 {
     match (&expected.dat_set, asdu.dat_set()) {
         (Some(_), None) => NO_DAT_SET,
@@ -172,15 +172,15 @@ fn dat_set(expected: &StreamSpec, asdu: &Asdu<'_>) -> u64 {
     }
 }
 
-/// The smpRate that the frame should have: what the file says, or the rate where the frame counts samples a second. `None`
-/// where it is not known.
+/// Expected smpRate of the frame: from the file, otherwise the rate if the frame counts samples a second. `None` if neither is
+/// known.
 fn smp_rate(expected: &StreamSpec, asdu: &Asdu<'_>) -> Option<u32> {
     let is_per_second = asdu.smp_rate().is_some() && asdu.smp_mod() == Some(PER_SECOND);
     let stated = expected.smp_rate.map(u32::from);
     stated.or_else(|| is_per_second.then_some(expected.rate))
 }
 
-/// That the datSet of expected stream number `number` is absent or another one, as `seen` says.
+/// Text for an absent or different datSet of expected stream number `number`; `seen` is the code.
 pub(super) fn dat_set_text(config: &SubscribeConfig, stream: &str, number: u64, seen: u64) -> String {
     let expected = usize::try_from(number)
         .ok()
@@ -194,7 +194,7 @@ pub(super) fn dat_set_text(config: &SubscribeConfig, stream: &str, number: u64, 
     }
 }
 
-/// The streams that are to come, numbered from 0.
+/// The expected streams, numbered from 0.
 pub(super) fn awaited(config: &SubscribeConfig) -> Vec<SvStream> {
     let numbered = (0..).zip(&config.expected);
     numbered
@@ -202,14 +202,14 @@ pub(super) fn awaited(config: &SubscribeConfig) -> Vec<SvStream> {
         .collect()
 }
 
-/// A destination and APPID, packed by [`key::packed`], and a VLAN.
+/// Text for a destination and APPID, packed by [`key::packed`], and a VLAN.
 pub(super) fn whereto(packed: u64, vid: u64) -> String {
     let [a, b, c, d, e, f, high, low] = packed.to_be_bytes();
     let appid = u16::from_be_bytes([high, low]);
     format!("{}, APPID 0x{appid:04X}, {}", Mac([a, b, c, d, e, f]), vlan(vid))
 }
 
-/// A VLAN as [`key::vid_code`] packs it.
+/// Text for a VLAN packed by [`key::vid_code`].
 pub(super) fn vlan(code: u64) -> String {
     match code {
         0 => "without a tag".into(),
@@ -217,13 +217,13 @@ pub(super) fn vlan(code: u64) -> String {
     }
 }
 
-/// The number of a stream, by the slot of one of its series. Those that are expected come first.
+/// Number of a stream, from the slot of one of its series. Expected streams come first.
 pub(super) fn number_of_slot(slot: u16) -> Option<usize> {
     let families = Family::ALL.len() as u16;
     Some(usize::from(slot.checked_sub(1)? / families))
 }
 
-/// Where an expected stream is from, by the slot of one of its series.
+/// Expectation of a stream, from the slot of one of its series.
 pub(super) fn of_slot(config: &SubscribeConfig, slot: u16) -> Option<&StreamSpec> {
     config.expected.get(number_of_slot(slot)?)
 }

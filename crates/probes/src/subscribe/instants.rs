@@ -1,4 +1,4 @@
-//! When the samples of a stream were due, and how old they are.
+//! Due instants of a stream's samples, and the age of the samples.
 
 use crate::reception::Arrival;
 use units::Realtime;
@@ -6,29 +6,29 @@ use wire::sequence::SampleStep;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// The kernel's stamps and the monotonic clock part by more: the wall clock stepped.
+/// Change of the difference between the kernel's stamps and the monotonic clock from which the wall clock has stepped.
 const STEP_NS: i64 = 1_000_000;
 
-/// The due instant of the newest sample: its second, and where in it.
+/// Due instant of the newest sample: its second, and the position within it.
 ///
-/// smpCnt is 0 at the top of a second, of which the first sample names the nearest. From there on the seconds are counted: a sample that
-/// comes a second late is a second old, and no clock's fault.
+/// smpCnt is 0 at the top of a second. The first sample sets the second: the one nearest to its stamp. After that the seconds are
+/// counted: a sample that comes a second late is a second old, and this is no clock error.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Due {
-    /// Whole seconds since 1970, and count, of the newest sample.
+    /// Second since 1970 and smpCnt of the newest sample.
     newest: Option<(i64, u16)>,
-    /// Due instant of the sample that was placed last, in ns since 1970.
+    /// Due instant of the latest placed sample, in ns since 1970.
     due_ns: Option<i64>,
-    /// Distance of the kernel's stamps from the monotonic clock.
+    /// Difference between the kernel's stamps and the monotonic clock, in ns.
     distance_ns: Option<i64>,
 }
 
-/// How old a sample is, in ns.
+/// Age of a sample, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ages {
-    /// At the kernel, where that has a stamp.
+    /// Age when the kernel received it; `None` without a kernel stamp.
     pub(super) arrival_ns: Option<i64>,
-    /// At the application.
+    /// Age when the application received it.
     pub(super) age_ns: i64,
 }
 
@@ -47,7 +47,7 @@ impl Due {
             (SampleStep::Gap(missing), Some((second, before))) => {
                 second + (i64::from(before) + 1 + i64::from(missing)) / rate
             }
-            // Samples that come late or again are of the newest one's second, or of the one before.
+            // Late or repeated samples belong to the second of the newest sample, or to the one before.
             (
                 SampleStep::OutOfOrder | SampleStep::TooLate | SampleStep::Duplicate | SampleStep::Conflicting,
                 Some((second, newest)),
@@ -67,7 +67,7 @@ impl Due {
         (now_ns - before_ns).abs() > STEP_NS
     }
 
-    /// How old the sample is that was placed last; `None` while the rate is not known.
+    /// Ages of the latest placed sample; `None` while the rate is not known.
     #[inline]
     pub(super) fn ages(&self, arrival: &Arrival) -> Option<Ages> {
         let due_ns = self.due_ns?;
@@ -78,7 +78,7 @@ impl Due {
     }
 }
 
-/// The second that brings a sample, due so far into it, nearest to `at`.
+/// The second nearest to `at` for a sample that is due this far into its second.
 fn nearest_second(at: Realtime, in_second_ns: i64) -> i64 {
     (at.as_ns() - in_second_ns + SECOND_NS / 2).div_euclid(SECOND_NS)
 }
@@ -93,7 +93,7 @@ mod tests {
     const RATE: Option<u32> = Some(4_000);
     const TOP_NS: i64 = 1_790_000_000_000_000_000;
 
-    /// A frame that the kernel has `kernel_ns` after a top of the second, and the application `later_ns` after that.
+    /// A frame that the kernel receives `kernel_ns` after the top of a second, and the application `later_ns` after that.
     fn arrival(kernel_ns: i64, later_ns: i64) -> Arrival {
         Arrival {
             at: Monotonic::from_ns(kernel_ns + later_ns),

@@ -1,17 +1,16 @@
 //! Receives sampled values as a protection application does, and accounts for every sample of every stream.
 //!
-//! Hooks: AF_PACKET on one interface. Produces, per stream: `spacing/ID` (time between frames at the kernel) and, when the
-//! clock relation to the publisher is known, `arrival/ID` (sample's due instant -> kernel receive stamp) and `age/ID`
-//! (sample's due instant -> application has it). For all streams together: `delivery/subscribe` (kernel receive stamp ->
-//! application has the frame). Every series of a stream carries the stream's counters. Needs: `CAP_NET_RAW`;
-//! `CAP_SYS_NICE` for a real-time policy.
+//! Hooks: AF_PACKET on one interface. Produces, per stream: `spacing/ID` (time between frames at the kernel) and, if the clock
+//! relation to the publisher is known, `arrival/ID` (sample's due instant -> kernel receive stamp) and `age/ID` (sample's due
+//! instant -> application has it). For all streams together: `delivery/subscribe` (kernel receive stamp -> application has the
+//! frame). Every series of a stream carries the stream's counters. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 //!
-//! Streams that are expected have their series from the start: one that never comes, or stops, has lost what was due.
-//! GOOSE messages of the port are supervised beside them. Per control block: `goose/REF` (time between messages at the kernel; its
-//! counters: lost messages, duplicates, reordered, and late = expiries of timeAllowedtoLive) and, with a clock relation,
-//! `goose-transfer/REF` (`t` of a change of state -> application has its first message).
+//! Expected streams have their series from the start: if one never comes, or stops, its due samples are lost. GOOSE messages on
+//! the port are supervised as well. Per control block: `goose/REF` (time between messages at the kernel; its counters: lost
+//! messages, duplicates, reordered, and late = expiries of timeAllowedtoLive) and, with a clock relation, `goose-transfer/REF`
+//! (`t` of a change of state -> application has its first message).
 //!
-//! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
+//! One-way figures require two clocks that agree. Without a stated relation they are not measured, since they could be wrong.
 
 mod expected;
 mod goose;
@@ -48,7 +47,7 @@ use sys::thread::Policy;
 use units::Ns;
 pub use unread::say_unread;
 
-/// How the publisher's clock relates to this machine's `CLOCK_REALTIME`.
+/// Relation of the publisher's clock to this machine's `CLOCK_REALTIME`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClockRelation {
@@ -56,23 +55,23 @@ pub enum ClockRelation {
     SameHost,
     /// Both clocks follow one PTP grandmaster.
     Ptp {
-        /// How far apart they are at the most, in ns, as somebody states; `None` takes it from the series `clock/*` that the
-        /// run has beside this probe's.
+        /// Largest difference between the clocks, in ns, as stated by the user; `None` takes it from the series `clock/*` of the
+        /// same run.
         stated_ns: Option<u64>,
-        /// The publisher's share of it, in ns, where the rest is measured.
+        /// The publisher's share of the difference, in ns, if the rest is measured.
         publisher_ns: u64,
     },
     /// The publisher's machine was asked for its time.
     Within {
-        /// How far the clocks may be apart, in ns.
+        /// Largest possible difference between the clocks, in ns.
         ns: u64,
     },
-    /// Not known: no one-way figures.
+    /// Not known: one-way figures are not measured.
     Unknown,
 }
 
 impl ClockRelation {
-    /// In words, for the report.
+    /// Description in words, for the report.
     pub fn describe(self) -> String {
         match self {
             Self::SameHost => "publisher on the same host: one clock".into(),
@@ -99,7 +98,7 @@ impl ClockRelation {
         self != Self::Unknown
     }
 
-    /// Settings of a one-way series about it, for the verdict.
+    /// Settings of a one-way series that the verdict needs about the relation.
     fn settings(self) -> Vec<(String, String)> {
         let (stated_ns, publisher_ns) = match self {
             Self::Ptp {
@@ -118,65 +117,65 @@ impl ClockRelation {
     }
 }
 
-/// A relay that frames are received for.
+/// A relay that receives the frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForRelay {
     /// Name of the relay.
     pub name: String,
-    /// True if its task takes them, once a cycle. Else a thread that waits for them does.
+    /// True if its task polls the frames once a cycle; false if a thread waits for them.
     pub by_task: bool,
 }
 
-/// How sampled values are to be received.
+/// Settings of the reception of sampled values.
 #[derive(Debug, Clone)]
 pub struct SubscribeConfig {
-    /// Samples a second of every stream; `None` learns it from where smpCnt wraps.
+    /// Samples a second of every stream; `None` learns the rate from the wrap of smpCnt.
     pub rate: Option<u32>,
-    /// Most streams told apart; further ones are counted and reported, not measured.
+    /// Maximum number of streams to track; further ones are counted and reported, not measured.
     pub max_streams: u16,
-    /// Streams that are to come. One that does not, or stops, has lost what was due; every other stream is named.
+    /// Expected streams. If one never comes, or stops, its due samples are lost; every other stream is reported.
     pub expected: Vec<StreamSpec>,
     /// Relation of the clocks.
     pub clock: ClockRelation,
     /// Maker of the time stamps; the port must have been opened for it.
     pub stamps: ReceiveStamps,
-    /// How to wait for frames.
+    /// Method of waiting for frames.
     pub receive: Receive,
-    /// How long to receive; `None` until told to stop.
+    /// Duration of the reception; `None` receives until a stop is requested.
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
     pub policy: Policy,
     /// CPU to run on.
     pub cpu: Option<u32>,
-    /// How GOOSE control blocks are supervised.
+    /// Settings of the supervision of GOOSE control blocks.
     pub goose: SuperviseConfig,
-    /// Samples of `age/*` above are counted as overflow and kept as spikes.
+    /// Samples of `age/*` above this are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
-    /// Keep every sample with its stamps in the run file.
+    /// True to keep every sample with its stamps in the run file.
     pub record: bool,
-    /// When the publisher of the same run ends: its streams have not stopped then.
+    /// End of the publisher in the same run: streams that end with it have not stopped.
     pub sender: SenderEnd,
-    /// The relay that the frames are for.
+    /// The relay that receives the frames.
     pub relay: Option<ForRelay>,
-    /// Names of the expected streams' series, in their order, where other devices of the run take the same streams;
-    /// else they are called as the streams are.
+    /// Series names of the expected streams, in their order, if other devices of the run receive the same streams; otherwise the
+    /// series have the names of the streams.
     pub labels: Vec<String>,
 }
 
 impl SubscribeConfig {
-    /// Name of the one that the frames are for.
+    /// Name of the relay that receives the frames.
     fn taker(&self) -> &str {
         self.relay.as_ref().map_or("subscribe", |relay| &relay.name)
     }
 
-    /// True if the task of a relay takes the frames.
+    /// True if the task of a relay polls the frames.
     fn is_by_task(&self) -> bool {
         self.relay.as_ref().is_some_and(|relay| relay.by_task)
     }
 }
 
 impl Default for SubscribeConfig {
-    /// Up to 32 streams, rates learned, clocks without a relation, blocking, at normal priority, until told to stop.
+    /// Up to 32 streams with learned rates, clocks without a relation; blocking, at normal priority, until a stop is requested.
     fn default() -> Self {
         Self {
             rate: None,
@@ -198,13 +197,13 @@ impl Default for SubscribeConfig {
     }
 }
 
-/// Frames that 500 streams bring in 8 ms: the longest stall that must not lose any on this socket.
+/// Number of frames that 500 streams send in 8 ms: the longest stall that must lose no frame on this socket.
 const RING_FRAMES: usize = 16_384;
 
-/// Octets kept of a frame: the largest SV frame fits.
+/// Bytes kept of each frame: the largest SV frame fits.
 const FRAME_BYTES: usize = 1_600;
 
-/// How the packet socket for this probe is to be opened: every SV and GOOSE frame, whatever its destination.
+/// Options of the packet socket of this probe: every SV and GOOSE frame, whatever its destination.
 pub fn port_options() -> PortOptions {
     PortOptions {
         ethertypes: vec![wire::ether::SV, wire::ether::GOOSE],
@@ -216,16 +215,16 @@ pub fn port_options() -> PortOptions {
     }
 }
 
-/// Records a second that the recorder's ring is sized for: 50 000 frames/s with three records each. Of 20 streams at 4800 samples/s, two in
-/// a frame, the ring of 19 MB holds 4.2 s.
+/// Records a second that the recorder's ring has room for: 50 000 frames/s with three records each. For 20 streams at 4800
+/// samples/s, two in a frame, the ring of 19 MB holds 4.2 s.
 const RECORDS_PER_SECOND: u64 = 150_000;
 
-/// A subscriber under way.
+/// A running subscriber.
 #[derive(Debug)]
 pub struct Subscription {
-    /// Its thread.
+    /// The receiving thread.
     pub running: Running,
-    /// SV frames and GOOSE messages accepted so far.
+    /// Number of SV frames and GOOSE messages accepted so far.
     pub frames: Arc<AtomicU64>,
 }
 
@@ -233,7 +232,7 @@ pub struct Subscription {
 pub static ABOUT: About = About {
     name: "subscribe",
     words: "subscribe",
-    what: "Sampled values and GOOSE as they come: loss, order, spacing, and due instant -> the application has them.",
+    what: "Sampled values and GOOSE as they arrive: loss, order, spacing, and due instant -> the application has them.",
     kinds: &[
         &kind::AGE,
         &kind::ARRIVAL,
@@ -271,7 +270,7 @@ impl Probe for SubscribeConfig {
     }
 }
 
-/// Makes the receiver, not yet begun, and the feed for its samples. `frames` counts what it accepts.
+/// Makes the receiver, which has not started yet, and the feed for its samples. `frames` counts the accepted frames.
 pub(crate) fn receiver(
     config: &SubscribeConfig,
     mut port: Port,
@@ -296,11 +295,11 @@ pub(crate) fn receiver(
     Ok((receiver, feed))
 }
 
-/// The series of how old samples are that the task of a relay works on, where another thread has received them.
+/// Series of the age of samples when the relay's task works on them, if another thread receives them.
 pub(crate) struct Uses(series::Subscribe);
 
 impl Uses {
-    /// Of the streams that are expected, whose frames come through `port`.
+    /// Series for the expected streams, whose frames are received through `port`.
     pub(crate) fn of(config: &SubscribeConfig, port: &Port) -> Self {
         Self(series::Subscribe::of(config, port))
     }
@@ -313,7 +312,7 @@ impl Uses {
         }
     }
 
-    /// That of stream number `stream`.
+    /// Slot of stream number `stream`.
     pub(crate) fn series(&self, stream: u16, label: &str) -> SeriesSpec {
         self.0.series(series::slot(stream, series::Family::Age), label)
     }
@@ -334,7 +333,7 @@ fn check(config: &SubscribeConfig) -> Result<(), ProbeError> {
     }
     if config.goose.expected.len() > usize::from(config.goose.max_blocks) {
         return Err(ProbeError::Usage(format!(
-            "subscribe: {} GOOSE control blocks are expected, and {} told apart: use a higher --max-control-blocks",
+            "subscribe: {} GOOSE control blocks are expected, but the limit is {}: use a higher --max-control-blocks",
             config.goose.expected.len(),
             config.goose.max_blocks
         )));

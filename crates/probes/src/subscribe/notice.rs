@@ -1,4 +1,4 @@
-//! Notices of this probe about sampled values, and their words.
+//! Notices of `subscribe` about sampled values, and their texts.
 
 use super::SubscribeConfig;
 use super::expected::{NO_SMP_RATE, dat_set_text, vlan, whereto};
@@ -11,59 +11,59 @@ use wire::ether::Hidden;
 use wire::sequence::{Finding, What};
 
 notices! {
-    /// Notices about sampled values. Those of GOOSE have codes above.
+    /// Notices about sampled values. The codes of the GOOSE notices are above these.
     pub(super) enum Notice {
-        /// Frames that the socket dropped.
+        /// Number of frames that the socket dropped.
         SocketDrop = 1,
-        /// smpSynch before and after.
+        /// smpSynch before and after the change.
         SmpSynch = 2,
-        /// Malformed frames, and the octet of the first that breaks a rule.
+        /// Number of malformed frames, and position of the octet in the first one that breaks a rule.
         Malformed = 7,
-        /// Samples or frames of streams for which there is no room.
+        /// Number of samples or frames of streams beyond the limit.
         TooManyStreams = 8,
-        /// Samples of streams that a relay does not wait for.
+        /// Number of samples of streams that a relay does not expect.
         Foreign = 9,
         /// Lowest and highest smpCnt.
         SmpCntRange = 10,
         /// The stream has no smpSynch.
         NoSmpSynch = 11,
-        /// The link went down (1) or takes frames again (0).
+        /// The link went down (1) or receives frames again (0).
         Link = 14,
-        /// An expected stream never came: for so many ns, with so many samples lost.
+        /// An expected stream never came: the time waited, in ns, and the number of lost samples.
         NeverCame = 15,
-        /// An expected stream first came after so many ns.
+        /// An expected stream came late: time until its first frame, in ns.
         CameLate = 17,
-        /// A stream is not expected: its destination and APPID, and its VLAN, packed.
+        /// A stream is not in the list of expected ones: its destination and APPID, and its VLAN, packed.
         NotExpected = 18,
-        /// Expected and seen confRev.
+        /// Expected and received confRev.
         ExpectedConfRev = 19,
-        /// Expected and seen number of ASDUs.
+        /// Expected and received number of ASDUs.
         ExpectedAsdus = 20,
-        /// Expected and seen octets of seqData.
+        /// Expected and received length of seqData, in octets.
         ExpectedOctets = 21,
-        /// Expected and seen samples a second.
+        /// Expected and received samples a second.
         ExpectedRate = 22,
-        /// Expected and seen VLAN, packed.
+        /// Expected and received VLAN, packed.
         ExpectedVlan = 23,
-        /// The publisher follows no clock, by this smpSynch.
+        /// The publisher follows no clock, according to this smpSynch.
         PublisherDoubt = 24,
-        /// The publisher follows a clock again, by this smpSynch.
+        /// The publisher follows a clock again, according to this smpSynch.
         PublisherGood = 25,
-        /// Frames that the NIC had no room for, and that came damaged.
+        /// Number of frames that the NIC had no room for, and of damaged ones.
         NicDrop = 26,
-        /// Frames that the kernel dropped behind the driver.
+        /// Number of frames that the kernel dropped after the driver.
         KernelDrop = 27,
-        /// The number of an expected stream, and how its datSet differs.
+        /// Number of an expected stream, and the difference of its datSet.
         ExpectedDatSet = 28,
-        /// Expected and seen smpRate.
+        /// Expected and received smpRate.
         ExpectedSmpRate = 29,
-        /// Frames without a stamp.
+        /// Number of frames without a stamp.
         Unstamped = 30,
-        /// The number of a header that hides streams.
+        /// Number of a header that hides streams.
         Hidden = 31,
     }
     each {
-        /// The rules of the sequence found this.
+        /// A finding of the sequence rules.
         Found(What) = 0x100,
     }
 }
@@ -83,14 +83,14 @@ impl Subscribe {
             Notice::Unstamped => return (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a)),
             Notice::NicDrop => {
                 let text = format!(
-                    "{}: the NIC had no room for {a} frames, and {b} came damaged: lost in this host, or on its cable",
+                    "{}: the NIC had no room for {a} frames, and {b} were damaged: lost in this host, or on its cable",
                     self.interface
                 );
                 return (EventKind::NicDrop, text);
             }
             Notice::KernelDrop => {
                 let text = format!(
-                    "{}: beside the lost samples, the kernel dropped {a} frames behind the driver, before any socket: its queue was \
+                    "{}: in addition to the lost samples, the kernel dropped {a} frames after the driver, before any socket: its queue was \
                      full, or they did not fit",
                     self.interface
                 );
@@ -99,26 +99,26 @@ impl Subscribe {
             Notice::SmpSynch => format!("{stream}: smpSynch changed from {a} to {b}"),
             Notice::Malformed => {
                 let text = format!(
-                    "{a} malformed SV frames; in the first, octet {b} breaks a rule: which stream they belong to is \
+                    "{a} malformed SV frames; in the first, octet {b} breaks a rule; the stream that they belong to is \
                      not known"
                 );
                 return (EventKind::Incomplete, text);
             }
             Notice::TooManyStreams => {
                 let text = format!(
-                    "{a} samples or frames belong to streams beyond the {} that are told apart (--max-streams)",
+                    "{a} samples or frames belong to streams beyond the limit of {} (--max-streams)",
                     self.config.max_streams
                 );
                 return (EventKind::Incomplete, text);
             }
             Notice::Foreign => {
-                let text = format!("{a} samples came under svIDs that this relay does not wait for");
+                let text = format!("{a} samples had svIDs that this relay does not expect");
                 return (EventKind::Note, text);
             }
             Notice::Hidden => return hidden(&self.config, a),
             Notice::CameLate => {
                 let late = Ns(a);
-                let text = format!("{stream}: first came after {late}: whether it was sent before is not known");
+                let text = format!("{stream}: first came after {late}: it is not known whether it was sent before");
                 return (EventKind::StreamDoubt, text);
             }
             Notice::SmpCntRange => format!("{stream}: smpCnt ran from {a} to {b}"),
@@ -143,7 +143,7 @@ impl Subscribe {
             Notice::ExpectedConfRev => format!("{stream}: confRev is {b}, not {a} as expected"),
             Notice::ExpectedAsdus => format!("{stream}: {b} ASDUs in a frame, not {a} as expected"),
             Notice::ExpectedOctets => {
-                format!("{stream}: seqData has {b} octets, not {a} as expected: the dataset is another one")
+                format!("{stream}: seqData has {b} octets, not {a} as expected: the dataset is different")
             }
             Notice::ExpectedRate => format!("{stream}: smpCnt wraps at {b} samples/s, not {a} as expected"),
             Notice::ExpectedSmpRate if b == NO_SMP_RATE => format!("{stream}: has no smpRate, expected {a}"),
@@ -154,7 +154,8 @@ impl Subscribe {
     }
 }
 
-/// Header number `number` hides streams. Where streams are expected, each of those is watched for: then the others are nothing to doubt.
+/// Event for header number `number`, which hides streams. If streams are expected, each of them is checked, so hidden streams
+/// cause no doubt.
 fn hidden(config: &SubscribeConfig, number: u64) -> (EventKind, String) {
     let kind = match config.expected.is_empty() {
         true => EventKind::StreamDoubt,
@@ -162,6 +163,8 @@ fn hidden(config: &SubscribeConfig, number: u64) -> (EventKind, String) {
     };
     let header = usize::try_from(number).ok().and_then(|number| Hidden::ALL.get(number));
     let header = header.map_or("another header", |header| header.words());
-    let text = format!("frames carry sampled values or GOOSE behind {header}, not read: no figure has their streams");
+    let text = format!(
+        "frames carry sampled values or GOOSE after {header}, which is not read: no figure includes their streams"
+    );
     (kind, text)
 }

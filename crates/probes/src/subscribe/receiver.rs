@@ -18,47 +18,47 @@ use wire::ether::{self, EthernetView, Hidden, VlanTag};
 use wire::sequence::History;
 use wire::sv::{Asdu, Fingerprints, Frame};
 
-/// Streams whose samples have room from the start. With more of them, each takes its own when it comes.
+/// Number of streams whose sample memory is allocated at the start. Further streams allocate theirs when they appear.
 const HISTORIES: u16 = 64;
 
-/// How often silence is looked at.
+/// Interval between checks for silent streams.
 const LOOK_NS: i64 = 100_000_000;
 
-/// Receives, and accounts for what came.
+/// Receives frames and accounts for them.
 pub(crate) struct Receiver {
     reception: Reception,
     table: StreamTable,
 }
 
-/// Taker of the frames, beside the account of them.
+/// Consumer of the frames, in addition to the account of them.
 pub(crate) trait Taker {
-    /// True if it takes a frame for itself: that frame is not accounted for then.
+    /// True if the consumer uses the frame alone; it is then not accounted for.
     fn takes_alone(&mut self, _data: &[u8], _vlan: Option<VlanTag>, _arrival: &Arrival) -> bool {
         false
     }
 
-    /// A frame that was accounted for.
+    /// Passes on a frame that was accounted for.
     fn take(&mut self, _data: &[u8], _vlan: Option<VlanTag>, _arrival: &Arrival, _ages: &Ages<'_>) {}
 
-    /// For now nothing more waits.
+    /// Signals that no further frame is waiting at the moment.
     fn has_taken(&mut self) {}
 }
 
-/// Nobody.
+/// No consumer.
 impl Taker for () {}
 
-/// How old the samples of a frame are.
+/// Ages of a frame's samples.
 pub(crate) struct Ages<'a>(&'a [SvStream], &'a Arrival);
 
 impl Ages<'_> {
-    /// Of the stream with this number: from its due instant on until the application has it, in ns. `None` where the clocks or its rate
-    /// are not known.
+    /// Age of the sample of stream number `stream`, from its due instant until the application has it, in ns. `None` if the
+    /// clocks' relation or the rate is not known.
     pub(crate) fn of(&self, stream: usize) -> Option<i64> {
         self.0.get(stream)?.age_ns(self.1)
     }
 }
 
-/// Frames that are accounted for and given to someone.
+/// Accounts for frames and also passes them to a consumer.
 struct Shared<'a, T> {
     table: &'a mut StreamTable,
     taker: &'a mut T,
@@ -89,37 +89,37 @@ impl<T: Taker> Account for Shared<'_, T> {
     }
 }
 
-/// The streams, and what belonged to none.
+/// The streams, and counts of frames that belong to none.
 pub(super) struct StreamTable {
     pub(super) streams: Vec<SvStream>,
-    /// Where the next frame is looked for first: publishers send their streams in the same order each time.
+    /// Index of the stream to try first for the next frame: publishers send their streams in the same order each time.
     likely: usize,
     malformed: u64,
     first_malformed_at: u64,
     unplaced: u64,
-    /// Samples of streams that a relay does not wait for.
+    /// Number of samples of streams that a relay does not expect.
     foreign: u64,
-    /// Headers that were seen to hide sampled values or GOOSE, in the order of [`Hidden::ALL`].
+    /// Headers seen to hide sampled values or GOOSE, in the order of [`Hidden::ALL`].
     hidden: [bool; Hidden::ALL.len()],
-    /// Frames whose VLAN tag the kernel took out.
+    /// Number of frames whose VLAN tag the kernel removed.
     tagged: u64,
     prints: Fingerprints,
-    /// Room for the samples of streams that are still to come: the receiving thread allocates none.
+    /// Sample memory for streams that have not appeared yet, so that the receiving thread allocates none.
     histories: Vec<History>,
-    /// When silence was last looked at.
+    /// Time of the last check for silence.
     looked: Monotonic,
-    /// When receiving began.
+    /// Start of the reception.
     started: Monotonic,
-    /// When the newest frame came: the kernel's stamp, or the application's.
+    /// Time of the newest frame: the kernel's stamp, otherwise the application's time.
     newest: Realtime,
     goose: Blocks,
-    /// Counts of the interface from before.
+    /// Counters of the interface before the reception.
     counted_before: Option<LinkStatistics>,
     config: SubscribeConfig,
 }
 
 impl Receiver {
-    /// A receiver that knows `awaited` streams beforehand.
+    /// Makes a receiver that already knows the `awaited` streams.
     pub(super) fn new(
         config: SubscribeConfig,
         awaited: Vec<SvStream>,
@@ -142,10 +142,10 @@ impl Receiver {
         }
     }
 
-    /// Receives from now on until its duration is over or a stop is asked for.
+    /// Receives until its duration is over or a stop is requested.
     ///
     /// # Errors
-    /// The interface was removed, or nothing came at all.
+    /// The interface was removed, or no frame came at all.
     pub(crate) fn run(&mut self, taker: &mut impl Taker, feed: &mut Feed) -> Result<(), ProbeError> {
         self.begin(feed);
         let mut accepted = 0;
@@ -156,7 +156,7 @@ impl Receiver {
         received.and(ended)
     }
 
-    /// Receiving begins now.
+    /// Starts the reception now.
     pub(crate) fn begin(&mut self, feed: &mut Feed) {
         self.table.started = sys::clock::monotonic();
         if let Some(tape) = feed.tape() {
@@ -165,12 +165,12 @@ impl Receiver {
         self.table.goose.begin(feed);
     }
 
-    /// Drops what came before receiving begins.
+    /// Discards frames that came before the start of the reception.
     pub(crate) fn skip_waiting(&mut self) {
         while self.reception.port.next().is_some() {}
     }
 
-    /// Takes what is there, for someone who looks by a schedule of his own.
+    /// Takes the waiting frames, for a thread that polls at its own times.
     ///
     /// # Errors
     /// The interface was removed.
@@ -184,22 +184,22 @@ impl Receiver {
         self.reception.poll(polling, &mut Shared { table, taker }, feed)
     }
 
-    /// Said once, after the last [`Receiver::poll`].
+    /// Ends the reception, once, after the last [`Receiver::poll`].
     ///
     /// # Errors
-    /// Nothing came at all.
+    /// No frame came at all.
     pub(crate) fn polled(&mut self, polling: &Polling, feed: &mut Feed) -> Result<(), ProbeError> {
         let now = sys::clock::monotonic();
         self.end_recording(feed);
         self.end(polling.accepted, now, feed)
     }
 
-    /// The port that frames come through.
+    /// The port of the frames.
     pub(crate) fn port(&mut self) -> &mut Port {
         &mut self.reception.port
     }
 
-    /// Says until when every frame is in the recording: those that still wait are not.
+    /// Reports the instant up to which the recording is complete: frames that still wait are not in it.
     fn end_recording(&mut self, feed: &mut Feed) {
         let Some(tape) = feed.tape() else { return };
         let now = sys::clock::realtime();
@@ -238,7 +238,7 @@ impl Receiver {
 }
 
 impl StreamTable {
-    /// Knows `awaited` streams; the interface had counted `counted_before`.
+    /// Makes a table that knows the `awaited` streams; `counted_before` are the counters of the interface before the reception.
     pub(super) fn new(config: SubscribeConfig, awaited: Vec<SvStream>, counted_before: Option<LinkStatistics>) -> Self {
         let mut streams = Vec::with_capacity(usize::from(config.max_streams));
         streams.extend(awaited);
@@ -265,7 +265,7 @@ impl StreamTable {
         }
     }
 
-    /// Said once, at the end: all that came before `now` was given.
+    /// Closes the account, once, after all frames received before `now` have been taken.
     pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
         let due = self.config.sender.until(now);
         for stream in &mut self.streams {
@@ -287,7 +287,7 @@ impl StreamTable {
         }
     }
 
-    /// Says what the NIC and the kernel lost meanwhile, so that it is not taken for loss on the wire.
+    /// Reports losses in the NIC and the kernel during the run, to distinguish them from losses on the wire.
     fn lost_before_the_socket(&self, counted: Option<LinkStatistics>, now: Monotonic, feed: &mut Feed) {
         let Some((before, after)) = self.counted_before.zip(counted) else {
             return;
@@ -296,8 +296,9 @@ impl StreamTable {
         if counted.missed + counted.damaged > 0 {
             feed.notice(DELIVERY, Notice::NicDrop, now, counted.missed, counted.damaged);
         }
-        // Other frames than sampled values count, too: they are of interest only where samples are missing.
-        // And those with a VLAN tag that nobody but a packet socket took count as dropped, though we have them.
+        // These counters include frames other than sampled values, so they matter only if samples are missing. They also include
+        // frames with a VLAN tag that only a packet socket received: the kernel counts these as dropped, although they were
+        // received here.
         let dropped = counted
             .lost_behind_driver()
             .max(counted.dropped.saturating_sub(self.tagged));
@@ -339,7 +340,7 @@ impl Account for StreamTable {
 }
 
 impl StreamTable {
-    /// The next frame of a stream that is known.
+    /// Takes the next frame of a known stream.
     fn fast(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         let count = self.streams.len();
         for step in 0..count {
@@ -348,7 +349,7 @@ impl StreamTable {
             if stream.vlan != vlan {
                 continue;
             }
-            // Taken out for the moment, so that its samples can be read while the stream is changed.
+            // The history is moved out for the moment, so that its samples can be read while the stream is changed.
             let fast = std::mem::take(&mut stream.fast);
             let recognised = match fast.accept(data) {
                 Some(asdus) => {
@@ -371,7 +372,7 @@ impl StreamTable {
         false
     }
 
-    /// A new stream, or a change in one that is known, or a frame that breaks a rule.
+    /// Takes a frame of a new stream, a frame with changed headers, or a malformed frame.
     fn full(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         let ethernet = EthernetView::with_tag(data, vlan);
         if ethernet.is_ok_and(|ethernet| ethernet.ether_type() == ether::GOOSE) {
@@ -397,7 +398,7 @@ impl StreamTable {
         if asdus.all(|asdu| asdu.sv_id() == first.sv_id()) {
             self.samples(&frame, vlan, first.sv_id(), frame.asdus(), arrival, feed);
         } else {
-            // ASDUs of several streams in one frame: each to its own.
+            // A frame may hold ASDUs of several streams; each goes to its own stream.
             for asdu in frame.asdus() {
                 self.samples(&frame, None, asdu.sv_id(), std::iter::once(asdu), arrival, feed);
             }
@@ -405,7 +406,8 @@ impl StreamTable {
         true
     }
 
-    /// The samples that a frame has of one stream. `vlan` is the tag by which the next frame is known, of a frame of one stream.
+    /// Takes the samples of one stream in a frame. `vlan` is the tag for recognising the next frame, if the frame has only one
+    /// stream.
     fn samples<'a>(
         &mut self,
         frame: &Frame<'_>,
@@ -436,13 +438,13 @@ impl StreamTable {
         stream.frame(samples, arrival, feed);
     }
 
-    /// True if a relay has no use for a stream that is called so. Another one under the svID of its own is no such stream.
+    /// True if a relay does not use streams with this svID. A second stream with an expected svID does not count as such.
     fn is_foreign(&self, sv_id: &[u8]) -> bool {
         let expected = &self.config.expected;
         self.config.relay.is_some() && !expected.iter().any(|spec| spec.sv_id.as_bytes() == sv_id)
     }
 
-    /// The stream a frame belongs to; a new one if there is room.
+    /// Finds the stream of a frame, or adds a new one if there is room.
     fn find(
         &mut self,
         frame: &Frame<'_>,

@@ -1,4 +1,4 @@
-//! The hook that records every sample of a stream.
+//! Records every sample of a stream.
 
 use crate::reception::Arrival;
 use recording::{MAX_SAMPLES, Numbering, flag};
@@ -6,21 +6,21 @@ use run::{Feed, RECEIVED_POINTS, TapeRecord};
 use units::Realtime;
 use wire::sequence::SampleStep;
 
-/// The points of a subscriber's recording.
+/// Points of a subscriber's recording.
 pub(super) const POINTS: [&str; RECEIVED_POINTS] = ["kernel", "application"];
 
-/// Frames that the tape holds between two looks of the recorder: those of 3.6 s at 144 000 frames/s, of 0.4 s at 1.2 million. A write
-/// to a slow disk takes that long now and then. 17 MB.
+/// Number of frames that the tape holds between two reads of the recorder: 3.6 s at 144 000 frames/s, 0.4 s at 1.2 million. A
+/// write to a slow disk can take that long. Uses 17 MB.
 pub(super) const TAPE_FRAMES: usize = 1 << 19;
 
-/// Numbers a stream's samples and joins those of a frame.
+/// Numbers a stream's samples, and joins the samples of one frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Frames {
     numbering: Numbering,
     run: Option<Run>,
 }
 
-/// Samples of one frame whose numbers follow each other.
+/// Samples of one frame with consecutive numbers.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     first: u64,
@@ -29,7 +29,7 @@ struct Run {
 }
 
 impl Frames {
-    /// Takes a sample of a frame of stream `stream`, which its sequence found to be `step`.
+    /// Takes a sample of a frame of stream `stream`; `step` is its place in the sequence.
     pub(super) fn sample(
         &mut self,
         stream: u16,
@@ -61,7 +61,7 @@ impl Frames {
         }
     }
 
-    /// Records what is left of a frame.
+    /// Records the samples of a frame that are still held.
     pub(super) fn end_frame(&mut self, stream: u16, arrival: &Arrival, feed: &mut Feed) {
         if let Some(run) = self.run.take()
             && let Some(tape) = feed.tape()

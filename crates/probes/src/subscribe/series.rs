@@ -1,4 +1,4 @@
-//! Names and meaning of this probe's series, and its notices in words.
+//! Names and meaning of the series of `subscribe`.
 
 use super::goose::{Notice as GooseNotice, Words};
 use super::notice::Notice;
@@ -28,12 +28,12 @@ pub(super) fn slot(stream: u16, family: Family) -> u16 {
     1 + stream * 3 + family as u16
 }
 
-/// Slots needed for `streams` streams.
+/// Number of slots for `streams` streams.
 pub(super) fn slots(streams: u16) -> u16 {
     1 + streams.saturating_mul(3)
 }
 
-/// Names and settings of the series of this probe.
+/// Names and settings of the series of `subscribe`.
 pub(super) struct Subscribe {
     pub(super) config: SubscribeConfig,
     pub(super) interface: String,
@@ -51,7 +51,7 @@ impl Subscribe {
         }
     }
 
-    /// Samples a second of the stream of `slot`, as far as they are stated.
+    /// Stated samples a second of the stream of `slot`; `None` if the rate is learned.
     fn rate(&self, slot: u16) -> Option<u32> {
         let expected = expected::of_slot(&self.config, slot).map(|expected| expected.rate);
         expected.or(self.config.rate)
@@ -113,7 +113,7 @@ impl Describe for Subscribe {
             ),
             Some(0) => (
                 &kind::SPACING,
-                format!("{stamp} receive stamp of one frame -> that of the next"),
+                format!("{stamp} receive stamp of one frame -> receive stamp of the next"),
                 false,
             ),
             Some(1) => (
@@ -147,7 +147,7 @@ impl Describe for Subscribe {
         }
         SeriesSpec {
             clock: SeriesClock::Realtime,
-            // Of a stream whose rate is only learned, the time it was measured for is that of the windows.
+            // If the rate is only learned, the measured time of the stream is that of the windows.
             interval_ns: self
                 .rate(slot)
                 .filter(|_| slot > DELIVERY)
@@ -165,17 +165,18 @@ impl Describe for Subscribe {
         }
     }
 
-    /// Question about what ends when the application has the frame. The kernel's stamp was taken on whichever CPU served the NIC: arrival and
-    /// spacing have no CPU to look at, and the age of the same frame has.
+    /// Question about the cause, for series that end when the application has the frame. The kernel's stamp is taken on the CPU
+    /// that serves the NIC, which is not known: arrival and spacing therefore name no CPU to check, unlike the age of the same
+    /// frame.
     fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {
         let is_age = slot > DELIVERY && slot < slots(self.config.max_streams) && (slot - 1) % 3 == Family::Age as u16;
-        // A task that looks once a cycle does not wait for a frame.
+        // A task that polls once a cycle does not wait for a frame.
         let is_waited_for = (slot == DELIVERY || is_age) && !self.config.is_by_task();
         (is_waited_for && value_ns >= FRAME_WORTH_ASKING_NS).then_some(QuestionKind::Frame)
     }
 }
 
-/// The families that are measured under `clock`.
+/// Families of series that are measured with the relation `clock`.
 pub(super) fn families(clock: ClockRelation) -> &'static [Family] {
     match clock {
         ClockRelation::SameHost | ClockRelation::Ptp { .. } | ClockRelation::Within { .. } => {

@@ -1,4 +1,4 @@
-//! One stream: who it is, its sequence, and its series.
+//! One stream: its identity, its sequence and its series.
 
 use super::expected::Watch;
 use super::instants::Due;
@@ -15,7 +15,7 @@ use wire::ether::VlanTag;
 use wire::sequence::{self, Accounting, Contents, History, SampleStep, Sequence, Settled};
 use wire::sv::{FastPath, Frame, Marks};
 
-/// The changing parts of one ASDU.
+/// Fields of one ASDU that change.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) smp_cnt: u16,
@@ -28,14 +28,14 @@ pub(super) struct SvStream {
     pub(super) vlan: Option<VlanTag>,
     pub(super) fast: FastPath,
     number: u16,
-    /// Identity when its series were announced.
+    /// Identity at the time its series were announced.
     announced: StreamId,
     clock: ClockRelation,
     sequence: Sequence,
     accounting: Accounting,
-    /// Receive stamp of the frame before, on the clock that made it, in ns.
+    /// Receive stamp of the frame before, in ns on the clock that made it.
     last_stamp_ns: Option<i64>,
-    /// When the newest sample came.
+    /// Time of the newest sample.
     newest: Option<Monotonic>,
     frames: Frames,
     due: Due,
@@ -45,7 +45,7 @@ pub(super) struct SvStream {
     rate_known: bool,
     lowest: u16,
     highest: u16,
-    /// Expectation held against it, if it was expected.
+    /// Expectation of the stream, if it is an expected one.
     pub(super) watch: Option<Watch>,
 }
 
@@ -63,7 +63,7 @@ impl SvStream {
         stream
     }
 
-    /// A stream that has not come yet.
+    /// Makes an expected stream that has not come yet.
     pub(super) fn awaited(number: u16, expected: &StreamSpec, config: &SubscribeConfig) -> Self {
         let mut stream = Self::blank(
             number,
@@ -98,13 +98,13 @@ impl SvStream {
         }
     }
 
-    /// Takes over what the first frame says.
+    /// Takes over the header fields of the first frame.
     fn take_over(&mut self, frame: &Frame<'_>) {
         self.smp_synch = frame.asdus().next().and_then(|asdu| asdu.smp_synch());
         self.marks = Some(Marks::of(frame));
     }
 
-    /// The first frame.
+    /// Records the first frame.
     pub(super) fn begin(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
         self.take_over(frame);
         self.name_on_tape(feed);
@@ -119,17 +119,17 @@ impl SvStream {
         self.clock
     }
 
-    /// True if samples of it are missing.
+    /// True if samples of the stream are missing.
     pub(super) fn has_lost(&self) -> bool {
         self.sequence.counters().lost > 0
     }
 
-    /// True if any sample of it came.
+    /// True if any sample of the stream came.
     pub(super) fn has_come(&self) -> bool {
         self.newest.is_some()
     }
 
-    /// Makes the stream known to the recording, once when it is new and once when its rate is learned.
+    /// Announces the stream to the recording: once when it is new, and once when its rate is learned.
     fn name_on_tape(&self, feed: &mut Feed) {
         if let Some(tape) = feed.tape() {
             tape.announce(TapeStream {
@@ -157,7 +157,7 @@ impl SvStream {
         }
     }
 
-    /// Notes what the publisher says of its own clock, where one-way figures follow from it.
+    /// Records the publisher's statement about its own clock, if one-way figures depend on it.
     fn trust(&self, notice: Notice, at: Monotonic, feed: &mut Feed) {
         if let ClockRelation::Ptp { .. } = self.clock {
             let value = u64::from(self.smp_synch.unwrap_or(0));
@@ -167,7 +167,7 @@ impl SvStream {
         }
     }
 
-    /// Follows header fields that changed, which only the full parse sees. A frame of several streams is parsed each time.
+    /// Checks for changed header fields, which only the full parse sees. A frame of several streams is parsed each time.
     pub(super) fn fully_parsed(&mut self, frame: &Frame<'_>, is_whole: bool, arrival: &Arrival, feed: &mut Feed) {
         if is_whole {
             self.fast.learn(frame);
@@ -179,7 +179,7 @@ impl SvStream {
         self.compare(frame, arrival.at, feed);
     }
 
-    /// Says what was found in the stream: what puts its figures in doubt, to each of its series.
+    /// Reports findings in the stream. A finding that puts its figures in doubt goes to each of its series.
     #[inline]
     fn tell(&mut self, at: Monotonic, feed: &mut Feed) {
         while let Some(finding) = self.sequence.take_finding() {
@@ -192,7 +192,7 @@ impl SvStream {
         }
     }
 
-    /// Looks at silence; every frame that came before `now` was taken.
+    /// Checks for silence; every frame received before `now` has been taken.
     pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
         self.sequence.look(now.as_ns());
         self.tell(now, feed);
@@ -217,7 +217,7 @@ impl SvStream {
         }
     }
 
-    /// Accounts for one sample; tells whether it is to be measured.
+    /// Accounts for one sample; returns true if it is to be measured.
     fn sample(&mut self, sample: Sample, arrival: &Arrival, feed: &mut Feed) -> bool {
         let at = arrival.at;
         self.watch_rate(sample.smp_cnt, at, feed);
@@ -271,7 +271,7 @@ impl SvStream {
         }
     }
 
-    /// How old the sample is that came last, in ns; `None` where the clocks or its rate are not known.
+    /// Age of the latest sample in ns; `None` if the clocks' relation or the rate is not known.
     pub(super) fn age_ns(&self, arrival: &Arrival) -> Option<i64> {
         let ages = self.clock.is_known().then(|| self.due.ages(arrival))?;
         ages.map(|ages| ages.age_ns)
@@ -283,7 +283,7 @@ impl SvStream {
             let slot = slot(self.number, Family::Spacing);
             feed.samples(slot, arrival.at, stamp_ns - before_ns, number, samples);
         }
-        // Behind a frame without a stamp the time to the next one is not known.
+        // After a frame without a stamp, the time to the next frame is not known.
         self.last_stamp_ns = arrival.stamp_ns;
         if !self.clock.is_known() {
             return;
@@ -310,7 +310,7 @@ impl SvStream {
         }
     }
 
-    /// Said once, at the end: all that came before `at` was given.
+    /// Closes the account, once, after all frames received before `at` have been taken.
     pub(super) fn end(&mut self, at: Monotonic, feed: &mut Feed) {
         self.sequence.end(Some(at.as_ns()));
         let settled = self.accounting.last_look(self.sequence.counters());
@@ -327,7 +327,7 @@ impl SvStream {
     }
 }
 
-/// True if a publisher says that it follows a clock: 0 is none, 3, 4 and 255 are reserved and count as 0 (IEC 61850-9-2).
+/// True if a publisher states that it follows a clock: 0 means none; 3, 4 and 255 are reserved and count as 0 (IEC 61850-9-2).
 fn is_synchronised(smp_synch: Option<u8>) -> bool {
     !matches!(smp_synch, None | Some(0 | 3 | 4 | 255))
 }

@@ -1,5 +1,5 @@
-//! The same made-up histories, frame by frame, through the subscriber and through the analysis of a capture, held against what was done to
-//! them.
+//! The same generated histories, frame by frame, through the subscriber and through the analysis of a capture; both results are
+//! compared with the changes made to the histories.
 
 use super::SubscribeConfig;
 use super::notice::Notice;
@@ -20,15 +20,15 @@ use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu, Template};
 
-/// Slow enough for thousands of histories.
+/// Sample rate, low enough for thousands of histories.
 const RATE: u32 = 200;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// When the histories begin, by the wall clock.
+/// Start of the histories on the wall clock.
 const START_NS: i64 = 1_790_000_000 * SECOND_NS;
 
-/// A frame and when the kernel has it.
+/// A frame and the time when the kernel receives it.
 type Stamped = (i64, Vec<u8>);
 
 struct Frames {
@@ -66,7 +66,7 @@ impl Frames {
     }
 }
 
-/// The frames of the stream, and those of a sound one beside it.
+/// The frames of the stream, together with those of a second, faultless stream.
 fn frames(stream: &[Sent], end_ns: i64) -> Vec<Stamped> {
     let (mut encode, mut all) = (Frames::new(), Vec::new());
     for sent in stream {
@@ -79,7 +79,7 @@ fn frames(stream: &[Sent], end_ns: i64) -> Vec<Stamped> {
             .iter()
             .map(|sent| (sent.at_ns + 1_000, encode.sample("MU02", sent))),
     );
-    // A publisher that paused sends the rest of its samples when nobody looks any more.
+    // A publisher that paused sends the rest of its samples after the end of the reception.
     all.retain(|(at_ns, _)| *at_ns < end_ns);
     all.sort_by_key(|(at_ns, _)| *at_ns);
     all
@@ -125,13 +125,14 @@ impl Describe for Nameless {
     }
 }
 
-/// The subscriber, whose application reads each frame `late_ns` after the kernel has it. It ends as a capture does, with the last frame.
+/// Findings of the subscriber, whose application reads each frame `late_ns` after the kernel received it. Like a capture, it ends
+/// with the last frame.
 fn live(frames: &[Stamped], rate: Option<u32>, late_ns: i64) -> Verdicts {
     let end_ns = frames.last().map_or(0, |(at_ns, _)| *at_ns);
     live_until(frames, rate, late_ns, (SenderEnd::default(), end_ns))
 }
 
-/// The same, until `end_ns`; `sender` says when its publisher ends.
+/// The same, until `end_ns`; `sender` gives the end of its publisher.
 fn live_until(frames: &[Stamped], rate: Option<u32>, late_ns: i64, (sender, end_ns): (SenderEnd, i64)) -> Verdicts {
     let config = SubscribeConfig {
         rate,
@@ -165,7 +166,7 @@ fn live_until(frames: &[Stamped], rate: Option<u32>, late_ns: i64, (sender, end_
     said
 }
 
-/// Adds what a record says of the stream whose spacing it is about.
+/// Adds the findings of a record, for the stream of its spacing series.
 fn take(record: &FeedItem, names: &BTreeMap<u16, String>, said: &mut Verdicts) {
     match *record {
         FeedItem::Notice {
@@ -204,7 +205,7 @@ impl Sink for Doubts {
     }
 }
 
-/// The analysis of a capture with the same stamps.
+/// Findings of the analysis of a capture with the same stamps.
 fn captured(frames: &[Stamped], rate: Option<u32>) -> Verdicts {
     let config = Config {
         rate,
@@ -261,7 +262,7 @@ proptest! {
         late_ns in 0..3 * SECOND_NS,
     ) {
         let (stream, end_ns) = play(RATE, first, seconds * RATE, &deeds);
-        // Of a stream that never came nobody knows, unless it is expected.
+        // A stream that never came is known only if it is expected.
         prop_assume!(stream.iter().any(|sent| sent.form == Form::Whole) && !ends_early(&stream, RATE, end_ns));
         let rate = (!learns).then_some(RATE);
         let frames = frames(&stream, end_ns);

@@ -1,4 +1,4 @@
-//! Control blocks of an SCL file that cannot be expected, because the file does not say what would have to come.
+//! Control blocks of an SCL file that cannot be expected because the file lacks some of their values.
 
 use super::ClockRelation;
 use super::series::{Family, families};
@@ -6,8 +6,8 @@ use model::{EventKind, Kind, SeriesSpec, kind};
 use run::{Counted, CountedSpan};
 use streamset::LeftOut;
 
-/// Says of each what it lacks, so that limits on it are undecided. Messages that came under its name nevertheless were not held against the
-/// file, and are in doubt; so this is called when all have come.
+/// Adds an event to each block's series with the missing part, so that limits on it are undecided. Received messages with its
+/// name were not compared with the file and are in doubt; so this is called after the end of the reception.
 pub fn say_unread(left_out: &[LeftOut], clock: ClockRelation, counted: &Counted) {
     for block in left_out {
         for kind in kinds(block, clock) {
@@ -18,7 +18,7 @@ pub fn say_unread(left_out: &[LeftOut], clock: ClockRelation, counted: &Counted)
     }
 }
 
-/// The kinds of series that it would have.
+/// Kinds of series that the block would have.
 fn kinds(block: &LeftOut, clock: ClockRelation) -> Vec<&'static Kind> {
     if !block.is_sampled_values {
         return vec![&kind::GOOSE];

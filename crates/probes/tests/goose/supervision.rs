@@ -276,7 +276,7 @@ fn more_control_blocks_than_have_room_are_counted() {
     let common = texts(&recorded, "delivery/subscribe");
     assert_eq!(
         common,
-        ["2 GOOSE messages came from control blocks beyond the 2 that are told apart"]
+        ["2 GOOSE messages came from control blocks beyond the limit of 2"]
     );
 }
 

@@ -54,7 +54,7 @@ fn streams_beyond_the_limit_are_counted_not_measured() {
     let events = stream_events(&recorded, "delivery/listen");
     assert_eq!(
         events,
-        ["10 frames belong to streams beyond the 3 that are told apart (--max-streams)"]
+        ["10 frames belong to streams beyond the limit of 3 (--max-streams)"]
     );
 }
 

@@ -12,13 +12,13 @@ use sys::wait::{Wait, sleep_until};
 use units::Monotonic;
 use wire::ether::Mac;
 
-/// How long the thread sleeps before it looks whether it is to stop.
+/// Longest sleep of the thread before it checks for a stop.
 const LOOK_UP_NS: i64 = 50_000_000;
 
-/// Messages a second that the recorder's ring is sized for.
+/// Messages a second that the recorder's ring has room for.
 const MESSAGES_PER_SECOND: u64 = 10_000;
 
-/// The publishing thread, not yet started.
+/// The publishing thread, before its start.
 pub(in crate::publish) fn thread(
     config: &GooseConfig,
     port: Port,
@@ -61,14 +61,14 @@ struct Publisher {
     port: Port,
     blocks: Vec<Block>,
     stop: Stop,
-    /// Messages so far.
+    /// Number of messages so far.
     sent: u64,
-    /// Messages the kernel had no room for.
+    /// Number of messages that the kernel had no room for.
     refused: u64,
 }
 
 impl Publisher {
-    /// Publishes from `start` until the duration is over or a stop is asked for.
+    /// Publishes from `start` until the duration is over or a stop is requested.
     fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let published = self.publish(start, feed);
         if self.refused > 0 {
@@ -111,13 +111,13 @@ impl Publisher {
         Ok(())
     }
 
-    /// The control block that is due next, and when.
+    /// The control block that is due next, and its due instant.
     fn next(&self) -> Option<(i64, usize)> {
         let due = |(index, block): (usize, &Block)| (block.due_ns(), index);
         self.blocks.iter().enumerate().map(due).min()
     }
 
-    /// Sleeps until `due` is near, looking up now and then; false when the run is to stop.
+    /// Sleeps until shortly before `due`, with checks for a stop; returns false if the run is to stop.
     fn sleep_near(&self, due: Monotonic) -> bool {
         loop {
             if self.stop.requested() {
@@ -132,7 +132,7 @@ impl Publisher {
     }
 }
 
-/// The wall clock at the instant `due`, as the two clocks stand to each other now.
+/// Converts `due` to the wall clock by the current difference of the two clocks.
 fn utc_ns(due: Monotonic) -> i64 {
     let pair = sys::clock::pair();
     pair.realtime.as_ns() + (due - pair.monotonic)

@@ -18,7 +18,7 @@ notices! {
     }
 }
 
-/// Name and settings of `publish/goose-lateness`.
+/// Name and settings of the series `publish/goose-lateness`.
 pub(super) struct Publish {
     config: GooseConfig,
     interface: String,

@@ -1,4 +1,4 @@
-//! One control block: its identity, what was supervised, and its series.
+//! One control block: its identity, its supervision and its series.
 
 use super::SuperviseConfig;
 use super::key;
@@ -13,10 +13,10 @@ use wire::goose::{
     Expectation, Frame, Heard, Marks, Numbers, Oddity, Outcome, REFUSALS, Refusal, Settings, Supervisor, Verdict,
 };
 
-/// Events of one control block that are written; further ones are counted.
+/// Maximum number of written events of one control block; further ones are only counted.
 const EVENTS: u32 = 200;
 
-/// Counts that the counters of the series were told so far.
+/// Counts already passed to the counters of the series.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     lost: u64,
@@ -26,7 +26,7 @@ struct Counted {
     expired: u64,
 }
 
-/// A control block that is supervised.
+/// A supervised control block.
 pub(super) struct Watched {
     pub(super) id: StreamId,
     slot: u16,
@@ -34,12 +34,12 @@ pub(super) struct Watched {
     supervisor: Supervisor,
     counted: Counted,
     last_stamp_ns: Option<i64>,
-    /// The last message was an old one or contradicted another: a row of them is one event.
+    /// True if the last message was outdated or contradicted another; a row of such messages is one event.
     was_foreign: bool,
-    /// Messages that may be of it and could not be read.
+    /// Number of unreadable messages that may belong to this block.
     pub(super) unread: u64,
     listed: u32,
-    /// Doubts that were listed: other events take none of their places.
+    /// Number of listed doubts, which have their own limit apart from other events.
     doubts: u32,
     unlisted: u64,
 }
@@ -61,7 +61,7 @@ impl Watched {
         }
     }
 
-    /// One that has to come.
+    /// Makes an expected control block.
     pub(super) fn expected(block: &ExpectedBlock, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
         let watched = Self::new(key::expected(block), slot, times_changes, config);
         let supervisor = Supervisor::new(settings(config), block.expectation.clone());
@@ -76,7 +76,7 @@ impl Watched {
         }
     }
 
-    /// When it expires.
+    /// Time of expiry.
     pub(super) fn deadline(&self) -> Option<Monotonic> {
         self.supervisor.rules().deadline_ns().map(Monotonic::from_ns)
     }
@@ -122,14 +122,14 @@ impl Watched {
         self.count(arrival.at, feed);
     }
 
-    /// Everything that came before `now` was taken: the silence may be too long.
+    /// Checks for a silence that is too long; everything received before `now` has been taken.
     pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
         if self.supervisor.expire(heard(now)).is_some() {
             self.expired(now, feed);
         }
     }
 
-    /// Said once, at the end.
+    /// Ends the supervision; called once.
     pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
         if self.supervisor.messages() == 0 {
             let notice = if self.unread > 0 {
@@ -250,7 +250,7 @@ impl Watched {
         if !outcome.is_measured() {
             return;
         }
-        // Behind a message without a stamp the time to the next one is not known.
+        // After a message without a stamp, the time to the next message is not known.
         let before = std::mem::replace(&mut self.last_stamp_ns, arrival.stamp_ns);
         if let (Some(stamp_ns), Some(before_ns)) = (arrival.stamp_ns, before) {
             feed.sample(self.slot, arrival.at, stamp_ns - before_ns, u64::from(now.sq_num));
@@ -281,7 +281,7 @@ impl Watched {
         }
     }
 
-    /// An event, while there are not too many.
+    /// Writes an event, unless the limit is reached.
     fn say(&mut self, notice: Notice, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
         let listed = match notice.is_doubt() {
             true => &mut self.doubts,
@@ -295,14 +295,14 @@ impl Watched {
         self.tell(notice, at, a, b, feed);
     }
 
-    /// A total, unless it is 0.
+    /// Writes a total, unless it is 0.
     fn always(&self, notice: Notice, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
         if a > 0 || b > 0 {
             self.tell(notice, at, a, b, feed);
         }
     }
 
-    /// A doubt is one of how long changes took, too.
+    /// Writes a notice; a doubt goes to the series of transfer times, too.
     fn tell(&self, notice: Notice, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
         feed.notice(self.slot, notice, at, a, b);
         if self.times_changes && notice.is_doubt() {
@@ -310,7 +310,7 @@ impl Watched {
         }
     }
 
-    /// Messages that came beside those of the known control blocks, unless there were none.
+    /// Writes the number of messages that belong to no known control block, unless it is 0.
     pub(super) fn doubt(&self, notice: Notice, at: Monotonic, count: u64, feed: &mut Feed) {
         self.always(notice, at, count, 0, feed);
     }
@@ -324,7 +324,7 @@ fn settings(config: &SuperviseConfig) -> Settings {
     }
 }
 
-/// True if a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
+/// True if an accepted message is from another publisher than the one before it: its address differs, or only it is simulated.
 fn is_of_another(before: &Marks, frame: &Frame<'_>) -> bool {
     before.source != frame.ethernet().src() || frame.simulation() && !before.simulation
 }
@@ -337,7 +337,7 @@ fn positive(ns: Option<i64>) -> u64 {
     ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0)
 }
 
-/// The six octets as a number: a notice carries figures.
+/// The six octets of an address as a number, since a notice carries numbers.
 fn address(mac: Mac) -> u64 {
     mac.0.iter().fold(0, |number, octet| number << 8 | u64::from(*octet))
 }

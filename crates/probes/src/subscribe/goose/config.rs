@@ -1,26 +1,26 @@
-//! How received messages are supervised.
+//! Settings of the supervision of received messages.
 
 use streamset::goose::ExpectedBlock;
 use wire::goose::Simulation;
 
-/// How the GOOSE control blocks that come are supervised.
+/// Settings of the supervision of received GOOSE control blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuperviseConfig {
-    /// Silence may last this times timeAllowedtoLive.
+    /// Longest allowed silence, as a multiple of timeAllowedtoLive.
     pub tal_factor: f64,
-    /// Choice of messages that are taken when some are simulated.
+    /// Choice between simulated and real messages.
     pub simulation: Simulation,
-    /// Take messages that set the simulation flag without the simulate bit.
+    /// True to accept messages that set the simulation flag without the simulate bit.
     pub edition_1: bool,
-    /// Most control blocks told apart; further ones are counted and reported, not supervised.
+    /// Maximum number of control blocks to track; further ones are counted and reported, not supervised.
     pub max_blocks: u16,
-    /// Control blocks that have to come, at most `max_blocks`: one that never does is an event, and so is one that is not among
-    /// them. Empty: whatever comes is right.
+    /// Expected control blocks, at most `max_blocks`. One that never comes is an event, and so is one that is not in the list. If
+    /// the list is empty, every control block is accepted.
     pub expected: Vec<ExpectedBlock>,
 }
 
 impl Default for SuperviseConfig {
-    /// Up to 64 control blocks; real messages until simulated ones come; timeAllowedtoLive as it is sent.
+    /// Up to 64 control blocks; real messages until simulated ones come; timeAllowedtoLive as sent.
     fn default() -> Self {
         Self {
             tal_factor: 1.0,

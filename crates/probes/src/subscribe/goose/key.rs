@@ -1,21 +1,21 @@
-//! Control block that a message is of: destination, APPID and gocbRef, in whatever VLAN.
+//! Identity of a message's control block: destination, APPID and gocbRef, regardless of the VLAN.
 
 use model::{StreamId, StreamKind};
 use streamset::goose::ExpectedBlock;
 use wire::ether::{EthernetView, Mac};
 use wire::goose::{Frame, inspect};
 
-/// The control block of a message.
+/// Identity of the control block of a message.
 pub(super) fn block_of(frame: &Frame<'_>) -> StreamId {
     block(frame.ethernet().dst(), frame.header().appid, frame.gocb_ref())
 }
 
-/// One that has to come.
+/// Identity of an expected control block.
 pub(super) fn expected(expected: &ExpectedBlock) -> StreamId {
     block(expected.destination, expected.appid, &expected.gocb_ref)
 }
 
-/// The control block of a message that breaks a rule behind its gocbRef.
+/// Identity of the control block of a message that breaks a rule after its gocbRef.
 pub(super) fn of_unreadable(ethernet: &EthernetView<'_>) -> Option<StreamId> {
     let found = inspect(ethernet);
     Some(block(ethernet.dst(), found.header?.appid, found.fields.gocb_ref?))
@@ -29,7 +29,7 @@ fn block(destination: Mac, appid: u16, reference: &[u8]) -> StreamId {
     }
 }
 
-/// True if a message is of `block`.
+/// True if a message belongs to `block`.
 pub(super) fn is_of(block: &StreamId, frame: &Frame<'_>) -> bool {
     block.appid == Some(frame.header().appid)
         && block.destination == Some(frame.ethernet().dst())

@@ -1,7 +1,6 @@
-//! Supervises the GOOSE control blocks of a port, beside the sampled values that `subscribe` receives.
+//! Supervises the GOOSE control blocks of a port, in addition to the sampled values that `subscribe` receives.
 //!
-//! Control blocks are told apart by destination, APPID and gocbRef. Nothing is allocated for a message of a known
-//! block.
+//! Control blocks are distinguished by destination, APPID and gocbRef. A message of a known block causes no allocation.
 
 mod block;
 mod config;
@@ -21,44 +20,44 @@ use units::Monotonic;
 use wire::ether::{EthernetView, VlanTag};
 use wire::goose::Frame;
 
-/// Slots of one control block: its spacing, and how long its changes took.
+/// Slots of one control block: its spacing, and its transfer times.
 const SLOTS: u16 = 2;
 
-/// Slots needed for `blocks` control blocks.
+/// Number of slots for `blocks` control blocks.
 pub(super) fn slots(blocks: u16) -> u16 {
     blocks.saturating_mul(SLOTS)
 }
 
-/// EtherTypes as they lie in a frame.
+/// EtherTypes as the bytes of a frame.
 const ETHERTYPE: [u8; 2] = wire::ether::GOOSE.to_be_bytes();
 const HSR: [u8; 2] = wire::ether::HSR.to_be_bytes();
 
-/// True where a frame without a VLAN tag in its data is GOOSE.
+/// True if a frame without a VLAN tag in its data is GOOSE.
 #[inline]
 pub(crate) fn is_goose(data: &[u8]) -> bool {
     let is_at = |at: usize| data.get(at..at + 2) == Some(&ETHERTYPE);
     is_at(12) || is_at(18) && data.get(12..14) == Some(&HSR)
 }
 
-/// The control blocks of a port, and what belonged to none.
+/// The control blocks of a port, and counts of messages that belong to none.
 pub(super) struct Blocks {
     config: SuperviseConfig,
     /// Slot of the first control block.
     first_slot: u16,
-    /// True if `t` and our clock are one.
+    /// True if `t` is on this machine's clock.
     times_changes: bool,
     blocks: Vec<Watched>,
-    /// When the first of them expires.
+    /// Earliest expiry of a control block.
     deadline: Option<Monotonic>,
     malformed: u64,
     first_malformed_at: u64,
     unplaced: u64,
-    /// Messages that could not be read and may be of any control block, those that come later too.
+    /// Number of unreadable messages that may belong to any control block, including those that appear later.
     unread_by_all: u64,
 }
 
 impl Blocks {
-    /// Nothing seen yet. `times_changes`: the publishers' clock is this machine's.
+    /// Starts without any message. `times_changes` is true if the publishers use this machine's clock.
     pub(super) fn new(config: SuperviseConfig, first_slot: u16, times_changes: bool) -> Self {
         let mut blocks = Vec::with_capacity(usize::from(config.max_blocks));
         let expected = config.expected.iter().zip((first_slot..).step_by(usize::from(SLOTS)));
@@ -76,14 +75,14 @@ impl Blocks {
         }
     }
 
-    /// Gives the series of the control blocks that have to come their names.
+    /// Announces the series of the expected control blocks.
     pub(super) fn begin(&self, feed: &mut Feed) {
         for block in &self.blocks {
             block.announce(feed);
         }
     }
 
-    /// Accounts for one frame; tells whether it was a GOOSE message.
+    /// Accounts for one frame; returns true if it was a GOOSE message.
     pub(super) fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         let ethernet = EthernetView::with_tag(data, vlan);
         let frame = match ethernet.and_then(|ethernet| Frame::parse(&ethernet)) {
@@ -105,7 +104,7 @@ impl Blocks {
         true
     }
 
-    /// Counts a message that cannot be read for the control block it names, or for each that it may be of.
+    /// Counts an unreadable message for the control block that it names, or for each block that it may belong to.
     fn blame(&mut self, ethernet: Option<&EthernetView<'_>>, at: Monotonic, feed: &mut Feed) {
         let Some(id) = ethernet.and_then(key::of_unreadable) else {
             self.unread_by_all += 1;
@@ -119,13 +118,13 @@ impl Blocks {
         }
     }
 
-    /// When the first control block expires.
+    /// Time at which the first control block expires.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Monotonic> {
         self.deadline
     }
 
-    /// Looks for control blocks that have expired; everything that came before `now` was taken.
+    /// Checks for expired control blocks; everything received before `now` has been taken.
     #[inline]
     pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
         if self.deadline.is_some_and(|deadline| now > deadline) {
@@ -136,7 +135,7 @@ impl Blocks {
         }
     }
 
-    /// Said once, at the end. What belongs to no control block is said of the series in slot `common`.
+    /// Ends the supervision; called once. Notices about no particular control block go to the series in slot `common`.
     pub(super) fn end(&mut self, now: Monotonic, common: u16, feed: &mut Feed) {
         for block in &mut self.blocks {
             block.end(now, feed);
@@ -155,7 +154,7 @@ impl Blocks {
         }
     }
 
-    /// The control block a message belongs to; a new one if there is room.
+    /// Finds the control block of a message, or adds a new one if there is room.
     fn find(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) -> Option<usize> {
         let known = self.blocks.iter().position(|block| key::is_of(&block.id, frame));
         if known.is_some() {

@@ -1,4 +1,4 @@
-//! Notices about control blocks, and their words.
+//! Notices about control blocks, and their texts.
 
 use super::Words;
 use crate::notice::notices;
@@ -8,33 +8,33 @@ use wire::ether::Mac;
 use wire::goose::Refusal;
 
 notices! {
-    /// Notices about control blocks, above those of sampled values.
+    /// Notices about control blocks. Their codes are above those of sampled values.
     pub(in crate::subscribe) enum Notice {
-        /// Malformed messages, and the octet of the first that breaks a rule.
+        /// Number of malformed messages, and position of the octet in the first one that breaks a rule.
         Malformed = 1_000,
-        /// Messages of control blocks for which there is no room.
+        /// Number of messages of control blocks beyond the limit.
         TooMany = 1_001,
         /// stNum and sqNum of the first message.
         FirstSeen = 1_002,
-        /// stNum before and after.
+        /// stNum before and after the change.
         State = 1_003,
-        /// So many states before this stNum never came.
+        /// Number of missing states before this stNum.
         MissedStates = 1_004,
-        /// The first sqNum of the state of this stNum.
+        /// First received sqNum of the state with this stNum.
         BegunLate = 1_005,
-        /// Nothing came for so many ns; the last timeAllowedtoLive in ms.
+        /// Time without a message in ns; the last timeAllowedtoLive in ms.
         Expired = 1_006,
-        /// A message came after so many ns; the last timeAllowedtoLive in ms.
+        /// Time until messages came again in ns; the last timeAllowedtoLive in ms.
         Again = 1_007,
         /// The publisher restarted with this stNum and sqNum.
         Restart = 1_008,
-        /// An old message of this stNum, while the other is live.
+        /// An outdated message with this stNum, while the other stNum is live.
         Old = 1_009,
-        /// Simulated before and now.
+        /// Simulation flag before and now.
         Simulation = 1_010,
         /// confRev before and now.
         ConfRev = 1_011,
-        /// Needs commissioning before and now.
+        /// Needs-commissioning flag before and now.
         NdsCom = 1_012,
         /// numDatSetEntries before and now.
         Entries = 1_013,
@@ -42,65 +42,66 @@ notices! {
         DatSet = 1_014,
         /// Source address before and now.
         Source = 1_015,
-        /// Source address of the live publisher, and of a second one.
+        /// Source address of a second publisher, and of the live one.
         SecondSource = 1_016,
-        /// All changes of state, and all repetitions.
+        /// Total of changes of state, and of repetitions.
         Totals = 1_017,
-        /// All old messages.
+        /// Total of outdated messages.
         OldTotal = 1_018,
-        /// All messages with a timeAllowedtoLive of 0.
+        /// Total of messages with a timeAllowedtoLive of 0.
         WithoutLife = 1_019,
-        /// Events that are not listed.
+        /// Number of events that are not listed.
         Unlisted = 1_020,
-        /// Silent at the end, for so many ns.
+        /// Silence at the end, in ns.
         Silent = 1_021,
         /// No message of an expected block came.
         NeverCame = 1_022,
         /// The block is not expected.
         Unexpected = 1_023,
-        /// A second message of this stNum and sqNum with other contents.
+        /// A second message with this stNum and sqNum but other contents.
         Conflicting = 1_024,
-        /// t changed once: the publisher restarted.
+        /// t changed once, because the publisher restarted.
         BeganAgain = 1_025,
         /// The values changed without a new stNum, at this sqNum.
         Altered = 1_026,
         /// Only one message came.
         Single = 1_027,
-        /// Nothing came for so many ns at the end, though no message had expired.
+        /// Time without a message at the end in ns, although no message had expired.
         FellSilent = 1_028,
-        /// All messages that contradicted one of the same numbers, or the values of their state.
+        /// Total of messages that contradicted one with the same numbers, and of those that contradicted the values of their
+        /// state.
         ConflictingTotal = 1_029,
-        /// All restarts of the publisher.
+        /// Total of restarts of the publisher.
         RestartsTotal = 1_030,
-        /// Unreadable messages that may be of this block.
+        /// Number of unreadable messages that may belong to this block.
         Unread = 1_031,
-        /// Messages of blocks for which there was no room.
+        /// Number of messages of blocks beyond the limit.
         Unplaced = 1_032,
-        /// The first message with a timeAllowedtoLive of 0.
+        /// First message with a timeAllowedtoLive of 0.
         WithoutLifeFirst = 1_033,
-        /// Another publisher began with this stNum and sqNum.
+        /// Another publisher took over with this stNum and sqNum.
         TakenOver = 1_034,
-        /// None of so many messages of this block could be read.
+        /// Number of messages of this block, none of which could be read.
         NoneRead = 1_035,
-        /// None of so many messages of all blocks could be read.
+        /// Number of messages of all blocks, none of which could be read.
         Unreadable = 1_036,
-        /// A new state went on with this sqNum of the one before.
+        /// A new state continued the sqNum of the state before with this number.
         NotReset = 1_037,
-        /// The dataset changed and confRev did not, at this sqNum.
+        /// The dataset changed but confRev did not, at this sqNum.
         Regrouped = 1_038,
         /// sqNum went from its highest value to 0.
         ToZero = 1_039,
     }
     each {
-        /// The first message that was refused for this; what it had instead, where that is a number.
+        /// First message refused for this reason; the value found instead, if it is a number.
         Refused(Refusal) = 1_100,
-        /// All messages that were refused for this.
+        /// Total of messages refused for this reason.
         RefusedTotal(Refusal) = 1_200,
     }
 }
 
 impl Notice {
-    /// True if it puts the figures of its series in doubt.
+    /// True if the notice puts the figures of its series in doubt.
     pub(super) fn is_doubt(self) -> bool {
         match self {
             Self::Restart | Self::TakenOver | Self::BeganAgain | Self::RestartsTotal => true,
@@ -137,14 +138,14 @@ impl Notice {
         }
     }
 
-    /// True if it is about no control block in particular.
+    /// True if the notice concerns no particular control block.
     fn is_of_all(self) -> bool {
         matches!(self, Self::Malformed | Self::TooMany | Self::Unreadable)
     }
 }
 
 impl Words {
-    /// The event for a notice about the series `name`.
+    /// Event for a notice about the series `name`.
     pub(in crate::subscribe) fn told(&self, notice: Notice, name: &str, a: u64, b: u64) -> (EventKind, String) {
         let block = name.split_once('/').map_or(name, |(_, block)| block);
         let what = self.what(notice, a, b);
@@ -164,7 +165,7 @@ impl Words {
             Notice::Malformed => format!("{a} malformed GOOSE messages; in the first, octet {b} breaks a rule"),
             Notice::Unreadable => format!("none of the {a} GOOSE messages that came could be read"),
             Notice::TooMany => {
-                format!("{a} GOOSE messages came from control blocks beyond the {b} that are told apart")
+                format!("{a} GOOSE messages came from control blocks beyond the limit of {b}")
             }
             Notice::FirstSeen => format!("first seen with stNum {a}, sqNum {b}"),
             Notice::State => format!("stNum {a} -> {b}"),

@@ -1,4 +1,4 @@
-//! The series of a control block, in words.
+//! Names and descriptions of the series of a control block.
 
 use super::{SLOTS, SuperviseConfig};
 use model::{SeriesClock, SeriesSpec, kind};
@@ -18,7 +18,7 @@ impl Words {
         }
     }
 
-    /// The series of slot `slot`, if it is one of a control block; `settings` are those of the whole probe.
+    /// The series of slot `slot`, if it belongs to a control block; `settings` are those of the whole probe.
     pub(in crate::subscribe) fn series(
         &self,
         slot: u16,
@@ -26,7 +26,10 @@ impl Words {
         mut settings: Vec<(String, String)>,
     ) -> Option<SeriesSpec> {
         let (kind, what) = match slot.checked_sub(self.first_slot)? % SLOTS {
-            0 => (&kind::GOOSE, "kernel receive stamp of one message -> that of the next"),
+            0 => (
+                &kind::GOOSE,
+                "kernel receive stamp of one message -> receive stamp of the next",
+            ),
             _ => (
                 &kind::GOOSE_TRANSFER,
                 "t of a new state -> application has its first message (sqNum 0)",

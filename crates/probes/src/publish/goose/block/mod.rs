@@ -1,4 +1,4 @@
-//! One control block under way: which message is next, and when.
+//! One running control block: its next message and the due instant of that message.
 
 use crate::error::ProbeError;
 use crate::messages::{Messages, Sent};
@@ -6,7 +6,7 @@ use streamset::goose::{Change, ControlBlock};
 use units::Monotonic;
 use wire::ether::Mac;
 
-/// A change, and when it comes next.
+/// A change, and its next due instant.
 struct Pending {
     change: Change,
     next_ns: Option<i64>,
@@ -16,12 +16,12 @@ struct Pending {
 pub(super) struct Block {
     messages: Messages,
     changes: Vec<Pending>,
-    /// When the message that is made is due; `None` before it is made.
+    /// Due instant of the prepared message; `None` if none is prepared.
     made_ns: Option<i64>,
 }
 
 impl Block {
-    /// Encodes the first message, and tries every change.
+    /// Encodes the first message, and checks every change.
     pub(super) fn new(config: &ControlBlock, source: Mac) -> Result<Self, ProbeError> {
         let messages = Messages::new(config, source, "publish")?;
         for (index, value) in config.changes.iter().flat_map(|change| &change.set) {
@@ -43,15 +43,15 @@ impl Block {
         })
     }
 
-    /// When the next message is due, from the start of the run; ns.
+    /// Due instant of the next message, in ns from the start of the run.
     pub(super) fn due_ns(&self) -> i64 {
         let changes = self.changes.iter().filter_map(|pending| pending.next_ns);
         self.made_ns
             .unwrap_or_else(|| changes.fold(self.messages.repeat_ns(), i64::min))
     }
 
-    /// Makes the message that is due next, unless it is made; `utc_ns` is its due instant. False when there is none after all:
-    /// the changes due then change nothing.
+    /// Prepares the message that is due next, unless it is ready; `utc_ns` is its due instant. Returns false if there is no
+    /// message, because the due changes change no value.
     pub(super) fn make(&mut self, utc_ns: impl FnOnce() -> i64) -> bool {
         if self.made_ns.is_some() {
             return true;
@@ -66,18 +66,18 @@ impl Block {
         true
     }
 
-    /// The message as it was made.
+    /// The prepared message.
     pub(super) fn frame(&self) -> &[u8] {
         self.messages.frame()
     }
 
-    /// The message was sent at `now_ns` from the start of the run: goes on to the next one.
+    /// Records that the message was sent at `now_ns` from the start of the run, and advances to the next one.
     pub(super) fn sent(&mut self, now_ns: i64) -> Sent {
         let due_ns = self.made_ns.take().unwrap_or(now_ns);
         self.messages.sent(due_ns, now_ns)
     }
 
-    /// Applies the changes due at `due_ns`; tells whether a value is another one now.
+    /// Applies the changes due at `due_ns`; returns true if a value changed.
     fn change(&mut self, due_ns: i64) -> bool {
         let is_due = |pending: &&mut Pending| pending.next_ns == Some(due_ns);
         let members = self

@@ -1,4 +1,4 @@
-//! The messages of a control block, sent as they are due.
+//! The messages of a control block, sent when they are due.
 
 use super::Block;
 use streamset::goose::parse;
@@ -26,7 +26,7 @@ fn block(changes: &str) -> Block {
     Block::new(&blocks[0], Mac([2, 0, 0, 0, 0, 1])).expect("a sound block")
 }
 
-/// (ms, stNum, sqNum, timeAllowedtoLive, the member, t in ms from the start).
+/// Expected message: (ms, stNum, sqNum, timeAllowedtoLive, the member, t in ms from the start).
 type Seen = (i64, u32, u32, u32, bool, i64);
 
 fn seen(block: &Block, at_ns: i64) -> Seen {
@@ -46,7 +46,7 @@ fn seen(block: &Block, at_ns: i64) -> Seen {
     )
 }
 
-/// Sends every message at its due instant plus what `late_ns` says of it, until 2 s.
+/// Sends every message at its due instant plus the delay that `late_ns` gives for it, until 2 s.
 fn run(block: &mut Block, late_ns: impl Fn(i64) -> i64) -> (Vec<Seen>, u64, u64) {
     let (mut sent, mut missed, mut late) = (Vec::new(), 0, 0);
     while block.due_ns() < 2_000_000_000 {
@@ -114,7 +114,7 @@ fn changes_due_together_are_one_state_and_come_again() {
 #[test]
 fn repetitions_slept_through_are_missed_and_changes_are_not() {
     let mut block = block(r#"{ at = "10ms", set = { trip = true } }, { at = "20ms", set = { trip = false } }"#);
-    // The message of 8 ms goes at 50 ms; then those of 10 and 20 ms, at once.
+    // The message due at 8 ms is sent at 50 ms; then those due at 10 and 20 ms, at once.
     let (sent, missed, late) = run(&mut block, |due_ns| {
         (50_000_000 - due_ns).max(0) * i64::from(due_ns >= 8_000_000)
     });
@@ -125,7 +125,8 @@ fn repetitions_slept_through_are_missed_and_changes_are_not() {
         [10, 20],
         "t is when it was due"
     );
-    // After the message of 8 ms: that of 16 and 32 ms is slept through. After that of 20 ms: those of 24, 28, 36 but not 52.
+    // After the message of 8 ms, the one due at 16 ms is skipped in favour of 32 ms. After the message of 20 ms: 24, 28 and 36
+    // are skipped, but not 52.
     assert!(missed >= 3 && late == 3, "{missed} missed, {late} late");
     assert_eq!(sent[5].2, 1, "the next repetition takes the number of the missed ones");
 }
