@@ -1,6 +1,6 @@
-//! Counts of the samples that were due. One table, which files, reports and exports go through.
+//! Counts of the samples that were due, in one table from which files, reports and exports are made.
 
-/// Makes [`Counters`] and [`Counter`] of one list: variant, field, and what it says to a person.
+/// Makes [`Counters`] and [`Counter`] from one list: variant, field, and the description for a person.
 macro_rules! counters {
     ($($(#[$doc:meta])* $counter:ident = $field:ident: $what:literal,)*) => {
         /// Counts of the samples that were due, since the start of the window (or of the run).
@@ -19,14 +19,14 @@ macro_rules! counters {
             /// Every counter, in the order to show.
             pub const ALL: [Self; [$($what),*].len()] = [$(Self::$counter),*];
 
-            /// Its name in run files, limits and exports. `_ns` at its end says that it is a time.
+            /// Name in run files, limits and exports. The ending `_ns` marks a time in ns.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$counter => stringify!($field),)*
                 }
             }
 
-            /// The counted thing, for a person.
+            /// The counted thing, in words for a person.
             pub const fn what(self) -> &'static str {
                 match self {
                     $(Self::$counter => $what,)*
@@ -35,14 +35,14 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// The value of one.
+            /// The value of one counter.
             pub const fn get(&self, counter: Counter) -> u64 {
                 match counter {
                     $(Counter::$counter => self.$field,)*
                 }
             }
 
-            /// One, to change it.
+            /// The value of one counter, for writing.
             pub const fn get_mut(&mut self, counter: Counter) -> &mut u64 {
                 match counter {
                     $(Counter::$counter => &mut self.$field,)*
@@ -57,49 +57,49 @@ counters! {
     Expected = expected: "Samples that were due",
     /// Samples measured.
     Received = received: "Samples measured",
-    /// Due, and never came.
+    /// Samples that were due and never came.
     Lost = lost: "Samples that were due and never came",
-    /// Came after their deadline (the series' settings say which).
+    /// Samples that came after their deadline (given in the settings of the series).
     Late = late: "Samples after their deadline",
-    /// Came again, with the same contents as far as these are known.
+    /// Samples that came again, with the same contents as far as these are known.
     Duplicate = duplicate: "Samples that came again",
-    /// Came with the number of one that had come, and other contents: one of the two is not true.
+    /// Samples with a number seen before, but other contents: one of the two is wrong.
     Conflicting = conflicting: "Samples with a number seen before, but other contents",
-    /// Came after a later one.
+    /// Samples that came after a later one.
     Reordered = reordered: "Samples that came after a later one",
     /// Periods skipped because the thread overran: scheduled, not measured.
     Missed = missed: "Periods skipped because the thread overran",
-    /// Outside the histogram's range: kept as its end value, so quantiles and extremes are bounds.
+    /// Samples outside the histogram's range, kept as its end value, so quantiles and extremes are only bounds.
     Clipped = clipped: "Samples outside the histogram's range, kept as its end value",
-    /// Above the series' threshold.
+    /// Samples above the threshold of the series.
     Overflow = overflow: "Samples above the series' threshold",
-    /// Records lost between the measuring thread and the recorder: the series is not whole.
+    /// Records lost between the measuring thread and the recorder: the series is incomplete.
     Overrun = overrun: "Records lost between the measuring thread and the recorder",
-    /// Came without a cause: of a relay, trips without a fault; of a device, answers without a ping.
+    /// Reactions without a cause: for a relay, trips without a fault; for a device, answers without a ping.
     Unwanted = unwanted: "Trips without a fault",
-    /// Trips with another phase or zone than the fault has.
+    /// Trips with a phase or zone that differs from the fault's.
     Wrong = wrong: "Trips with the wrong phase or zone",
-    /// Of a series of gaps: how long the CPU was watched for them, in ns. Elsewhere 0.
+    /// For a series of gaps, how long the CPU was watched for them, in ns. Otherwise 0.
     WatchedNs = watched_ns: "Time that a CPU was watched for gaps",
 }
 
 impl Counter {
-    /// Counters that the first run files do not have. In a list by position they stand last.
+    /// Counters that the first run files do not have. They are last in lists by position.
     pub const ADDED: [Self; 4] = [Self::Conflicting, Self::WatchedNs, Self::Unwanted, Self::Wrong];
 
-    /// True if anything but 0 tells of trouble.
+    /// True if a value other than 0 means trouble.
     pub const fn is_trouble(self) -> bool {
         !matches!(self, Self::Expected | Self::Received | Self::WatchedNs)
     }
 
-    /// All but [`Counter::ADDED`].
+    /// All counters except [`Counter::ADDED`].
     pub fn first() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|counter| !Self::ADDED.contains(counter))
     }
 }
 
 impl Counters {
-    /// Adds to one. What was lost or missed was due.
+    /// Adds `n` to a counter. Lost and missed samples are also added to the samples that were due.
     pub fn count(&mut self, counter: Counter, n: u64) {
         *self.get_mut(counter) += n;
         if matches!(counter, Counter::Lost | Counter::Missed) {
@@ -114,7 +114,7 @@ impl Counters {
         }
     }
 
-    /// As [`Counters::add`]; `None` where a sum is above 2^64.
+    /// As [`Counters::add`]; `None` if a sum exceeds 2^64.
     pub fn checked_add(mut self, other: &Self) -> Option<Self> {
         for counter in Counter::ALL {
             let sum = self.get(counter).checked_add(other.get(counter))?;
@@ -123,7 +123,7 @@ impl Counters {
         Some(self)
     }
 
-    /// True if any counter that tells of trouble is not 0.
+    /// True if any counter that means trouble is not 0.
     pub fn has_trouble(&self) -> bool {
         Counter::ALL
             .into_iter()

@@ -1,11 +1,11 @@
-//! Events beside the measurement.
+//! Events during a run that are not samples.
 
 use crate::series::SeriesId;
 
-/// A step of the wall clock whose [`EventKind::ClockStep`] does not say since when it may have been is dated at most this long after it.
+/// Longest time in ns between a step of the wall clock and its [`EventKind::ClockStep`], where the event gives no earliest instant.
 pub const STEP_NOTICED_NS: u64 = 200_000_000;
 
-/// A kind of event beside the measurement. The text form is part of the run file and of the JSON.
+/// A kind of event. The text form is part of the run file and of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
     /// A load began.
@@ -20,59 +20,59 @@ pub enum EventKind {
     ClockStep,
     /// Time synchronisation changed: port state, grandmaster, servo, leap second, daemon.
     TimeSync,
-    /// From here on this clock is not known to agree with the publisher's.
+    /// From here on, this clock is not known to agree with the publisher's.
     ClockDoubt,
-    /// From here on it is again.
+    /// From here on, this clock is known to agree again.
     ClockGood,
     /// The kernel held real-time threads back.
     RtThrottled,
-    /// A real-time thread of ours was ready, and waited for a thread of higher priority.
+    /// A real-time thread of this program was ready, but waited for a thread of higher priority.
     HeldUp,
-    /// The run held idle states off that the host enters by itself: it is another host in service.
+    /// The run kept the host out of idle states that it enters in normal service, so the host behaved unlike in service.
     HeldByUs,
-    /// The hypervisor ran something else on our CPU.
+    /// The hypervisor ran something else on the CPU of a measuring thread.
     Steal,
     /// Page faults in a measuring thread after its warm-up.
     PageFaults,
-    /// A measuring thread ran on a CPU it was not meant for.
+    /// A measuring thread ran on a CPU that it was not assigned to.
     Migration,
-    /// Somebody changed the policy or the CPUs of a measuring thread.
+    /// Another program changed the policy or the CPUs of a measuring thread.
     ThreadChanged,
     /// Another measurement, or a real-time thread of another process, shared a CPU or an interface with this one.
     SecondMeasurement,
-    /// The processor is emulated: how long anything took says nothing of any machine.
+    /// The processor is emulated: its durations say nothing about any real machine.
     Emulated,
     /// The ring between a measuring thread and the recorder was full.
     RecorderOverrun,
-    /// The packet socket dropped frames before we read them.
+    /// The packet socket dropped frames before they were read.
     SocketDrop,
-    /// The NIC or the kernel behind it lost frames before any socket.
+    /// The NIC, or the kernel's receive path after it, lost frames before any socket.
     NicDrop,
-    /// Frames of a capture could not be read, or have no stamp: what was measured is not all there was.
+    /// Frames of a capture could not be read, or have no time stamp: the measurement is incomplete.
     Incomplete,
-    /// Of frames that were traced from point to point, some could not be seen or paired for certain.
+    /// Some of the frames that were traced from point to point could not be seen, or not be paired for certain.
     HopGap,
     /// An interface lost or found its carrier.
     Link,
-    /// A relay decided something, or could not.
+    /// A relay took a decision, or could not take one.
     Relay,
     /// Something in a stream changed: smpSynch, confRev, simulation.
     Stream,
-    /// Something happened to a stream that its counters do not show: a restart, a silence of unknown length, a second publisher.
+    /// A stream had a restart, a silence of unknown length or a second publisher, which its counters do not show.
     StreamDoubt,
-    /// A shot of a test set does not count, for what the test set itself missed or could not see.
+    /// A shot of a test set does not count, because the test set itself missed or could not see something.
     NotCounted,
-    /// A negative control of a test set did not hold: what it measured may have another cause than what it published.
+    /// A negative control of a test set did not hold: its measurements may have another cause than its own frames.
     ControlFailed,
-    /// Nothing shows that a device which did nothing could have done something.
+    /// A device did nothing, and nothing shows that it was able to act.
     Unproven,
-    /// A right or a feature was refused, and the run went on without it.
+    /// A right or a feature was refused, and the run continued without it.
     Refused,
     /// The run was ended early.
     Interrupted,
-    /// A sample above the value that was to end the measurement ended it.
+    /// The measurement ended at a sample above the limit set for that.
     Break,
-    /// System management interrupts came.
+    /// System management interrupts occurred.
     Smi,
     /// Anything else worth reading.
     Note,
@@ -117,7 +117,7 @@ impl EventKind {
         Self::Note,
     ];
 
-    /// The word for it in files and on the screen.
+    /// The word in files and on the screen.
     pub fn word(self) -> &'static str {
         match self {
             Self::LoadStarted => "load-started",
@@ -157,7 +157,7 @@ impl EventKind {
         }
     }
 
-    /// True where it may say something against samples; loads, steps, refused rights and notes do not.
+    /// True if events of this kind may cast doubt on samples; loads, steps, refused rights and notes do not.
     pub fn touches_samples(self) -> bool {
         !matches!(
             self,
@@ -165,7 +165,7 @@ impl EventKind {
         )
     }
 
-    /// The kind a word stands for.
+    /// The kind with this word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
@@ -174,20 +174,21 @@ impl EventKind {
 /// Something that happened during the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// When it happened, was noticed, or was over: the end of its span.
+    /// When it happened or ended, or when it was noticed: the end of its span.
     pub at_ns: u64,
-    /// Before this instant it had not happened: the begin of its span. `None`: nothing is known, and it may reach as far as the run does.
+    /// An instant at which it had not happened yet: the start of its span. `None`: unknown, so its span may begin with the run.
     pub since_ns: Option<u64>,
     /// Its kind.
     pub kind: EventKind,
-    /// The series it touches; `None`: those that its kind touches, see `docs/doubts.md`.
+    /// The affected series; `None`: every series that its kind affects, see `docs/doubts.md`.
     pub series: Option<SeriesId>,
-    /// For a person: what, where, how much.
+    /// What happened, where and how much, in words for a person.
     pub text: String,
 }
 
 impl Event {
-    /// True where its span and this one have an instant in common. An event whose begin is not known has one in common with every span.
+    /// True if this event's span and the given one share an instant. An event of unknown start shares one with every span that
+    /// begins before its end.
     pub fn overlaps(&self, start_ns: u64, end_ns: u64) -> bool {
         self.since_ns
             .is_none_or(|since_ns| since_ns <= end_ns && start_ns <= self.at_ns.max(since_ns))

@@ -1,4 +1,4 @@
-//! Why a sample was as long as it was, as far as the kernel's own events tell.
+//! Causes of late samples, as far as the kernel's own events show them.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,21 +12,21 @@ pub enum Cause {
     Interrupt,
     /// Deferred interrupt work.
     Softirq,
-    /// Nothing ran while something was due, and this is a virtual machine: its host ran something else.
+    /// Nothing ran although something was due, and this is a virtual machine: its host ran something else.
     Hypervisor,
-    /// Nothing ran while something was due, and the counter of system management interrupts moved.
+    /// Nothing ran although something was due, and the counter of system management interrupts increased.
     Smi,
-    /// The kernel held the thread back although it was ready: real-time throttling, or a control group's CPU quota.
+    /// The kernel did not run the thread although it was ready: real-time throttling, or the CPU quota of a control group.
     Throttled,
     /// The thread was stopped: by a signal, a debugger or a freezer.
     Stopped,
     /// The CPU was idle, and late to leave its idle state.
     IdleExit,
-    /// The CPU was at work, and the timer interrupt came late: interrupts were off.
+    /// The CPU was busy, and the timer interrupt came late: interrupts were off.
     InterruptsOff,
-    /// Nothing foreign took the larger part: the time went into the kernel's own way from timer to thread.
+    /// Nothing else took most of the time: it went into the kernel's own path from timer to thread.
     Path,
-    /// The events do not tell.
+    /// The events do not show the cause.
     Unexplained,
 }
 
@@ -46,7 +46,7 @@ impl Cause {
         Self::Unexplained,
     ];
 
-    /// The word for it in files.
+    /// The word in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Thread => "thread",
@@ -63,19 +63,19 @@ impl Cause {
         }
     }
 
-    /// The cause a word stands for.
+    /// The cause with this word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|cause| cause.word() == word)
     }
 }
 
-/// A part of a latency: what it went to, and how long.
+/// A part of a latency: its name and its length.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// A stage (`timer interrupt`, `wake-up`, `switch-in`, `return to user space`), or who had the CPU (`thread kworker/1:2
+    /// A stage (`timer interrupt`, `wake-up`, `switch-in`, `return to user space`), or the occupant of the CPU (`thread kworker/1:2
     /// (pid 77, priority 120)`, `interrupt virtio0-input.0`, `softirq NET_RX`).
     pub what: String,
-    /// How long, in ns.
+    /// Length in ns.
     pub ns: u64,
 }
 
@@ -83,42 +83,43 @@ pub struct Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extent {
-    /// This CPU only, and others that were watched went on: the cause is on this CPU.
+    /// This CPU only: the other watched CPUs kept running, so the cause is on this CPU.
     OneCpu,
-    /// Every CPU that was watched: the host, or a system management interrupt.
+    /// Every watched CPU: the host, or a system management interrupt.
     AllCpus,
     /// No other CPU was watched.
     Unknown,
 }
 
-/// Where the time of one sample went.
+/// How the time of one sample was spent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
     /// The main cause.
     pub cause: Cause,
-    /// One sentence for a person: who, how long.
+    /// One sentence for a person: the occupant of the CPU and the time it took.
     pub text: String,
     /// One CPU, or all at once.
     pub extent: Extent,
-    /// From the due instant to the sample, in order of time; they add up to the latency. Empty for a gap seen by a spinning thread.
+    /// Stages from the due instant to the sample, in order of time; they add up to the latency. Empty for a gap seen by a spinning
+    /// thread.
     pub stages: Vec<Part>,
-    /// The occupants of the CPU meanwhile, the longest first. With [`Explanation::unexplained_ns`] they add up to the latency.
+    /// Occupants of the CPU during that time, the longest first. With [`Explanation::unexplained_ns`] they add up to the latency.
     pub occupants: Vec<Part>,
-    /// The part for which the events name nobody.
+    /// The part for which the events show no occupant, in ns.
     pub unexplained_ns: u64,
-    /// Changes of the counters around it: steal time, throttling, system management interrupts.
+    /// Changes of counters around the sample: steal time, throttling, system management interrupts.
     pub around: Vec<String>,
 }
 
-/// Samples of a series that had one cause.
+/// Total of a series' samples that had one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CauseTotal {
     /// The cause.
     pub cause: Cause,
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
-    /// Their values added up, in ns.
+    /// Sum of their values, in ns.
     pub total_ns: u64,
-    /// The largest of them.
+    /// The largest of their values, in ns.
     pub max_ns: u64,
 }

@@ -1,10 +1,10 @@
-//! The figures of a series. One table, which files, reports and exports go through.
+//! The figures of a series, in one table from which files, reports and exports are made.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use stats::Summary;
 use std::fmt;
 
-/// Makes [`Figures`] and [`Figure`] of one list: variant, field, type, heading, and the quantile that it is.
+/// Makes [`Figures`] and [`Figure`] from one list: variant, field, type, heading, and quantile.
 macro_rules! figures {
     ($($(#[$doc:meta])* $figure:ident = $field:ident: $type:ty, $title:literal, $quantile:expr;)*) => {
         /// The figures of a series that every form of the report shows, in ns.
@@ -23,21 +23,21 @@ macro_rules! figures {
             /// Every figure, in the order to show.
             pub const ALL: [Self; [$($title),*].len()] = [$(Self::$figure),*];
 
-            /// Its name in JSON and exports.
+            /// Name in JSON and exports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$figure => stringify!($field),)*
                 }
             }
 
-            /// Its heading, for a person.
+            /// Heading, for a person.
             pub const fn title(self) -> &'static str {
                 match self {
                     $(Self::$figure => $title,)*
                 }
             }
 
-            /// The fraction of samples that lies at or below it, if it is a quantile.
+            /// The fraction of samples at or below it, if it is a quantile.
             pub const fn quantile(self) -> Option<f64> {
                 match self {
                     $(Self::$figure => $quantile,)*
@@ -46,7 +46,7 @@ macro_rules! figures {
         }
 
         impl Figures {
-            /// The value of one.
+            /// The value of one figure.
             pub fn get(&self, figure: Figure) -> Option<FigureValue> {
                 match figure {
                     $(Figure::$figure => self.$field.map(FigureValue::from),)*
@@ -61,7 +61,7 @@ figures! {
     Min = min: i64, "min", None;
     /// Mean.
     Mean = mean: f64, "mean", None;
-    /// Median. As all quantiles, `None` where fewer than ten samples lie beyond it.
+    /// Median. Like all quantiles, `None` if fewer than ten samples are beyond it.
     P50 = p50: u64, "p50", Some(0.5);
     /// 99 % quantile.
     P99 = p99: u64, "p99", Some(0.99);
@@ -75,10 +75,10 @@ figures! {
     Max = max: i64, "max", None;
 }
 
-/// The value of a figure in ns. Whole numbers stay whole.
+/// The value of a figure in ns. Whole numbers stay integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FigureValue {
-    /// An extreme; below zero where two clocks differ.
+    /// An extreme; negative values occur between two different clocks.
     Whole(i64),
     /// A quantile.
     Count(u64),
@@ -87,7 +87,7 @@ pub enum FigureValue {
 }
 
 impl FigureValue {
-    /// In ns, for what need not be exact.
+    /// The value in ns, for uses that need not be exact.
     pub fn ns(self) -> f64 {
         match self {
             Self::Whole(ns) => ns as f64,
@@ -163,8 +163,8 @@ impl From<&Summary> for Figures {
 }
 
 impl Figures {
-    /// Negative samples are in the histogram as its lowest value: a quantile that would be above the largest sample is not
-    /// known, but for being below zero. Without a maximum as they are.
+    /// Adjusts for negative samples, which the histogram holds as its lowest value: a quantile above the largest sample becomes
+    /// `None`, because it is only known to be below zero. Without a maximum the figures stay unchanged.
     pub(crate) fn below(mut self, max_ns: Option<i64>) -> Self {
         let Some(max_ns) = max_ns else { return self };
         let quantiles = [

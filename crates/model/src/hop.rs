@@ -4,25 +4,25 @@ use crate::kind;
 use crate::series::SeriesSpec;
 use std::fmt;
 
-/// The text between the points of a hop's name; no point may contain it.
+/// The text between the two points in a hop's name; no point may contain it.
 pub const BETWEEN: &str = "-to-";
 
-/// From which point to which a series of frames is timed, and of which stream: `hop/nic-to-edge/MU01`.
+/// The two points between which frames are timed, and their stream: `hop/nic-to-edge/MU01`.
 ///
-/// In a merged run a point has its run's name before it, `host.nic`; elsewhere a dot belongs to the interface behind the point's
+/// In a merged run, a point is preceded by the name of its run, `host.nic`; otherwise a dot belongs to the interface in the point's
 /// name, `port-eth1.100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HopName<'a> {
-    /// The point at which it begins.
+    /// The point at which the hop begins.
     pub from: &'a str,
-    /// The point at which it ends.
+    /// The point at which the hop ends.
     pub to: &'a str,
     /// The name of the stream.
     pub stream: &'a str,
 }
 
 impl<'a> HopName<'a> {
-    /// The parts of a series' name; `None` of one that is no hop.
+    /// The parts of a series' name; `None` if the series is not a hop.
     pub fn parse(series: &'a str) -> Option<Self> {
         let (way, stream) = series
             .strip_prefix(kind::HOP.name)?
@@ -32,12 +32,12 @@ impl<'a> HopName<'a> {
         Some(Self { from, to, stream })
     }
 
-    /// The series of that name. `what` says between which two instants a sample lies.
+    /// Makes the series of that name. `what` describes the two instants that a sample lies between.
     pub fn series(&self, what: impl Into<String>) -> SeriesSpec {
         SeriesSpec::of(&kind::HOP, &format!("{}/{}", self.way(), self.stream), what)
     }
 
-    /// The way without the stream: `nic-to-edge`.
+    /// The two points without the stream: `nic-to-edge`.
     pub fn way(&self) -> String {
         format!("{}{BETWEEN}{}", self.from, self.to)
     }
@@ -50,7 +50,7 @@ impl fmt::Display for HopName<'_> {
     }
 }
 
-/// A point of a merged run: the run's name, and the point's there.
+/// Splits a point of a merged run into the run's name and the point's name there.
 pub fn in_run(point: &str) -> Option<(&str, &str)> {
     point.split_once('.')
 }

@@ -1,4 +1,4 @@
-//! The layouts of publications that results are printed in.
+//! Published table layouts in which results can be printed.
 
 use serde::Deserialize;
 
@@ -6,20 +6,20 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// VMware's.
+    /// VMware's layout.
     Vm,
-    /// ABB's and University of Torino's.
+    /// The layout of ABB and University of Torino.
     Jitter,
-    /// Sienda's.
+    /// Sienda's layout.
     Avb,
-    /// The round trip by network.
+    /// The round trip over each network.
     Networks,
-    /// ABB's and University of Torino's, of a virtual relay.
+    /// The layout of ABB and University of Torino for a virtual relay.
     Vpc,
 }
 
 impl Layout {
-    /// The word for it on a command line and in a plan.
+    /// The word on a command line and in a plan.
     pub fn word(self) -> &'static str {
         match self {
             Self::Vm => "vm",
@@ -30,7 +30,7 @@ impl Layout {
         }
     }
 
-    /// Its publisher and its figures, for a person.
+    /// Its publisher and its figures, in words for a person.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Vm => "VMware ESXi real-time guide: samples, minimum, average, maximum, overflows per CPU",

@@ -1,7 +1,7 @@
 //! The contents of a run: series and their kinds, windows, counters, spikes, events, causes and facts. No SQL and no I/O.
 //!
-//! Every instant (`at_ns`, `start_ns`, `end_ns`) is nanoseconds of `CLOCK_MONOTONIC` since the run's start; the wall-clock time of
-//! an instant is [`RunInfo::started`] plus it. A run that was measured and read back is a [`RunView`].
+//! Every instant (`at_ns`, `start_ns`, `end_ns`) is in nanoseconds of `CLOCK_MONOTONIC` since the run's start; its wall-clock time
+//! is [`RunInfo::started`] plus that. A run that was measured and read back is a [`RunView`].
 
 #![forbid(unsafe_code)]
 

@@ -2,28 +2,28 @@
 
 use units::Monotonic;
 
-/// The direction of the time between the two instants.
+/// The kind of sample that a question is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionKind {
-    /// A thread slept until `from` and ran at `to`.
+    /// A thread slept until `from`, its due instant, and ran at `to`.
     WakeUp,
-    /// A thread span and missed the time between `from` and `to`.
+    /// A thread spun and missed the time between `from` and `to`.
     Gap,
-    /// A frame was at one point at `from` and at the next at `to`, on this CPU, with this thread running there: who took it,
-    /// or who was interrupted for it.
+    /// A frame was at one point at `from` and at the next at `to`, on this CPU. This thread ran there: it took the frame, or was
+    /// interrupted for it.
     Hop,
-    /// A thread waited from `from` on for a frame, and had it at `to`.
+    /// A thread waited for a frame from `from` on, and had it at `to`.
     Frame,
 }
 
-/// A question about one sample: where did its time go?
+/// A question about one sample: how was its time spent?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question {
-    /// The CPU the thread is pinned to, or the frame arrived on.
+    /// The CPU that the thread is pinned to, or that the frame arrived on.
     pub cpu: u32,
     /// The thread's number (`gettid`).
     pub thread: i32,
-    /// Due instant, or begin of the gap.
+    /// Due instant, or start of the gap.
     pub from: Monotonic,
     /// The sample's instant, or end of the gap.
     pub to: Monotonic,

@@ -1,21 +1,21 @@
-//! Readings beside a run: what the kernel counts of the machine in a unit of its own, such as the octets of a cache. They are no
-//! samples in ns, and no limit is held against them.
+//! Readings during a run: values that the kernel counts in units of their own, such as the bytes of a cache in use. They are no
+//! samples in ns, and no limit is checked against them.
 
 use units::format_octets;
 
 /// The unit of a reading. The text form is part of the run file and of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadingUnit {
-    /// Octets that are there.
+    /// Bytes in use.
     Octets,
-    /// Octets that passed in a second.
+    /// Bytes per second.
     OctetsPerSecond,
-    /// Something that happened so often in a second.
+    /// Occurrences per second.
     PerSecond,
 }
 
 impl ReadingUnit {
-    /// The word for it in files.
+    /// The word in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Octets => "octets",
@@ -24,19 +24,19 @@ impl ReadingUnit {
         }
     }
 
-    /// The unit that a word stands for.
+    /// The unit with this word.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Octets, Self::OctetsPerSecond, Self::PerSecond]
             .into_iter()
             .find(|unit| unit.word() == word)
     }
 
-    /// True if it is counted in a second, so that a long span says more than a short one.
+    /// True if the value is a rate, so that a long span carries more weight than a short one.
     fn is_rate(self) -> bool {
         matches!(self, Self::OctetsPerSecond | Self::PerSecond)
     }
 
-    /// A value for a person: `3.0 MiB`, `12.5 MiB/s`, `250/s`.
+    /// Formats a value for a person: `3.0 MiB`, `12.5 MiB/s`, `250/s`.
     pub fn text(self, value: f64) -> String {
         match self {
             Self::Octets => format_octets(value),
@@ -50,22 +50,22 @@ impl ReadingUnit {
 /// The readings of a span of time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Readings {
-    /// Times that a value was read.
+    /// Number of values read.
     pub samples: u64,
-    /// Smallest value; `None` without one, as all of them.
+    /// Smallest value. Like the mean and the maximum, `None` without any value.
     pub min: Option<f64>,
-    /// Mean of the values; of what is counted in a second that of the whole span, however uneven the looks at the counter came.
+    /// Mean of the values. For a rate, the mean over the whole span, even if the counter was read at uneven intervals.
     pub mean: Option<f64>,
     /// Largest value.
     pub max: Option<f64>,
-    /// Times that there was none, or none to trust: unknown, which is not zero.
+    /// Number of times that a value was missing or could not be trusted: unknown is not zero.
     pub unknown: u64,
-    /// Why, the last time.
+    /// The reason, for the last such time.
     pub why: Option<String>,
 }
 
 impl Readings {
-    /// Takes a value.
+    /// Adds a value.
     pub fn value(&mut self, value: f64) {
         self.add(&Self {
             samples: 1,
@@ -76,13 +76,13 @@ impl Readings {
         });
     }
 
-    /// Takes that there was none.
+    /// Adds one attempt that gave no value.
     pub fn unknown(&mut self, why: String) {
         self.unknown += 1;
         self.why = Some(why);
     }
 
-    /// Adds what was read in another, later span.
+    /// Adds the readings of another, later span.
     pub fn add(&mut self, other: &Self) {
         let samples = self.samples + other.samples;
         let weighed = |of: &Self| of.mean.map_or(0.0, |mean| mean * of.samples as f64);
@@ -103,7 +103,7 @@ impl Readings {
 pub struct Reading {
     /// Name of the source: `cache/rt/L3:0/occupancy`.
     pub name: String,
-    /// In what.
+    /// Unit of the values.
     pub unit: ReadingUnit,
     /// Start of the window.
     pub start_ns: u64,
@@ -114,7 +114,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// All windows by name, in the order in which the names first come; each with the sum of its windows.
+    /// All windows by name, in the order in which the names first occur; each name with the sum of its windows.
     pub fn by_name(all: &[Self]) -> Vec<(Readings, Vec<&Self>)> {
         let mut found: Vec<Vec<&Self>> = Vec::new();
         for one in all {

@@ -1,11 +1,11 @@
-//! Lists of a run that are as long as the run.
+//! Lists of a run that grow with the length of the run.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use units::foreign::Show;
 
-/// A list whose copies share it until one of them is changed. What is made safe to show is a copy of the whole run: hardly any text of
-/// it changes thereby, and a run of a week has lists of many megabytes.
+/// A list whose copies share its memory until one of them is changed. A run made safe to show is a copy of the whole run in which
+/// hardly any text changes, and a run of a week has lists of many megabytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows<T>(Arc<Vec<T>>);
 

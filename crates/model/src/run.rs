@@ -1,4 +1,4 @@
-//! A run: what is known when it starts, and how it ended.
+//! A run: the facts known when it starts, and how it ended.
 
 use units::Realtime;
 
@@ -9,21 +9,21 @@ pub struct RunInfo {
     pub id: String,
     /// The subcommand, such as `wakeup`.
     pub command: String,
-    /// The command line as it was given.
+    /// The command line as the user gave it.
     pub arguments: Vec<String>,
-    /// Version of triptime that measured.
+    /// Version of triptime that measured the run.
     pub tool_version: String,
     /// Wall-clock time of the run's start.
     pub started: Realtime,
-    /// Length of a window.
+    /// Length of a window in ns.
     pub window_ns: u64,
 }
 
-/// How a run ended, as an opened file shows it.
+/// How a run ended, as found in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
     /// Ran to its end.
     Complete,
-    /// Ended by a signal, a full disk, or never closed (killed, power cut): every closed window is there.
+    /// Ended by a signal or a full disk, or was never closed (killed, power cut). Every closed window is there.
     Interrupted,
 }

@@ -4,12 +4,12 @@ use crate::counters::Counter;
 use crate::kind::Kind;
 use crate::setting;
 
-/// The clock whose differences are a series' values.
+/// The clock that a series' samples are differences of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeriesClock {
-    /// Both instants from `CLOCK_MONOTONIC`: a clock step cannot touch the values.
+    /// Both instants come from `CLOCK_MONOTONIC`: a clock step cannot affect the values.
     Monotonic,
-    /// At least one instant from `CLOCK_REALTIME`: a clock step in a window makes its values doubtful.
+    /// At least one instant comes from `CLOCK_REALTIME`: a clock step in a window makes its values doubtful.
     Realtime,
 }
 
@@ -18,9 +18,9 @@ pub enum SeriesClock {
 pub struct SeriesSpec {
     /// Name such as `wakeup/cpu1` or `age/MU01`.
     pub name: String,
-    /// The kind of its samples; `None` of a kind that this version does not know.
+    /// The kind of its samples; `None` if this version does not know the kind.
     pub kind: Option<&'static Kind>,
-    /// One sentence: between which two instants a sample lies.
+    /// One sentence: the two instants that a sample lies between.
     pub what: String,
     /// Clock of the two instants.
     pub clock: SeriesClock,
@@ -37,8 +37,9 @@ pub struct SeriesSpec {
 pub struct SeriesId(pub u32);
 
 impl SeriesSpec {
-    /// A series of a kind, named after what it is of: `label` is `cpu1` in `wakeup/cpu1`. `what` says between which two instants a
-    /// sample lies. Both instants are of the monotonic clock, it has no period and no threshold, unless the caller says otherwise.
+    /// Makes a series of a kind, named after the measured object: `label` is `cpu1` in `wakeup/cpu1`. `what` describes the two
+    /// instants that a sample lies between. Unless the caller changes it, both instants are on the monotonic clock, and the series
+    /// has no period and no threshold.
     pub fn of(kind: &'static Kind, label: &str, what: impl Into<String>) -> Self {
         Self {
             name: format!("{}/{label}", kind.name),
@@ -51,7 +52,7 @@ impl SeriesSpec {
         }
     }
 
-    /// A series of which nothing but its name is known: its kind is what the first part of the name says.
+    /// Makes a series of which only the name is known; the first part of the name gives its kind.
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -70,14 +71,15 @@ impl SeriesSpec {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// True where it counts this: its kind does, and its probe could see it. False for a kind that is not known: nobody can tell.
+    /// True if the series counts this: its kind does, and its probe could see it. False for an unknown kind, as there is no way to
+    /// know.
     pub fn counts(&self, counter: Counter) -> bool {
         let left_out = self.setting(setting::NOT_COUNTED).unwrap_or_default();
         let is_left_out = left_out.split(", ").any(|name| name == counter.name());
         !is_left_out && self.kind.is_some_and(|kind| kind.counts(counter))
     }
 
-    /// The same, but for these counters of its kind, which what makes it cannot see.
+    /// Returns the series without these counters of its kind, which its source cannot see.
     #[must_use]
     pub fn not_counting(mut self, counters: &[Counter]) -> Self {
         let names: Vec<&str> = counters.iter().map(|counter| counter.name()).collect();
@@ -85,7 +87,7 @@ impl SeriesSpec {
         self
     }
 
-    /// The name of its kind; of one that is not known, the first part of its own name.
+    /// The name of its kind; for an unknown kind, the first part of the series' own name.
     pub fn family(&self) -> &str {
         let unknown = || self.name.split('/').next().unwrap_or_default();
         self.kind.map_or_else(unknown, |kind| kind.name)
@@ -97,7 +99,7 @@ impl SeriesSpec {
     }
 }
 
-/// The label of a series under another name, such as that of a load: `hackbench/cpu1`.
+/// Prefixes the label of a series with another name, such as that of a load: `hackbench/cpu1`.
 pub fn under(above: Option<&str>, label: &str) -> String {
     above.map_or_else(|| label.to_owned(), |above| format!("{above}/{label}"))
 }

@@ -1,4 +1,4 @@
-//! Shots of a test set: each with what was asked of the relay, and what it did.
+//! Shots of a test set: the expected action of the relay, and its actual one.
 
 /// A shot that a test set has played.
 #[derive(Debug, Clone, PartialEq)]
@@ -7,37 +7,37 @@ pub struct Shot {
     pub number: u64,
     /// Due instant of the first sample of its fault, or of its disturbance.
     pub at_ns: u64,
-    /// The scenario or the type test that it is of.
+    /// The scenario or the type test that it belongs to.
     pub name: String,
-    /// Point on wave of that sample, in degrees: 0 is where the voltage rises through zero.
+    /// Point on wave of that sample, in degrees: at 0 the voltage rises through zero.
     pub point_deg: f64,
     /// Its place in a type test.
     pub cell: Option<Cell>,
     /// The action of the relay.
     pub outcome: Outcome,
-    /// From that instant to the trip, where there was one; negative for one that came before.
+    /// Time from that instant to the trip, if there was one; negative for a trip before it.
     pub trip_ns: Option<i64>,
 }
 
 /// The place of a shot in a type test.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Of a distance zone.
+    /// A shot of a distance zone.
     Distance {
         /// Ratio of the source's impedance to that of the reach.
         sir: f64,
         /// The conductors that the fault connects: `AG`.
         fault: String,
-        /// Where the fault is, in percent of the reach.
+        /// Position of the fault, in percent of the reach.
         position: f64,
     },
-    /// Of an overcurrent curve.
+    /// A shot of an overcurrent curve.
     Overcurrent {
         /// Current as a multiple of the setting.
         multiple: f64,
         /// Operate time of the curve in ns.
         expected_ns: u64,
-        /// How far the operate time may be from it, in ns.
+        /// Largest permitted deviation of the operate time from it, in ns.
         tolerance_ns: u64,
     },
 }
@@ -45,19 +45,19 @@ pub enum Cell {
 /// The action of a relay in a shot. The text form is part of the run file and of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It tripped while the fault lasted.
+    /// The relay tripped while the fault lasted.
     Tripped,
-    /// It did not trip, and should have.
+    /// The relay should have tripped, but did not.
     Failed,
-    /// It tripped when the fault was over, whether it was to trip or not.
+    /// The relay tripped when the fault was over, in a shot of either kind: trip or no trip expected.
     Late,
-    /// It tripped before the fault.
+    /// The relay tripped before the fault.
     Early,
-    /// It did not trip, and was not to.
+    /// The relay rightly did not trip.
     Quiet,
-    /// It tripped while the disturbance lasted or before it, and was not to.
+    /// The relay tripped before or during the disturbance, although it should not.
     False,
-    /// Not known: the shot does not count.
+    /// Unknown: the shot does not count.
     NotCounted,
 }
 
@@ -72,7 +72,7 @@ impl Outcome {
         Self::NotCounted,
     ];
 
-    /// The word for it in files.
+    /// The word in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Tripped => "tripped",
@@ -85,7 +85,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome that a word stands for.
+    /// The outcome with this word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.word() == word)
     }

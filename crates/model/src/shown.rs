@@ -1,4 +1,4 @@
-//! The texts of a run, made safe to show: a file can come from anywhere.
+//! The texts of a run, made safe to show, because a file can come from anywhere.
 
 use crate::event::Event;
 use crate::explanation::{Explanation, Part};
@@ -80,7 +80,7 @@ impl Show for Part {
     }
 }
 
-/// A number holds no text; it comes with what does.
+/// A number holds no text; the implementation exists because it occurs in structures with text.
 impl Show for SeriesId {
     fn show(&mut self) {}
 }

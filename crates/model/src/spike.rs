@@ -1,22 +1,22 @@
-//! Samples worth looking at one by one.
+//! Samples worth examining one by one.
 
 use crate::explanation::Explanation;
 use crate::series::SeriesId;
 
-/// One sample worth looking at: among the worst of its series, or above its threshold.
+/// One sample worth examining: among the worst of its series, or above its threshold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spike {
     /// Series it belongs to.
     pub series: SeriesId,
     /// When it was measured.
     pub at_ns: u64,
-    /// The sample.
+    /// The sample, in ns.
     pub value_ns: i64,
     /// CPU it was measured on.
     pub cpu: Option<u32>,
     /// Cycle, frame or sample number.
     pub sequence: Option<u64>,
-    /// Where its time went, where the flight recorder ran.
+    /// How its time was spent, if the flight recorder ran.
     pub explanation: Option<Explanation>,
 }
 

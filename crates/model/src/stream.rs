@@ -1,10 +1,10 @@
-//! Identity and name of a stream: one identity and one label in everything that measures it.
+//! Identity and name of a stream: every measurement of it uses the same identity and label.
 
 use std::collections::HashMap;
 use units::FreeNames;
 use wire::ether::Mac;
 
-/// Octets of the longest name: an svID or a gocbRef (IEC 61850-8-1: 129).
+/// Length in bytes of the longest name: an svID or a gocbRef (IEC 61850-8-1: 129).
 pub const MAX_NAME: usize = 129;
 
 /// The protocol of a stream.
@@ -21,7 +21,7 @@ pub enum StreamKind {
 }
 
 impl StreamKind {
-    /// The word for it in listings.
+    /// The word in listings.
     pub fn word(self) -> &'static str {
         match self {
             Self::SampledValues => "sv",
@@ -31,31 +31,31 @@ impl StreamKind {
         }
     }
 
-    /// True if its frames are due at equal intervals. GOOSE is not: it repeats itself slower and slower.
+    /// True if its frames are due at equal intervals. GOOSE frames are not: they repeat at growing intervals.
     pub fn is_periodic(self) -> bool {
         self != Self::Goose
     }
 }
 
-/// Identity of a stream, as far as the measuring place knows it. No pointers, so that a measuring thread can keep it and hand it
-/// over.
+/// Identity of a stream, as far as it is known where it is measured. Contains no pointers, so that a measuring thread can keep and
+/// pass it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamId {
     /// Its protocol.
     pub kind: StreamKind,
-    /// Destination address; `None` where it is not known, or does not tell streams apart.
+    /// Destination address; `None` if it is not known, or does not distinguish streams.
     pub destination: Option<Mac>,
-    /// Source address, where streams are told apart by it.
+    /// Source address, if it distinguishes streams.
     pub source: Option<Mac>,
-    /// VLAN identifier. `None`: no tag, or not known, or it does not tell streams apart (GOOSE).
+    /// VLAN identifier. `None`: no tag, or not known, or it does not distinguish streams (GOOSE).
     pub vid: Option<u16>,
-    /// APPID; of AVTP and test frames there is none.
+    /// APPID; AVTP and test frames have none.
     pub appid: Option<u16>,
-    /// svID, gocbRef; stream id (8 octets) of AVTP, session (4 octets) of test frames: as on the wire.
+    /// svID or gocbRef; for AVTP the stream id (8 octets), for test frames the session (4 octets): as on the wire.
     pub name: StreamName,
 }
 
-/// A name as on the wire: at most [`MAX_NAME`] octets. Names that differ by a trailing NUL are two.
+/// A name as on the wire: at most [`MAX_NAME`] octets. Names that differ only by a trailing NUL are different.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamName {
     length: u8,
@@ -63,7 +63,7 @@ pub struct StreamName {
 }
 
 impl StreamName {
-    /// The name; what is longer than [`MAX_NAME`] is cut.
+    /// Makes the name; anything beyond [`MAX_NAME`] is cut.
     pub fn of(name: &[u8]) -> Self {
         let length = name.len().min(MAX_NAME);
         let mut octets = [0; MAX_NAME];
@@ -76,7 +76,7 @@ impl StreamName {
 }
 
 impl StreamId {
-    /// A stream of that name of which nothing else is known.
+    /// Makes a stream of which only the kind and the name are known.
     pub fn named(kind: StreamKind, name: &[u8]) -> Self {
         Self {
             kind,
@@ -88,17 +88,17 @@ impl StreamId {
         }
     }
 
-    /// The octets of its name.
+    /// The bytes of its name.
     pub fn name(&self) -> &[u8] {
         &self.name.octets[..usize::from(self.name.length).min(MAX_NAME)]
     }
 
-    /// True if they are the same but for their VLAN, whose tag a frame can lose or get on its way.
+    /// True if the two are the same except for their VLAN, whose tag a frame can lose or get on its way.
     pub fn is_same_but_vlan(&self, other: &Self) -> bool {
         Self { vid: None, ..*self } == Self { vid: None, ..*other }
     }
 
-    /// True if nothing that is known of both tells them apart, where they were seen at two places of their way.
+    /// True if the two, seen at two places, may be the same stream: no field known of both differs.
     pub fn may_be(&self, other: &Self) -> bool {
         self.kind == other.kind
             && self.name() == other.name()
@@ -108,7 +108,7 @@ impl StreamId {
             && agree(self.appid, other.appid)
     }
 
-    /// Its name where no other stream has that name.
+    /// Its label if no other stream has that name.
     pub fn plain_label(&self) -> String {
         let hex = || {
             self.name()
@@ -128,8 +128,8 @@ fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
     a.zip(b).is_none_or(|(a, b)| a == b)
 }
 
-/// The names of a run's streams. The same stream has the same label wherever it is measured, whoever saw it first; of streams
-/// with one name, the second is `MU01#2`.
+/// The labels of a run's streams. The same stream has the same label wherever it is measured and whichever place saw it first; of
+/// streams with one name, the second is `MU01#2`.
 #[derive(Debug, Clone, Default)]
 pub struct StreamLabels {
     names: HashMap<StreamKind, FreeNames>,
@@ -137,15 +137,15 @@ pub struct StreamLabels {
     seen: Vec<(Observer, StreamId)>,
 }
 
-/// Where streams are measured: one socket, or one host's tracing. There, identities that differ are streams that differ.
+/// A place that measures streams: one socket, or one host's tracing. There, different identities are different streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observer(pub u32);
 
 impl StreamLabels {
-    /// The name of `stream`, which `observer` sees.
+    /// Returns the label of `stream`, as `observer` sees it.
     ///
-    /// Elsewhere on its way it may have another VLAN, or none, and its source need not be looked at. It is taken for a stream
-    /// of another observer where it can be only that one.
+    /// Elsewhere on its way a stream may have another VLAN, or none, and its source may be unknown. It counts as a stream of
+    /// another observer if it can be only that one.
     pub fn label(&mut self, observer: Observer, stream: &StreamId) -> String {
         let label = match self.given.get(stream) {
             Some(label) => label.clone(),
@@ -175,7 +175,7 @@ impl StreamLabels {
         };
         let others: Vec<&StreamId> = self.seen.iter().filter(fits).map(|(_, other)| other).collect();
         let first = others.first()?;
-        // One that is not told apart by its source stands for all sources of its identity.
+        // A stream that is not distinguished by its source represents all sources of its identity.
         let is_one = |other: &&StreamId| {
             label_of(other) == label_of(first) || stream.source.is_none() && is_same_but_source(other, first)
         };
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(labels.label(SOCKET, &second), "MU01#2");
         assert_eq!(labels.label(KERNEL, &from(8, second)), "MU01#2");
         assert_eq!(labels.label(KERNEL, &from(9, first)), "MU01");
-        // A plan that goes in rounds sees them again, in another order.
+        // A plan with several rounds sees them again, in another order.
         assert_eq!(labels.label(Observer(2), &second), "MU01#2");
         assert_eq!(labels.label(Observer(2), &first), "MU01");
     }

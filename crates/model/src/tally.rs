@@ -1,11 +1,11 @@
-//! Samples of a series in a span of time, kept during the measurement.
+//! Samples of a series in a span of time, collected during the measurement.
 
 use crate::counters::{Counter, Counters};
 use crate::series::SeriesId;
 use crate::window::Window;
 use stats::Histogram;
 
-/// Samples and counts of one span, or of several put together.
+/// Samples and counts of one span, or of several spans merged.
 #[derive(Debug, Clone)]
 pub struct Tally {
     /// Counts of the samples that were due.
@@ -16,7 +16,7 @@ pub struct Tally {
     pub min_ns: Option<i64>,
     /// Largest sample, exact; `None` without samples.
     pub max_ns: Option<i64>,
-    /// All of them. One below 0 stands as 0 in it, and counts as clipped.
+    /// All samples. A negative one is recorded as 0, and counts as clipped.
     pub histogram: Histogram,
 }
 
@@ -33,7 +33,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Takes `n` samples of one value, which were due.
+    /// Adds `n` samples of one value, which were due.
     #[inline]
     pub fn sample(&mut self, value_ns: i64, n: u64) {
         self.counters.expected += n;
@@ -77,7 +77,7 @@ impl Tally {
         self.max_ns = self.max_ns.into_iter().chain(max_ns).max();
     }
 
-    /// As it was made, with the room it has.
+    /// Resets it to its initial state, but keeps the allocated memory.
     pub fn reset(&mut self) {
         self.counters = Counters::default();
         self.sum_ns = 0;
@@ -85,7 +85,7 @@ impl Tally {
         self.histogram.reset();
     }
 
-    /// The window from `start_ns` to `end_ns` of a series, of which this is the tally.
+    /// Turns this tally into the window from `start_ns` to `end_ns` of a series.
     pub fn window(&self, series: SeriesId, start_ns: u64, end_ns: u64) -> Window {
         Window {
             series,

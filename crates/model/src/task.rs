@@ -1,17 +1,17 @@
 //! The tasks of a relay, by the labels of their series.
 
-/// The stages of a relay in several threads, in the order that a sample passes them. Each is a series `task/RELAY/…`; a relay in
-/// one thread has the series `task/RELAY`.
+/// The stages of a relay with several threads, in the order that a sample passes them. Each is a series `task/RELAY/…`; a relay
+/// with one thread has the series `task/RELAY`.
 pub const TASKS: [&str; 3] = [RECEIVE, FUNCTIONS, OUTPUT];
 
-/// Takes frames from the socket.
+/// The task that takes frames from the socket.
 pub const RECEIVE: &str = "receive";
-/// Works on samples, once a cycle.
+/// The task that works on samples, once a cycle.
 pub const FUNCTIONS: &str = "functions";
-/// Sends GOOSE.
+/// The task that sends GOOSE.
 pub const OUTPUT: &str = "output";
 
-/// The relay that a label of `task/*` is of, and which of its [`TASKS`]; `None`: all of them.
+/// The relay in a label of `task/*`, and which of its [`TASKS`]; `None`: all of them.
 pub fn of_label(label: &str) -> (&str, Option<&'static str>) {
     let found = TASKS.into_iter().find_map(|task| {
         let relay = label.strip_suffix(task)?.strip_suffix('/')?;

@@ -1,11 +1,11 @@
-//! Windows: what a series measured in one span of time.
+//! Windows: the measurements of a series in one span of time.
 
 use crate::counters::Counters;
 use crate::figures::{Figure, FigureValue};
 use crate::series::SeriesId;
 use stats::Histogram;
 
-/// One closed window of one series, as it is handed to the file.
+/// One closed window of one series, as it is passed to the file.
 #[derive(Debug, Clone)]
 pub struct Window {
     /// Series it belongs to.
@@ -26,8 +26,8 @@ pub struct Window {
     pub histogram: Histogram,
 }
 
-/// A window as it is read back. Its histogram may have been merged with its neighbours' to keep the file small, so it is
-/// asked for by series, not by window; quantiles were taken before.
+/// A window read back from the file. To keep the file small, its histogram may have been merged with those of neighbouring windows,
+/// so histograms are read per series, not per window; the quantiles were computed before that.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowRow {
     /// Start of the window.
@@ -36,7 +36,7 @@ pub struct WindowRow {
     pub end_ns: u64,
     /// Counts of its samples.
     pub counters: Counters,
-    /// How many samples its histogram held.
+    /// Number of samples in its histogram.
     pub samples: u64,
     /// Exact sum of the samples in ns.
     pub sum_ns: i128,
@@ -65,7 +65,7 @@ impl WindowRow {
         Figure::Max,
     ];
 
-    /// The value of one, in ns; `None` for one that windows do not keep, too.
+    /// The value of one figure, in ns; also `None` for a figure that windows do not keep.
     pub fn figure(&self, figure: Figure) -> Option<FigureValue> {
         match figure {
             Figure::Mean => self.mean_ns.map(FigureValue::from),

@@ -1,19 +1,19 @@
-//! The run of a place, whose series become series of the run under way.
+//! Merges the run file of a container, guest or far machine into the current run.
 
 use model::EventKind;
 use std::path::PathBuf;
 
-/// A run that was measured elsewhere for this one.
+/// A run that was measured in another place for this one.
 #[derive(Debug, Clone)]
 pub struct Adopted {
     /// Its file, closed.
     pub file: PathBuf,
-    /// Name of the place: `container`. Its events and the groups of its inventory begin with it.
+    /// Name of the place: `container`. The names of its events and of the groups of its inventory begin with it.
     pub place: String,
-    /// Lead of its `CLOCK_REALTIME` over this machine's, in ns.
+    /// How far its `CLOCK_REALTIME` is ahead of this machine's, in ns.
     pub ahead_ns: i64,
-    /// Settings of each of its series, behind their own.
+    /// Settings added to each of its series, after their own.
     pub settings: Vec<(String, String)>,
-    /// Doubts about each of its series, whatever was measured.
+    /// Doubts about each of its series, independent of the measured values.
     pub doubts: Vec<(EventKind, String)>,
 }

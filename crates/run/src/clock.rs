@@ -1,34 +1,35 @@
-//! Steps of the wall clock while a run records.
+//! Detects steps of the wall clock while a run records.
 
 use sys::clock::ClockPair;
 use units::Monotonic;
 
-/// Jumps of the wall clock beyond this, against the monotonic one and beyond what slewing explains, are steps. 10 us is far
-/// below any limit a one-way figure is judged by.
+/// Jumps of the wall clock against the monotonic one that exceed this, in addition to what slewing explains, are steps. 10 us is
+/// far below any limit for a one-way figure.
 const STEP_NS: i64 = 10_000;
 
 /// The kernel slews the wall clock by at most 500 ppm.
 const SLEW_PPM: i64 = 500;
 
-/// Watches the wall clock against the monotonic one.
+/// Compares the wall clock with the monotonic one.
 pub struct ClockWatch {
     last: ClockPair,
 }
 
 impl ClockWatch {
-    /// As the clocks are now.
+    /// Starts with the present readings of both clocks.
     pub fn start() -> Self {
         Self {
             last: sys::clock::pair(),
         }
     }
 
-    /// When it was last looked.
+    /// Instant of the last comparison.
     pub(crate) fn last(&self) -> Monotonic {
         self.last.monotonic
     }
 
-    /// How far the wall clock jumped since the last look, when it is more than slewing and the reading's uncertainty explain.
+    /// How far the wall clock has jumped since the last comparison, in ns, if slewing and the uncertainty of the reading do not
+    /// explain it.
     pub fn step(&mut self) -> Option<i64> {
         let now = sys::clock::pair();
         let jump = step_between(&self.last, &now);
@@ -37,7 +38,7 @@ impl ClockWatch {
     }
 }
 
-/// How far the wall clock jumped between two readings, when it is more than slewing and the uncertainty of both explain.
+/// How far the wall clock jumped between two readings, in ns, if slewing and the uncertainty of both do not explain it.
 fn step_between(last: &ClockPair, now: &ClockPair) -> Option<i64> {
     let elapsed = now.monotonic - last.monotonic;
     let jump = (now.realtime - last.realtime) - elapsed;
@@ -62,7 +63,7 @@ mod tests {
         }
     }
 
-    /// The step found where the wall clock ran `ahead_ns` more than the monotonic one in `elapsed_ns`.
+    /// The step, in ns, if the wall clock advanced `ahead_ns` more than the monotonic one in `elapsed_ns`.
     fn found(elapsed_ns: i64, ahead_ns: i64, uncertainty_ns: u64) -> Option<i64> {
         let epoch_ns = 1_790_000_000 * SECOND_NS;
         step_between(

@@ -1,10 +1,10 @@
-//! A series of another run, with all that is known of it, for a run that it becomes part of.
+//! Copies a series of another run, with everything known about it, into a run that it becomes part of.
 
 use model::{Counters, Flight, SeriesId, Spike, Window, WindowRow};
 use store::{Batch, HistogramSpan, RunFile, StoreError};
 
-/// The contents of series `id` of `from`, renumbered to `series` of another run. `rows` are its
-/// windows, `shift_ns` is added to every instant.
+/// Copies the contents of series `id` of `from`, renumbered to `series` of another run. `rows` are its windows; `shift_ns` is added
+/// to every instant.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -34,7 +34,7 @@ pub fn copy(
     Ok(batch)
 }
 
-/// The windows that a histogram covers, as one.
+/// Merges the windows that one histogram covers into one.
 fn window(series: SeriesId, shifted: &impl Fn(u64) -> u64, rows: &[WindowRow], span: &HistogramSpan) -> Option<Window> {
     let covered = || {
         rows.iter()

@@ -1,4 +1,4 @@
-//! Samples that are counted elsewhere, such as in the kernel, and handed over by the span.
+//! Samples that are counted outside the recorder, such as in the kernel, and are passed to it in spans.
 
 use crate::recorder::{Command, since};
 use model::{Counters, Event, EventKind, SeriesSpec, setting};
@@ -12,8 +12,8 @@ use units::Monotonic;
 pub struct CountedSpan {
     /// The series. Spans of the same name belong to the same series.
     pub series: SeriesSpec,
-    /// When it ended. It began where the one before it of this series ended, or when all before was last said to be handed over
-    /// ([`Counted::handed_over`]). One that lies in several windows makes one of them.
+    /// End of the span. It began where the previous span of this series ended, or at the instant of the last call of
+    /// [`Counted::handed_over`]. A span that overlaps several windows makes one of them.
     pub at: Monotonic,
     /// Counts of its samples.
     pub counters: Counters,
@@ -23,14 +23,14 @@ pub struct CountedSpan {
     pub min_ns: Option<i64>,
     /// Longest, in ns.
     pub max_ns: Option<i64>,
-    /// Values in ns, and how many samples have each.
+    /// Values in ns, and the number of samples that have each value.
     pub samples: Vec<(u64, u64)>,
-    /// Samples that may be worth keeping.
+    /// Samples that may be kept one by one.
     pub spikes: Vec<CountedSpike>,
 }
 
 impl CountedSpan {
-    /// A span in which nothing came.
+    /// A span in which nothing was counted.
     pub fn empty(series: SeriesSpec, at: Monotonic) -> Self {
         Self {
             series,
@@ -44,39 +44,39 @@ impl CountedSpan {
         }
     }
 
-    /// A series that was to be measured and was not: what judges it is undecided, and says `why`. A series that is there already
-    /// keeps its settings, so that this adds nothing to it.
+    /// A planned series that was not measured: limits on it stay undecided, with the reason `why`. If the series exists already, it
+    /// keeps its settings, and this adds nothing to it.
     pub fn not_measured(mut series: SeriesSpec, why: &str) -> Self {
         series.settings.push((setting::NOT_MEASURED.to_owned(), why.to_owned()));
         Self::empty(series, sys::clock::monotonic())
     }
 }
 
-/// One sample that may be worth keeping; it is among those counted.
+/// One sample that may be kept one by one; the counts include it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountedSpike {
-    /// When it ended.
+    /// Instant at which it ended.
     pub at: Monotonic,
-    /// The sample.
+    /// The sample, in ns.
     pub value_ns: i64,
-    /// CPU it ended on.
+    /// CPU on which it ended.
     pub cpu: u32,
-    /// Thread that ran there then.
+    /// Thread that ran on that CPU at that instant.
     pub thread: i32,
-    /// Its number.
+    /// Number of the sample.
     pub sequence: u64,
 }
 
-/// A way to hand over counted samples, for any thread.
+/// Passes counted samples to the recorder, from any thread.
 #[derive(Debug, Clone)]
 pub struct Counted {
     commands: SyncSender<Command>,
     start: Monotonic,
     settings: Vec<(String, String)>,
-    /// Number of the step that they are counted in.
+    /// Number of the step in which they are counted.
     step: usize,
-    /// Series that were handed over before. Of these a name is enough: what else is known of them takes kilobytes, and spans of
-    /// seconds wait for a recorder that is held up.
+    /// Series that were passed before. For these the name is enough: the rest of their description takes kilobytes, and many spans
+    /// may wait for a recorder that is seconds late.
     known: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -96,7 +96,7 @@ impl Counted {
         }
     }
 
-    /// Hands over a span.
+    /// Passes a span to the recorder.
     pub fn add(&self, mut span: CountedSpan) {
         match self.is_known(&span.series.name) {
             true => span.series = SeriesSpec::named(&span.series.name),
@@ -105,12 +105,12 @@ impl Counted {
         let _ = self.commands.send(Command::Counted(Box::new(span), self.step));
     }
 
-    /// Everything that was counted before this instant has been handed over: windows that end before it are closed.
+    /// Declares that everything counted before this instant has been passed: windows that end before it are closed.
     pub fn handed_over(&self, until: Monotonic) {
         let _ = self.commands.send(Command::CountedUntil(until));
     }
 
-    /// Writes an event that touches this series alone, of now.
+    /// Writes an event at the present instant that affects this series alone.
     pub fn write(&self, mut series: SeriesSpec, kind: EventKind, text: &str) {
         self.share(&mut series);
         let event = Event {
@@ -125,13 +125,13 @@ impl Counted {
             .send(Command::CountedEvent(Box::new(series), self.step, event));
     }
 
-    /// True if a span of this series was handed over before; from now on it was.
+    /// True if a span of this series was passed before; marks the series as known.
     fn is_known(&self, name: &str) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.contains(name) || !known.insert(name.to_owned())
     }
 
-    /// Adds the settings that it shares with all that is measured meanwhile.
+    /// Adds the settings shared by everything that is measured at the same time.
     fn share(&self, series: &mut SeriesSpec) {
         series.settings.extend(self.settings.iter().cloned());
     }

@@ -1,26 +1,28 @@
-//! Real-time threads of ours that were ready to run and did not run.
+//! Real-time threads of this program that were ready to run but did not run.
 
 use std::fs;
 use units::{Monotonic, Ns};
 
-/// The least wait for its CPU, since the last look, at which a thread is told of. The kernel takes the CPU away from spinning real-time
-/// threads for some 50 ms of each second (`sched_rt_runtime_us`; from Linux 6.12 on a deadline server for the others), without a word in
-/// its log.
+/// Shortest wait of a thread for its CPU, in total since the last look, that is reported. The kernel takes the CPU away from
+/// spinning real-time threads for some 50 ms of each second (`sched_rt_runtime_us`; from Linux 6.12 on a deadline server for
+/// ordinary threads), without a message in its log.
 const NOTABLE_NS: u64 = 10_000_000;
 
-/// And on average each time: threads of ours that share a CPU make each other wait for as long as they spin ahead, tens of microseconds.
+/// Shortest average wait that is reported. Threads of this program that share a CPU make each other wait for as long as they spin
+/// ahead, which is tens of microseconds.
 const LONG_WAIT_NS: u64 = 1_000_000;
 
-/// Share of its CPU that a thread takes or waits for at least where it is throttled, in percent. The kernel throttles at 95 % of a second,
-/// and a look may begin or end within one.
+/// Smallest share of its CPU that a throttled thread uses or waits for, in percent. The kernel throttles at 95 % of a second, and a
+/// look may begin or end within a second.
 const SPINS_PERCENT: u64 = 85;
 
-/// The least time of each second that the kernel takes away where it throttles: the runtime of the fair server (kernel/sched/deadline.c).
+/// Shortest time of each second that the kernel takes away when it throttles: the runtime of the fair server
+/// (kernel/sched/deadline.c).
 const FAIR_NS: u64 = 50_000_000;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// The turns of a thread on its CPU until an instant (`/proc/PID/schedstat`).
+/// Run time, waiting time and turns of a thread on its CPU up to an instant (`/proc/PID/schedstat`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Turns {
     pub(crate) at: Monotonic,
@@ -29,7 +31,7 @@ pub(crate) struct Turns {
     times: u64,
 }
 
-/// A wait that is worth telling.
+/// A wait that is long enough to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delay {
     pub(crate) since: Monotonic,
@@ -39,12 +41,12 @@ pub(crate) struct Delay {
 }
 
 impl Turns {
-    /// Of the calling thread.
+    /// Reads the turns of the calling thread.
     pub(crate) fn own() -> Option<Self> {
         Self::read("/proc/thread-self")
     }
 
-    /// Of a thread of this process.
+    /// Reads the turns of a thread of this process.
     pub(crate) fn of(thread: i32) -> Option<Self> {
         Self::read(&format!("/proc/self/task/{thread}"))
     }
@@ -66,8 +68,8 @@ impl Turns {
         })
     }
 
-    /// The wait since then, if that is more than threads of ours make each other wait. A thread that wakes thousands of times
-    /// between two looks and waits long once among them goes unseen: its waits are short on average.
+    /// The wait since `before`, if threads of this program that share a CPU do not explain it. A thread that wakes thousands of
+    /// times between two looks and waits long only once is not noticed: its average wait is short.
     pub(crate) fn delay_since(self, before: Self) -> Option<Delay> {
         let waited_ns = self.waited_ns.checked_sub(before.waited_ns)?;
         let mean_ns = waited_ns.checked_div(self.times.checked_sub(before.times)?)?;
@@ -81,17 +83,17 @@ impl Turns {
 }
 
 impl Delay {
-    /// True where the kernel throttled it: it does so with threads that never leave their CPU, and for a small part of the time. Any other
-    /// wait is one for a thread of higher priority.
+    /// True if the kernel throttled the thread. Throttling affects threads that never leave their CPU, and takes a small part of
+    /// the time. In all other cases the thread waited for one of higher priority.
     pub(crate) fn is_throttling(self) -> bool {
         let of_cpu_ns = self.ran_ns.saturating_add(self.waited_ns);
         let is_spinning = of_cpu_ns.saturating_mul(100) / self.took_ns.max(1) >= SPINS_PERCENT;
-        // A look may begin and end within a period, and a pause is a little longer than it has to be.
+        // A look may begin and end within a period, and a pause is a little longer than necessary.
         let periods_percent = self.took_ns.saturating_mul(120) / SECOND_NS + 120;
         is_spinning && self.waited_ns <= taken_ns().saturating_mul(periods_percent) / 100
     }
 
-    /// In words, of the thread of this name, which may share its CPU with a stranger's.
+    /// Description of the delay of the thread `name`; `is_shared` if another program's thread has the same CPU.
     pub(crate) fn text(self, name: &str, is_shared: bool) -> String {
         let [waited, took] = [self.waited_ns, self.took_ns].map(Ns);
         let percent = self.ran_ns.saturating_mul(100) / self.took_ns.max(1);
@@ -104,14 +106,14 @@ impl Delay {
                  (kernel.sched_rt_runtime_us, or the fair server)"
             }
             false => {
-                "held up by a thread of higher priority; throttling strikes threads that never sleep, for a small part of the time"
+                "held up by a thread of higher priority; throttling affects only threads that never sleep, for a small part of the time"
             }
         };
         format!("{name}: ready to run, it waited {waited} of {took} for its CPU, and ran for {percent} %: {why}")
     }
 }
 
-/// The time that throttling takes of each second of real-time threads.
+/// Time of each second that throttling takes from real-time threads, in ns.
 fn taken_ns() -> u64 {
     let read = |name: &str| fs::read_to_string(format!("/proc/sys/kernel/sched_rt_{name}_us")).ok();
     let us = |name: &str| read(name)?.trim().parse::<u64>().ok();
@@ -122,7 +124,7 @@ fn taken_ns() -> u64 {
     rest.unwrap_or(0).max(FAIR_NS)
 }
 
-/// True where the kernel counts how long threads wait.
+/// True if the kernel counts how long threads wait.
 pub fn are_delays_counted() -> bool {
     fs::metadata("/proc/self/schedstat").is_ok()
 }
@@ -168,7 +170,7 @@ mod tests {
             );
             assert!(throttled.text("noise", true).contains("or held up by the other thread"));
         }
-        // It sleeps most of the time; it spins, and waits far longer than throttling takes.
+        // The thread sleeps most of the time, or it spins and waits far longer than throttling takes.
         for held_up in [
             delay(30, 40, 1_000),
             delay(600, 400, 1_000),
@@ -184,7 +186,7 @@ mod tests {
         }
     }
 
-    /// The wait of a spinning thread of this priority beside another one, taken when it has waited long.
+    /// The delay of a spinning thread with policy `own` on the same CPU as one with policy `other`, read after a long wait.
     fn delay_beside(cpu: u32, own: Policy, other: Policy, burst: Duration) -> Result<Option<Delay>, sys::SysError> {
         let spin = |policy| RtThread {
             policy,
@@ -206,7 +208,7 @@ mod tests {
                 }
             });
             let watched = scope.spawn(|| {
-                // Else it would keep the other one, which is an ordinary thread at first, from its priority.
+                // Otherwise it would keep the other thread, which starts as an ordinary one, from getting its priority.
                 while !is_there.load(Ordering::Relaxed) {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -214,7 +216,8 @@ mod tests {
                 let mut before = Turns::own();
                 let begin = Instant::now();
                 let mut found = None;
-                // Where the hypervisor takes as much as the kernel leaves to others, no second has enough of the thread to throttle it.
+                // If the hypervisor takes as much as the kernel leaves to others, the thread never runs enough of a second to be
+                // throttled.
                 while found.is_none() && begin.elapsed() < Duration::from_secs(60) {
                     let look = Instant::now();
                     while look.elapsed() < Duration::from_secs(1) {

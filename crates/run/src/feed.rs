@@ -1,4 +1,4 @@
-//! The measuring thread's end: push and forget.
+//! The measuring thread's end of a ring: it pushes records and never waits.
 
 use crate::delays::Turns;
 use crate::labels::{Labels, LabelsAt};
@@ -13,16 +13,16 @@ use sys::memory::mapping_large_blocks;
 use sys::thread::Standing;
 use units::Monotonic;
 
-/// Longest label a series can be announced with: an svID, and what a prefix adds.
+/// Length in bytes of the longest label of an announced series: an svID with its prefix.
 pub const LABEL_BYTES: usize = model::MAX_NAME;
 
-/// Points of a received frame on a tape: when the kernel, and when the application had it.
+/// Number of stamps of a received frame on a tape: the kernel's and the application's receive instant.
 pub const RECEIVED_POINTS: usize = 2;
 
-/// One thing a measuring thread has to say. Fixed size, no pointers.
+/// One record from a measuring thread. Fixed size, no pointers.
 #[derive(Debug, Clone, Copy)]
 pub enum FeedItem {
-    /// `repeat` samples of `value_ns` (an SV frame with several ASDUs is as many samples).
+    /// `repeat` samples of `value_ns` (an SV frame with several ASDUs counts as that many samples).
     Sample {
         /// Slot of the series.
         slot: u16,
@@ -30,9 +30,9 @@ pub enum FeedItem {
         repeat: u16,
         /// CPU it was measured on.
         cpu: u16,
-        /// When.
+        /// Instant of the sample.
         at: Monotonic,
-        /// The sample.
+        /// The sample, in ns.
         value_ns: i64,
         /// Cycle, frame or sample number.
         sequence: u64,
@@ -43,18 +43,18 @@ pub enum FeedItem {
         slot: u16,
         /// The counter.
         counter: Counter,
-        /// When.
+        /// Instant of the event that is counted.
         at: Monotonic,
-        /// How many.
+        /// The number to add.
         n: u64,
     },
-    /// Something for the event list; the probe's [`Describe`] puts it into words.
+    /// An entry for the event list; the probe's [`Describe`] puts it into words.
     Notice {
-        /// Slot of the series it touches.
+        /// Slot of the affected series.
         slot: u16,
-        /// Its code, in the probe's own numbering.
+        /// Code in the probe's own numbering.
         code: u16,
-        /// When.
+        /// Instant of the event.
         at: Monotonic,
         /// First figure.
         a: u64,
@@ -63,34 +63,34 @@ pub enum FeedItem {
     },
 }
 
-/// One of the notices of a probe, which has an enum of them.
+/// One of the notices of a probe, which defines an enum of them.
 pub trait Notice: Copy {
-    /// Its number in the ring, in the probe's own numbering.
+    /// Code in the ring, in the probe's own numbering.
     fn code(self) -> u16;
 }
 
-/// Puts a probe's slots and notices into words, on the recorder's side.
+/// Translates a probe's slots and notices into words, in the recorder's thread.
 pub trait Describe: Send {
-    /// The series that slot `slot`, announced as `label`, stands for.
+    /// The series for slot `slot`, announced as `label`.
     fn series(&self, slot: u16, label: &str) -> SeriesSpec;
 
-    /// The threshold of slot `slot` in ns where neither its series asks for one nor anything judges it.
+    /// The threshold of slot `slot` in ns, used if neither its series nor a limit sets one.
     fn threshold_otherwise(&self, _slot: u16) -> Option<u64> {
         None
     }
 
-    /// The event for the notice of this code about the series `name`; `None` of a code that the probe does not have.
+    /// The event for the notice with this code about the series `name`; `None` for a code that the probe does not have.
     fn notice(&self, _code: u16, _name: &str, _a: u64, _b: u64) -> Option<(EventKind, String)> {
         None
     }
 
-    /// The question about a late sample of `slot`; `None` where its time is not one CPU's, or too short to ask.
+    /// The question about a late sample of `slot`; `None` if its time was not spent on one CPU, or is too short to explain.
     fn question(&self, _slot: u16, _value_ns: i64) -> Option<QuestionKind> {
         None
     }
 }
 
-/// A new series, by what it is of.
+/// A new series, with the label or the stream that it is named after.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Announcement {
     pub(crate) slot: u16,
@@ -104,7 +104,7 @@ pub(crate) enum Announced {
     Stream(StreamId),
 }
 
-/// The recorder's end of a feed.
+/// The recorder's end of a ring.
 pub(crate) struct Source {
     pub(crate) records: Consumer<FeedItem>,
     pub(crate) announcements: Consumer<Announcement>,
@@ -114,12 +114,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// True if the measuring thread has ended, and everything it said is taken in.
+    /// True if the measuring thread has ended and all its records are read.
     pub(crate) fn is_over(&self) -> bool {
         self.records.is_abandoned() && self.records.is_empty()
     }
 
-    /// Gives the memory of the ring back, once nothing comes any more: the next step of a plan needs it for its own.
+    /// Frees the memory of the ring once its thread has ended: the next step of a plan needs memory for its own.
     pub(crate) fn free_ring(&mut self) {
         if self.is_over() && self.records.buffer().capacity() > 0 {
             (_, self.records) = RingBuffer::new(0);
@@ -127,19 +127,19 @@ impl Source {
     }
 }
 
-/// Description of the series of a feed, beside what is measured.
+/// Description of the series of a feed, apart from their samples.
 pub(crate) struct Described {
     pub(crate) describe: Box<dyn Describe>,
-    /// Settings that they share with all that is measured meanwhile.
+    /// Settings shared by everything that is measured at the same time.
     pub(crate) settings: Vec<(String, String)>,
-    /// Names of streams where they are measured.
+    /// Names of streams at the place where they are measured.
     pub(crate) labels: LabelsAt,
-    /// Number of the step that they are measured in.
+    /// Number of the step in which they are measured.
     pub(crate) step: usize,
 }
 
 impl Described {
-    /// Name of an announced series behind the name of its kind.
+    /// Name of an announced series after the name of its kind.
     fn label(&self, of: &Announced) -> String {
         match of {
             Announced::Label { length, octets } => {
@@ -149,7 +149,7 @@ impl Described {
         }
     }
 
-    /// The series that is announced.
+    /// The announced series.
     pub(crate) fn series(&self, Announcement { slot, of }: Announcement) -> SeriesSpec {
         let label = self.label(&of);
         let mut spec = self.describe.series(slot, &label);
@@ -158,20 +158,20 @@ impl Described {
     }
 }
 
-/// The measuring thread as the kernel knows it, once it runs.
+/// CPU and kernel thread number of the measuring thread, once it runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ThreadNumber(Arc<Known>);
 
 /// Facts of a measuring thread.
 #[derive(Debug, Default)]
 struct Known {
-    /// Its CPU and its number.
+    /// Its CPU and its thread number in one word.
     both: AtomicU64,
-    /// How it ran when it began.
+    /// Its policy and CPUs when it began.
     began_as: OnceLock<Standing>,
-    /// The turns that it had had on its CPU when it began.
+    /// Its turns on the CPU until it began.
     began_with: OnceLock<Turns>,
-    /// It measures no more.
+    /// True if it no longer measures.
     over: AtomicBool,
 }
 
@@ -187,25 +187,25 @@ impl ThreadNumber {
         self.0.both.store((u64::from(cpu) << 32) | thread, Ordering::Release);
     }
 
-    /// How it ran when it began.
+    /// Its policy and CPUs when it began.
     pub(crate) fn began_as(&self) -> Option<&Standing> {
         self.0.began_as.get()
     }
 
-    /// The turns that it had had on its CPU when it began.
+    /// Its turns on the CPU until it began.
     pub(crate) fn began_with(&self) -> Option<Turns> {
         self.0.began_with.get().copied()
     }
 
-    /// How it runs now; `None` where it does not measure.
+    /// Its present policy and CPUs; `None` if it does not measure.
     pub(crate) fn runs_as(&self) -> Option<Standing> {
         let (_, thread) = self.load()?;
         let standing = sys::thread::standing(thread)?;
-        // Looked at afterwards: a number that was given to another thread meanwhile is not believed.
+        // Checked afterwards: the number may meanwhile belong to another thread, and then the answer is discarded.
         (!self.0.over.load(Ordering::Acquire)).then_some(standing)
     }
 
-    /// CPU and number.
+    /// CPU and thread number.
     pub(crate) fn load(&self) -> Option<(u32, i32)> {
         let both = self.0.both.load(Ordering::Acquire);
         let thread = i32::try_from(both & 0xffff_ffff).ok().filter(|thread| *thread > 0)?;
@@ -213,7 +213,7 @@ impl ThreadNumber {
     }
 }
 
-/// Words outside the ring, when the measuring is over.
+/// A message outside the ring, sent when the measurement is over.
 pub(crate) enum AfterWord {
     Usage {
         feed: usize,
@@ -221,15 +221,15 @@ pub(crate) enum AfterWord {
         minor_faults: u64,
         major_faults: u64,
         wrong_cpu: Option<u32>,
-        /// How it ran at its end.
+        /// Its policy and CPUs at its end.
         ended_as: Option<Standing>,
-        /// The turns that it had had on its CPU then.
+        /// Its turns on the CPU until its end.
         ended_with: Option<Turns>,
     },
 }
 
-/// Writes every place of a ring once: a page that was never written, or shared with a child since, faults at its first write
-/// however much memory is locked.
+/// Writes every place of a ring once: a page that was never written, or was shared with a child process since, faults at its first
+/// write, even if memory is locked.
 fn touch(records: &mut Producer<FeedItem>, source: &mut Consumer<FeedItem>) {
     let blank = FeedItem::Count {
         slot: 0,
@@ -241,7 +241,7 @@ fn touch(records: &mut Producer<FeedItem>, source: &mut Consumer<FeedItem>) {
     while source.pop().is_ok() {}
 }
 
-/// The number of a CPU in a record.
+/// The CPU's number as it fits a record.
 fn short(cpu: u32) -> u16 {
     u16::try_from(cpu).unwrap_or(u16::MAX)
 }
@@ -251,7 +251,7 @@ pub struct Feed {
     records: Producer<FeedItem>,
     announcements: Producer<Announcement>,
     overruns: Arc<[AtomicU64]>,
-    /// Where the thread measures; `None`: wherever the scheduler has it.
+    /// CPU on which the thread measures; `None`: any CPU that the scheduler chooses.
     cpu: Option<u16>,
     number: usize,
     after: Sender<AfterWord>,
@@ -261,7 +261,7 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// A feed of `capacity` records for up to `slots` series, and its other end.
+    /// Makes a feed of `capacity` records for up to `slots` series, and the recorder's end of it.
     pub(crate) fn new(
         capacity: usize,
         slots: usize,
@@ -270,7 +270,8 @@ impl Feed {
         after: Sender<AfterWord>,
         signal: SpikeSignal,
     ) -> (Self, Source) {
-        // A large one is mapped for itself: in the heap, what was put into the room of the last step's would make the next take more.
+        // A large ring gets a mapping of its own: in the heap, smaller blocks would fill the room of the last step's ring, and the
+        // heap would grow with the next.
         let (mut records, mut record_source) = mapping_large_blocks(|| RingBuffer::new(capacity));
         touch(&mut records, &mut record_source);
         let (announcements, announcement_source) = RingBuffer::new(slots);
@@ -299,33 +300,34 @@ impl Feed {
         )
     }
 
-    /// Its number in the run.
+    /// Number of the feed in the run.
     pub(crate) fn number(&self) -> usize {
         self.number
     }
 
-    /// Names the CPU that the samples to come are measured on. Until it is called, each sample tells on which CPU it was pushed.
+    /// Sets the CPU on which the following samples are measured. Until this is called, each sample carries the CPU on which it was
+    /// pushed.
     pub fn set_cpu(&mut self, cpu: u32) {
         self.cpu = Some(short(cpu));
     }
 
-    /// Records every sample on `tape`, too.
+    /// Records every sample on `tape` as well.
     pub fn set_tape(&mut self, tape: Tape<RECEIVED_POINTS>) {
         self.tape = Some(tape);
     }
 
-    /// The tape, where every sample is recorded.
+    /// The tape, if every sample is recorded.
     #[inline]
     pub fn tape(&mut self) -> Option<&mut Tape<RECEIVED_POINTS>> {
         self.tape.as_mut()
     }
 
-    /// Makes slot `slot` a series; must come before its first record. Labels over 129 octets are cut.
+    /// Makes slot `slot` a series; must be called before its first record. Labels over 129 bytes are cut.
     pub fn announce(&mut self, slot: u16, label: &str) {
         self.announce_bytes(slot, label.as_bytes());
     }
 
-    /// As [`Feed::announce`], for labels as they came over the wire.
+    /// As [`Feed::announce`], for labels in bytes as received over the wire.
     pub fn announce_bytes(&mut self, slot: u16, label: &[u8]) {
         let length = label.len().min(LABEL_BYTES);
         let mut octets = [0; LABEL_BYTES];
@@ -334,23 +336,24 @@ impl Feed {
         self.say(slot, Announced::Label { length, octets });
     }
 
-    /// As [`Feed::announce`], for a series of a stream: it has the label that the stream has in the whole run.
+    /// As [`Feed::announce`], for a series of a stream: it gets the label that the stream has in the whole run.
     pub fn announce_stream(&mut self, slot: u16, stream: &StreamId) {
         self.say(slot, Announced::Stream(*stream));
     }
 
     fn say(&mut self, slot: u16, of: Announced) {
-        // As many places as slots: it can only be full when a slot is announced twice, and then the first name stands.
+        // There are as many places as slots: the queue can be full only if a slot is announced twice, and then the first name is
+        // kept.
         let _ = self.announcements.push(Announcement { slot, of });
     }
 
-    /// One sample.
+    /// Records one sample.
     #[inline]
     pub fn sample(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64) {
         self.samples(slot, at, value_ns, sequence, 1);
     }
 
-    /// `repeat` samples of the same value; none for 0.
+    /// Records `repeat` samples of the same value; none if 0.
     #[inline]
     pub fn samples(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64, repeat: u16) {
         if repeat == 0 {
@@ -377,13 +380,13 @@ impl Feed {
         }
     }
 
-    /// A frame of about `at` is missing so far. A capture keeps what was around it; whether the frame is lost is decided, and
-    /// counted, later. No more than two writes of memory.
+    /// Reports that a frame due around `at` is missing so far, so that a capture keeps the frames around it. The loss is decided
+    /// and counted later. Costs at most two writes to memory.
     pub fn suspect(&self, at: Monotonic) {
         self.signal.set(at);
     }
 
-    /// Something for the event list.
+    /// Adds an entry to the event list.
     pub fn notice(&mut self, slot: u16, notice: impl Notice, at: Monotonic, a: u64, b: u64) {
         let code = notice.code();
         self.push(slot, FeedItem::Notice { slot, code, at, a, b });
@@ -398,17 +401,18 @@ impl Feed {
         }
     }
 
-    /// Says which thread measures; called by that thread before it begins.
+    /// Sets the measuring thread; that thread calls this before it begins.
     pub fn set_thread(&self, cpu: u32) {
         self.thread.store(cpu, sys::thread::number());
     }
 
-    /// Said by a thread that measures for another feed, too: it has measured. What it suffered is said there.
+    /// Ends the use of this feed by a thread that also measures for another feed. Its page faults and migrations are reported
+    /// there.
     pub fn thread_is_over(&self) {
         self.thread.0.over.store(true, Ordering::Release);
     }
 
-    /// Said once, after the measuring: what the thread suffered.
+    /// Reports the page faults and migrations of the thread, once, after the measurement.
     pub fn thread_ended(&self, name: &str, minor_faults: u64, major_faults: u64, wrong_cpu: Option<u32>) {
         self.thread_is_over();
         let _ = self.after.send(AfterWord::Usage {
@@ -423,11 +427,11 @@ impl Feed {
     }
 }
 
-/// The other end of a feed without a recorder: what was said.
+/// The other end of a feed without a recorder: it keeps the records.
 pub struct Heard(Source);
 
 impl Heard {
-    /// A feed that somebody listens to.
+    /// Makes a feed whose records the caller reads.
     pub fn of(capacity: usize, slots: usize, describe: Box<dyn Describe>) -> (Feed, Self) {
         let (after, _) = std::sync::mpsc::channel();
         let settings = Vec::new();
@@ -447,12 +451,12 @@ impl Heard {
         (feed, Self(source))
     }
 
-    /// Items since this was last called.
+    /// Takes the items pushed since the last call.
     pub fn take(&mut self) -> Vec<FeedItem> {
         std::iter::from_fn(|| self.0.records.pop().ok()).collect()
     }
 
-    /// The slots that were announced since this was last asked, with their labels.
+    /// The slots announced since the last call, with their labels.
     pub fn announced(&mut self) -> Vec<(u16, String)> {
         let next = || self.0.announcements.pop().ok();
         let described = &self.0.described;

@@ -1,14 +1,14 @@
-//! Names of the streams of a run: one answer for all who measure them.
+//! Names of the streams of a run: every place that measures a stream gets the same name for it.
 
 use model::{Observer, StreamId, StreamLabels};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The labels of a run, and how many observers have asked for some.
+/// The labels of a run, and the number of its observers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Labels(Arc<Mutex<(StreamLabels, u32)>>);
 
 impl Labels {
-    /// For one more who measures streams.
+    /// Makes the labels for one more observer.
     pub(crate) fn for_observer(&self) -> LabelsAt {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let observer = Observer(known.1);
@@ -20,7 +20,7 @@ impl Labels {
     }
 }
 
-/// Names of the streams that one observer measures. Not for a measuring thread: it waits, and allocates.
+/// Names of the streams that one observer measures. Do not use it in a measuring thread: it may wait, and allocates.
 #[derive(Debug, Clone)]
 pub struct LabelsAt {
     observer: Observer,
@@ -28,7 +28,7 @@ pub struct LabelsAt {
 }
 
 impl LabelsAt {
-    /// Name of this stream, here and wherever else in the run it is measured.
+    /// The name of this stream, here and wherever else it is measured in the run.
     pub fn of(&self, stream: &StreamId) -> String {
         let mut known = self.labels.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.0.label(self.observer, stream)
@@ -58,7 +58,7 @@ mod tests {
         }
     }
 
-    /// A tracer, which sees sources, came to know the streams in the other order than the subscriber.
+    /// A tracer, which sees source addresses, sees the streams in a different order than the subscriber.
     #[test]
     fn what_is_measured_of_a_stream_at_two_places_has_one_label() {
         let file = TestRun::new();

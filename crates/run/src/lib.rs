@@ -1,6 +1,6 @@
-//! A run under way: how it is made, and how samples come from the measuring threads to its file.
+//! A running measurement: how its file is made, and how samples get from the measuring threads into that file.
 //!
-//! [`NewRun`] makes the run file, whoever fills it: live probes, a capture, an import, a merge.
+//! [`NewRun`] makes the run file for every source: live probes, a capture, an import, a merge.
 //!
 //! A measuring thread pushes fixed-size [`FeedItem`]s into its [`Feed`], a preallocated single-producer ring. One ordinary
 //! thread, the [`Recorder`], drains all rings, builds the windows and is the only one that writes the run file. A full ring

@@ -5,35 +5,35 @@ use std::path::{Path, PathBuf};
 use store::{RunWriter, StoreError};
 use units::Realtime;
 
-/// Runs of one name, which is that of a second, beside each other.
+/// Largest number of runs with the same name, which contains the start time in seconds.
 const MOST_OF_A_NAME: u32 = 1_000;
 
-/// A run that is to be made.
+/// A run file to be made.
 #[derive(Debug, Clone)]
 pub struct NewRun {
     /// The run file.
     pub file: PathBuf,
-    /// True where a number behind its name does as well, if a run of that name is there already.
+    /// True if a number may be appended to its name when a run of that name exists already.
     pub may_be_numbered: bool,
     /// The subcommand.
     pub command: String,
-    /// The command line as it was given.
+    /// The command line as the user gave it.
     pub arguments: Vec<String>,
     /// Version of triptime.
     pub tool_version: String,
-    /// Length of a window.
+    /// Length of a window in ns.
     pub window_ns: u64,
-    /// Octets for histograms in the run file; `None`: as many as there are.
+    /// Bytes for histograms in the run file; `None`: no limit.
     pub file_budget: Option<u64>,
-    /// Texts kept in the run, with their names: plan, limits.
+    /// Texts kept in the run with their names: plan, limits.
     pub documents: Vec<(String, String)>,
 }
 
 impl NewRun {
-    /// Creates the file of a run that began at `started`, with its documents in it. The name that it has then is `file`.
+    /// Creates the file of a run that began at `started`, with its documents in it. Sets `file` to the name actually used.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be created.
     pub fn create(&mut self, started: Realtime) -> Result<RunWriter, StoreError> {
         let now = sys::clock::realtime();
         let info = RunInfo {
@@ -51,7 +51,7 @@ impl NewRun {
         Ok(writer)
     }
 
-    /// The first name that nobody takes at the same time.
+    /// Creates the file under the first name that no other run takes at the same time.
     fn create_file(&mut self, info: &RunInfo) -> Result<RunWriter, StoreError> {
         let first = self.file.clone();
         for number in 2..MOST_OF_A_NAME {
@@ -65,11 +65,11 @@ impl NewRun {
         RunWriter::create(&self.file, info, self.file_budget)
     }
 
-    /// Creates the file of a run that began at `started`, has `fill` fill it and say how it ended and how long it was in ns, and closes
-    /// it. One that cannot be written whole is taken away.
+    /// Creates the file of a run that began at `started`, calls `fill`, which fills it and returns how it ended and its length in
+    /// ns, and closes it. Removes a file that could not be written completely.
     ///
     /// # Errors
-    /// Errors of `fill`; the file cannot be made or closed.
+    /// Errors of `fill`; the file cannot be created or closed.
     pub fn make<E: From<StoreError>>(
         &mut self,
         started: Realtime,
@@ -84,7 +84,7 @@ impl NewRun {
     }
 }
 
-/// Removes a run file and what SQLite keeps beside it.
+/// Removes a run file and the files that SQLite keeps next to it.
 pub fn remove(file: &Path) {
     for suffix in ["", "-wal", "-shm"] {
         let mut name = file.as_os_str().to_owned();

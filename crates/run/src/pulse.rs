@@ -1,13 +1,13 @@
-//! Signs that a run goes on: when its recorder last looked at the rings, and when it last wrote a window.
+//! Signs of life of a run: when its recorder last looked at the rings, and when it last wrote a window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use units::Monotonic;
 
-/// An instant that was not yet.
+/// Value before the first event.
 const NEVER: i64 = i64::MIN;
 
-/// Written by the recording thread, read by whoever watches it.
+/// Written by the recording thread, read by the threads that watch it.
 #[derive(Debug, Clone)]
 pub struct Pulse(Arc<Instants>);
 
@@ -27,17 +27,17 @@ impl Default for Pulse {
 }
 
 impl Pulse {
-    /// The recorder has looked at all rings.
+    /// Notes that the recorder has looked at all rings.
     pub(crate) fn turn(&self) {
         store(&self.0.turned_ns);
     }
 
-    /// Windows are in the run file.
+    /// Notes that windows were written to the run file.
     pub(crate) fn close(&self) {
         store(&self.0.closed_ns);
     }
 
-    /// When the recorder last had looked at all rings; `None`: not yet.
+    /// When the recorder last finished a look at all rings; `None`: not yet.
     pub fn turned(&self) -> Option<Monotonic> {
         load(&self.0.turned_ns)
     }

@@ -1,4 +1,4 @@
-//! A series of samples that were read from a file, not measured.
+//! A series whose samples are read from a file instead of measured.
 
 use crate::thresholds::Thresholds;
 use model::{Counters, SeriesId, SeriesSpec, Spike, Tally};
@@ -6,7 +6,7 @@ use stats::Worst;
 use store::{Batch, RunWriter, StoreError};
 use units::{Ns, SignedNs};
 
-/// Worst samples of a window that are kept.
+/// Number of worst samples kept per window.
 const WORST: usize = 20;
 
 /// A series with its open window.
@@ -18,18 +18,18 @@ pub struct ReadSeries {
     worst: Worst<Read>,
 }
 
-/// When a sample was made, and its number.
+/// Instant of a sample, and its number.
 struct Read {
     at_ns: u64,
     number: u64,
 }
 
 impl ReadSeries {
-    /// Adds a series to `run`, with the threshold that its name has where `spec` asks for none; its first window begins at `start_ns`
-    /// since the run's start.
+    /// Adds a series to `run`, with the threshold set for its name if `spec` has none; its first window begins at `start_ns` since
+    /// the run's start.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// The file cannot be written.
     pub fn open(
         run: &mut RunWriter,
         spec: SeriesSpec,
@@ -41,7 +41,7 @@ impl ReadSeries {
         Ok(Self::new(series, threshold_ns, start_ns))
     }
 
-    /// A series that the run has, whose samples are over above `threshold_ns`.
+    /// Continues a series that the run already has; samples above `threshold_ns` are counted as over the threshold.
     pub fn new(series: SeriesId, threshold_ns: Option<u64>, start_ns: u64) -> Self {
         Self {
             series,
@@ -57,7 +57,7 @@ impl ReadSeries {
         self.series
     }
 
-    /// Takes a sample, made at `at_ns` since the run's start.
+    /// Adds a sample measured at `at_ns` since the run's start.
     #[inline]
     pub fn sample(&mut self, at_ns: u64, value_ns: i64, number: u64) {
         self.tally.sample(value_ns, 1);
@@ -73,7 +73,7 @@ impl ReadSeries {
         &mut self.tally.counters
     }
 
-    /// Closes the window at `end_ns` into `batch`, and opens the next one. Nothing comes out of a window in which nothing happened.
+    /// Closes the window at `end_ns` into `batch`, and opens the next one. An empty window adds nothing.
     pub fn close(&mut self, end_ns: u64, batch: &mut Batch) {
         if !self.tally.is_empty() {
             let end_ns = end_ns.max(self.start_ns + 1);
@@ -86,7 +86,7 @@ impl ReadSeries {
                 at_ns: read.at_ns,
                 value_ns,
                 cpu: None,
-                // The run file has no room for larger ones.
+                // The run file cannot store larger numbers.
                 sequence: i64::try_from(read.number).ok().map(|_| read.number),
                 explanation: None,
             }));

@@ -1,36 +1,36 @@
-//! Asking for explanations, within bounds, and adding them up by cause.
+//! Asks for explanations of late samples, within bounds, and totals them by cause.
 
 use crate::why::{Answer, Explain};
 use model::{Cause, CauseTotal, Fact, Question, SeriesId};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Explanations asked for between two looks at the rings, of samples that are kept and of others each: many small gaps must
+/// Most explanations requested between two looks at the rings, for kept samples and for other samples each: many small gaps must
 /// not leave a spike unexplained, and a threshold set far too low must not keep the recorder from draining.
 const PER_ROUND: u32 = 400;
 
-/// How long a round asks about samples that are kept. A CPU with many events takes milliseconds to read, and what comes meanwhile is
-/// overwritten in the rings that tell why.
+/// Longest time that a round spends on explanations of kept samples. A CPU with many events takes milliseconds to read, and during
+/// that time new events overwrite the old ones in the flight recorder's rings.
 const MOST_OF_ROUND: Duration = Duration::from_millis(60);
 
-/// How long it asks where windows end meanwhile, whose worst samples would not be looked at otherwise: draining comes first, and what is
-/// older is mostly overwritten.
+/// Longest time if windows end in this round, whose worst samples could not be explained later: draining comes first, and most of
+/// the older events are overwritten.
 const MOST_OF_ROUND_WITH_ENDS: Duration = Duration::from_millis(250);
 
-/// Text for the surplus.
+/// Explanation text for samples beyond these bounds.
 const TOO_MANY: &str = "not looked at: too many at once";
 
-/// Flights kept per series and window: they are the larger part of a run file in which much goes wrong.
+/// Most flights kept per series and window: in a run with much trouble they are the larger part of the file.
 const FLIGHTS_PER_WINDOW: usize = 20;
 
-/// The explainer, if there is one, and what it said so far.
+/// The explainer, if there is one, and its totals so far.
 pub(crate) struct Reasons {
     explain: Option<Box<dyn Explain>>,
-    /// Of samples that are kept, in this round.
+    /// Number of explanations requested for kept samples in this round.
     asked: u32,
-    /// How long this round has asked about them.
+    /// Time that this round has spent on them.
     spent: Duration,
-    /// Of others.
+    /// Number of explanations requested for other samples in this round.
     asked_in_passing: u32,
     totals: BTreeMap<(SeriesId, Cause), CauseTotal>,
 }
@@ -56,7 +56,7 @@ impl Reasons {
         }
     }
 
-    /// A new round of draining begins.
+    /// Begins a new round of draining.
     pub(crate) fn observe(&mut self) {
         self.asked = 0;
         self.spent = Duration::ZERO;
@@ -66,18 +66,18 @@ impl Reasons {
         }
     }
 
-    /// True if this round has time for more samples that are kept.
+    /// True if this round has time for more kept samples.
     pub(crate) fn has_room(&self) -> bool {
         self.asked < PER_ROUND && self.spent < MOST_OF_ROUND
     }
 
-    /// True if it has time for the worst of a window that ends.
+    /// True if this round has time for the worst samples of a window that ends.
     pub(crate) fn has_time_at_an_end(&self) -> bool {
         self.spent < MOST_OF_ROUND_WITH_ENDS
     }
 
-    /// Where the time of a sample that is kept went; `None` where nobody can tell. Whoever asks sees to it that a round does not
-    /// take too long.
+    /// Explains how the time of a kept sample was spent; `None` if no explanation is possible. The caller limits the time of the
+    /// round.
     pub(crate) fn ask(&mut self, series: SeriesId, question: &Question, with_flight: bool) -> Option<Answer> {
         let explain = self.explain.as_mut()?;
         self.asked += 1;
@@ -88,7 +88,7 @@ impl Reasons {
         Some(answer)
     }
 
-    /// Counts a sample that is not kept, under its cause as long as this round has time for it.
+    /// Counts a sample that is not kept, under its cause if this round still has time for it.
     pub(crate) fn ask_in_passing(&mut self, series: SeriesId, question: &Question) {
         let Some(explain) = &mut self.explain else { return };
         self.asked_in_passing += 1;
@@ -99,7 +99,7 @@ impl Reasons {
         self.add(series, question, cause);
     }
 
-    /// Counts a sample that is kept and not looked at.
+    /// Counts a kept sample without explaining it.
     pub(crate) fn pass_over(&mut self, series: SeriesId, question: &Question) -> Answer {
         self.add(series, question, Cause::Unexplained);
         Answer::unknown(question, TOO_MANY)
@@ -126,7 +126,7 @@ impl Reasons {
             .collect()
     }
 
-    /// Facts of the explainer about itself.
+    /// Facts of the explainer about its own cost and blind spots.
     pub(crate) fn summary(&mut self) -> Vec<Fact> {
         self.explain
             .as_mut()
@@ -135,12 +135,12 @@ impl Reasons {
     }
 }
 
-/// The flights of one window: the largest samples' stay.
+/// The flights of one window: those of the largest samples are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Flights(Vec<(i64, u64, Vec<u8>)>);
 
 impl Flights {
-    /// True if the flight of a sample of this value would stay, as far as can be told now.
+    /// True if the flight of a sample of this value would be kept, as far as known now.
     pub(crate) fn want(&self, value_ns: i64) -> bool {
         self.0.len() < FLIGHTS_PER_WINDOW || self.0.iter().any(|kept| kept.0 < value_ns)
     }
@@ -154,7 +154,7 @@ impl Flights {
         }
     }
 
-    /// Instant and events of each.
+    /// Takes the instant and the events of each.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = (u64, Vec<u8>)> + use<> {
         std::mem::take(&mut self.0)
             .into_iter()

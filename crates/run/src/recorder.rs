@@ -1,4 +1,4 @@
-//! The handle of the one thread that writes.
+//! The handle of the recording thread, the only one that writes the run file.
 
 use crate::adopted::Adopted;
 use crate::counted::{Counted, CountedSpan};
@@ -18,21 +18,21 @@ use std::thread::JoinHandle;
 use store::{RunWriter, StoreError};
 use units::Monotonic;
 
-/// Most commands that wait for the recorder; a sender with more to say waits, too, and no measuring thread is among them. Counts of
-/// the kernel take some 20 KB a span.
+/// Most commands that wait for the recorder. A sender with more commands waits, too; measuring threads send none. A span counted in
+/// the kernel takes some 20 KB.
 pub(crate) const COMMANDS: usize = 128;
 
-/// How a recorder is set up.
+/// Settings of a recorder.
 pub struct RecorderOptions {
     /// Instant 0 of the run file.
     pub start: Monotonic,
-    /// Length of a window.
+    /// Length of a window in ns.
     pub window_ns: u64,
-    /// Explains late samples, if anybody can.
+    /// Explains late samples, if an explainer is available.
     pub explain: Option<Box<dyn Explain>>,
 }
 
-/// A series as it stands while it is measured.
+/// Present state of a series while it is measured.
 #[derive(Debug, Clone)]
 pub struct Live {
     /// Name of the series.
@@ -85,8 +85,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts recording into `writer`. When the file cannot be written any more (full disk), `stop` is set, what was written
-    /// stays, and [`Recorder::finish`] says why.
+    /// Starts recording into `writer`. If the file can no longer be written (full disk), `stop` is set, the part already written is
+    /// kept, and [`Recorder::finish`] returns the error.
     pub fn start(writer: RunWriter, options: RecorderOptions, stop: &Stop) -> Self {
         let (commands, inbox) = mpsc::sync_channel(COMMANDS);
         let (after, afterwords) = mpsc::channel();
@@ -101,7 +101,7 @@ impl Recorder {
         let mut work = Work::new(writer, options, signal.clone(), seen, stop.clone());
         let thread = std::thread::spawn(move || {
             sys::thread::set_name("triptime-record");
-            // It shares its CPU with the loads; what it reads late is gone from the flight recorder's rings.
+            // The thread shares its CPU with the loads; if it reads late, the flight recorder's rings have overwritten the events.
             sys::thread::prefer();
             work.run(&inbox, &afterwords)
         });
@@ -121,8 +121,8 @@ impl Recorder {
         }
     }
 
-    /// A feed of `capacity` records for up to `slots` series of one measuring thread. A series of the same name whose feed has
-    /// ended goes on in this one.
+    /// Makes a feed of `capacity` records for up to `slots` series of one measuring thread. A series whose earlier feed has ended
+    /// continues in this one under the same name.
     pub fn feed(&mut self, capacity: usize, slots: usize, describe: Box<dyn Describe>) -> Feed {
         let number = self.feeds;
         self.feeds += 1;
@@ -143,31 +143,31 @@ impl Recorder {
         feed
     }
 
-    /// A tape that keeps every sample of one measuring thread: `capacity` records between two looks of the recorder, with a
-    /// stamp for each of `points`, in the order a frame passes them; at most `N`.
+    /// Makes a tape that keeps every sample of one measuring thread: `capacity` records between two looks of the recorder, with a
+    /// stamp for each of `points`, in the order in which a frame passes them; at most `N` points.
     pub fn tape<const N: usize>(&self, capacity: usize, points: &[&str]) -> Tape<N> {
         let (tape, source) = Tape::new(capacity, points, self.labels());
         let _ = self.commands.send(Command::Tape(Box::new(source)));
         tape
     }
 
-    /// Names of streams that are seen at one more place: for a caller that names its series itself.
+    /// Names of streams for one more place that sees them, for a caller that names its series itself.
     pub fn labels(&self) -> LabelsAt {
         self.labels.for_observer()
     }
 
-    /// A way to hand over samples that are counted elsewhere, for any thread.
+    /// A sender of samples that are counted elsewhere, for any thread.
     pub fn counted(&self) -> Counted {
         Counted::new(self.commands.clone(), self.start, self.settings.clone(), self.step)
     }
 
-    /// Begins another step: what is measured from now on has nothing to do with the threads of the steps before, though it may be
-    /// measured at the same time.
+    /// Begins another step: series measured from now on have nothing to do with the threads of earlier steps, even if both measure
+    /// at the same time.
     pub fn begin_step(&mut self) {
         self.step += 1;
     }
 
-    /// A way to write events, for any thread.
+    /// A writer of events, for any thread.
     pub fn events(&self) -> Events {
         Events {
             commands: self.commands.clone(),
@@ -176,7 +176,7 @@ impl Recorder {
         }
     }
 
-    /// The same; those that may say something against samples touch the series of this feed, and no others.
+    /// A writer of events of this feed: events that may cast doubt on samples affect the series of this feed only.
     pub fn events_of(&self, feed: &Feed) -> Events {
         Events {
             feed: Some(feed.number()),
@@ -189,29 +189,30 @@ impl Recorder {
         self.start
     }
 
-    /// When something went wrong, for the one who keeps what was around it.
+    /// The signal that a sample was over its threshold or a loss became likely, for the thread that captures.
     pub fn spike_signal(&self) -> SpikeSignal {
         self.signal.clone()
     }
 
-    /// Sets the thresholds of the series that are made from now on, where what measures them asks for no other.
+    /// Sets the thresholds of series that are made from now on, unless their probe sets its own.
     pub fn set_thresholds(&mut self, thresholds: Thresholds) {
         self.thresholds = thresholds.clone();
         let _ = self.commands.send(Command::Thresholds(thresholds));
     }
 
-    /// Sets the loads beside the series that are made from now on, and whatever else they share: settings behind their own.
+    /// Sets the settings shared by series that are made from now on, such as the loads that run at the same time; they follow the
+    /// series' own.
     pub fn set_settings(&mut self, settings: Vec<(String, String)>) {
         self.settings = settings;
     }
 
-    /// A setting of the series that are made from now on.
+    /// A shared setting of the series that are made from now on.
     pub fn setting(&self, name: &str) -> Option<&str> {
         let found = self.settings.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// One more setting of the series that are made from now on.
+    /// Adds a shared setting to the series that are made from now on.
     pub fn add_setting(&mut self, name: &str, value: String) {
         self.settings.push((name.to_owned(), value));
     }
@@ -226,39 +227,39 @@ impl Recorder {
         let _ = self.commands.send(Command::Facts(facts));
     }
 
-    /// Takes the run of a place into this one: its series, its events, its inventory.
+    /// Adds the run of another place to this one: its series, its events, its inventory.
     ///
     /// # Errors
     /// Its file cannot be read.
     pub fn adopt(&self, adopted: Adopted) -> Result<(), StoreError> {
         let (done, outcome) = mpsc::channel();
         let _ = self.commands.send(Command::Adopt(Box::new(adopted), done));
-        // An error: the recording thread has ended, and says itself why.
+        // An error means that the recording thread has ended; it reports the reason itself.
         outcome.recv().unwrap_or(Ok(()))
     }
 
-    /// Every series as it stands, for a progress line.
+    /// Present state of every series, for a progress line.
     pub fn live(&self) -> Vec<Live> {
         self.live.lock().map(|live| live.clone()).unwrap_or_default()
     }
 
-    /// Signs that it goes on recording.
+    /// Signs that the recorder is still at work.
     pub fn pulse(&self) -> &Pulse {
         &self.pulse
     }
 
-    /// Waits until everything that was pushed so far has been looked at: who captures has heard of every spike then.
+    /// Waits until everything that was pushed so far has been processed: then the capture knows about every spike.
     pub fn settle(&self) {
         let (done, settled) = mpsc::channel();
         let _ = self.commands.send(Command::Settle(done));
-        // An error: the recording thread has ended, and looks at nothing any more.
+        // An error means that the recording thread has ended and processes nothing more.
         let _ = settled.recv();
     }
 
     /// Drains every ring, closes every window and the file.
     ///
     /// # Errors
-    /// The error that kept the file from being written; the windows closed before are in it.
+    /// The error that kept the file from being written; the windows closed before it are in the file.
     pub fn finish(self, state: RunState) -> Result<(), StoreError> {
         let duration_ns = since(self.start, sys::clock::monotonic());
         let _ = self.commands.send(Command::Finish(state, duration_ns));
@@ -273,7 +274,7 @@ impl Recorder {
 pub struct Events {
     commands: SyncSender<Command>,
     start: Monotonic,
-    /// Number of the feed whose series they touch; `None`: the series that their kind touches.
+    /// Number of the feed whose series are affected; `None`: the series that the event's kind affects.
     feed: Option<usize>,
 }
 
@@ -283,13 +284,13 @@ impl Events {
         self.write_at(sys::clock::monotonic(), kind, text);
     }
 
-    /// Writes an event of something that had not happened before `since`, and is over now.
+    /// Writes an event that had not happened before `since`, and is over now.
     pub fn write_since(&self, since: Monotonic, kind: EventKind, text: impl Into<String>) {
         self.send(Some(since), sys::clock::monotonic(), kind, text.into());
     }
 
-    /// Writes an event of the series whose measuring threads can run on this CPU only, and measure now, and of those whose frames pass
-    /// these threads in the same step. The same words are written once for each series.
+    /// Writes an event for the series whose measuring threads measure now and can run on this CPU only, and for the series whose
+    /// frames pass these threads in the same step. The same text is written only once per series.
     pub fn write_on_cpu(&self, cpu: u32, kind: EventKind, text: impl Into<String>) {
         let event = Event {
             at_ns: since(self.start, sys::clock::monotonic()),
@@ -301,20 +302,20 @@ impl Events {
         let _ = self.commands.send(Command::OnCpu { cpu, event });
     }
 
-    /// Keeps a shot of a test set, whose fault begins at this instant.
+    /// Stores a shot of a test set, whose fault begins at this instant.
     pub fn shot(&self, at: Monotonic, shot: Shot) {
         let at_ns = since(self.start, at);
         let _ = self.commands.send(Command::Shot(Shot { at_ns, ..shot }));
     }
 
-    /// Keeps windows of what is read in other units than ns.
+    /// Stores windows of readings in other units than ns.
     pub fn readings(&self, closed: Vec<Reading>) {
         if !closed.is_empty() {
             let _ = self.commands.send(Command::Readings(closed));
         }
     }
 
-    /// Writes an event of a past instant, such as when something was last known to be otherwise.
+    /// Writes an event of a past instant, such as the last one at which something was known to be different.
     pub fn write_at(&self, at: Monotonic, kind: EventKind, text: impl Into<String>) {
         self.send(None, at, kind, text.into());
     }

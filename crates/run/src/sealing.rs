@@ -1,15 +1,15 @@
-//! Records of a recording, packed into a run's segments as they come (`docs/formats/recording.md`).
+//! Packs the records of a recording into a run's segments as they arrive (`docs/formats/recording.md`).
 
 use recording::{Record, SegmentError, SegmentWriter};
 use store::{RunWriter, SealedSegment, StoreError};
 
-/// Records of a segment: what a packed column holds best.
+/// Records of a segment: the number that a packed column compresses best.
 const RECORDS: usize = 1 << 18;
 
-/// Adds a record; a segment that it fills is written.
+/// Adds a record, and writes the segment if it is full.
 ///
 /// # Errors
-/// A record that does not fit the segment, or a file that cannot be written.
+/// The record does not fit the segment, or the file cannot be written.
 pub fn push<E>(segment: &mut SegmentWriter, record: &Record, run: &mut RunWriter) -> Result<(), E>
 where
     E: From<SegmentError> + From<StoreError>,
@@ -21,7 +21,7 @@ where
     }
 }
 
-/// Writes what there is as a segment; nothing where there is nothing.
+/// Writes the present records as a segment, if there are any.
 ///
 /// # Errors
 /// As [`push`].

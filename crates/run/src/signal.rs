@@ -1,13 +1,13 @@
-//! Tells the thread that captures that something went wrong, as soon as it is noticed.
+//! Signals trouble to the thread that captures, as soon as it is noticed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use units::Monotonic;
 
-/// Nothing noticed.
+/// Value while nothing was noticed.
 const NONE_YET: (i64, i64) = (i64::MAX, i64::MIN);
 
-/// When samples over their threshold were taken and losses became likely, for one taker. The recorder and measuring threads
+/// When samples over their threshold were measured and losses became likely, for one receiver. The recorder and measuring threads
 /// set it, without a lock.
 #[derive(Debug, Clone)]
 pub struct SpikeSignal(Arc<Noticed>);
@@ -28,15 +28,15 @@ impl Default for SpikeSignal {
 }
 
 impl SpikeSignal {
-    /// Notes one at `at`.
+    /// Notes trouble at the instant `at`.
     pub fn set(&self, at: Monotonic) {
         self.0.first.fetch_min(at.as_ns(), Ordering::Relaxed);
         self.0.last.fetch_max(at.as_ns(), Ordering::Release);
     }
 
-    /// The first and the last instant that were noted since this was last called.
+    /// The first and the last instant noted since the last call.
     pub fn take(&self) -> Option<(Monotonic, Monotonic)> {
-        // In the order opposite to that of `set`: one that comes between is given twice, and never left out.
+        // In the order opposite to that of `set`: an instant that is noted between the two reads is returned twice, but never lost.
         let last = self.0.last.swap(NONE_YET.1, Ordering::Acquire);
         let first = self.0.first.swap(NONE_YET.0, Ordering::Relaxed);
         let (first, last) = match (first != NONE_YET.0, last != NONE_YET.1) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that every measuring loop looks at once a cycle. Set by a signal, a full disk or the end of a step.
+/// A flag that every measuring loop checks once a cycle. Set by a signal, a full disk or the end of a step.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     own: Arc<AtomicBool>,
@@ -11,12 +11,12 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// A flag that is not set.
+    /// Makes a flag that is not set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The flag of one step: set when it is asked for itself, or when the whole run is.
+    /// Makes the flag of one step: set by a request to it, or by one to the whole run.
     #[must_use]
     pub fn of_step(&self) -> Self {
         Self {
@@ -25,18 +25,18 @@ impl Stop {
         }
     }
 
-    /// Asks every holder to end.
+    /// Requests that every holder end.
     pub fn request(&self) {
         self.own.store(true, Ordering::Relaxed);
     }
 
-    /// True if somebody asked.
+    /// True if an end was requested.
     #[inline]
     pub fn requested(&self) -> bool {
         self.own.load(Ordering::Relaxed) || self.of_run.as_ref().is_some_and(|run| run.load(Ordering::Relaxed))
     }
 
-    /// The flag itself, for a signal handler to set.
+    /// The flag itself, for a signal handler.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.own)
     }

@@ -7,7 +7,7 @@ use store::{RunFile, StoreError};
 /// Reads all of a run's segments, one after the other; `None` when it has none.
 ///
 /// # Errors
-/// When the run file cannot be read. A segment that cannot is counted and named in the survey, and the rest is read.
+/// The run file cannot be read. An unreadable segment is counted and named in the survey, and the rest is read.
 pub fn survey(run: &RunFile) -> Result<Option<Survey>, StoreError> {
     let Some(totals) = run.segment_totals()? else {
         return Ok(None);
@@ -28,7 +28,7 @@ pub fn survey(run: &RunFile) -> Result<Option<Survey>, StoreError> {
     Ok(Some(survey))
 }
 
-/// The ways that are series of the run with samples, in their order; `None` where it has no such series.
+/// The pairs of points between which the run has series with samples, in their order; `None` if it has no such series.
 fn ways(run: &RunFile) -> Result<Option<Vec<(String, String)>>, StoreError> {
     let mut ways = Vec::new();
     let mut any = false;

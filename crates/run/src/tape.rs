@@ -1,7 +1,7 @@
-//! Every received sample with its stamps: from the measuring thread to sealed segments.
+//! Every received sample with its stamps, on its way from the measuring thread to sealed segments.
 //!
-//! The measuring thread pushes fixed-size records into a preallocated ring. The recorder drains it, packs what it holds about
-//! once a second and seals it. A killed process loses at most what is not sealed yet. A full ring loses records, never time,
+//! The measuring thread pushes fixed-size records into a preallocated ring. The recorder drains it, and packs and seals the records
+//! about once a second. A killed process loses at most the records that are not sealed yet. A full ring loses records, never time,
 //! and the loss is counted.
 
 use crate::labels::LabelsAt;
@@ -19,31 +19,32 @@ use units::{FreeNames, Realtime};
 /// A segment is sealed once it spans this much time.
 const SPAN_NS: i64 = 1_000_000_000;
 
-/// A segment is sealed once it holds so many records: what a packed column holds best.
+/// A segment is sealed once it holds this many records: the number that a packed column compresses best.
 const RECORDS: usize = 1 << 18;
 
-/// A stamp this far before the first of its segment is of a clock that was set back; a nearer one came out of turn.
+/// A stamp this far before the first of its segment means that the clock was set back; a nearer one belongs to a frame out of
+/// order.
 const SWAPPED_NS: i64 = 100_000_000;
 
-/// Streams that can be announced between two looks of the recorder, and again when their rate is known.
+/// Streams that can be announced between two looks of the recorder, and once more when their rate is known.
 const ANNOUNCED: usize = 2 * recording::MAX_STREAMS;
 
-/// Content of one frame, with an instant at each of `N` points.
+/// One received frame, with an instant at each of `N` points.
 #[derive(Debug, Clone, Copy)]
 pub struct TapeRecord<const N: usize> {
     /// Number of the stream.
     pub stream: u16,
-    /// How many samples, with numbers one after the other.
+    /// Number of samples in the frame, numbered consecutively.
     pub samples: u16,
     /// [`recording::flag`]s.
     pub flags: u8,
     /// Number of the first sample.
     pub number: u64,
-    /// Instant at each point in ns; `None` where there is none.
+    /// Instant at each point in ns since 1970; `None` if there is none.
     pub stamps: [Option<i64>; N],
 }
 
-/// A record as it lies in the ring: 16 octets, and 8 for each point.
+/// Layout of a record in the ring: 16 bytes, and 8 for each point.
 #[derive(Clone, Copy)]
 struct Slot<const N: usize> {
     number: u64,
@@ -79,20 +80,20 @@ impl<const N: usize> Slot<N> {
     }
 }
 
-/// A stream as the measuring thread names it: fixed size, no pointers.
+/// Description of a stream by the measuring thread: fixed size, no pointers.
 #[derive(Debug, Clone, Copy)]
 pub struct TapeStream {
     /// Its number.
     pub number: u16,
-    /// As its series were announced: it has their label.
+    /// The identity under which its series were announced: it gets their label.
     pub announced: StreamId,
-    /// The stream, as far as it is known by now.
+    /// The identity of the stream as far as it is known by now.
     pub stream: StreamId,
     /// Samples a second, once known.
     pub rate: Option<u32>,
 }
 
-/// From when to when every frame was to be recorded, in ns since 1970; [`Block::NO_STAMP`] while it is not known.
+/// First and last instant of the time in which every frame was to be recorded, in ns since 1970; [`Block::NO_STAMP`] while unknown.
 struct Span {
     from_ns: AtomicI64,
     to_ns: AtomicI64,
@@ -106,7 +107,7 @@ impl Span {
         }
     }
 
-    /// Facts about it since the last look.
+    /// Facts about the span since the last look.
     fn take_facts(&self) -> Vec<Fact> {
         let ends = [(&RECORDED_FROM, &self.from_ns), (&RECORDED_TO, &self.to_ns)];
         let said = ends.into_iter().filter_map(|(of, end)| {
@@ -126,7 +127,7 @@ pub struct Tape<const N: usize> {
 }
 
 impl<const N: usize> Tape<N> {
-    /// A tape of `capacity` records at `points`, and its other end.
+    /// Makes a tape of `capacity` records at `points`, and the recorder's end of it.
     pub(crate) fn new(capacity: usize, points: &[&str], labels: LabelsAt) -> (Self, TapeSource<N>) {
         let (mut records, mut source) = mapping_large_blocks(|| RingBuffer::new(capacity));
         touch(&mut records, &mut source);
@@ -154,24 +155,25 @@ impl<const N: usize> Tape<N> {
         (tape, source)
     }
 
-    /// Says that every frame is recorded that comes from `at` on.
+    /// Declares that every frame from `at` on is recorded.
     pub fn begin(&self, at: Realtime) {
         self.span.from_ns.store(at.as_ns(), Ordering::Relaxed);
     }
 
-    /// Says that every frame is recorded that came until `at`.
+    /// Declares that every frame until `at` is recorded.
     pub fn end(&self, at: Realtime) {
         self.span.to_ns.store(at.as_ns(), Ordering::Relaxed);
     }
 
-    /// Makes a stream known, or known better; must come before its first record. Not for each frame: the ring is short.
+    /// Announces a stream, or more details of it; must be called before its first record. Do not call it for each frame: the ring
+    /// is short.
     pub fn announce(&mut self, stream: TapeStream) {
         if self.streams.push(stream).is_err() {
             self.overrun.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Records what came in a frame.
+    /// Records the contents of a frame.
     #[inline]
     pub fn push(&mut self, record: TapeRecord<N>) {
         if self.records.push(Slot::of(&record)).is_err() {
@@ -195,10 +197,10 @@ fn touch<const N: usize>(records: &mut Producer<Slot<N>>, source: &mut Consumer<
 
 /// The recorder's end of a tape with any number of points.
 pub(crate) trait Reel: Send {
-    /// Takes what is in the ring; gives each segment that is full to `keep`.
+    /// Takes the records from the ring; passes each full segment to `keep`.
     fn drain(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError>;
 
-    /// Seals what there is.
+    /// Seals the remaining records.
     fn seal(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError>;
 
     /// Records lost since the last look.
@@ -208,7 +210,7 @@ pub(crate) trait Reel: Send {
     fn take_facts(&self) -> Vec<Fact>;
 }
 
-/// The recorder's end.
+/// The recorder's end of a tape.
 pub(crate) struct TapeSource<const N: usize> {
     records: Consumer<Slot<N>>,
     streams: Consumer<TapeStream>,
@@ -216,11 +218,11 @@ pub(crate) struct TapeSource<const N: usize> {
     span: Arc<Span>,
     segment: SegmentWriter,
     labels: LabelsAt,
-    /// Labels as they fit into a recording.
+    /// Labels of the streams, made to fit a recording.
     names: FreeNames,
     /// Name of each stream, by its number.
     given: HashMap<u16, String>,
-    /// First stamp of the segment in the making.
+    /// First stamp of the segment under construction.
     begun_ns: Option<i64>,
     /// The first record of the next segment.
     waiting: Option<Record>,
@@ -236,7 +238,7 @@ impl<const N: usize> Reel for TapeSource<N> {
                 continue;
             }
             if !self.segment.knows(record.stream) {
-                // Announced after we looked, but before its first record.
+                // Announced after this look at the announcements, but before its first record.
                 self.announced()?;
             }
             self.begun_ns = self.begun_ns.or_else(|| record.stamps.into_iter().flatten().next());
@@ -270,7 +272,8 @@ impl<const N: usize> Reel for TapeSource<N> {
     }
 }
 
-/// Octets of a name before what makes it unique: a recording keeps 255 in all, and an octet that is no text becomes three.
+/// Bytes of a name without the suffix that makes it unique: a recording keeps 255 in all, and each byte that is not valid text
+/// becomes three.
 const NAME_OCTETS: usize = 240;
 
 fn cut(name: &str) -> &str {

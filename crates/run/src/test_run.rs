@@ -7,7 +7,7 @@ use store::{RunFile, RunWriter};
 use tempfile::TempDir;
 use units::Realtime;
 
-/// Goes when it is dropped, with the file in it.
+/// Removed, together with its file, when dropped.
 pub(crate) struct TestRun(TempDir);
 
 impl TestRun {
@@ -15,7 +15,7 @@ impl TestRun {
         Self(tempfile::tempdir().expect("a directory"))
     }
 
-    /// Makes its file, and what a recorder that begins now is set up with.
+    /// Makes its file, and the settings of a recorder that begins now.
     pub(crate) fn begin(&self, window_ns: u64, explain: Option<Box<dyn Explain>>) -> (RunWriter, RecorderOptions) {
         let info = RunInfo {
             id: "1".into(),
@@ -34,7 +34,7 @@ impl TestRun {
         (writer, options)
     }
 
-    /// Opens the file that was written.
+    /// Opens the written file.
     pub(crate) fn read(&self) -> RunFile {
         RunFile::open(&self.file()).expect("a run")
     }

@@ -1,23 +1,23 @@
-//! Thresholds of series by name: samples over them are counted.
+//! Thresholds of series by name: samples above them are counted.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Asked with the name of a series.
+/// Returns the threshold for the name of a series.
 type ByName = dyn Fn(&str) -> Option<u64> + Send + Sync;
 
-/// The threshold of a series by its name, in ns: what judges it says which. Asked once, when the series is made: a series that is named
-/// by what comes over the wire has no name before. Of none by default.
+/// The threshold of each series by its name, in ns, as the limits require. Asked when the series is made, because a series named by
+/// the network has no name before. By default no series has one.
 #[derive(Clone, Default)]
 pub struct Thresholds(Option<Arc<ByName>>);
 
 impl Thresholds {
-    /// Thresholds that `by_name` gives.
+    /// Makes thresholds that `by_name` returns.
     pub fn new(by_name: impl Fn(&str) -> Option<u64> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(by_name)))
     }
 
-    /// That of the series `name`, in ns.
+    /// The threshold of the series `name`, in ns.
     pub fn of(&self, name: &str) -> Option<u64> {
         self.0.as_ref().and_then(|by_name| by_name(name))
     }

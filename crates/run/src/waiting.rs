@@ -1,18 +1,18 @@
-//! The kept samples of one series that are still to be explained: the worst come first.
+//! The kept samples of one series that still need an explanation: the worst come first.
 
 use model::{Question, Spike};
 
-/// A sample that is kept, and what is to be asked about it.
+/// A kept sample, and the question about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiting {
     pub(crate) value_ns: i64,
     pub(crate) at_ns: u64,
-    /// Its place among the spikes of the open window.
+    /// Index among the spikes of the open window.
     pub(crate) spike: usize,
     pub(crate) question: Question,
 }
 
-/// Samples in no order until they are sorted.
+/// Samples, unsorted until [`Queue::sort`].
 #[derive(Debug, Default)]
 pub(crate) struct Queue(Vec<Waiting>);
 
@@ -25,7 +25,7 @@ impl Queue {
         self.0.is_empty()
     }
 
-    /// Puts the worst where [`Queue::pop`] finds it; of the same value the earlier.
+    /// Moves the worst to where [`Queue::pop`] takes it; of equal values, the earliest.
     pub(crate) fn sort(&mut self) {
         self.0
             .sort_unstable_by(|a, b| a.value_ns.cmp(&b.value_ns).then(b.at_ns.cmp(&a.at_ns)));
@@ -36,14 +36,14 @@ impl Queue {
         self.0.pop()
     }
 
-    /// Takes out those below `floor_ns`, and those beyond the `most` worst. It was sorted.
+    /// Takes out the samples below `floor_ns`, and those beyond the `most` worst. The queue must be sorted.
     pub(crate) fn take_lesser(&mut self, floor_ns: i64, most: usize) -> Vec<Waiting> {
         let below = self.0.partition_point(|waiting| waiting.value_ns < floor_ns);
         let beyond = self.0.len().saturating_sub(most);
         self.0.drain(..below.max(beyond)).collect()
     }
 
-    /// Parts `spikes` into those that wait, whose places change with it, and the others.
+    /// Splits `spikes` into those that wait, whose indices are updated, and the others.
     pub(crate) fn take_along(&mut self, spikes: Vec<Spike>) -> (Vec<Spike>, Vec<Spike>) {
         let mut places: Vec<Option<Spike>> = spikes.into_iter().map(Some).collect();
         let mut waiting = Vec::with_capacity(self.0.len());

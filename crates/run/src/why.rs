@@ -1,22 +1,22 @@
-//! The hook by which a late sample gets its explanation while the kernel's events around it are still there.
+//! The hook that explains a late sample while the kernel's events around it are still there.
 
 use model::{Cause, Explanation, Extent, Fact, Question};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A frame that took less than this went the ordinary way, in ns.
+/// Longest ordinary time of a frame in ns: shorter ones are not explained.
 pub const FRAME_WORTH_ASKING_NS: i64 = 20_000;
 
 /// Findings about one sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// Where its time went.
+    /// How its time was spent.
     pub explanation: Explanation,
-    /// The kernel's events around it, encoded for the run file, where they are wanted and known.
+    /// The kernel's events around it, encoded for the run file, if they are wanted and known.
     pub flight: Option<Vec<u8>>,
 }
 
 impl Answer {
-    /// Nothing is known, and why.
+    /// The answer that nothing is known, with the reason.
     pub fn unknown(question: &Question, why: &str) -> Self {
         Self {
             explanation: Explanation {
@@ -33,12 +33,12 @@ impl Answer {
     }
 }
 
-/// An explainer that several can ask: the recorder here, and those of places.
+/// An explainer shared by several users: the recorder of this run, and the recorders of other places.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<Box<dyn Explain>>>);
 
 impl Shared {
-    /// For several to ask.
+    /// Makes an explainer for several users.
     pub fn new(explain: Box<dyn Explain>) -> Self {
         Self(Arc::new(Mutex::new(explain)))
     }
@@ -68,15 +68,15 @@ impl Explain for Shared {
 
 /// Explains samples. Called by the recorder's thread, at most some 50 ms after the sample.
 pub trait Explain: Send {
-    /// A measuring thread runs on a CPU.
+    /// Called when a measuring thread runs on a CPU.
     fn watch(&mut self, cpu: u32, thread: i32);
 
-    /// Called every few tens of milliseconds: time to look at counters.
+    /// Called every few tens of milliseconds, to read counters.
     fn observe(&mut self);
 
-    /// Where the time of a sample went; the events around it only `with_flight`.
+    /// Explains how the time of a sample was spent; returns the events around it only `with_flight`.
     fn explain(&mut self, question: &Question, with_flight: bool) -> Answer;
 
-    /// Its cost and its blind spots, for the inventory; called once, at the end.
+    /// Facts about its cost and its blind spots, for the inventory; called once, at the end.
     fn summary(&mut self) -> Vec<Fact>;
 }

@@ -11,29 +11,29 @@ use stats::Worst;
 /// Worst samples kept per series, as the run file promises.
 const WORST: usize = 100;
 
-/// Samples over the threshold kept as spikes per window. A threshold set far too low must not flood the file: the counter
-/// `overflow` has them all.
+/// Most samples over the threshold kept as spikes per window. A threshold set far too low must not flood the file: the counter
+/// `overflow` counts them all.
 const OVER_THRESHOLD_PER_WINDOW: usize = 1_000;
 
-/// Knowledge of the recorder about one series: its open window and the floor of its worst samples.
+/// The recorder's data about one series: its open window and the floor of its worst samples.
 pub(crate) struct Open {
     id: SeriesId,
     name: String,
-    /// The name it was to have: who measures it again asks for that.
+    /// The name it was meant to have, under which a later feed looks for it.
     wanted: String,
     threshold_ns: Option<i64>,
     interval_ns: u64,
     start_ns: u64,
-    /// The end of the counts from elsewhere: the window does not end before.
+    /// The end of the counts from elsewhere: the window does not end before it.
     reach_ns: u64,
     /// True if measuring has begun, so that windows follow each other without a gap.
     has_begun: bool,
-    /// When the newest record was made.
+    /// Instant of the newest record.
     newest_ns: u64,
     tally: Tally,
     worst: Worst<()>,
     spikes: Vec<Spike>,
-    /// Spikes of these that are to be explained.
+    /// The spikes among these that still need an explanation.
     waiting: Queue,
     flights: Flights,
     over_threshold: usize,
@@ -44,14 +44,14 @@ pub(crate) struct Open {
     last_ns: Option<i64>,
 }
 
-/// Content of a closed window, handed to the run file.
+/// Contents of a closed window, passed to the run file.
 pub(crate) struct Closed {
     pub(crate) window: Window,
     pub(crate) spikes: Vec<Spike>,
     pub(crate) flights: Vec<Flight>,
 }
 
-/// A sample on its way into a window.
+/// A sample to be added to a window.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) at_ns: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Sample {
 }
 
 impl Open {
-    /// The series `id`, stored as `name`.
+    /// Makes the window of series `id`, stored as `name`.
     pub(crate) fn new(id: SeriesId, name: String, spec: &SeriesSpec, start_ns: u64) -> Self {
         Self {
             id,
@@ -96,7 +96,7 @@ impl Open {
         &self.name
     }
 
-    /// The name it was to have, which another series may have.
+    /// The name it was meant to have, which another series may already have.
     pub(crate) fn wanted(&self) -> &str {
         &self.wanted
     }
@@ -105,36 +105,36 @@ impl Open {
         self.start_ns
     }
 
-    /// Where the open window ends: on the run's grid, also if it began late.
+    /// End of the open window: on the run's grid, even if the window began late.
     pub(crate) fn end_on_grid(&self, window_ns: u64) -> u64 {
         (self.start_ns.max(self.reach_ns) / window_ns + 1) * window_ns
     }
 
-    /// Begins with what came first, if it has not begun.
+    /// Begins at the first record, if it has not begun.
     pub(crate) fn begin(&mut self, first_ns: u64) {
         if !self.has_begun {
             self.measured(first_ns, 0);
         }
     }
 
-    /// From when on nothing was handed over yet.
+    /// Instant from which on nothing has been passed to the file yet.
     pub(crate) fn open_since_ns(&self) -> u64 {
         self.newest_ns + 1
     }
 
-    /// Notes that something of `at_ns` is measured, which took `took_ns`. The first window begins with that, not where the
-    /// run's grid has it: only part of that time was measured.
+    /// Notes a measurement at `at_ns` that took `took_ns`. The first window begins with it, not on the run's grid, because only
+    /// part of that window's time was measured.
     pub(crate) fn measured(&mut self, at_ns: u64, took_ns: i64) {
         if !self.has_begun {
             self.has_begun = true;
             let took_ns = u64::try_from(took_ns).unwrap_or(0).max(self.interval_ns);
-            // Not into the window before, which a series that is taken up again has.
+            // Not before the end of the previous window, which a resumed series has.
             self.start_ns = at_ns.saturating_sub(took_ns).max(self.newest_ns.min(at_ns));
         }
         self.newest_ns = self.newest_ns.max(at_ns);
     }
 
-    /// Nothing is measured for now: closes the window where the last record was made. The next one begins with a record.
+    /// Pauses the measurement: closes the window at the last record. The next window begins with a record.
     pub(crate) fn pause(&mut self) -> Option<Closed> {
         self.has_begun = false;
         let end_ns = self.end_of_measuring(u64::MAX);
@@ -142,12 +142,12 @@ impl Open {
         self.close(end_ns)
     }
 
-    /// Where a window ends that nothing more comes into, and that ends at `end_ns` on the run's grid.
+    /// End of a window that gets no more records, and that ends at `end_ns` on the run's grid.
     pub(crate) fn end_of_measuring(&self, end_ns: u64) -> u64 {
         (self.newest_ns + 1).clamp(self.start_ns + 1, end_ns.max(self.start_ns + 1))
     }
 
-    /// The series as it stands, over the whole run so far, the open window included.
+    /// Present state of the series over the whole run so far, including the open window.
     pub(crate) fn live(&self) -> Live {
         let mut counters = self.total;
         counters.add(&self.tally.counters);
@@ -163,7 +163,7 @@ impl Open {
         }
     }
 
-    /// Takes a sample; whether it is kept as a spike.
+    /// Adds a sample. Returns true if it is kept as a spike.
     pub(crate) fn sample(&mut self, sample: Sample) -> bool {
         let n = u64::from(sample.repeat);
         self.tally.sample(sample.value_ns, n);
@@ -174,7 +174,7 @@ impl Open {
         self.keep_if_bad(sample)
     }
 
-    /// Takes samples that were counted elsewhere, up to `at_ns`.
+    /// Adds samples that were counted elsewhere, up to `at_ns`.
     pub(crate) fn counted(&mut self, span: &CountedSpan, at_ns: u64) {
         self.newest_ns = self.newest_ns.max(at_ns);
         self.reach_ns = self.reach_ns.max(at_ns);
@@ -194,7 +194,7 @@ impl Open {
         self.threshold_ns.is_some_and(|threshold| value_ns > threshold)
     }
 
-    /// Has the spike that was just kept explained when its turn comes.
+    /// Queues the spike that was just kept for an explanation.
     pub(crate) fn ask_later(&mut self, at_ns: u64, value_ns: i64, question: Question) {
         if let Some(spike) = self.spikes.len().checked_sub(1) {
             self.waiting.push(Waiting {
@@ -206,13 +206,13 @@ impl Open {
         }
     }
 
-    /// True if spikes wait to be explained; puts them in order.
+    /// Sorts the waiting spikes. Returns true if there are any.
     pub(crate) fn is_waiting(&mut self) -> bool {
         self.waiting.sort();
         !self.waiting.is_empty()
     }
 
-    /// Has the worst that waits explained; whether others do.
+    /// Explains the worst waiting spike. Returns true if others wait.
     pub(crate) fn ask_worst(&mut self, reasons: &mut Reasons) -> bool {
         if let Some(waiting) = self.waiting.pop() {
             let with_flight = self.flights.want(waiting.value_ns);
@@ -223,8 +223,8 @@ impl Open {
         !self.waiting.is_empty()
     }
 
-    /// A round is over: what waits and is not among the worst of the run any more is not looked at. The rest has its turn in the
-    /// next round.
+    /// Ends a round: waiting samples that are no longer among the worst of the run get no explanation. The others wait for the next
+    /// round.
     pub(crate) fn pass_over_lesser(&mut self, reasons: &mut Reasons) {
         let floor_ns = self.worst.floor().unwrap_or(i64::MIN);
         self.pass_over(floor_ns, WORST, reasons);
@@ -237,12 +237,13 @@ impl Open {
         }
     }
 
-    /// The window is about to close: has those explained that are among the worst, and then others, as far as the round has time.
+    /// Explains waiting samples before the window closes: first the ones among the worst, then others, as far as the round has
+    /// time.
     pub(crate) fn settle(&mut self, reasons: &mut Reasons) {
         if !self.is_waiting() {
             return;
         }
-        // However long the round took for others.
+        // At least one, even if the round has spent its time on others.
         self.ask_worst(reasons);
         while reasons.has_room() && self.ask_worst(reasons) {}
         self.pass_over_lesser(reasons);
@@ -250,20 +251,20 @@ impl Open {
         self.pass_over(i64::MAX, 0, reasons);
     }
 
-    /// How many samples of the open window are kept one by one.
+    /// Number of samples of the open window that are kept one by one.
     pub(crate) fn spikes(&self) -> usize {
         self.spikes.len()
     }
 
-    /// Takes out the kept samples of the open window that do not wait to be explained.
+    /// Takes out the kept samples of the open window that wait for no explanation.
     pub(crate) fn hand_over_spikes(&mut self) -> Vec<Spike> {
         let (waiting, ready) = self.waiting.take_along(std::mem::take(&mut self.spikes));
         self.spikes = waiting;
         ready
     }
 
-    /// Takes out the kept samples of the open window that are still among the worst of the run, or over the threshold: the run file would
-    /// drop the others again.
+    /// Takes out the kept samples of the open window that are still among the worst of the run, or over the threshold: the run file
+    /// would drop the others anyway.
     fn take_worst(&mut self) -> Vec<Spike> {
         let floor_ns = self.worst.floor().unwrap_or(i64::MIN);
         let mut spikes = std::mem::take(&mut self.spikes);
@@ -280,7 +281,7 @@ impl Open {
         }
     }
 
-    /// Keeps the sample as a spike if it is over the threshold or among the worst; whether it did.
+    /// Keeps the sample as a spike if it is over the threshold or among the worst. Returns true if it was kept.
     pub(crate) fn keep_if_bad(&mut self, sample: Sample) -> bool {
         let over = self.is_over(sample.value_ns);
         let among_worst = self.worst.offer(sample.value_ns, ());
@@ -295,7 +296,7 @@ impl Open {
                 at_ns: sample.at_ns,
                 value_ns: sample.value_ns,
                 cpu: Some(u32::from(sample.cpu)),
-                // The run file has no room for larger ones. They come from the network, where anything may stand.
+                // The run file cannot store larger numbers. The numbers come from the network and can have any value.
                 sequence: i64::try_from(sample.sequence).ok().map(|_| sample.sequence),
                 explanation: None,
             });
@@ -311,7 +312,7 @@ impl Open {
         self.tally.counters.overrun += n;
     }
 
-    /// Closes the window at `end_ns` and opens the next one there. Nothing comes out of a window in which nothing happened.
+    /// Closes the window at `end_ns` and opens the next one there. An empty window returns `None`.
     pub(crate) fn close(&mut self, end_ns: u64) -> Option<Closed> {
         let start_ns = std::mem::replace(&mut self.start_ns, end_ns);
         if self.tally.is_empty() {
@@ -342,7 +343,7 @@ mod tests {
     use super::{Open, Sample, WORST};
     use model::{SeriesId, SeriesSpec};
 
-    /// Values that a window hands over of a thousand that rise, in their order.
+    /// Values that a window passes on from a thousand rising values, in their order.
     fn handed_over(threshold_ns: Option<u64>) -> Vec<i64> {
         let spec = SeriesSpec {
             threshold_ns,

@@ -1,4 +1,4 @@
-//! The worst hundred late samples of each series are looked at, in whatever order they come.
+//! Tests that the worst hundred late samples of each series are explained, in whatever order they come.
 
 use crate::stop::Stop;
 use crate::test_run::TestRun;
@@ -13,7 +13,7 @@ use units::Monotonic;
 const LOOKED_AT: &str = "looked at";
 const BURST: i64 = 3_000;
 
-/// Looks at everything it is asked, counts, and takes its time.
+/// Answers every question, counts the questions, and takes a given time for each.
 struct Counting {
     asked: Arc<AtomicU64>,
     takes: Duration,
@@ -51,7 +51,8 @@ impl Describe for Late {
     }
 }
 
-/// Records what `burst` pushes into two series, `many` and `few`, where an explanation takes so long; their spikes, and how often was asked.
+/// Records what `burst` pushes into two series, `many` and `few`, with an explainer that takes this long; returns their spikes and
+/// the number of questions.
 fn record(takes: Duration, burst: impl FnOnce(&mut Feed, Monotonic)) -> ([Vec<Spike>; 2], u64) {
     let file = TestRun::new();
     let asked = Arc::new(AtomicU64::new(0));
@@ -113,7 +114,7 @@ fn the_worst_of_a_burst_are_looked_at_in_whatever_order_they_come() {
 fn a_window_that_closes_in_the_middle_of_a_burst_has_its_worst_looked_at() {
     let ([many, _], _) = record(Duration::ZERO, |feed, start| {
         for number in 0..BURST {
-            // The first half lies in the first minute, the other in the second.
+            // The first half is in the first minute, the other half in the second.
             let minute = 60_000_000_000 * (number * 2 / BURST);
             feed.sample(
                 0,

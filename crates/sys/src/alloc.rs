@@ -1,4 +1,4 @@
-//! A global allocator that counts, to prove that a measuring loop does not allocate.
+//! A global allocator that counts its calls, to prove that a measuring loop does not allocate.
 //!
 //! ```no_run
 //! #[global_allocator]
@@ -26,14 +26,14 @@ pub fn watch(on: bool) {
     WATCHED.set(on);
 }
 
-/// Calls to allocate, grow or free made so far by watched threads, over all threads of the process.
+/// Number of calls to allocate, grow or free that watched threads have made so far, over all threads of the process.
 ///
 /// Stays 0 unless [`CountingAllocator`] is the global allocator.
 pub fn counted() -> u64 {
     COUNTED.load(Ordering::Relaxed)
 }
 
-/// The system allocator with a counter of the calls watched threads make.
+/// The system allocator, with a counter of the calls that watched threads make.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CountingAllocator;
 
@@ -46,12 +46,12 @@ impl CountingAllocator {
     }
 }
 
-// SAFETY: every call is handed unchanged to `System`, which keeps the contract of GlobalAlloc; counting touches no memory
-// of the allocator and does not allocate.
+// SAFETY: every call is passed unchanged to `System`, which keeps the contract of GlobalAlloc; counting touches no memory of the
+// allocator and does not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::note();
-        // SAFETY: the caller's promises are those System::alloc asks for.
+        // SAFETY: the caller's promises are the ones that System::alloc requires.
         unsafe { System.alloc(layout) }
     }
 
@@ -63,7 +63,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         Self::note();
-        // SAFETY: the caller's promises are those System::alloc_zeroed asks for.
+        // SAFETY: the caller's promises are the ones that System::alloc_zeroed requires.
         unsafe { System.alloc_zeroed(layout) }
     }
 

@@ -1,4 +1,4 @@
-//! One thread wakes another, without a lock.
+//! A wake-up from one thread to another, without a lock.
 
 use crate::clock::{monotonic, timespec};
 use rustix::thread::futex::{Flags, wait_bitset, wake};
@@ -8,15 +8,16 @@ use units::Monotonic;
 
 const QUIET: u32 = 0;
 const RUNG: u32 = 1;
-/// The one who listens sleeps, or is about to.
+/// The listener sleeps, or is about to.
 const ASLEEP: u32 = 2;
 
-/// A bell that any thread rings and one listens to. A ring is kept until it is heard; several are one.
+/// A bell that any thread may ring and that one thread listens to. A ring is kept until it is heard; several unheard rings count as
+/// one.
 #[derive(Debug, Default)]
 pub struct Bell(AtomicU32);
 
 impl Bell {
-    /// Wakes the one who listens: one futex(2) where it sleeps, else no system call. What was written before is seen by who hears it.
+    /// Wakes the listener: one futex(2) if it sleeps, else no system call. The listener sees everything written before the ring.
     #[inline]
     pub fn ring(&self) {
         if self.0.swap(RUNG, Ordering::AcqRel) == ASLEEP {
@@ -24,8 +25,8 @@ impl Bell {
         }
     }
 
-    /// Sleeps until the bell was rung since this was last called, or until `due`: at most one futex(2), and one for each signal. Tells
-    /// whether it was rung.
+    /// Sleeps until the bell rings, or until `due`; a ring since the last call counts. Makes at most one futex(2), and one more for
+    /// each signal. Returns true if the bell was rung.
     pub fn wait_until(&self, due: Monotonic) -> bool {
         let slept = self
             .0

@@ -1,7 +1,7 @@
-//! The part of bpf(2) that lets a small program take frames at an interface: maps, a program, a link, and its
+//! The part of bpf(2) that lets a small program take frames at an interface: maps, a program, a link, and the program's
 //! instructions.
 //!
-//! Each structure is the head of the kernel's `union bpf_attr` (linux/bpf.h); what it does not reach counts as zero.
+//! Each structure is the head of the kernel's `union bpf_attr` (linux/bpf.h); the kernel takes the rest of the union as zero.
 
 use crate::error::{SysError, last_errno};
 use crate::privilege::Capability;
@@ -24,8 +24,8 @@ pub(crate) const ATTACH_XDP: u32 = 37;
 /// The programs call no helper that asks for a GPL-compatible licence.
 const LICENSE: &std::ffi::CStr = c"Apache-2.0";
 
-/// One instruction (`struct bpf_insn`): operation, destination register in the low and source register in the high half of
-/// an octet, offset, immediate.
+/// One instruction (`struct bpf_insn`): operation, destination register in the low and source register in the high half of a byte,
+/// offset, immediate.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instruction {
@@ -35,7 +35,7 @@ pub(crate) struct Instruction {
     pub(crate) immediate: i32,
 }
 
-/// An instruction of its parts.
+/// Builds an instruction from its parts.
 pub(crate) const fn op(code: u8, destination: u8, source: u8, offset: i16, immediate: i32) -> Instruction {
     Instruction {
         code,
@@ -45,7 +45,7 @@ pub(crate) const fn op(code: u8, destination: u8, source: u8, offset: i16, immed
     }
 }
 
-/// A program as it grows: instructions, jumps to parts of it, and where the parts begin.
+/// A program under construction: instructions, jumps to parts of it, and where the parts begin.
 #[derive(Debug)]
 pub(crate) struct Assembly<T> {
     instructions: Vec<(Instruction, Option<T>)>,
@@ -66,22 +66,22 @@ impl<T: Copy + PartialEq> Assembly<T> {
         self.instructions.extend(instructions.iter().map(|one| (*one, None)));
     }
 
-    /// A jump to `target` when `register` and `number` are as `code` says.
+    /// Adds a jump to `target`, taken when `register` and `number` compare as `code` says.
     pub(crate) fn jump(&mut self, code: u8, register: u8, number: i32, target: T) {
         self.jump_by(op(code, register, 0, 0, number), target);
     }
 
-    /// The jump `instruction`, to `target`.
+    /// Adds the jump `instruction` to `target`.
     pub(crate) fn jump_by(&mut self, instruction: Instruction, target: T) {
         self.instructions.push((instruction, Some(target)));
     }
 
-    /// Here begins `part`.
+    /// Begins the part `part` here.
     pub(crate) fn part(&mut self, part: T) {
         self.parts.push((part, self.instructions.len()));
     }
 
-    /// The instructions, with the distances of their jumps.
+    /// Returns the instructions, with the distances of their jumps filled in.
     pub(crate) fn resolved(self) -> Vec<Instruction> {
         let at_of = |target| self.parts.iter().find(|(part, _)| *part == target).map(|(_, at)| *at);
         let resolve = |(at, (instruction, target)): (usize, &(Instruction, Option<T>))| Instruction {
@@ -129,7 +129,7 @@ struct LinkCreate {
     flags: u32,
 }
 
-/// An array of `entries` times `value_bytes`, which can be mapped: such as the eBPF objects of others have.
+/// Makes an array of `entries` values of `value_bytes` each that can be mapped, like the arrays of compiled eBPF objects.
 #[cfg(test)]
 pub(crate) fn array(value_bytes: u32, entries: u32) -> Result<OwnedFd, Errno> {
     /// `BPF_MAP_TYPE_ARRAY`, `BPF_F_MMAPABLE`.
@@ -146,7 +146,7 @@ pub(crate) fn array(value_bytes: u32, entries: u32) -> Result<OwnedFd, Errno> {
     unsafe { descriptor(MAP_CREATE, &attributes) }
 }
 
-/// A map of `entries` AF_XDP sockets, by receive queue.
+/// Makes a map of `entries` AF_XDP sockets, indexed by receive queue.
 pub(crate) fn socket_map(entries: u32) -> Result<OwnedFd, Errno> {
     let attributes = MapCreate {
         kind: XSKMAP,
@@ -169,7 +169,7 @@ pub(crate) fn insert(map: &OwnedFd, queue: u32, socket: &OwnedFd) -> Result<(), 
         value: address(&socket),
         flags: 0,
     };
-    // SAFETY: key and value are words that outlive the call, as long as the map's.
+    // SAFETY: key and value are words that outlive the call, and the map's keys and values are words.
     unsafe { call(MAP_UPDATE, &attributes) }.map(|_| ())
 }
 
@@ -185,8 +185,8 @@ pub(crate) fn load(kind: u32, program: &[Instruction]) -> Result<OwnedFd, Errno>
     unsafe { descriptor(PROGRAM_LOAD, &attributes) }
 }
 
-/// Attaches the program to an interface for as long as the descriptor returned is open: it goes with the process, however
-/// that ends.
+/// Attaches the program to an interface for as long as the returned descriptor is open. It is detached when the process ends, in
+/// whatever way.
 pub(crate) fn attach(program: &OwnedFd, interface: u32, attach_type: u32, flags: u32) -> Result<OwnedFd, Errno> {
     let attributes = LinkCreate {
         program: word(program.as_raw_fd()),
@@ -198,7 +198,7 @@ pub(crate) fn attach(program: &OwnedFd, interface: u32, attach_type: u32, flags:
     unsafe { descriptor(LINK_CREATE, &attributes) }
 }
 
-/// A refusal that may be for a missing privilege: bpf(2) asks for both.
+/// Turns a refusal into an error. It may be due to a missing privilege: bpf(2) requires both.
 pub(crate) fn refused(operation: &'static str, name: &Arc<str>, errno: Errno) -> SysError {
     let missing = [Capability::NetAdmin, Capability::Bpf]
         .into_iter()
@@ -221,18 +221,18 @@ fn address(word: &u32) -> u64 {
 }
 
 /// # Safety
-/// As [`call`], and the command must be one that makes a descriptor.
+/// As for [`call`], and the command must be one that makes a descriptor.
 pub(crate) unsafe fn descriptor<T>(command: libc::c_int, attributes: &T) -> Result<OwnedFd, Errno> {
     // SAFETY: passed on to the caller.
     let fd = unsafe { call(command, attributes) }?;
-    // SAFETY: the descriptor was just made by bpf(2), close-on-exec, and nobody else has it.
+    // SAFETY: the descriptor was just made by bpf(2), close-on-exec, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// # Safety
-/// Addresses in the attributes must be of what the command expects there.
+/// Addresses in the attributes must point to data of the kind that the command expects there.
 pub(crate) unsafe fn call<T>(command: libc::c_int, attributes: &T) -> Result<RawFd, Errno> {
-    // SAFETY: the pointer is to a whole T, and the length is T's; the rest is the caller's promise.
+    // SAFETY: the pointer is to a whole T, and the length is T's; the caller promises the rest.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
     match RawFd::try_from(result) {
         Ok(fd) if fd >= 0 => Ok(fd),
@@ -257,7 +257,7 @@ mod tests {
         let fields = places!(LinkCreate: program = "link_create.prog_fd", interface = "link_create.target_ifindex",
             attach_type = "link_create.attach_type", flags = "link_create.flags");
         assert_as_in_kernel("union bpf_attr", &fields);
-        // The registers are fields of four bits each, which have no place of their own.
+        // The registers are fields of four bits each, which have no offset.
         let fields = places!(Instruction: code, offset = "off", immediate = "imm");
         assert_as_in_kernel("struct bpf_insn", &fields);
         assert_eq!(size_of::<Instruction>(), 8);

@@ -8,22 +8,22 @@ use units::{Monotonic, Realtime, Tai};
 /// Nanoseconds in a second.
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// How often [`pair`] tries for a narrow reading: enough that one of them is free of an interrupt or a preemption.
+/// How often [`pair`] tries for a narrow reading: often enough that one of the readings is free of interrupts and preemption.
 const PAIR_ATTEMPTS: usize = 8;
 
-/// `CLOCK_MONOTONIC` now.
+/// Reads `CLOCK_MONOTONIC`.
 #[inline]
 pub fn monotonic() -> Monotonic {
     Monotonic::from_ns(nanoseconds(clock_gettime(ClockId::Monotonic)))
 }
 
-/// `CLOCK_REALTIME` now.
+/// Reads `CLOCK_REALTIME`.
 #[inline]
 pub fn realtime() -> Realtime {
     Realtime::from_ns(nanoseconds(clock_gettime(ClockId::Realtime)))
 }
 
-/// `CLOCK_TAI` now. It differs from UTC only when a time service has told the kernel the offset.
+/// Reads `CLOCK_TAI`. It differs from UTC only if a time service has given the kernel the offset.
 #[inline]
 pub fn tai() -> Tai {
     Tai::from_ns(nanoseconds(
@@ -38,12 +38,12 @@ pub struct ClockPair {
     pub monotonic: Monotonic,
     /// The same instant on `CLOCK_REALTIME`.
     pub realtime: Realtime,
-    /// The two are the same instant to within this, in ns: half the span between the monotonic readings around it,
-    /// rounded up.
+    /// Bound of the error in ns: the two readings are the same instant to within half the span between the monotonic readings
+    /// around it, rounded up.
     pub uncertainty_ns: u64,
 }
 
-/// The same instant on `CLOCK_MONOTONIC` and `CLOCK_REALTIME`: the narrowest of several readings.
+/// Reads the same instant on `CLOCK_MONOTONIC` and `CLOCK_REALTIME`: the narrowest of several readings.
 pub fn pair() -> ClockPair {
     let mut best = read_pair();
     for _ in 1..PAIR_ATTEMPTS {

@@ -1,16 +1,16 @@
-//! The CPU's own counter of time, for loops that must see gaps of less than a clock reading's cost.
+//! The CPU's own time counter, for loops that must see gaps shorter than the cost of a clock reading.
 
 use crate::clock::monotonic;
 use std::time::Duration;
 
-/// How long the counter is compared with `CLOCK_MONOTONIC`. Both ends are read to within some 50 ns, so the rate is good to
-/// less than a part in a million.
+/// How long the counter is compared with `CLOCK_MONOTONIC`. Both ends are read to within some 50 ns, so the rate is accurate to
+/// better than one part in a million.
 const CALIBRATION: Duration = Duration::from_millis(100);
 
-/// Readings at each end, of which the narrowest counts.
+/// Number of readings at each end; the narrowest is used.
 const ATTEMPTS: usize = 64;
 
-/// The counter now: on x86-64 the time stamp counter, elsewhere `CLOCK_MONOTONIC` in ns.
+/// Reads the counter: on x86-64 the time stamp counter, elsewhere `CLOCK_MONOTONIC` in ns.
 #[inline]
 pub fn now() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ pub fn now() -> u64 {
     }
 }
 
-/// How the counter runs.
+/// Rate of the counter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
     per_ns: f64,
@@ -41,7 +41,7 @@ impl Rate {
         Self { per_ns }
     }
 
-    /// Counts in `ns`, rounded up.
+    /// Number of counts in `ns`, rounded up.
     pub fn counts(self, ns: u64) -> u64 {
         (ns as f64 * self.per_ns).ceil() as u64
     }
@@ -51,7 +51,7 @@ impl Rate {
         (counts as f64 / self.per_ns).round() as u64
     }
 
-    /// Counts a microsecond: the counter's frequency in MHz.
+    /// Counts per microsecond: the counter's frequency in MHz.
     pub fn mhz(self) -> f64 {
         self.per_ns * 1e3
     }

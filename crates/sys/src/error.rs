@@ -6,10 +6,10 @@ use rustix::io::Errno;
 use std::sync::Arc;
 use units::CpuList;
 
-/// Meaning of an error for the person who started the tool; the command line derives its exit status from it.
+/// Meaning of an error for the person who started the tool; the command line chooses its exit status by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The request names something that does not exist here or a value that cannot be: exit status 2.
+    /// The request names something that does not exist here, or an impossible value: exit status 2.
     Usage,
     /// The request is sound, but a privilege or a kernel feature is missing, or the kernel refused: exit status 3.
     CouldNotMeasure,
@@ -39,15 +39,15 @@ pub enum SysError {
         name: Arc<str>,
     },
     /// The interface is no longer there: its driver is gone, or somebody deleted it.
-    #[error("{name} was removed: only what came and went before that was measured")]
+    #[error("{name} was removed during the run; the measurement ends there")]
     InterfaceGone {
         /// The interface.
         name: Arc<str>,
     },
-    /// A setting that cannot be.
+    /// An impossible setting.
     #[error("{what}")]
     Invalid {
-        /// The mistake, and what would do.
+        /// The mistake, and a value that would work.
         what: String,
     },
     /// The machine has no such CPU.
@@ -114,7 +114,7 @@ pub enum SysError {
         /// The CPUs the thread may use.
         allowed: CpuList,
     },
-    /// `SCHED_DEADLINE` admission control: the CPUs have not that much time left.
+    /// `SCHED_DEADLINE` admission control: the CPUs do not have that much time left.
     #[error(
         "{what}: refused by admission control, the deadline threads would ask for more than the CPUs have \
          (kernel.sched_rt_runtime_us bounds their sum): ask for less runtime per period"
@@ -137,7 +137,7 @@ pub enum SysError {
     NoCarrier {
         /// The interface.
         interface: String,
-        /// How long it was waited for.
+        /// How long the caller waited for it, in s.
         seconds: u64,
     },
     /// The kernel is too old, or built without the feature.
@@ -145,10 +145,10 @@ pub enum SysError {
     MissingFeature {
         /// The request.
         what: String,
-        /// Version or option that has it.
+        /// The version or option that provides it.
         needs: &'static str,
     },
-    /// The transmit queue was full for this frame; the next one may pass. Made without allocating.
+    /// The transmit queue was full for this frame; the next frame may pass. Made without allocating.
     #[error("{interface}: transmit queue full ({errno})")]
     SendQueueFull {
         /// The interface.
@@ -157,7 +157,7 @@ pub enum SysError {
         errno: Errno,
     },
     /// The frame is longer than the interface's MTU allows. Made without allocating.
-    #[error("{interface}: a frame of {bytes} octets does not fit its MTU of {mtu} (with 14 octets of header)")]
+    #[error("{interface}: a frame of {bytes} bytes does not fit its MTU of {mtu} (plus 14 bytes of header)")]
     FrameTooLong {
         /// The interface.
         interface: Arc<str>,
@@ -166,7 +166,7 @@ pub enum SysError {
         /// MTU when the port was opened.
         mtu: u32,
     },
-    /// Nothing on the interface keeps launch times.
+    /// Nothing on the interface supports launch times.
     #[error("{interface}: {why}")]
     NoLaunchTime {
         /// The interface.
@@ -175,7 +175,7 @@ pub enum SysError {
         why: String,
     },
     /// The frame fits the interface, but not the memory of this AF_XDP port. Made without allocating.
-    #[error("{interface}: a frame of {bytes} octets, and this AF_XDP port was opened with room for {chunk} octets")]
+    #[error("{interface}: a frame of {bytes} bytes exceeds the {chunk} bytes that this AF_XDP port was opened for")]
     FrameBeyondChunk {
         /// The interface.
         interface: Arc<str>,
@@ -184,22 +184,22 @@ pub enum SysError {
         /// Longest frame the port can send.
         chunk: usize,
     },
-    /// No form of XDP that was allowed runs on the interface.
+    /// None of the allowed forms of XDP runs on the interface.
     #[error("{interface}: {}", refusals(.refused))]
     XdpRefused {
         /// The interface.
         interface: Arc<str>,
-        /// Each form tried, and why not.
+        /// Each form tried, and why it was refused.
         refused: Vec<XdpRefusal>,
     },
-    /// The kernel refused, with its own word for why. Made without allocating where `target` is shared.
+    /// The kernel refused; the message shows the kernel's own reason. Made without allocating where `target` is shared.
     #[error("{operation} {target}: {errno}")]
     Refused {
         /// The operation that was tried.
         operation: &'static str,
-        /// On what.
+        /// The object of the operation.
         target: Arc<str>,
-        /// Why.
+        /// The error number.
         errno: Errno,
     },
 }
@@ -233,7 +233,8 @@ impl SysError {
         }
     }
 
-    /// True if only this frame was refused because the transmit queue was full (`EAGAIN`, `ENOBUFS`): count it and go on.
+    /// True if only this frame was refused because the transmit queue was full (`EAGAIN`, `ENOBUFS`): the caller counts it and
+    /// continues.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::SendQueueFull { .. })
     }
@@ -243,7 +244,7 @@ impl SysError {
         self.is_transient() || matches!(self, Self::InterfaceDown { .. })
     }
 
-    /// The kernel's own word for it, where there is one.
+    /// The kernel's error number, if there is one.
     pub fn errno(&self) -> Option<i32> {
         match self {
             Self::Refused { errno, .. } | Self::SendQueueFull { errno, .. } => Some(errno.raw_os_error()),
@@ -259,7 +260,7 @@ impl SysError {
         }
     }
 
-    /// `EPERM` and `EACCES` become the capability that is missing; anything else stays the kernel's word.
+    /// Turns `EPERM` and `EACCES` into the missing capability; keeps any other error number.
     pub(crate) fn or_capability(
         capability: Capability,
         operation: &'static str,
@@ -282,7 +283,7 @@ pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// The errno the C library left behind for this thread.
+/// The errno that the last failed C library call of this thread set.
 pub(crate) fn last_errno() -> Errno {
     errno_of(&std::io::Error::last_os_error())
 }

@@ -1,4 +1,4 @@
-//! A program at the beginnings of many kernel functions at once (kprobe.multi), by bpf(2).
+//! Attaches a program to the entries of many kernel functions at once (kprobe.multi), through bpf(2).
 
 use crate::bpf::{LINK_CREATE, PROGRAM_LOAD, call, descriptor};
 use rustix::io::Errno;
@@ -11,7 +11,7 @@ const OBJECT_INFO: libc::c_int = 15;
 const PROGRAM_TYPE_KPROBE: u32 = 2;
 const ATTACH_KPROBE_MULTI: u32 = 42;
 
-/// Octets for what the verifier says about a program that it refuses.
+/// Bytes for the verifier's log about a program that it refuses.
 const LOG_OCTETS: usize = 1 << 22;
 
 /// Head of `union bpf_attr` for loading a program.
@@ -45,7 +45,7 @@ struct LinkCreate {
     cookies: u64,
 }
 
-/// Head of `union bpf_attr` for asking what an object is.
+/// Head of `union bpf_attr` for a query about an object.
 #[repr(C)]
 struct ObjectInfo {
     object: RawFd,
@@ -53,7 +53,7 @@ struct ObjectInfo {
     info: u64,
 }
 
-/// `struct bpf_link_info` of a link to many functions, up to what is read.
+/// `struct bpf_link_info` of a link to many functions, up to the last field that is read.
 #[repr(C)]
 #[derive(Default)]
 struct LinkInfo {
@@ -71,19 +71,19 @@ struct LinkInfo {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{errno}{said}")]
 pub struct Refused {
-    /// Error that it returned.
+    /// The error number that it returned.
     pub errno: Errno,
-    /// The last line that its verifier said, if it said something.
+    /// The last line of the verifier's log, if there is one.
     pub said: String,
 }
 
-/// Has the kernel check and compile a program for the beginnings of functions; each instruction as a word in memory.
+/// Has the kernel check and compile a program for function entries; each instruction is a word in memory.
 ///
 /// # Errors
-/// It refuses, and why.
+/// The kernel refuses; the error says why.
 pub fn load(instructions: &[u64], license: &CStr) -> Result<OwnedFd, Refused> {
     load_with(instructions, license, &mut []).map_err(|errno| {
-        // Once more, to be told why: what is said of a program that is taken would not fit.
+        // Loads again with a log, to learn the reason. The log of an accepted program would not fit, so the first attempt has none.
         let mut log = vec![0u8; LOG_OCTETS];
         let _ = load_with(instructions, license, &mut log);
         Refused {
@@ -113,11 +113,11 @@ fn load_with(instructions: &[u64], license: &CStr, log: &mut [u8]) -> Result<Own
     unsafe { descriptor(PROGRAM_LOAD, &attributes) }
 }
 
-/// Attaches the program to the beginnings of functions, each with a number that the program sees there, for as long as the
-/// descriptor returned is open.
+/// Attaches the program to the entries of functions for as long as the returned descriptor is open. The program sees the number
+/// given for each function.
 ///
 /// # Errors
-/// It refuses: `EINVAL` before Linux 5.18 and without `CONFIG_FPROBE`, `ESRCH` when there is no such function.
+/// The kernel refuses: `EINVAL` before Linux 5.18 and without `CONFIG_FPROBE`, `ESRCH` if there is no such function.
 pub fn attach(program: &OwnedFd, functions: &[(CString, u64)]) -> Result<OwnedFd, Errno> {
     let symbols: Vec<u64> = functions.iter().map(|(name, _)| name.as_ptr().addr() as u64).collect();
     let cookies: Vec<u64> = functions.iter().map(|(_, cookie)| *cookie).collect();
@@ -132,13 +132,13 @@ pub fn attach(program: &OwnedFd, functions: &[(CString, u64)]) -> Result<OwnedFd
         addresses: 0,
         cookies: cookies.as_ptr().addr() as u64,
     };
-    // SAFETY: as many addresses of terminated names, and as many words, as are given; all outlive the call.
+    // SAFETY: there are as many addresses of terminated names, and as many words, as the count says; all outlive the call.
     unsafe { descriptor(LINK_CREATE, &attributes) }
 }
 
-/// How often a function began and the link's program was not run, as the CPU was at work on such a beginning already.
+/// Number of function entries at which the link's program did not run because the CPU was already handling such an entry.
 ///
-/// Kernels before Linux 6.7 do not count it, and leave it 0.
+/// Kernels before Linux 6.7 do not count this and leave it 0.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -149,8 +149,8 @@ pub fn missed(link: &OwnedFd) -> Result<u64, Errno> {
         octets: size_of::<LinkInfo>() as u32,
         info: (&raw mut info).addr() as u64,
     };
-    // SAFETY: the kernel writes no more octets of the information than are given, and it outlives the call; it asks for no list of
-    // addresses, as there is no room for one.
+    // SAFETY: the kernel writes no more bytes of the information than the given length, and the buffer outlives the call; the
+    // request asks for no list of addresses.
     unsafe { call(OBJECT_INFO, &attributes) }?;
     Ok(info.missed)
 }
@@ -180,7 +180,7 @@ mod tests {
         assert_as_in_kernel("union bpf_attr", &fields);
         let fields = places!(ObjectInfo: object = "info.bpf_fd", octets = "info.info_len", info = "info.info");
         assert_as_in_kernel("union bpf_attr", &fields);
-        // The rest is younger than the headers of a build machine may be.
+        // The other fields are newer than the headers of a build machine may be.
         let fields = places!(LinkInfo: kind = "type", id, program = "prog_id");
         assert_as_in_kernel("struct bpf_link_info", &fields);
     }

@@ -1,5 +1,5 @@
-//! Frames that a NIC stamps with its own clock: read (`SIOCGHWTSTAMP`) and set (`SIOCSHWTSTAMP`), as
-//! Documentation/networking/timestamping.rst says. The setting is the interface's: everybody who uses it has the same.
+//! Frames that a NIC stamps with its own clock: reads (`SIOCGHWTSTAMP`) and sets (`SIOCSHWTSTAMP`) the selection, as
+//! Documentation/networking/timestamping.rst describes. The setting belongs to the interface: all its users share it.
 
 use crate::error::{SysError, last_errno};
 use crate::privilege::Capability;
@@ -8,7 +8,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// Frames that a NIC stamps, by the numbers of linux/net_tstamp.h.
+/// Selection of the frames that a NIC stamps, by the numbers of linux/net_tstamp.h.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NicStamping {
     /// Received frames that it stamps: `HWTSTAMP_FILTER_*`.
@@ -18,7 +18,7 @@ pub struct NicStamping {
 }
 
 impl NicStamping {
-    /// Nothing.
+    /// No frames.
     pub const OFF: Self = Self {
         rx_filter: libc::HWTSTAMP_FILTER_NONE,
         tx_type: libc::HWTSTAMP_TX_OFF,
@@ -34,12 +34,12 @@ impl NicStamping {
         self.rx_filter != libc::HWTSTAMP_FILTER_NONE
     }
 
-    /// True if sent frames are stamped that ask for it.
+    /// True if those sent frames are stamped that ask for it.
     pub fn stamps_sent(self) -> bool {
         self.tx_type != libc::HWTSTAMP_TX_OFF
     }
 
-    /// The same, with all received frames and those sent frames that ask for it, where wanted.
+    /// Returns the same setting, extended where wanted: by all received frames, and by the sent frames that ask for it.
     #[must_use]
     pub fn with(self, received: bool, sent: bool) -> Self {
         Self {
@@ -58,11 +58,11 @@ impl NicStamping {
     /// The word for the receive filter, as `ethtool -T` shows it.
     pub fn filter_word(self) -> &'static str {
         let known = crate::ethtool::RX_FILTERS.get(self.rx_filter as usize);
-        known.copied().unwrap_or("one that is not known here")
+        known.copied().unwrap_or("an unknown filter")
     }
 }
 
-/// An interface of the network namespace in which this was opened; it stays there wherever it is used.
+/// An interface of the network namespace in which this was opened; the value refers to that namespace wherever it is used.
 #[derive(Debug)]
 pub struct NicStampControl {
     socket: OwnedFd,
@@ -70,10 +70,10 @@ pub struct NicStampControl {
 }
 
 impl NicStampControl {
-    /// For the interface `name`.
+    /// Opens the control of the interface `name`.
     ///
     /// # Errors
-    /// The process has no descriptor left.
+    /// The process has no file descriptor left.
     pub fn open(name: &str) -> Result<Self, SysError> {
         let name: Arc<str> = name.into();
         let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
@@ -81,22 +81,22 @@ impl NicStampControl {
         Ok(Self { socket, name })
     }
 
-    /// Frames that the NIC stamps now.
+    /// Reads which frames the NIC stamps now.
     ///
     /// # Errors
-    /// The driver does not say, or the interface is gone.
+    /// The driver does not report it, or the interface is gone.
     pub fn read(&self) -> Result<NicStamping, SysError> {
         self.call(libc::SIOCGHWTSTAMP, NicStamping::OFF)
-            .map_err(|errno| SysError::refused("read what is stamped by", Arc::clone(&self.name), errno))
+            .map_err(|errno| SysError::refused("read the time stamping of", Arc::clone(&self.name), errno))
     }
 
-    /// Has the NIC stamp so; returns what it does now, which a driver may have made more than was asked for.
+    /// Sets which frames the NIC stamps. Returns the setting now in effect: a driver may stamp more frames than requested.
     ///
     /// # Errors
-    /// `CAP_NET_ADMIN` is missing, or the driver cannot.
+    /// `CAP_NET_ADMIN` is missing, or the driver does not support it.
     pub fn set(&self, stamping: NicStamping) -> Result<NicStamping, SysError> {
         self.call(libc::SIOCSHWTSTAMP, stamping).map_err(|errno| {
-            let operation = "change what is stamped by";
+            let operation = "change the time stamping of";
             SysError::or_capability(Capability::NetAdmin, operation, Arc::clone(&self.name), errno)
         })
     }

@@ -7,11 +7,11 @@ use std::os::unix::fs::OpenOptionsExt;
 /// Longest record (`CONSOLE_EXT_LOG_MAX`, linux/console.h).
 const RECORD_BYTES: usize = 8192;
 
-/// The records that the kernel still has, the oldest first, as `/dev/kmsg` gives them:
-/// `priority,sequence,microseconds since boot,flags;text` (Documentation/ABI/testing/dev-kmsg). Takes nothing away from other readers.
+/// Reads the records that the kernel still has, the oldest first, as `/dev/kmsg` gives them: `priority,sequence,microseconds since
+/// boot,flags;text` (Documentation/ABI/testing/dev-kmsg). Other readers still get the same records.
 ///
 /// # Errors
-/// The device is missing or refused: with `kernel.dmesg_restrict` it needs `CAP_SYSLOG`.
+/// The device is missing, or access is refused: with `kernel.dmesg_restrict` it needs `CAP_SYSLOG`.
 pub fn records() -> io::Result<Vec<String>> {
     let mut log = OpenOptions::new()
         .read(true)
@@ -23,7 +23,7 @@ pub fn records() -> io::Result<Vec<String>> {
         match log.read(&mut record) {
             Ok(0) => return Ok(records),
             Ok(length) => records.push(String::from_utf8_lossy(&record[..length]).into_owned()),
-            // Records that were overwritten before we came: go on with the next.
+            // Records were overwritten before they were read: continues with the next one.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(records),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -1,13 +1,13 @@
-//! Structures that this side and the kernel, or a program in it, both know.
+//! Structures shared with the kernel, or with a program in it.
 //!
-//! Each stands once, as a structure with `repr(C)`. Tests have a C compiler compare those of the kernel with `linux/bpf.h`.
+//! Each is written once, as a structure with `repr(C)`. Tests have a C compiler compare the kernel's structures with `linux/bpf.h`.
 
-/// How many octets a field has.
+/// Size of a field in bytes.
 pub(crate) const fn octets_of<S, F>(_: fn(&S) -> &F) -> usize {
     size_of::<F>()
 }
 
-/// Name, place and octets of fields of a structure, under their own names or those that C has for them.
+/// Lists name, offset and bytes of fields of a structure, under their own names or their C names.
 macro_rules! places {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident $name:literal) => { $name };
@@ -37,7 +37,7 @@ pub(crate) fn assert_as_in_kernel(structure: &str, fields: &[(&str, usize, usize
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
-    // Without one, nothing here could have been linked.
+    // Without a C compiler, nothing here could have been linked.
     let mut compiler = compiler.expect("cc");
     let mut input = compiler.stdin.take().expect("a pipe");
     input.write_all(source.as_bytes()).expect("read by the compiler");

@@ -1,11 +1,11 @@
-//! The edge to the kernel: clocks, waiting, real-time threads, locked memory, privileges, packet sockets, AF_XDP
-//! sockets, network namespaces, links and what their drivers say.
+//! The interface to the kernel: clocks, waiting, real-time threads, locked memory, privileges, packet sockets, AF_XDP sockets,
+//! network namespaces, links and their drivers' reports.
 //!
 //! Everything here acts for the calling thread or in the calling thread's network namespace unless it says otherwise.
-//! A refusal is a [`SysError`] that names the operation, what the kernel said, and what to do.
+//! A refusal is a [`SysError`] that names the operation, the kernel's answer, and the remedy.
 
-// The one crate of the workspace that may: packet rings, scheduler calls and memory locking have no safe wrapper. Every
-// block says why it is sound, and nothing unsafe is part of the public interface.
+// The only crate of the workspace that may use unsafe code: packet rings, scheduler calls and memory locking have no safe wrapper.
+// Every block says why it is sound, and nothing unsafe is part of the public interface.
 #![allow(unsafe_code)]
 
 pub mod alloc;

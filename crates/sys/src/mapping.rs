@@ -1,4 +1,4 @@
-//! Memory that eBPF programs and this side share: the values of an array of theirs, mapped here (`BPF_F_MMAPABLE`, Linux 5.5).
+//! Memory shared with eBPF programs: the values of one of their arrays, mapped into this process (`BPF_F_MMAPABLE`, Linux 5.5).
 
 use crate::error::SysError;
 use rustix::io::Errno;
@@ -7,24 +7,24 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The memory of a map. The values stand behind each other, each at a multiple of eight octets.
+/// The memory of a map. The values follow each other, each at a multiple of eight bytes.
 #[derive(Debug)]
 struct Mapping {
     memory: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone, and whoever uses its memory says how it agrees with the programs.
+// SAFETY: the mapping belongs to this value alone, and every user of its memory states how it is synchronised with the programs.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared reference gives an address only; what is done there is unsafe and has its own reason.
+// SAFETY: a shared reference gives only an address; any access through it is unsafe and has its own reason.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// The first `octets` of the map, to be read. The kernel refuses more than there are.
+    /// Maps the first `octets` bytes of the map, for reading. The kernel refuses more bytes than the map has.
     fn of(map: impl AsFd, octets: usize) -> Result<Self, Errno> {
         let bytes = octets.next_multiple_of(rustix::param::page_size());
         let flags = MapFlags::SHARED | MapFlags::POPULATE;
-        // SAFETY: a new mapping at an address the kernel chooses, of a map that has as many pages.
+        // SAFETY: a new mapping, at an address that the kernel chooses, of a map that has that many pages.
         let memory = unsafe { mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, flags, map, 0) }?;
         Ok(Self {
             memory: NonNull::new(memory.cast()).expect("mmap does not return null"),
@@ -35,13 +35,13 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made with this address and length, and nothing borrowed from it is left.
+        // SAFETY: the mapping was made with this address and length, and no borrow of it is left.
         let unmapped = unsafe { munmap(self.memory.as_ptr().cast(), self.bytes) };
         debug_assert!(unmapped.is_ok());
     }
 }
 
-/// The words of a map that programs write, to be read where they are: no system call, no copy.
+/// The words of a map that programs write, read in place: no system call, no copy.
 #[derive(Debug)]
 pub struct Words {
     mapping: Mapping,
@@ -49,27 +49,29 @@ pub struct Words {
 }
 
 impl Words {
-    /// The first `count` words of 64 bits of an array `name` that was made to be mapped. They stay when the map is closed.
+    /// Maps the first `count` words of 64 bits of the array `name`, which must be mappable. The words stay mapped when the map is
+    /// closed.
     ///
     /// # Errors
-    /// It has fewer, it is no such array, or the kernel refuses the memory.
+    /// The array has fewer words, it is not mappable, or the kernel refuses the mapping.
     pub fn of(name: &str, map: BorrowedFd<'_>, count: usize) -> Result<Self, SysError> {
         let mapping = Mapping::of(map, count * size_of::<u64>())
             .map_err(|errno| SysError::refused("map the memory of", name, errno))?;
         Ok(Self { mapping, count })
     }
 
-    /// The word of this number as it is now; `None` beyond the last. Programs may write it at any time. What is loaded later is no older
-    /// than this.
+    /// Loads the word of this number as it is now; `None` beyond the last. Programs may write it at any time. Anything that the
+    /// caller loads afterwards is at least as new.
     #[inline]
     pub fn load(&self, number: usize) -> Option<u64> {
         self.all().get(number).map(|word| word.load(Ordering::Acquire))
     }
 
-    /// Only to be loaded: the memory cannot be written.
+    /// The words, for loading only: the memory cannot be written.
     #[inline]
     fn all(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping has so many words, begins at a page, and lives as long as this; who else uses it does so by whole words.
+        // SAFETY: the mapping has that many words, begins at a page, and lives as long as `self`; its other users access it by
+        // whole words.
         unsafe { std::slice::from_raw_parts(self.mapping.memory.cast().as_ptr(), self.count) }
     }
 }

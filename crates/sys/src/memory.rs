@@ -1,4 +1,4 @@
-//! Memory that does not fault, and idle states that do not sleep.
+//! Memory that does not fault, and a bound on the depth of idle states.
 
 use crate::error::{SysError, errno_of};
 use crate::privilege::{Capability, has_on_host};
@@ -9,30 +9,31 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Heap touched by [`lock_all`] and kept by the process. Measuring threads allocate before they measure, so this is for
-/// what runs beside them (recorder, report): 8 MiB holds some four hundred windows of histograms without a new page.
+/// Heap touched by [`lock_all`] and kept by the process. Measuring threads allocate before they measure, so this is for the threads
+/// that run at the same time (recorder, report): 8 MiB holds some four hundred windows of histograms without a new page.
 const HEAP_BYTES: usize = 8 << 20;
 
-/// Octets from which on a block is mapped for itself where that is allowed: the allocator's own first bound (mallopt(3)).
+/// Size in bytes from which a block gets a mapping of its own, where that is allowed: the allocator's own initial bound
+/// (mallopt(3)).
 #[cfg(target_env = "gnu")]
 const LARGE: libc::c_int = 128 << 10;
 
-/// As many blocks may be mapped where that is allowed (`DEFAULT_MMAP_MAX` of glibc).
+/// Maximum number of blocks with a mapping of their own, where that is allowed (`DEFAULT_MMAP_MAX` of glibc).
 const MAPPINGS: i32 = 65_536;
 
-/// True if freed heap is kept, and no block is mapped for itself.
+/// True if freed heap is kept, and no block gets a mapping of its own.
 static KEEPS: AtomicBool = AtomicBool::new(false);
 
-/// Where the kernel takes requests against deep idle states (Documentation/power/pm_qos_interface.rst).
+/// The device that takes requests against deep idle states (Documentation/power/pm_qos_interface.rst).
 const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
 
 /// Locks all memory of the process, present and future, and keeps freed heap in the process, until [`unlock_all`].
 ///
-/// After it no page of code, stack or heap is faulted in while a thread measures. It cannot be undone for parts, and new
-/// threads get their whole stack at once: give them small ones.
+/// From then on no page of code, stack or heap is faulted in while a thread measures. Parts of the memory cannot be unlocked, and
+/// new threads get their whole stack at once: give them small stacks.
 ///
 /// # Errors
-/// [`SysError::MemoryLockLimit`] when `CAP_IPC_LOCK` is missing and `RLIMIT_MEMLOCK` is not unlimited. With any limit, the first
+/// [`SysError::MemoryLockLimit`] if `CAP_IPC_LOCK` is missing and `RLIMIT_MEMLOCK` is not unlimited. With any limit, the first
 /// allocation beyond it would fail, and so end the process in the middle of a run.
 pub fn lock_all() -> Result<(), SysError> {
     if let Some(limit) = lock_limit() {
@@ -52,23 +53,24 @@ pub fn can_lock() -> bool {
     lock_limit().is_none()
 }
 
-/// Octets beyond which nothing can be locked, where that is so.
+/// The number of bytes beyond which memory cannot be locked, if there is such a limit.
 fn lock_limit() -> Option<u64> {
     getrlimit(Resource::Memlock)
         .current
         .filter(|_| !has_on_host(Capability::IpcLock))
 }
 
-/// Undoes [`lock_all`], and gives freed heap back: nothing is measured any more.
+/// Undoes [`lock_all`], and gives freed heap back, once the measurement is over.
 pub fn unlock_all() {
-    // An error: it was not locked.
+    // An error means that it was not locked.
     let _ = munlockall();
     keep_freed_heap(false);
     give_back();
 }
 
-/// Has all threads of the process share one heap: what one has freed serves the next, and the process takes the most that was ever
-/// in use at a time, not the most of each thread. Threads that have a heap of their own by now keep it, so this comes first of all.
+/// Has all threads of the process share one heap: memory freed by one thread serves the next, so the process holds the maximum in
+/// use at any time and not the sum of each thread's maximum. Threads that already have a heap of their own keep it, so call this
+/// before anything else.
 ///
 /// Threads that allocate wait for each other now and then; measuring threads do not allocate.
 pub fn share_heap() {
@@ -79,7 +81,8 @@ pub fn share_heap() {
     }
 }
 
-/// Gives freed heap back to the system. Not while a thread measures: the pages are faulted in again when they are needed.
+/// Gives freed heap back to the system. Do not call it while a thread measures: the pages are faulted in again when they are
+/// needed.
 pub fn give_back() {
     #[cfg(target_env = "gnu")]
     // SAFETY: malloc_trim takes the allocator's own locks and touches freed memory only (malloc_trim(3)).
@@ -88,9 +91,10 @@ pub fn give_back() {
     }
 }
 
-/// Does work whose memory is not to stay with the process when it is freed, after [`lock_all`] as before: its large blocks are
-/// mapped, and unmapped when they are freed, whenever that is. Each interrupts the CPUs that run threads of this process, so this is
-/// for what interrupts them anyway: attaching to the kernel, the end of a step, whose packet ring is unmapped, too.
+/// Runs work whose memory must not stay with the process once it is freed, even after [`lock_all`]: its large blocks get mappings
+/// of their own, which are unmapped as soon as the blocks are freed. Each unmapping interrupts the CPUs that run threads of this
+/// process, so this is for work that interrupts them anyway: attaching to the kernel, or the end of a step, which also unmaps its
+/// packet ring.
 pub fn mapping_large_blocks<T>(work: impl FnOnce() -> T) -> T {
     if !KEEPS.load(Ordering::Relaxed) {
         return work();
@@ -101,7 +105,7 @@ pub fn mapping_large_blocks<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Stops the allocator from giving memory back, and from mapping large blocks that would be unmapped on free, or lets it again: both
+/// Stops or restarts two habits of the allocator: giving memory back, and mapping large blocks that are unmapped when freed. Both
 /// interrupt every CPU that runs a thread of this process.
 fn keep_freed_heap(keep: bool) {
     KEEPS.store(keep, Ordering::Relaxed);
@@ -127,24 +131,24 @@ fn map_at_most(_: i32) {}
 
 fn touch_heap() {
     let mut heap: Vec<u8> = Vec::with_capacity(HEAP_BYTES);
-    // Written, not zero-allocated, so that every page is really there.
+    // Written, not zero-allocated, so that every page really exists.
     heap.resize(HEAP_BYTES, 1);
     std::hint::black_box(&heap);
 }
 
-/// A standing request that no CPU enter an idle state slower to leave than asked; ends when dropped.
+/// A lasting request that no CPU enters an idle state with a longer exit latency than given; dropping it ends the request.
 #[derive(Debug)]
 pub struct DmaLatency {
     // The kernel keeps the request while this file is open.
     _file: File,
 }
 
-/// Asks that no CPU enter an idle state that takes longer than `us` microseconds to leave; 0 keeps them polling.
+/// Requests that no CPU enters an idle state that takes longer than `us` microseconds to leave; 0 keeps them polling.
 ///
-/// This changes how the whole machine idles while it is held, so a run says whether it was.
+/// This changes how the whole machine idles while it is held, so a run reports whether it was.
 ///
 /// # Errors
-/// [`SysError::MissingFeature`] where the device is absent (containers, some guests), else what opening it met.
+/// [`SysError::MissingFeature`] if the device is absent (containers, some guests), else the error of opening it.
 pub fn hold_dma_latency(us: i32) -> Result<DmaLatency, SysError> {
     let mut file = OpenOptions::new()
         .write(true)

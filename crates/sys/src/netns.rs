@@ -1,4 +1,4 @@
-//! Network namespaces held by nothing but a file descriptor.
+//! Network namespaces that only a file descriptor keeps alive.
 
 use crate::error::{SysError, errno_of};
 use crate::link;
@@ -14,19 +14,19 @@ use std::path::{Path, PathBuf};
 
 /// A network namespace.
 ///
-/// A created one has no name and is held by this descriptor alone (and by sockets opened in it): when it is dropped, or
-/// the process ends in any way, the kernel removes the namespace with every interface in it.
+/// A created namespace has no name, and only this descriptor (and sockets opened in it) keeps it alive: when it is dropped, or the
+/// process ends in any way, the kernel removes the namespace with every interface in it.
 #[derive(Debug)]
 pub struct NetNs {
     fd: OwnedFd,
 }
 
 impl NetNs {
-    /// Makes a namespace with nothing but `lo` in it, which is up. IPv6 is off in it, where the kernel lets us, so that no
-    /// router solicitation or neighbour discovery runs between the frames of a test.
+    /// Makes a namespace with nothing but `lo` in it, which is up. IPv6 is off in it, where the kernel permits, so that no router
+    /// solicitation or neighbour discovery runs between the frames of a test.
     ///
     /// # Errors
-    /// [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`, else what the kernel refused.
+    /// [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`, else the kernel's refusal.
     pub fn create() -> Result<Self, SysError> {
         on_scratch_thread(|| {
             // SAFETY: CLONE_NEWNET touches no file descriptor table, the one danger of unshare; it moves this thread, which
@@ -43,18 +43,18 @@ impl NetNs {
         })?
     }
 
-    /// The namespace of the calling thread.
+    /// Opens the namespace of the calling thread.
     ///
     /// # Errors
     /// An error of opening it in /proc.
     pub fn current() -> Result<Self, SysError> {
-        // File::open sets O_CLOEXEC: a load or tool we start does not keep the namespace alive.
+        // File::open sets O_CLOEXEC: a load or tool that we start does not keep the namespace alive.
         File::open("/proc/thread-self/ns/net")
             .map(|file| Self { fd: file.into() })
             .map_err(|error| SysError::refused("open", "/proc/thread-self/ns/net", errno_of(&error)))
     }
 
-    /// The namespace that a file stands for, such as `/proc/PID/ns/net` or `/run/netns/NAME`.
+    /// Opens the namespace that a file represents, such as `/proc/PID/ns/net` or `/run/netns/NAME`.
     ///
     /// # Errors
     /// An error of opening it.
@@ -64,7 +64,7 @@ impl NetNs {
             .map_err(|error| SysError::refused("open", path.display().to_string(), errno_of(&error)))
     }
 
-    /// Its inode number, by which the kernel and `/proc/PID/ns/net` name it.
+    /// Inode number, by which the kernel and `/proc/PID/ns/net` identify the namespace.
     ///
     /// # Errors
     /// A refusal of the kernel.
@@ -74,26 +74,26 @@ impl NetNs {
         Ok(u32::try_from(found.st_ino).unwrap_or(u32::MAX))
     }
 
-    /// Runs `work` inside the namespace, on a thread made for it, and returns what it returns; a panic goes on here.
+    /// Runs `work` inside the namespace, on a new thread, and returns its result; a panic of `work` continues in the caller.
     ///
     /// Sockets opened there stay in the namespace wherever they are used. /sys still shows the caller's namespace.
     ///
     /// # Errors
-    /// The thread could not start or not enter.
+    /// The thread could not start or could not enter the namespace.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, SysError> {
         on_scratch_thread(|| self.enter().map(|()| work()))?
     }
 
-    /// Moves the calling thread into the namespace for good: for threads of their own, not for the main one.
+    /// Moves the calling thread into the namespace for good. Do not call it on the main thread.
     ///
     /// # Errors
-    /// [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`, else what the kernel refused.
+    /// [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`, else the kernel's refusal.
     pub fn enter(&self) -> Result<(), SysError> {
         move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network))
             .map_err(|errno| SysError::or_capability(Capability::SysAdmin, "enter", "a network namespace", errno))
     }
 
-    /// A path to it for other programs, such as `nsenter --net=PATH`, as long as this value lives.
+    /// A path to the namespace for other programs, such as `nsenter --net=PATH`; valid while this value lives.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()))
     }
@@ -102,12 +102,12 @@ impl NetNs {
 /// The file system whose files are namespaces (`NSFS_MAGIC`, linux/magic.h).
 const NSFS: i64 = 0x6e73_6673;
 
-/// Names of namespaces, as `ip netns` has them in `/run/netns`: with one it outlives this process.
+/// Names of namespaces, as `ip netns` keeps them in `/run/netns`: a named namespace outlives this process.
 impl NetNs {
-    /// Names it: the file `path` is made and stands for it from then on.
+    /// Gives the namespace a name: makes the file `path`, which represents it from then on.
     ///
     /// # Errors
-    /// There is such a file, or [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`.
+    /// The file exists already, or [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`.
     pub fn pin(&self, path: &Path) -> Result<(), SysError> {
         let file = || path.display().to_string();
         File::create_new(path).map_err(|error| SysError::refused("make", file(), errno_of(&error)))?;
@@ -120,14 +120,14 @@ impl NetNs {
         statfs(path).is_ok_and(|found| found.f_type == NSFS)
     }
 
-    /// Takes the name away: the namespace goes when nobody is in it. No such file is no error.
+    /// Removes the name: the namespace ends when nothing runs in it. A missing file is no error.
     ///
     /// # Errors
     /// A refusal of the kernel.
     pub fn unpin(path: &Path) -> Result<(), SysError> {
         let file = || path.display().to_string();
         match unmount(path, UnmountFlags::DETACH) {
-            // EINVAL: nothing is mounted there, as after a crash before it was.
+            // EINVAL: nothing is mounted there, as after a crash before the mount.
             Ok(()) | Err(Errno::INVAL | Errno::NOENT) => {}
             Err(errno) => {
                 return Err(SysError::or_capability(
@@ -153,13 +153,13 @@ impl AsFd for NetNs {
     }
 }
 
-/// Runs `work` on a thread whose `/sys` shows the calling thread's network namespace, and returns what it returns. No other
-/// thread sees that `/sys`, and it is gone with the thread; nothing can be changed through it.
+/// Runs `work` on a thread whose `/sys` shows the calling thread's network namespace, and returns its result. No other thread sees
+/// that `/sys`, and it is gone with the thread; nothing can be changed through it.
 ///
 /// # Errors
-/// [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`, else what the kernel refused (some containers).
+/// [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`, else the kernel's refusal (some containers).
 pub fn with_own_sys<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SysError> {
-    let refused = |errno| SysError::or_capability(Capability::SysAdmin, "mount", "a /sys of its own", errno);
+    let refused = |errno| SysError::or_capability(Capability::SysAdmin, "mount", "a separate /sys", errno);
     on_scratch_thread(|| {
         // SAFETY: CLONE_NEWNS touches no file descriptor table, the one danger of unshare; it gives mounts of its own to this
         // thread, which runs nothing but this closure and then ends.
@@ -172,15 +172,15 @@ pub fn with_own_sys<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SysEr
     })?
 }
 
-/// Runs `work` on a thread that ends with it, so that what it changes about its thread stays there.
+/// Runs `work` on a thread that ends with it, so that changes to the thread end there.
 fn on_scratch_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SysError> {
     let mut done = None;
     run_there(Box::new(|| done = Some(work())))?;
-    // A panic of `work` went on in this thread.
+    // A panic of `work` was resumed in this thread.
     Ok(done.expect("the thread has ended well"))
 }
 
-/// Compiled once, and not for each of the many callers.
+/// Not generic, so that it is compiled once and not for each of its many callers.
 fn run_there(work: Box<dyn FnOnce() + Send + '_>) -> Result<(), SysError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

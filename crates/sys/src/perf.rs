@@ -6,30 +6,30 @@ use std::os::fd::FromRawFd;
 
 use crate::error::{SysError, last_errno};
 
-/// Octets of `struct perf_event_attr` as Linux 3.3 had it (`PERF_ATTR_SIZE_VER1`): later kernels take it, too.
+/// Bytes of `struct perf_event_attr` in Linux 3.3 (`PERF_ATTR_SIZE_VER1`): later kernels accept this size, too.
 const ATTR_OCTETS: u32 = 72;
-/// `pinned` of the attribute's flags: the event always counts, or reading it finds an end.
+/// `pinned` of the attribute's flags: the event is always counted, or a read returns end of file.
 const PINNED: u64 = 1 << 2;
 /// `PERF_FLAG_FD_CLOEXEC`.
 const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 
-/// An event, as `perf_event_open(2)` numbers them.
+/// An event, numbered as in `perf_event_open(2)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// One that the kernel counts (`PERF_TYPE_SOFTWARE`): 3 is context switches.
+    /// An event that the kernel counts (`PERF_TYPE_SOFTWARE`): 3 is context switches.
     Software(u64),
-    /// One by its number in the processor's own manual (`PERF_TYPE_RAW`).
+    /// A processor event, by its number in the processor's own manual (`PERF_TYPE_RAW`).
     Raw(u64),
 }
 
-/// A count of one event on one CPU, whoever runs there, since it was opened.
+/// A count of one event on one CPU, of all tasks there, since it was opened.
 #[derive(Debug)]
 pub struct Counter {
     file: File,
 }
 
 impl Counter {
-    /// Begins to count.
+    /// Starts to count.
     ///
     /// # Errors
     /// The processor or its hypervisor has no such event, or `CAP_PERFMON` is missing.
@@ -43,8 +43,8 @@ impl Counter {
         attr[1] = config;
         attr[5] = PINNED;
         let (every_process, no_group) = (-1, -1);
-        // SAFETY: the pointer is to as many octets as the attribute says it has, which live through the call; the kernel
-        // reads them and returns a descriptor.
+        // SAFETY: the pointer is to as many bytes as the attribute's size says, which live through the call; the kernel reads them
+        // and returns a descriptor.
         let fd = unsafe {
             libc::syscall(
                 libc::SYS_perf_event_open,
@@ -62,12 +62,12 @@ impl Counter {
                 last_errno(),
             ));
         };
-        // SAFETY: the kernel just made this descriptor, and nobody else has it.
+        // SAFETY: the kernel just made this descriptor, and nothing else owns it.
         let file = unsafe { File::from_raw_fd(fd) };
         Ok(Self { file })
     }
 
-    /// How often the event was since the counter was opened; `None` where others have all the registers that could count it.
+    /// Number of events since the counter was opened; `None` if others use all the registers that could count it.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -95,7 +95,7 @@ mod tests {
         };
         let count = || counter.read().expect("a count").expect("it counts");
         let (first, began) = (count(), Instant::now());
-        // Somebody is on the first CPU again and again, if not this thread.
+        // If this thread is not on the first CPU, another one is again and again.
         while count() == first {
             assert!(began.elapsed() < Duration::from_secs(60), "the CPU runs nobody else");
             thread::sleep(Duration::from_millis(1));

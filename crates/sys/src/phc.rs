@@ -1,4 +1,4 @@
-//! PTP hardware clocks: how far one is from `CLOCK_REALTIME`.
+//! PTP hardware clocks: their offset from `CLOCK_REALTIME`.
 
 use crate::error::{SysError, errno_of, last_errno};
 use rustix::io::Errno;
@@ -9,10 +9,10 @@ use units::Realtime;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// Readings of which the narrowest counts.
+/// Number of readings; the narrowest is used.
 const READINGS: u32 = 5;
 
-/// How an offset was read.
+/// The way an offset was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhcMethod {
     /// Both clocks latched by hardware at one instant (`PTP_SYS_OFFSET_PRECISE`).
@@ -34,17 +34,18 @@ impl PhcMethod {
 /// A hardware clock against the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhcOffset {
-    /// Hardware clock minus `CLOCK_REALTIME` in ns. Hardware clocks that PTP steers run on TAI: whole seconds are in it.
+    /// Hardware clock minus `CLOCK_REALTIME` in ns. Hardware clocks that PTP steers run on TAI, so the offset includes whole
+    /// seconds.
     pub offset_ns: i64,
-    /// `CLOCK_REALTIME` when both were read.
+    /// `CLOCK_REALTIME` at the instant of the reading.
     pub at: Realtime,
-    /// The two were read at the same instant to within this, in ns.
+    /// Bound of the error in ns: the two were read at the same instant to within this.
     pub uncertainty_ns: u64,
     /// How it was read.
     pub method: PhcMethod,
 }
 
-/// A hardware clock that is open.
+/// An open hardware clock.
 #[derive(Debug)]
 pub struct Phc {
     file: File,
@@ -55,7 +56,7 @@ impl Phc {
     /// Opens `/dev/ptpN`.
     ///
     /// # Errors
-    /// An error of opening it: there is no such clock, or it may not be read.
+    /// An error of opening it: there is no such clock, or reading it is not permitted.
     pub fn open(number: u32) -> Result<Self, SysError> {
         let path: Arc<str> = format!("/dev/ptp{number}").into();
         match File::open(&*path) {
@@ -64,14 +65,14 @@ impl Phc {
         }
     }
 
-    /// Reads its distance from `CLOCK_REALTIME`, by the best way its driver has.
+    /// Reads its offset from `CLOCK_REALTIME`, by the best method its driver has.
     ///
     /// # Errors
-    /// Neither way is there, or the driver failed.
+    /// The driver has neither method, or it failed.
     pub fn offset(&self) -> Result<PhcOffset, SysError> {
         match self.precise() {
             Ok(offset) => Ok(offset),
-            // Not in this driver, or not at this moment.
+            // Not supported by this driver, or not at this moment.
             Err(Errno::OPNOTSUPP | Errno::NOTTY | Errno::INVAL | Errno::TIMEDOUT | Errno::NODEV) => self
                 .extended()
                 .map_err(|errno| SysError::refused("read the offset of", Arc::clone(&self.path), errno)),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// A capability some operation of this crate or its users needs (capabilities(7)).
+/// A capability that some operation of this crate or its users needs (capabilities(7)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Capability {
     /// Real-time policies and affinity.
@@ -26,7 +26,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// All of them.
+    /// All capabilities that are known here.
     pub const ALL: [Self; 7] = [
         Self::SysNice,
         Self::IpcLock,
@@ -37,7 +37,7 @@ impl Capability {
         Self::Perfmon,
     ];
 
-    /// The name `setcap` takes: `cap_net_raw`.
+    /// The name for `setcap`, such as `cap_net_raw`.
     pub fn setcap_name(self) -> &'static str {
         match self {
             Self::SysNice => "cap_sys_nice",
@@ -71,13 +71,13 @@ impl fmt::Display for Capability {
 
 /// True if the calling thread has the capability in its effective set.
 ///
-/// In a user namespace of its own a process has capabilities that do not reach the host: the kernel decides.
+/// In a user namespace of its own a process has capabilities that do not reach the host; there the kernel's answer decides.
 pub fn has(capability: Capability) -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(capability.flag()))
 }
 
-/// True if the capability counts for the machine as a whole, as scheduling and locked memory ask: not in a user namespace
-/// (rootless containers), where root is root of the namespace only (user_namespaces(7)).
+/// True if the capability applies to the machine as a whole, as scheduling and memory locking require. It does not in a user
+/// namespace (rootless containers), where root is root of the namespace only (user_namespaces(7)).
 pub fn has_on_host(capability: Capability) -> bool {
     // In the first user namespace every identifier maps to itself.
     let first = std::fs::read_to_string("/proc/self/uid_map")
@@ -85,15 +85,15 @@ pub fn has_on_host(capability: Capability) -> bool {
     first && has(capability)
 }
 
-/// True if the effective user is root. Root in a container may still lack capabilities: ask [`has`] for those.
+/// True if the effective user is root. Root in a container may still lack capabilities: check those with [`has`].
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Capabilities that this run needs, as far as they are known.
+/// Capabilities that this run is known to need so far.
 static NEEDED: Mutex<BTreeSet<Capability>> = Mutex::new(BTreeSet::new());
 
-/// Notes capabilities that this run needs, whether it has them or not. The advice on one that is missing then names all of them.
+/// Records capabilities that this run needs, whether it has them or not. The advice on a missing one then names all of them.
 pub fn will_need(capabilities: &[Capability]) {
     NEEDED
         .lock()
@@ -101,8 +101,8 @@ pub fn will_need(capabilities: &[Capability]) {
         .extend(capabilities);
 }
 
-/// The command that gives this program `missing`, and with it everything else that the run needs: each `setcap` replaces what the last
-/// one gave. Says which of the others are missing, too.
+/// The command that gives this program `missing`, and everything else that the run needs with it: each `setcap` replaces the
+/// capabilities given before. Also names the other needed capabilities that are missing.
 pub fn advice(missing: &[Capability]) -> String {
     let mut all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     all.extend(missing);
@@ -130,10 +130,10 @@ fn own_program() -> String {
     std::env::current_exe().map_or_else(|_| "triptime".to_owned(), |path| path.display().to_string())
 }
 
-/// Refuses when the capability is missing; `what` says what it is needed for ("open a packet socket on eth0").
+/// Errors if the capability is missing; `what` names the operation that needs it ("open a packet socket on eth0").
 ///
 /// # Errors
-/// [`SysError::MissingCapability`], with what to do.
+/// [`SysError::MissingCapability`], with advice.
 pub fn require(capability: Capability, what: &str) -> Result<(), SysError> {
     if has(capability) {
         Ok(())

@@ -1,4 +1,4 @@
-//! Swap areas, switched on and off.
+//! Switches swap areas on and off.
 
 use crate::error::{SysError, last_errno};
 use crate::privilege::Capability;
@@ -8,10 +8,10 @@ use std::ffi::CString;
 const PREFER: i32 = 0x8000;
 const HIGHEST: u16 = 0x7fff;
 
-/// Switches the area `path` on. Without a priority the kernel gives it the next one below those that are on.
+/// Switches the swap area `path` on. Without a priority, the kernel gives it the next one below the areas that are on.
 ///
 /// # Errors
-/// No such area, not one, or no `CAP_SYS_ADMIN`.
+/// `path` does not exist, is not a swap area, or `CAP_SYS_ADMIN` is missing.
 pub fn on(path: &str, priority: Option<u16>) -> Result<(), SysError> {
     let name = c_string(path)?;
     let flags = priority.map_or(0, |priority| PREFER | i32::from(priority.min(HIGHEST)));
@@ -19,19 +19,19 @@ pub fn on(path: &str, priority: Option<u16>) -> Result<(), SysError> {
     done("swapon", path, unsafe { libc::swapon(name.as_ptr(), flags) })
 }
 
-/// Switches the area `path` off: every page in it is read back first, which can take minutes.
+/// Switches the swap area `path` off: the kernel first reads every page in it back, which can take minutes.
 ///
 /// # Errors
-/// It is not on, memory does not hold what is in it (ENOMEM), or no `CAP_SYS_ADMIN`.
+/// The area is not on, memory cannot hold its pages (ENOMEM), or `CAP_SYS_ADMIN` is missing.
 pub fn off(path: &str) -> Result<(), SysError> {
     let name = c_string(path)?;
-    // SAFETY: as above.
+    // SAFETY: the pointer is to a text that ends with a zero and outlives the call.
     done("swapoff", path, unsafe { libc::swapoff(name.as_ptr()) })
 }
 
 fn c_string(path: &str) -> Result<CString, SysError> {
     CString::new(path).map_err(|_| SysError::Invalid {
-        what: format!("\"{path}\" is no path"),
+        what: format!("\"{path}\" is not a valid path"),
     })
 }
 

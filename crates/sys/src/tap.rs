@@ -1,7 +1,7 @@
-//! Tap devices: an interface whose cable ends in this process.
+//! Tap devices: interfaces whose cable ends in this process.
 //!
-//! Frames that the kernel sends on the interface are read here, and frames written here the kernel receives on it. A test bed
-//! puts a process in the place of a wire with it.
+//! This process reads the frames that the kernel sends on the interface, and the kernel receives the frames that this process
+//! writes. A test bed uses it to put a process in the place of a wire.
 
 use crate::error::{SysError, errno_of, last_errno};
 use crate::link::check_name;
@@ -13,10 +13,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where tap devices are made.
+/// The device file that makes tap devices.
 const CLONE_DEVICE: &str = "/dev/net/tun";
 
-/// A tap device, held by its descriptor alone: the interface is gone when this is dropped, or the process ends in any way.
+/// A tap device. Only its descriptor keeps it alive: the interface is gone when this is dropped, or the process ends in any way.
 #[derive(Debug)]
 pub struct Tap {
     fd: OwnedFd,
@@ -24,11 +24,11 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Makes the tap device `name` in the calling thread's network namespace; it stays there wherever this is used. The
-    /// interface is down, and has a carrier as soon as it is up.
+    /// Makes the tap device `name` in the calling thread's network namespace; it stays in that namespace wherever this value is
+    /// used. The interface is down, and has a carrier as soon as it is up.
     ///
     /// # Errors
-    /// A name that cannot be or is taken, no /dev/net/tun, no `CAP_NET_ADMIN`, or what the kernel refused.
+    /// The name is invalid or taken, /dev/net/tun or `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
     pub fn create(name: &str) -> Result<Self, SysError> {
         Ok(Self {
             fd: attach(name, libc::IFF_NO_PI)?,
@@ -36,21 +36,22 @@ impl Tap {
         })
     }
 
-    /// Opens the tap device `name` of the calling thread's network namespace, which was [left](Self::leave) there, for a hypervisor that
-    /// is given the file: each frame has a header of virtio before it (`IFF_VNET_HDR`), by which its offloads work.
+    /// Opens the tap device `name` of the calling thread's network namespace, which was [left](Self::leave) there, for a hypervisor
+    /// that gets the file: each frame has a virtio header before it (`IFF_VNET_HDR`), which its offloads need.
     ///
     /// # Errors
-    /// Somebody has it, no /dev/net/tun, no `CAP_NET_ADMIN`, or what the kernel refused.
+    /// Another process has it open, /dev/net/tun or `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
     pub fn for_hypervisor(name: &str) -> Result<OwnedFd, SysError> {
         attach(name, libc::IFF_NO_PI | libc::IFF_VNET_HDR)
     }
 
-    /// Lets go of it, and leaves the interface for others to open by its name, such as a hypervisor: it is gone with its namespace.
+    /// Closes the device, but leaves the interface for others, such as a hypervisor, to open by its name: it is gone with its
+    /// namespace.
     ///
     /// # Errors
     /// A refusal of the kernel.
     pub fn leave(self) -> Result<(), SysError> {
-        // SAFETY: TUNSETPERSIST takes a number, and no pointer.
+        // SAFETY: TUNSETPERSIST takes a number, not a pointer.
         if unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TUNSETPERSIST as _, 1) } < 0 {
             return Err(SysError::refused("leave tap", Arc::clone(&self.name), last_errno()));
         }
@@ -62,8 +63,8 @@ impl Tap {
         &self.name
     }
 
-    /// Takes the oldest frame the kernel sent on the interface, from the destination address and without FCS, and tells its
-    /// length; `None` when there is none. A frame longer than `buffer` is cut. Does not wait.
+    /// Takes the oldest frame that the kernel sent on the interface, from the destination address and without FCS, and returns its
+    /// length; `None` if there is none. A frame longer than `buffer` is cut. Does not wait.
     ///
     /// # Errors
     /// A refusal of the kernel.
@@ -76,8 +77,8 @@ impl Tap {
         }
     }
 
-    /// Has the kernel receive a frame on the interface. False when it did not take it, because the interface is down or its
-    /// queue is full.
+    /// Has the kernel receive a frame on the interface. Returns false if the kernel did not take it, because the interface is down
+    /// or its queue is full.
     ///
     /// # Errors
     /// A refusal of the kernel, such as for a frame shorter than an Ethernet header.
@@ -96,8 +97,8 @@ impl AsFd for Tap {
     }
 }
 
-/// Waits until one of `taps` has a frame, a signal came, or `timeout` is over (no end without one). One that is down is not
-/// waited for, and makes no noise. True when one has a frame.
+/// Waits until one of `taps` has a frame, a signal arrives, or `timeout` is over (without one, there is no time limit). A tap that
+/// is down is ignored. Returns true if a tap has a frame.
 ///
 /// # Errors
 /// A refusal of the kernel.
@@ -115,8 +116,8 @@ pub fn wait_readable(taps: &[&Tap], timeout: Option<Duration>) -> Result<bool, S
         tv_nsec: timeout.subsec_nanos().into(),
     });
     let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: `polled` holds as many pollfd as are named, the timeout is null or whole, both outlive the call, and no signal
-    // mask is given.
+    // SAFETY: the count given is the length of `polled`, the timeout is null or whole, both outlive the call, and no signal mask is
+    // given.
     let ready = unsafe {
         libc::ppoll(
             polled.as_mut_ptr(),
@@ -151,13 +152,13 @@ fn open_refusal(errno: Errno) -> SysError {
         },
         Errno::ACCESS | Errno::PERM => SysError::PermissionDenied {
             what: format!("open {CLONE_DEVICE}"),
-            remedy: "let the user read and write it, and the container's device rules allow it",
+            remedy: "give the user read and write access; in a container, allow it in the device rules",
         },
         errno => SysError::refused("open", CLONE_DEVICE, errno),
     }
 }
 
-/// The file of the tap device `name`, which is made if there is none.
+/// Opens the tap device `name`; makes it if there is none.
 fn attach(name: &str, flags: libc::c_int) -> Result<OwnedFd, SysError> {
     check_name(name)?;
     let fd = open_clone_device()?;

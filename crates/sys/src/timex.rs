@@ -1,15 +1,16 @@
-//! State of the kernel's own wall clock (`adjtimex` without a change).
+//! State of the kernel's own wall clock (reads `adjtimex` without changing anything).
 
 use crate::error::{SysError, last_errno};
 
-/// The kernel's view of `CLOCK_REALTIME`. It knows what a time service told it, and nothing else.
+/// The kernel's view of `CLOCK_REALTIME`. It rests on reports of a time service alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelClock {
-    /// Nobody has said of late that the clock is right (`STA_UNSYNC`, or the maximum error grew beyond 16 s).
+    /// True if no time service has recently confirmed that the clock is right (`STA_UNSYNC`, or the maximum error grew beyond 16
+    /// s).
     pub unsynchronised: bool,
-    /// A second is to be put in at the end of the day.
+    /// True if a second will be inserted at the end of the day.
     pub inserts_second: bool,
-    /// A second is to be left out.
+    /// True if a second will be left out at the end of the day.
     pub deletes_second: bool,
     /// TAI minus UTC in seconds; 0 when no time service has set it.
     pub tai_offset_s: i32,
@@ -21,12 +22,12 @@ pub struct KernelClock {
     pub frequency_ppb: i64,
 }
 
-/// Reads the kernel's view of its wall clock. Takes no privilege, and changes nothing.
+/// Reads the kernel's view of its wall clock. Needs no privilege, and changes nothing.
 ///
 /// # Errors
 /// A refusal of the kernel.
 pub fn kernel_clock() -> Result<KernelClock, SysError> {
-    // SAFETY: struct timex holds integers only, for which all bits zero is a value; modes 0 asks and changes nothing.
+    // SAFETY: struct timex holds integers only, for which all bits zero is a value; modes 0 only reads and changes nothing.
     let mut timex: libc::timex = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a whole struct timex that lives through the call, which writes nothing else.
     let state = unsafe { libc::adjtimex(&raw mut timex) };
@@ -34,7 +35,7 @@ pub fn kernel_clock() -> Result<KernelClock, SysError> {
         return Err(SysError::refused("ask adjtimex about", "CLOCK_REALTIME", last_errno()));
     }
     let microseconds = |value: libc::c_long| u64::try_from(value).unwrap_or(0).saturating_mul(1_000);
-    // freq is in ppm with 16 bits behind the point.
+    // freq is in ppm with 16 fractional bits.
     let frequency_ppb = (timex.freq.saturating_mul(1_000)) >> 16;
     Ok(KernelClock {
         unsynchronised: state == libc::TIME_ERROR || timex.status & libc::STA_UNSYNC != 0,

@@ -5,9 +5,9 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::ClockId;
 use units::Monotonic;
 
-/// Sleeps until `due`: one `clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)`, at once over when `due` has passed.
+/// Sleeps until `due` with one `clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)`; returns at once if `due` has passed.
 ///
-/// Returns false when a signal ended the sleep early.
+/// Returns false if a signal ended the sleep early.
 #[inline]
 pub fn sleep_until(due: Monotonic) -> bool {
     clock_nanosleep_absolute(ClockId::Monotonic, &timespec(due.as_ns())).is_ok()
@@ -21,17 +21,17 @@ pub enum WakeClock {
     Monotonic,
     /// `CLOCK_REALTIME`: a step of the wall clock moves the timers with it.
     Realtime,
-    /// `CLOCK_TAI`: as the wall clock, without leap seconds; the scale of PTP.
+    /// `CLOCK_TAI`: like the wall clock, but without leap seconds; the scale of PTP.
     Tai,
 }
 
-/// How a thread waits for its due instants, which are instants of `CLOCK_MONOTONIC` whatever clock wakes it.
+/// How a thread waits for its due instants, which are on `CLOCK_MONOTONIC` whichever clock wakes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wait {
-    /// Sleep until this many ns before the due instant and spin on the clock for the rest; 0 sleeps all the way.
+    /// The wait sleeps until this many ns before the due instant and spins on the clock for the rest; 0 sleeps all the way.
     pub spin_ahead_ns: u64,
     clock: WakeClock,
-    /// Reading of `clock` minus `CLOCK_MONOTONIC`, taken once: a step of `clock` afterwards shows in what is measured.
+    /// Reading of `clock` minus `CLOCK_MONOTONIC`, taken once: a later step of `clock` shows in the measurement.
     ahead_ns: i64,
 }
 
@@ -44,7 +44,7 @@ impl Wait {
         }
     }
 
-    /// Waits on `clock`, as it stands to `CLOCK_MONOTONIC` now.
+    /// Waits on `clock`, with its present offset from `CLOCK_MONOTONIC`.
     pub fn on(clock: WakeClock, spin_ahead_ns: u64) -> Self {
         let ahead_ns = match clock {
             WakeClock::Monotonic => 0,
@@ -63,12 +63,12 @@ impl Wait {
         at.as_ns() + self.ahead_ns
     }
 
-    /// Waits until `due` and returns the instant the thread runs.
+    /// Waits until `due` and returns the instant at which the thread runs again.
     ///
     /// Without spin-ahead: one sleep, one clock reading. With it: one sleep, then clock readings until `due`.
     ///
-    /// A signal may end the sleep, and so the wait, early: the instant returned is then before `due`, and the caller
-    /// decides whether to stop or to wait again.
+    /// A signal may end the sleep, and so the wait, early: the returned instant is then before `due`, and the caller decides
+    /// whether to stop or to wait again.
     #[inline]
     pub fn until(&self, due: Monotonic) -> Monotonic {
         if self.spin_ahead_ns == 0 {
@@ -106,14 +106,14 @@ impl Wait {
     }
 }
 
-/// Sleeps until `CLOCK_TAI` reads `ns`; rustix has no name for that clock in its sleeps. False when a signal ended it early.
+/// Sleeps until `CLOCK_TAI` reads `ns`; rustix has no name for that clock in its sleeps. Returns false if a signal ended it early.
 fn sleep_until_tai(ns: i64) -> bool {
     let due = timespec(ns);
     let due = libc::timespec {
         tv_sec: due.tv_sec,
         tv_nsec: due.tv_nsec,
     };
-    // SAFETY: the pointer is to a whole timespec that outlives the call; no remaining time is asked for.
+    // SAFETY: the pointer is to a whole timespec that outlives the call; no remaining time is requested.
     unsafe {
         libc::clock_nanosleep(
             libc::CLOCK_TAI,
@@ -124,7 +124,7 @@ fn sleep_until_tai(ns: i64) -> bool {
     }
 }
 
-/// How far a clock is ahead of `CLOCK_MONOTONIC`: the narrowest of several readings.
+/// The clock's offset from `CLOCK_MONOTONIC`: the narrowest of several readings.
 fn ahead_of_monotonic(read: impl Fn() -> i64) -> i64 {
     let readings = (0..16).map(|_| {
         let before = monotonic();

@@ -60,7 +60,7 @@ fn jumbo_frames_pass_and_longer_ones_are_refused_with_the_limit() {
     let error = a.send(&frame(2, 9020)).expect_err("too long");
     assert_eq!(
         error.to_string(),
-        "a0: a frame of 9020 octets does not fit its MTU of 9000 (with 14 octets of header)"
+        "a0: a frame of 9020 bytes does not fit its MTU of 9000 (plus 14 bytes of header)"
     );
     assert!(!error.is_transient());
 }

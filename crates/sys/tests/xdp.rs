@@ -383,10 +383,10 @@ fn longer_frames_than_fit_are_refused_sending_and_counted_receiving() {
     let error = a.send(&frame(1, 3_015)).expect_err("longer than the MTU");
     assert_eq!(
         error.to_string(),
-        "a0: a frame of 3015 octets does not fit its MTU of 3000 (with 14 octets of header)"
+        "a0: a frame of 3015 bytes does not fit its MTU of 3000 (plus 14 bytes of header)"
     );
     let error = a.send(&frame(1, 2_049)).expect_err("longer than a chunk");
-    assert!(error.to_string().contains("room for 2048 octets"), "{error}");
+    assert!(error.to_string().contains("exceeds the 2048 bytes"), "{error}");
     let packet = pair.port_a(&PortOptions::default());
     packet.send(&frame(1, 3_014)).expect("sent");
     packet.send(&frame(2, 60)).expect("sent");

@@ -3,19 +3,19 @@
 use super::FactOf;
 use units::{Monotonic, Realtime};
 
-/// The name that the host gives itself.
+/// Name of the host, by its own setting.
 pub const HOST_NAME: FactOf<String> = FactOf::new("kernel", "host name");
 /// Release of the kernel.
 pub const KERNEL_RELEASE: FactOf<String> = FactOf::new("kernel", "release");
-/// How the kernel was built.
+/// The kernel's build version.
 pub const KERNEL_VERSION: FactOf<String> = FactOf::new("kernel", "version");
-/// Machine that the kernel is for.
+/// Machine architecture of the kernel.
 pub const KERNEL_ARCHITECTURE: FactOf<String> = FactOf::new("kernel", "architecture");
-/// `PREEMPT_RT`, or another.
+/// Preemption model: `PREEMPT_RT`, or another.
 pub const PREEMPTION: FactOf<String> = FactOf::new("kernel", "preemption model");
-/// Identity of the boot: two runs with the same have one clock.
+/// Identity of the boot: two runs with the same boot id share one clock.
 pub const BOOT_ID: FactOf<String> = FactOf::new("kernel", "boot id");
-/// The counter behind the kernel's clock.
+/// The hardware counter that the kernel's clock reads.
 pub const CLOCK_SOURCE: FactOf<String> = FactOf::new("clock", "clock source");
 /// Model of the CPU.
 pub const CPU_MODEL: FactOf<String> = FactOf::new("cpu", "model");
@@ -24,28 +24,29 @@ pub const HYPERVISOR: FactOf<String> = FactOf::new("virtualisation", "hypervisor
 /// The container that this system is.
 pub const CONTAINER: FactOf<String> = FactOf::new("virtualisation", "container");
 
-/// The name that a run was given: of its machine or its set-up.
+/// The name that the user gave to the run: of its machine or its set-up.
 pub const LABEL: FactOf<String> = FactOf::new("run", "label");
 
-/// Of a run that is one cell of a matrix: where the device under test is.
+/// For a run that is one cell of a matrix: where the device under test is.
 pub const CELL_PLACE: FactOf<String> = FactOf::new("cell of a matrix", "place");
-/// The network that joins it to the test set.
+/// For such a run, the network between the device under test and the test set.
 pub const CELL_NETWORK: FactOf<String> = FactOf::new("cell of a matrix", "network");
-/// Name of the set of loads beside it.
+/// For such a run, the name of its set of loads.
 pub const CELL_LOAD: FactOf<String> = FactOf::new("cell of a matrix", "load");
-/// Name of the management network beside the process bus, where the matrix names any.
+/// For such a run, the name of the management network next to the process bus, if the matrix names any.
 pub const CELL_MANAGEMENT: FactOf<String> = FactOf::new("cell of a matrix", "management network");
-/// The isolation that keeps its CPUs free.
+/// For such a run, the isolation that keeps its CPUs free.
 pub const CELL_ISOLATION: FactOf<String> = FactOf::new("cell of a matrix", "isolation");
 
-/// Group of the facts of kernel threads that ran on the judged CPUs of a run.
+/// Group of the facts about kernel threads that ran on the judged CPUs of a run.
 pub const KERNEL_THREADS: &str = "kernel threads";
-/// How the names of those begin that can run on one CPU alone: `bound to cpu 1`; the value begins with how many they are, or is `none`.
+/// Beginning of the names of facts about threads that can run on one CPU only: `bound to cpu 1`. The value begins with the number
+/// of threads, or is `none`.
 pub const BOUND: &str = "bound to";
-/// The same of all others.
+/// Beginning of the names of facts about all other threads.
 pub const UNBOUND: &str = "not bound, last on";
 
-/// Facts of this file that the inventory of a host has.
+/// The facts of this file that the inventory of a host contains.
 pub const INVENTORIED: [&FactOf<String>; 10] = [
     &HOST_NAME,
     &KERNEL_RELEASE,
@@ -59,20 +60,20 @@ pub const INVENTORIED: [&FactOf<String>; 10] = [
     &CONTAINER,
 ];
 
-/// The switch between the two ends of a test bed, by its kind, or [`NO_SWITCH`].
+/// Kind of the switch between the two ends of a test bed, or [`NO_SWITCH`].
 pub const SWITCH: FactOf<String> = FactOf::new("test bed", "switch");
-/// The value of [`SWITCH`] where nothing is between the ends.
+/// The value of [`SWITCH`] if nothing is between the ends.
 pub const NO_SWITCH: &str = "none";
 
-/// The way of a frame inside the traced host: a tree, a line for each device, two spaces for each level.
+/// The path of a frame inside the traced host: a tree, one line per device, two spaces per level.
 pub const TRACED_WAY: FactOf<String> = FactOf::new("trace", "way");
 
-/// When the run started on the clock of the kernel's events: places its instants among them.
+/// When the run started, on the clock of the kernel's events: relates its instants to theirs.
 pub const RUN_START: FactOf<Monotonic> = FactOf::new("flight recorder", "start of the run on CLOCK_MONOTONIC");
 
-/// First instant from which on every frame was to be recorded.
+/// First instant of the time in which every frame was to be recorded.
 pub const RECORDED_FROM: FactOf<Realtime> = FactOf::new("recording", "from");
-/// Last such instant.
+/// Last instant of that time.
 pub const RECORDED_TO: FactOf<Realtime> = FactOf::new("recording", "to");
-/// How far a recorded stamp may be off on its clock, in ns.
+/// Largest error of a recorded stamp against its clock, in ns.
 pub const STAMP_UNCERTAINTY: FactOf<u64> = FactOf::new("recording", "uncertainty of the stamps");

@@ -1,4 +1,4 @@
-//! Facts of the inventory, and those among them that are read back.
+//! Facts of the inventory, and the ones among them that are read back.
 
 mod known;
 
@@ -10,41 +10,41 @@ pub use known::{
 };
 use units::{Monotonic, Realtime};
 
-/// How the value of a fact begins that cannot be on this machine, such as `not applicable: a veth has no PHY`. It is known, and
-/// no limit can be held against it.
+/// Beginning of the value of a fact that cannot exist on this machine, such as `not applicable: a veth has no PHY`. Such a fact is
+/// known, and no limit is checked against it.
 pub const NOT_APPLICABLE: &str = "not applicable";
 
-/// Group of what the rules for real-time machines say of the machine: a fact for each rule, such as `fail (major): 950000`.
+/// Group of the results of the rules for real-time machines: one fact for each rule, such as `fail (major): 950000`.
 pub const AUDIT: &str = "audit";
 
-/// Group of what is to be done about each finding of [`AUDIT`] that failed: the command with its options, or the check, then a colon and the
-/// step in words. Findings of which nothing can be done on that machine are not in it.
+/// Group of the remedies for failed findings of [`AUDIT`]: the command with its options, or the check, then a colon and the step in
+/// words. Findings without a remedy on that machine are not in it.
 pub const REMEDIES: &str = "remedies";
 
-/// The outcome at the beginning of a fact of [`AUDIT`].
+/// The outcome with which a fact of [`AUDIT`] begins.
 pub fn audit_outcome(value: &str) -> &str {
     value.split(" (").next().unwrap_or(value)
 }
 
-/// One fact of the inventory. A fact that could not be read says why: unknown is not empty and not zero.
+/// One fact of the inventory. For a fact that could not be read it holds the reason: unknown is neither empty nor zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// Group to show it under, such as `kernel` or `cpu`.
+    /// Group in which it is shown, such as `kernel` or `cpu`.
     pub group: String,
-    /// Its name in the group, such as `release`.
+    /// Name in the group, such as `release`.
     pub name: String,
-    /// The value, or why it could not be read.
+    /// The value, or the reason why it could not be read.
     pub value: Result<String, String>,
-    /// Where it was read from, such as `/proc/cmdline`.
+    /// Source that it was read from, such as `/proc/cmdline`.
     pub source: String,
 }
 
-/// The value of a fact that is read back.
+/// A type of value for facts that are read back.
 pub trait FactValue: Sized {
-    /// As the inventory shows it.
+    /// Returns the text that the inventory shows.
     fn write(&self) -> String;
 
-    /// The value that was written so; `None` for any other text.
+    /// Parses such a text; `None` for any other text.
     fn read(text: &str) -> Option<Self>;
 }
 
@@ -89,12 +89,12 @@ impl FactValue for Realtime {
     }
 }
 
-/// A fact that other parts read back: where it stands in the inventory, and the type of its value.
+/// A fact that other parts read back: its group and name in the inventory, and the type of its value.
 #[derive(Debug)]
 pub struct FactOf<T> {
-    /// Group it is under.
+    /// Its group.
     pub group: &'static str,
-    /// Its name in the group.
+    /// Name in the group.
     pub name: &'static str,
     value: std::marker::PhantomData<fn() -> T>,
 }
@@ -108,7 +108,7 @@ impl<T: FactValue> FactOf<T> {
         }
     }
 
-    /// The fact, with the value that was read from `source`, or why there is none.
+    /// Makes the fact from the value that was read from `source`, or from the reason why there is none.
     pub fn fact(&self, value: Result<T, String>, source: &str) -> Fact {
         Fact {
             group: self.group.to_owned(),
@@ -118,21 +118,21 @@ impl<T: FactValue> FactOf<T> {
         }
     }
 
-    /// The fact among those of a run, known or not; `None` where an older version measured, which did not look.
+    /// Finds the fact among a run's facts, known or not; `None` if the run was measured by an older version that did not read it.
     pub fn find<'a>(&self, facts: &'a [Fact]) -> Option<&'a Fact> {
         facts
             .iter()
             .find(|fact| fact.group == self.group && fact.name == self.name)
     }
 
-    /// Its value; `None` where it is not known, or not written as it should be.
+    /// The value; `None` if it is not known or cannot be parsed.
     pub fn of(&self, facts: &[Fact]) -> Option<T> {
         T::read(self.find(facts)?.value.as_ref().ok()?)
     }
 }
 
 impl FactOf<String> {
-    /// The value in short: what stands before its evidence in brackets.
+    /// The value in short: the part before the evidence in brackets.
     pub fn word_of(&self, facts: &[Fact]) -> Option<String> {
         let value = self.of(facts)?;
         Some(value.split(" (").next().unwrap_or(&value).to_owned())

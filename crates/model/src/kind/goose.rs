@@ -8,7 +8,7 @@ pub static GOOSE: Kind = Kind {
     name: "goose",
     title: "GOOSE spacing",
     what: "Time between two messages of one GOOSE stream that follow each other; late counts how often none came in the \
-           time that the one before allowed.",
+           the time allowed by the message before.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,
@@ -22,7 +22,7 @@ pub static GOOSE: Kind = Kind {
     ],
     words: &[(
         Counter::Late,
-        "How often no message came in the time that the one before allowed",
+        "How often no message came within the time allowed by the one before",
     )],
 };
 

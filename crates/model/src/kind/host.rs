@@ -1,4 +1,4 @@
-//! Kinds of what one machine does by itself: its threads and clocks.
+//! Kinds of series about one machine alone: its threads and clocks.
 
 use super::{Accounts, BudgetLine, Kind, Samples};
 use crate::counters::Counter;
@@ -22,7 +22,7 @@ pub static NOISE: Kind = Kind {
     name: "noise",
     title: "Noise",
     what: "Gaps longer than the threshold in which a spinning thread did not run. Each sample is the length of one gap; \
-           the time the thread was watched is counted beside them.",
+           the time the thread was watched is counted separately.",
     samples: Samples::OfThread,
     line: None,
     accounts: Accounts::Watched,

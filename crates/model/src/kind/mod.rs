@@ -1,4 +1,4 @@
-//! Kinds of series, each declared once: what its samples are, and what a report makes of them.
+//! Kinds of series, each declared once: the nature of its samples, and how a report treats them.
 
 mod goose;
 mod host;
@@ -16,7 +16,7 @@ pub use stream::{
 };
 pub use trip::{DECISION, LEAD, PHASE, SECURITY, START, TRIP, ZONE};
 
-/// All of them, in the order of the report.
+/// All kinds, in the order of the report.
 pub static ALL: [&Kind; 31] = [
     &WAKEUP,
     &NOISE,

@@ -6,11 +6,11 @@ use crate::counters::Counter;
 /// A kind of series.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// The word for it in run files, and the first part of the names of its series.
+    /// Name in run files, and the first part of the names of its series.
     pub name: &'static str,
     /// Heading.
     pub title: &'static str,
-    /// Between which two instants a sample lies, and what that means.
+    /// The two instants that a sample lies between, and what the sample means.
     pub what: &'static str,
     /// The nature of the samples.
     pub samples: Samples,
@@ -18,11 +18,11 @@ pub struct Kind {
     pub line: Option<BudgetLine>,
     /// The share of the measured time that its counters account for.
     pub accounts: Accounts,
-    /// True if its samples are taken again and again under one condition, so that statistics of extremes apply.
+    /// True if its samples are taken repeatedly under one condition, so that statistics of extremes apply.
     pub is_repeated: bool,
-    /// The counters of its series beside those of every series. Any other counter is 0 because nobody looked.
+    /// The counters of its series in addition to those of every series. Any other counter is 0 because it is not counted.
     pub counts: &'static [Counter],
-    /// Counters that mean more than [`Counter::what`] says.
+    /// Counters that mean more than the general text of [`Counter::what`].
     pub words: &'static [(Counter, &'static str)],
 }
 
@@ -33,11 +33,11 @@ pub enum Samples {
     OfThread,
     /// Readings of clocks.
     OfClocks,
-    /// Frames given to an interface: nobody there sees whether they left it.
+    /// Frames given to an interface: it is not seen if they left the interface.
     Sent,
-    /// Times between two frames of one stream, which a sender of the same run may have sent.
+    /// Times between two frames of one stream; its sender may be part of the same run.
     Spacing,
-    /// How old frames of one stream were, which a sender of the same run may have sent.
+    /// Ages of frames of one stream; its sender may be part of the same run.
     Transit,
     /// Times between points that a frame passes in this kernel, counted there in buckets.
     Hops,
@@ -45,18 +45,18 @@ pub enum Samples {
     Frames,
 }
 
-/// The share of a series' measured time that is in its counters.
+/// The share of a series' measured time that its counters account for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accounts {
-    /// Every period, where it has one: it is received, lost or missed.
+    /// Every period, if the series has one: each is received, lost or missed.
     Periods,
-    /// The time that it was watched for.
+    /// The time for which it was watched.
     Watched,
-    /// Not all of it.
+    /// Not the whole time.
     None,
 }
 
-/// A line of the trip-time budget, in the order of the way from a fault to a trip.
+/// A line of the trip-time budget, in the order of the path from a fault to a trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetLine {
     /// Merging unit's due instant to frame on the wire.
@@ -71,34 +71,34 @@ pub enum BudgetLine {
     WakeUp,
     /// The protection task's own run time.
     Task,
-    /// Faulted sample due to trip GOOSE back: the whole of it.
+    /// Faulted sample due to trip GOOSE back: the whole trip time.
     Trip,
-    /// Publish, network and host transit in one.
+    /// Publish, network and host transit as one.
     ToHostEdge,
-    /// There and back: beside the lines, never added.
+    /// There and back: shown next to the lines, never added to them.
     RoundTrip,
-    /// Due instant to application in one: beside the lines, never added.
+    /// Due instant to application as one: shown next to the lines, never added to them.
     Age,
 }
 
 impl Kind {
-    /// The kind of that name.
+    /// The kind with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         ALL.into_iter().find(|kind| kind.name == name)
     }
 
-    /// The kind of a series of that name: of a run file that does not say.
+    /// The kind of a series with this name, for run files that do not name the kind.
     pub fn of_series(name: &str) -> Option<&'static Self> {
         Self::named(name.split('/').next()?)
     }
 
-    /// Its place in a report.
+    /// Position in a report.
     pub fn place(&self) -> usize {
         ALL.into_iter().position(|kind| kind == self).unwrap_or(ALL.len())
     }
 
-    /// True where its series count this. Samples, those out of range or over the threshold, and records lost on the way to the file
-    /// are counted of all.
+    /// True if its series count this counter. Samples, samples out of range or over the threshold, and records lost on the way to
+    /// the file are counted in every series.
     pub fn counts(&self, counter: Counter) -> bool {
         match counter {
             Counter::Expected | Counter::Received | Counter::Clipped | Counter::Overflow | Counter::Overrun => true,
@@ -107,21 +107,21 @@ impl Kind {
         }
     }
 
-    /// True where its samples are made by frames on their way through several threads: a delay of any of these shows in them.
+    /// True if its samples come from frames that pass through several threads: a delay of any of these threads shows in them.
     pub fn passes_threads(&self) -> bool {
         let is_of_one = matches!(self.samples, Samples::OfThread | Samples::OfClocks | Samples::Sent);
-        // The reflector's own part, and that of the thread that receives.
+        // TURNAROUND is the reflector's own part, DELIVERY that of the receiving thread.
         !(is_of_one || *self == super::TURNAROUND || *self == super::DELIVERY)
     }
 
-    /// The thing that one of its counters counts.
+    /// Description of one of its counters.
     pub fn says(&self, counter: Counter) -> &'static str {
         let own = self.words.iter().find(|(own, _)| *own == counter);
         own.map_or(counter.what(), |(_, what)| what)
     }
 }
 
-/// Names of kinds, each once: ours in the order of a report, then others as they come.
+/// Names of kinds without duplicates: known kinds in the order of a report, then others as they come.
 pub fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
     for name in names {
@@ -134,12 +134,12 @@ pub fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 impl Samples {
-    /// True if they are frames of a stream that a publisher or talker of the same run may have sent.
+    /// True if the samples are frames of a stream whose publisher or talker may be part of the same run.
     pub fn are_of_a_stream(self) -> bool {
         matches!(self, Self::Spacing | Self::Transit)
     }
 
-    /// True if they come out of a socket, so that frames which our own socket drops are missing there.
+    /// True if the frames come out of a socket of this program, so that frames which that socket drops are missing.
     pub fn are_received(self) -> bool {
         !matches!(self, Self::OfThread | Self::OfClocks | Self::Sent)
     }

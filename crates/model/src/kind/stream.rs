@@ -1,18 +1,18 @@
-//! Kinds of streams of sampled values: how they are sent, how they arrive, how old they are, and how a task uses them.
+//! Kinds of series about streams of sampled values: how they are sent, how they arrive, how old they are, and how a task uses them.
 
 use super::{Accounts, BudgetLine, Kind, Samples};
 use crate::counters::Counter;
 
-/// Frames that the kernel refused.
+/// Frames that the kernel refused to send.
 const REFUSED: (Counter, &str) = (Counter::Lost, "Frames that the kernel did not take");
 
 /// Instants at which a sender was held up.
 const NOT_SENT: (Counter, &str) = (
     Counter::Missed,
-    "Instants that were slept through: nothing was sent for them",
+    "Instants that the sender slept through: nothing was sent for them",
 );
 
-/// The counters that the numbers and contents of sampled values give.
+/// The counters that follow from the numbers and contents of sampled values.
 const OF_SAMPLES: &[Counter] = &[
     Counter::Lost,
     Counter::Duplicate,
@@ -84,7 +84,7 @@ pub static LISTEN: Kind = Kind {
     line: None,
     accounts: Accounts::Periods,
     is_repeated: false,
-    // Contents are compared of some of its streams only: subscribe does it of all.
+    // Contents are compared for some of its streams only; subscribe compares them for all.
     counts: &[Counter::Lost, Counter::Late, Counter::Duplicate, Counter::Reordered],
     words: &[],
 };
@@ -193,7 +193,10 @@ pub static TASK: Kind = Kind {
     counts: &[Counter::Late, Counter::Missed],
     words: &[
         (Counter::Late, "Overruns: tasks that took longer than their cycle"),
-        (Counter::Missed, "Cycles that were slept through: no task ran for them"),
+        (
+            Counter::Missed,
+            "Cycles that the thread slept through: no task ran for them",
+        ),
     ],
 };
 

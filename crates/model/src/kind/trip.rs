@@ -1,4 +1,4 @@
-//! Kinds of a relay under test: its trips, and the decisions of two relays.
+//! Kinds of series about a relay under test: its trips, and the decisions of two relays.
 
 use super::{Accounts, BudgetLine, Kind, Samples};
 use crate::counters::Counter;
@@ -45,7 +45,7 @@ pub static START: Kind = Kind {
 pub static SECURITY: Kind = Kind {
     name: "security",
     title: "No trip without a fault",
-    what: "How long a relay was watched in a shot in which it must not trip, from the begin of the disturbance on.",
+    what: "How long a relay was watched in a shot in which it must not trip, from the start of the disturbance.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,
@@ -62,16 +62,16 @@ pub static SECURITY: Kind = Kind {
 pub static PHASE: Kind = Kind {
     name: "phase",
     title: "Phases of a trip",
-    what: "Operate time of those trips of which the relay told the phases, as its scenario expects some: as trip/*.",
+    what: "Operate time, as in trip/*, of trips for which the scenario expects phases and the relay reported them.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
     counts: &[Counter::Lost, Counter::Wrong],
     words: &[
-        (Counter::Expected, "Trips whose phases are expected to be some"),
-        (Counter::Received, "Trips whose phases were told"),
-        (Counter::Lost, "Trips whose phases were not told"),
+        (Counter::Expected, "Trips for which the scenario expects phases"),
+        (Counter::Received, "Trips whose phases were reported"),
+        (Counter::Lost, "Trips whose phases were not reported"),
         (Counter::Wrong, "Trips with the wrong phases"),
     ],
 };
@@ -80,17 +80,20 @@ pub static PHASE: Kind = Kind {
 pub static ZONE: Kind = Kind {
     name: "zone",
     title: "Zone or function of a trip",
-    what: "Operate time of those trips of which the relay told the zone or function, as its scenario expects one: as trip/*.",
+    what: "Operate time, as in trip/*, of trips for which the scenario expects a zone or function and the relay reported it.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
     counts: &[Counter::Lost, Counter::Wrong],
     words: &[
-        (Counter::Expected, "Trips of which one zone or function is expected"),
-        (Counter::Received, "Trips whose zone or function was told"),
-        (Counter::Lost, "Trips whose zone or function was not told"),
-        (Counter::Wrong, "Trips of the wrong zone or function"),
+        (
+            Counter::Expected,
+            "Trips for which the scenario expects a zone or function",
+        ),
+        (Counter::Received, "Trips whose zone or function was reported"),
+        (Counter::Lost, "Trips whose zone or function was not reported"),
+        (Counter::Wrong, "Trips with the wrong zone or function"),
     ],
 };
 
@@ -115,8 +118,8 @@ pub static DECISION: Kind = Kind {
 /// `lead/*`
 pub static LEAD: Kind = Kind {
     name: "lead",
-    title: "Who decided first",
-    what: "Decisions of two relays that the one named first took first, and by how much.",
+    title: "Which relay decided first",
+    what: "Decisions that the relay named first took before the other, and by how much.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,

@@ -27,13 +27,13 @@ pub struct RunView {
     pub info: RunInfo,
     /// How it ended.
     pub state: RunState,
-    /// Its length; of an interrupted run, the end of its last window.
+    /// Its length in ns; for an interrupted run, the end of its last window.
     pub duration_ns: u64,
     /// The run file.
     pub file: PathBuf,
     /// Its series, in the order they were measured.
     pub series: Vec<SeriesView>,
-    /// Events beside the measurement, in order of time.
+    /// Events during the measurement, in order of time.
     pub events: Rows<Event>,
     /// The shots of a test set, in order of time.
     pub shots: Vec<Shot>,
@@ -41,13 +41,13 @@ pub struct RunView {
     pub readings: Vec<Reading>,
     /// The inventory.
     pub facts: Vec<Fact>,
-    /// Counters that its file is older than: they are unknown, not 0.
+    /// Counters that its file is too old to have: they are unknown, not 0.
     pub lacks: Vec<Counter>,
-    /// Of a run that nobody closed and whose log is not beside it: that windows may be missing, in words.
+    /// For a run that was never closed and whose log is missing: a note that windows may be missing, in words.
     pub lacks_log: Option<String>,
 }
 
-/// A series with all that was measured of it.
+/// A series with all its measurements.
 #[derive(Debug, Clone)]
 pub struct SeriesView {
     /// Its number in the run.
@@ -64,38 +64,38 @@ pub struct SeriesView {
     pub max_ns: Option<i64>,
     /// Samples over the threshold that were counted but not kept one by one.
     pub spikes_dropped: u64,
-    /// Every sample.
+    /// Histogram of all samples.
     pub histogram: Histogram,
     /// Its windows, in order of time.
     pub windows: Rows<WindowRow>,
     /// The worst samples, worst first.
     pub spikes: Rows<Spike>,
-    /// How many the run file has; of many, the least are not in `spikes`.
+    /// Number of spikes in the run file; if there are many, `spikes` leaves out the least.
     pub spikes_kept: u64,
     /// Causes of explained samples, the most expensive first. Empty where no flight recorder ran.
     pub causes: Vec<CauseTotal>,
 }
 
-/// The view of what was measured, by name.
+/// Name of the view of the measured samples.
 pub const MEASURED: &str = "measured";
 
-/// The view over scheduled activations, by name.
+/// Name of the view over scheduled activations.
 pub const SCHEDULED: &str = "scheduled";
 
-/// Command of a run that was made of another tool's file: its `missed` are those that its histogram makes certain, its sum is
-/// a bound.
+/// Command of a run that was imported from another tool's file: its `missed` counts only the periods that its histogram proves, and
+/// its sum is a bound.
 pub const IMPORTED: &str = "import";
 
-/// The command of a run that was made of several.
+/// Command of a run that was merged from several.
 const MERGED: &str = "merge";
 
 impl RunView {
-    /// True if it was made of several runs: the points of its hops have their run's name before them then.
+    /// True if it was merged from several runs: the points of its hops are then preceded by the name of their run.
     pub fn is_merged(&self) -> bool {
         self.info.command == MERGED
     }
 
-    /// Events that touch a series: its own, those of the whole run, and what was lost on the socket that its frames come from.
+    /// Events that affect a series: its own, those of the whole run, and losses on the socket that its frames come from.
     pub fn events_of(&self, series: &SeriesView) -> impl Iterator<Item = &Event> {
         let id = series.id;
         let socket = series.setting(setting::SOCKET).and_then(|name| self.series_named(name));
@@ -106,7 +106,7 @@ impl RunView {
         })
     }
 
-    /// The series of that name.
+    /// The series with this name.
     pub fn series_named(&self, name: &str) -> Option<&SeriesView> {
         self.series.iter().find(|series| series.spec.name == name)
     }
@@ -131,17 +131,17 @@ impl SeriesView {
         self.spec.kind
     }
 
-    /// Spikes of the run file that are not in `spikes`.
+    /// Number of spikes in the run file that are not in `spikes`.
     pub fn spikes_not_read(&self) -> u64 {
         self.spikes_kept.saturating_sub(self.spikes.len() as u64)
     }
 
-    /// True if it is of this kind.
+    /// True if the series is of this kind.
     pub fn is(&self, kind: &Kind) -> bool {
         self.spec.kind == Some(kind)
     }
 
-    /// True where reports list this counter for it: it is counted, or not 0. Time watched is said in words.
+    /// True if reports list this counter for the series: it is counted, or not 0. Watched time is reported in words instead.
     pub fn lists(&self, counter: Counter) -> bool {
         let is_counted = match counter {
             Counter::WatchedNs => return false,
@@ -161,7 +161,7 @@ impl SeriesView {
         self.samples() == Some(Samples::Sent)
     }
 
-    /// True if its samples are received frames. Of a kind that is not known, they may be.
+    /// True if its samples are received frames, or if its kind is not known: then they may be.
     pub fn receives_frames(&self) -> bool {
         self.samples().is_none_or(Samples::are_received)
     }
@@ -171,7 +171,7 @@ impl SeriesView {
         self.samples().is_some_and(Samples::are_of_a_stream)
     }
 
-    /// The name of its kind; of one that is not known, the first part of its own name.
+    /// The name of its kind; for an unknown kind, the first part of the series' own name.
     pub fn family(&self) -> &str {
         self.spec.family()
     }
@@ -182,7 +182,7 @@ impl SeriesView {
         (n > 0).then(|| self.sum_ns as f64 / n as f64)
     }
 
-    /// Extremes and mean as they were counted, quantiles from the histogram of what was measured.
+    /// Extremes and mean as counted, and quantiles from the histogram of the measured samples.
     pub fn figures(&self) -> Figures {
         let quantiles = Summary::of(&self.histogram);
         let figures = Figures {
@@ -194,8 +194,8 @@ impl SeriesView {
         figures.below(self.max_ns)
     }
 
-    /// How long the series was measured: of a series of gaps the time it was watched for them, of others the sum of its
-    /// windows, but no longer than its samples were due: windows begin before the first sample and end after the last.
+    /// How long the series was measured, in ns: for gaps, the time watched for them; for other series, the sum of its windows, but
+    /// no longer than its samples were due, because windows begin before the first sample and end after the last.
     pub fn exposure_ns(&self) -> u64 {
         if self.counters.watched_ns > 0 {
             return self.counters.watched_ns;
@@ -209,32 +209,32 @@ impl SeriesView {
         windows.sum::<u64>().min(due_ns)
     }
 
-    /// The series over *scheduled* activations, where periods were skipped: as many are put back as were missed, from the
-    /// samples that can have skipped them ([`Histogram::scheduled`]).
+    /// The series over *scheduled* activations, if periods were skipped: adds as many samples as were missed, derived from the
+    /// samples long enough to have skipped them ([`Histogram::scheduled`]).
     pub fn scheduled(&self) -> Option<Scheduled> {
         (self.counters.missed > 0).then(|| self.histogram.scheduled(self.cycle_ns(), self.counters.missed))
     }
 
-    /// The figures over scheduled activations, where periods were skipped.
+    /// The figures over scheduled activations, if periods were skipped.
     pub fn scheduled_figures(&self) -> Option<Figures> {
         let figures = Figures::from(&self.scheduled()?.summary(self.sum_ns));
         Some(figures.below(figures.max.and(self.max_ns)))
     }
 
-    /// The activations over which quantiles and mean are judged: `scheduled` where periods were skipped, else `measured`.
+    /// Name of the view by which quantiles and mean are judged: `scheduled` if periods were skipped, else `measured`.
     pub fn judged_view(&self) -> &'static str {
         if self.counters.missed > 0 { SCHEDULED } else { MEASURED }
     }
 
-    /// Time between two wakings of the thread, in ns: a publisher sends the frames of all its streams at each.
+    /// Time between two wake-ups of the thread, in ns: a publisher sends the frames of all its streams at each.
     pub fn cycle_ns(&self) -> Option<f64> {
         let streams = self.setting("streams").filter(|_| self.is(&kind::PUBLISH));
         let at_once = streams.map_or(1.0, |streams| streams.parse().unwrap_or(1.0));
         self.spec.interval_ns.map(|interval| interval * at_once)
     }
 
-    /// Samples of which only is known that they are no larger than the largest, which is: those that an imported file of
-    /// cyclictest has in no bucket. They are in the histogram as the largest.
+    /// Number of samples that are only known to be no larger than the largest: an imported file of cyclictest has them in no
+    /// bucket. The histogram holds them as the largest.
     pub fn only_bounded(&self) -> u64 {
         match self.setting(setting::TOOL) == Some(setting::CYCLICTEST) {
             true => self.counters.clipped,
@@ -242,7 +242,7 @@ impl SeriesView {
         }
     }
 
-    /// The steps that its stamps come in, in ns: of a capture; 0 where nothing is said of them.
+    /// Resolution of its stamps in ns, for a capture; 0 if unknown.
     pub fn stamp_step_ns(&self) -> u64 {
         let step = self.setting(setting::STAMP_STEP_NS);
         step.and_then(|step| step.parse().ok()).unwrap_or(0)
@@ -254,7 +254,7 @@ impl SeriesView {
         (interval >= 1.0).then_some(interval as u64)
     }
 
-    /// Samples that were due and are in no other counter.
+    /// Samples that were due and that no other counter contains.
     pub fn unaccounted(&self) -> u64 {
         let c = &self.counters;
         c.expected.saturating_sub(c.received + c.lost + c.missed)

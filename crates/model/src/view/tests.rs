@@ -53,7 +53,7 @@ fn without_a_period_what_was_missed_has_no_place() {
     assert_eq!(one.scheduled().expect("a view").unplaced(), 1);
 }
 
-/// Twenty streams are sent at one waking: a frame is due every 10.4 us, and only a waking later than 208 us skips any.
+/// Twenty streams are sent per wake-up: a frame is due every 10.4 us, and only a wake-up later than 208 us skips any.
 #[test]
 fn late_frames_of_many_streams_put_back_what_was_missed_and_no_more() {
     let mut one = series("publish/F4800S1", 1, 1_000);

@@ -1,4 +1,4 @@
-//! Taking the run of a place into the run under way.
+//! Adds the run of another place to the current run.
 
 use super::Work;
 use crate::adopted::Adopted;
@@ -7,11 +7,11 @@ use model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
 use std::collections::BTreeMap;
 use store::{Batch, RunFile, RunWriter, StoreError};
 
-/// By their numbers there.
+/// New numbers by the numbers in that run.
 type Series = BTreeMap<SeriesId, SeriesId>;
 
 impl Work {
-    /// Writes its series, its events and its inventory, each under the name of the place.
+    /// Writes the series, the events and the inventory of the adopted run, each under the name of the place.
     pub(super) fn adopt(&mut self, adopted: &Adopted) -> Result<(), StoreError> {
         let from = RunFile::open(&adopted.file)?;
         let shift_ns = self.shift_ns(&from, adopted);
@@ -27,7 +27,7 @@ impl Work {
         })
     }
 
-    /// Addend that turns its instants into ns since the start of this run.
+    /// Number to add to its instants to get ns since the start of this run.
     fn shift_ns(&self, from: &RunFile, adopted: &Adopted) -> i64 {
         let now = sys::clock::pair();
         let began_ns = from.info().started.as_ns().saturating_sub(adopted.ahead_ns);
@@ -55,8 +55,8 @@ fn take_series(from: &RunFile, adopted: &Adopted, shift_ns: i64, writer: &mut Ru
     Ok(series)
 }
 
-/// Settings of a series, with those of its place behind them. Where it has one of the same name already, it was measured in a place of that
-/// place: the outer one stands first.
+/// Settings of a series, followed by those of its place. If both have a setting of the same name, the series was measured in a
+/// place inside that place: the outer one comes first.
 fn settings(own: &[(String, String)], of_place: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = own.to_vec();
     for (name, outer) in of_place {
@@ -68,7 +68,7 @@ fn settings(own: &[(String, String)], of_place: &[(String, String)]) -> Vec<(Str
     all
 }
 
-/// Events of that run. One that touches every series there touches the same series here, and no others.
+/// Events of that run. An event that affects every series there affects the same series here, and no others.
 fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> Result<Vec<Event>, StoreError> {
     let mut events = Vec::new();
     let shifted = |at_ns: u64| at_ns.saturating_add_signed(shift_ns);
@@ -131,7 +131,7 @@ mod tests {
 
     const AHEAD_NS: i64 = 3_600_000_000_000;
 
-    /// A run of a place whose clock is an hour ahead, with one series of the name that the run here has, too.
+    /// Makes a run of a place whose clock is an hour ahead, with one series that has the same name as one of the run here.
     fn elsewhere(path: &std::path::Path, state: RunState) {
         let info = RunInfo {
             id: "2".into(),
@@ -200,7 +200,7 @@ mod tests {
         assert!(spec.settings.contains(&("place".to_owned(), "container".to_owned())));
         let windows = run.windows(*id).expect("windows");
         assert_eq!((windows.len(), windows[0].max_ns), (1, Some(700)));
-        // It began after this run did, and not an hour later.
+        // It began after this run, and not an hour later.
         assert!(
             (1_000_000..10_000_000_000).contains(&windows[0].start_ns),
             "{}",

@@ -1,4 +1,4 @@
-//! Samples that were counted elsewhere, taken into the same windows.
+//! Adds samples that were counted elsewhere to the same windows.
 
 use super::Work;
 use crate::counted::{CountedSpan, CountedSpike};
@@ -10,7 +10,7 @@ use model::{Counters, Event, Question, QuestionKind, SeriesSpec};
 impl Work {
     pub(super) fn take_counted(&mut self, span: &CountedSpan) {
         let at_ns = since(self.start, span.at);
-        // A series counted elsewhere has no rate that its time could be told from: it begins with what came first.
+        // A series counted elsewhere has no rate that would give its start: it begins with its first sample.
         let first = span.spikes.iter().map(|spike| spike.at).min();
         let first_ns = first.map_or(at_ns, |first| since(self.start, first).min(at_ns));
         let name = &span.series.name;
@@ -22,7 +22,7 @@ impl Work {
             return;
         };
         series.begin(first_ns);
-        // Single samples come before the span that they are counted in, and open no window.
+        // Single samples come before the span that counts them, and open no window.
         if span.counters != Counters::default() {
             let from_ns = series.open_since_ns().max(self.counted_until_ns);
             self.open_window_of(&mut series, from_ns.min(at_ns));
@@ -37,7 +37,7 @@ impl Work {
         self.counted.insert(name.clone(), series);
     }
 
-    /// An event that touches one series, which may be the first that is heard of it.
+    /// Adds an event for one series; the series is made if it does not exist yet.
     pub(super) fn take_counted_event(&mut self, spec: &SeriesSpec, event: Event) {
         let known = self.counted.remove(&spec.name);
         let Some(series) = known.or_else(|| self.add_series(spec, event.at_ns)) else {

@@ -1,4 +1,4 @@
-//! Records of the measuring threads, taken from their rings.
+//! Takes the records of the measuring threads from their rings.
 
 use super::threads::{Known, of_series};
 use super::windows::keep;
@@ -19,7 +19,7 @@ impl Work {
             self.reasons.watch(cpu, thread);
             feed.watched = true;
         }
-        // Records that come meanwhile have their turn in the next round: a ring that fills as fast as it is drained must not keep windows
+        // Records that arrive meanwhile wait for the next round: a ring that fills as fast as it is drained must not keep windows
         // from being written.
         for _ in 0..feed.source.records.slots() {
             let Ok(record) = feed.source.records.pop() else { break };
@@ -56,8 +56,8 @@ impl Work {
         }
     }
 
-    /// Has kept samples explained: of each series the worst first, all series in turns, so that one that has much to ask does not
-    /// keep another from it.
+    /// Explains kept samples: the worst of each series first, and all series in turn, so that one with many samples does not keep
+    /// the others from it.
     pub(super) fn explain_kept(&mut self) {
         if !self.reasons.can_explain() {
             return;
@@ -78,7 +78,7 @@ impl Work {
         }
     }
 
-    /// Where many samples are kept, those that are explained do not wait for the end of their window.
+    /// If many samples are kept, the explained ones are written before their window ends.
     pub(super) fn hand_over_spikes(&mut self) {
         let of_feeds = self
             .feeds
@@ -89,7 +89,7 @@ impl Work {
             return;
         }
         let handed_over: Vec<Vec<Spike>> = of_all.iter_mut().map(|series| series.hand_over_spikes()).collect();
-        // Not all at once: a stall may leave a thousand of each series.
+        // Not all at once: a stall may leave a thousand samples in each series.
         for spikes in handed_over {
             self.batch.spikes.extend(spikes);
             self.relieve();
@@ -120,7 +120,8 @@ impl Work {
         }
     }
 
-    /// The series that was announced under that name, whose feed has ended and was drained: a plan that goes in rounds measures it again.
+    /// Finds the series announced under that name whose feed has ended and was drained: a plan with several rounds measures it
+    /// again.
     pub(super) fn take_up(&mut self, wanted: &str) -> Option<Open> {
         let over = |feed: &&mut FeedState| feed.source.is_over();
         let mut places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
@@ -187,7 +188,7 @@ impl Work {
                     }
                 }
             }
-            // Of a loss the measuring thread told who captures, as soon as it was likely.
+            // The measuring thread signalled a loss to the capture as soon as it was likely.
             FeedItem::Count { counter, n, .. } => series.count(counter, n),
             FeedItem::Notice { code, a, b, .. } => {
                 let told = feed.source.described.describe.notice(code, series.name(), a, b);
@@ -204,7 +205,7 @@ impl Work {
     }
 }
 
-/// The event for a notice that its probe has no words for: it may be a doubt.
+/// The event for a notice that its probe has no text for: it may be a doubt.
 fn unknown(code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
     let text = format!("{name}: notice {code} ({a}, {b}) is unknown: it may put this series in doubt");
     (EventKind::Incomplete, text)

@@ -1,4 +1,4 @@
-//! The one thread that writes: drains the rings, builds windows, has late samples explained.
+//! The recording thread: drains the rings, builds windows, has late samples explained, and alone writes the file.
 
 mod adopt;
 mod counted;
@@ -31,43 +31,43 @@ use sys::thread::Standing;
 use threads::{Doubt, Known};
 use units::{Monotonic, SignedNs};
 
-/// How often the rings are drained with an explainer: soon enough that the kernel's events around a late sample are still there.
+/// Interval between two rounds with an explainer: short enough that the kernel's events around a late sample are still there.
 const POLL_EXPLAINING: Duration = Duration::from_millis(50);
 
-/// How often they are drained without: soon enough for a capture to keep what was around a spike, and for who looks on.
+/// Interval without an explainer: short enough for a capture to keep the frames around a spike, and for the progress line.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How long rings are drained and nothing else is done, where they fill faster than they are drained.
+/// Longest time that only rings are drained, if they fill faster than they are drained.
 const CATCHING_UP: Duration = Duration::from_secs(1);
 
-/// Windows that are held at the most before they are written. A recorder that was held up for some seconds finds several of each
+/// Most windows held in memory before they are written. A recorder that was delayed for some seconds finds several windows of each
 /// series in the rings, and a window takes some 20 KB until it is written.
 const MOST_WINDOWS: usize = 64;
 
-/// Spikes, and events, that are held at the most before they are written, as far as they are explained: with its explanation one takes up to
-/// 1 KB.
+/// Most spikes, and most events, held in memory before they are written, if they are explained: a spike with its explanation takes
+/// up to 1 KB.
 const MOST_SPIKES: usize = 1_024;
 
 struct FeedState {
     source: Source,
     series: Vec<Option<Open>>,
-    /// Every series that is or was one of its own: they go on in later feeds.
+    /// Every series that is or was one of its own: they continue in later feeds.
     known: Vec<Known>,
-    /// True if the explainer knows of its thread.
+    /// True if the explainer knows its thread.
     watched: bool,
     doubts: Vec<Doubt>,
-    /// The turns that its thread had had on its CPU at the last look.
+    /// The turns of its thread on the CPU until the last look.
     turns: Option<Turns>,
-    /// How its thread was last found to run, where that is not as it began.
+    /// Last policy and CPUs of its thread, if they differ from those at its start.
     changed_to: Option<Standing>,
 }
 
-/// The part of the work that others see.
+/// The part of the work that other threads see.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Every series as it stands.
+    /// Present state of every series.
     pub(crate) live: Arc<Mutex<Vec<Live>>>,
-    /// Signs that it goes on.
+    /// Signs that it is still at work.
     pub(crate) pulse: Pulse,
 }
 
@@ -81,9 +81,9 @@ pub(crate) struct Work {
     tapes: Vec<Box<dyn Reel>>,
     /// Series whose samples are counted elsewhere, by name.
     counted: BTreeMap<String, Open>,
-    /// Steps that they were last counted in.
+    /// The step in which each was last counted.
     counted_in: BTreeMap<String, usize>,
-    /// Counts from elsewhere of before this instant were handed over.
+    /// Counts from elsewhere before this instant have been passed.
     counted_until_ns: u64,
     batch: Batch,
     clock: ClockWatch,
@@ -95,7 +95,7 @@ pub(crate) struct Work {
     stop: Stop,
     /// When the measuring threads were last looked at.
     threads_seen_ns: Option<u64>,
-    /// Callers that wait until all that was pushed has been looked at.
+    /// Callers that wait until everything pushed so far has been processed.
     waiting: Vec<Sender<()>>,
     quota: Quota,
 }
@@ -131,7 +131,7 @@ impl Work {
         }
     }
 
-    /// Records until it is told to finish.
+    /// Records until the command to finish.
     pub(crate) fn run(
         &mut self,
         inbox: &Receiver<Command>,
@@ -205,7 +205,7 @@ impl Work {
     }
 
     fn take_commands(&mut self, inbox: &Receiver<Command>) -> Option<(RunState, u64)> {
-        // Commands that come meanwhile have their turn in the next round.
+        // Commands that arrive meanwhile wait for the next round.
         for _ in 0..COMMANDS {
             let Ok(command) = inbox.try_recv() else { break };
             self.relieve();
@@ -258,8 +258,8 @@ impl Work {
         }
     }
 
-    /// Goes on draining while much is left: explaining and showing can wait, a ring cannot. All rings in turns, and not for ever, since
-    /// what is counted elsewhere waits, too.
+    /// Continues to drain while much is left: explanations and the display can wait, a ring cannot. All rings in turn, and for a
+    /// limited time, because counts from elsewhere wait, too.
     fn catch_up(&mut self) {
         let began = Instant::now();
         while self.is_behind() && began.elapsed() < CATCHING_UP {
@@ -275,7 +275,7 @@ impl Work {
         })
     }
 
-    /// Packs what is on the tapes and keeps the segments that are full; all of them when the run ends.
+    /// Packs the records of the tapes and keeps the full segments; all segments when the run ends.
     fn drain_tapes(&mut self, now_ns: u64, is_end: bool) {
         let mut sealed = Vec::new();
         let mut said = Vec::new();
@@ -294,7 +294,7 @@ impl Work {
                 0 => {}
                 n => said.push((
                     EventKind::RecorderOverrun,
-                    format!("recording: {n} frames are not in it, the recorder fell behind"),
+                    format!("recording: {n} frames are missing, the recorder fell behind"),
                 )),
             }
         }
@@ -316,7 +316,7 @@ impl Work {
         }
     }
 
-    /// Writes what is ready where there is much of it.
+    /// Writes what is ready, if there is much of it.
     fn relieve(&mut self) {
         let batch = &self.batch;
         if batch.windows.len() >= MOST_WINDOWS || batch.spikes.len().max(batch.events.len()) >= MOST_SPIKES {
@@ -399,7 +399,7 @@ impl Work {
         if let Some(cpu) = wrong_cpu {
             say(
                 EventKind::Migration,
-                format!("{name}: no longer on cpu{cpu}, where it was put"),
+                format!("{name}: no longer on cpu{cpu}, which it was assigned to"),
             );
         }
     }

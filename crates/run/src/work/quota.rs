@@ -1,13 +1,13 @@
-//! How many of a relay's decisions are kept one by one. A relay on a machine that stalls blocks and releases its functions thousands of
-//! times a second; listed one by one, a week of that takes hundreds of gigabytes.
+//! Limits how many of a relay's decisions are kept one by one. A relay on a machine that stalls blocks and releases its functions
+//! thousands of times a second; a list of all of them would take hundreds of gigabytes a week.
 
 use model::{Event, EventKind, SeriesId};
 use std::collections::BTreeMap;
 
-/// Decisions of a series that are kept whatever happens.
+/// Decisions of a series that are always kept.
 const IN_FULL: u64 = 10_000;
 
-/// Decisions of a window that are kept after that.
+/// Decisions per window that are kept beyond those.
 const PER_WINDOW: u64 = 10;
 
 /// Counts of the decisions of one series that were kept and left out.
@@ -19,12 +19,12 @@ struct Kept {
     left_out: u64,
 }
 
-/// Keeps the events of a run within bounds.
+/// Keeps the number of a run's events within bounds.
 #[derive(Debug, Default)]
 pub(super) struct Quota(BTreeMap<Option<SeriesId>, Kept>);
 
 impl Quota {
-    /// Takes out what is over; what was taken out of a window is told in an event of its own when the next one has begun.
+    /// Removes decisions beyond the bounds; an event reports their number per window, once the next window has begun.
     pub(super) fn apply(&mut self, events: &mut Vec<Event>, window_ns: u64) {
         let mut told = Vec::new();
         events.retain(|event| {
@@ -46,7 +46,7 @@ impl Quota {
         events.append(&mut told);
     }
 
-    /// At the end of the run: what was taken out of the last windows.
+    /// At the end of the run: reports the decisions removed from the last windows.
     pub(super) fn finish(&mut self, at_ns: u64) -> Vec<Event> {
         let last = self.0.iter_mut().filter_map(|(series, kept)| kept.tell(*series, at_ns));
         last.collect()
@@ -61,7 +61,7 @@ impl Kept {
             since_ns: None,
             kind: EventKind::Note,
             series,
-            text: format!("{left_out} more decisions of the relay in one window are not listed: too many came"),
+            text: format!("{left_out} more decisions of the relay in one window are not listed: there were too many"),
         })
     }
 }
@@ -89,7 +89,7 @@ mod tests {
         let mut quota = Quota::default();
         let mut kept = 0;
         let mut said = 0;
-        // 5 000 a second in each of the 30 240 windows of a week would take minutes here: as many in fifty.
+        // 5 000 a second in each of the 30 240 windows of a week would take minutes here, so this uses fifty windows.
         for window in 0..50 {
             let mut batch = events(1_000, window * WINDOW_NS, EventKind::Relay);
             quota.apply(&mut batch, WINDOW_NS);

@@ -1,4 +1,4 @@
-//! Bounds on what the recording thread holds, however much comes and however late it looks.
+//! Bounds on the memory of the recording thread, however many records come and however late it looks.
 
 use super::{MOST_SPIKES, MOST_WINDOWS, Work};
 use crate::feed::{Described, Feed};
@@ -16,7 +16,7 @@ use units::Monotonic;
 const WINDOW_NS: i64 = 1_000_000;
 const SERIES: u16 = 20;
 
-/// Every sample is over the threshold.
+/// Describes a series whose samples are all over the threshold.
 struct Late;
 
 impl Describe for Late {
@@ -28,7 +28,7 @@ impl Describe for Late {
     }
 }
 
-/// A recorder without its thread, and the measuring end of its one feed.
+/// A recorder without its thread, and the measuring end of its only feed.
 fn recorder(file: &TestRun) -> (Work, Feed, Monotonic) {
     let (writer, options) = file.begin(WINDOW_NS.unsigned_abs(), None);
     let start = options.start;
@@ -38,7 +38,7 @@ fn recorder(file: &TestRun) -> (Work, Feed, Monotonic) {
     (work, feed, start)
 }
 
-/// The measuring end of a feed with this number, of this step, and its series.
+/// The measuring end of a feed with this number in this step, and its series.
 fn one_feed(work: &mut Work, (number, step): (usize, usize), labels: &[impl AsRef<str>]) -> Feed {
     let (after, _) = mpsc::channel();
     let described = Described {
@@ -123,7 +123,7 @@ fn the_ring_of_a_thread_that_has_ended_is_given_back() {
     assert_eq!(work.feeds[&0].series[0].as_ref().map(|series| series.spikes()), Some(2));
 }
 
-/// The feeds of a trip step beside a round trip, on a CPU each; the conductor has none.
+/// The feeds of a trip step with a round trip at the same time, each on its own CPU; the conductor has no CPU.
 const BESIDE: [(usize, &[&str]); 5] = [
     (0, &["publish/lateness"]),
     (0, &[]),
@@ -132,7 +132,7 @@ const BESIDE: [(usize, &[&str]); 5] = [
     (1, &["rtt/reflect"]),
 ];
 
-/// The events that a change to a recorder of these feeds writes, each with its series.
+/// The events that a change to a recorder with these feeds writes, each with its series.
 fn told(change: impl FnOnce(&mut Work, &[Feed])) -> Vec<(EventKind, String)> {
     let file = TestRun::new();
     let (writer, options) = file.begin(WINDOW_NS.unsigned_abs(), None);
@@ -184,7 +184,7 @@ fn what_happens_to_a_thread_touches_its_series_and_the_frames_that_pass_it_in_it
             assert_eq!(found, wanted, "{hit}");
         }
     }
-    // Told twice, as of two feeds of one thread, it is one event.
+    // Reported twice, for two feeds of one thread, it is one event.
     let kind = EventKind::HeldUp;
     let found = told(|work, _| (0..2).for_each(|_| work.tell(&[4], &event(kind))));
     assert_eq!(found, of(kind, &["rtt/reflect"]));
@@ -197,7 +197,7 @@ fn what_a_thread_suffers_by_itself_touches_the_series_that_it_measures() {
         told(|work, _| work.of_thread(0, &event(kind))),
         of(kind, &["publish/lateness"])
     );
-    // One that listens for another has no series of its own.
+    // A feed that only supports another has no series of its own.
     let found = told(|work, _| work.of_thread(1, &event(kind)));
     assert_eq!(found, of(kind, &["trip/F1", "phase/F1", "use/MU01"]));
 }
@@ -214,7 +214,7 @@ fn a_stranger_on_the_cpu_of_a_thread_without_series_puts_those_in_doubt_that_it_
     let found = told(|work, feeds| {
         listener.enter().expect("one of its CPUs");
         feeds[1].set_thread(cpu);
-        // Looked at again and again, it is told once.
+        // Reported again and again, it is written once.
         (0..3).for_each(|_| work.on_cpu(cpu, &event(kind)));
         work.on_cpu(cpu + 1, &event(kind));
     });
@@ -228,7 +228,7 @@ fn an_event_of_a_feed_is_of_its_series_also_of_those_that_come_later() {
     assert_eq!(found, of(kind, &["trip/F1", "phase/F1"]));
 }
 
-/// A notice that the words of its probe do not have.
+/// A notice that its probe has no text for.
 #[derive(Clone, Copy)]
 struct Unheard;
 

@@ -1,4 +1,4 @@
-//! Checks that the measuring threads run as they were set to and when they were to, and tells who shares their CPUs.
+//! Checks that the measuring threads run with their settings and on time, and reports which threads share their CPUs.
 
 use super::{FeedState, Work};
 use crate::delays::Turns;
@@ -7,21 +7,22 @@ use model::{Event, EventKind, SeriesId};
 use std::collections::BTreeSet;
 use sys::thread::Standing;
 
-/// How often the threads are looked at: two system calls each, none of them in the measuring thread.
+/// Interval between two looks at the threads: two system calls each, none of them in the measuring thread.
 const EVERY_NS: u64 = 1_000_000_000;
 
 /// A series of a feed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     pub(super) id: SeriesId,
-    /// True where a delay of any thread of its step shows in it.
+    /// True if a delay of any thread of its step shows in it.
     pub(super) passes_threads: bool,
 }
 
-/// A doubt about series of a feed, those too that are announced later.
+/// A doubt about the series of a feed, including series that are announced later.
 pub(super) struct Doubt {
     pub(super) event: Event,
-    /// Of the feed's own thread, and so of all of its series; else of another thread of its step.
+    /// True for a doubt about the feed's own thread, and so about all of its series; false for one about another thread of its
+    /// step.
     is_own: bool,
 }
 
@@ -36,13 +37,13 @@ impl FeedState {
         self.source.described.step
     }
 
-    /// True where its own thread was told this before.
+    /// True if this was already reported for its own thread.
     fn is_told(&self, event: &Event) -> bool {
         let same = |told: &Doubt| told.event.kind == event.kind && told.event.text == event.text;
         self.doubts.iter().any(|told| told.is_own && same(told))
     }
 
-    /// The event for the series that it touches, now and when they are announced.
+    /// Adds the event for the series that it affects, now and when they are announced.
     fn tell(&mut self, event: &Event, is_own: bool, events: &mut Vec<Event>) {
         let doubt = Doubt {
             event: event.clone(),
@@ -60,7 +61,7 @@ impl FeedState {
 }
 
 impl Work {
-    /// Looks now and then how the measuring threads run.
+    /// Checks at intervals how the measuring threads run.
     pub(super) fn watch_threads(&mut self, now_ns: u64) {
         if self.threads_seen_ns.is_some_and(|seen| now_ns < seen + EVERY_NS) {
             return;
@@ -77,7 +78,7 @@ impl Work {
         }
     }
 
-    /// A thread was found to run like this: each change is told once.
+    /// Notes the present policy and CPUs of a thread: each change is reported once.
     pub(super) fn runs_as(&mut self, number: usize, standing: &Standing, at_ns: u64) {
         let Some(feed) = self.feeds.get_mut(&number) else {
             return;
@@ -101,7 +102,7 @@ impl Work {
         self.tell(&[number], &event);
     }
 
-    /// Tells of a real-time thread that has waited long for its CPU since the last look.
+    /// Reports a real-time thread that has waited long for its CPU since the last look.
     fn waited(&mut self, number: usize, standing: &Standing) {
         let thread = self.feeds.get(&number).and_then(|feed| feed.source.thread.load());
         let Some((_, thread)) = thread.filter(|_| standing.is_real_time) else {
@@ -113,7 +114,7 @@ impl Work {
         }
     }
 
-    /// A real-time thread of this name has had so much of its CPU.
+    /// Notes the CPU time of the real-time thread `name`.
     pub(super) fn has_had(&mut self, number: usize, now: Turns, name: &str) {
         let Some(feed) = self.feeds.get_mut(&number) else {
             return;
@@ -139,7 +140,7 @@ impl Work {
         self.tell(&[number], &event);
     }
 
-    /// Something happens on a CPU: of concern to the threads that measure there and nowhere else.
+    /// Reports something that happens on a CPU: it affects the threads that measure there and nowhere else.
     pub(super) fn on_cpu(&mut self, cpu: u32, event: &Event) {
         let is_here = |feed: &FeedState| {
             let only = feed.source.thread.runs_as().map(|standing| standing.cpus);
@@ -153,7 +154,7 @@ impl Work {
         self.tell(&here, event);
     }
 
-    /// Writes the event of the threads of these feeds for their series, and for those whose frames pass them in the same step.
+    /// Writes the event of the threads of these feeds for their series, and for the series whose frames pass them in the same step.
     pub(super) fn tell(&mut self, hit: &[usize], event: &Event) {
         let steps = hit.iter().filter_map(|number| self.feeds.get(number));
         let steps: BTreeSet<usize> = steps.map(FeedState::step).collect();
@@ -168,8 +169,8 @@ impl Work {
         self.batch.events.extend(events);
     }
 
-    /// Writes an event of one thread alone for the series that it measures: its feed's, and where this has none, those whose frames pass
-    /// it.
+    /// Writes an event of one thread alone for the series that it measures: those of its feed, or, if the feed has none, those
+    /// whose frames pass it.
     pub(super) fn of_thread(&mut self, number: usize, event: &Event) {
         let has_own = self.feeds.get(&number).is_some_and(|feed| !feed.known.is_empty());
         match has_own {
@@ -178,7 +179,7 @@ impl Work {
         }
     }
 
-    /// An event of all series of a feed, of whatever thread.
+    /// Writes an event for all series of a feed, whichever thread it is about.
     pub(super) fn of_feed(&mut self, number: usize, event: &Event) {
         if let Some(feed) = self.feeds.get_mut(&number) {
             feed.tell(event, true, &mut self.batch.events);
@@ -186,7 +187,7 @@ impl Work {
     }
 }
 
-/// The event, as one of this series.
+/// A copy of the event for this series.
 pub(super) fn of_series(event: &Event, id: SeriesId) -> Event {
     Event {
         series: Some(id),
@@ -196,7 +197,7 @@ pub(super) fn of_series(event: &Event, id: SeriesId) -> Event {
 
 fn changed(began: &Standing, now: &Standing) -> String {
     if began == now {
-        return format!("the measuring thread runs with {began} again, as it was set to");
+        return format!("the measuring thread runs with {began} again, its original setting");
     }
     format!(
         "the measuring thread runs with {now}, and was set to {began}: somebody changed it (chrt, taskset, a cpuset)"

@@ -1,4 +1,4 @@
-//! Windows, opened and closed on the run's grid.
+//! Opens and closes windows on the run's grid.
 
 use super::Work;
 use crate::reasons::Reasons;
@@ -6,11 +6,11 @@ use crate::window::{Closed, Open};
 use model::SeriesSpec;
 use store::Batch;
 
-/// A window is closed this long after its end, so that records still in a ring find it open.
+/// Delay in ns between the end of a window and its closing, so that records still in a ring find it open.
 const GRACE_NS: u64 = 100_000_000;
 
 impl Work {
-    /// Closes the series' window if this instant lies behind it, and opens the one it lies in.
+    /// Closes the series' window if this instant is after its end, and opens the window that contains it.
     pub(super) fn open_window_of(&mut self, series: &mut Open, at_ns: u64) {
         let end_ns = series.end_on_grid(self.window_ns);
         if at_ns >= end_ns {
@@ -19,7 +19,7 @@ impl Work {
         }
     }
 
-    /// A series whose first window begins at `start_ns`. What it is called is decided where it is stored: labels come over the wire,
+    /// Makes a series whose first window begins at `start_ns`. Its name is decided when it is stored: labels come from the network,
     /// and two may be the same.
     pub(super) fn add_series(&mut self, spec: &SeriesSpec, start_ns: u64) -> Option<Open> {
         let writer = self.writer.as_mut()?;
@@ -48,7 +48,7 @@ impl Work {
             let series = feed.series.iter_mut().flatten();
             series.map(move |series| (series, is_over, now_ns.saturating_sub(GRACE_NS)))
         });
-        // The reader of counts from elsewhere may be held up: its own word decides, not the time.
+        // The reader of counts from elsewhere may be late: its own report decides, not the time.
         let counted = self
             .counted
             .values_mut()
