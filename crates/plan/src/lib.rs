@@ -38,18 +38,12 @@ pub use run::{PlanRun, run};
 pub use step::{PlanLoad, Step};
 pub use value::{Cpus, PlanError};
 
-/// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 12] = [
-    ("quick", include_str!("../../../plans/quick.toml")),
-    ("substation", include_str!("../../../plans/substation.toml")),
-    ("vpc", include_str!("../../../plans/vpc.toml")),
-    ("vm-wakeup", include_str!("../../../plans/vm-wakeup.toml")),
-    ("jitter-table", include_str!("../../../plans/jitter-table.toml")),
-    ("avb", include_str!("../../../plans/avb.toml")),
-    ("avb-wakeup", include_str!("../../../plans/avb-wakeup.toml")),
-    ("networks", include_str!("../../../plans/networks.toml")),
-    ("matrix", include_str!("../../../plans/matrix.toml")),
-    ("container-table", include_str!("../../../plans/container-table.toml")),
-    ("two-guests", include_str!("../../../plans/two-guests.toml")),
-    ("vm-bench", include_str!("../../../plans/vm-bench.toml")),
-];
+/// Name and text of each plan inside the binary: the files in `plans/`, sorted by name.
+pub const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
+
+/// Names of the plans inside the binary: `avb, avb-wakeup, …`.
+#[must_use]
+pub fn embedded_names() -> String {
+    let names: Vec<&str> = EMBEDDED.iter().map(|(name, _)| *name).collect();
+    names.join(", ")
+}

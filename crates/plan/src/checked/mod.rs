@@ -5,10 +5,10 @@ mod refusal;
 mod rules;
 mod wrong;
 
-use crate::EMBEDDED;
 use crate::file::Plan;
 use crate::step::Step;
 use crate::value::PlanError;
+use crate::{EMBEDDED, embedded_names};
 pub(crate) use refusal::Refusal;
 use std::path::Path;
 use units::{LONGEST_NS, Ns};
@@ -23,10 +23,9 @@ impl Plan {
             return Self::parse(name, text);
         }
         if !Path::new(name).exists() {
-            let have: Vec<&str> = EMBEDDED.iter().map(|(name, _)| *name).collect();
             return Err(PlanError::NotFound {
                 name: name.to_owned(),
-                have: have.join(", "),
+                have: embedded_names(),
             });
         }
         let text = std::fs::read_to_string(name).map_err(|source| PlanError::Unreadable {

@@ -6,6 +6,8 @@ use crate::{Named, Step};
 use host::CpuFacts;
 use probes::wakeup::WakeupConfig;
 
+const QUICK: &str = include_str!("../../../../plans/quick.toml");
+
 #[test]
 fn every_embedded_plan_is_valid_and_called_what_it_says() {
     for (name, text) in EMBEDDED {
@@ -136,7 +138,7 @@ fn streams_of(plan: &Plan) -> &SampledValuesStep {
 }
 
 fn refusal(change: impl Fn(&str) -> String) -> String {
-    Plan::parse("site.toml", &change(EMBEDDED[0].1))
+    Plan::parse("site.toml", &change(QUICK))
         .expect_err("must be refused")
         .to_string()
 }
@@ -166,7 +168,7 @@ fn the_line_is_that_of_the_key_and_the_nearest_key_is_named() {
         ("kind = \"hackbench\"", "kind = \"hackbanch\"", ""),
         ("groups = 4", "grops = 4", "; did you mean `groups`?"),
     ] {
-        let text = EMBEDDED[0].1.replacen(right, wrong, 1);
+        let text = QUICK.replacen(right, wrong, 1);
         let at = text.lines().position(|line| line.contains(wrong)).expect(wrong) + 1;
         let message = Plan::parse("site.toml", &text)
             .expect_err("must be refused")
@@ -429,7 +431,7 @@ fn what_is_wrong_in_a_step_is_named_with_its_key_and_its_line() {
 #[test]
 fn a_relay_waits_for_no_stream_that_the_test_set_does_not_send() {
     let refusal = |from: &str, to: &str| {
-        assert!(EMBEDDED[0].1.contains(from), "{from}");
+        assert!(QUICK.contains(from), "{from}");
         refusal(|text| text.replace(from, to))
     };
     for (from, to, says) in [

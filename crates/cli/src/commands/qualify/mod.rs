@@ -39,8 +39,7 @@ On a host in service: the judged CPUs are kept busy at real-time priority, and l
 --show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks, matrix, container-table, two-guests, vm-bench), or a TOML file
-    #[arg(default_value = "quick")]
+    #[arg(default_value = "quick", help = format!("Plan: the name of one inside triptime ({}), or a TOML file", plan::embedded_names()))]
     plan: String,
     /// How long each step measures, instead of what the plan says
     #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]

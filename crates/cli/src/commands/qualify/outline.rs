@@ -10,10 +10,11 @@ use units::format_ns;
 /// Prints the plans inside the program; returns the exit status.
 pub(super) fn list() -> Result<u8, Failure> {
     let mut out = String::new();
+    let width = EMBEDDED.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, text) in EMBEDDED {
         let plan = Plan::parse(name, text)?;
         let time = format_ns(plan.whole_ns() as f64);
-        let _ = writeln!(out, "{name:<13} {time:>9}  {}", plan.what);
+        let _ = writeln!(out, "{name:<width$} {time:>9}  {}", plan.what);
     }
     out.push_str("A plan of your own is a TOML file: triptime qualify site.toml. triptime qualify NAME --show says what one does.\n");
     write(&out)?;
