@@ -14,6 +14,7 @@ pub mod capacity;
 pub mod comparison;
 pub mod contradiction;
 pub mod document;
+mod faces;
 mod html;
 pub mod insight;
 pub mod junit;
@@ -27,6 +28,7 @@ mod section;
 mod shown;
 mod spans;
 pub mod stall;
+mod subjects;
 pub mod tables;
 mod terminal;
 mod text;
@@ -72,7 +74,7 @@ pub struct Report {
     /// Commands that go on from it.
     pub again: Again,
     /// The way of a frame inside the host, where hops were traced.
-    way: Vec<section::way::Branch>,
+    way: Vec<subjects::way::Branch>,
 }
 
 impl Report {
@@ -83,7 +85,7 @@ impl Report {
         let insights = insight::of_run(&run, &judgement);
         let stalls = stall::of_run(&run, &judgement);
         Self {
-            way: section::way::lines(&run.facts),
+            way: subjects::way::lines(&run.facts),
             run,
             profiles,
             judgement,
@@ -188,7 +190,7 @@ impl Report {
     /// # Errors
     /// Of `out`.
     pub fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        document::write(self, out)
+        faces::document::write(self, out)
     }
 
     #[cfg(test)]

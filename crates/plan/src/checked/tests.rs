@@ -12,7 +12,7 @@ const QUICK: &str = include_str!("../../../../plans/quick.toml");
 fn every_embedded_plan_is_valid_and_called_what_it_says() {
     for (name, text) in EMBEDDED {
         let plan = Plan::parse(name, text).expect(name);
-        assert_eq!(plan.name, name);
+        assert_eq!(plan.name, *name);
     }
 }
 

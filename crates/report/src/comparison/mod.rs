@@ -294,7 +294,7 @@ fn unfair(settings: &[(String, Vec<Option<String>>)]) -> Vec<String> {
 }
 
 fn is_fleeting((group, name): (&str, &str)) -> bool {
-    let is_count = crate::section::nics::is_nic(group) && name.ends_with(" so far");
+    let is_count = crate::subjects::nics::is_nic(group) && name.ends_with(" so far");
     is_count
         || FLEETING
             .iter()

@@ -1,6 +1,6 @@
 use crate::Report;
 use crate::limits::Profile;
-use crate::section::nics::samples::{card_facts, veth_facts};
+use crate::subjects::nics::samples::{card_facts, veth_facts};
 use model::{RunState, RunView};
 use serde_json::{Value, json};
 use testing::synthetic::{qualify, run, series};

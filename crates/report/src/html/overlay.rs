@@ -48,7 +48,7 @@ pub(crate) fn histograms(name: &str, all: &[(&str, &Histogram)], limit: Option<u
 }
 
 /// The class that colours the one at this place of so many: where there is only one, it is filled.
-pub(super) fn look(at: usize, of: usize) -> String {
+pub(crate) fn look(at: usize, of: usize) -> String {
     match of {
         1 => "only".to_owned(),
         _ => format!("run{}", at % CLASSES),

@@ -1,7 +1,7 @@
 use crate::Report;
 use crate::about::{About, Evidence};
 use crate::limits::Profile;
-use crate::section::nics::samples::{card_facts, veth_facts};
+use crate::subjects::nics::samples::{card_facts, veth_facts};
 use crate::tables::Layout;
 use model::fact::TRACED_WAY;
 use model::{Cell, Event, EventKind, Fact, Outcome, Reading, ReadingUnit, Readings, RunView, Shot, kind};

@@ -4,7 +4,7 @@ use super::without_result;
 use crate::Report;
 use crate::capacity::{Search, Tried, Wanted};
 use crate::limits::Profile;
-use crate::section::nics::samples::veth_facts;
+use crate::subjects::nics::samples::veth_facts;
 use model::{Event, EventKind, RunView};
 use serde::Deserialize;
 use testing::synthetic;

@@ -1,43 +1,16 @@
-//! A subject of a report with all its faces, and the order of the subjects in each face.
-//!
-//! To add a subject: a file here that has it as a [`Section`], and its lines below. Comparison, matrix and audit have lists of their own in
-//! their folders.
+//! One subject of a report with all its faces, and the pieces that faces are joined of.
 
-mod checks;
-mod events;
-mod inventory;
-mod method;
-pub(crate) mod nics;
-mod readings;
-mod series;
 #[cfg(test)]
 mod tests;
-pub(crate) mod way;
 
 use crate::Report;
-use crate::budget::BudgetSection;
-use crate::capacity::CapacitySection;
-use crate::contradiction::ContradictionSection;
-use crate::recording::RecordingSection;
-use crate::stall::StallSection;
-use crate::tables::TablesSection;
-use crate::tables::networks::NetworksSection;
-use crate::terminal::{self, Paint};
-use crate::type_test::TypeTestSection;
-use checks::{ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection};
-use events::EventsSection;
-use inventory::InventorySection;
-use method::MethodSection;
-use nics::NicsSection;
-use readings::ReadingsSection;
+use crate::terminal::Paint;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer as _};
 use serde_json::Serializer;
 use serde_json::ser::PrettyFormatter;
-use series::SeriesSection;
 use std::io;
 use units::foreign::JsonWriter;
-use way::WaySection;
 
 /// A subject of a report: of a run, or of what `R` is. A face that has nothing to show is empty.
 pub(crate) trait Section<R = Report>: Sync {
@@ -141,65 +114,3 @@ pub(crate) fn html<R>(sections: &[&dyn Section<R>], report: &R) -> askama::Resul
 pub(crate) fn json<R>(sections: &[&dyn Section<R>], report: &R, fields: &mut Fields<'_, '_>) -> io::Result<()> {
     sections.iter().try_for_each(|section| section.json(report, fields))
 }
-
-/// The terminal, after its head.
-pub(crate) const TERMINAL: [&dyn Section; 17] = [
-    &CapacitySection,
-    &ContradictionSection,
-    &ChecksSection,
-    &NicsSection,
-    &BudgetSection,
-    &SeriesSection,
-    &terminal::Part(terminal::clock::clocks),
-    &terminal::Part(terminal::why::statistics),
-    &TypeTestSection,
-    &RecordingSection,
-    &StallSection,
-    &terminal::Part(terminal::worst_samples),
-    &terminal::Part(terminal::why::causes),
-    &EventsSection,
-    &terminal::Part(terminal::buffers::buffers),
-    &terminal::Part(terminal::paced::paced),
-    &ReadingsSection,
-];
-
-/// The page, after its first screen.
-pub(crate) const PAGE: [&dyn Section; 16] = [
-    &ContradictionSection,
-    &CapacitySection,
-    &ChecksSection,
-    &StallSection,
-    &BudgetSection,
-    &TablesSection,
-    &NetworksSection,
-    &TypeTestSection,
-    &RecordingSection,
-    &SeriesSection,
-    &ReadingsSection,
-    &NicsSection,
-    &EventsSection,
-    &WaySection,
-    &InventorySection,
-    &MethodSection,
-];
-
-/// The result document, after what names the run and its verdict.
-pub(crate) const DOCUMENT: [&dyn Section; 17] = [
-    &SeriesSection,
-    &ChecksSection,
-    &EventsSection,
-    &ProfilesSection,
-    &NotMeasuredSection,
-    &BudgetSection,
-    &InventorySection,
-    &NicsSection,
-    &NotApplicableSection,
-    &ContradictionSection,
-    &CoverageSection,
-    &StallSection,
-    &ReadingsSection,
-    &RecordingSection,
-    &CapacitySection,
-    &TypeTestSection,
-    &TablesSection,
-];

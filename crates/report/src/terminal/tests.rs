@@ -1,6 +1,6 @@
 use crate::Report;
 use crate::limits::Profile;
-use crate::section::nics::samples::{card_facts, veth_facts};
+use crate::subjects::nics::samples::{card_facts, veth_facts};
 use crate::verdict::Verdict;
 use model::{Event, EventKind, RunState, RunView};
 use testing::synthetic::{add_worst, qualify, run, series};

@@ -131,7 +131,7 @@ fn decide(requirement: &Requirement, value: &Result<String, String>) -> (Option<
 mod tests {
     use super::super::{Judgement, Verdict};
     use crate::limits::Profile;
-    use crate::section::nics::samples::{card_facts, veth_facts};
+    use crate::subjects::nics::samples::{card_facts, veth_facts};
     use model::Fact;
     use model::RunView;
     use testing::synthetic::{run, series};

@@ -96,7 +96,7 @@ fn rank(group: &str, name: &str) -> usize {
     match group {
         "kernel" if OF_KERNEL.contains(&name) => 0,
         "trace" => 100,
-        _ if crate::section::nics::is_nic(group) => 60,
+        _ if crate::subjects::nics::is_nic(group) => 60,
         "kernel" => 50,
         _ => of_group().map_or(40, |at| 1 + at),
     }

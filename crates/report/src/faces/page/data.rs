@@ -1,10 +1,10 @@
 //! The figures behind the zoomable charts, as JSON inside the page.
 
-use super::charts::{is_marked, is_trouble};
-use super::lines::{self, Curve};
-use super::overlay::look;
-use super::panels::{self, Panel};
 use crate::Report;
+use crate::html::charts::{is_marked, is_trouble};
+use crate::html::lines::{self, Curve};
+use crate::html::overlay::look;
+use crate::html::panels::{self, Panel};
 use model::RunView;
 use serde::Serialize;
 use stats::Histogram;

@@ -2,7 +2,7 @@
 
 use super::{HEADINGS, Nic, of};
 use crate::Report;
-use crate::section::inventory::FactRow;
+use crate::subjects::inventory::FactRow;
 use askama::Template;
 
 #[derive(Template)]

@@ -1,8 +1,9 @@
 //! How a run was measured, and how to read its figures.
 
 use crate::Report;
-use crate::html::page::{ProfileRow, profiles};
+use crate::html::look;
 use crate::section::{Link, Section};
+use crate::verdict::{Judgement, ProfileVerdict};
 use askama::Template;
 use units::Ns;
 
@@ -61,4 +62,24 @@ fn method(report: &Report) -> Vec<(&'static str, String)> {
                 .join(", "),
         ),
     ]
+}
+
+/// The verdict of one profile, on the page.
+pub(crate) struct ProfileRow {
+    pub(crate) name: String,
+    pub(crate) what: String,
+    pub(crate) words: &'static str,
+    pub(crate) look: &'static str,
+    pub(crate) coverage: String,
+}
+
+pub(crate) fn profiles(judgement: &Judgement) -> Vec<ProfileRow> {
+    let row = |profile: &ProfileVerdict| ProfileRow {
+        name: profile.name.clone(),
+        what: profile.what.clone(),
+        words: profile.words(),
+        look: look(profile.verdict.word(), profile.is_partial_pass()),
+        coverage: profile.coverage.text(),
+    };
+    judgement.profiles.iter().map(row).collect()
 }

@@ -3,9 +3,10 @@
 use super::bed;
 use super::record::RecordPart;
 use crate::Report;
+use crate::html::look;
 use crate::screen::Screen;
+use crate::subjects::method::{ProfileRow, profiles};
 use crate::text::{rfc3339, wall_clock};
-use crate::verdict::{Judgement, ProfileVerdict};
 use model::FactOf;
 use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
 
@@ -18,39 +19,31 @@ const HEADLINE_FACTS: [(&FactOf<String>, &str); 5] = [
     (&HYPERVISOR, "Hypervisor"),
 ];
 
-pub(super) struct Page {
-    pub(super) verdict: &'static str,
+pub(crate) struct Page {
+    pub(crate) verdict: &'static str,
     /// The verdict for a person.
-    pub(super) words: &'static str,
-    /// Its sign and colour: `partial` for a pass of some limits only.
-    pub(super) look: &'static str,
-    /// The first screen.
-    pub(super) screen: Screen,
-    /// The bed with its figures, where a frame passed one.
-    pub(super) bed_svg: Option<String>,
-    /// The acceptance record, for paper.
-    pub(super) record: RecordPart,
-    /// The unique name of the run; and as it may stand in a style sheet.
-    pub(super) run: String,
-    pub(super) run_in_css: String,
-    /// When it started: for programs, and for a person.
-    pub(super) started: (String, String),
-    pub(super) headline: Vec<(&'static str, String)>,
-    pub(super) profiles: Vec<ProfileRow>,
-    pub(super) title: String,
-}
-
-pub(crate) struct ProfileRow {
-    pub(crate) name: String,
-    pub(crate) what: String,
     pub(crate) words: &'static str,
+    /// Its sign and colour: `partial` for a pass of some limits only.
     pub(crate) look: &'static str,
-    pub(crate) coverage: String,
+    /// The first screen.
+    pub(crate) screen: Screen,
+    /// The bed with its figures, where a frame passed one.
+    pub(crate) bed_svg: Option<String>,
+    /// The acceptance record, for paper.
+    pub(crate) record: RecordPart,
+    /// The unique name of the run; and as it may stand in a style sheet.
+    pub(crate) run: String,
+    pub(crate) run_in_css: String,
+    /// When it started: for programs, and for a person.
+    pub(crate) started: (String, String),
+    pub(crate) headline: Vec<(&'static str, String)>,
+    pub(crate) profiles: Vec<ProfileRow>,
+    pub(crate) title: String,
 }
 
 impl Page {
     /// Of a report whose foreign texts are safe to show, with its record.
-    pub(super) fn of(report: &Report, record: RecordPart) -> Self {
+    pub(crate) fn of(report: &Report, record: RecordPart) -> Self {
         let verdict = report.verdict().word();
         Self {
             verdict,
@@ -86,24 +79,8 @@ fn in_css(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// How a verdict over profiles looks: a pass of some limits only is another thing than one of all.
-fn look(verdict: &'static str, is_partial_pass: bool) -> &'static str {
-    if is_partial_pass { "partial" } else { verdict }
-}
-
 /// The evidence in brackets is in the inventory; here the word is enough.
 fn headline(report: &Report) -> Vec<(&'static str, String)> {
     let words = HEADLINE_FACTS.map(|(of, heading)| Some((heading, of.word_of(&report.run.facts)?)));
     words.into_iter().flatten().collect()
-}
-
-pub(crate) fn profiles(judgement: &Judgement) -> Vec<ProfileRow> {
-    let row = |profile: &ProfileVerdict| ProfileRow {
-        name: profile.name.clone(),
-        what: profile.what.clone(),
-        words: profile.words(),
-        look: look(profile.verdict.word(), profile.is_partial_pass()),
-        coverage: profile.coverage.text(),
-    };
-    judgement.profiles.iter().map(row).collect()
 }

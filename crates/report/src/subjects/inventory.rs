@@ -91,7 +91,7 @@ fn inventory(report: &Report) -> Vec<(String, Vec<FactRow>)> {
         .run
         .facts
         .iter()
-        .filter(|fact| !crate::section::nics::is_nic(&fact.group))
+        .filter(|fact| !crate::subjects::nics::is_nic(&fact.group))
     {
         let row = FactRow::of(fact);
         match groups.iter_mut().find(|(group, _)| *group == fact.group) {

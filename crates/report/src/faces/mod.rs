@@ -1,0 +1,93 @@
+//! The faces of the report of a run: terminal, page, result document. Each is a head and a list of subjects, in order.
+//!
+//! To add a subject: its [`Section`], in a file of `subjects` or in a room of its own, and its lines here. Comparison, matrix and
+//! audit have lists of their own in their folders.
+
+mod cpus;
+pub(crate) mod document;
+mod page;
+mod terminal;
+
+use crate::budget::BudgetSection;
+use crate::capacity::CapacitySection;
+use crate::contradiction::ContradictionSection;
+use crate::recording::RecordingSection;
+use crate::section::Section;
+use crate::stall::StallSection;
+use crate::subjects::checks::{
+    ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection,
+};
+use crate::subjects::events::EventsSection;
+use crate::subjects::inventory::InventorySection;
+use crate::subjects::method::MethodSection;
+use crate::subjects::nics::NicsSection;
+use crate::subjects::readings::ReadingsSection;
+use crate::subjects::series::SeriesSection;
+use crate::subjects::way::WaySection;
+use crate::tables::TablesSection;
+use crate::tables::networks::NetworksSection;
+use crate::terminal::{buffers, clock, paced, why, worst_samples};
+use crate::type_test::TypeTestSection;
+use terminal::Part;
+
+/// The terminal, after its head.
+pub(crate) const TERMINAL: [&dyn Section; 17] = [
+    &CapacitySection,
+    &ContradictionSection,
+    &ChecksSection,
+    &NicsSection,
+    &BudgetSection,
+    &SeriesSection,
+    &Part(clock::clocks),
+    &Part(why::statistics),
+    &TypeTestSection,
+    &RecordingSection,
+    &StallSection,
+    &Part(worst_samples),
+    &Part(why::causes),
+    &EventsSection,
+    &Part(buffers::buffers),
+    &Part(paced::paced),
+    &ReadingsSection,
+];
+
+/// The page, after its first screen.
+pub(crate) const PAGE: [&dyn Section; 16] = [
+    &ContradictionSection,
+    &CapacitySection,
+    &ChecksSection,
+    &StallSection,
+    &BudgetSection,
+    &TablesSection,
+    &NetworksSection,
+    &TypeTestSection,
+    &RecordingSection,
+    &SeriesSection,
+    &ReadingsSection,
+    &NicsSection,
+    &EventsSection,
+    &WaySection,
+    &InventorySection,
+    &MethodSection,
+];
+
+/// The result document, after what names the run and its verdict.
+pub(crate) const DOCUMENT: [&dyn Section; 17] = [
+    &SeriesSection,
+    &ChecksSection,
+    &EventsSection,
+    &ProfilesSection,
+    &NotMeasuredSection,
+    &BudgetSection,
+    &InventorySection,
+    &NicsSection,
+    &NotApplicableSection,
+    &ContradictionSection,
+    &CoverageSection,
+    &StallSection,
+    &ReadingsSection,
+    &RecordingSection,
+    &CapacitySection,
+    &TypeTestSection,
+    &TablesSection,
+];
