@@ -333,7 +333,7 @@ fn a_guest_is_a_kernel_an_archive_with_the_binary_and_what_to_run() {
 #[test]
 fn what_cannot_be_is_refused_with_the_reason() {
     for (words, why) in [
-        (&["oci", "--hugepages", "3MiB"][..], "no whole number of huge pages"),
+        (&["oci", "--hugepages", "3MiB"][..], "not a whole number of huge pages"),
         (&["oci", "--net", "an-interface-with-a-long-name"], "neither host, none"),
         (&["quadlet", "--cpus", "2"], "--nic"),
         (
@@ -356,7 +356,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
             "neither spaces nor quotes",
         ),
         (&["job", "--cpu-count", "0"], "cpu-count"),
-        (&["job", "--node", "Node 1"], "no name in Kubernetes"),
+        (&["job", "--node", "Node 1"], "not a name in Kubernetes"),
         (&["image", "--tag", "Relay"], "no name of an image"),
         (&["image", "/nowhere/x.tar"], "/nowhere/x.tar"),
     ] {

@@ -1,4 +1,5 @@
-//! Texts that the acceptance record of a printed page has beside the run: what people say of the test, and the run file as evidence.
+//! Texts that the acceptance record of a printed page shows next to the run: the user's statements about the test, and the run file as
+//! evidence.
 
 use report::about::{About, Evidence};
 use sha2::{Digest, Sha256};
@@ -6,13 +7,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Reads what people say of a test.
+/// Reads the user's statements about a test.
 pub(crate) fn about(path: &str) -> Result<About, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     About::parse(&text)
 }
 
-/// The run file as evidence.
+/// Size, dates and checksum of the run file, as evidence.
 pub(crate) fn evidence(run: &Path) -> Evidence {
     let octets = fs::metadata(run).map_or(0, |file| file.len());
     Evidence {
@@ -25,7 +26,7 @@ fn sha256(run: &Path) -> Result<String, String> {
     let mut log = run.as_os_str().to_owned();
     log.push("-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-        return Err("the run was not closed: a part of it is in the log beside the file".to_owned());
+        return Err("the run was not closed: a part of it is in the log next to the file".to_owned());
     }
     let mut hash = Sha256::new();
     let hashed = File::open(run).and_then(|mut file| io::copy(&mut file, &mut hash));
@@ -48,7 +49,7 @@ mod tests {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!((evidence(&run).octets, evidence(&run).sha256.as_deref()), (3, Ok(abc)));
         fs::write(directory.path().join("x.triptime-wal"), "more").expect("written");
-        assert!(evidence(&run).sha256.is_err_and(|why| why.contains("log beside")));
+        assert!(evidence(&run).sha256.is_err_and(|why| why.contains("log next to")));
         assert!(evidence(Path::new("/nowhere")).sha256.is_err());
     }
 

@@ -1,4 +1,4 @@
-//! Values on the command line, and the options that every measuring command has.
+//! Values on the command line, and the options of every measuring command.
 
 use crate::about::about;
 use crate::face::FaceArgs;
@@ -38,27 +38,27 @@ pub(crate) struct RunArgs {
     /// are always kept
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     pub(crate) file_budget: u64,
-    /// Start though the disk has surely not enough room for the run, and go on until it is full
+    /// Start even if the disk surely has not enough room for the run, and run until the disk is full
     #[arg(long)]
     pub(crate) force: bool,
     /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)
     #[arg(long)]
     pub(crate) no_flight_recorder: bool,
-    /// Hold all CPUs out of idle states meanwhile (/dev/cpu_dma_latency at 0), as cyclictest does. Where a judged CPU enters states deeper
-    /// than C1 by itself, or polls before it halts (haltpoll), it is another host in service: what could pass is inconclusive then
+    /// Hold all CPUs out of idle states during the run (/dev/cpu_dma_latency at 0), as cyclictest does. If a judged CPU enters states
+    /// deeper than C1 in normal service, or polls before it halts (haltpoll), the host differs in service: a pass becomes inconclusive
     #[arg(long)]
     pub(crate) hold_idle: bool,
-    /// A load to run beside the measurement: hackbench, memory, cache or packets, with its amounts
-    /// and CPUs, such as hackbench:groups=4,fds=1@0; may be given again [default CPUs: those that are not measured]
+    /// A load to run during the measurement: hackbench, memory, cache or packets, with its amounts and CPUs, such as
+    /// hackbench:groups=4,fds=1@0; may be given again [default CPUs: those that are not measured]
     #[arg(long, value_name = "KIND[:KEY=VALUE,...][@CPUS]")]
     pub(crate) load: Vec<LoadRequest>,
-    /// A command to run beside the measurement as a load, such as "stress-ng --cpu 1"; may be given again
+    /// A command to run as a load during the measurement, such as "stress-ng --cpu 1"; may be given again
     #[arg(long, value_name = "COMMAND")]
     pub(crate) load_command: Vec<String>,
 }
 
 impl RunArgs {
-    /// The loads to run beside the measurement, on `cpus` unless they say otherwise.
+    /// The loads to run during the measurement, on `cpus` unless their options name others.
     pub(crate) fn loads(&self, cpus: &CpuList) -> Vec<LoadSpec> {
         let commands = self.load_command.iter().map(|line| LoadSpec {
             kind: LoadKind::Command {
@@ -72,7 +72,7 @@ impl RunArgs {
     }
 }
 
-/// Files that a judged command writes beside its answer.
+/// Files that a judged command writes in addition to its answer.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct PageArgs {
     /// Also write the report as one HTML file
@@ -88,13 +88,13 @@ pub(crate) struct PageArgs {
 }
 
 impl PageArgs {
-    /// Where the page of the run in this file goes, if one is asked for.
+    /// File for the page of the run in this file, if a page was requested.
     pub(crate) fn page(&self, run: &Path) -> Option<PathBuf> {
         let beside = || self.about.is_some().then(|| run.with_extension("html"));
         self.html.clone().or_else(beside)
     }
 
-    /// Lets what was to stand in the folder of the run file `was` stand in that of `is`, where the run file is now.
+    /// Moves the planned files from the folder of the run file `was` to the folder of `is`, where the run file is now.
     pub(crate) fn follow(&mut self, was: &Path, is: &Path) {
         let Some(folder) = is.parent().filter(|folder| Some(*folder) != was.parent()) else {
             return;
@@ -107,7 +107,7 @@ impl PageArgs {
     }
 }
 
-/// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.
+/// Parses the length of a window. Less than a tenth of a second is refused: its extremes mean nothing, and the run file would overflow.
 pub(crate) fn window(text: &str) -> Result<u64, String> {
     match units::parse_ns(text) {
         Ok(ns) if ns < 100_000_000 => Err("must be at least 100ms".into()),
@@ -137,8 +137,8 @@ pub(crate) struct PortArgs {
 /// Heading of the options of a capture.
 const CAPTURE: &str = "Capture";
 
-/// Options of a capture of what passes.
-// Each with its heading: one for the struct would go on over the options of the command it is flattened into.
+/// Options of a capture of passing frames.
+// Each option has its own heading: a heading of the struct would also apply to the following options of the command it is flattened into.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CaptureArgs {
     /// Write frames sent and received to this pcapng file, with nanosecond stamps: those around samples over their limit,
@@ -161,7 +161,7 @@ pub(crate) struct CaptureArgs {
 }
 
 impl PortArgs {
-    /// How it is measured, as far as these options say.
+    /// Way of measuring, as far as these options define it.
     pub(crate) fn intent(&self) -> Intent {
         Intent {
             cpus: self.measured(),
@@ -169,13 +169,13 @@ impl PortArgs {
         }
     }
 
-    /// The CPUs that are measured: the one named, if any.
+    /// The measured CPUs: the one named, if any.
     pub(crate) fn measured(&self) -> CpuList {
         self.cpu.into_iter().collect()
     }
 }
 
-/// A size such as `64MiB`, in octets.
+/// Parses a size such as `64MiB`, in bytes.
 pub(crate) fn size(text: &str) -> Result<u64, units::SizeError> {
     units::parse_bytes(text)
 }

@@ -1,4 +1,4 @@
-//! Commands that go on from a run: its own words, read by the parser of this program and written anew.
+//! Follow-up commands of a run: its own command line, read by the parser of this program and written again with changes.
 
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,7 @@ use plan::Plan;
 use report::again::{Again, Order, Wider};
 use units::shell;
 
-/// Options that name files of one run, or say how it was shown or started.
+/// Options that name files of one run, or that concern only its display or start. A follow-up command leaves them out.
 const OF_ONE_RUN: [&str; 18] = [
     "out",
     "html",
@@ -34,13 +34,13 @@ const OF_ONE_RUN: [&str; 18] = [
 
 const DAY_NS: u64 = 86_400_000_000_000;
 
-/// How long is longer, as an option and in words.
+/// Next longer durations: as an option, in ns, and in words.
 const LONGER: [(&str, u64, &str); 2] = [("24h", DAY_NS, "a day"), ("7d", 7 * DAY_NS, "a week")];
 
-/// How many times as many shots are more.
+/// Factor by which a follow-up run fires more shots.
 const MORE_SHOTS: u32 = 10;
 
-/// The plan that measures what a profile judges, and the kinds of series that it measures. What comes with GOOSE it does not.
+/// For each profile, the plan that measures its subjects, and the kinds of series that the plan measures. None of the plans measures GOOSE.
 const PLANS: [(&str, &str, &[&str]); 3] = [
     (
         "substation",
@@ -51,7 +51,7 @@ const PLANS: [(&str, &str, &[&str]); 3] = [
     ("avb", "avb", &["wakeup", "talk", "listen", "spacing"]),
 ];
 
-/// Measurements that can follow the command with these words, which measured for so long.
+/// Measurements that can follow the command with these words, which measured for `measured_ns`.
 pub(crate) fn after(arguments: &[String], measured_ns: u64) -> Again {
     Given::read(arguments).map_or_else(Again::default, |given| Again {
         longer: given.longer(measured_ns),
@@ -59,21 +59,21 @@ pub(crate) fn after(arguments: &[String], measured_ns: u64) -> Again {
     })
 }
 
-/// A command as it was given.
+/// A command as the user gave it.
 struct Given {
     name: String,
     command: Command,
     matches: ArgMatches,
 }
 
-/// An option with its values, or what stands without one.
+/// An option with its values, or a positional argument.
 struct Part {
     id: String,
     words: Vec<String>,
 }
 
 impl Given {
-    /// `None`: the command is none that this program takes.
+    /// Returns `None` if this program has no such command.
     fn read(arguments: &[String]) -> Option<Self> {
         let (mut cli, all) = (command_line(), std::iter::once("triptime"));
         let all = all.chain(arguments.iter().map(String::as_str));
@@ -82,7 +82,7 @@ impl Given {
         Some(Self { name, command, matches })
     }
 
-    /// The value of an option, or of what stands without one; also the usual one.
+    /// Value of an option or positional argument, also its default.
     fn text(&self, id: &str) -> Option<String> {
         let mut raw = self.matches.try_get_raw(id).ok()??;
         Some(raw.next()?.to_string_lossy().into_owned())
@@ -97,7 +97,7 @@ impl Given {
         source && self.matches.value_source(id) == Some(ValueSource::CommandLine)
     }
 
-    /// Options as they were written, without those of one run only.
+    /// Options as the user wrote them, without those that concern one run only.
     fn parts(&self) -> Vec<Part> {
         let kept = self.command.get_arguments().filter(|arg| {
             let id = arg.get_id().as_str();
@@ -127,7 +127,7 @@ impl Given {
         }
     }
 
-    /// The same command with this option, and without what bounds it otherwise.
+    /// The same command with this option, and without the options that limit the run in another way.
     fn with(&self, id: &str, value: &str, bounds: &[&str], what: String) -> Option<Order> {
         let arg = self.command.get_arguments().find(|arg| arg.get_id() == id)?;
         let own = [format!("--{}", arg.get_long()?), value.to_owned()];
@@ -156,14 +156,14 @@ impl Given {
         }
     }
 
-    /// Longer than what was asked for, or else than what was measured.
+    /// The next duration that is longer than the one requested, or else than the one measured.
     fn longer_than(&self, measured_ns: u64) -> Option<(&'static str, u64, &'static str)> {
         let asked = self.text("duration").and_then(|text| units::parse_ns(&text).ok());
         let now = asked.unwrap_or(measured_ns);
         LONGER.into_iter().find(|(_, ns, _)| *ns > now)
     }
 
-    /// Every step of a plan lasts as long as that is allowed to take in all.
+    /// Gives every step of a plan the duration that is allowed, so that the plan takes that long in all.
     fn with_longer_steps(&self) -> Option<Order> {
         let plan = Plan::load(&self.text("plan")?).ok()?;
         if plan.matrix.is_some() {
@@ -199,7 +199,7 @@ impl Given {
         )
     }
 
-    /// The plan of its profile, on its CPUs; of a plan there is none.
+    /// The plan of the command's profile, on the same CPUs. Returns `None` if the command is itself a plan.
     fn wider(&self) -> Option<Wider> {
         if self.name == "qualify" {
             return None;
@@ -220,7 +220,7 @@ impl Given {
     }
 }
 
-/// A command, if this program takes it: it is of words that it took, but one may not go with another.
+/// Returns a command if this program accepts it. All its words were accepted before, but some of them may exclude each other.
 fn order(words: Vec<String>, short: String, what: String) -> Option<Order> {
     let all: Vec<String> = std::iter::once("triptime".to_owned()).chain(words).collect();
     command_line().try_get_matches_from(&all).ok()?;

@@ -36,7 +36,7 @@ pub(crate) struct CompareArgs {
     table: Option<TableArg>,
 }
 
-/// Runs the command; returns its exit status: a difference is an answer, not an error; a run of which windows may be missing is.
+/// Runs the command; returns its exit status. A difference is an answer, not an error. A run that may lack windows is an error.
 pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     page::check(args.html.as_deref(), None)?;
     if let Some(layout) = args.table {
@@ -67,12 +67,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     Ok(if lacking { COULD_NOT_MEASURE } else { 0 })
 }
 
-/// The command that prints everything.
+/// The command line that prints the full comparison.
 fn full(runs: &[String]) -> String {
     foreign::shown(&format!("triptime compare --full {}", runs.join(" "))).into_owned()
 }
 
-/// Runs whose names are the same are numbered.
+/// Adds numbers to runs that have the same name.
 fn distinct(mut runs: Vec<(String, RunView)>) -> Vec<(String, RunView)> {
     for index in 0..runs.len() {
         let before = runs[..index].iter().filter(|(name, _)| *name == runs[index].0).count();

@@ -21,7 +21,7 @@ pub(crate) struct CpuArgs<O: clap::Args> {
     duration: Option<u64>,
     #[command(flatten)]
     options: O,
-    /// As without it; cyclictest needs it to leave idle states as the system has them
+    /// Accepted without effect: cyclictest needs it to leave idle states as the system has them.
     #[arg(long, hide = true, conflicts_with = "hold_idle")]
     default_system: bool,
     #[command(flatten)]
@@ -35,7 +35,7 @@ impl<O: clap::Args> CpuArgs<O> {
     }
 }
 
-/// The probe that was told so, in a session or before there is one.
+/// The probe with these settings, for use with or without a session.
 fn probe<P: CpuProbe>(args: &CpuArgs<P::Options>, session: Option<&Session>) -> P {
     let on = OnCpus {
         duration_ns: args.duration,

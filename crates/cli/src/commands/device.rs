@@ -1,4 +1,4 @@
-//! `triptime device`: the device's end of a step, in the place where the device is.
+//! `triptime device`: the device's end of a step, at the place of the device.
 
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use plan::{Asks, Task};
 use session::{Explainer, RunSpec};
 use std::path::PathBuf;
 
-/// Does the device's end of a step of a plan, told by the end that runs the plan: says `ready`, goes on until its end or until standard
+/// Runs the device's end of a step of a plan, on behalf of the end that runs the plan: prints `ready`, runs until the step ends or standard
 /// input is closed, and leaves its run file
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Example: triptime device device.toml --out device.triptime")]
@@ -34,7 +34,7 @@ pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
         },
         hold_idle: task.holds_idle() || args.run.hold_idle,
         flight_recorder: args.run.explains(),
-        // Told to end by the other end, it has come to its end.
+        // Stopped by the other end: this is its normal end.
         open_ended: true,
         inventory: task.inventory(),
         housekeeping: Some(task.others()),

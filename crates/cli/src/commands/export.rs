@@ -23,7 +23,7 @@ enum Format {
     Csv,
     /// One line per recorded frame: stream, smpCnt, and its instant at each point
     Frames,
-    /// Cache and memory bandwidth beside the run: one line per window and reading
+    /// Cache and memory bandwidth during the run: one line per window and reading
     Readings,
     /// HdrHistogram interval log
     Hlog,
@@ -51,15 +51,15 @@ pub(crate) struct ExportArgs {
     /// Form to write
     #[arg(long, value_enum)]
     format: Format,
-    /// File to write, replaced as a whole [default: standard output]; parquet makes FILE.windows.parquet and
-    /// FILE.spikes.parquet, or windows.parquet and spikes.parquet in a directory
+    /// File to write, replaced as a whole [default: standard output]; parquet makes FILE.windows.parquet and FILE.spikes.parquet, or
+    /// windows.parquet and spikes.parquet in a directory
     #[arg(long, alias = "output", value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// Why an export ended early.
+/// Reason for an export to end early.
 enum Unwritten {
-    /// The output refused.
+    /// The output refused the data.
     Output(io::Error),
     /// Anything else.
     Other(Failure),
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8, Failure> {
     Ok(export(args, &run)?.max(whole))
 }
 
-/// Returns the exit status of what was written.
+/// Writes the form; returns the exit status for the output.
 fn export(args: &ExportArgs, run: &RunFile) -> Result<u8, Failure> {
     if args.format == Format::Parquet {
         return parquet(run, args.out.as_deref());
@@ -98,7 +98,7 @@ fn export(args: &ExportArgs, run: &RunFile) -> Result<u8, Failure> {
     ended(written.map(|()| status), path)
 }
 
-/// Returns the exit status: that of what could not be done where some of the run is not in it.
+/// Returns the exit status: "could not measure" if a part of the run is missing from its file.
 fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8, Unwritten> {
     match args.format {
         Format::Json => verdict::read(&args.run, None)?.write_json(out)?,
@@ -127,7 +127,7 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8
 /// The worst samples with the kernel's events around them.
 fn flights(run: &RunFile) -> Result<Vec<Spike>, Failure> {
     let none =
-        || Failure::CouldNotMeasure("no flight recorder ran: there is nothing around the samples to show".into());
+        || Failure::CouldNotMeasure("no flight recorder ran: there are no events around the samples to show".into());
     let start = RUN_START.of(&run.facts()?).ok_or_else(none)?;
     let mut all = Vec::new();
     for (id, spec) in run.series()? {
@@ -153,7 +153,7 @@ fn flights(run: &RunFile) -> Result<Vec<Spike>, Failure> {
     Ok(all)
 }
 
-/// Why Parquet does not go to standard output.
+/// Reason that Parquet is not written to standard output.
 const TWO_FILES: &str = "parquet makes two files: name them with --out FILE, or give a directory (--out DIR/)";
 
 fn parquet(run: &RunFile, output: Option<&Path>) -> Result<u8, Failure> {
@@ -170,7 +170,7 @@ fn parquet(run: &RunFile, output: Option<&Path>) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The two files that `output` stands for. A directory that is not there is made.
+/// The two files of the Parquet form under `output`. Creates the directory if it is missing.
 fn parquet_files(output: &Path) -> Result<(PathBuf, PathBuf), Failure> {
     if output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/") {
         fs::create_dir_all(output).map_err(|error| Failure::Usage(format!("{}: {error}", output.display())))?;
@@ -195,7 +195,7 @@ fn ended<T>(written: Result<T, Unwritten>, path: &Path) -> Result<T, Failure> {
         Ok(done) => Ok(done),
         Err(Unwritten::Other(failure)) => Err(failure),
         Err(Unwritten::Output(error)) => match error.kind() {
-            // A file that cannot be there is a mistake in the command line; a disk that is full is not.
+            // A path that cannot exist is a mistake in the command line; a full disk is not.
             ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
                 Err(Failure::Usage(format!("{path}: {error}")))
             }

@@ -17,11 +17,11 @@ use sys::SysError;
 use sys::privilege::Capability;
 use units::CpuList;
 
-/// The device under test of a plan that another machine runs (qualify --far): waits for it, does the device's end of each step on IF,
-/// and sends what was measured there
+/// The device under test of a plan that another machine runs (qualify --far): waits for that machine, runs the device's end of each step on
+/// IF, and sends the results back
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "It does nothing else for who is connected, and one at a time can be. Run files do not stay here.
+    after_help = "It does nothing else for the connected machine, and serves one at a time. Run files do not stay here.
 
 Examples: triptime far eth1 --listen 192.0.2.7 --secret /root/triptime.secret
           triptime far eth1                 # for an ssh -L 18850:localhost:18850 from the other machine"
@@ -33,7 +33,7 @@ pub(crate) struct FarEndArgs {
     /// The one address of this machine to listen on
     #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1")]
     listen: Address,
-    /// Secret that both ends know, in a file of this user's alone; on the loopback interface none is needed
+    /// Secret that both ends know, in a file readable by this user alone; on the loopback interface none is needed
     #[arg(long, value_name = "FILE")]
     secret: Option<PathBuf>,
     /// Have the device in a container
@@ -45,8 +45,8 @@ pub(crate) struct FarEndArgs {
     /// CPUs to judge [default: the isolated CPUs that no other process owns, or where there are none, all but those on the core of the first]
     #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
-    /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
-    /// these wait meanwhile. Use a port that carries a default route or the session of ssh, too
+    /// Spin even on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use: these wait
+    /// during the run. Also use a port that carries a default route or an ssh session
     #[arg(long)]
     disturb: bool,
 }
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// How the other machine calls it.
+/// Address under which the other machine reaches this one.
 fn there(far: &FarEnd, args: &FarEndArgs) -> String {
     let address = far.address();
     let host = match address.port() {
@@ -112,7 +112,7 @@ fn there(far: &FarEnd, args: &FarEndArgs) -> String {
     }
 }
 
-/// Named CPUs; else CPUs that are kept free of other work, or all but the first and the threads of its core.
+/// The named CPUs; else the CPUs that are kept free of other work, or all but the first and the threads of its core.
 fn judged(args: &FarEndArgs) -> Result<CpuList, Failure> {
     let facts = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     let usable = facts.usable();
@@ -120,13 +120,13 @@ fn judged(args: &FarEndArgs) -> Result<CpuList, Failure> {
     let isolated = unowned.without(&usable.without(&facts.kept_free()));
     let first: CpuList = unowned.iter().take(1).collect();
     let but_first = unowned.without(&first);
-    // The first one carries what else the machine does, and the threads of its core feel that.
+    // The first CPU carries the rest of the machine's work, which also slows the threads of its core.
     let choices = [isolated, but_first.without(&facts.siblings(&first)), but_first, usable];
     let found = choices.into_iter().find(|cpus| !cpus.is_empty()).unwrap_or_default();
     let cpus = args.cpus.clone().unwrap_or(found);
     for together in facts.threads_of_one_core(&cpus) {
         say(&format_args!(
-            "cpu {together}: judged, and threads of one core: each takes of the other"
+            "CPUs {together}: judged, but threads of one core, so each slows the other"
         ));
     }
     if !args.disturb {

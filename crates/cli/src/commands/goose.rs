@@ -1,4 +1,4 @@
-//! The options of `publish` and `subscribe` that are about GOOSE.
+//! GOOSE options of `publish` and `subscribe`.
 
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
@@ -9,14 +9,15 @@ use streamset::StreamSet;
 use streamset::goose::{ControlBlock, parse};
 use wire::goose::Simulation;
 
-/// Publishing GOOSE.
+/// Options for publishing GOOSE.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "GOOSE")]
 pub(crate) struct GooseArgs {
     /// Publish the GOOSE control blocks of this TOML file; without --streams, nothing else
     #[arg(long, value_name = "FILE", conflicts_with = "replay", group = "goose_blocks")]
     pub(crate) goose: Option<PathBuf>,
-    /// Publish the GOOSE control blocks of the SCL file beside its sampled values: each at rest, repeated as MinTime and MaxTime say
+    /// Publish the GOOSE control blocks of the SCL file in addition to its sampled values: each at rest, repeated as MinTime and MaxTime
+    /// say
     #[arg(long, requires = "scl", conflicts_with = "replay", group = "goose_blocks")]
     pub(crate) goose_from_scl: bool,
     /// CPU of the thread that publishes GOOSE [default: that of --cpu]
@@ -25,8 +26,8 @@ pub(crate) struct GooseArgs {
 }
 
 impl GooseArgs {
-    /// The control blocks to publish, if any, with what should be known about them. Those of the set, an SCL file, have the
-    /// simulation bit where `simulate` says so.
+    /// The control blocks to publish, if any, with notes about them. Those of the set, an SCL file, have the simulation bit where
+    /// `simulate` asks for it.
     pub(crate) fn blocks(
         &self,
         set: &StreamSet,
@@ -39,7 +40,7 @@ impl GooseArgs {
         let (blocks, notes) = set.published_blocks(simulate);
         if blocks.is_empty() {
             let why = match notes.is_empty() {
-                true => format!("{}: no GSEControl that can be published (--goose-from-scl)", set.file),
+                true => format!("{}: no GSEControl can be published (--goose-from-scl)", set.file),
                 false => notes.join("; "),
             };
             return Err(Failure::Usage(why));
@@ -47,7 +48,7 @@ impl GooseArgs {
         Ok((Some(blocks), notes))
     }
 
-    /// How `blocks` are published.
+    /// Settings for publishing `blocks`.
     pub(crate) fn config(&self, blocks: Vec<ControlBlock>, port: &PortArgs, spin_ahead_ns: u64) -> GooseConfig {
         GooseConfig {
             blocks,
@@ -66,37 +67,37 @@ fn read(path: &Path) -> Result<Vec<ControlBlock>, Failure> {
     Ok(parse(&text, &name)?)
 }
 
-/// Messages that are taken when some are simulated.
+/// Choice of messages when some are simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SimulationArg {
-    /// Real ones until the first simulated one comes, then only those (LPHD.Sim true)
+    /// Real messages until the first simulated one, then simulated ones (LPHD.Sim true)
     On,
-    /// Real ones; simulated ones are refused (LPHD.Sim false)
+    /// Real messages; simulated ones are refused (LPHD.Sim false)
     Off,
     /// All, as if from one publisher
     Both,
 }
 
-/// Supervising GOOSE.
+/// Options for supervising GOOSE.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "GOOSE")]
 pub(crate) struct SuperviseArgs {
     /// Allow silence for this many times timeAllowedtoLive; 2 tolerates one lost message
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     goose_tal_factor: f64,
-    /// Messages to take when some are simulated
+    /// Messages to accept when some are simulated
     #[arg(long, value_enum, default_value = "on", value_name = "SIM")]
     goose_simulation: SimulationArg,
-    /// Take messages that set the simulation (test) flag without the simulate bit, as Edition 1 publishers do
+    /// Accept messages that set the simulation (test) flag without the simulate bit, as Edition 1 publishers do
     #[arg(long)]
     goose_edition_1: bool,
-    /// Most control blocks that are told apart
+    /// Maximum number of control blocks to track
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     max_control_blocks: u16,
 }
 
 impl SuperviseArgs {
-    /// How what comes is supervised.
+    /// Settings for supervising the received messages.
     pub(crate) fn config(&self) -> SuperviseConfig {
         SuperviseConfig {
             tal_factor: self.goose_tal_factor,

@@ -1,4 +1,4 @@
-//! `triptime listen`: paced layer-2 streams, as an AVB endpoint receives them.
+//! `triptime listen`: receives paced layer-2 streams as an AVB endpoint does.
 
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
@@ -20,13 +20,13 @@ pub(crate) struct ListenArgs {
     /// Time between the frames of every stream: a duration (125us) or a rate (8000/s)
     #[arg(long, short, value_name = "PERIOD", default_value = "125us")]
     interval: Period,
-    /// Count frames as late when they come more than this after the one before [default: one and a half intervals]
+    /// Count frames as late when they come more than this after the previous one [default: one and a half intervals]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     late_after: Option<u64>,
     /// Only streams of this framing [default: all]
     #[arg(long, value_enum)]
     framing: Option<Framing>,
-    /// Most streams that are told apart
+    /// Maximum number of streams to track
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
     max_streams: u16,
     /// Maker of the stamps of received frames: the kernel, when the driver hands them up, or the NIC

@@ -1,4 +1,4 @@
-//! `triptime manual DIR`: man pages and what shells complete, from the same source as the help.
+//! `triptime manual DIR`: man pages and shell completions, from the same source as the help.
 
 use crate::failure::Failure;
 use crate::help;
@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Where a shell looks for the completions of programs, under a folder such as /usr/local/share.
+/// Folders where shells look for completions, below a folder such as /usr/local/share.
 const COMPLETIONS: [(Shell, &str); 3] = [
     (Shell::Bash, "bash-completion/completions/triptime"),
     (Shell::Zsh, "zsh/site-functions/_triptime"),
@@ -20,7 +20,7 @@ const COMPLETIONS: [(Shell, &str); 3] = [
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Example: triptime manual /usr/local/share")]
 pub(crate) struct ManualArgs {
-    /// Folder that gets them, where `man` and the shells look: DIR/man/man1, DIR/bash-completion, DIR/zsh, DIR/fish
+    /// Folder to write into, where `man` and the shells look: DIR/man/man1, DIR/bash-completion, DIR/zsh, DIR/fish
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
@@ -41,7 +41,7 @@ fn completions(folder: &Path, command: &Command) -> io::Result<()> {
     Ok(())
 }
 
-/// A page of the program, one of each command, and one of the options that they share.
+/// Man pages: one of the program, one of each command, and one of the shared options.
 fn pages(folder: &Path, command: Command) -> io::Result<()> {
     let mut command = help::folded(command).disable_help_subcommand(true);
     command.build();

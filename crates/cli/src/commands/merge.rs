@@ -23,9 +23,8 @@ pub(crate) struct MergeArgs {
     /// command]
     #[arg(long, value_name = "NAME", value_parser = label)]
     label: Vec<String>,
-    /// How the runs' clocks relate: same-host (checked), ptp:UNCERTAINTY (both follow one grandmaster), or
-    /// offset:NS:UNCERTAINTY (the later run's clock minus the first's, as measured elsewhere); without it there are no durations
-    /// between the runs
+    /// Relation between the runs' clocks: same-host (checked), ptp:UNCERTAINTY (both follow one grandmaster), or offset:NS:UNCERTAINTY (the
+    /// later run's clock minus the first's, as measured elsewhere); without it there are no durations between the runs
     #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation, allow_hyphen_values = true)]
     clock: Relation,
     /// Run file to write [default: ./runs/TIME-merge.triptime]
@@ -92,16 +91,18 @@ fn failure(error: MergeError) -> Failure {
     }
 }
 
-/// A word that can stand in the name of a series.
+/// Parses a word that may be part of the name of a series.
 fn label(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     match !text.is_empty() && text.chars().all(fits) && !text.contains("-to-") {
         true => Ok(text.to_owned()),
-        false => Err(format!("\"{text}\": a name of letters, digits, - and _, without -to-")),
+        false => Err(format!(
+            "\"{text}\": use a name of letters, digits, - and _, without -to-"
+        )),
     }
 }
 
-/// How the clocks relate.
+/// Parses the relation of the clocks.
 fn relation(text: &str) -> Result<Relation, String> {
     let wrong = || {
         format!(
@@ -128,7 +129,7 @@ fn relation(text: &str) -> Result<Relation, String> {
     }
 }
 
-/// A duration, or a plain number of ns.
+/// Parses a duration, or a plain number of ns.
 fn nanoseconds(text: &str) -> Option<u64> {
     text.parse().ok().or_else(|| units::parse_ns(text).ok())
 }

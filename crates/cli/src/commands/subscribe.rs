@@ -39,7 +39,7 @@ pub(crate) struct SubscribeArgs {
     publisher_clock: u64,
     #[command(flatten)]
     time: TimeSyncArgs,
-    /// Most streams that are told apart
+    /// Maximum number of streams to track
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000), help_heading = "Receiving")]
     max_streams: u16,
     /// Maker of the stamps of received frames: the kernel, when the driver hands them up, or the NIC

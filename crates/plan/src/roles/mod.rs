@@ -376,7 +376,7 @@ impl Chooser<'_> {
     fn cores_shared(&self, measured: &CpuList, housekeeping: &CpuList) -> Vec<String> {
         let together = self.facts.threads_of_one_core(measured).into_iter();
         let mut notes: Vec<String> = together
-            .map(|cpus| format!("cpu {cpus}: judged, and threads of one core: each takes of the other"))
+            .map(|cpus| format!("CPUs {cpus}: judged, but threads of one core, so each slows the other"))
             .collect();
         for cpu in housekeeping.without(measured).iter() {
             let beside = self.facts.siblings(&CpuList::from_iter([cpu]));

@@ -1,4 +1,4 @@
-//! `triptime audit`: is this machine set up for real time, why not, and how is it put right.
+//! `triptime audit`: checks whether this machine is set up for real time, and shows causes and remedies.
 
 mod tree;
 
@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use units::{CpuList, foreign, shell};
 
-/// Exit status: a finding of the severity that fails the audit.
+/// Exit status if a finding has a severity that fails the audit.
 const FAILED: u8 = 1;
 
-/// How long counters are watched where nothing is said.
+/// Default time for which counters are watched.
 const OBSERVED: &str = "2s";
 
 /// Checks whether this host, guest, container and its interfaces are set up for real time; changes nothing
@@ -50,7 +50,8 @@ pub(crate) struct AuditArgs {
     /// Print the answer in one line, for a log
     #[arg(long, conflicts_with_all = ["json", "full"])]
     summary: bool,
-    /// Also write what was read as a tar file, for an audit elsewhere with --root; says which secrets and addresses were left out
+    /// Also write everything that was read as a tar file, for an audit elsewhere with --root; reports which secrets and addresses were left
+    /// out
     #[arg(long, value_name = "FILE.tar", conflicts_with = "root")]
     capture: Option<PathBuf>,
     /// Also write the audit as one HTML file
@@ -76,14 +77,14 @@ pub(crate) struct OfArgs {
     /// VMware virtual machine: its .vmx or .ovf; may be given more than once
     #[arg(long, value_name = "FILE")]
     vmx: Vec<PathBuf>,
-    /// Answers of the ESXi host below them: the output of its commands in one file
+    /// Output of the commands of the ESXi host below them, in one file
     #[arg(long, value_name = "FILE")]
     esxi: Option<PathBuf>,
     /// Container: a definition file, or the id of a container of this machine; may be given more than once
     #[arg(long, value_name = "ID|FILE")]
     container: Vec<String>,
-    /// Real-time task that is to run, and how: relay=fifo:80@2; NAME is of its threads, with * for anything, or cmd:PATTERN of its command
-    /// line; may be given more than once
+    /// Real-time task that will run, and how: relay=fifo:80@2; NAME is the name of its threads, with * for anything, or cmd:PATTERN for its
+    /// command line; may be given more than once
     #[arg(long, value_name = "NAME=POLICY:PRIORITY@CPUS")]
     task: Vec<PlannedTask>,
     /// Audit a recorded tree instead of this machine: a folder with proc, sys and etc, or a file of --capture
@@ -92,16 +93,16 @@ pub(crate) struct OfArgs {
     /// How real-time threads use their CPU
     #[arg(long, value_enum, default_value = "periodic")]
     workload: WorkloadArg,
-    /// Profile of the set-up whose severities hold
+    /// Profile of the set-up, which sets the severities
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// How long counters of the kernel are watched, for rates; 0s: not at all
+    /// How long the kernel's counters are watched to find rates; 0s: not at all
     #[arg(long, value_name = "DURATION", default_value = OBSERVED, value_parser = observed)]
     observe: Duration,
-    /// From which severity on a finding fails the audit
+    /// Lowest severity of a finding that fails the audit
     #[arg(long, value_enum, default_value = "major")]
     fail_on: SeverityArg,
-    /// Findings that somebody accepted, with reason, name and last day
+    /// File of findings that somebody accepted, each with reason, name and last day
     #[arg(long, value_name = "FILE")]
     waivers: Option<PathBuf>,
 }
@@ -158,19 +159,19 @@ impl OfArgs {
         }
     }
 
-    /// The domains that were named as files.
+    /// Paths of the domains that were given as files.
     pub(crate) fn domain_files(&self) -> Vec<&str> {
         let named = self.domain.iter().map(String::as_str);
         named.filter(|named| audit::is_definition_file(named)).collect()
     }
 
-    /// The domains that were named by their names.
+    /// Names of the domains that were given by name.
     pub(crate) fn domain_names(&self) -> Vec<&str> {
         let named = self.domain.iter().map(String::as_str);
         named.filter(|named| !audit::is_definition_file(named)).collect()
     }
 
-    /// The CPUs for real-time work, as they were told.
+    /// The CPUs for real-time work, as the command line gives them.
     pub(crate) fn cpus(&self) -> Option<&CpuList> {
         self.cpus.as_ref()
     }
@@ -185,7 +186,7 @@ impl OfArgs {
         waiver::read(&text, today).map_err(|error| wrong(&error))
     }
 
-    /// The same as words of a command line.
+    /// The same options as words of a command line.
     fn words(&self) -> String {
         let mut words = self.parameters().words();
         let mut add = |name: &str, value: String| words.extend([format!("--{name}"), shell::word(&value).into_owned()]);
@@ -210,7 +211,7 @@ impl OfArgs {
         }
     }
 
-    /// Name of the machine in the audit.
+    /// Name of the machine for the audit.
     fn name(&self) -> String {
         match &self.root {
             Some(root) => root.display().to_string(),
@@ -237,7 +238,7 @@ impl OfArgs {
         ))
     }
 
-    /// Refuses what names nothing, and definitions that cannot be read.
+    /// Refuses unknown profiles and unreadable definitions.
     fn check(&self) -> Result<(), Failure> {
         let profiles = audit::rule::profiles();
         match &self.profile {
@@ -286,7 +287,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
     })
 }
 
-/// The files beside what is printed.
+/// Writes the files that were requested in addition to the printed answer.
 fn beside(args: &AuditArgs, report: &AuditReport) -> Result<(), Failure> {
     let cannot = |what: &str, error: &dyn std::fmt::Display| {
         Failure::CouldNotMeasure(format!("cannot make the {what}: {error}"))

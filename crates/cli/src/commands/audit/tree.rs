@@ -1,4 +1,4 @@
-//! Recorded trees as tar files: a colleague audits elsewhere what was read here.
+//! Recorded trees as tar files, so that a colleague can audit elsewhere the files that were read here.
 
 use crate::failure::Failure;
 use host::capture::{Capture, Processes, TreePart};
@@ -8,14 +8,14 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
-/// Most bytes of a tree: one of 1000 CPUs with all their threads has some 100 MB.
+/// Maximum size of a tree in bytes: that of 1000 CPUs with all their threads takes about 100 MB.
 const MOST_BYTES: u64 = 1 << 30;
-/// Most bytes of one part: the largest files that are recorded are the kernel's configuration and tables of interrupts.
+/// Maximum size of one member in bytes: the largest recorded files are the kernel's configuration and the tables of interrupts.
 const MOST_BYTES_OF_ONE: u64 = 64 << 20;
-/// Most parts of a tree.
+/// Maximum number of members in a tree.
 const MOST_ENTRIES: usize = 5_000_000;
 
-/// The machine in a folder, or in a tar file of `--capture`.
+/// Opens the machine in a folder, or in a tar file of `--capture`.
 pub(crate) fn machine(root: &Path) -> Result<Host, Failure> {
     let host = match root.is_file() {
         true => Host::held(held(root)?),
@@ -27,7 +27,8 @@ pub(crate) fn machine(root: &Path) -> Result<Host, Failure> {
     host.map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// A machine that is off has both folders, too, but empty. A folder that cannot be read is refused by its reader.
+/// Refuses a folder without proc and sys. The tree of a machine that is off has both, but they are empty. The reader refuses an unreadable
+/// folder.
 fn refuse_what_is_no_root(folder: &Path) -> Result<(), Failure> {
     let is_root = |folder: &Path| ["proc", "sys"].iter().any(|name| folder.join(name).is_dir());
     if !folder.is_dir() || is_root(folder) {
@@ -39,13 +40,13 @@ fn refuse_what_is_no_root(folder: &Path) -> Result<(), Failure> {
         false => ": name the folder that has them".to_owned(),
     };
     Err(Failure::Usage(format!(
-        "{}: is the root of no machine, since it has neither proc nor sys{hint}",
+        "{}: is not the root of a machine: it has neither proc nor sys{hint}",
         folder.display()
     )))
 }
 
-/// Reads a tree into memory: folders, files and links, none of them outside of it, no devices. It is somebody's whole machine: nothing of it may
-/// stay on the disk when this program is killed.
+/// Reads a tree into memory: folders, files and links, none of them outside the tree, and no devices. The tree describes somebody's whole
+/// machine: if this program is killed, nothing of it may stay on the disk.
 fn held(path: &Path) -> Result<TreeInMemory, Failure> {
     let wrong = |error: &dyn std::fmt::Display| {
         Failure::Usage(format!(
@@ -71,7 +72,7 @@ fn held(path: &Path) -> Result<TreeInMemory, Failure> {
         }
         let member = member(&mut entry).map_err(|error| wrong(&error))?;
         let member = member.filter(|_| count <= MOST_ENTRIES);
-        let member = member.ok_or_else(|| wrong(&"it holds something else than files, folders and links"))?;
+        let member = member.ok_or_else(|| wrong(&"it holds more than files, folders and links"))?;
         if !tree.add(&name, member) {
             return Err(wrong(&"a part of it lies outside"));
         }
@@ -82,7 +83,7 @@ fn held(path: &Path) -> Result<TreeInMemory, Failure> {
     }
 }
 
-/// `None`: neither a file, nor a folder, nor a link.
+/// Returns `None` for anything but a file, a folder or a link.
 fn member(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<Option<Member>> {
     let kind = entry.header().entry_type();
     if kind.is_dir() {
@@ -102,7 +103,7 @@ fn member(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<Option<Member>> {
     Ok(Some(Member::File(bytes)))
 }
 
-/// Writes what was read of `host`; returns what was left out.
+/// Writes the files that were read from `host`; returns a list of those left out.
 pub(crate) fn write(host: &Host, path: &Path) -> Result<Vec<String>, Failure> {
     let capture = host.capture(Processes::All);
     let failed = |error: io::Error| Failure::CouldNotMeasure(format!("{}: {error}", path.display()));

@@ -1,4 +1,4 @@
-//! `triptime capacity`: how many streams this host holds at least.
+//! `triptime capacity`: finds how many streams this host can receive at least.
 
 use crate::arguments::{PageArgs, RunArgs};
 use crate::ending;
@@ -17,22 +17,23 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::CpuList;
 
-/// Finds the most sampled-value streams that this host holds, and with --relay the most bays of a relay: no frame lost, no task
-/// overrun, and nearly all samples in time. Searches over a test bed of its own, then holds the answer for a time
+/// Finds the largest number of sampled-value streams that this host can receive, and with --relay the largest number of bays of a relay: no
+/// frame lost, no task overrun, and nearly all samples in time. Searches over a test bed of its own, then confirms the answer over a longer
+/// time
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples: triptime capacity --max 200\n          triptime capacity --relay --within 2ms --hold 10m --at-least 20\n          \
                   triptime capacity --cpus 3 --load hackbench@0 --html capacity.html"
 )]
 pub(crate) struct CapacityArgs {
-    /// Have a relay of the program work on the streams, with a bay of eight functions for each (bays1 to bays999). Every task must end
-    /// in its cycle, and a sample is as old as it is when the task works on it
+    /// Run a relay of this program on the streams, with a bay of eight functions for each (bays1 to bays999). Every task must end in its
+    /// cycle. The age of a sample is taken when the task works on it
     #[arg(long, conflicts_with_all = ["rate", "asdus"])]
     relay: bool,
-    /// Most streams that are tried [default: 1000; with --relay 999]
+    /// Maximum number of streams to try [default: 1000; with --relay 999]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     max: Option<u16>,
-    /// Judge: fewer streams than these fail
+    /// Fail the run if the host holds fewer streams than this
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     at_least: Option<u16>,
     /// Samples a second of each stream
@@ -41,17 +42,17 @@ pub(crate) struct CapacityArgs {
     /// Samples in a frame
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     asdus: u8,
-    /// Share of the samples that must be there in time, from 0.5 to below 1
+    /// Share of the samples that must arrive in time, from 0.5 to below 1
     #[arg(long, value_name = "SHARE", default_value = "0.9999", value_parser = share)]
     quantile: f64,
-    /// In time: from the instant a sample is due until the application has it, or the relay's task works on it [default: 500us; with
-    /// --relay 2ms]
+    /// Maximum time from the instant a sample is due until the application has it, or until the relay's task works on it [default: 500us;
+    /// with --relay 2ms]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     within: Option<u64>,
-    /// How long each attempt of the search is
+    /// Duration of each attempt of the search
     #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = positive_duration)]
     probe: u64,
-    /// How long the answer is held
+    /// Duration of the final confirming run
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = positive_duration)]
     hold: u64,
     /// CPUs of the device under test, of which the first one takes the streams [default: the isolated CPUs that no other process
@@ -65,7 +66,7 @@ pub(crate) struct CapacityArgs {
     run: RunArgs,
 }
 
-/// A share for `--quantile`.
+/// Parses a share for `--quantile`.
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.5..1.0).contains(share));
     share.ok_or_else(|| "write it as 0.999: at least 0.5, and less than 1".to_owned())
@@ -121,13 +122,13 @@ impl CapacityArgs {
         }
         match self.at_least {
             Some(asked) if asked > max => Err(Failure::Usage(format!(
-                "--at-least {asked}: no more than {max} are tried: give --max {asked}"
+                "--at-least {asked}: at most {max} streams are tried: give --max {asked}"
             ))),
             _ => Ok(max),
         }
     }
 
-    /// An attempt as these options have it, and how it becomes a run.
+    /// An attempt with these options, and how it becomes a run.
     fn spec(&self, measured: CpuList, duration_ns: u64) -> RunSpec {
         RunSpec {
             flight_recorder: self.run.explains(),
@@ -135,7 +136,7 @@ impl CapacityArgs {
         }
     }
 
-    /// Starts the run of an attempt, which has no pages.
+    /// Starts the run of an attempt. Attempts have no HTML or JUnit files.
     fn start(&self, spec: RunSpec) -> Result<session::Run, CampaignError> {
         let args = RunArgs {
             pages: PageArgs::default(),
@@ -144,7 +145,7 @@ impl CapacityArgs {
         Ok(Run::start(spec, args)?.unreported())
     }
 
-    /// An attempt with one stream.
+    /// Plan of an attempt with one stream.
     fn wanted(&self) -> Wanted {
         let usual = if self.relay { 2_000_000 } else { 500_000 };
         Wanted {
@@ -157,7 +158,7 @@ impl CapacityArgs {
         }
     }
 
-    /// A hold that one stream alone could not prove anything in.
+    /// Refuses a `--hold` so short that it could not prove the quantile for even one stream.
     fn check_hold(&self, one: &Wanted) -> Result<(), Failure> {
         let needed_ns = shortest_hold_ns(one);
         if self.hold as f64 >= needed_ns {
@@ -171,7 +172,7 @@ impl CapacityArgs {
     }
 }
 
-/// Refuses to replace a run before the search, not behind it.
+/// Refuses to replace a run file before the search starts, not after it.
 fn free(file: &Path) -> Result<(), Failure> {
     match file.exists() {
         true => Err(Failure::Usage(format!(

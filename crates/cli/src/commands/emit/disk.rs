@@ -1,4 +1,4 @@
-//! `triptime emit guest --disk`: a disk that boots by itself.
+//! `triptime emit guest --disk`: writes a disk that boots without a boot loader.
 
 use super::unwritten;
 use crate::failure::{Failure, say};
@@ -9,16 +9,16 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// The stub as packages bring it.
+/// Paths where packages install the stub.
 const STUB: &str = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub";
 
-/// Options of a disk that boots by itself.
+/// Options of a bootable disk.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct DiskArgs {
-    /// Disk to write instead, which boots by itself under UEFI: FILE.img (raw), FILE.vmdk (VMware) or FILE.vhd (Hyper-V)
+    /// Disk to write instead, bootable under UEFI: FILE.img (raw), FILE.vmdk (VMware) or FILE.vhd (Hyper-V)
     #[arg(long, value_name = "FILE")]
     pub(super) disk: Option<PathBuf>,
-    /// File for that disk, which the command can name: a plan, limits; may be given several times
+    /// File to put on that disk, which the command can name: a plan, limits; may be given several times
     #[arg(long = "file", value_name = "FILE", requires = "disk")]
     files: Vec<PathBuf>,
     /// Room on that disk for files and results
@@ -29,7 +29,7 @@ pub(super) struct DiskArgs {
     stub: Option<PathBuf>,
 }
 
-/// How the disk is written.
+/// Format of the disk file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Raw,
@@ -45,7 +45,7 @@ impl DiskArgs {
         let image = image_for_any(&spec.modules)?;
         if !reads_files(&spec.modules)? {
             say(&format!(
-                "{}: neither a module vfat nor a list that says it is built in; without it the guest does not find its command",
+                "{}: no module vfat, and no list that shows it is built in; without vfat the guest does not find its command",
                 spec.modules.display()
             ));
         }
@@ -84,7 +84,7 @@ impl DiskArgs {
         let path = self.stub.clone().unwrap_or_else(|| PathBuf::from(STUB));
         fs::read(&path).map_err(|error| {
             Failure::CouldNotMeasure(format!(
-                "{}: {error}: what starts the kernel under UEFI is systemd's linuxx64.efi.stub (Debian: systemd-boot-efi; \
+                "{}: {error}: the kernel starts under UEFI through systemd's linuxx64.efi.stub (Debian: systemd-boot-efi; \
                  Fedora: systemd-boot-unsigned); name one with --stub FILE",
                 path.display()
             ))
@@ -94,7 +94,7 @@ impl DiskArgs {
     /// Names and contents of the files of the partition.
     fn files(&self, words: &str) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let text = format!(
-            "# What `triptime` does when this disk boots: the words of its command. Files beside this one can be named.\n{words}\n"
+            "# What `triptime` does when this disk boots: the words of its command. Files next to this one can be named.\n{words}\n"
         );
         let mut files = vec![(WORDS.to_owned(), text.into_bytes())];
         for path in &self.files {
@@ -117,7 +117,7 @@ fn form(path: &Path) -> Result<Form, Failure> {
     }
 }
 
-/// Where the octets of the disk are: VMware has them beside the text that describes them.
+/// File with the bytes of the disk: for VMware a file next to the text that describes them.
 fn flat(path: &Path, form: Form) -> PathBuf {
     match form {
         Form::Vmdk => {
@@ -128,7 +128,7 @@ fn flat(path: &Path, form: Form) -> PathBuf {
     }
 }
 
-/// Writes the octets; zeros take no room here.
+/// Writes the bytes; zeros take no room on this machine's disk.
 fn store(path: &Path, pieces: &[(u64, Vec<u8>)], size: u64) -> std::io::Result<()> {
     let file = File::create(path)?;
     file.set_len(size)?;

@@ -8,7 +8,7 @@ use place::guest::{GuestSpec, VCPUS, domain, image_for_any};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes a guest that measures by itself: kernel, initramfs with this binary and kernel arguments, or a disk that boots by itself
+/// Writes a guest that measures without further help: kernel, initramfs with this binary and kernel arguments, or a bootable disk
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 The guest measures, writes its run file as a tar archive onto the first disk that is blank or has an earlier result, says its verdict \
@@ -48,7 +48,7 @@ pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
     }
 }
 
-/// Writes the files that a boot loader takes.
+/// Writes the files for a boot loader.
 fn write_folder(folder: &Path, spec: &GuestSpec, words: &str) -> Result<(), Failure> {
     let image = image_for_any(&spec.modules)?;
     let kernel = fs::read(&spec.kernel).map_err(|error| unwritten(&spec.kernel, &error))?;

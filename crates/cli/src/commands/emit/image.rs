@@ -43,7 +43,7 @@ pub(super) fn run(args: &ImageArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The processor as Go calls it (GOARCH), and OCI with it.
+/// Name of the processor in Go (GOARCH), and thus in OCI.
 fn architecture() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",

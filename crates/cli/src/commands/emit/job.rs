@@ -22,7 +22,7 @@ pub(super) struct JobArgs {
     /// Name of the Job
     #[arg(long, value_name = "NAME", default_value = "triptime", value_parser = object)]
     name: String,
-    /// Namespace [default: that of whoever applies it]
+    /// Namespace [default: that of the user who applies it]
     #[arg(long, value_name = "NAME", value_parser = object)]
     namespace: Option<String>,
     /// Name and tag of the image
@@ -51,18 +51,18 @@ pub(super) struct JobArgs {
     runs: String,
 }
 
-/// The name of an object (RFC 1123).
+/// Parses the name of an object (RFC 1123).
 fn object(text: &str) -> Result<String, String> {
     let is_inner = |c: &u8| c.is_ascii_lowercase() || c.is_ascii_digit() || b"-.".contains(c);
     let is_end = |c: Option<&u8>| c.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     match text.len() <= 253 && bytes.iter().all(is_inner) && is_end(bytes.first()) && is_end(bytes.last()) {
         true => Ok(text.to_owned()),
-        false => Err("no name in Kubernetes: lower-case letters, digits, - and .".to_owned()),
+        false => Err("not a name in Kubernetes: use lower-case letters, digits, - and .".to_owned()),
     }
 }
 
-/// A folder of another machine.
+/// Parses a folder of another machine.
 fn folder(text: &str) -> Result<String, String> {
     match text.starts_with('/') {
         true => Ok(text.to_owned()),
@@ -70,7 +70,7 @@ fn folder(text: &str) -> Result<String, String> {
     }
 }
 
-/// Octets as Kubernetes writes them.
+/// A size in bytes in the notation of Kubernetes.
 fn quantity(octets: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki")];
     let whole = UNITS.iter().find(|(unit, _)| octets.is_multiple_of(*unit));
@@ -101,7 +101,7 @@ pub(super) fn run(args: &JobArgs) -> Result<(), Failure> {
         node: args.node.as_deref(),
         runs: &args.runs,
     });
-    let comment = format!("Measures once; run files come into {} of the node.", args.runs);
+    let comment = format!("Measures once; run files are written to {} of the node.", args.runs);
     verdict::write(&documents(&[(comment, job)]))
 }
 

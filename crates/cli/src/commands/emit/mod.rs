@@ -1,4 +1,4 @@
-//! `triptime emit`: what brings triptime to where it measures. Nothing is downloaded.
+//! `triptime emit`: writes images and definitions that bring triptime to another place. Nothing is downloaded.
 
 mod disk;
 mod guest;
@@ -10,7 +10,7 @@ mod quadlet;
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 
-/// Writes its own container image, and what runs it elsewhere: guest, OCI bundle, podman quadlet, Kubernetes Job
+/// Writes its own container image, and the files that run it elsewhere: guest, OCI bundle, podman quadlet, Kubernetes Job
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Nothing is downloaded: the image holds this binary and nothing else. Every definition asks for what a protection application should \
@@ -48,10 +48,10 @@ pub(crate) fn run(args: &EmitArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The command that runs in the container, and its image.
+/// The command in the container, and its image.
 #[derive(Debug, Clone, clap::Args)]
 struct CommandArgs {
-    /// Command that it runs, without `triptime`
+    /// Command to run, without `triptime`
     #[arg(last = true, value_name = "COMMAND", default_values = ["qualify", "vm-wakeup"])]
     words: Vec<String>,
 }
@@ -61,13 +61,13 @@ fn reference() -> String {
     format!("localhost/triptime:{}", env!("CARGO_PKG_VERSION"))
 }
 
-/// The octets of this binary, also when its file was replaced since it started.
+/// The bytes of this binary, even if its file was replaced since it started.
 fn own_binary() -> Result<Vec<u8>, Failure> {
     let path = Path::new("/proc/self/exe");
     std::fs::read(path).map_err(|error| unwritten(path, &error))
 }
 
-/// A folder in the form that other machines and programs understand.
+/// An absolute folder as text that other machines and programs can read.
 fn absolute(folder: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(folder).map_err(|error| unwritten(folder, &error))
 }

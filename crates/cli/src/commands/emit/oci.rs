@@ -37,7 +37,7 @@ pub(super) struct OciArgs {
     /// Memory, without swap
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     memory: u64,
-    /// Huge pages that it may use, at /dev/hugepages: pages of 1 GiB where they divide it, else of 2 MiB
+    /// Huge pages that the container may use, at /dev/hugepages: pages of 1 GiB where they divide it, else of 2 MiB
     #[arg(long, value_name = "SIZE", value_parser = huge_pages)]
     hugepages: Option<HugePages>,
     /// Path of its control group [default: the runtime's choice]
@@ -57,10 +57,10 @@ fn network(text: &str) -> Result<Network, String> {
 
 pub(super) fn huge_pages(text: &str) -> Result<HugePages, String> {
     let octets = size(text).map_err(|error| error.to_string())?;
-    HugePages::of(octets).ok_or_else(|| format!("\"{text}\" is no whole number of huge pages of 2MiB"))
+    HugePages::of(octets).ok_or_else(|| format!("\"{text}\" is not a whole number of huge pages of 2MiB"))
 }
 
-/// Below that of everything else on the machine (rule ctr-memory-limits).
+/// Lower than the score of everything else on the machine (rule ctr-memory-limits).
 const OOM_SCORE: i16 = -900;
 
 pub(super) fn run(args: &OciArgs) -> Result<(), Failure> {
@@ -90,14 +90,14 @@ pub(super) fn run(args: &OciArgs) -> Result<(), Failure> {
     }
 }
 
-/// `None` where nobody here may lower a score: the runtime could not start the container.
+/// Returns `None` where no process here may lower a score: the runtime could not start the container.
 fn oom_score() -> Option<i16> {
     const SYS_RESOURCE: u32 = 24;
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bounding = status.lines().find_map(|line| line.strip_prefix("CapBnd:"));
     let bounding = bounding.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     if bounding.is_some_and(|mask| mask >> SYS_RESOURCE & 1 == 0) {
-        say(&"process.oomScoreAdj is left out: nothing that is started from here has CAP_SYS_RESOURCE, which it takes");
+        say(&"process.oomScoreAdj is left out: it needs CAP_SYS_RESOURCE, which processes started from here lack");
         return None;
     }
     Some(OOM_SCORE)
@@ -115,7 +115,7 @@ fn bundle(folder: &Path, runs: &Path, config: &str) -> Result<(), Failure> {
     write(&folder.join("config.json"), config.as_bytes())?;
     let path = folder.display();
     say(&format!(
-        "{path}: run it with `runc run --bundle {path} triptime`; run files come into {}",
+        "{path}: run it with `runc run --bundle {path} triptime`; run files are written to {}",
         runs.display()
     ));
     Ok(())

@@ -29,7 +29,7 @@ pub(super) struct QuadletArgs {
     /// Interface of the process bus: the container gets a macvlan interface on it
     #[arg(long, value_name = "IF", required_unless_present = "net")]
     nic: Option<String>,
-    /// Network that exists: host, none, or the name of one
+    /// Existing network: host, none, or the name of one
     #[arg(long, value_name = "NAME", conflicts_with = "nic")]
     net: Option<String>,
     /// Folder of the host for run files
@@ -70,7 +70,7 @@ pub(super) fn run(args: &QuadletArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Settings that the rules of containers ask of a quadlet, with what they are to be told filled in.
+/// Settings that the rules of containers require of a quadlet, with the values of this command filled in.
 fn settings(cpus: &CpuList, nic: Option<&str>) -> Vec<Setting> {
     let groups = rule::built_in();
     let of_containers = groups.iter().filter(|(name, _)| *name == "container");

@@ -1,4 +1,4 @@
-//! `triptime import`: what another tool measured, as a run.
+//! `triptime import`: turns another tool's measurements into a run.
 
 mod sample_logs;
 
@@ -13,7 +13,7 @@ use run::NewRun;
 use std::path::{Path, PathBuf};
 use store::StoreError;
 
-/// Unit of the buckets of a text.
+/// Unit of the buckets in a histogram text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BucketArg {
     /// Microseconds, cyclictest's default
@@ -24,12 +24,12 @@ enum BucketArg {
     Nanosecond,
 }
 
-/// How the clocks of two files relate.
+/// Relation between the clocks of two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum ClockArg {
     /// Both files were stamped by one clock
     SameHost,
-    /// Two clocks held together, such as by PTP; say how well with --uncertainty
+    /// Two clocks kept together, as by PTP; state how well with --uncertainty
     Synchronised,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct ImportArgs {
     /// Files of one machine, each a window of the run, one after the other
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Time between due instants, where the file does not state it
+    /// Time between due instants, if the file does not state it
     #[arg(long, short, value_name = "DURATION", value_parser = positive_duration)]
     interval: Option<u64>,
     /// Width of a bucket, which histogram text does not state [default: 1us]
@@ -55,7 +55,7 @@ pub(crate) struct ImportArgs {
     /// the difference of both
     #[arg(long, value_name = "FILE")]
     publisher: Option<PathBuf>,
-    /// How the clocks of both files relate. Without it, the report shows their difference and judges nothing by it
+    /// Relation between the clocks of both files. Without it, the report shows their difference and judges nothing by it
     #[arg(long, value_enum, requires = "publisher")]
     clock: Option<ClockArg>,
     /// How far apart two synchronised clocks may be

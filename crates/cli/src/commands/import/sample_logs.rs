@@ -14,7 +14,7 @@ use std::path::Path;
 use store::RunWriter;
 use units::Realtime;
 
-/// Octets that show what a file is.
+/// Number of leading bytes that identify the format of a file.
 const HEAD_BYTES: u64 = 4_096;
 
 /// Length of a window of an imported recording.
@@ -22,12 +22,12 @@ const WINDOW_NS: u64 = 20_000_000_000;
 
 /// Format of a file.
 enum LogFormat {
-    /// sv_timestamp_logger's, with its first stamp.
+    /// A file of sv_timestamp_logger, with its first stamp.
     Logger(i64),
     Svtrace,
 }
 
-/// Imports the files when they are of this kind; `None` when they are not.
+/// Imports the files if they are of this kind; otherwise returns `None`.
 pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<u8>, Failure> {
     let usage = |why: &str| Failure::Usage(format!("import: {why}"));
     let Some(first) = args.files.first() else {
@@ -73,12 +73,12 @@ fn relation(args: &ImportArgs) -> Result<Relation, Failure> {
             "import: --clock same-host means one clock: leave --uncertainty out".into(),
         )),
         (Some(ClockArg::Synchronised), None) => Err(Failure::Usage(
-            "import: --clock synchronised: say how far apart the clocks may be (--uncertainty 1us)".into(),
+            "import: --clock synchronised: state how far apart the clocks may be (--uncertainty 1us)".into(),
         )),
     }
 }
 
-/// Returns how the run ended and how long it was.
+/// Returns the end of the run and its duration in ns.
 fn fill(
     args: &ImportArgs,
     kind: &LogFormat,

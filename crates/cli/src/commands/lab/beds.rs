@@ -1,4 +1,4 @@
-//! `triptime lab up`, `list` and `down`: beds that stay up for measuring by hand.
+//! `triptime lab up`, `list` and `down`: beds that stay up for manual measurements.
 
 use crate::commands::qualify::{kind, runtime};
 use crate::ending;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use sys::privilege::Capability;
 use units::CpuList;
 
-/// How often a container that is held up looks whether it is to end.
+/// Interval at which the process that holds a container up checks whether to end.
 const LOOK: Duration = Duration::from_millis(100);
 
 const NEEDS: [Need; 2] = [
@@ -27,7 +27,8 @@ const NEEDS: [Need; 2] = [
     Need::Capability(Capability::NetAdmin, "make interfaces in them"),
 ];
 
-/// Makes a bed that stays up: a test set's and a device's network namespace, what joins them, and a container or guest at the device if wanted
+/// Makes a bed that stays up: network namespaces for a test set and a device, the network between them, and a container or guest at the
+/// device if wanted
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Prints how a command is run at each end. Up twice is up once. Namespaces are called triptime-NAME-ts, -dut, -dut1 ...; `triptime lab
@@ -39,21 +40,21 @@ Examples: triptime lab up bay
           triptime lab up bay --nic eth1,eth2 --place container --devices 2
           triptime lab up substation")]
 pub(crate) struct UpArgs {
-    /// Name of the bed, or a plan, by its name or file: the bed is called as it, and is as its is
+    /// Name of the bed; or a plan, by its name or file, which gives the bed its name and form
     #[arg(value_name = "NAME")]
     name: String,
-    /// Network between test set and devices: veth, bridge, macvlan, tap or openvswitch; guests have no veth [default: as the plan says, else a
-    /// bridge]
+    /// Network between test set and devices: veth, bridge, macvlan, tap or openvswitch; guests cannot use veth [default: as the plan says,
+    /// else a bridge]
     #[arg(long, value_name = "NETWORK", value_parser = network)]
     network: Option<Network>,
-    /// Ports of this machine as the ends, in place of a network: the test set's and the device's; or the device's alone, where the test
-    /// set is on another machine
+    /// Ports of this machine as the ends, in place of a network: the test set's and the device's; or the device's alone, if the test set is
+    /// on another machine
     #[arg(long, value_name = "IF,IF", value_delimiter = ',', conflicts_with = "network")]
     nic: Vec<String>,
-    /// Where each device is: native, container or vm [default: as the plan says, else native]
+    /// Place of each device: native, container or vm [default: as the plan says, else native]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<PlaceKind>,
-    /// How many devices are side by side [default: as the plan says, else 1]
+    /// Number of devices side by side [default: as the plan says, else 1]
     #[arg(long, value_name = "COUNT")]
     devices: Option<usize>,
     /// CPUs of the containers [default: all]
@@ -66,10 +67,10 @@ pub(crate) struct UpArgs {
     machine: MachineArgs,
 }
 
-/// Takes a bed of `lab up` down, with all that is in it
+/// Removes a bed of `lab up` and everything in it
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct DownArgs {
-    /// Bed to take down [default: all]
+    /// Bed to remove [default: all]
     #[arg(value_name = "NAME", value_parser = LabName::parse)]
     name: Option<LabName>,
 }
@@ -80,11 +81,11 @@ fn network(text: &str) -> Result<Network, String> {
 }
 
 impl UpArgs {
-    /// Name of the bed, and what it is to be.
+    /// Name of the bed, and its form.
     fn asked(&self) -> Result<(LabName, Asked), Failure> {
         let plan = match Plan::load(&self.name) {
             Ok(plan) => Some(plan),
-            // A text that may be the name of a bed is one.
+            // Any text that is valid as the name of a bed is taken as its name.
             Err(error) if LabName::parse(&self.name).is_err() => return Err(error.into()),
             Err(_) => None,
         };
@@ -148,15 +149,15 @@ pub(crate) fn down(args: &DownArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Command in a container of `lab up`, or beside a bed
+/// Command in a container of `lab up`, or for a bed
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct HoldArgs {
-    /// The middle of the bed in which it forwards
+    /// Bed in whose middle it forwards frames
     #[arg(long, value_name = "NAME")]
     bed: Option<String>,
 }
 
-/// Waits until it is told to end, and forwards if it is to; returns its exit status.
+/// Waits for the signal to end, and forwards meanwhile if requested; returns its exit status.
 pub(crate) fn hold(args: &HoldArgs) -> Result<u8, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;
@@ -170,7 +171,7 @@ pub(crate) fn hold(args: &HoldArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// A bed, and how a command is run at its ends.
+/// Text for a bed, with the commands that run something at its ends.
 fn described(lab: &Lab, was_up: bool) -> String {
     let asked = lab.asked.as_ref().map(|asked| format!(": {asked}")).unwrap_or_default();
     let state = match (&lab.stale, was_up) {

@@ -1,29 +1,29 @@
-//! Files of this machine that a command in a guest takes along: those that its words name, as if it ran here.
+//! Files of this machine that a command in a guest needs: its words name them as if it ran here.
 
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 
-/// The most octets in all: they go in one message, which holds 1 MiB as text with marks.
+/// Maximum total size in bytes: the files go in one message, which holds 1 MiB of escaped text.
 const MOST: usize = 700 << 10;
 
-/// The words of a command as they are said in the guest, and the files of its folder there.
+/// Words of a command for the guest, and the files of its folder there.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Carried {
     pub(super) words: Vec<String>,
     pub(super) files: Vec<(String, String)>,
-    /// Where each is from.
+    /// Source path of each file.
     from: Vec<PathBuf>,
 }
 
 impl Carried {
-    /// Takes the files that `words` name, and `more`. A word that names a file becomes that file's name without its folder.
+    /// Takes the files that `words` name, and `more`. A word that names a file is replaced by the name of that file without its folder.
     ///
     /// # Errors
-    /// A file that cannot be read or is no text, two of one name, or more than can be taken.
+    /// A file cannot be read or is not text, two have the same name, or the size exceeds the maximum.
     pub(super) fn of(words: &[String], more: &[PathBuf]) -> Result<Self, Failure> {
         let mut carried = Self::default();
         for (place, word) in words.iter().enumerate() {
-            // The first is the command.
+            // The first word is the name of the command.
             let word = if place == 0 {
                 word.clone()
             } else {
@@ -37,7 +37,7 @@ impl Carried {
         Ok(carried)
     }
 
-    /// A file stands alone, or behind the name of an option: `--set=bays.toml`.
+    /// Finds a file name that is a word, or the value after the name of an option: `--set=bays.toml`.
     fn take_word(&mut self, word: &str) -> Result<String, Failure> {
         let (option, value) = match word.split_once('=') {
             Some((option, value)) if option.starts_with("--") => (Some(option), value),
@@ -54,11 +54,11 @@ impl Carried {
         Ok(option.map_or_else(|| name.clone(), |option| format!("{option}={name}")))
     }
 
-    /// Takes a file; gives its name there.
+    /// Takes a file; returns its name in the guest.
     fn take(&mut self, path: &Path) -> Result<String, Failure> {
         let failed = |why: &str| Failure::Usage(format!("{}: {why}", path.display()));
         let name = path.file_name().and_then(|name| name.to_str());
-        let name = name.ok_or_else(|| failed("its name is no text"))?.to_owned();
+        let name = name.ok_or_else(|| failed("its name is not valid UTF-8"))?.to_owned();
         let from = path.canonicalize().map_err(|error| failed(&error.to_string()))?;
         match self.files.iter().position(|(other, _)| *other == name) {
             Some(place) if self.from[place] == from => return Ok(name),
@@ -75,14 +75,12 @@ impl Carried {
             .len();
         if length > MOST.saturating_sub(taken) as u64 {
             return Err(failed(&format!(
-                "the files for a guest have {MOST} octets together at the most: this one has {length}, those before it {taken}"
+                "the files for a guest may have at most {MOST} bytes together: this one has {length}, those before it {taken}"
             )));
         }
         let octets = std::fs::read(path).map_err(|error| failed(&error.to_string()))?;
         let text = String::from_utf8(octets).map_err(|_| {
-            failed(
-                "a guest takes files of text: give a COMTRADE record in its ASCII form, or play this one from the host",
-            )
+            failed("a guest takes text files: give a COMTRADE record in its ASCII form, or play this one from the host")
         })?;
         self.files.push((name.clone(), text));
         self.from.push(from);
@@ -90,7 +88,7 @@ impl Carried {
     }
 }
 
-/// The data of a COMTRADE record, which nobody names: its configuration does.
+/// Takes the data file of a COMTRADE record, which no word names: the record's configuration names it.
 fn data_of(path: &Path) -> Option<PathBuf> {
     let is_record = path
         .extension()
@@ -142,6 +140,6 @@ mod tests {
         assert!(refused("bay.toml", "other/bay.toml").contains("rename one"));
         assert!(refused("bay.toml", "nowhere").contains("nowhere"));
         assert!(refused("fault.cff", "bay.toml").contains("ASCII"));
-        assert!(refused("large", "bay.toml").contains("at the most"));
+        assert!(refused("large", "bay.toml").contains("at most"));
     }
 }

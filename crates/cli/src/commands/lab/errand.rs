@@ -1,4 +1,4 @@
-//! A command in a guest, and the run that comes of it.
+//! A command in a guest, and the run that results.
 
 use super::carry::Carried;
 use crate::arguments::PageArgs;
@@ -17,13 +17,13 @@ use std::time::Duration;
 
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Where the run of a command in a guest goes, and how it is shown.
+/// Place for the run of a command in a guest, and options for its display.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct Errand {
     /// Run file to write [default: in ./runs, named after the time and the guest]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Another file for the command's folder in the guest, such as one that a scenario names; files that WORDS name are there anyway
+    /// Another file for the command's folder in the guest, such as one that a scenario names; files that WORDS name are always there
     #[arg(long, value_name = "FILE")]
     pub(super) with: Vec<PathBuf>,
     #[command(flatten)]
@@ -33,10 +33,10 @@ pub(super) struct Errand {
 }
 
 impl Errand {
-    /// The file of its run in the guest that is called so.
+    /// File for the run, by this name in the guest.
     ///
     /// # Errors
-    /// It is there already.
+    /// The file already exists.
     pub(super) fn file(&self, guest: &str) -> Result<PathBuf, Failure> {
         let file = self.out.clone().unwrap_or_else(|| default_file(guest));
         match file.exists() {
@@ -45,11 +45,11 @@ impl Errand {
         }
     }
 
-    /// Runs these words as `start` has them run, and brings the run to `file`; returns the exit status. A signal ends the command,
-    /// whose run so far is kept.
+    /// Starts these words with `start`, and brings the run to `file`; returns the exit status. A signal ends the command; its run so far is
+    /// kept.
     ///
     /// # Errors
-    /// It did not start, or left no run.
+    /// The command did not start, or left no run.
     pub(super) fn run(
         &self,
         file: &Path,
@@ -66,7 +66,7 @@ impl Errand {
     }
 }
 
-/// Says what the command said in the guest, and puts its run file where it is to stay; gives where that is.
+/// Prints the guest's messages, and puts its run file at its final place; returns that place.
 fn finish(left: &Returned, file: &Path) -> Result<PathBuf, Failure> {
     for line in left.said.lines() {
         say(&format_args!("in the guest: {}", line.trim_start_matches("triptime: ")));
@@ -74,7 +74,7 @@ fn finish(left: &Returned, file: &Path) -> Result<PathBuf, Failure> {
     keep(&left.run, file)
 }
 
-/// Waits until the command has ended, or is told to. What it prints is printed again from its run file.
+/// Waits until the command has ended, or a signal asks to end. Its printed output is made again from its run file.
 fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceError> {
     let mut is_told = false;
     while !away.is_finished() {
@@ -87,7 +87,7 @@ fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceE
     away.finish()
 }
 
-/// Puts the run file where it is to stay: at `file`, or beside it where another came there meanwhile.
+/// Puts the run file at its final place: at `file`, or next to it if another file appeared there meanwhile.
 fn keep(run: &Path, file: &Path) -> Result<PathBuf, Failure> {
     let failed = |error: io::Error| Failure::CouldNotMeasure(format!("{}: {error}", file.display()));
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -99,7 +99,7 @@ fn keep(run: &Path, file: &Path) -> Result<PathBuf, Failure> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(failed(error)),
             Ok(mut to) => {
-                // Not moved: a temporary folder may be another file system.
+                // Copied, not moved: a temporary folder may be on another file system.
                 let copied = File::open(run).and_then(|mut from| io::copy(&mut from, &mut to));
                 return copied.map(|_| name).map_err(failed);
             }

@@ -1,4 +1,4 @@
-//! `triptime lab guest`: a virtual machine with this program as its first process, in which a command runs.
+//! `triptime lab guest`: a virtual machine with this program as its first process, which runs one command.
 
 use super::errand::Errand;
 use super::own::taken_from;
@@ -33,10 +33,10 @@ pub(crate) struct GuestArgs {
     /// Print QEMU's command line, the same machine as a domain of libvirt, and the kernel's arguments; boot nothing
     #[arg(long)]
     show: bool,
-    /// In the domain that is shown: a network card on this port, and what hands the guest all of the port
+    /// In the domain that is shown: a network card on this port, and the settings that give the guest the whole port
     #[arg(long, value_name = "IF", requires = "show")]
     nic: Option<String>,
-    /// Take a guest that runs already: the name of a libvirt domain, or the socket of its channel; `emit guest` writes one
+    /// Use a guest that is already running: the name of a libvirt domain, or the socket of its channel; `emit guest` writes one
     #[arg(
         long,
         value_name = "NAME",
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     }
     let (words, errand) = taken_from(&args.words, &args.errand);
     let file = errand.file("guest")?;
-    // Until it is up, a signal ends this process, and a guest of ours with it.
+    // Until the guest is up, a signal ends this process and the guest that it started.
     let guest: Box<dyn Place> = match &args.domain {
         Some(domain) => joined(domain)?,
         None => booted(args)?,
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     errand.run(&file, &words, |job| guest.start(job))
 }
 
-/// A guest of ours, for this command.
+/// Starts a guest for this command.
 fn booted(args: &GuestArgs) -> Result<Box<dyn Place>, Failure> {
     let spec = args.machine.spec(VCPUS)?;
     say(&format_args!("a guest with {}", spec.kernel_in_words()));
@@ -80,7 +80,7 @@ fn booted(args: &GuestArgs) -> Result<Box<dyn Place>, Failure> {
     Ok(Box::new(guest))
 }
 
-/// A guest that others started.
+/// Connects to a guest that others started.
 fn joined(domain: &str) -> Result<Box<dyn Place>, Failure> {
     let guest = Joined::new(domain)?;
     say(&format_args!("{}", guest.describe()));

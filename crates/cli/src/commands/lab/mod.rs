@@ -1,4 +1,4 @@
-//! `triptime lab`: places that are made to measure in.
+//! `triptime lab`: makes places for measurements.
 
 mod beds;
 mod carry;
@@ -10,7 +10,7 @@ mod run;
 use crate::commands::emit::{self, EmitArgs};
 use crate::failure::Failure;
 
-/// Places that are made to measure in: a guest for one command, or a bed that stays up
+/// Makes places for measurements: a guest for one command, or a bed that stays up
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
@@ -23,7 +23,7 @@ enum Command {
     /// The same as `triptime emit`
     Emit(Box<EmitArgs>),
     Up(Box<beds::UpArgs>),
-    /// Shows the beds that `lab up` made, and what is missing of each
+    /// Shows the beds that `lab up` made, and which parts of each are missing
     List,
     Run(Box<run::RunArgs>),
     Down(beds::DownArgs),

@@ -1,9 +1,9 @@
-//! Options among the words of a command in a guest that are for this machine: where its run goes, and how it is shown.
+//! Options in the words of a guest command that this machine handles: the place of the run file, and the form of its display.
 
 use super::errand::Errand;
 use std::path::PathBuf;
 
-/// The words that are left for the guest, and what the others make of `errand`. What stands before the words of the command holds.
+/// Returns the words for the guest, and `errand` completed by the other words. Options before the words of the command take precedence.
 pub(super) fn taken_from(words: &[String], errand: &Errand) -> (Vec<String>, Errand) {
     let (mut left, mut errand) = (Vec::new(), errand.clone());
     let mut words = words.iter();

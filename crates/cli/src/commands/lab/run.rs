@@ -6,7 +6,7 @@ use crate::failure::{Failure, say};
 use lab::{LabName, Labs};
 use place::ClockOffset;
 
-/// The option of commands whose runs `merge` takes.
+/// Option of the commands whose runs `merge` can use.
 const RECORDS: &str = "--record";
 
 /// Runs a command in a guest of `lab up --place vm`, and brings the run here
@@ -38,7 +38,7 @@ pub(crate) struct RunArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
-    // The lock is not held while it runs: other beds come and go.
+    // The lock is not held while the command runs, so other beds can be made and removed.
     let guest = Labs::lock()?.find(&args.name)?.guest_at(args.device)?;
     let (words, errand) = taken_from(&args.words, &args.errand);
     let file = errand.file(&format!("{}-{}", args.name, args.device))?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let before = records.then(|| visit.clock()).transpose()?;
     let status = errand.run(&file, &words, |job| visit.run(job))?;
     if let Some(before) = before {
-        // Between the two the guest's clock went its own way.
+        // The guest's clock drifted between the two measurements of its offset.
         let said = visit
             .clock()
             .map_or_else(|error| error.to_string(), |after| relation(before, after));
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     Ok(status)
 }
 
-/// Relation for `merge` to the guest's clock, which stood so before and after.
+/// Relation to the guest's clock for `merge`, valid before and after the run.
 fn relation(before: ClockOffset, after: ClockOffset) -> String {
     let low = |clock: ClockOffset| clock.offset_ns.saturating_sub_unsigned(clock.uncertainty_ns);
     let high = |clock: ClockOffset| clock.offset_ns.saturating_add_unsigned(clock.uncertainty_ns);

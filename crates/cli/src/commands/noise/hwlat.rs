@@ -1,4 +1,4 @@
-//! Watches the hardware with the kernel's hwlat tracer, before the spinning begins.
+//! Watches the hardware with the kernel's hwlat tracer, before the spinning starts.
 
 use crate::failure::Failure;
 use crate::run_file::Run;
@@ -7,13 +7,13 @@ use session::SessionError;
 use trace::{Hwlat, HwlatSample, Tracefs, Tracer};
 use units::{CpuList, format_ns};
 
-/// Refuses where the tracer is not there, before a run is made.
+/// Refuses to start, before a run is made, if the kernel has no such tracer.
 pub(super) fn check() -> Result<(), Failure> {
     let there = Tracefs::find().and_then(|tracefs| tracefs.need(Tracer::Hwlat));
     there.map_err(|error| Failure::CouldNotMeasure(format!("--hwlat: {error}")))
 }
 
-/// Lets it look for `ns`. What it finds are events of the run; returns all of it as the text of a setting.
+/// Runs the tracer for `ns`. Its findings become events of the run; returns all of them as the text of a setting.
 pub(super) fn look(run: &mut Run, cpus: &CpuList, threshold_ns: u64, ns: u64) -> Result<String, SessionError> {
     let mut hwlat = Hwlat::start(&Tracefs::find()?, cpus, threshold_ns)?;
     let begun = std::time::Instant::now();

@@ -30,15 +30,15 @@ pub(crate) struct NoiseArgs {
     duration: Option<u64>,
     #[command(flatten)]
     options: NoiseOptions,
-    /// First let the kernel's hwlat tracer run for this long. It switches the interrupts of these CPUs off for a part
-    /// of each second, and looks for gaps that firmware or hypervisor make
+    /// First run the kernel's hwlat tracer for this long. It disables the interrupts of these CPUs for a part of each second, and looks for
+    /// gaps caused by firmware or hypervisor
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     hwlat: Option<u64>,
-    /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
-    /// these wait meanwhile
+    /// Spin even on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use: these wait
+    /// during the run
     #[arg(long)]
     disturb: bool,
-    /// As without it; cyclictest needs it to leave idle states as the system has them
+    /// Accepted without effect; cyclictest needs it to leave idle states as the system has them
     #[arg(long, hide = true, conflicts_with = "hold_idle")]
     default_system: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Reads a capture through the analysis, to its end or as far as it goes.
+//! Reads a capture through the analysis, to its end or to the first error.
 
 use std::io::Write;
 
@@ -11,27 +11,27 @@ use super::first_events::FirstEvents;
 use super::listing::Listing;
 use super::{PcapArgs, PcapError, damaged, open};
 
-/// Findings in a capture, and the reason for the end.
+/// Results of a capture, and the reason for the end.
 pub(super) struct Analysed {
     /// The totals.
     pub(super) summary: Summary,
-    /// Frames that the capturing side says it dropped.
+    /// Number of dropped frames that the capture itself reports.
     pub(super) dropped: Option<u64>,
-    /// Facts that it states about its stamps.
+    /// Statements of the capture about its stamps.
     pub(super) stamps: Stamps,
-    /// Why the capture was not read to its end.
+    /// Reason for not reading the capture to its end.
     pub(super) damage: Option<CaptureError>,
-    /// True if it was given up because somebody said so.
+    /// True if the user stopped it.
     pub(super) stopped: bool,
 }
 
-/// Frames between two looks whether to stop.
+/// Number of frames between two checks for a stop.
 const LOOK: u64 = 4096;
 
-/// Reads the capture, until the sink refuses more; `stop` says whether to give up before.
+/// Reads the capture, until the sink refuses more or `stop` returns true.
 ///
 /// # Errors
-/// The capture cannot be opened, or is none.
+/// The capture cannot be opened, or the file is not a capture.
 pub(super) fn analyse(
     args: &PcapArgs,
     window_ns: Option<u64>,
@@ -71,7 +71,7 @@ pub(super) fn analyse(
     })
 }
 
-/// Kind of the series of such a stream.
+/// Kind of the series of a stream with this protocol.
 pub(super) fn series_kind(kind: StreamKind) -> &'static model::Kind {
     match kind {
         StreamKind::Goose => &kind::GOOSE,
@@ -82,7 +82,7 @@ pub(super) fn series_kind(kind: StreamKind) -> &'static model::Kind {
 /// Prints the listing of the capture.
 ///
 /// # Errors
-/// The capture cannot be read, or not to its end (what came before has been printed); the output is closed.
+/// The capture cannot be read to its end (everything before the error has been printed), or the output is closed.
 pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError> {
     let mut events = FirstEvents::default();
     let analysed = analyse(args, None, &mut events, || false)?;
@@ -95,7 +95,7 @@ pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError
     out.write_all(listing.text().as_bytes())?;
     out.flush()?;
     match analysed.damage {
-        // As for a run: nothing could be measured.
+        // Same status as for a run: nothing could be measured.
         None if analysed.summary.streams.is_empty() => Ok(COULD_NOT_MEASURE),
         None => Ok(0),
         Some(source) => Err(damaged(&args.file, source)),

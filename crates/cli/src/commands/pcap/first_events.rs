@@ -3,7 +3,7 @@
 use analysis::{Event, Sink, Window};
 use model::StreamId;
 
-/// Events of one stream that the listing shows.
+/// Number of events of one stream that the listing shows.
 const EVENTS_SHOWN: usize = 8;
 
 /// The first events of every stream.
@@ -13,7 +13,7 @@ pub(super) struct FirstEvents {
 }
 
 impl FirstEvents {
-    /// Takes an event.
+    /// Adds an event.
     pub(super) fn take(&mut self, event: &Event) {
         if self.streams.len() <= event.stream {
             self.streams.resize_with(event.stream + 1, Vec::new);
@@ -21,14 +21,14 @@ impl FirstEvents {
         let Some(texts) = self.streams.get_mut(event.stream) else {
             return;
         };
-        // One more than is shown, to say that there are more.
+        // Keeps one more than is shown, to report that there are more.
         if texts.len() <= EVENTS_SHOWN {
             let at = units::format_ns(event.at_ns as f64);
             texts.push(format!("at {at}: {}", event.text));
         }
     }
 
-    /// Of a stream, in order of time.
+    /// Events of a stream, in order of time.
     pub(super) fn of(&self, stream: usize) -> impl Iterator<Item = &str> {
         let texts = self.streams.get(stream).map(Vec::as_slice).unwrap_or_default();
         let more = (texts.len() > EVENTS_SHOWN).then_some("… and more (--out keeps 200 of them)");

@@ -10,21 +10,21 @@ use wire::ether::Hidden;
 
 use super::first_events::FirstEvents;
 
-/// Worst gaps shown of a stream.
+/// Number of worst gaps shown per stream.
 const GAPS: usize = 3;
 
-/// Places shown at which samples of a stream are missing.
+/// Number of places shown per stream at which samples are missing.
 const LOSSES: usize = 10;
 
-/// Everything the listing is made of.
+/// Input of the listing.
 pub(super) struct Listing<'a> {
     /// The capture.
     pub(super) file: String,
     /// The totals.
     pub(super) summary: &'a Summary,
-    /// Frames the capturing side says it dropped.
+    /// Number of dropped frames that the capture itself reports.
     pub(super) dropped: Option<u64>,
-    /// Events to show; `None` where they are shown elsewhere.
+    /// Events to show; `None` if they are shown elsewhere.
     pub(super) events: Option<&'a FirstEvents>,
 }
 
@@ -81,7 +81,7 @@ impl Listing<'_> {
     }
 }
 
-/// Remarks on the part of the capture that is not in the figures, and on what makes them doubtful.
+/// Remarks on the part of the capture that the figures leave out, and on doubts about the figures.
 pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut add = |count: u64, text: &str| {
@@ -122,7 +122,7 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     remarks
 }
 
-/// The words for frames behind a header that is not read.
+/// The words for frames after a header that is not read.
 pub(super) fn hidden(header: Hidden) -> String {
     format!("sampled values or GOOSE behind {}, not read", header.words())
 }
@@ -151,7 +151,7 @@ const HEADER: [&str; 15] = [
     "stamps back",
 ];
 
-/// Columns that are words; the others are numbers, set flush right.
+/// Columns of words; the others hold numbers, aligned right.
 const WORDS: usize = 5;
 
 fn row(stream: &StreamSummary) -> [String; 15] {
@@ -179,7 +179,7 @@ fn row(stream: &StreamSummary) -> [String; 15] {
     ]
 }
 
-/// Samples a second as smpCnt shows them; else frames a second as the stamps do, `~` before it.
+/// Samples per second by smpCnt; without smpCnt, frames per second by the stamps, after a `~`.
 fn rate(stream: &StreamSummary) -> String {
     match stream.detail {
         Detail::SampledValues { rate: Some(rate), .. } => format!("{rate}/s"),
@@ -197,7 +197,7 @@ fn gaps(stream: &StreamSummary) -> Option<String> {
     (!gaps.is_empty()).then(|| line(stream, &gaps.join(", ")))
 }
 
-/// Where samples are missing.
+/// Places where samples are missing.
 fn losses(stream: &StreamSummary) -> Vec<String> {
     let shown = stream.losses.iter().take(LOSSES);
     let mut lines: Vec<String> = shown.map(|loss| line(stream, &loss.to_string())).collect();
@@ -214,7 +214,7 @@ fn bursts(stream: &StreamSummary) -> Option<String> {
     (count > 0).then(|| line(stream, &format!("{bursts}, the longest of {longest} frames")))
 }
 
-/// Counters of a stream beyond the table, in words.
+/// Counters of a stream that the table does not show, in words.
 fn oddities(stream: &StreamSummary) -> Vec<String> {
     let mut texts = Vec::new();
     let mut add = |count: u64, text: String| {

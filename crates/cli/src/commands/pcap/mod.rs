@@ -4,10 +4,10 @@
 //! its states. With `--json`, `--out`, `--html`, `--junit` or `--limits` it makes a run, as any measuring command does.
 //!
 //! With `--decode`, one JSON object per line: one for each ASDU, one for each GOOSE message, fields named as on the wire. A
-//! frame that breaks a rule gives one line with `error` (the first violation), `offset` (the octet of the frame, from 0), and
-//! what could be decoded. What a subscriber should count but not refuse is listed in `flags`. Other traffic is passed over.
+//! frame that breaks a rule gives one line with `error` (the first violation), `offset` (the byte of the frame, from 0), and
+//! all that could be decoded. Conditions that a subscriber should count but not refuse are in `flags`. Other traffic is skipped.
 //!
-//! A capture that is cut or damaged gives all that came before, and the error. The exit status is then 2, unless limits
+//! A capture that is cut or damaged gives everything before the damage, and the error. The exit status is then 2, unless limits
 //! were asked for: then their verdict decides.
 
 mod analyse;
@@ -43,10 +43,10 @@ pub(crate) struct PcapArgs {
     /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) rate: Option<u32>,
-    /// Maker of the stamps of the capture, if you know it: a tap, a NIC [default: what the capture says itself]
+    /// Maker of the stamps of the capture, if you know it: a tap, a NIC [default: what the capture states]
     #[arg(long, value_name = "WHAT", conflicts_with = "decode", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stamped_by: Option<String>,
-    /// Most streams that are told apart
+    /// Maximum number of streams to track
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     pub(crate) max_streams: u16,
     /// Run file to write [default: none; with --json, --html, --junit or --limits ./runs/TIME-pcap.triptime]
@@ -80,24 +80,24 @@ impl PcapArgs {
     }
 }
 
-/// Why the command ended early.
+/// Reason for the command to end early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PcapError {
-    /// The capture cannot be read, or not further.
+    /// The capture cannot be read, or cannot be read further.
     #[error("{}: {source}", name(path))]
     Capture {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: CaptureError,
     },
     /// The capture cannot be opened.
     #[error(transparent)]
     Open(CaptureError),
-    /// The output does not take it.
+    /// Writing to the output failed.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
-    /// A request that cannot be done.
+    /// An impossible request.
     #[error(transparent)]
     Failure(#[from] Failure),
 }
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     }
 }
 
-/// Nobody is left to tell when standard error is closed too.
+/// If standard error is closed as well, the message is lost.
 fn say(messages: &mut dyn Write, error: &PcapError) {
     let _ = writeln!(messages, "triptime pcap: {}", foreign::message(&error.to_string()));
 }
@@ -132,7 +132,7 @@ fn say(messages: &mut dyn Write, error: &PcapError) {
 /// `--decode`: lines of JSON to `out`, and the counts to `messages`.
 ///
 /// # Errors
-/// The capture cannot be read to its end (what came before has been written), or the output is closed.
+/// The capture cannot be read to its end (everything before the error has been written), or the output is closed.
 fn decode(path: &Path, out: &mut dyn Write, messages: &mut dyn Write) -> Result<u8, PcapError> {
     let counts = dissect::decode(&mut open(path)?, out).map_err(|error| match error {
         DecodeError::Capture(source) => damaged(path, source),
@@ -150,7 +150,7 @@ fn open(path: &Path) -> Result<Reader<'static>, PcapError> {
         Reader::open(path)
     };
     opened.map_err(|error| match error {
-        // It names the file.
+        // The error names the file.
         CaptureError::Open { .. } => PcapError::Open(error),
         error => damaged(path, error),
     })
@@ -163,7 +163,7 @@ fn damaged(path: &Path, source: CaptureError) -> PcapError {
     }
 }
 
-/// The file as it is shown.
+/// Name of the file for display.
 fn name(path: &Path) -> String {
     if path == Path::new("-") {
         "standard input".to_owned()

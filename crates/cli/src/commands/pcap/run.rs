@@ -87,7 +87,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     args.face.write(&report, colour, page.as_deref(), &mut out)?;
     out.flush()?;
     let status = verdict::with_pages(&report, &args.pages)?;
-    // Without limits, a capture that is not whole is what there is to say.
+    // Without limits, an incomplete capture decides the status.
     Ok(match (status, ended.damage) {
         (0, Some(_)) => USAGE,
         (status, _) => status,
@@ -100,7 +100,7 @@ fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// How the reading of the capture ended.
+/// Result of reading the capture.
 struct Ended {
     dropped: Option<u64>,
     stamps: Stamps,
@@ -108,7 +108,7 @@ struct Ended {
     stopped: bool,
 }
 
-/// Puts the user's statement about the stamps before that of the capture.
+/// Prefers the user's statement about the stamps to that of the capture.
 fn stated(stamps: Stamps, args: &PcapArgs) -> Stamps {
     Stamps {
         made_by: args.stamped_by.clone().or(stamps.made_by),
@@ -125,7 +125,7 @@ struct RunSink {
     writer: Option<RunWriter>,
     labels: Vec<String>,
     batch: Batch,
-    /// The error of the file. Nothing is written after it.
+    /// Error of the file. After an error nothing more is written.
     error: Option<StoreError>,
 }
 
@@ -143,7 +143,7 @@ impl RunSink {
         }
     }
 
-    /// Does something with the run file, unless it has failed before.
+    /// Runs an action on the run file, unless the file has failed before.
     fn with_writer<T>(&mut self, work: impl FnOnce(&mut RunWriter) -> Result<T, StoreError>) -> Option<T> {
         if self.error.is_some() {
             return None;
@@ -204,7 +204,7 @@ impl RunSink {
         });
     }
 
-    /// Closes the run; gives its file, and the profile back that judges it.
+    /// Closes the run; returns its file and the profile that judges it.
     fn finish(mut self, summary: &Summary, ended: &Ended) -> Result<(PathBuf, Option<Profile>), StoreError> {
         if self.writer.is_none() && self.error.is_none() {
             self.begin(None);
@@ -216,7 +216,7 @@ impl RunSink {
         for (at, stream) in summary.streams.iter().enumerate() {
             self.stamps(id(at), stream, &ended.stamps);
         }
-        // The capture is still there: a run that cannot be written whole is taken away, but never somebody else's file.
+        // The capture still exists: a run that cannot be written in full is removed, but a file of another program never is.
         let made = self.writer.is_some();
         let closed = self.close(ended, duration_ns);
         if closed.is_err() && made {
@@ -241,9 +241,9 @@ impl RunSink {
         }
     }
 
-    /// How fine the stamps of a stream are, and who made them.
+    /// Resolution of a stream's stamps, and their maker.
     fn stamps(&mut self, series: SeriesId, stream: &StreamSummary, stamps: &Stamps) {
-        // Messages of GOOSE are few and rest on whole seconds: their stamps show no step.
+        // GOOSE messages are few and sent at whole seconds: their stamps do not show the resolution.
         let seen_ns = if stream.identity.kind.is_periodic() {
             stream.stamp_step_ns
         } else {
@@ -268,7 +268,7 @@ impl RunSink {
             let text = format!("{unread} frames of the capture could not be read or placed");
             self.event(None, end_ns, model::EventKind::Incomplete, text);
         }
-        // Of the streams that are read nothing is unknown: this excuses no fail of theirs.
+        // These streams were not read; the streams that were read lack nothing, so this does not excuse any of their fails.
         for (&header, count) in &summary.hidden {
             let text = format!("{count} frames carry {}: no figure has their streams", hidden(header));
             self.event(None, end_ns, model::EventKind::StreamDoubt, text);
@@ -303,7 +303,7 @@ impl Sink for RunSink {
             ..SeriesSpec::of(series_kind(identity.kind), label, what)
         };
         if !matches!(identity.kind, StreamKind::SampledValues | StreamKind::Goose) {
-            // Of these the number alone is looked at.
+            // Only the count is judged for these series.
             spec = spec.not_counting(&[Counter::Conflicting]);
         }
         let threshold_ns = self.threshold_ns(&spec.name);
@@ -316,7 +316,7 @@ impl Sink for RunSink {
         let series = id(window.stream);
         let tally = window.tally;
         let mut closed = tally.window(series, window.start_ns, window.end_ns);
-        // The run file holds sums of 292 years: only stamps that are damage lie further apart.
+        // The run file holds sums up to 292 years: only damaged stamps are further apart.
         closed.sum_ns = tally.sum_ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
         self.batch.windows.push(closed);
         self.batch.spikes.extend(window.worst.iter().map(|gap| Spike {

@@ -99,7 +99,7 @@ pub(crate) struct TraceArgs {
     /// How long to trace [default: until interrupted; with --follow until all are followed, at most 10s]
     #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
-    /// Most streams that are told apart
+    /// Maximum number of streams to track
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=2_000))]
     max_streams: u32,
     #[command(flatten)]

@@ -13,8 +13,8 @@ use crate::commands::pcap::run;
 
 const INTERVAL_NS: i64 = 125_000;
 
-/// 4000 frames of one stream, every 125 us and 100 ns less or more; the gap before frame 2000 is `gap_ns`. Stamps are cut to
-/// whole `step_ns`.
+/// Makes 4000 frames of one stream, every 125 us and 100 ns less or more; the gap before frame 2000 is `gap_ns`. Stamps are cut to
+/// multiples of `step_ns`.
 fn frames(gap_ns: i64, step_ns: i64) -> Vec<(i64, Vec<u8>)> {
     let mut template = AafTemplate::new(&AafStream {
         dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
@@ -40,7 +40,7 @@ fn pcap(name: &str, frames: &[(i64, Vec<u8>)]) -> TestCapture {
     TestCapture::new(name, &writer.finish().unwrap())
 }
 
-/// As `listen --capture-all` writes it.
+/// Makes a capture as `listen --capture-all` writes it.
 fn pcapng(name: &str, application: &str, frames: &[(i64, Vec<u8>)]) -> TestCapture {
     let mut writer = PcapngWriter::new(Vec::new(), application, "eth0").unwrap();
     for (time_ns, octets) in frames {
@@ -71,7 +71,7 @@ fn judged(capture: &TestCapture, profile: &str, stamped_by: Option<&str>) -> Val
     serde_json::from_slice(&out).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&messages)))
 }
 
-/// The check of the spacing: verdict, class, why.
+/// The check of the spacing: verdict, class, reason.
 fn spacing(document: &Value) -> (String, String, String) {
     let checks = document["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["limit"] == "spacing.excess").unwrap();
@@ -155,11 +155,11 @@ fn stamps_too_coarse_for_the_limit_leave_it_open_and_finer_ones_do_not() {
     let coarse = pcap("avb-ms", &frames(INTERVAL_NS, 1_000_000));
     let (_, _, why) = spacing(&judged(&coarse, "avb", TAP));
     assert!(why.contains("the stamps come in steps of 1.00 ms"), "{why}");
-    // A gap that the steps do not explain is no doubt.
+    // A gap that the steps do not explain is beyond doubt.
     let outage = pcap("avb-outage", &frames(20_000_000, 1_000_000));
     let (verdict, _, why) = spacing(&judged(&outage, "avb", None));
     assert_eq!(verdict, "fail", "{why}");
-    // 176 us are over 175, and not by more than microseconds may be wrong.
+    // 176 us exceed 175 us, but not by more than the error of stamps in microseconds.
     let edge = pcap("avb-edge", &frames(175_600, 1_000));
     let (verdict, _, why) = spacing(&judged(&edge, "avb", TAP));
     assert_eq!(verdict, "inconclusive", "{why}");
@@ -176,7 +176,7 @@ fn other_profiles_ask_nothing_of_the_stamps_but_what_their_limits_need() {
     let micro = pcap("site-us", &frames(INTERVAL_NS, 1_000));
     assert_eq!(verdict(&micro, path), "pass");
     assert_eq!(verdict(&micro, "seapath"), "pass");
-    // Of these streams the numbers alone are looked at: whether one number had two contents nobody knows.
+    // For these streams only the numbers are checked: nobody knows if one number had two contents.
     let open = judged(&micro, "substation", None);
     let undecided = |check: &&Value| check["verdict"] == "inconclusive";
     let undecided: Vec<&Value> = open["checks"].as_array().unwrap().iter().filter(undecided).collect();

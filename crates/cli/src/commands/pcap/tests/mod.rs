@@ -15,7 +15,7 @@ use super::{PcapArgs, PcapError, decode, run};
 
 const START_NS: i64 = 1_790_000_000_000_000_000;
 
-/// A capture that is removed with the value.
+/// A capture file that is removed when the value is dropped.
 struct TestCapture(PathBuf);
 
 impl TestCapture {
@@ -111,7 +111,7 @@ fn files_that_are_not_captures_end_with_one_message() {
     }
 }
 
-/// An output whose reader has gone.
+/// An output whose reader has closed it.
 struct Closed;
 
 impl std::io::Write for Closed {
