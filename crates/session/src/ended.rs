@@ -1,4 +1,4 @@
-//! The end of a run: its file is closed, and looked for where it is then.
+//! The end of a run: closes its file, and finds it if it was moved meanwhile.
 
 use crate::keeper::Keeper;
 use crate::session::SessionError;
@@ -10,15 +10,15 @@ use std::sync::Arc;
 use store::{FilePlace, RunFile};
 use sys::SysError;
 
-/// State of a run file that was closed.
+/// Result of a run whose file was closed.
 pub enum Became {
-    /// Everything that came was measured into it.
+    /// The measurement is complete.
     Whole,
-    /// A part was measured into it; why it is not all.
+    /// The measurement is incomplete; the error says why.
     Part(SessionError),
-    /// The measurement was refused or failed. A file with something in it is there all the same.
+    /// The measurement was refused or failed. Its file exists if it has any content.
     Failed(SessionError),
-    /// Nothing came that could be measured: there is no file any more.
+    /// There was nothing to measure: the file was removed.
     Nothing,
 }
 
@@ -28,30 +28,30 @@ pub struct Ended {
     pub state: RunState,
     /// Error that ended the measurement.
     pub(crate) outcome: Result<(), SessionError>,
-    /// Error that kept the file from being written.
+    /// Error that kept the file from being written, if any.
     pub(crate) closed: Result<(), SessionError>,
-    /// The run file's place.
+    /// Location of the run file.
     pub(crate) place: Arc<FilePlace>,
-    /// True if it was told to end.
+    /// True if it was requested to end.
     pub told_to_end: bool,
     /// Doubts found before measuring.
     pub doubts: Vec<String>,
-    /// Keeper of the run until its answer is there.
+    /// Keeper of the run until its answer is known.
     pub keeper: Keeper,
 }
 
 impl Ended {
-    /// Where the run file is now; `say` is told where it is not where it was made.
+    /// Finds the run file; `say` gets a message if it is no longer where it was made.
     pub fn found(&self, say: &dyn Fn(&str)) -> PathBuf {
         found(&self.place, say)
     }
 
-    /// The name by which the run file was made.
+    /// The path at which the run file was made.
     pub fn made(&self) -> &Path {
         self.place.made()
     }
 
-    /// State of the run in `file`. One with nothing in it is removed.
+    /// The result of the run in `file`. A file without content is removed.
     pub fn became(&mut self, file: &Path) -> Became {
         let is_cut_short = self
             .outcome
@@ -59,10 +59,10 @@ impl Ended {
             .is_err_and(|error| self.told_to_end || is_of_the_interface(error));
         let [outcome, closed] = [&mut self.outcome, &mut self.closed].map(|one| std::mem::replace(one, Ok(())));
         let became = match (outcome, closed) {
-            // A step that was told to end while it got ready has seen nothing.
+            // A step that was ended during its preparation has measured nothing.
             (Err(error), Ok(())) if is_cut_short && has_something(file) => Became::Part(error),
             (Err(error), _) => Became::Failed(error),
-            // Windows written before the disk was full are a run.
+            // Windows written before the disk was full make a valid run.
             (Ok(()), Err(error)) => Became::Part(error),
             (Ok(()), Ok(())) if has_something(file) => Became::Whole,
             (Ok(()), Ok(())) => Became::Nothing,
@@ -74,14 +74,14 @@ impl Ended {
     }
 }
 
-/// Where the file of a run is that was closed; one that was moved or removed meanwhile is told.
+/// Finds the closed file of a run; `say` gets a message if it was moved or removed meanwhile.
 pub(crate) fn found(place: &FilePlace, say: &dyn Fn(&str)) -> PathBuf {
     let was = place.made();
     let (now, what) = match place.now() {
         Some(now) if now == was => return now,
-        Some(now) => (now, "moved while it was measured, and is"),
+        Some(now) => (now, "moved while it was measured, and is now"),
         None => match place.restore() {
-            Ok(restored) => (restored, "removed while it was measured, and is written again:"),
+            Ok(restored) => (restored, "removed while it was measured, and was written again to"),
             Err(error) => {
                 say(&format!(
                     "{} was removed while it was measured, and cannot be written again: {error}",
@@ -104,7 +104,7 @@ fn is_of_the_interface(error: &SessionError) -> bool {
     )
 }
 
-/// True if anything was measured into the run at `file`, or it says why not. When that cannot be told, it is kept.
+/// True if the run at `file` has any measurement, or a reason why it has none. If it cannot be read, it is kept.
 fn has_something(file: &Path) -> bool {
     let any = RunFile::open(file).and_then(|run| {
         let series = run.series()?;

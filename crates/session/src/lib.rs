@@ -1,5 +1,5 @@
-//! A run while it is measured: its session, who waits for its measurements, its entry among the runs of this machine, and
-//! its room on the disk and in memory.
+//! A run while it is measured: its session, the threads that wait for its measurements, its entry among the runs of this machine,
+//! and its room on the disk and in memory.
 
 #![forbid(unsafe_code)]
 

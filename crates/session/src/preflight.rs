@@ -6,10 +6,10 @@ use probes::Rest;
 use sys::packet::Listener;
 use units::CpuList;
 
-/// Stolen time in per mille of the time since boot that is worth a word.
+/// Smallest stolen time, in per mille of the time since boot, that is reported.
 const NOTABLE_STEAL: f64 = 0.1;
 
-/// EtherTypes of sockets that get frames such as we measure: every one (`ETH_P_ALL`), or one of ours.
+/// EtherTypes of sockets that receive frames like the measured ones: all frames (`ETH_P_ALL`), or one of our types.
 const OURS: [u16; 5] = [
     3,
     wire::test_frame::ETHER_TYPE,
@@ -18,19 +18,19 @@ const OURS: [u16; 5] = [
     wire::avtp::ETHER_TYPE,
 ];
 
-/// How a probe is to measure on an interface.
+/// How a probe will measure on an interface.
 #[derive(Debug, Clone, Default)]
 pub struct Intent {
     /// The CPUs that measure.
     pub cpus: CpuList,
-    /// A real-time thread spins, without the rests that keep it below the kernel's throttling.
+    /// True if a real-time thread spins without the rests that keep it below the kernel's throttling.
     pub spins_without_rest: bool,
-    /// Frames are given the instant at which they are to leave.
+    /// True if frames carry the instant at which they must leave.
     pub launch_times: bool,
 }
 
-/// Each doubt a sentence with what would put it right: link, coalescing, energy-efficient Ethernet, offloads, interrupts, other
-/// packet sockets, real-time throttling, stolen time. Empty: nothing found.
+/// Each doubt is a sentence with its remedy: link, coalescing, energy-efficient Ethernet, offloads, interrupts, other packet
+/// sockets, real-time throttling, stolen time. Empty: nothing found.
 pub fn doubts(interface: &str, intent: &Intent) -> Vec<String> {
     let of = Measurement {
         cpus: intent.cpus.clone(),
@@ -43,11 +43,11 @@ pub fn doubts(interface: &str, intent: &Intent) -> Vec<String> {
     found
 }
 
-/// Each of them makes the kernel clone every frame: some 0.4 us of a round trip (measured on veth).
+/// Other packet sockets. For each of them the kernel clones every frame: some 0.4 us of a round trip (measured on veth).
 fn listeners(interface: &str) -> Vec<String> {
     let others = match sys::packet::listeners(interface) {
         Ok(others) => others,
-        Err(error) => return vec![format!("whether other packet sockets listen is unknown: {error}")],
+        Err(error) => return vec![format!("cannot find other packet sockets that listen: {error}")],
     };
     let name = |other: &Listener| match &other.process {
         Some(process) => format!("{} (pid {})", process.name, process.pid),
@@ -62,7 +62,7 @@ fn listeners(interface: &str) -> Vec<String> {
     others.iter().filter(|other| clones_ours(other)).map(describe).collect()
 }
 
-/// True if the kernel hands a socket frames such as we measure: those of one bound to another EtherType it does not clone.
+/// True if the kernel clones frames like the measured ones for this socket: it does not for sockets bound to another EtherType.
 fn clones_ours(other: &Listener) -> bool {
     OURS.contains(&other.protocol)
 }
@@ -76,7 +76,8 @@ fn throttling(intent: &Intent) -> Option<String> {
     })
 }
 
-/// Pauses that this kernel's real-time throttling asks for, and the budget of the control group where that is less. Where it cannot be read, the kernel's defaults are assumed.
+/// Pauses required by this kernel's real-time throttling, and by the budget of the control group if that is less. If they cannot be
+/// read, the kernel's defaults are assumed.
 pub fn rest() -> Rest {
     let host = Host::live();
     let all = host.rt_runtime().ok();
@@ -93,11 +94,11 @@ fn stolen(cpus: &CpuList) -> Vec<String> {
     let Ok(steals) = Host::live().steal_ticks() else {
         return Vec::new();
     };
-    // CLOCK_MONOTONIC began at boot.
+    // CLOCK_MONOTONIC starts at boot.
     let up_s = sys::clock::monotonic().as_ns() as f64 / 1e9;
     let of_cpus = steals.into_iter().filter(|steal| cpus.contains(steal.cpu));
     let share = of_cpus.map(|steal| {
-        // A tick is 10 ms in /proc/stat, whatever the kernel's own is.
+        // A tick is 10 ms in /proc/stat, whatever the kernel's own tick is.
         let per_mille = steal.ticks as f64 * 10.0 / up_s;
         (steal.cpu, per_mille)
     });

@@ -1,43 +1,43 @@
-//! Room for a run file: what it will need, what the file system has, and when a run ends before that is used up.
+//! Disk space for a run file: how much it will need, how much the file system has, and when a run must end before it is full.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Octets of a run file without windows: inventory, indices, first pages of the log.
+/// Bytes of a run file without windows: inventory, indices, first pages of the log.
 const EMPTY: u64 = 512 << 10;
 
-/// Octets of a window beside its histogram: at least, and as measured (83 to 85 in runs of 1 476 and 7 085 windows).
+/// Bytes of a window without its histogram: the minimum, and the measured figure (83 to 85 in runs of 1 476 and 7 085 windows).
 const WINDOW_LEAST: u64 = 64;
 const WINDOW: u64 = 85;
 
-/// Octets of a histogram as measured: 400 to 3 300, by how far its samples are spread.
+/// Measured bytes of a histogram: 400 to 3 300, depending on the spread of its samples.
 const HISTOGRAM: u64 = 1_500;
 
-/// Octets of the samples over its limit that a series keeps, ten thousand at the most, each with its explanation (measured: 330 to 670).
+/// Bytes of the samples over its limit that a series keeps, ten thousand at most, each with its explanation (measured: 330 to 670).
 const OVER: u64 = 10_000 * 700;
 
-/// Octets of the worst hundred samples of a series, each with what the kernel did around it (measured: 330 and 860 a sample).
+/// Bytes of the worst hundred samples of a series, each with the kernel's events around it (measured: 330 and 860 a sample).
 const WORST: u64 = 100 * 1_200;
 
-/// Octets that are left free when a run ends for want of room: its last windows, SQLite's log and the report go there.
+/// Bytes that stay free when a run ends for lack of space: they are used for its last windows, SQLite's log and the report.
 const RESERVE: u64 = 16 << 20;
 
-/// Most of a small file system that is kept as reserve: a part of so many.
+/// On a small file system the reserve is at most this fraction (one part in so many).
 const RESERVE_PART: u64 = 20;
 
-/// Series, windows and octets that a run will write.
+/// Series, windows and bytes that a run will write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RoomNeed {
-    /// Series, as far as they are known before.
+    /// Number of series, as far as known before the run.
     pub series: u64,
-    /// Windows of all series together.
+    /// Number of windows of all series together.
     pub windows: u64,
-    /// Octets that histograms may take.
+    /// Bytes available for histograms.
     pub budget: u64,
 }
 
 impl RoomNeed {
-    /// One series or several in windows of this length.
+    /// The need of one or several series with windows of this length.
     pub fn of(series: u64, duration_ns: u64, window_ns: u64) -> Self {
         Self {
             series,
@@ -46,7 +46,7 @@ impl RoomNeed {
         }
     }
 
-    /// Both, one after the other.
+    /// The need of both runs, one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -56,17 +56,17 @@ impl RoomNeed {
         }
     }
 
-    /// Octets below which it surely does not fit.
+    /// Bytes below which it certainly does not fit.
     pub fn least(&self) -> u64 {
         EMPTY.saturating_add(self.windows.saturating_mul(WINDOW_LEAST))
     }
 
-    /// Octets that it takes where so many samples of each series are over their limits that no more of them are kept.
+    /// Bytes that it needs if each series has so many samples over its limit that no more of them are kept.
     pub fn most(&self) -> u64 {
         self.expected().saturating_add(self.series.saturating_mul(OVER))
     }
 
-    /// Octets that it is expected to take while few samples are over their limits.
+    /// Bytes that it is expected to need while few samples are over their limits.
     pub fn expected(&self) -> u64 {
         let histograms = self.windows.saturating_mul(HISTOGRAM).min(self.budget);
         let windows = self.windows.saturating_mul(WINDOW);
@@ -84,24 +84,24 @@ pub struct Disk {
     folder: PathBuf,
 }
 
-/// Room of a file system, in octets.
+/// Space on a file system, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// Octets that this user can still write.
+    /// Bytes that this user can still write.
     pub free: u64,
-    /// Its size.
+    /// Size of the file system in bytes.
     pub size: u64,
 }
 
 impl Room {
-    /// Octets that a run leaves free.
+    /// Bytes that a run leaves free.
     pub fn reserve(self) -> u64 {
         RESERVE.min(self.size / RESERVE_PART)
     }
 }
 
 impl Disk {
-    /// That of a file, which need not be there yet, nor its folder.
+    /// The file system of a file. The file, and its folder, need not exist yet.
     pub fn of(file: &Path) -> Self {
         let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
         let there = file.ancestors().skip(1).find(|folder| folder.is_dir());
@@ -110,12 +110,12 @@ impl Disk {
         }
     }
 
-    /// Reads its room now.
+    /// Reads its space now.
     ///
     /// # Errors
-    /// The kernel does not tell.
+    /// The kernel does not report it.
     pub fn room(&self) -> io::Result<Room> {
-        // A folder that was renamed or removed meanwhile was below one that is there.
+        // If the folder was renamed or removed meanwhile, one of its parents still exists.
         let mut folders = self.folder.ancestors().filter(|folder| folder.is_dir());
         let has = rustix::fs::statvfs(folders.next().unwrap_or(&self.folder))?;
         Ok(Room {
@@ -124,10 +124,10 @@ impl Disk {
         })
     }
 
-    /// Refuses what surely does not fit. A file system that does not say what it has refuses nothing.
+    /// Refuses a run that certainly does not fit. If the file system does not report its space, nothing is refused.
     ///
     /// # Errors
-    /// The figures, and what to do.
+    /// The run does not fit: the figures and the remedy.
     pub fn refuse(&self, need: &RoomNeed) -> Result<(), String> {
         let Ok(room) = self.room() else { return Ok(()) };
         self.refuse_in(room, need)
@@ -138,8 +138,8 @@ impl Disk {
             return Ok(());
         }
         Err(format!(
-            "{}: {} are free, and the run needs at least {} ({} windows of {} series; {} are expected) beside a reserve of {}: make \
-             room, name another file with --out, or start it all the same with --force",
+            "{}: {} are free, and the run needs at least {} ({} windows of {} series; {} are expected) in addition to a reserve of {}: make \
+             room, name another file with --out, or start it anyway with --force",
             self.folder.display(),
             shown(room.free),
             shown(need.least()),
@@ -150,7 +150,7 @@ impl Disk {
         ))
     }
 
-    /// Why a run must end now, if it must: only its reserve is left.
+    /// Why the run must end now: only the reserve of its disk is left. `None` while there is more.
     pub fn used_up(&self) -> Option<String> {
         let room = self.room().ok()?;
         self.used_up_in(room)
@@ -159,7 +159,7 @@ impl Disk {
     fn used_up_in(&self, room: Room) -> Option<String> {
         (room.free < room.reserve()).then(|| {
             format!(
-                "{}: only {} are free, less than the reserve of {}: the run ended before the disk is full, and what was measured is kept; \
+                "{}: only {} are free, less than the reserve of {}: the run ended before the disk was full, and its measurements are kept; \
                  make room",
                 self.folder.display(),
                 shown(room.free),
@@ -169,7 +169,7 @@ impl Disk {
     }
 }
 
-/// Octets that a run is expected to take, in words.
+/// Bytes that a run is expected to take, in words.
 pub fn expected(octets: u64, most: u64) -> String {
     format!(
         "about {}, up to {} where many samples are over their limits",
@@ -178,7 +178,7 @@ pub fn expected(octets: u64, most: u64) -> String {
     )
 }
 
-/// Octets as a person reads them.
+/// A number of bytes, with its unit, for a person.
 pub fn shown(octets: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = units.iter().find(|(size, _)| octets >= *size);

@@ -1,4 +1,4 @@
-//! A run with everything beside its measurement: loads, captures, progress, and its keeper.
+//! A run with everything around its measurement: loads, captures, progress, and its keeper.
 
 use crate::ended::Ended;
 use crate::keeper::Keeper;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 /// A run of one command or plan, from its start until its file is closed.
 pub struct Run {
-    /// The session.
+    /// Session of the run.
     pub session: Session,
     loads: Loads,
     beside: Beside,
@@ -27,11 +27,11 @@ pub struct Run {
     doubts: Vec<String>,
 }
 
-/// Companions of a run: one shows its progress to a person, one keeps it.
+/// Companions of a run: one shows its progress to a person, one keeps its entry.
 struct Beside {
     progress: Box<dyn ShowProgress>,
     keeper: Keeper,
-    /// True if steps follow each other: then nothing is measured before the first.
+    /// True if steps follow each other: then nothing is measured before the first step.
     has_plan: bool,
 }
 
@@ -44,11 +44,11 @@ impl ShowProgress for Beside {
 }
 
 impl Run {
-    /// Starts a run that ends early when `stop` is requested: its file is made, its loads run, and it is listed among the runs of this
+    /// Starts a run that ends early when `stop` is requested: makes its file, starts its loads, and lists it among the runs of this
     /// machine.
     ///
     /// # Errors
-    /// There is no room for it, or the reason why session or loads do not start; no file is left then.
+    /// There is no room for it, or session or loads do not start; then no file is left.
     pub fn start(mut spec: RunSpec, stop: Stop, progress: Box<dyn ShowProgress>) -> Result<Self, SessionError> {
         spec.need = spec.need();
         if let Some(need) = spec.need.filter(|_| !spec.force) {
@@ -86,12 +86,12 @@ impl Run {
         })
     }
 
-    /// Why `triptime status` does not list it, of a run that nobody waits for.
+    /// Why `triptime status` does not list it, if it runs in the background.
     pub fn unlisted(&self) -> Option<&str> {
         self.beside.keeper.unlisted()
     }
 
-    /// Writes down what makes a measurement on this port questionable.
+    /// Records the reasons to doubt a measurement on this port.
     pub fn doubt(&mut self, port: &Port, intent: &Intent) {
         let events = self.session.recorder.events();
         self.doubts = preflight::doubts(port.interface(), intent);
@@ -101,13 +101,13 @@ impl Run {
         }
     }
 
-    /// The port with a capture of what passes it.
+    /// Adds a capture to the port, of the frames that pass it.
     ///
     /// # Errors
-    /// The capture cannot be made; no run file is left then.
+    /// The capture cannot be made; then no run file is left.
     pub fn captured(&mut self, port: Port, spec: &CaptureSpec) -> Result<Port, SessionError> {
         let (copier, capture) = copier::start(spec).map_err(|error| {
-            // Nothing was measured yet.
+            // Nothing has been measured yet.
             remove(self.session.file());
             SessionError::Wrong(error.to_string())
         })?;
@@ -115,12 +115,12 @@ impl Run {
         Ok(port.with_copier(Some(copier)))
     }
 
-    /// Closes the captures, and writes down what is in them.
+    /// Closes the captures, and records their contents.
     fn close_captures(&mut self) {
         if self.captures.is_empty() {
             return;
         }
-        // A spike among the last samples is to be around in the capture too.
+        // The capture must include the frames around a spike among the last samples.
         self.session.recorder.settle();
         let events = self.session.recorder.events();
         for capture in self.captures.drain(..) {
@@ -131,7 +131,7 @@ impl Run {
         }
     }
 
-    /// Runner for the probes: waits for them beside the loads, and shows progress.
+    /// Runner for the probes: waits for them while loads run, and shows progress.
     pub fn runner(&mut self) -> Runner<'_> {
         Runner {
             session: &mut self.session,
@@ -141,15 +141,16 @@ impl Run {
         }
     }
 
-    /// Waits for what was started, if it was.
+    /// Waits for a measurement, if it started.
     ///
     /// # Errors
-    /// It did not start, or the error with which it ended.
+    /// It did not start, or it ended with an error.
     pub fn attend<'a>(&mut self, started: Result<impl Underway + 'a, ProbeError>) -> Result<(), SessionError> {
         self.runner().attend("measuring", vec![Box::new(started?)])
     }
 
-    /// Closes a run that is shown to nobody; its file. `say` is told where that is not where it was made. When something was refused, no file
+    /// Closes a run that is shown to nobody, and returns the path of its file. `say` gets a message if the file is not where it was
+    /// made. If the measurement was refused, no file is left.
     /// is left.
     ///
     /// # Errors
@@ -165,7 +166,7 @@ impl Run {
         closed.map(|()| file)
     }
 
-    /// Ends everything beside the measurement, says in the run whether it came to its end, and closes its file.
+    /// Ends everything around the measurement, records whether the run reached its end, and closes its file.
     pub fn end(mut self, outcome: Result<(), SessionError>) -> Ended {
         let state = self.end_beside(&outcome);
         let place = self.session.place();

@@ -1,4 +1,4 @@
-//! Description of a run before it starts: the one bag from which session, keeper and loads take their settings.
+//! Description of a run before it starts: session, keeper and loads take their settings from it.
 
 use crate::detach::Detached;
 use crate::memory::OF_A_PROBE;
@@ -8,71 +8,72 @@ use bed::load::LoadSpec;
 use run::{NewRun, Thresholds};
 use units::CpuList;
 
-/// Commands whose windows are due by the clock. All others wait for what somebody else sends.
+/// Commands whose windows are due by the clock. All others wait for frames from others.
 const PACED: [&str; 4] = ["qualify", "wakeup", "noise", "capacity"];
 
 /// Facts about the machine that go into its run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Inventory {
-    /// All that is known of it, and what the audit says of the measured CPUs.
+    /// The whole inventory, and the audit's results for the measured CPUs.
     #[default]
     Measured,
     /// The same, with these CPUs in place of the measured ones.
     Of(CpuList),
-    /// Nothing: it is in an earlier run of the same place.
+    /// Nothing: an earlier run of the same place has the inventory.
     Known,
 }
 
 /// A run before it starts.
 pub struct RunSpec {
-    /// The run file, and what is known of the run.
+    /// The run file, and the known facts of the run.
     pub run: NewRun,
-    /// Name of the machine or set-up, under which tables and comparisons show the run.
+    /// Name of the machine or set-up, which tables and comparisons show for the run.
     pub label: Option<String>,
-    /// Hold `/dev/cpu_dma_latency` at 0 during the run; else idle states are as the system has them.
+    /// True to hold `/dev/cpu_dma_latency` at 0 during the run; otherwise idle states stay as the system has them.
     pub hold_idle: bool,
-    /// Record what the kernel does, so that late samples can be explained.
+    /// True to record the kernel's events, so that late samples can be explained.
     pub flight_recorder: bool,
-    /// With the flight recorder, have the kernel's osnoise tracer account for what interrupts spinning threads, where it is
-    /// built in.
+    /// True to have the kernel's osnoise tracer, together with the flight recorder, account for interruptions of spinning threads,
+    /// if it is built in.
     pub osnoise: bool,
     /// Explainer of late samples.
     pub explain: Explainer,
-    /// CPUs that are measured: the recorder keeps off them, if others are left. On the first, the flight recorder's effect on wake-ups is
-    /// looked at.
+    /// CPUs that are measured. The recorder stays off them, if others are left. The flight recorder's effect on wake-ups is
+    /// measured on the first.
     pub measured: CpuList,
-    /// CPUs of the recorder and of everything else that does not measure; `None`: those of this process that are not measured.
+    /// CPUs of the recorder and of everything else that does not measure; `None`: the CPUs of this process that are not measured.
     pub housekeeping: Option<CpuList>,
     /// Facts about the machine that go into the run.
     pub inventory: Inventory,
-    /// Interfaces that are measured on: their facts go into the run.
+    /// Interfaces that are measured: the run contains their facts.
     pub interfaces: Vec<String>,
-    /// More interfaces of the calling thread's namespace that are measured on, for other sessions to know of.
+    /// More measured interfaces of the calling thread's namespace, to be announced to other sessions.
     pub ports: Vec<String>,
-    /// Loads beside the measurement, whatever it is.
+    /// Loads during the whole measurement.
     pub loads: Vec<LoadSpec>,
-    /// From when on samples are over.
+    /// Limits above which samples count as over the threshold.
     pub thresholds: Thresholds,
-    /// Octets of memory that it takes beyond what the process has when it begins.
+    /// Bytes of memory that it needs in addition to what the process has when it begins.
     pub memory: u64,
     /// The plan that it runs.
     pub plan: Option<String>,
-    /// How long it measures, in ns, if it has an end that is known.
+    /// How long it measures, in ns, if its end is known.
     pub lasts_ns: Option<u64>,
-    /// Room that it is expected to need; `None`: as much as one probe for so long.
+    /// Disk space that it is expected to need; `None`: as much as one probe for that time.
     pub need: Option<RoomNeed>,
-    /// It may fill the disk.
+    /// True if it may fill the disk.
     pub force: bool,
-    /// Ends only when told to: then being told is no interruption.
+    /// True if it ends only on request: then the request is no interruption.
     pub open_ended: bool,
-    /// True if windows are due by the clock: measurements in another process come at its end.
+    /// True if windows are due by the clock. Measurements of another process arrive only at its end.
     pub is_paced: bool,
-    /// How it was started, unless by somebody who waits for it.
+    /// How it was started, if in the background.
     pub detached: Option<Detached>,
 }
 
 impl RunSpec {
-    /// One probe, run by its own command on the `measured` CPUs: judged by nothing, explained by nothing, open-ended without a duration.
+    /// A run of one probe by its own command on the `measured` CPUs: without limits, without explanations, and without an end if
+    /// `duration_ns` is `None`.
     pub fn probe(run: NewRun, measured: CpuList, duration_ns: Option<u64>) -> Self {
         Self {
             is_paced: PACED.contains(&run.command.as_str()),
@@ -99,7 +100,7 @@ impl RunSpec {
         }
     }
 
-    /// The same, on this interface: what is known of it goes into the run.
+    /// Adds an interface: the run contains its facts.
     #[must_use]
     pub fn on(mut self, interface: &str) -> Self {
         self.interfaces.push(interface.to_owned());
@@ -111,7 +112,7 @@ impl RunSpec {
         self.housekeeping.clone().unwrap_or_else(|| beside(&self.measured))
     }
 
-    /// Room that it will need: a series at least, and one for each measured CPU, if it has an end.
+    /// Disk space that it will need, if its end is known: for one series at least, and one for each measured CPU.
     pub(crate) fn need(&self) -> Option<RoomNeed> {
         let of_a_probe = || {
             let series = self.measured.len().max(1) as u64;
@@ -124,7 +125,7 @@ impl RunSpec {
     }
 }
 
-/// The CPUs of this process that are not measured; all of them when none is left.
+/// The CPUs of this process that are not measured; all of them if none is left.
 pub fn beside(measured: &CpuList) -> CpuList {
     let allowed = sys::thread::allowed_cpus();
     let others = allowed.without(measured);

@@ -1,9 +1,9 @@
-//! How long windows are where the command line does not say.
+//! Length of windows if the command line does not set it.
 
-/// Span after which ABB's application reports its maxima: the longest window that is chosen.
+/// Interval at which ABB's application reports its maxima: the longest window that is chosen.
 pub const LONGEST_NS: u64 = 20_000_000_000;
 
-/// Lengths that are chosen. Each divides the next: a comparison can join the windows of runs of any lengths.
+/// Lengths to choose from. Each divides the next, so that a comparison can join the windows of runs of any lengths.
 const LENGTHS_NS: [u64; 6] = [
     LONGEST_NS,
     10_000_000_000,
@@ -13,10 +13,11 @@ const LENGTHS_NS: [u64; 6] = [
     100_000_000,
 ];
 
-/// Windows of a run: a comparison takes fifty whole ones of each, and the first and the last may not be whole.
+/// Number of windows of a run: a comparison takes fifty complete ones of each, and the first and the last may be incomplete.
 const WANTED: u64 = 60;
 
-/// The longest window of which there are enough in a run of so many ns, but at least the shortest; of an open-ended run the longest.
+/// The longest window that gives enough of them in a run of `duration_ns`, but at least the shortest; for an open-ended run the
+/// longest.
 pub fn of_duration(duration_ns: Option<u64>) -> u64 {
     let is_enough = |window_ns: &u64| duration_ns.is_none_or(|run_ns| run_ns / window_ns >= WANTED);
     let [.., shortest] = LENGTHS_NS;

@@ -1,4 +1,4 @@
-//! Compares the room that a plan is said to need with the size of a run file that is written as its steps write it.
+//! Compares the disk space that a plan claims to need with the size of a run file written as its steps write it.
 
 use model::{Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
 use session::room::RoomNeed;
@@ -9,11 +9,12 @@ use units::Realtime;
 const WINDOW_NS: u64 = 20_000_000_000;
 /// Number of series of twenty traced streams, and of a relay of twenty bays.
 const SERIES: u32 = 210;
-/// An hour and forty minutes of each: enough that histograms do not fit into the budget.
+/// Windows of one hour and forty minutes: enough that the histograms do not fit into the budget.
 const WINDOWS: u64 = 300;
 const BUDGET: u64 = 8 << 20;
 
-/// 20 s of a stream of 4 800 samples a second, spread as delays on a busy host are: most about 30 µs, a tail up to milliseconds.
+/// 20 s of a stream of 4 800 samples a second, with the spread of delays on a busy host: most about 30 µs, a tail up to
+/// milliseconds.
 fn histogram(seed: u64) -> Histogram {
     let mut histogram = Histogram::new();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -93,7 +94,7 @@ fn a_run_file_takes_what_was_expected_of_it() {
         ..RoomNeed::of(u64::from(SERIES), WINDOWS * WINDOW_NS, WINDOW_NS)
     };
     assert!(need.least() < size, "{size} octets, and {} at least", need.least());
-    // Events of the kernel around the worst samples are not in this file, and are most of what is expected of so few windows.
+    // Events of the kernel around the worst samples are not in this file, but are most of the expected size with so few windows.
     assert!(
         size < need.expected(),
         "{size} octets, and {} are expected",

@@ -58,7 +58,7 @@ impl NicStamping {
     /// The word for the receive filter, as `ethtool -T` shows it.
     pub fn filter_word(self) -> &'static str {
         let known = crate::ethtool::RX_FILTERS.get(self.rx_filter as usize);
-        known.copied().unwrap_or("an unknown filter")
+        known.copied().unwrap_or("unknown")
     }
 }
 

@@ -1,10 +1,10 @@
-//! How a run that nobody waits for was started.
+//! How a run in the background was started.
 
 use crate::roster::StartKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Where the output of a detached run goes: beside its file.
+/// The file next to the run file that gets the output of a detached run.
 pub fn log_of(file: &Path) -> PathBuf {
     file.with_extension("log")
 }
@@ -12,9 +12,9 @@ pub fn log_of(file: &Path) -> PathBuf {
 /// How a detached run was started, and its name: `session:substation`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detached {
-    /// How.
+    /// The way it was started.
     pub way: StartKind,
-    /// The name, as `triptime status` has it.
+    /// The name that `triptime status` shows.
     pub name: String,
 }
 
@@ -34,7 +34,7 @@ impl FromStr for Detached {
             let (_, way) = WAYS.iter().find(|(known, _)| *known == word)?;
             Some((*way, name.to_owned()))
         });
-        let (way, name) = known.ok_or("not WAY:NAME; this option is written by `qualify --detach` alone")?;
+        let (way, name) = known.ok_or("not WAY:NAME; only `qualify --detach` writes this option")?;
         Ok(Self { way, name })
     }
 }

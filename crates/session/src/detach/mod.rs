@@ -1,4 +1,5 @@
-//! Runs that nobody waits for: started as a unit of the service manager, or in a session of their own, and taken up again after a reboot.
+//! Runs in the background: started as a unit of the service manager, or in a session of their own, and started again after a
+//! reboot.
 
 mod detached;
 mod notify;

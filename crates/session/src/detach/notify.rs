@@ -1,4 +1,4 @@
-//! Messages to a service manager (sd_notify(3)): a datagram to the socket that it names. No library is needed for that.
+//! Messages to a service manager (sd_notify(3)): each is a datagram to the socket that it names, so no library is needed.
 
 use std::env;
 use std::os::linux::net::SocketAddrExt;
@@ -6,18 +6,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
 
-/// The socket of a service manager, and when it wants to hear of us.
+/// The socket of a service manager, and how often it wants a sign of life.
 #[derive(Debug)]
 pub struct Notify {
     socket: UnixDatagram,
     address: SocketAddr,
-    /// How often it is told that the run goes on; `None`: it does not ask.
+    /// Interval between signs of life; `None`: it asks for none.
     every: Option<Duration>,
     told: Option<Instant>,
 }
 
 impl Notify {
-    /// That of `$NOTIFY_SOCKET`, with the watchdog of `$WATCHDOG_USEC`; `None`: nobody wants to be told.
+    /// Reads `$NOTIFY_SOCKET`, and the watchdog time of `$WATCHDOG_USEC`; `None`: no service manager waits for messages.
     pub fn from_environment() -> Option<Self> {
         let name = env::var_os("NOTIFY_SOCKET")?;
         let address = match name.as_bytes().strip_prefix(b"@") {
@@ -32,17 +32,18 @@ impl Notify {
         })
     }
 
-    /// The measurement has begun.
+    /// Reports that the measurement has begun.
     pub fn ready(&self, text: &str) {
         self.send(&format!("READY=1\nSTATUS={}", line(text)));
     }
 
-    /// How it stands, in a line.
+    /// Reports the present state in one line.
     pub fn status(&self, text: &str) {
         self.send(&format!("STATUS={}", line(text)));
     }
 
-    /// It goes on: said three times as often as is asked for. A caller that says so only while windows close is ended when none does.
+    /// Sends a sign of life, three times as often as requested. The caller sends it only while windows close, so a run that closes
+    /// none is ended.
     pub fn goes_on(&mut self, now: Instant) {
         let Some(every) = self.every else { return };
         if self.told.is_none_or(|told| now.duration_since(told) >= every) {
@@ -51,18 +52,18 @@ impl Notify {
         }
     }
 
-    /// Nothing is measured any more, and what is left takes this long at the most.
+    /// Reports that the measurement is over, and how long the rest takes at most.
     pub fn finishing(&self, at_most: Duration) {
         self.send(&format!("WATCHDOG=1\nEXTEND_TIMEOUT_USEC={}", at_most.as_micros()));
     }
 
     fn send(&self, text: &str) {
-        // A service manager that is restarting misses this one, and gets the next.
+        // A service manager that is restarting misses this message, and gets the next.
         let _ = self.socket.send_to_addr(text.as_bytes(), &self.address);
     }
 }
 
-/// A third of the time after which the service manager takes this process for hung.
+/// A third of the time after which the service manager considers this process hung.
 fn watchdog() -> Option<Duration> {
     let number = |name: &str| env::var(name).ok()?.parse::<u64>().ok();
     let is_ours = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));
@@ -70,7 +71,7 @@ fn watchdog() -> Option<Duration> {
     Some(Duration::from_micros(micros / 3))
 }
 
-/// A status is one line.
+/// Makes the text fit a status, which is one line.
 fn line(text: &str) -> String {
     text.replace('\n', " ")
 }

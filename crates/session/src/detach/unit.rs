@@ -1,15 +1,15 @@
-//! Units of systemd: one that is gone with the run, and one that starts it again after a reboot.
+//! Units of systemd: transient ones, which end with the run, and lasting ones, which start it again after a reboot.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Where units of this machine are.
+/// Folder of the units of this machine.
 pub const FOLDER: &str = "/etc/systemd/system";
 
-/// Ending of the names of such units.
+/// Ending of the names of units.
 pub const ENDING: &str = ".service";
 
-/// After how long without a sign of life a run is ended. It gives none while no window closes.
+/// Time in s without a sign of life after which a run is ended. It gives none while no window closes.
 const WATCHDOG_S: u64 = 60;
 
 /// A run as a service.
@@ -19,26 +19,26 @@ pub struct Unit {
     pub name: String,
     /// Description in a line.
     pub description: String,
-    /// Command that is run: program and arguments.
+    /// The command: program and arguments.
     pub command: Vec<String>,
-    /// Where it is run.
+    /// Working directory.
     pub folder: PathBuf,
-    /// Where its output goes.
+    /// File for its output.
     pub log: PathBuf,
-    /// Variables that it is run with.
+    /// Environment variables of the command.
     pub environment: Vec<(String, String)>,
 }
 
-/// The name of the unit of a run.
+/// The name of the unit for a run.
 pub fn unit_name(run: &str) -> String {
     format!("triptime-{run}")
 }
 
 impl Unit {
-    /// The keys of `[Service]` that both kinds have.
+    /// The keys of `[Service]` that both kinds of unit have.
     ///
-    /// A watchdog ends a run that stands still as an interrupt does, so that its file is closed and says why. A failed limit is an
-    /// answer, not a broken unit. No CPU mask and no quota: the run chooses its CPUs itself.
+    /// The watchdog ends a stuck run as an interrupt does, so that its file is closed and contains the reason. A failed limit is a
+    /// result, not a failure of the unit. No CPU mask and no quota: the run chooses its CPUs itself.
     fn service(&self) -> Vec<(&'static str, String)> {
         vec![
             ("Type", "notify".to_owned()),
@@ -65,7 +65,7 @@ impl Unit {
         ]
     }
 
-    /// The arguments of `systemd-run` that start it now, and return when it measures.
+    /// The arguments of `systemd-run` that start it now and return once it measures.
     pub fn transient(&self) -> Vec<String> {
         let mut words = vec![
             format!("--unit={}", self.name),
@@ -90,7 +90,7 @@ impl Unit {
         words
     }
 
-    /// The text of a unit file that starts it at each boot, until it is removed.
+    /// The text of a unit file that starts it at each boot until the file is removed.
     pub fn text(&self) -> String {
         let mut text = format!(
             "# Made by triptime qualify --detach --restart-after-reboot; removed by it at the end of the plan.\n[Unit]\nDescription={}\n\
@@ -119,7 +119,7 @@ impl Unit {
         text
     }
 
-    /// The file that it has where it lasts.
+    /// The path of that unit file.
     pub fn file(&self) -> PathBuf {
         Path::new(FOLDER).join(format!("{}{ENDING}", self.name))
     }
@@ -133,12 +133,12 @@ fn place(key: &str, path: &Path) -> String {
     }
 }
 
-/// `%` begins a specifier in a unit file (systemd.unit(5)).
+/// Escapes `%`, which begins a specifier in a unit file (systemd.unit(5)).
 fn escaped(text: &str) -> String {
     text.replace('%', "%%").replace('\n', " ")
 }
 
-/// A word of a command line as systemd.syntax(7) has it.
+/// Quotes a word of a command line as systemd.syntax(7) requires.
 fn quoted(word: &str) -> String {
     let word = escaped(word).replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{word}\"")

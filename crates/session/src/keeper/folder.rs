@@ -1,4 +1,4 @@
-//! The same for many runs in a folder, one after the other: each has a keeper of its own, and this one is of all of them.
+//! The keeper of a series of runs in one folder: each run has its own keeper, and this one is for all of them.
 
 use super::{EVERY, enter};
 use crate::detach::{Detached, Notify, log_of, unit_name};
@@ -6,7 +6,7 @@ use crate::roster::{Entry, Phase, Registered, RunEnd, StartKind, StepUnderWay};
 use std::path::Path;
 use std::time::Instant;
 
-/// Keeper beside the runs of a folder until the last has ended.
+/// Keeper of the runs of a folder, until the last has ended.
 pub struct FolderKeeper {
     registered: Option<Registered>,
     unlisted: Option<String>,
@@ -16,7 +16,7 @@ pub struct FolderKeeper {
 }
 
 impl FolderKeeper {
-    /// Enters the runs of a plan into `folder` as one.
+    /// Registers the runs of a plan in `folder` as one entry.
     pub fn start(plan: &str, folder: &Path, detached: Option<&Detached>) -> Self {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let text = |path: &Path| absolute(path).to_string_lossy().into_owned();
@@ -37,12 +37,12 @@ impl FolderKeeper {
         }
     }
 
-    /// Why it is in no list, of runs that nobody waits for.
+    /// Why it is not listed, if it runs in the background.
     pub fn unlisted(&self) -> Option<&str> {
         self.unlisted.as_deref()
     }
 
-    /// A run begins, the `number`th of `of` in this round; all of them take about `left_ns` yet.
+    /// Notes the start of a run, the `number`th of `of` in this round; all runs together take about `left_ns` more.
     pub fn begins(&mut self, doing: &str, number: usize, of: usize, left_ns: u64) {
         self.write(|entry| {
             entry.phase = Phase::Measuring;
@@ -56,7 +56,7 @@ impl FolderKeeper {
         }
     }
 
-    /// It is looked after the run.
+    /// Checks the run at intervals, and updates the entry.
     pub fn goes_on(&mut self) {
         let since = self.looked.map(|looked| looked.elapsed());
         if since.is_some_and(|since| since < EVERY) {
@@ -70,7 +70,7 @@ impl FolderKeeper {
         }
     }
 
-    /// All have ended, or were told to; the exit status of all of them.
+    /// Notes that all have ended, or were requested to, with the exit status of all of them.
     pub fn ended(mut self, status: u8, why: Option<String>) {
         let end = RunEnd {
             at_ns: sys::clock::realtime().as_ns(),
@@ -89,7 +89,7 @@ impl FolderKeeper {
         if let Some(registered) = &mut self.registered {
             change(&mut registered.entry);
             registered.entry.seen_ns = sys::clock::monotonic().as_ns();
-            // Full or gone: the next one may be written.
+            // The folder is full or gone: the next write may succeed.
             let _ = registered.write();
         }
     }

@@ -1,6 +1,7 @@
-//! Keeps a run's place among the runs of this machine, tells a service manager that it goes on, and ends it before its disk is full.
+//! Keeps a run's entry among the runs of this machine, sends signs of life to a service manager, and ends the run before its disk
+//! is full.
 //!
-//! All of it is done by the thread that shows progress, beside the measured CPUs, once in two seconds.
+//! The thread that shows progress does all of this once in two seconds, on CPUs that are not measured.
 
 mod folder;
 
@@ -19,40 +20,40 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use units::Monotonic;
 
-/// How often it is looked and written.
+/// Interval between two looks at the run.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Series that are written down, those over their limits and with the largest samples first.
+/// Most series in the entry: those over their limits and with the largest samples come first.
 const MOST_SERIES: usize = 40;
 
-/// How long closing the run file and writing the report may take before a service manager takes it for hung.
+/// Longest time for closing the run file and writing the report, before a service manager considers the run hung.
 const FINISHING: Duration = Duration::from_secs(600);
 
-/// Keeper beside a run until it has ended.
+/// Keeper of a run until it has ended.
 pub struct Keeper {
-    /// `None`: there is nowhere to write.
+    /// `None`: there is no folder to write the entry to.
     registered: Option<Registered>,
     unlisted: Option<String>,
-    /// The disk that it must not fill; `None`: it may.
+    /// The disk that it must not fill; `None`: filling it is permitted.
     disk: Option<Disk>,
     notify: Option<Notify>,
     is_ready: bool,
     limits: Thresholds,
-    /// How long it is to measure, if it has no plan.
+    /// How long it will measure in ns, if it has no plan.
     lasts_ns: Option<u64>,
     /// True if windows are due by the clock, not when others send.
     is_paced: bool,
     began: Option<Instant>,
     looked: Option<Instant>,
-    /// Why it was ended from here.
+    /// The reason, if the full disk ended the run.
     used_up: Option<String>,
     stands_still: Option<String>,
-    /// Why it was ended is in the run: what stands still may keep it from being closed.
+    /// True if the run already contains the reason for its end: a stuck run may never be closed.
     is_told: bool,
 }
 
 impl Keeper {
-    /// Enters a run, whose file was made by this name, among those of this machine. One that cannot be entered is measured all the same.
+    /// Registers a run, whose file has this path, among those of this machine. If that fails, the run is measured all the same.
     pub fn start(spec: &RunSpec, file: &Path) -> Self {
         let (registered, unlisted) = enter(
             entry(spec, file),
@@ -76,28 +77,28 @@ impl Keeper {
         }
     }
 
-    /// Why it is in no list, of a run that nobody waits for.
+    /// Why it is not listed, if it runs in the background.
     pub fn unlisted(&self) -> Option<&str> {
         self.unlisted.as_deref()
     }
 
-    /// Why it was ended: what was noticed here, if that is the reason.
+    /// Why it was ended, if the keeper noticed the reason.
     pub fn why(&self) -> Option<String> {
         let still = || self.stands_still.as_ref().map(|why| format!("{why}: ended early"));
         self.used_up.clone().or_else(still)
     }
 
-    /// True if the run says already why it was ended.
+    /// True if the run already contains the reason for its end.
     pub fn has_told(&self) -> bool {
         self.is_told
     }
 
-    /// Why it was ended for want of room, if it was.
+    /// Why it was ended to save disk space, if it was.
     pub fn used_up(&self) -> Option<&str> {
         self.used_up.as_deref()
     }
 
-    /// Nothing is measured any more.
+    /// Notes that the measurement is over.
     pub fn finishing(&mut self, session: &Session) {
         self.look_again(session);
         self.write(|entry| {
@@ -110,7 +111,7 @@ impl Keeper {
         }
     }
 
-    /// The run has ended with this exit status. Of one that somebody waited for nothing stays.
+    /// Notes the run's end with this exit status. The entry of a run in the foreground is removed.
     pub fn ended(mut self, status: u8, complete: bool, why: Option<String>) {
         self.write(|entry| {
             entry.phase = Phase::Ended;
@@ -132,12 +133,12 @@ impl Keeper {
         if let Some(registered) = &mut self.registered {
             change(&mut registered.entry);
             registered.entry.seen_ns = sys::clock::monotonic().as_ns();
-            // Full or gone: the next one may be written.
+            // The folder is full or gone: the next write may succeed.
             let _ = registered.write();
         }
     }
 
-    /// True if it is time, or another step.
+    /// True if the interval is over, or another step has begun.
     fn is_due(&self, position: Option<Position>) -> bool {
         let step = position.map(|position| position.step);
         let written = self.registered.as_ref().and_then(|registered| registered.entry.step);
@@ -145,7 +146,7 @@ impl Keeper {
         is_new || self.looked.is_none_or(|looked| looked.elapsed() >= EVERY)
     }
 
-    /// Looks after the run, if it is time: writes how it stands, and ends it before its disk is full.
+    /// Looks after the run, if the interval is over: updates the entry, and ends the run before its disk is full.
     pub fn look(&mut self, session: &Session, doing: &str, position: Option<Position>, measures: bool) {
         if !self.is_due(position) {
             return;
@@ -171,7 +172,7 @@ impl Keeper {
         }
     }
 
-    /// Writes into the run why it was told to end, if it stands still: what does may keep the run from ever being closed.
+    /// Writes an event with the reason into the run if it is stuck: what blocks it may also keep its file from ever being closed.
     fn tell_run(&mut self, session: &Session) {
         if let Some(why) = self
             .stands_still
@@ -183,7 +184,7 @@ impl Keeper {
         }
     }
 
-    /// As it was last said, with the figures of now.
+    /// Looks again with the last description and present figures.
     fn look_again(&mut self, session: &Session) {
         let stand = self.stand(session, None);
         self.write(|entry| stand.write_to(entry));
@@ -200,7 +201,7 @@ impl Keeper {
         }
     }
 
-    /// Figures that are written down.
+    /// The figures for the entry.
     fn stand(&self, session: &Session, position: Option<Position>) -> Stand {
         let pulse = session.recorder.pulse();
         let live = session.recorder.live();
@@ -218,7 +219,7 @@ impl Keeper {
         }
     }
 
-    /// From when on the next window is waited for.
+    /// Instant from which the next window is awaited.
     fn window_due(&self, session: &Session, position: Option<Position>) -> Option<Monotonic> {
         let since = position.map(|position| position.since).or(self.began);
         let began = since.map(|since| sys::clock::monotonic() - i64::try_from(since.elapsed().as_nanos()).unwrap_or(0));
@@ -229,7 +230,7 @@ impl Keeper {
         let now_ns = sys::clock::monotonic().as_ns();
         match &self.registered {
             Some(registered) => registered.entry.stands_still(now_ns),
-            // Without a place to write it is looked at all the same, for the service manager.
+            // Even without a folder the state is checked, for the service manager.
             None => {
                 let mut entry = Entry::new("", "", 0);
                 entry.phase = Phase::Measuring;
@@ -240,7 +241,7 @@ impl Keeper {
         }
     }
 
-    /// Tells the service manager that it goes on, while it does.
+    /// Sends a sign of life to the service manager while the run is at work.
     fn tell(&mut self, session: &Session, doing: &str) {
         self.stands_still = self.stands_still(session);
         let Some(notify) = &mut self.notify else { return };
@@ -255,7 +256,7 @@ impl Keeper {
     }
 }
 
-/// First entry that is written down of a run.
+/// The first entry of a run.
 fn entry(spec: &RunSpec, file: &Path) -> Entry {
     let text = |path: &Path| {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -274,8 +275,8 @@ fn entry(spec: &RunSpec, file: &Path) -> Entry {
     entry
 }
 
-/// Enters a run under its name, or the first that is free; where it cannot be entered, it is measured all the same. Of one that nobody waits
-/// for, the second says why: whoever waits for it in the foreground sees it.
+/// Registers a run under its name, or the first free one. If that fails, the run is measured all the same, and for a run in the
+/// background the second value gives the reason: the command in the foreground that waits for it shows it.
 fn enter(entry: Entry, name: &str, detached: Option<&Detached>) -> (Option<Registered>, Option<String>) {
     let Some(roster) = Roster::own() else {
         return (None, None);
@@ -289,7 +290,7 @@ fn enter(entry: Entry, name: &str, detached: Option<&Detached>) -> (Option<Regis
     (entered.ok(), unlisted)
 }
 
-/// The figures of a run as they are written down.
+/// The figures of a run in its entry.
 struct Stand {
     recorder_ns: Option<i64>,
     window_ns: Option<i64>,

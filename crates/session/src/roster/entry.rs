@@ -1,30 +1,30 @@
-//! Record of a run in the roster.
+//! The entry of a run in the roster.
 
 use super::process::Process;
 use serde::{Deserialize, Serialize};
 
-/// The form of a file: raised where a reader would misread it.
+/// Version of the file format, raised when an older reader would misread it.
 const SCHEMA: &str = "triptime.underway/1";
 
-/// A run as it last wrote of itself. Instants `…_seen_ns` are on CLOCK_MONOTONIC, which all processes of a boot share.
+/// A run as it last described itself. Instants `…_seen_ns` are on CLOCK_MONOTONIC, which all processes of a boot share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     schema: String,
-    /// Its name on this machine.
+    /// Name on this machine.
     pub name: String,
     /// The command that measures.
     pub command: String,
-    /// The plan, where it runs one.
+    /// The plan, if it runs one.
     pub plan: Option<String>,
     /// Its process.
     pub process: Process,
     /// How it was started.
     pub way: StartKind,
-    /// Its unit, where a service manager started it.
+    /// Its unit, if a service manager started it.
     pub unit: Option<String>,
     /// The run file.
     pub file: String,
-    /// Where its output goes, if into a file.
+    /// File for its output, if there is one.
     pub log: Option<String>,
     /// When it began, in ns since 1970-01-01 UTC.
     pub started_ns: i64,
@@ -32,26 +32,26 @@ pub struct Entry {
     pub window_ns: u64,
     /// Phase of the run.
     pub phase: Phase,
-    /// The same in words.
+    /// The phase in words.
     pub doing: String,
-    /// Where its plan is.
+    /// Position in its plan.
     pub step: Option<StepUnderWay>,
-    /// How long it measures yet, in ns, when it was last seen; `None`: until it is told to end.
+    /// How long it will still measure, in ns, when it was last seen; `None`: until it is requested to end.
     pub left_ns: Option<u64>,
-    /// When this was written.
+    /// When this entry was written.
     pub seen_ns: i64,
     /// When the recorder last looked at the rings.
     pub recorder_seen_ns: Option<i64>,
-    /// When a window was last written, or, where that was before, when the step began in which windows are due. `None`: no window is due,
-    /// because it waits for what others send.
+    /// When a window was last written; or, if that was earlier, when the step began in which windows are due. `None`: no window is
+    /// due, because the run waits for frames from others.
     pub window_seen_ns: Option<i64>,
-    /// How many series there are.
+    /// Number of series.
     pub series: usize,
     /// The series with the largest samples.
     pub largest: Vec<Largest>,
-    /// Octets that the run file is expected to take in the end.
+    /// Bytes that the run file is expected to take in the end.
     pub expected: Option<u64>,
-    /// And where many samples are over their limits.
+    /// The same if many samples are over their limits.
     pub at_most: Option<u64>,
     /// How it ended.
     pub end: Option<RunEnd>,
@@ -61,11 +61,11 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartKind {
-    /// In the foreground of whoever started it.
+    /// In the foreground of the caller.
     Foreground,
     /// In a session of its own.
     Session,
-    /// As a unit that is gone with it.
+    /// As a unit that ends with it.
     Unit,
     /// As a unit that starts again after a reboot.
     LastingUnit,
@@ -75,7 +75,7 @@ pub enum StartKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// Looking around, building the test bed.
+    /// Taking the inventory, building the test bed.
     Starting,
     /// Measuring.
     Measuring,
@@ -85,12 +85,12 @@ pub enum Phase {
     Ended,
 }
 
-/// Where a plan is.
+/// Position in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepUnderWay {
-    /// The step under way, counted from 1; steps side by side are one.
+    /// The current step, counted from 1; steps that run in parallel count as one.
     pub number: usize,
-    /// How many there are.
+    /// Number of steps.
     pub of: usize,
 }
 
@@ -106,7 +106,8 @@ pub struct Largest {
 }
 
 impl Largest {
-    /// True if it is over the value of its limit. That is no verdict: this may be undecided where it is in doubt whose delay it was.
+    /// True if it is over the value of its limit. This is no verdict: the limit may stay undecided if the cause of the delay is in
+    /// doubt.
     pub fn is_over(&self) -> bool {
         let max = u64::try_from(self.max_ns).unwrap_or(0);
         self.limit_ns.is_some_and(|limit| max > limit)
@@ -120,14 +121,14 @@ pub struct RunEnd {
     pub at_ns: i64,
     /// Its exit status.
     pub status: u8,
-    /// True if it came to its planned end.
+    /// True if it reached its planned end.
     pub complete: bool,
-    /// Why not, as far as it is known.
+    /// Why not, as far as known.
     pub why: Option<String>,
 }
 
 impl Entry {
-    /// A run of `command` by this process, that is about to start.
+    /// The entry of a run of `command` by this process that is about to start.
     pub fn new(command: &str, file: &str, started_ns: i64) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
@@ -156,7 +157,7 @@ impl Entry {
         }
     }
 
-    /// True if this version can read it.
+    /// True if this version can read the entry.
     pub(super) fn is_known(&self) -> bool {
         self.schema == SCHEMA
     }

@@ -1,7 +1,7 @@
-//! Roster of the runs on this machine: a small file for each, written by the run itself.
+//! Roster of the runs on this machine: a small file for each run, written by the run itself.
 //!
-//! Nothing is locked. A file says which process it is of; a reader asks the kernel whether that process is still there. So a process
-//! that died leaves a file that is seen to be of the dead, and that keeps nobody from anything.
+//! Nothing is locked. A file names its process, and a reader asks the kernel if that process still exists. So the file of a process
+//! that died is recognised as such, and blocks nothing.
 
 mod entry;
 mod process;
@@ -16,13 +16,13 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Names the folder in place of the usual one.
+/// Environment variable that names the folder in place of the usual one.
 pub const FOLDER: &str = "TRIPTIME_RUNTIME_DIR";
 
-/// Runs that have ended and are still told of, at the most.
+/// Most ended runs that are still listed.
 const MOST_ENDED: usize = 32;
 
-/// How the names of its files end.
+/// Ending of the names of its files.
 const ENDING: &str = "json";
 
 /// A folder with a file for each run.
@@ -31,10 +31,10 @@ pub struct Roster {
     folder: PathBuf,
 }
 
-/// A run that was found.
+/// A run found in a roster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// Content of its file.
+    /// Contents of its file.
     pub entry: Entry,
     /// Its file.
     pub path: PathBuf,
@@ -43,13 +43,13 @@ pub struct Found {
 }
 
 impl Roster {
-    /// The folder `path`.
+    /// The roster in the folder `path`.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { folder: path.into() }
     }
 
-    /// The folder of this user's runs: `$TRIPTIME_RUNTIME_DIR`, else `/run/triptime` for root, else `$XDG_RUNTIME_DIR/triptime`.
-    /// `None`: there is none of these.
+    /// The roster of this user's runs: `$TRIPTIME_RUNTIME_DIR`, else `/run/triptime` for root, else `$XDG_RUNTIME_DIR/triptime`.
+    /// `None`: none of these is set.
     pub fn own() -> Option<Self> {
         let named = |name: &str| {
             std::env::var_os(name)
@@ -63,7 +63,7 @@ impl Roster {
         named(FOLDER).or_else(usual).map(Self::at)
     }
 
-    /// The folders that this user can look into: its own, root's, and for root those of all users that are logged in.
+    /// The rosters that this user can read: its own, root's, and for root those of all logged-in users.
     pub fn all() -> Vec<Self> {
         let mut all: Vec<Self> = Self::own().into_iter().collect();
         if std::env::var_os(FOLDER).is_some() {
@@ -81,12 +81,12 @@ impl Roster {
         once
     }
 
-    /// The folder.
+    /// Path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Every run in it, those that began first in front. Files that are no entries are passed over, also those of a later version.
+    /// Every run in it, the earliest first. Files that are no entries, or of a later version, are skipped.
     pub fn runs(&self) -> Vec<Found> {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let paths = files.map(|file| file.path());
@@ -96,15 +96,15 @@ impl Roster {
         found
     }
 
-    /// The run of this name.
+    /// The run with this name.
     pub fn find(&self, name: &str) -> Option<Found> {
         fit(name).then(|| read(&self.path(name)))?
     }
 
-    /// Enters a run under `wanted`, or, where that name is taken, under the first of `wanted-2`, `wanted-3`, … that is free.
+    /// Registers a run under `wanted`, or, if that name is taken, under the first free one of `wanted-2`, `wanted-3`, …
     ///
     /// # Errors
-    /// The folder cannot be made or written.
+    /// The folder cannot be created or written.
     pub fn enter(&self, wanted: &str, mut entry: Entry) -> io::Result<Registered> {
         fs::DirBuilder::new()
             .recursive(true)
@@ -121,7 +121,7 @@ impl Roster {
             entry.name.clone_from(&name);
             let path = self.path(&name);
             let draft = write_beside(&path, &entry)?;
-            // A link is refused where the name is taken, and whoever reads it has the whole text at once.
+            // A link is refused if the name is taken, and every reader gets the whole text at once.
             let entered = fs::hard_link(&draft, &path);
             let _ = fs::remove_file(&draft);
             match entered {
@@ -136,10 +136,10 @@ impl Roster {
         )))
     }
 
-    /// Takes over the place of a name, whoever was entered there: of the process that started this one, or before a reboot.
+    /// Takes over the entry of a name, whichever process wrote it: the one that started this one, or one before a reboot.
     ///
     /// # Errors
-    /// The folder cannot be made or written.
+    /// The folder cannot be created or written.
     pub fn take_over(&self, name: &str, mut entry: Entry) -> io::Result<Registered> {
         fs::create_dir_all(&self.folder).map_err(|error| named(&self.folder, &error))?;
         entry.name = fitted(name);
@@ -153,28 +153,28 @@ impl Roster {
         self.folder.join(format!("{name}.{ENDING}"))
     }
 
-    /// Keeps the newest of those that have ended.
+    /// Keeps only the newest of the runs that have ended.
     fn forget_old(&self) {
         let over = |found: &Found| found.entry.standing(found.owner).is_over();
         let ended: Vec<Found> = self.runs().into_iter().filter(over).collect();
         let surplus = ended.len().saturating_sub(MOST_ENDED);
         for found in &ended[..surplus] {
-            // Another run may forget it at the same time.
+            // Another run may remove it at the same time.
             let _ = fs::remove_file(&found.path);
         }
     }
 }
 
-/// The place of a run in a roster, kept up by the run itself.
+/// The entry of a run in a roster, updated by the run itself.
 #[derive(Debug)]
 pub struct Registered {
     path: PathBuf,
-    /// Content of its file.
+    /// Contents of its file.
     pub entry: Entry,
 }
 
 impl Registered {
-    /// Writes down how the run stands.
+    /// Writes the entry to its file.
     ///
     /// # Errors
     /// The folder is full or gone.
@@ -183,14 +183,14 @@ impl Registered {
         fs::rename(&draft, &self.path).map_err(|error| named(&self.path, &error))
     }
 
-    /// Takes it out of the roster.
+    /// Removes the entry from the roster.
     pub fn remove(self) {
-        // Gone already: somebody has cleared the folder.
+        // Already gone: the folder was cleared.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The whole text in a file of its own, to be put in place at once.
+/// Writes the whole text to a draft file, to be put in place at once.
 fn write_beside(path: &Path, entry: &Entry) -> io::Result<PathBuf> {
     let draft = path.with_extension(format!("{}.draft", std::process::id()));
     let text = serde_json::to_string_pretty(entry).map_err(io::Error::other)?;
@@ -206,7 +206,7 @@ fn read(path: &Path) -> Option<Found> {
     let file = fs::File::open(path).ok()?;
     let owner = file.metadata().ok()?.uid();
     let entry: Entry = serde_json::from_reader(io::BufReader::new(file)).ok()?;
-    // The name is where `find` looks: a file that calls itself otherwise could not be found again.
+    // The file name is where `find` looks: a file with another name in its entry could not be found again.
     let is_named = path.file_stem().is_some_and(|stem| stem == entry.name.as_str());
     (entry.is_known() && is_named).then(|| Found {
         entry,
@@ -215,13 +215,13 @@ fn read(path: &Path) -> Option<Found> {
     })
 }
 
-/// True if a name can be the name of a file.
+/// True if the name is valid as a file name.
 fn fit(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.chars().all(fits)
 }
 
-/// A name that can be one of a file and of a unit.
+/// Turns a text into a name valid for files and units.
 fn fitted(name: &str) -> String {
     let ok = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let name: String = name.chars().take(60).map(ok).collect();

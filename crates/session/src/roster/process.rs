@@ -1,36 +1,36 @@
-//! Identity of a process, so that another with the same number is not taken for it.
+//! Identity of a process, so that it is not confused with a later one of the same number.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
 
-/// A process, told apart from all others that had or will have its number.
+/// A process, distinguished from all others that had or will have its number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// Its number.
+    /// Process number.
     pub pid: u32,
     /// When it started, in ticks after the boot (`starttime` of proc_pid_stat(5)).
     pub start_ticks: u64,
     /// Identifier of the boot (`/proc/sys/kernel/random/boot_id`).
     pub boot: String,
-    /// Where the number counts: `/proc/self/ns/pid`.
+    /// PID namespace in which the number is valid: `/proc/self/ns/pid`.
     pub pid_namespace: String,
 }
 
 /// State of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
-    /// It is there.
+    /// The process exists.
     Alive,
-    /// It is not.
+    /// The process is gone.
     Gone,
-    /// The machine was booted since.
+    /// The machine was rebooted since.
     BeforeBoot,
-    /// Its number counts in another PID namespace: it cannot be told from here.
+    /// Its number is valid in another PID namespace: its state is not visible from here.
     Elsewhere,
 }
 
 impl Process {
-    /// This process.
+    /// Identifies this process.
     pub fn own() -> Self {
         Self::of(std::process::id()).unwrap_or_else(|| Self {
             pid: std::process::id(),
@@ -40,7 +40,7 @@ impl Process {
         })
     }
 
-    /// The process of this number; `None`: there is none.
+    /// Identifies the process of this number; `None`: there is none.
     pub fn of(pid: u32) -> Option<Self> {
         Some(Self {
             pid,
@@ -50,7 +50,7 @@ impl Process {
         })
     }
 
-    /// Looks for it: is it there, and does it belong to `user`?
+    /// Checks if the process exists and belongs to `user`.
     pub(super) fn life(&self, user: u32) -> Life {
         if self.boot != boot() {
             return Life::BeforeBoot;
@@ -58,7 +58,7 @@ impl Process {
         if self.pid_namespace != pid_namespace() {
             return Life::Elsewhere;
         }
-        // Anybody may write any number into a file: it is believed of the user's own processes only.
+        // Any number can be written into a file, so it counts only for the user's own processes.
         let is_it = started(self.pid) == Some(self.start_ticks) && owner(self.pid) == Some(user);
         if is_it { Life::Alive } else { Life::Gone }
     }
@@ -74,7 +74,7 @@ fn pid_namespace() -> String {
     link.to_string_lossy().into_owned()
 }
 
-/// When it started, unless it has ended and only waits for its parent to see it.
+/// Start time of the process in ticks; `None` if it has ended and only waits for its parent to collect it.
 fn started(pid: u32) -> Option<u64> {
     let octets = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&octets);
@@ -87,7 +87,7 @@ fn started(pid: u32) -> Option<u64> {
     fields.nth(18)?.parse().ok()
 }
 
-/// The real user: /proc/PID itself belongs to root where the program has capabilities of its file.
+/// The real user. The owner of /proc/PID does not show it: that is root if the program has file capabilities.
 fn owner(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;

@@ -1,41 +1,41 @@
-//! Standing of a run now, by its file.
+//! State of a run now, judged by its file.
 
 use super::entry::{Entry, Phase};
 use super::process::Life;
 use units::Ns;
 
-/// Windows without which a run stands still.
+/// Number of missing windows after which a run counts as stuck.
 const WINDOWS: u64 = 5;
 
-/// The shortest time after which one is said to stand still: a machine that is shared can be held up for seconds.
+/// Shortest time in ns after which a run counts as stuck: a shared machine can be delayed for seconds.
 const AT_LEAST_NS: u64 = 30_000_000_000;
 
-/// After how long without a window a run is stuck.
+/// Time in ns without a window after which a run counts as stuck.
 pub fn stuck_after_ns(window_ns: u64) -> u64 {
     window_ns.saturating_mul(WINDOWS).max(AT_LEAST_NS)
 }
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// It gets ready.
+    /// It is in preparation.
     Starting,
     /// It measures.
     Measuring,
     /// It closes its file and writes its report.
     Finishing,
-    /// Its process is there, and something in it does not go on: what.
+    /// Its process exists, but a part of it is stuck: the part.
     Stuck(String),
-    /// It ended, and said how.
+    /// It ended, and left its result.
     Ended,
-    /// Its process is gone, and did not say why: what is known.
+    /// Its process is gone without a result: a text with what is known.
     WithoutAWord(String),
-    /// Its process cannot be looked at from here: why.
+    /// The state of its process is not visible from here: the reason.
     Unknown(String),
 }
 
 impl Standing {
-    /// Its word in a document.
+    /// The word in a document.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Starting => "starting",
@@ -48,7 +48,7 @@ impl Standing {
         }
     }
 
-    /// Further words about it.
+    /// The text that explains it, if there is one.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::Stuck(why) | Self::WithoutAWord(why) | Self::Unknown(why) => Some(why),
@@ -56,19 +56,19 @@ impl Standing {
         }
     }
 
-    /// True if nothing goes on any more.
+    /// True if the run is over.
     pub fn is_over(&self) -> bool {
         matches!(self, Self::Ended | Self::WithoutAWord(_))
     }
 }
 
 impl Entry {
-    /// How the run stands now, by a file that belongs to `owner`.
+    /// The state of the run now, by a file that belongs to `owner`.
     pub fn standing(&self, owner: u32) -> Standing {
         self.standing_of(self.process.life(owner), sys::clock::monotonic().as_ns())
     }
 
-    /// The same, of a process that is known to be so, at `now_ns` on CLOCK_MONOTONIC.
+    /// The same, for a process whose state is known, at `now_ns` on CLOCK_MONOTONIC.
     pub(super) fn standing_of(&self, life: Life, now_ns: i64) -> Standing {
         let pid = self.process.pid;
         if self.end.is_some() {
@@ -76,11 +76,11 @@ impl Entry {
         }
         match life {
             Life::Gone => Standing::WithoutAWord(format!(
-                "process {pid} is gone: it was killed, or the machine took it; what it measured is in its file up to the last closed window"
+                "process {pid} is gone: it was killed or it crashed; its file has all measurements up to the last closed window"
             )),
-            Life::BeforeBoot => Standing::WithoutAWord("the machine was booted since".to_owned()),
+            Life::BeforeBoot => Standing::WithoutAWord("the machine was rebooted since".to_owned()),
             Life::Elsewhere => Standing::Unknown(format!(
-                "process {pid} counts in another PID namespace: look from inside that container"
+                "process {pid} belongs to another PID namespace: look from inside that container"
             )),
             Life::Alive => self.stands_still(now_ns).map_or(self.going_on(), Standing::Stuck),
         }
@@ -94,7 +94,7 @@ impl Entry {
         }
     }
 
-    /// Finds the part of a measuring run that does not go on, in words.
+    /// The part of a measuring run that is stuck, in words; `None` if none is.
     pub fn stands_still(&self, now_ns: i64) -> Option<String> {
         if self.phase != Phase::Measuring {
             return None;
@@ -108,11 +108,11 @@ impl Entry {
             ));
         }
         if let Some(ns) = self.recorder_seen_ns.and_then(silent) {
-            return Some(format!("its recorder stands still for {}", Ns(ns)));
+            return Some(format!("its recorder has stood still for {}", Ns(ns)));
         }
         let ns = self.window_seen_ns.and_then(silent)?;
         Some(format!(
-            "no window was closed for {}, of {} each: its measuring threads stand still",
+            "no window was closed for {} (one is due every {}): its measuring threads stand still",
             Ns(ns),
             Ns(self.window_ns)
         ))

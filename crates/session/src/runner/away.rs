@@ -1,4 +1,4 @@
-//! The end of a step that is in a place: started, told what it has to know, and its run taken into the run here.
+//! An end of a step in another place: starts it, sends it what it needs, and merges its run into the run here.
 
 use crate::session::{Session, SessionError};
 use model::setting;
@@ -12,22 +12,22 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use units::Monotonic;
 
-/// How long a place may take to get ready: an emulated guest takes some ten seconds, and some hundred beside other work.
+/// Longest time for a place to get ready: an emulated guest takes some ten seconds, and up to a hundred under other load.
 const READY_PATIENCE: Duration = Duration::from_secs(300);
 
-/// How long what a place's clock was ahead is taken for what it is.
+/// How long a measured clock offset of a place stays valid.
 const CLOCK_AGE: Duration = Duration::from_secs(10);
 
-/// One end of a step under way in a place.
+/// An end of a step that is at work in another place.
 pub struct AwayEnd {
     place: Arc<dyn Place>,
     away: Arc<Mutex<Box<dyn Away>>>,
     stop: Stop,
-    /// Thread that answers its questions, from its beginning on.
+    /// Thread that answers its questions, from its start on.
     answers: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// An end that is being made ready: it measures when it is told to begin.
+/// An end in preparation: it measures once it is told to begin.
 pub struct Launched {
     end: AwayEnd,
     answering: Answering,
@@ -36,7 +36,7 @@ pub struct Launched {
 }
 
 impl Launched {
-    /// Starts the job, and does not wait for it. It ends with `stop` at the latest.
+    /// Starts the job, without waiting for it. It ends at the latest with `stop`.
     ///
     /// # Errors
     /// It could not be started.
@@ -64,10 +64,10 @@ impl Launched {
         })
     }
 
-    /// Waits until it has made itself ready.
+    /// Waits until it is prepared.
     ///
     /// # Errors
-    /// It ended before, or takes too long.
+    /// It ended before that, or takes too long.
     pub fn until_prepared(&mut self) -> Result<(), PlaceError> {
         if !self.is_prepared {
             self.until(&FromPlace::Prepared)?;
@@ -76,10 +76,10 @@ impl Launched {
         Ok(())
     }
 
-    /// Tells it to begin, and waits until it measures, sends or receives. Its questions are answered from then on.
+    /// Lets it begin, and waits until it measures, sends or receives. From then on its questions are answered.
     ///
     /// # Errors
-    /// It ended before.
+    /// It ended before that.
     pub fn begin(mut self) -> Result<AwayEnd, PlaceError> {
         self.end.away().say(&written(&ToPlace::Begin))?;
         self.until(&FromPlace::Ready)?;
@@ -127,7 +127,8 @@ impl AwayEnd {
         self.away().is_finished()
     }
 
-    /// Says that the sender ended at `at`. A place that cannot be told takes the silence behind it for a loss, which is on the safe side.
+    /// Sends it the instant `at` at which the sender ended. A place that does not get this takes the silence afterwards for a loss,
+    /// which is on the safe side.
     pub fn tell_end(&self, at: Monotonic) {
         let now = sys::clock::pair();
         let here_ns = now.realtime.as_ns() - (now.monotonic - at);
@@ -138,18 +139,18 @@ impl AwayEnd {
         }
     }
 
-    /// Tells it to end.
+    /// Requests its end.
     pub fn stop(&self) {
         self.away().stop();
     }
 
-    /// Waits for its end, and takes its run into the session's.
+    /// Waits for its end, and merges its run into the session's.
     ///
     /// # Errors
     /// It failed, or its run cannot be read.
     pub fn finish(&self, session: &Session) -> Result<(), SessionError> {
         let left = self.away().finish()?;
-        // It has said all; the place is held by nobody for it any more.
+        // It has sent everything; nothing keeps the place for it any longer.
         if let Some(answers) = lock(&self.answers).take() {
             let _ = answers.join();
         }
@@ -185,22 +186,22 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Answers what the end in the place asks.
+/// Answers the questions of the end in the place.
 struct Answering {
     away: Arc<Mutex<Box<dyn Away>>>,
     place: Arc<dyn Place>,
     explain: Option<Shared>,
-    /// Lead of the place's `CLOCK_REALTIME` in ns, and when it was asked.
+    /// How far the place's `CLOCK_REALTIME` is ahead, in ns, and when that was read.
     ahead: Option<(Instant, i64)>,
     /// Numbers of threads here, by their numbers there.
     threads: BTreeMap<i32, i32>,
 }
 
 impl Answering {
-    /// Until the other end has said all.
+    /// Answers until the other end has sent everything.
     fn answer_all(mut self, lines: &Receiver<String>) {
         sys::thread::set_name("triptime-answer");
-        // A late answer finds the events overwritten, so this thread goes before others.
+        // A late answer finds the events overwritten, so this thread gets a higher priority.
         sys::thread::prefer();
         for said in lines.iter().filter_map(|line| read(&line)) {
             self.answer(&said);
@@ -218,7 +219,7 @@ impl Answering {
             }
             FromPlace::Why(asked) => {
                 let told = self.told(asked);
-                // An error: it has ended, and asks no more.
+                // An error means that it has ended, and asks no more.
                 let _ = lock(&self.away).say(&written(&ToPlace::Because(told)));
             }
         }
@@ -232,7 +233,7 @@ impl Answering {
                 None => {
                     return unknown(
                         asked,
-                        "the thread of the virtual CPU is not kept to one CPU: add --host-cpus",
+                        "the thread of the virtual CPU is not pinned to one CPU: add --host-cpus",
                     );
                 }
             },
@@ -247,7 +248,8 @@ impl Answering {
         }
     }
 
-    /// Lead of the place's `CLOCK_REALTIME` in ns. It is asked now and then: the way there takes longer than the answer is of use.
+    /// How far the place's `CLOCK_REALTIME` is ahead, in ns. It is read at intervals, because the query takes longer than its
+    /// answer may.
     fn ahead_ns(&mut self) -> i64 {
         let is_old = |(at, _): &(Instant, i64)| at.elapsed() > CLOCK_AGE;
         if self.ahead.as_ref().is_none_or(is_old) {
@@ -257,7 +259,7 @@ impl Answering {
         self.ahead.map_or(0, |(_, offset_ns)| offset_ns)
     }
 
-    /// A number that is not known here is none: the events of the CPU tell of all threads but this one then.
+    /// The number here of a thread there. 0 if unknown: then the CPU's events count all threads as others.
     fn number_of(&mut self, there: i32) -> i32 {
         let away = &self.away;
         let number = || lock(away).thread_here(there).unwrap_or(0);
@@ -265,7 +267,7 @@ impl Answering {
     }
 }
 
-/// Nothing is known, and why.
+/// The answer that nothing is known, with the reason.
 fn unknown(asked: &Asked, why: &str) -> Told {
     let question = asked.question(|thread| thread);
     Told {

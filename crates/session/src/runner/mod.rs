@@ -1,4 +1,4 @@
-//! Runs a measurement for commands and for plans: waits for it beside its loads, shows progress, and takes its result.
+//! Runs a measurement for commands and for plans: waits for it while its loads run, shows progress, and takes its result.
 
 mod away;
 
@@ -11,24 +11,24 @@ use run::Stop;
 use std::time::{Duration, Instant};
 use units::Monotonic;
 
-/// How often loads are looked after and progress is shown.
+/// Interval at which loads are checked and progress is shown.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How often it is looked whether a measurement has come to its end, which nobody should wait for.
+/// Interval at which the end of a measurement is checked, so that it is noticed soon.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// How long a receiver of a stream goes on after the sender's end, to take what is still on its way.
+/// How long a receiver of a stream continues after the sender's end, to take frames still on their way.
 const AFTER_SENDER: Duration = Duration::from_millis(300);
 
-/// Something that measures until its end, or until it is told to end.
+/// Something that measures until its end, or until its end is requested.
 pub trait Underway {
-    /// True if the part that has an end has come to it.
+    /// True if the part with an end of its own has reached it.
     fn is_finished(&self) -> bool;
 
-    /// Ends what goes on after that part, and waits for all of it.
+    /// Ends the parts that continue after that, and waits for all of them.
     ///
     /// # Errors
-    /// The error with which the first part of it ended.
+    /// The first error among its parts.
     fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError>;
 }
 
@@ -42,11 +42,11 @@ impl Underway for Running {
     }
 }
 
-/// One end of a step: in this process, or in places of their own, of which there are as many as devices.
+/// One end of a step: in this process, or in other places, one for each device.
 pub enum Side {
-    /// Here.
+    /// In this process.
     Here(Running),
-    /// Elsewhere.
+    /// In other places.
     Away(Vec<AwayEnd>),
 }
 
@@ -58,7 +58,7 @@ impl Side {
         }
     }
 
-    /// True if one of it that is elsewhere has ended: of an end that goes on until it is told to end, before its time.
+    /// True if one in another place has ended; for an end that must continue until its end is requested, that is too early.
     fn has_left(&self) -> bool {
         match self {
             Self::Here(_) => false,
@@ -66,7 +66,7 @@ impl Side {
         }
     }
 
-    /// When it had measured, as far as that is known here.
+    /// When it finished measuring, as far as known here.
     fn ended_at(&self) -> Option<Monotonic> {
         match self {
             Self::Here(running) => running.ended_at(),
@@ -74,14 +74,14 @@ impl Side {
         }
     }
 
-    /// Tells what receives elsewhere that its sender has ended.
+    /// Sends the sender's end to the receivers in other places.
     fn tell_end(&self, at: Monotonic) {
         if let Self::Away(ends) = self {
             ends.iter().for_each(|end| end.tell_end(at));
         }
     }
 
-    /// Waits for its end, which it was told of; what was measured elsewhere is then a part of the run.
+    /// Waits for its end, which was requested; measurements from other places are then a part of the run.
     fn join(self, session: &Session) -> Result<(), SessionError> {
         match self {
             Self::Here(running) => Ok(running.join()?),
@@ -104,25 +104,25 @@ impl Underway for Side {
     }
 }
 
-/// Two ends: one sends until its end, and one answers or receives until it is told to end.
+/// Two ends: one sends until its end, and the other answers or receives until its end is requested.
 pub struct Ends {
-    /// The one that sends.
+    /// The sending end.
     pub near: Side,
-    /// The other.
+    /// The other end.
     pub far: Side,
-    /// Ends the other.
+    /// Ends the other end.
     pub stop: Stop,
-    /// Told when the sender has ended.
+    /// Receives the instant at which the sender has ended.
     pub sender: SenderEnd,
-    /// How long the other goes on after it.
+    /// How long the other end continues after that.
     pub settle: Duration,
 }
 
 impl Ends {
-    /// Both, once the sending end has started too; when it could not, the other one is ended.
+    /// Joins both, once the sending end has started too; if that fails, the other end is stopped.
     ///
     /// # Errors
-    /// The error of the sending end.
+    /// The sending end could not start.
     pub fn of(
         near: Result<Side, SessionError>,
         far: Side,
@@ -140,7 +140,7 @@ impl Ends {
             }),
             Err(error) => {
                 stop.request();
-                // The other end's complaint about a sender that never was is not the reason.
+                // The other end may complain that no sender came, but that is not the reason.
                 let _ = far.join(session);
                 Err(error)
             }
@@ -156,7 +156,7 @@ impl Underway for Ends {
     fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
         let has_left = self.far.has_left();
         if has_left {
-            // There is nobody left to measure with.
+            // The other end is gone, so there is nothing left to measure.
             self.stop.request();
         }
         let ended = self.near.ended_at().unwrap_or_else(sys::clock::monotonic);
@@ -167,23 +167,23 @@ impl Underway for Ends {
         self.stop.request();
         let far = self.far.join(session);
         match has_left {
-            // The near end's complaint about the silence then is not the reason.
+            // Then the near end's complaint about silence is not the reason.
             true => far.and(near),
             false => near.and(far),
         }
     }
 }
 
-/// How far a plan has come.
+/// Progress of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// The step under way, counted from 1; steps side by side are one.
+    /// The current step, counted from 1; steps that run in parallel count as one.
     pub step: usize,
-    /// How many there are.
+    /// Number of steps.
     pub of: usize,
-    /// How long this step and those behind it were to measure when it began, in ns.
+    /// How long this step and the following ones had to measure when it began, in ns.
     pub left_ns: u64,
-    /// When it began.
+    /// When the step began.
     pub since: Instant,
 }
 
@@ -195,32 +195,32 @@ impl Position {
     }
 }
 
-/// Shows a person how a run stands.
+/// Shows the progress of a run to a person.
 pub trait ShowProgress {
-    /// The session, what is being done, and of a plan how far it has come.
+    /// Shows the session, its present work, and the progress of a plan.
     fn show(&mut self, session: &Session, doing: &str, position: Option<Position>);
 
-    /// Takes it away.
+    /// Removes the display.
     fn clear(&mut self) {}
 }
 
-/// A session, what runs beside it, and who is shown how it stands.
+/// A session, its loads, and the display of its progress.
 pub struct Runner<'a> {
-    /// The session.
+    /// Session of the run.
     pub session: &'a mut Session,
     /// Its loads.
     pub loads: &'a mut Loads,
-    /// Shows its progress.
+    /// Display of its progress.
     pub show: &'a mut dyn ShowProgress,
-    /// How far its plan has come, if it has one.
+    /// Progress of its plan, if it has one.
     pub position: Option<Position>,
 }
 
 impl Runner<'_> {
-    /// Waits until all of them have come to their end, side by side; each is ended as soon as it has.
+    /// Waits until all of them have reached their end, in parallel; each is ended as soon as it has.
     ///
     /// # Errors
-    /// The error with which the first of them ended. The others come to their end all the same.
+    /// The first error among them. The others reach their end all the same.
     pub fn attend<'b>(&mut self, doing: &str, all: Vec<Box<dyn Underway + 'b>>) -> Result<(), SessionError> {
         let mut left = all;
         let mut outcome = Ok(());
@@ -243,7 +243,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Waits for `ns`, or until told to end; calls `look` now and then, and at the end.
+    /// Waits for `ns`, or until an end is requested; calls `look` at intervals, and at the end.
     ///
     /// # Errors
     /// The error of `look`, which ends the wait.

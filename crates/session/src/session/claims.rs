@@ -1,6 +1,6 @@
-//! Shows other sessions which interfaces this one measures on: each has an abstract Unix socket named after it.
+//! Shows other sessions the interfaces that this one measures on: each has an abstract Unix socket named after it.
 //!
-//! Such names belong to the network namespace, as the interface does; anybody may bind one and read them all
+//! Such names belong to the network namespace, as the interface does. Any process may bind one and read them all
 //! (`/proc/net/unix`), and they are gone with the process, however it ends.
 
 use super::neighbours::is_load_of_ours;
@@ -13,32 +13,32 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::Monotonic;
 
-/// How the names begin.
+/// Beginning of the names.
 const PREFIX: &str = "triptime-interface/";
 
-/// An interface that another session measures on, too.
+/// An interface that another session also measures on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Claim {
     index: u32,
     pid: u32,
-    /// Tells processes of different PID namespaces apart, whose numbers may be the same.
+    /// Distinguishes processes of different PID namespaces that have the same number.
     token: u64,
 }
 
 /// The interfaces of this session.
 pub(super) struct Claims {
-    /// By name and number.
+    /// Names and numbers of the interfaces.
     interfaces: Vec<(String, u32)>,
-    /// The names are held as long as these are open.
+    /// These sockets keep the names while they are open.
     _sockets: Vec<UnixDatagram>,
-    /// The claims that are there, and since when they may have been.
+    /// The present claims of others, and the earliest instant each may have begun.
     known: Vec<(Claim, Monotonic)>,
-    /// When it was last looked.
+    /// Instant of the last look.
     looked: Monotonic,
 }
 
 impl Claims {
-    /// Claims interfaces of the calling thread's network namespace. One that is not there is not claimed.
+    /// Claims interfaces of the calling thread's network namespace. Interfaces that do not exist are skipped.
     pub(super) fn new(interfaces: &[String], start: Monotonic) -> Self {
         let numbered = interfaces.iter().filter_map(|name| {
             let index = sys::link::find(name).ok()?.index;
@@ -54,7 +54,7 @@ impl Claims {
         }
     }
 
-    /// Looks who is there, and tells of those that are gone: for all of the time that they were there, so that it is told once.
+    /// Looks for other claims, and reports those that have ended, once, for all of their time.
     pub(super) fn look(&mut self, events: &Events) {
         let before = std::mem::replace(&mut self.looked, sys::clock::monotonic());
         let there = self.others();
@@ -70,7 +70,7 @@ impl Claims {
         self.say(gone, events);
     }
 
-    /// At the end of the run: those that are still there.
+    /// Reports the claims that are still there at the end of the run.
     pub(super) fn close(&mut self, events: &Events) {
         self.look(events);
         let known = std::mem::take(&mut self.known);
@@ -104,7 +104,7 @@ impl Claims {
     }
 }
 
-/// A number that no other process has: when this one first asked.
+/// A number that no other process has: the instant of the first call.
 fn own_token() -> u64 {
     static TOKEN: OnceLock<u64> = OnceLock::new();
     *TOKEN.get_or_init(|| {
@@ -121,7 +121,7 @@ fn bind(index: u32) -> Option<UnixDatagram> {
     UnixDatagram::bind_addr(&address).ok()
 }
 
-/// A line of `/proc/net/unix` whose name, the last column, is that of a claim: `@triptime-interface/INDEX/PID/TOKEN/NUMBER`.
+/// Parses a line of `/proc/net/unix` whose last column is the name of a claim: `@triptime-interface/INDEX/PID/TOKEN/NUMBER`.
 fn claim(line: &str) -> Option<Claim> {
     let name = line.split_ascii_whitespace().last()?;
     let mut parts = name.strip_prefix('@')?.strip_prefix(PREFIX)?.split('/');

@@ -1,4 +1,4 @@
-//! The flight recorder of a run: what explains its late samples, and what that costs.
+//! The flight recorder of a run: it explains late samples, and reports its own cost.
 
 use model::{Fact, Question, QuestionKind};
 use run::{Answer, Explain};
@@ -9,19 +9,19 @@ use trace::flight::Packer;
 use trace::{Cost, FlightRecorder, Osnoise, TraceError, Tracefs, Tracer};
 use units::{Grid, format_ns};
 
-/// How long the kernel's statistics are on, to see what an event costs.
+/// How long the kernel's statistics are on, to measure the cost of an event.
 const COST_SPAN: Duration = Duration::from_millis(100);
 
-/// Wake-ups of one block of the comparison with and without the recorder.
+/// Wake-ups per block of the comparison with and without the recorder.
 const BLOCK_CYCLES: u64 = 100;
 
-/// Their interval.
+/// Interval of these wake-ups in ns.
 const BLOCK_INTERVAL_NS: u64 = 500_000;
 
-/// Group of the inventory in which a run says what its flight recorder saw and cost.
+/// Group of the inventory with the flight recorder's counts and cost.
 const GROUP: &str = "flight recorder";
 
-/// The kernel's own tracers, and which it is built without.
+/// Fact with the kernel's own tracers, and the ones it was built without.
 pub(super) fn tracers_fact() -> Fact {
     let tracers = Tracefs::find().and_then(|tracefs| tracefs.tracers());
     Fact {
@@ -34,11 +34,11 @@ pub(super) fn tracers_fact() -> Fact {
     }
 }
 
-/// Explains late samples by what the kernel did around them.
+/// Explains late samples by the kernel's events around them.
 pub(super) struct Flight {
     recorder: FlightRecorder,
     packer: Packer,
-    /// The osnoise tracer, or why it is not used; `None`: it was not asked for, or this kernel has none.
+    /// The osnoise tracer, or the reason why it is not used; `None`: it was not requested, or this kernel has none.
     osnoise: Option<Result<Osnoise, String>>,
     started: Instant,
     cost: Result<Cost, String>,
@@ -54,10 +54,10 @@ struct Effect {
 
 impl Flight {
     /// Starts recording, after comparing wake-ups of `cpu` without and with it. Takes a third of a second. With `osnoise`, the
-    /// kernel's tracer of that name is used beside it, where there is one.
+    /// kernel's tracer of that name is used as well, if there is one.
     ///
     /// # Errors
-    /// Why it cannot run here, and what to do.
+    /// Why it cannot run here, and the remedy.
     pub(super) fn start(cpu: Option<u32>, osnoise: bool) -> Result<Self, TraceError> {
         let before = cpu.and_then(median_wakeup);
         let mut recorder = FlightRecorder::start()?;
@@ -84,14 +84,14 @@ impl Flight {
 
 fn start_osnoise() -> Option<Result<Osnoise, String>> {
     let tracefs = Tracefs::find().ok()?;
-    // One that is not built in is among the facts already.
+    // A tracer that is not built in is already among the facts.
     tracefs.need(Tracer::Osnoise).ok()?;
     Some(Osnoise::start(&tracefs).map_err(|error| format!("not used: {error}")))
 }
 
 impl Explain for Flight {
     fn watch(&mut self, cpu: u32, thread: i32) {
-        // Without it, wake-ups of real-time threads are recorded all the same.
+        // If this fails, wake-ups of real-time threads are still recorded.
         let _ = self.recorder.watch(cpu, thread);
         if let Some(Ok(osnoise)) = &mut self.osnoise {
             osnoise.watch(cpu, thread);
@@ -177,7 +177,7 @@ impl Effect {
     }
 }
 
-/// Median wake-up latency of a real-time thread on `cpu` over one block; `None` where none can be had.
+/// Median wake-up latency in ns of a real-time thread on `cpu` over one block; `None` if it cannot be measured.
 fn median_wakeup(cpu: u32) -> Option<i64> {
     let measure = move || {
         let thread = RtThread {

@@ -1,4 +1,4 @@
-//! Idle states during a run: left as the system has them, or held off, which the run says.
+//! Idle states during a run: left to the system or held off; the run records which.
 
 use host::{DeepIdle, Host};
 use model::EventKind;
@@ -8,25 +8,25 @@ use units::{CpuList, Monotonic};
 
 /// The treatment of idle states.
 pub(super) enum Idle {
-    /// They are as the system has them; in words for the report.
+    /// Left as the system has them; the text is for the report.
     System(&'static str),
     /// They are held off.
     Held {
         _limit: DmaLatency,
         since: Monotonic,
-        /// The deep states that judged CPUs would enter by themselves.
+        /// The deep states that judged CPUs would otherwise enter.
         deep: Option<DeepIdle>,
     },
 }
 
 impl Idle {
-    /// Holds them off from now on, or leaves them alone. A refusal of the kernel is an event of the run.
+    /// Holds them off from now on, or leaves them alone. If the kernel refuses, the run gets an event.
     pub(super) fn of(hold: bool, judged: &CpuList, events: &Events) -> Self {
         if !hold {
             return Self::System("as the system has them");
         }
         let since = sys::clock::monotonic();
-        // Looked at before: afterwards our own limit is in force.
+        // Read first: afterwards this program's own limit is in force.
         let deep = Host::live().deep_idle(judged);
         match sys::memory::hold_dma_latency(0) {
             Ok(limit) => Self::Held {
@@ -41,7 +41,7 @@ impl Idle {
         }
     }
 
-    /// Says in words, for the report, whether they are held off.
+    /// The treatment in words, for the report.
     pub(super) fn words(&self) -> &str {
         match self {
             Self::System(words) => words,
@@ -53,8 +53,8 @@ impl Idle {
         matches!(self, Self::Held { .. })
     }
 
-    /// Leaves them alone from now on. Where a judged CPU enters deep states by itself, the figures of the time before are those of another
-    /// host than the one in service.
+    /// Leaves them alone from now on. If a judged CPU would normally enter deep states, the earlier figures are those of a host
+    /// unlike the one in service.
     pub(super) fn release(&mut self, events: &Events) {
         let held = std::mem::replace(self, Self::System("as the system has them"));
         if let Self::Held { since, deep, .. } = held
@@ -68,7 +68,7 @@ impl Idle {
 fn text(deep: &DeepIdle) -> String {
     let exit = match deep.exit_us {
         Some(us) => format!("{us} us to leave"),
-        None => "the kernel does not say how long leaving it takes".to_owned(),
+        None => "the kernel does not report the time to leave it".to_owned(),
     };
     format!(
         "this run held idle states off, and cpu {} enters {} by itself ({exit}): in service it wakes later; measure without --hold-idle \

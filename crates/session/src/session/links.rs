@@ -1,4 +1,4 @@
-//! Watches the links of the measured interfaces, and tells of lost ones.
+//! Watches the links of the measured interfaces, and reports lost ones.
 
 use model::EventKind;
 use run::Events;
@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use sys::link::LinkInfo;
 use units::Monotonic;
 
-/// The links of some interfaces, of the calling thread's network namespace. A socket takes frames without a word where no carrier
-/// is, so whoever only sends does not notice.
+/// The links of some interfaces, in the calling thread's network namespace. A socket accepts frames silently when there is no
+/// carrier, so a sender does not notice.
 pub(super) struct Links {
     watched: BTreeMap<String, Watched>,
-    /// When they were last looked at.
+    /// Instant of the last look.
     looked: Monotonic,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Links {
 #[derive(Default)]
 struct Watched {
     before: Option<LinkInfo>,
-    /// It has no carrier, and may have had none since then.
+    /// Set while there is no carrier, to the earliest instant at which it may have been lost.
     down: Option<Monotonic>,
 }
 
@@ -31,12 +31,12 @@ impl Links {
         }
     }
 
-    /// Tells what changed since the last look, also a loss that was over before this one. A carrier that comes back is told for all of
-    /// the time that there was none.
+    /// Reports changes since the last look, including a loss that is over again. A carrier that returns is reported for all of the
+    /// time without it.
     pub(super) fn look(&mut self, events: &Events) {
         let before = std::mem::replace(&mut self.looked, sys::clock::monotonic());
         for (name, link) in &mut self.watched {
-            // One that was removed, the probe tells of.
+            // The probe reports an interface that was removed.
             let Ok(now) = sys::link::find(name) else { continue };
             if let Some(text) = change(name, link.before.as_ref(), &now) {
                 events.write_since(link.down.unwrap_or(before), EventKind::Link, text);
@@ -46,11 +46,11 @@ impl Links {
         }
     }
 
-    /// Tells at the end of the run of those that still have no carrier.
+    /// Reports, at the end of the run, interfaces that still have no carrier.
     pub(super) fn close(&mut self, events: &Events) {
         for (name, link) in &self.watched {
             if let Some(since) = link.down {
-                events.write_since(since, EventKind::Link, format!("{name} had no carrier up to the end"));
+                events.write_since(since, EventKind::Link, format!("{name} had no carrier until the end"));
             }
         }
     }
@@ -60,7 +60,7 @@ fn change(name: &str, before: Option<&LinkInfo>, now: &LinkInfo) -> Option<Strin
     let Some(before) = before else {
         return (!now.carrier).then(|| format!("{name} has no carrier: no frame leaves it"));
     };
-    // One without a carrier had none for whoever sends, whatever happened between.
+    // An interface without a carrier had none for a sender, whatever happened in between.
     let was_or_is = before.carrier || now.carrier;
     let change = now.carrier_change(before).filter(|_| was_or_is)?;
     Some(format!("{name} {change}"))

@@ -1,4 +1,4 @@
-//! One run: its file, its recorder, and what is watched beside the measurement.
+//! One run: its file, its recorder, and everything watched during the measurement.
 
 mod cache;
 mod claims;
@@ -27,43 +27,43 @@ use trace::Tracefs;
 use units::CpuList;
 use watch::Watch;
 
-/// The option by which nothing explains late samples.
+/// The option that switches off explanations of late samples.
 pub const NO_RECORDER: &str = "--no-flight-recorder";
 
-/// The command that only looks on.
+/// The command that only observes.
 const TRACE: &str = "trace";
 
 /// Why a run could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The run file.
+    /// Error of the run file.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A probe.
+    /// Error of a probe.
     #[error(transparent)]
     Probe(#[from] ProbeError),
-    /// The kernel.
+    /// Refusal of the kernel.
     #[error(transparent)]
     Sys(#[from] sys::SysError),
     /// There is too little memory to lock.
     #[error("{0}")]
     Memory(String),
-    /// The disk has surely not enough room.
+    /// The disk certainly has too little space.
     #[error("{0}")]
     Room(String),
-    /// The test bed.
+    /// Error of the test bed.
     #[error(transparent)]
     Bed(#[from] bed::BedError),
-    /// A place of a device under test.
+    /// Error of a place of a device under test.
     #[error(transparent)]
     Place(#[from] place::PlaceError),
-    /// A load.
+    /// Error of a load.
     #[error(transparent)]
     Load(#[from] bed::load::LoadError),
-    /// A request that cannot be done.
+    /// An impossible request.
     #[error("{0}")]
     Wrong(String),
-    /// One of the kernel's tracers.
+    /// Error of one of the kernel's tracers.
     #[error(transparent)]
     Trace(#[from] trace::TraceError),
 }
@@ -71,17 +71,17 @@ pub enum SessionError {
 /// Explainers of late samples.
 #[derive(Default)]
 pub enum Explainer {
-    /// A flight recorder of this kernel, where one is asked for.
+    /// A flight recorder of this kernel, if one is requested.
     #[default]
     Own,
-    /// This, in its place.
+    /// This explainer instead.
     Other(Box<dyn Explain>),
-    /// A flight recorder of this kernel, and behind it the host of this guest.
+    /// A flight recorder of this kernel, and in addition the host of this guest.
     OverHost(Asking),
 }
 
 impl Explainer {
-    /// Makes the explainer; without one, says why.
+    /// Makes the explainer, or returns the reason why there is none.
     fn explain(self, spec: &RunSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
         match self {
             Self::Own => flight_recorder(spec),
@@ -95,9 +95,9 @@ impl Explainer {
     }
 }
 
-/// A run under way.
+/// A run at work.
 pub struct Session {
-    /// Takes the samples.
+    /// Receives the samples.
     pub recorder: Recorder,
     /// Ends the run early.
     pub stop: Stop,
@@ -116,17 +116,17 @@ pub struct Session {
 impl Session {
     /// Creates the run file with the inventory in it, locks memory, holds idle states, and starts recording and watching.
     ///
-    /// A refusal of the kernel for the last two is an event of the run, not an error: page faults and idle states then show
-    /// in the figures, and the report says so.
+    /// If the kernel refuses the last two, that is an event of the run, not an error: page faults and idle states then show in the
+    /// figures, and the report says so.
     ///
     /// # Errors
     /// The run file cannot be made, or there is too little memory.
     pub(crate) fn start(spec: &mut RunSpec, stop: Stop) -> Result<Self, SessionError> {
-        // Before memory is locked: what the audit takes, and the kernel's types, are given back, and are no memory of the run. Before this
-        // process keeps to its own CPUs, too: those that it is given here are what the audit is to see.
+        // Taken before memory is locked, so that the memory for the audit and the kernel's types is given back and does not count
+        // for the run; and before this process is limited to its own CPUs, so that the audit sees the CPUs that it was given.
         let inventory = inventory(spec);
         let kept = keep_to(&spec.housekeeping());
-        // A tracer that a killed run left behind would still take CPUs away.
+        // A tracer that a killed run left on would still take time from CPUs.
         if let Ok(tracefs) = Tracefs::find() {
             tracefs.clear();
         }
@@ -160,7 +160,7 @@ impl Session {
             events.write_at(pair.monotonic, EventKind::Emulated, why);
         }
         let idle = Idle::of(spec.hold_idle, &spec.measured, &events);
-        // Tracing sends and receives nothing: it stands beside what it traces.
+        // Tracing sends and receives nothing: it may run together with the measurement that it traces.
         let claimed = match is_tracing {
             true => Vec::new(),
             false => [spec.interfaces.as_slice(), &spec.ports].concat(),
@@ -182,7 +182,7 @@ impl Session {
         })
     }
 
-    /// State of the idle states, held off or not, in words for the report.
+    /// Treatment of idle states, held off or not, in words for the report.
     pub fn idle(&self) -> &str {
         self.idle.words()
     }
@@ -201,7 +201,7 @@ impl Session {
         self.window_ns
     }
 
-    /// Options of the command line by which a run of another place is made as this one is.
+    /// Command-line options that give a run in another place the same settings.
     pub fn options(&self) -> Vec<String> {
         let budget = self.file_budget.map(|octets| ("--file-budget", format!("{octets}B")));
         let valued = std::iter::once(("--window", format!("{}ns", self.window_ns))).chain(budget);
@@ -210,7 +210,7 @@ impl Session {
         words
     }
 
-    /// A text that is kept in the run: `plan`, `limits`.
+    /// A text stored in the run: `plan`, `limits`.
     pub fn document(&self, name: &str) -> Option<&str> {
         let found = self.documents.iter().find(|(known, _)| known == name);
         found.map(|(_, text)| text.as_str())
@@ -221,12 +221,12 @@ impl Session {
         self.explainer.clone()
     }
 
-    /// The run file, by the name that it was made by.
+    /// The path at which the run file was made.
     pub fn file(&self) -> &Path {
         self.place.made()
     }
 
-    /// Where the run file is, wherever it is moved.
+    /// Location of the run file, wherever it is moved.
     pub fn place(&self) -> Arc<FilePlace> {
         Arc::clone(&self.place)
     }
@@ -234,25 +234,25 @@ impl Session {
     /// Stops watching, and closes the file.
     ///
     /// # Errors
-    /// The error that kept the file from being written; everything written before is in it.
+    /// The error that kept the file from being written; everything written before it is in the file.
     pub fn finish(mut self, state: RunState) -> Result<(), SessionError> {
         self.watch.stop();
         self.idle.release(&self.recorder.events());
         let written = self.recorder.finish(state);
-        // Unlocked memory leaves the room to the report.
+        // Unlocked memory leaves more room for the report.
         sys::memory::unlock_all();
         Ok(written?)
     }
 }
 
-/// Keeps the calling thread, and the threads it will start, to `cpus`. Measuring threads choose their own CPU later.
+/// Restricts the calling thread, and the threads it will start, to `cpus`. Measuring threads choose their own CPU later.
 fn keep_to(cpus: &CpuList) -> Result<(), String> {
     let mut set = CpuSet::new();
     cpus.iter().for_each(|cpu| set.set(cpu as usize));
     sched_setaffinity(None, &set).map_err(|errno| format!("cannot keep the recorder to CPU {cpus}: {errno}"))
 }
 
-/// Starts the flight recorder, if one is asked for; where it does not start, says why.
+/// Starts the flight recorder, if one is requested; if it does not start, returns the reason.
 fn flight_recorder(spec: &RunSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
     if !spec.flight_recorder {
         return (None, None);

@@ -16,14 +16,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use units::Monotonic;
 
-/// How often it is looked: cheap enough to go unnoticed, and close enough to say when.
+/// Interval between two looks: cheap enough not to disturb, and short enough to date events.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Why real-time throttling goes unseen.
-const DELAYS_UNSEEN: &str =
-    "no /proc/self/schedstat (kernel option CONFIG_SCHED_INFO): real-time throttling of our threads would go unseen";
+/// Reason why real-time throttling would not be noticed.
+const DELAYS_UNSEEN: &str = "no /proc/self/schedstat (kernel option CONFIG_SCHED_INFO): real-time throttling of measuring threads would not be noticed";
 
-/// Its stack, all of which is locked.
+/// Stack of the watching thread in bytes, all of it locked.
 const STACK_BYTES: usize = 512 << 10;
 
 /// A watching thread; ended by [`Watch::stop`].
@@ -34,7 +33,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Watches the machine and these interfaces of the calling thread's network namespace, for a run that began at `start`; claims
-    /// `claimed`.
+    /// the interfaces `claimed`.
     pub(super) fn start(
         (events, start): (Events, Monotonic),
         interfaces: Vec<String>,
@@ -84,7 +83,7 @@ impl Watch {
     }
 }
 
-/// Tells of others that measure on the same interfaces, or whose threads have to share a CPU with ours.
+/// Reports others that measure on the same interfaces, or whose threads must share a CPU with the measuring threads.
 fn look_around(claims: &mut Claims, neighbours: &mut Neighbours, events: &Events) {
     claims.look(events);
     for shared in neighbours.look() {
@@ -92,7 +91,7 @@ fn look_around(claims: &mut Claims, neighbours: &mut Neighbours, events: &Events
     }
 }
 
-/// Ticks stolen per CPU, as they were.
+/// Ticks stolen per CPU, as of the last look.
 #[derive(Default)]
 struct Steal(BTreeMap<u32, u64>);
 
@@ -116,12 +115,12 @@ impl Steal {
 /// The kernel's log, from the run's start on.
 struct KernelLog {
     file: File,
-    /// The last look: an entry that was not there then was written since.
+    /// Instant of the last look: a new entry was written after it.
     looked: Monotonic,
 }
 
 impl KernelLog {
-    /// Without the right to read it, throttling goes unseen; the run says so.
+    /// Without the right to read the log, throttling is not noticed; then the run gets an event.
     fn open(events: &Events) -> Option<Self> {
         let looked = sys::clock::monotonic();
         let opened = OpenOptions::new()
@@ -133,7 +132,7 @@ impl KernelLog {
             Ok(file) => Some(Self { file, looked }),
             Err(error) => {
                 let text = format!(
-                    "/dev/kmsg: {error}: the kernel's messages about real-time throttling go unseen (needs CAP_SYSLOG)"
+                    "/dev/kmsg: {error}: the kernel's messages about real-time throttling cannot be read (needs CAP_SYSLOG)"
                 );
                 events.write(EventKind::Refused, text);
                 None
@@ -154,7 +153,7 @@ impl KernelLog {
                         events.write_since(since, EventKind::RtThrottled, text);
                     }
                 }
-                // Records that were overwritten before we came: go on with the next.
+                // Records were overwritten before they were read: continues with the next one.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
                 Err(_) => return,
             }

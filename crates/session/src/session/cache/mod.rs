@@ -1,5 +1,5 @@
-//! Cache, memory bandwidth and the exits of guests beside a run: the kernel's counters of the groups that have the measured CPUs, and of the
-//! guests under KVM, window by window.
+//! Cache, memory bandwidth and guest exits during a run: the kernel's counters of the groups with measured CPUs, and of guests
+//! under KVM, window by window.
 
 use host::{CacheCounter, CacheMonitor, Host, KvmExits};
 use model::{Reading, ReadingUnit, Readings};
@@ -10,7 +10,7 @@ use units::CpuList;
 struct Open {
     unit: ReadingUnit,
     values: Readings,
-    /// Of a counter that only grows.
+    /// Total change of a counter that only grows.
     moved: Moved,
 }
 
@@ -23,7 +23,7 @@ impl Open {
         }
     }
 
-    /// Closes the readings: the looks come at uneven times, so that the mean of a rate is not that of its values.
+    /// Closes the readings: looks are unevenly spaced, so the mean of a rate is not the mean of its values.
     fn closed(self) -> Readings {
         let mut values = self.values;
         if let (Some(rate), Some(min), Some(max)) = (self.moved.rate(), values.min, values.max) {
@@ -33,7 +33,7 @@ impl Open {
     }
 }
 
-/// How far a counter moved, and in what time.
+/// Change of a counter, and the time it took.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Moved {
     by: u64,
@@ -41,7 +41,7 @@ struct Moved {
 }
 
 impl Moved {
-    /// How much a second; `None` without time.
+    /// Change per second; `None` if no time has passed.
     fn rate(self) -> Option<f64> {
         (self.in_ns > 0).then(|| self.by as f64 * 1e9 / self.in_ns as f64)
     }
@@ -51,9 +51,9 @@ impl Moved {
 enum Value {
     /// Level at this look.
     Level(f64),
-    /// Since the last look.
+    /// Change since the last look.
     Moved(Moved),
-    /// Nothing yet: the first look at a counter that only grows.
+    /// No value yet: the first look at a counter that only grows.
     First,
 }
 
@@ -62,19 +62,19 @@ pub(super) struct CacheReadings {
     host: Host,
     measured: CpuList,
     window_ns: u64,
-    /// The counters of the open window; or why they cannot be listed.
+    /// The counters of the open window, or the reason why they cannot be listed.
     monitors: Result<Vec<CacheMonitor>, String>,
-    /// The guests that were there at the last look: one that is gone is missed once.
+    /// The guests present at the last look: one that is gone is recorded once as missing.
     guests: Vec<KvmExits>,
-    /// The open window, by its number; `None` before the first look.
+    /// Number of the open window; `None` before the first look.
     window: Option<u64>,
     open: BTreeMap<String, Open>,
-    /// When a counter that only grows was last read, and what it said.
+    /// Instant and value of the last reading of each counter that only grows.
     last: BTreeMap<String, (u64, u64)>,
 }
 
 impl CacheReadings {
-    /// Of the groups that have one of these CPUs.
+    /// Makes the readings for the groups that have one of these CPUs.
     pub(super) fn new(host: Host, measured: CpuList, window_ns: u64) -> Self {
         Self {
             host,
@@ -88,7 +88,7 @@ impl CacheReadings {
         }
     }
 
-    /// Reads every counter at this instant since the run's start; the windows that are over.
+    /// Reads every counter at this instant since the run's start; returns the windows that are over.
     pub(super) fn look(&mut self, at_ns: u64) -> Vec<Reading> {
         let window = at_ns / self.window_ns;
         let mut closed = Vec::new();
@@ -96,7 +96,7 @@ impl CacheReadings {
             let end_ns = self.window.map_or(0, |open| (open + 1) * self.window_ns);
             closed = self.close(end_ns);
             self.window = Some(window);
-            // Groups come and go.
+            // Groups can appear and disappear.
             let found = self.host.cache_monitors(&self.measured);
             self.monitors = found.map_err(|error| error.to_string());
         }
@@ -122,7 +122,7 @@ impl CacheReadings {
         open.map(reading).collect()
     }
 
-    /// Exits a second of each guest, those that came meanwhile among them.
+    /// Reads the exits per second of each guest, including guests that started meanwhile.
     fn read_exits(&mut self, at_ns: u64) {
         let now = match self.host.kvm_exits() {
             Ok(now) => now,
@@ -143,7 +143,7 @@ impl CacheReadings {
         }
     }
 
-    /// Takes what was read into the open window.
+    /// Adds a value to the open window.
     fn take(&mut self, name: String, unit: ReadingUnit, value: Result<Value, String>) {
         let open = self.open.entry(name).or_insert_with(|| Open::new(unit));
         match value {
@@ -184,7 +184,7 @@ impl CacheReadings {
     }
 }
 
-/// How far a counter moved between two looks; an error where it went back: it wrapped, or counts for another group now.
+/// Change of a counter between two looks; an error if it decreased: it wrapped, or now counts for another group.
 fn moved(before: Option<(u64, u64)>, (at_ns, count): (u64, u64)) -> Result<Value, String> {
     let Some((before_ns, before)) = before else {
         return Ok(Value::First);

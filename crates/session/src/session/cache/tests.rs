@@ -155,7 +155,7 @@ fn a_machine_without_the_counters_has_no_readings() {
     assert_eq!(readings.close(SECOND), []);
 }
 
-/// A counter of a guest in the folder of its process.
+/// Writes a counter of a guest into the folder of its process.
 fn exits(root: &Path, process: u32, kind: &str, count: &str) {
     put(
         root,
@@ -171,14 +171,14 @@ fn exits_of_guests_are_rates_and_one_that_goes_or_begins_again_is_unknown() {
     tree(root);
     let mut readings = readings(root);
     readings.look(0);
-    // The guest comes while it is measured: its first count is no rate.
+    // The guest starts during the measurement: its first count is no rate.
     exits(root, 7, "exits", "1000000");
     exits(root, 7, "halt_exits", "500");
     readings.look(SECOND);
     exits(root, 7, "exits", "1000250");
     readings.look(2 * SECOND);
     exits(root, 7, "exits", "1001250");
-    // It wrapped, or counts anew.
+    // The counter wrapped, or started again.
     exits(root, 7, "halt_exits", "3");
     readings.look(3 * SECOND);
     fs::remove_dir_all(root.join("sys/kernel/debug/kvm/7-8")).expect("removed");
@@ -188,7 +188,7 @@ fn exits_of_guests_are_rates_and_one_that_goes_or_begins_again_is_unknown() {
     let all = of(&closed, "exits/7-8/exits");
     assert_eq!(all.unit, ReadingUnit::PerSecond);
     assert_eq!((all.values.min, all.values.max), (Some(250.0), Some(1000.0)));
-    // Gone is missed once, and is no zero.
+    // A missing guest is recorded once, and not as zero.
     assert_eq!((all.values.samples, all.values.unknown), (2, 1));
     let halts = of(&closed, "exits/7-8/halt_exits");
     assert_eq!((halts.values.samples, halts.values.min), (1, Some(0.0)));
@@ -207,7 +207,7 @@ fn a_look_that_comes_soon_after_a_late_one_does_not_weigh_as_much() {
     tree(root.path());
     let mut readings = readings(root.path());
     readings.look(0);
-    // 8 s without a look, in which 8000 octets passed; 1000 more in the tenth of a second after it.
+    // 8 s without a look, in which 8000 bytes passed; 1000 more in the tenth of a second after it.
     counters(root.path(), "1000", "13000");
     readings.look(8 * SECOND);
     counters(root.path(), "1000", "14000");

@@ -1,7 +1,7 @@
-//! Threads of other processes that must share a CPU with one of our measuring threads.
+//! Threads of other processes that must share a CPU with a measuring thread of this one.
 //!
-//! Only threads that may run on one CPU alone count: one that may run elsewhere is moved away by the kernel. Everything looked at can
-//! be read without any right; a process in another PID namespace, or hidden by `hidepid`, goes unseen.
+//! Only threads that may run on one CPU alone count, because the kernel moves any other away. All of this can be read without
+//! privileges; a process in another PID namespace, or hidden by `hidepid`, goes unnoticed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,11 +12,11 @@ use units::Monotonic;
 /// Flag of a kernel thread in `/proc/PID/stat` (`PF_KTHREAD`, linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// As many times the CPU time of a look pass before the next: on a host with very many threads it takes no more than half a per cent
-/// of a CPU.
+/// Pause before the next look, as a multiple of the CPU time of this one: even on a host with very many threads, looking takes no
+/// more than half a per cent of a CPU.
 const PAUSE_PER_LOOK: i64 = 200;
 
-/// How the threads of a session that do not measure are called; nobody else has one of this name.
+/// Beginning of the names of a session's threads that do not measure; no other program uses it.
 const OURS: &str = "triptime-";
 
 /// Properties of a process that do not change.
@@ -32,7 +32,7 @@ struct Process {
 pub(super) struct Shared {
     /// The CPU.
     pub(super) cpu: u32,
-    /// Name of its process, and what it does there.
+    /// Name of its process, and how it runs there.
     pub(super) text: String,
 }
 
@@ -42,13 +42,13 @@ pub(super) struct Neighbours {
     known: BTreeMap<u32, Process>,
     /// CPU time of pinned real-time threads, in ns, by process and thread.
     ran_ns: BTreeMap<(u32, u32), u64>,
-    /// When it may be looked again, on CLOCK_MONOTONIC.
+    /// Earliest instant of the next look, on CLOCK_MONOTONIC.
     next: Option<Monotonic>,
 }
 
 impl Neighbours {
-    /// Threads of processes that are neither this one nor descend from it, pinned to one CPU: of another triptime, or real-time
-    /// threads that have run since the last look.
+    /// Threads pinned to one CPU, of processes that are neither this one nor descend from it: threads of another triptime, and
+    /// real-time threads that have run since the last look.
     pub(super) fn look(&mut self) -> Vec<Shared> {
         let begin = sys::clock::monotonic();
         if self.next.is_some_and(|next| begin < next) {
@@ -91,7 +91,7 @@ impl Neighbours {
         found
     }
 
-    /// A real-time thread that has run since the last look; whether one has that is seen for the first time, the next look tells.
+    /// A real-time thread that has run since the last look. A thread seen for the first time is judged at the next look.
     fn real_time(
         &mut self,
         (pid, process): (u32, &str),
@@ -105,7 +105,7 @@ impl Neighbours {
         let has_run = before.get(&(pid, *thread)).is_some_and(|before| *before < ran_ns);
         has_run.then(|| {
             format!(
-                "real-time thread {} ({}) of another process, {process} (pid {pid}), runs on cpu{} too, and nowhere else",
+                "real-time thread {} ({}) of another process, {process} (pid {pid}), also runs on cpu{}, and on no other",
                 comm(path),
                 standing.policy,
                 standing.cpus
@@ -113,7 +113,7 @@ impl Neighbours {
         })
     }
 
-    /// Forgets processes that have ended and looks at new ones.
+    /// Removes processes that have ended and adds new ones.
     fn refresh(&mut self) {
         let now = numbers("/proc");
         self.known.retain(|pid, _| now.binary_search(pid).is_ok());
@@ -128,7 +128,7 @@ impl Neighbours {
 
     fn descends_from(&self, pid: u32, ancestor: u32) -> bool {
         let mut at = pid;
-        // No chain is longer; one that goes round, from numbers that were given again, must end too.
+        // No chain is longer. A chain that forms a circle, because numbers were reused, must end too.
         for _ in 0..64 {
             match self.known.get(&at).map(|process| process.parent) {
                 Some(parent) if parent == ancestor => return true,
@@ -140,14 +140,14 @@ impl Neighbours {
     }
 }
 
-/// True if a process that measures was started by this one, as a load beside its measurement: a tenant that it is to have.
+/// True if this process started that measuring process, as a load during its measurement: a planned tenant of the CPU.
 pub(super) fn is_load_of_ours(pid: u32) -> bool {
     let mut all = Neighbours::default();
     all.refresh();
     all.descends_from(pid, std::process::id()) && is_session(&format!("/proc/{pid}/task"))
 }
 
-/// How a thread runs, if on one CPU only.
+/// How a thread runs, if it is pinned to one CPU.
 fn pinned(thread: u32) -> Option<Standing> {
     let thread = i32::try_from(thread).ok()?;
     sys::thread::only_cpu(thread)?;
@@ -155,7 +155,7 @@ fn pinned(thread: u32) -> Option<Standing> {
     (standing.cpus.len() == 1).then_some(standing)
 }
 
-/// True if a process measures: one of its threads is called as only a session's are.
+/// True if a process measures: one of its threads has a name that only sessions use.
 fn is_session(directory: &str) -> bool {
     let mut threads = numbers(directory).into_iter();
     threads.any(|thread| comm(&format!("{directory}/{thread}")).starts_with(OURS))
@@ -167,7 +167,7 @@ fn another_triptime(pid: u32, (thread, path): &(u32, String), standing: &Standin
     let is_service = name.starts_with(OURS) || *thread == pid;
     (standing.is_real_time || !is_service).then(|| {
         format!(
-            "another triptime (pid {pid}) shares cpu{}: its thread {name} ({}) runs there and nowhere else",
+            "another triptime (pid {pid}) shares cpu{}: its thread {name} ({}) runs there and on no other CPU",
             standing.cpus, standing.policy
         )
     })
@@ -193,7 +193,7 @@ fn comm(thread: &str) -> String {
     printable(name.trim_end())
 }
 
-/// A thread may call itself anything.
+/// Makes a thread's name printable: a thread may call itself anything.
 fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

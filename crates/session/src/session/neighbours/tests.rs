@@ -3,7 +3,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A process that is neither ours nor of ours: its parent has ended. Real-time, on one CPU, awake now and then.
+/// A process that does not descend from this one, because its parent has ended. Real-time, on one CPU, awake at intervals.
 struct Stranger(u32);
 
 impl Stranger {
@@ -22,7 +22,7 @@ impl Stranger {
 impl Drop for Stranger {
     fn drop(&mut self) {
         let _ = Command::new("kill").args(["-9", &self.0.to_string()]).status();
-        // It ends when it has its CPU: until then it is a real-time thread of somebody else to whoever measures there.
+        // It ends only when it gets its CPU: until then a measuring thread there sees it as a real-time thread of another program.
         let process = format!("/proc/{}", self.0);
         let until = Instant::now() + Duration::from_secs(10);
         while Path::new(&process).exists() && Instant::now() < until {
