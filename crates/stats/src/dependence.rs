@@ -1,17 +1,17 @@
 //! How much less information a series of windows has than the same number of independent windows.
 //!
-//! A mean of windows that resemble their neighbours varies more than one of independent windows, by a factor that has to come
-//! from the same windows. Any single estimate of it is too low for some kind of dependence, so the widest of four is taken. Too
-//! wide costs power; too narrow calls equal runs different.
+//! A mean of windows that resemble their neighbours varies more than a mean of independent windows, by a factor that must be
+//! estimated from the same windows. Any single estimate is too low for some kind of dependence, so the largest of four is used. A
+//! factor that is too large costs power; one that is too small calls equal runs different.
 
 use crate::ranks::{autocorrelation, mid_ranks, unbiased};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::f64::consts::PI;
 
-/// Standard errors by which a correlation is taken higher than it was found.
+/// Number of standard errors added to an estimated correlation.
 const MORE: f64 = 1.28;
 
-/// Margins by which a dependence is taken worse than found: the correlation of neighbours, its fading, and the slowest fading.
+/// Margins added to an estimated dependence: to the correlation of neighbours, to its decay, and to the slowest decay.
 #[derive(Debug, Clone, Copy)]
 struct Care {
     more: f64,
@@ -19,41 +19,41 @@ struct Care {
     slowest: f64,
 }
 
-/// Of the windows of a run: a slower part of them shows as slow waves.
+/// Margins for the windows of a run: a slower component of them shows as slow waves.
 const WINDOWS: Care = Care {
     more: MORE,
     slower: 1.6,
     slowest: 4.0,
 };
 
-/// Of what is left when a trend or a shift was taken out of them: that takes some of the resemblance with it.
+/// Margins for residuals after a trend or a shift was removed, which removes some of the resemblance with it.
 const RESIDUALS: Care = Care {
     more: 2.0,
     slower: MORE,
     slowest: 5.0,
 };
 
-/// A correlation of neighbours above so many standard errors of none is followed further out.
+/// A correlation of neighbours more than this many standard errors above zero is followed to larger distances.
 const FOLLOWED: f64 = 1.28;
 
-/// Largest correlation that is reckoned with, as its distance from 1 in units of a window's share of the run: with it, the run
-/// is hardly more than one value.
+/// Largest correlation that is assumed, as its distance from 1 in units of a window's share of the run: at this correlation, the
+/// run is hardly more than one value.
 const MOST_ALIKE: f64 = 3.0;
 
-/// Slow waves whose power is measured, and the slowest of them.
+/// Number of slow waves whose power is measured, beginning with the slowest.
 const WAVES: usize = 8;
 const SLOWEST: usize = 3;
 
-/// The dependence of a run's windows. All factors are of the variance of a mean, and at least 1.
+/// The dependence of a run's windows. All factors apply to the variance of a mean, and are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Dependence {
-    /// By the correlation of neighbours, and by how slowly it fades.
+    /// Factor from the correlation of neighbours, and from its slow decay.
     by_neighbours: f64,
-    /// By the power of slow waves: it takes Student's t with as many degrees of freedom.
+    /// Factor from the power of slow waves: used with Student's t with as many degrees of freedom as waves.
     by_waves: f64,
-    /// By the power of the slowest of them.
+    /// Factor from the power of the slowest of them.
     by_slowest: f64,
-    /// Windows.
+    /// Number of windows.
     n: f64,
 }
 
@@ -80,20 +80,20 @@ impl Dependence {
         known.max(student * self.by_waves.sqrt()) / self.n.sqrt()
     }
 
-    /// Factor by which the variance of a mean is larger than that of independent windows.
+    /// Factor by which the variance of a mean is larger than for independent windows.
     pub(crate) fn factor(&self) -> f64 {
         self.by_neighbours.max(self.by_slowest).max(self.by_waves)
     }
 }
 
-/// Factor for what is left of values when a trend or a shift was taken out of them. That takes some of their resemblance with it,
-/// so more is added.
+/// Factor for the residuals after a trend or a shift was removed. That also removes some of their resemblance, so more is added.
 pub(crate) fn factor_of_residuals(residuals: &[f64]) -> f64 {
     by_neighbours(&mid_ranks(residuals), RESIDUALS)
 }
 
-/// Factor for a series whose correlation falls from neighbour to neighbour in one ratio: `1 + 2 r / (1 - ratio)`. Where the
-/// correlation is that of a slow part under quick noise, the ratio of the next correlations tells, not the first one itself.
+/// Factor for a series whose correlation falls by one ratio from neighbour to neighbour: `1 + 2 r / (1 - ratio)`. If the
+/// correlation comes from a slow component under quick noise, the ratio of the next correlations is decisive, not the first
+/// correlation itself.
 fn by_neighbours(ranks: &[f64], care: Care) -> f64 {
     let n = ranks.len() as f64;
     let most = (1.0 - MOST_ALIKE / n).max(0.0);

@@ -1,5 +1,5 @@
-//! Statistics of latency samples: histograms, quantiles, and what a number of samples proves. Pure: no clock, no file, no
-//! kernel.
+//! Statistics of latency samples: histograms, quantiles, and the claims that a number of samples supports. Pure: no clock, no file,
+//! no kernel.
 //!
 //! Samples are whole nanoseconds. A figure that the samples do not support is `None`, never zero.
 

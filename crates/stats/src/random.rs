@@ -1,8 +1,8 @@
-//! Random numbers for simulation, the same at every run.
+//! Random numbers for simulation, the same in every run.
 //!
 //! A report must not change when it is made twice, so nothing here is seeded from a clock or the system. The generator is
-//! xoshiro256++ (Blackman and Vigna, ACM TOMS 47, 2021), its state filled by SplitMix64 from one number, as its authors
-//! advise. It is not for secrets.
+//! xoshiro256++ (Blackman and Vigna, ACM TOMS 47, 2021), its state filled by SplitMix64 from one number, as its authors advise. It
+//! is not suitable for secrets.
 
 /// A generator of random numbers.
 #[derive(Debug, Clone)]
@@ -11,7 +11,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The generator that begins at `seed`. Equal seeds give equal numbers.
+    /// Makes a generator with the seed `seed`. Equal seeds give equal numbers.
     pub fn new(seed: u64) -> Self {
         let mut mixed = seed;
         Self {
@@ -19,7 +19,7 @@ impl Random {
         }
     }
 
-    /// The next number, any of 0 to 2^64 - 1.
+    /// The next number, from 0 to 2^64 - 1.
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
@@ -33,7 +33,7 @@ impl Random {
         result
     }
 
-    /// A number between 0 and 1, never one of these: the middle of one of 2^53 equal steps.
+    /// A number strictly between 0 and 1: the middle of one of 2^53 equal steps.
     pub fn unit(&mut self) -> f64 {
         ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }

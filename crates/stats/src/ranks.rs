@@ -1,4 +1,4 @@
-//! Ranks, medians and correlations of a series of values, which are finite.
+//! Ranks, medians and correlations of a series of finite values.
 
 /// Ranks from 1; equal values share the mean of their ranks.
 pub(crate) fn mid_ranks(values: &[f64]) -> Vec<f64> {
@@ -16,14 +16,14 @@ pub(crate) fn mid_ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// How many values there are of each, in ascending order of the values.
+/// The number of equal values in each group of ties, in ascending order of the values.
 pub(crate) fn tie_sizes(values: &[f64]) -> Vec<usize> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).collect()
 }
 
-/// Middle value; of an even number the mean of the two in the middle. NaN without values. Reorders them.
+/// Middle value; for an even number, the mean of the two in the middle. NaN without values. Reorders them.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
@@ -39,7 +39,7 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     lower + (upper - lower) / 2.0
 }
 
-/// Correlation of each value with the one `lag` places later; 0 where all are equal.
+/// Correlation of each value with the one `lag` places later; 0 if all are equal.
 pub(crate) fn autocorrelation(values: &[f64], lag: usize) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -54,9 +54,9 @@ pub(crate) fn autocorrelation(values: &[f64], lag: usize) -> f64 {
     together / spread
 }
 
-/// A correlation of `n` values with their neighbours without its bias towards -1, to first order (Marriott and Pope,
-/// Biometrika 41, 1954). Without this, a hundred windows that resemble their neighbours are called unsteady half as often
-/// again.
+/// Removes the bias towards -1 from a correlation of `n` values with their neighbours, to first order (Marriott and Pope,
+/// Biometrika 41, 1954). Without this, a hundred windows that resemble their neighbours are called unsteady one and a half times as
+/// often.
 pub(crate) fn unbiased(correlation: f64, n: usize) -> f64 {
     (correlation + (1.0 + 4.0 * correlation) / n as f64).min(1.0)
 }

@@ -5,11 +5,11 @@ use crate::Histogram;
 /// Count, extremes, mean and the quantiles that the count supports, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Summary {
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
     /// Smallest sample; `None` without samples.
     pub min: Option<u64>,
-    /// Mean, to three digits.
+    /// Mean in ns, to three digits.
     pub mean: Option<f64>,
     /// Median; `None` below 20 samples.
     pub p50: Option<u64>,

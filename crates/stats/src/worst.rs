@@ -1,9 +1,9 @@
-//! The largest of many values, and to what they belong.
+//! The largest of many values, with the items that they belong to.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// The largest values so far; of equal ones the earlier.
+/// The largest values so far; of equal values the earlier ones.
 #[derive(Debug, Clone)]
 pub struct Worst<T> {
     most: usize,
@@ -11,7 +11,7 @@ pub struct Worst<T> {
     offered: u64,
 }
 
-/// A value in its order: the larger, then the earlier.
+/// A value in its order: larger values first, then earlier ones.
 #[derive(Debug, Clone)]
 struct Kept<T> {
     value: i64,
@@ -46,7 +46,7 @@ impl<T> Ord for Kept<T> {
 }
 
 impl<T> Worst<T> {
-    /// Of these the `most` largest are kept.
+    /// Makes a list that keeps the `most` largest.
     pub fn new(most: usize) -> Self {
         Self {
             most,
@@ -55,7 +55,7 @@ impl<T> Worst<T> {
         }
     }
 
-    /// The smallest value that is kept, once there is no room for more: only larger ones are taken then.
+    /// The smallest kept value, once there is no room for more: from then on only larger ones are kept.
     pub fn floor(&self) -> Option<i64> {
         let least = self.heap.peek().filter(|_| self.heap.len() >= self.most);
         least.map(|Reverse(least)| least.value)
@@ -67,7 +67,7 @@ impl<T> Worst<T> {
         self.floor().is_none_or(|floor| value > floor)
     }
 
-    /// Keeps a value if it is among the largest; whether it was.
+    /// Keeps a value if it is among the largest. Returns true if it was kept.
     pub fn offer(&mut self, value: i64, item: T) -> bool {
         let is_taken = self.takes(value);
         if is_taken {
@@ -81,12 +81,12 @@ impl<T> Worst<T> {
         is_taken
     }
 
-    /// Makes room for `most`.
+    /// Changes the number of kept values to at least `most`.
     pub fn make_room(&mut self, most: usize) {
         self.most = self.most.max(most);
     }
 
-    /// Takes all that is kept, the largest first; of equal ones the earlier. None is left.
+    /// Takes all kept values, the largest first; of equal values the earlier first. None is left.
     pub fn take(&mut self) -> Vec<(i64, T)> {
         let sorted = std::mem::take(&mut self.heap).into_sorted_vec();
         sorted
@@ -95,7 +95,7 @@ impl<T> Worst<T> {
             .collect()
     }
 
-    /// As [`Worst::take`], and all stay.
+    /// As [`Worst::take`], but keeps them.
     pub fn listed(&self) -> Vec<&T> {
         let mut kept: Vec<&Kept<T>> = self.heap.iter().map(|Reverse(kept)| kept).collect();
         kept.sort_by_key(|kept| Reverse(kept.key()));

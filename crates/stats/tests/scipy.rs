@@ -1,4 +1,4 @@
-//! SciPy as the oracle: freshly drawn questions, answered by both.
+//! SciPy as the oracle: new random questions, answered by both.
 
 use serde_json::{Value, json};
 use stats::exceedance::{rate_upper_bound, upper_bound};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// SciPy's answers to `questions`; `None` after leaving the test out.
+/// SciPy's answers to `questions`; `None` if the test is skipped.
 fn ask(test: &str, questions: &[Value]) -> Option<Vec<Value>> {
     let python = testing::python(test)?;
     let directory = tempfile::tempdir().expect("a directory");
@@ -34,7 +34,7 @@ fn ask(test: &str, questions: &[Value]) -> Option<Vec<Value>> {
     Some(answers)
 }
 
-/// New questions each time; the seed is shown, so that a failure can be seen again.
+/// New questions in each run; the seed is printed, so that a failure can be reproduced.
 fn random(test: &str) -> Random {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
     let seed = u64::from(now.subsec_nanos());

@@ -1,7 +1,7 @@
-//! Claims that a run supports, in words: the rate of events over a limit, and the test time that a stronger claim needs.
+//! Claims that a run supports, in words: the rate of events over a limit, and the test time needed for a stronger claim.
 //!
-//! The bound holds for the load and the configuration that were tested, for events that come independently of each other, and
-//! for events that would have been seen: of stalls shorter than the sampling interval, only the share that a sample falls into.
+//! The bound is valid for the load and the configuration that were tested, for independent events, and for events that the test
+//! could see: of stalls shorter than the sampling interval, it sees only the share that a sample falls into.
 
 pub mod period;
 #[cfg(test)]
@@ -15,9 +15,9 @@ pub const YEAR_NS: u64 = 31_557_600_000_000_000;
 /// The claim about the rate of events over a limit that a test supports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
-    /// Events over the limit; where that is not known exactly, the most there can be.
+    /// Number of events over the limit; if it is not known exactly, the largest possible number.
     pub events: u64,
-    /// How long was tested, over all machines, in ns.
+    /// How long was tested, summed over all machines, in ns.
     pub exposure_ns: u64,
     /// The limit, in ns.
     pub limit_ns: u64,
@@ -25,30 +25,30 @@ pub struct Claim {
     pub confidence: f64,
     /// At most one event in this time, in ns (exact Poisson bound). 0, which claims nothing, without exposure.
     pub at_most_one_per_ns: f64,
-    /// At least one event in this time, in ns (exact Poisson bound). Infinite without events.
+    /// At least one event in this time, in ns (exact Poisson bound). Infinite if there were no events.
     pub at_least_one_per_ns: f64,
-    /// The claim that is wanted: at most one event in this time, in ns.
+    /// The wanted claim: at most one event in this time, in ns.
     pub wanted_every_ns: u64,
-    /// Exposure in ns, with what was tested, that supports the wanted claim when no further event happens.
+    /// Exposure in ns, including the test so far, that supports the wanted claim if no further event happens.
     pub exposure_needed_ns: f64,
-    /// The standing of the wanted claim after the test.
+    /// Result of the test for the wanted claim.
     pub standing: Standing,
 }
 
-/// The standing of a wanted claim after a test.
+/// Result of a test for a wanted claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It supports the claim.
+    /// The test supports the claim.
     Supported,
-    /// It is too short to support it, and does not contradict it.
+    /// The test is too short to support the claim, and does not contradict it.
     Open,
-    /// It contradicts the claim: even the lower bound of the rate is above it.
+    /// The test contradicts the claim: even the lower bound of the rate is above it.
     Contradicted,
 }
 
-/// The claim that events over `limit_ns` in `exposure_ns` support, and the test time that it takes to claim at most one in
-/// `wanted_every_ns`. A least and a largest number of events are known: each bound takes the one that claims less. Equal
-/// machines under equal load add their exposure. Pure arithmetic: bounds by Garwood, Biometrika 28 (1936).
+/// Computes the claim that the events over `limit_ns` in `exposure_ns` support, and the test time needed to claim at most one in
+/// `wanted_every_ns`. The number of events is known as a range: each bound uses the end that claims less. Equal machines under
+/// equal load add their exposure. Pure arithmetic: bounds by Garwood, Biometrika 28 (1936).
 pub fn claim(
     (at_least, events): (u64, u64),
     exposure_ns: u64,
@@ -83,7 +83,7 @@ pub fn claim(
 
 impl Claim {
     /// The claim in words: `0 over 120 µs in 7.00 d: at most one per 2.33 d at 95 %, if they come independently; to claim one per
-    /// year, test 3 machine-years`. Periods are rounded so that nothing is promised that the test does not support.
+    /// year, test 3 machine-years`. Periods are rounded so that the text promises nothing that the test does not support.
     pub fn text(&self) -> String {
         let seen = format!("{} over {}", self.events, units::Ns(self.limit_ns));
         if self.at_most_one_per_ns <= 0.0 {
@@ -98,7 +98,7 @@ impl Claim {
         )
     }
 
-    /// The next step towards the wanted claim.
+    /// The next step towards the wanted claim, in words.
     fn next(&self) -> String {
         let wanted = period::name(self.wanted_every_ns);
         let needed = period::machine_time_up(self.exposure_needed_ns);

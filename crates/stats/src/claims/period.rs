@@ -16,7 +16,7 @@ const UNITS: [(f64, &str); 5] = [
     (1e9, "s"),
 ];
 
-/// A period as people ask for it: `year`, `week`, `day`, `hour`, or its length.
+/// A period in everyday words: `year`, `week`, `day`, `hour`, or else its length.
 pub(super) fn name(ns: u64) -> String {
     match ns {
         YEAR_NS => "year".to_owned(),
@@ -37,7 +37,7 @@ pub(super) fn up(ns: f64) -> String {
     rounded(ns, f64::ceil)
 }
 
-/// Time of machines, two digits, rounded up: `3 machine-years`, `21 machine-days`.
+/// Total time of machines, with two digits, rounded up: `3 machine-years`, `21 machine-days`.
 pub(super) fn machine_time_up(ns: f64) -> String {
     let (unit, name) = UNITS
         .into_iter()
@@ -56,7 +56,7 @@ pub(super) fn machine_time_up(ns: f64) -> String {
 }
 
 fn rounded(ns: f64, round: fn(f64) -> f64) -> String {
-    // Below two years, days tell more than "1 years".
+    // Below two years, a number of days is more precise than "1 years".
     let fits = |(unit, name): &(f64, &str)| ns >= if *name == "years" { 2.0 * unit } else { *unit };
     match UNITS.into_iter().find(fits) {
         Some((unit, name)) => format!("{} {name}", digits(ns / unit, 3, round)),
@@ -67,13 +67,13 @@ fn rounded(ns: f64, round: fn(f64) -> f64) -> String {
     }
 }
 
-/// A number of at least 1, rounded to so many significant digits, without zeros at its end.
+/// Rounds a number of at least 1 to so many significant digits, without zeros at its end.
 fn digits(value: f64, significant: i32, round: fn(f64) -> f64) -> f64 {
     let scale = 10f64.powi((significant - 1 - value.max(1.0).log10().floor() as i32).max(0));
     whole_or(value * scale, round) / scale
 }
 
-/// A product that is whole but for its last bits is whole; any other is rounded.
+/// Returns a product that is whole except for its last bits as a whole number; rounds any other.
 fn whole_or(scaled: f64, round: fn(f64) -> f64) -> f64 {
     let nearest = scaled.round();
     if (scaled - nearest).abs() <= scaled.abs() * 1e-12 {

@@ -1,9 +1,9 @@
-//! Many figures, one risk: how sure each figure must be so that all are right together.
+//! Many figures, one risk: the confidence that each figure needs so that all statements together have the stated one.
 
-/// The confidence that each of several statements has to hold, so that with the probability `confidence` none of them is a
-/// difference where there is none: the step-down procedure of Holm (Scandinavian Journal of Statistics 6, 1979), which needs
-/// nothing of how the figures depend on each other. `ps` holds the p-value of each, `None` for one that is not tested. A
-/// statement whose p-value is at most `1 - ` its confidence is a difference.
+/// The confidence that each of several statements needs so that, with the probability `confidence`, none of them reports a
+/// difference that does not exist: the step-down procedure of Holm (Scandinavian Journal of Statistics 6, 1979), which is valid
+/// whatever the dependence between the figures. `ps` holds the p-value of each, `None` for a figure that is not tested. A statement
+/// whose p-value is at most `1 - ` its confidence is a difference.
 pub fn confidences(ps: &[Option<f64>], confidence: f64) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> = ps.iter().enumerate().filter_map(|(at, p)| Some((at, (*p)?))).collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -14,13 +14,14 @@ pub fn confidences(ps: &[Option<f64>], confidence: f64) -> Vec<f64> {
     for (at, p) in order {
         result[at] = 1.0 - risk / left as f64;
         goes_on &= p <= risk / left as f64;
-        // From the first that is none on, the rest have to be as sure as that one.
+        // From the first statement that is no difference, all others need the same confidence.
         left -= usize::from(goes_on);
     }
     result
 }
 
-/// The smallest risk at which `differs`, which takes a risk and holds for every larger one too; at least a thousand-millionth.
+/// The smallest risk at which `differs` is true. It takes a risk, and is true for every larger risk too. The result is at least a
+/// thousand-millionth.
 pub(super) fn p_value(differs: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-9f64, 1.0f64);
     if differs(low) {

@@ -1,9 +1,9 @@
-//! The median over windows, and how sure it is.
+//! The median over windows, with its uncertainty.
 
 use crate::dependence::Dependence;
 
-/// Where windows depend on each other too much to tell, a median may still be so far from another that no slow load explains it:
-/// for each factor of ten of the risk, this many times the distance from the lowest tenth of the windows to the highest.
+/// Even if windows depend on each other too much for an interval, a median may be so far from another that no slow load explains
+/// it: for each factor of ten of the risk, by this many times the distance from the lowest tenth of the windows to the highest.
 const SPREADS: f64 = 1.5;
 
 /// The figure of a run: the median of its windows.
@@ -14,7 +14,7 @@ pub(super) struct Location {
 }
 
 impl Location {
-    /// Of the figure of each window, in order of time; all of them finite.
+    /// Takes the figure of each window, in order of time; all values are finite.
     pub(super) fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -24,14 +24,15 @@ impl Location {
         }
     }
 
-    /// NaN without windows.
+    /// The median; NaN without windows.
     pub(super) fn median(&self) -> f64 {
         self.at(0.5, f64::floor) / 2.0 + self.at(0.5, f64::ceil) / 2.0
     }
 
-    /// Interval that holds the median with this confidence (Woodruff, Journal of the American Statistical Association 47, 1952):
-    /// the share of windows below the median is known to a distance, and the figures at these shares are its ends. Where that
-    /// distance is all of them, the interval is many times as wide as the windows lie apart. `None` with hardly a window.
+    /// Interval that contains the median with this confidence (Woodruff, Journal of the American Statistical Association 47, 1952):
+    /// the share of windows below the median is known up to an uncertainty, and the figures at the ends of that range are the ends
+    /// of the interval. If the uncertainty covers all windows, the interval is many times as wide as their spread. `None` with
+    /// hardly any windows.
     pub(super) fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
         let away = self.away(confidence)?;
         if self.tells(confidence) {
@@ -42,18 +43,18 @@ impl Location {
         Some((self.median() - wide, self.median() + wide))
     }
 
-    /// True if the windows tell the interval, or only that nothing is far away.
+    /// True if the windows determine the interval; false if it only excludes very distant values.
     pub(super) fn tells(&self, confidence: f64) -> bool {
         let margin = 0.5 / self.sorted.len().max(1) as f64;
         self.away(confidence).is_some_and(|away| away + margin < 0.5)
     }
 
-    /// How far the share of windows below the median may be from a half, which is the deviation of such a share.
+    /// Half-width of the interval for the share of windows below the median, which is around one half.
     fn away(&self, confidence: f64) -> Option<f64> {
         Some(0.5 * self.dependence?.half_width(confidence))
     }
 
-    /// The figure below which this share of the windows lies, between ranks the one that `round` says.
+    /// The figure below which this share of the windows lies; `round` chooses between two ranks.
     fn at(&self, share: f64, round: fn(f64) -> f64) -> f64 {
         let last = self.sorted.len().saturating_sub(1) as f64;
         let rank = round(share * self.sorted.len() as f64 - 0.5).clamp(0.0, last);
@@ -61,7 +62,7 @@ impl Location {
     }
 }
 
-/// Interval of `b - a`, from those of both.
+/// Interval of `b - a`, from the intervals of both.
 pub(super) fn difference(a: &Location, b: &Location, confidence: f64) -> Option<(f64, f64)> {
     let (of_a, of_b) = (a.interval(confidence)?, b.interval(confidence)?);
     Some(apart((a.median(), of_a), (b.median(), of_b)))

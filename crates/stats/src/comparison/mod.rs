@@ -1,15 +1,15 @@
-//! Compares runs: does one differ from another, by how much, and how sure is that.
+//! Compares runs: if one differs from another, by how much, and with what confidence.
 //!
-//! Samples within a run are not independent, so a test that counts them as if they were finds a difference between any two
-//! runs. Here a run is its windows: each figure is the median over windows, and the interval of its difference knows how much
-//! neighbouring windows resemble each other. Where they resemble each other so much that the run is hardly more than one value,
-//! or change over the run, nothing is said. A large p-value is never read as "no difference": that is said only where the whole
-//! interval lies within a tolerance, and otherwise the answer is undecided.
+//! Samples within a run are not independent, so a test that treats them as independent finds a difference between any two runs.
+//! Here a run consists of its windows: each figure is the median over windows, and the interval of its difference accounts for the
+//! resemblance of neighbouring windows. If they resemble each other so much that the run is hardly more than one value, or change
+//! over the run, there is no statement. A large p-value is never read as "no difference": that is stated only if the whole interval
+//! lies within a tolerance, and otherwise the answer is undecided.
 //!
-//! Rare events are no figure of a typical window: [`Rare`] counts windows in which something happened. Runs of too few windows are
-//! compared by their samples, which takes more for granted: [`by_samples`].
+//! A typical window does not show rare events: [`Rare`] counts the windows in which something happened. Runs of too few windows are
+//! compared by their samples, under stronger assumptions: [`by_samples`].
 //!
-//! The stated confidence is that of all figures together ([`confidences`]).
+//! The stated confidence applies to all figures together ([`confidences`]).
 
 mod family;
 mod location;
@@ -32,26 +32,26 @@ use location::Location;
 /// Fewest windows of each run.
 pub const WINDOWS_NEEDED: usize = 50;
 
-/// A difference within this share of A's figure is none that matters: two runs of one machine differ by as much.
+/// A difference within this share of A's figure does not matter: two runs of one machine differ by as much.
 const TOLERANCE_SHARE: f64 = 0.02;
 
-/// Nor is one within this, in ns: what reading a clock and entering the kernel differ by.
+/// A difference within this does not matter either, in ns: clock readings and kernel entries vary by as much.
 const TOLERANCE_NS: f64 = 200.0;
 
-/// Figures of one window, in ns. NaN where the window has too few samples for one.
+/// Figures of one window, in ns. NaN if the window has too few samples for a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowFigures {
-    /// Samples in the window. One without samples has no figures and is left out.
+    /// Number of samples in the window. A window without samples has no figures and is left out.
     pub count: u64,
-    /// Mean.
+    /// Mean of the window.
     pub mean: f64,
-    /// Median.
+    /// Median of the window.
     pub p50: f64,
-    /// 99 % quantile.
+    /// 99 % quantile of the window.
     pub p99: f64,
-    /// 99.9 % quantile.
+    /// 99.9 % quantile of the window.
     pub p999: Option<f64>,
-    /// Largest sample.
+    /// Largest sample of the window.
     pub max: f64,
 }
 
@@ -75,22 +75,22 @@ pub enum Figure {
 pub struct Difference {
     /// The figure.
     pub figure: Figure,
-    /// Its median over A's windows, in ns. NaN where no window has it.
+    /// Its median over A's windows, in ns. NaN if no window has it.
     pub a: f64,
-    /// Its median over B's windows, in ns. NaN where no window has it.
+    /// Its median over B's windows, in ns. NaN if no window has it.
     pub b: f64,
     /// `b - a`, in ns.
     pub difference: f64,
-    /// Lower end of the difference's interval, in ns. NaN where nothing is said.
+    /// Lower end of the difference's interval, in ns. NaN if there is no statement.
     pub low: f64,
-    /// Upper end of the difference's interval, in ns. NaN where nothing is said.
+    /// Upper end of the difference's interval, in ns. NaN if there is no statement.
     pub high: f64,
-    /// Confidence of the interval, 0 to 1: higher than the stated one where many figures are compared.
+    /// Confidence of the interval, 0 to 1: higher than the stated one if many figures are compared.
     pub confidence: f64,
-    /// Two-sided p-value of no difference, before it is held against those of other figures. NaN where nothing is said. It says
-    /// how sure a difference is, never that there is none.
+    /// Two-sided p-value of no difference, before it is compared with those of other figures. NaN if there is no statement. A small
+    /// one is evidence of a difference; a large one is never evidence that there is none.
     pub p: f64,
-    /// Differences up to this count as none, in ns: 2 % of A's figure, at least 200 ns.
+    /// Differences up to this, in ns, do not matter: 2 % of A's figure, at least 200 ns.
     pub tolerance: f64,
     /// The conclusion.
     pub outcome: Outcome,
@@ -109,18 +109,18 @@ pub enum Outcome {
     Undecided,
     /// One run has too few windows with this figure.
     TooFewWindows {
-        /// Windows of the run that has fewer.
+        /// Windows of the run with fewer windows.
         have: usize,
-        /// Windows it takes.
+        /// Number of windows needed.
         need: usize,
     },
-    /// The windows of one run resemble each other too much, for how few they are.
+    /// The windows of one run resemble each other too much for their small number.
     TooAlike,
-    /// The figure changes over one of the runs: its median stands for no time of it.
+    /// The figure changes over one of the runs: its median describes no part of that run.
     NotSteady,
 }
 
-/// Two runs whose figure is ready to be compared, at any confidence.
+/// One figure of two runs, ready to be compared at any confidence.
 #[derive(Debug, Clone)]
 pub struct Pair {
     figure: Figure,
@@ -130,7 +130,7 @@ pub struct Pair {
     p: Option<f64>,
 }
 
-/// The figures of runs A and B, ready to be compared, in the order of [`Figure`]. Windows are in order of time.
+/// Prepares the figures of runs A and B for comparison, in the order of [`Figure`]. Windows are in order of time.
 pub fn pairs(a: &[WindowFigures], b: &[WindowFigures]) -> Vec<Pair> {
     let figures = Figure::ALL.into_iter();
     figures
@@ -153,7 +153,7 @@ impl Pair {
         pair
     }
 
-    /// Two-sided p-value of no difference; `None` where nothing is said.
+    /// Two-sided p-value of no difference; `None` if there is no statement.
     pub fn p(&self) -> Option<f64> {
         self.p
     }
@@ -175,7 +175,7 @@ impl Pair {
         }
     }
 
-    /// The statement with this confidence about this one figure.
+    /// The statement about this one figure with this confidence.
     pub fn at(&self, confidence: f64) -> Difference {
         let (a, b) = (self.a.median(), self.b.median());
         let tolerance = tolerance(a);
@@ -200,7 +200,7 @@ impl Pair {
     }
 }
 
-/// Why nothing can be said, whatever the confidence.
+/// Why there is no statement, whatever the confidence.
 fn refused(a: &[f64], b: &[f64]) -> Option<Outcome> {
     let have = a.len().min(b.len());
     if have < WINDOWS_NEEDED {
@@ -218,7 +218,7 @@ fn refused(a: &[f64], b: &[f64]) -> Option<Outcome> {
     (changes(a) || changes(b)).then_some(Outcome::NotSteady)
 }
 
-/// A difference of a figure that is `a` within this, in ns, is none that matters.
+/// The largest difference, in ns, that does not matter for a figure of `a`.
 fn tolerance(a: f64) -> f64 {
     (TOLERANCE_SHARE * a.abs()).max(TOLERANCE_NS)
 }
@@ -239,7 +239,7 @@ impl Figure {
     /// Every figure, in the order in which they are compared.
     pub const ALL: [Self; 5] = [Self::Mean, Self::Median, Self::P99, Self::P999, Self::WindowMax];
 
-    /// The figure of the windows that have it.
+    /// The values of the figure, for the windows that have it.
     fn values(self, windows: &[WindowFigures]) -> Vec<f64> {
         let of = |window: &WindowFigures| match self {
             Self::Mean => window.mean,

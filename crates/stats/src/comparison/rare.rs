@@ -1,19 +1,18 @@
 //! Events that a typical window does not show: the run's maximum, samples over a limit, periods missed, samples lost.
 //!
-//! One stall makes many samples late and many periods missed, so what is counted are windows in which it happened. Given how
-//! many there are in both runs, those of B are binomial where neither run has more of them: the conditional test of two rates
-//! (Przyborowski and Wilenski, Biometrika 31, 1940), with the exact interval of Clopper and Pearson. Windows that come in bursts
-//! count as fewer.
+//! One stall makes many samples late and many periods missed, so the windows in which it happened are counted. Given their number
+//! in both runs, the number in B is binomial if both runs have the same rate: the conditional test of two rates (Przyborowski and
+//! Wilenski, Biometrika 31, 1940), with the exact interval of Clopper and Pearson. Windows that come in bursts count as fewer.
 
 use super::p_value;
 use crate::dependence::Dependence;
 use crate::exceedance;
 use units::{Ns, format_ns};
 
-/// In a larger share of the windows of one run, it is not rare: then windows depend on each other as their maxima do.
+/// Share of one run's windows above which an event is not rare: then windows depend on each other as their maxima do.
 const RARE: f64 = 0.1;
 
-/// The event.
+/// The kind of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happened {
     /// Samples over a limit, in ns.
@@ -31,18 +30,18 @@ pub enum Happened {
 pub struct Rare {
     /// True for each window in which it happened, in order of time.
     pub happened: Vec<bool>,
-    /// Largest sample of each of these windows in ns, NaN where it has none.
+    /// Largest sample of each of these windows in ns; NaN for a window without samples.
     pub maxima: Vec<f64>,
-    /// How long these windows are together, in ns.
+    /// Total length of these windows, in ns.
     pub exposure_ns: u64,
-    /// How often it happened in all.
+    /// Total number of events.
     pub total: u64,
 }
 
-/// How often it happens in B, compared with A.
+/// The rate of an event in B, compared with A.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RareDifference {
-    /// The event.
+    /// The kind of event.
     pub what: Happened,
     /// Windows of A in which it happened.
     pub a: u64,
@@ -52,17 +51,17 @@ pub struct RareDifference {
     pub a_windows: u64,
     /// Windows of B.
     pub b_windows: u64,
-    /// How often it happened in A in all; of the run's maximum, that in ns.
+    /// Total number of events in A; for the run's maximum, that maximum in ns.
     pub a_total: f64,
-    /// The same of B.
+    /// The same for B.
     pub b_total: f64,
     /// Lower end of the interval of the ratio of B's rate to A's.
     pub ratio_low: f64,
-    /// Upper end; infinite where A may have none.
+    /// Upper end; infinite if A's rate may be zero.
     pub ratio_high: f64,
     /// Confidence of the interval.
     pub confidence: f64,
-    /// Two-sided p-value of equal rates, before it is held against those of other figures.
+    /// Two-sided p-value of equal rates, before it is compared with those of other figures.
     pub p: f64,
     /// The conclusion.
     pub outcome: RareOutcome,
@@ -75,7 +74,7 @@ pub enum RareOutcome {
     Higher,
     /// It happens less often in B.
     Lower,
-    /// Chance explains what differs.
+    /// Chance can explain the difference.
     Undecided,
     /// It happened in neither run.
     InNeither,
@@ -85,14 +84,14 @@ pub enum RareOutcome {
 #[derive(Debug, Clone, Copy)]
 pub struct RarePair {
     difference: RareDifference,
-    /// Windows that count, after bursts: of B, and of both.
+    /// Number of counted windows, after the correction for bursts: of B, and of both.
     counted: (u64, u64),
-    /// Share of the exposure that is B's.
+    /// B's share of the exposure.
     share: f64,
 }
 
 impl Rare {
-    /// Holds B's windows against A's.
+    /// Compares B's windows with A's.
     pub fn pair(what: Happened, a: &Self, b: &Self) -> RarePair {
         let count = |run: &Self| run.happened.iter().filter(|happened| **happened).count() as u64;
         let factor = a.factor(b);
@@ -144,10 +143,10 @@ fn factor_of(values: &[f64]) -> f64 {
     }
 }
 
-/// Holds the run's maxima against each other, by the windows of the higher run that are above every one of the lower: where
-/// windows of both runs are alike, each of these is as likely of either run (a precedence test: Epstein, Journal of the
-/// American Statistical Association 49, 1954). `a` and `b` hold the largest sample of each window, in order of time. `None`
-/// where a run has none.
+/// Compares the runs' maxima, by the number of windows of the higher run that are above every window of the lower one: if the
+/// windows of both runs are alike, each of these may belong to either run with equal probability (a precedence test: Epstein,
+/// Journal of the American Statistical Association 49, 1954). `a` and `b` hold the largest sample of each window, in order of time.
+/// `None` if a run has no windows.
 pub fn highest(a: &[f64], b: &[f64]) -> Option<RarePair> {
     let top = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (top_a, top_b) = (top(a), top(b));
@@ -196,7 +195,7 @@ impl RarePair {
         pair
     }
 
-    /// Two-sided p-value; `None` where there is nothing to compare.
+    /// Two-sided p-value; `None` if there is nothing to compare.
     pub fn p(&self) -> Option<f64> {
         Some(self.difference.p).filter(|p| p.is_finite())
     }

@@ -1,10 +1,9 @@
-//! Short runs: their few windows, or else their samples, tell less than many windows do.
+//! Short runs: their few windows, or else their samples, show less than many windows do.
 //!
-//! A few windows are taken for independent, but for what neighbours visibly share: their median lies between two of them, by the
-//! binomial distribution (David and Nagaraja, Order Statistics, 2003, section 7.1). Where they are too few for the confidence that is
-//! asked for, only a difference far larger than what they lie apart by is said. A run of hardly a window is compared by the ranks of
-//! its samples, which holds for samples that are independent of each other; latencies seldom are. Nothing that is found so is
-//! called sure.
+//! A few windows are treated as independent, except for the visible resemblance of neighbours: their median lies between two of
+//! them, by the binomial distribution (David and Nagaraja, Order Statistics, 2003, section 7.1). If they are too few for the
+//! requested confidence, only a difference far larger than their spread is reported. A run of hardly one window is compared by the
+//! ranks of its samples, which is valid for independent samples; latencies seldom are. No result of this kind is called sure.
 
 use super::location::{Location, apart};
 use super::{Difference, Figure, Outcome, WINDOWS_NEEDED, WindowFigures, outcome, p_value, tolerance};
@@ -15,25 +14,25 @@ use crate::stationarity::{self, Steadiness};
 /// Fewest windows that are compared as windows.
 const FEW: usize = 6;
 
-/// Largest correlation of neighbours that is reckoned with.
+/// Largest correlation of neighbours that is assumed.
 const MOST_ALIKE: f64 = 0.95;
 
-/// Fewest samples of which a median is said.
+/// Fewest samples for a statement about a median.
 const SAMPLES_NEEDED: u64 = 6;
 
-/// A window of a measurement that takes so few samples each has no figure of its own: its samples stand for it.
+/// Windows with at most this many samples have no figure of their own: the samples are used instead.
 const FEW_IN_A_WINDOW: u64 = 2;
 
 /// The assumptions of a comparison of short runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assumed {
-    /// That windows are independent, but for what neighbours share in those few.
+    /// Windows are independent, except for the resemblance of neighbours within them.
     Windows,
-    /// That samples are independent: each says nothing of the next.
+    /// Samples are independent: each says nothing about the next.
     Samples,
 }
 
-/// How a figure differs, as far as so short runs tell.
+/// The difference of a figure, as far as such short runs show it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BySamples {
     /// The figure and its difference; `a` and `b` are medians over few windows, or else of all samples.
@@ -62,7 +61,7 @@ enum Sampled {
 #[derive(Debug, Clone)]
 struct Few {
     sorted: Vec<f64>,
-    /// How many independent windows they are worth.
+    /// Number of independent windows that they are worth.
     worth: u64,
     location: Location,
 }
@@ -74,7 +73,7 @@ struct Ranked(Vec<(u64, u64, u64)>);
 /// All samples of a run, and the figures of its windows in order of time.
 type Run<'a> = (&'a Histogram, &'a [WindowFigures]);
 
-/// The figures of two runs that have too few windows of them to be compared strictly, each that both support.
+/// The figures that both runs support, for two runs with too few windows for a strict comparison.
 pub fn by_samples(a: Run<'_>, b: Run<'_>) -> Vec<SampledPair> {
     let pair = |figure: Figure| {
         let (of_a, of_b) = (figure.values(a.1), figure.values(b.1));
@@ -86,7 +85,7 @@ pub fn by_samples(a: Run<'_>, b: Run<'_>) -> Vec<SampledPair> {
             let [a, b] = [of_a, of_b].map(|values| Sampled::Windows(Few::of(values)));
             return Some(SampledPair::of(figure, a, b));
         }
-        // Windows without the figure do not hide behind samples that have it.
+        // Samples must not be used to bypass windows without the figure.
         (has_no_windows(a) || has_no_windows(b)).then_some(())?;
         let (a, b) = (Sampled::of(figure, a.0)?, Sampled::of(figure, b.0)?);
         Some(SampledPair::of(figure, a, b))
@@ -106,7 +105,7 @@ fn changes(values: &[f64]) -> bool {
 }
 
 impl Sampled {
-    /// Of all samples: the quantiles, where there are enough samples.
+    /// Takes a figure of all samples: the quantiles, if there are enough samples.
     fn of(figure: Figure, samples: &Histogram) -> Option<Self> {
         let quantile = match figure {
             Figure::Median => 0.5,
@@ -134,7 +133,7 @@ impl Sampled {
         }
     }
 
-    /// Interval that holds the figure with this confidence; `None` where there is too little for one.
+    /// Interval that contains the figure with this confidence; `None` if there is too little data.
     fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
         match self {
             Self::Windows(few) => few.interval(confidence).or_else(|| few.location.interval(confidence)),
@@ -142,7 +141,7 @@ impl Sampled {
         }
     }
 
-    /// True if the interval is more than a statement that nothing is far away.
+    /// True if the interval is more than a statement that excludes very distant values.
     fn tells(&self, confidence: f64) -> bool {
         match self {
             Self::Windows(few) => few.interval(confidence).is_some() || few.location.tells(confidence),
@@ -152,7 +151,7 @@ impl Sampled {
 }
 
 impl Few {
-    /// Of the figure of each window, in order of time.
+    /// Takes the figure of each window, in order of time.
     fn of(values: Vec<f64>) -> Self {
         let alike = autocorrelation(&mid_ranks(&values), 1).clamp(0.0, MOST_ALIKE);
         let worth = values.len() as f64 * (1.0 - alike) / (1.0 + alike);
@@ -166,7 +165,7 @@ impl Few {
         }
     }
 
-    /// The windows between which the median lies; `None` where they are too few to be so sure.
+    /// The windows between which the median lies; `None` if they are too few for this confidence.
     fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
         let (low, high) = crate::histogram::ranks(0.5, self.worth, confidence)?;
         let each = self.sorted.len() as f64 / self.worth as f64;
@@ -222,7 +221,7 @@ impl SampledPair {
         self.a.tells(confidence) && self.b.tells(confidence)
     }
 
-    /// The statement with this confidence about this one figure.
+    /// The statement about this one figure with this confidence.
     pub fn at(&self, confidence: f64) -> BySamples {
         let (a, b) = (self.a.middle(), self.b.middle());
         let tolerance = tolerance(a);

@@ -4,7 +4,7 @@ use super::{Assumed, BySamples, Figure, Outcome, WindowFigures, by_samples};
 use crate::Histogram;
 use crate::random::Random;
 
-/// A run of windows of so many samples, each window higher or lower by chance, all samples `times` as high.
+/// Makes a run of windows with so many samples each. Each window is higher or lower by chance, and all samples are `times` as high.
 fn run(random: &mut Random, windows: usize, samples: usize, times: f64) -> (Histogram, Vec<WindowFigures>) {
     let mut all = Histogram::new();
     let figures = (0..windows).map(|_| {
@@ -64,7 +64,7 @@ fn a_difference_of_short_runs_is_found_and_says_what_it_assumes() {
     assert_eq!(back.difference.outcome, Outcome::Lower);
 }
 
-/// The samples of two runs of few windows differ by more than those within a window: the windows decide, not their samples.
+/// Two runs of few windows differ by more than the samples within a window: the windows decide, not their samples.
 #[test]
 fn windows_that_lie_apart_make_the_interval_wide() {
     let mut random = Random::new(32);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::random::Random;
 
-/// Windows that resemble the one before with correlation `rho`, each higher by `more` ns.
+/// Makes windows that resemble the window before with correlation `rho`, each higher by `more` ns.
 fn run(random: &mut Random, windows: usize, rho: f64, more: f64) -> Vec<WindowFigures> {
     let mut state = random.normal();
     (0..windows)
@@ -153,7 +153,7 @@ fn rates_of_rare_events_are_compared_exactly() {
     assert_eq!((none.p(), none.at(0.95).outcome), (None, RareOutcome::InNeither));
 }
 
-/// The typical window is the same; the run's maximum is 450 times larger, and that is no accident where 20 windows are.
+/// The typical window is the same; the run's maximum is 450 times larger, which cannot be chance in 20 windows.
 #[test]
 fn a_larger_maximum_is_told_from_chance() {
     let mut random = Random::new(26);

@@ -4,7 +4,7 @@ use super::{Assumed, BySamples, Difference, Figure, Outcome};
 use units::format_ns;
 
 impl Figure {
-    /// The figure of the window in the middle, for a sentence.
+    /// The figure of the middle window, for a sentence.
     fn typical(self) -> &'static str {
         match self {
             Self::Mean => "typical window mean",

@@ -1,9 +1,9 @@
 //! Tails of the binomial and the Poisson distribution that stay accurate for thousands of millions of trials.
 //!
-//! The binomial tail is the regularised incomplete beta function with whole arguments. The usual evaluation takes
-//! differences of log-gamma functions, which at 6e9 trials are 1e11 each and cancel to a few digits. Here the single
-//! probability comes from C. Loader, "Fast and Accurate Computation of Binomial Probabilities" (2000), which has no such
-//! cancellation, and the tail is summed from it by the ratio of neighbouring terms, always on the side where they fall.
+//! The binomial tail is the regularised incomplete beta function with whole arguments. The usual evaluation takes differences of
+//! log-gamma functions, which at 6e9 trials are 1e11 each and cancel to a few digits. Here the probability of a single value comes
+//! from C. Loader, "Fast and Accurate Computation of Binomial Probabilities" (2000), which has no such cancellation. The tail is
+//! summed from it by the ratio of neighbouring terms, always towards falling terms.
 
 use std::f64::consts::TAU;
 
@@ -57,7 +57,7 @@ fn falling_sum(ratios: impl Iterator<Item = f64>) -> f64 {
     for ratio in ratios {
         term *= ratio;
         sum += term;
-        // The ratios fall from term to term, so what is left is less than a geometric series.
+        // The ratios fall from term to term, so the rest is less than a geometric series.
         if ratio < 1.0 && term * ratio < sum * (1.0 - ratio) * f64::EPSILON {
             break;
         }
@@ -103,7 +103,7 @@ fn stirling_error(n: u64) -> f64 {
     (1.0 / 12.0 - inverse_square * series) / x
 }
 
-/// `x ln(x/m) + m - x`, without cancellation where x is near m.
+/// `x ln(x/m) + m - x`, without cancellation if x is near m.
 fn deviance(x: f64, m: f64) -> f64 {
     let v = (x - m) / (x + m);
     if v.abs() >= 0.1 {

@@ -1,7 +1,7 @@
 //! Anderson and Darling's distance between a sample and a distribution.
 
-/// The statistic A² (Journal of the American Statistical Association 49, 1954) of a sample in ascending order, from the
-/// logarithms of `F` and of `1 - F` at each value. Infinite where the distribution excludes a value.
+/// The statistic A² (Journal of the American Statistical Association 49, 1954) of a sample in ascending order, from the logarithms
+/// of `F` and of `1 - F` at each value. Infinite if the distribution excludes a value.
 pub(super) fn statistic(logarithms: &[(f64, f64)]) -> f64 {
     let n = logarithms.len();
     let sum: f64 = (0..n)
@@ -14,9 +14,8 @@ pub(super) fn statistic(logarithms: &[(f64, f64)]) -> f64 {
 mod tests {
     use super::statistic;
 
-    /// `scipy.stats.anderson_ksamp` has no such form; by hand from the definition, with NumPy 2.4.6:
-    /// `u = np.array([.1, .25, .6, .9]); i = np.arange(1, 5)`,
-    /// `-4 - np.sum((2*i - 1) * (np.log(u) + np.log(1 - u[::-1]))) / 4`.
+    /// `scipy.stats.anderson_ksamp` has no such form; the expected value was computed from the definition, with NumPy 2.4.6: `u =
+    /// np.array([.1, .25, .6, .9]); i = np.arange(1, 5)`, `-4 - np.sum((2*i - 1) * (np.log(u) + np.log(1 - u[::-1]))) / 4`.
     #[test]
     fn a_sample_of_four() {
         let logarithms: Vec<(f64, f64)> = [0.1f64, 0.25, 0.6, 0.9]

@@ -5,14 +5,14 @@ use crate::random::Random;
 use crate::ranks::{autocorrelation, mid_ranks};
 use crate::stationarity::{self, Steadiness};
 
-/// Neighbouring blocks may resemble each other up to this rank correlation, or up to what independent blocks reach in one of
-/// two hundred cases, before they are joined.
+/// Largest rank correlation of neighbouring blocks, above which they are joined; or, if larger, the correlation that independent
+/// blocks reach in one of two hundred cases.
 const DEPENDENT: f64 = 0.15;
 
-/// Fewest different values: with fewer, the clock's steps are the distribution.
+/// Fewest different values: with fewer, the resolution of the clock dominates the distribution.
 const DISTINCT_NEEDED: usize = 20;
 
-/// Any number does; a fixed one gives the same figures each time.
+/// The number is arbitrary, but fixed, so that results are reproducible.
 const SEED: u64 = 0x7469_636b;
 
 /// Largest value of every `group` neighbours; the last group may be smaller.
@@ -21,7 +21,8 @@ pub(super) fn joined(maxima: &[f64], group: usize) -> Vec<f64> {
     maxima.chunks(group.max(1)).map(largest).collect()
 }
 
-/// Maxima joined in pairs until neighbours hardly depend on each other, and how many of the given blocks one of them is.
+/// Joins maxima in pairs until neighbours hardly depend on each other; also returns how many of the given blocks each of them
+/// covers.
 pub(super) fn independent(maxima: Vec<f64>) -> Result<(Vec<f64>, usize), Refusal> {
     let mut blocks = maxima;
     let mut group = 1;
@@ -37,14 +38,14 @@ pub(super) fn independent(maxima: Vec<f64>) -> Result<(Vec<f64>, usize), Refusal
     }
 }
 
-/// Rank correlation of neighbours, where it is more than chance.
+/// Rank correlation of neighbours, if it is more than chance.
 fn dependence(values: &[f64]) -> Option<f64> {
     let autocorrelation = autocorrelation(&mid_ranks(values), 1);
     let limit = DEPENDENT.max(2.576 / (values.len() as f64).sqrt());
     (autocorrelation > limit).then_some(autocorrelation)
 }
 
-/// Refuses values that change over the run. Too few to tell are for the caller to refuse.
+/// Refuses values that change over the run. If there are too few to decide, the caller refuses them.
 pub(super) fn check_steady(values: &[f64]) -> Result<(), Refusal> {
     let check = stationarity::check(values);
     match check.verdict {
@@ -53,9 +54,9 @@ pub(super) fn check_steady(values: &[f64]) -> Result<(), Refusal> {
     }
 }
 
-/// The values in ascending order, spread evenly over the clock's steps: values of whole microseconds, as cyclictest cuts them,
-/// become any value of that microsecond, so that ties do not look like a bad fit. Refuses values that are all equal, or that
-/// have too few different ones.
+/// The values in ascending order, spread evenly within the clock's resolution: a value in whole microseconds, as cyclictest writes
+/// it, becomes a value anywhere in that microsecond, so that ties do not look like a bad fit. Refuses values that are all equal, or
+/// with too few different ones.
 pub(super) fn sorted(values: &[f64]) -> Result<Vec<f64>, Refusal> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -6,11 +6,11 @@ use super::{anderson, expanded, is_fitted, reduced, slope_of_expanded, slope_of_
 use crate::random::Random;
 use statrs::function::gamma::gamma;
 
-/// The generalised extreme-value distribution, which maxima of many values tend to:
-/// `F(x) = exp(-(1 + shape (x - location) / scale)^(-1 / shape))`, for a shape of zero `exp(-exp(-(x - location) / scale))`.
+/// The generalised extreme-value distribution, which maxima of many values tend to: `F(x) = exp(-(1 + shape (x - location) /
+/// scale)^(-1 / shape))`, or, for a shape of zero, `exp(-exp(-(x - location) / scale))`.
 ///
-/// A positive shape is a heavy tail, a negative one a tail that ends at `location - scale / shape`: the sign of S. Coles, An
-/// Introduction to Statistical Modeling of Extreme Values, 2001. SciPy's `genextreme` has the opposite sign.
+/// A positive shape means a heavy tail, a negative one a tail that ends at `location - scale / shape`: the sign convention of S.
+/// Coles, An Introduction to Statistical Modeling of Extreme Values, 2001. SciPy's `genextreme` has the opposite sign.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gev {
     /// Location, in the unit of the values.
@@ -22,20 +22,20 @@ pub struct Gev {
 }
 
 impl Gev {
-    /// Value that is exceeded once in `blocks` blocks on average: exceedances come like a Poisson process, and a block has
-    /// none with the probability F. So `-ln F = 1 / blocks`, which does not depend on how long a block is; for many blocks
-    /// it is the `1 - 1 / blocks` quantile.
+    /// Value that is exceeded once in `blocks` blocks on average. Exceedances come like a Poisson process, and a block has none
+    /// with the probability F, so `-ln F = 1 / blocks`, which does not depend on the length of a block; for many blocks it is the
+    /// `1 - 1 / blocks` quantile.
     pub fn return_level(&self, blocks: f64) -> f64 {
         self.at(blocks.ln())
     }
 
-    /// Logarithm of the likelihood of `values`; minus infinity where one cannot occur.
+    /// Logarithm of the likelihood of `values`; minus infinity if one of them cannot occur.
     pub fn log_likelihood(&self, values: &[f64]) -> f64 {
         let per_value = values.iter().map(|x| {
             let y = self.reduced(*x);
             (1.0 + self.shape) * y + (-y).exp()
         });
-        // Outside the support the sum is infinite, or infinity less infinity.
+        // Outside the support the sum is infinite, or infinity minus infinity.
         let sum: f64 = per_value.sum();
         if sum.is_nan() {
             return f64::NEG_INFINITY;
@@ -49,7 +49,7 @@ impl Gev {
         let (l1, l2, l3) = l_moments(sorted);
         let c = 2.0 / (3.0 + l3 / l2) - std::f64::consts::LN_2 / 3f64.ln();
         let k = 7.8590 * c + 2.9554 * c * c;
-        // At zero the formulas are 0/0; next to it they are the Gumbel distribution to nine digits.
+        // At zero the formulas are 0/0; close to it they equal the Gumbel distribution to nine digits.
         let k = if k.abs() < 1e-6 { 1e-6 } else { k };
         let g = gamma(1.0 + k);
         let scale = l2 * k / ((1.0 - 2f64.powf(-k)) * g);
@@ -81,7 +81,7 @@ impl Gev {
         self.at(-random.exponential().ln())
     }
 
-    /// The variable that has the standard Gumbel distribution: `-ln(-ln F(x))`. Infinite outside the support.
+    /// The variable with the standard Gumbel distribution: `-ln(-ln F(x))`. Infinite outside the support.
     fn reduced(&self, x: f64) -> f64 {
         reduced((x - self.location) / self.scale, self.shape)
     }
@@ -92,17 +92,17 @@ impl Gev {
     }
 }
 
-/// Maxima in ascending order, measured from the location of a distribution that is near, in units of its scale. The first
-/// parameter is the location.
+/// Maxima in ascending order, measured from the location of a nearby distribution, in units of its scale. The first parameter is
+/// the location.
 pub(super) struct Maxima(Vec<f64>);
 
 impl Maxima {
-    /// The values as seen from a distribution.
+    /// Converts the values to the location and scale of `gev`.
     pub(super) fn around(sorted: &[f64], gev: &Gev) -> Self {
         Self(sorted.iter().map(|value| (value - gev.location) / gev.scale).collect())
     }
 
-    /// Negative logarithm of the likelihood, and its derivatives. Infinite where the values cannot occur.
+    /// Negative logarithm of the likelihood, and its derivatives. Infinite if the values cannot occur.
     pub(super) fn with_gradient(&self, p: &Parameters) -> (f64, Parameters) {
         let [location, log_scale, shape] = *p;
         if !is_fitted(shape) {

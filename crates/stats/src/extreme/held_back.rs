@@ -4,32 +4,32 @@ use super::blocks::sorted;
 use super::{BLOCKS_NEEDED, Gev, Refusal};
 use crate::exceedance;
 
-/// The first part of the blocks, in which a fit is made.
+/// Share of the blocks, at the start of the run, that are fitted.
 const FIRST: f64 = 2.0 / 3.0;
 
-/// Blocks of the rest that are expected over the level that is tried.
+/// Expected number of the remaining blocks over the tried level.
 const EXPECTED: f64 = 3.0;
 
-/// More blocks over the level than this happens by chance in one of a hundred runs.
+/// Confidence of the check: more blocks over the level than allowed happen by chance in one of a hundred runs.
 const SURE: f64 = 0.99;
 
-/// A level that was found from the first part of the blocks, and how many of the rest are over it.
+/// A level found from the first part of the blocks, and the number of remaining blocks over it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeldBack {
-    /// Blocks that were fitted.
+    /// Number of fitted blocks.
     pub fitted: usize,
-    /// Blocks that were held back.
+    /// Number of blocks held back.
     pub tested: usize,
     /// The level, in ns.
     pub level_ns: f64,
-    /// Blocks held back that should be over it, on average.
+    /// Average number of blocks held back that are expected over it.
     pub expected: f64,
-    /// Blocks held back that are over it.
+    /// Number of blocks held back that are over it.
     pub over: usize,
 }
 
 impl HeldBack {
-    /// Of independent block maxima in order of time; `None` where the first part is too short for a fit.
+    /// Takes independent block maxima in order of time; `None` if the first part is too short for a fit.
     pub(super) fn of(blocks: &[f64]) -> Option<Self> {
         let fitted = (blocks.len() as f64 * FIRST) as usize;
         let (first, rest) = blocks.split_at(fitted);
@@ -50,7 +50,7 @@ impl HeldBack {
     /// Refuses a fit that the rest contradicts.
     pub(super) fn check(self) -> Result<Self, Refusal> {
         let least = exceedance::interval(self.over as u64, self.tested as u64, 2.0 * SURE - 1.0).0;
-        // The level itself is uncertain: twice as many as expected are no contradiction.
+        // The level itself is uncertain: up to twice as many blocks as expected are no contradiction.
         if least > 2.0 * self.expected / self.tested as f64 {
             return Err(Refusal::HeldBack {
                 over: self.over,
@@ -61,7 +61,7 @@ impl HeldBack {
         Ok(self)
     }
 
-    /// For a person.
+    /// The result in words for a person.
     pub fn text(&self) -> String {
         format!(
             "held back: {} of the last {} blocks are over the level; a fit to the first {} expected {:.0}",

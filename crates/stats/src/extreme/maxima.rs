@@ -7,17 +7,17 @@ use super::{
     check_reach, check_shape, mixture, with_care,
 };
 
-/// The level that is exceeded once in `blocks_ahead` blocks on average, from the largest value of each block, in ns and in
-/// order of time. `confidence`, such as 0.95, is that of the interval.
+/// The level that is exceeded once in `blocks_ahead` blocks on average, from the largest value of each block, in ns and in order of
+/// time. `confidence`, such as 0.95, is the confidence of its interval.
 ///
-/// More than 2,000 blocks are joined into longer ones, and so are blocks that depend on their neighbours. The interval is that
-/// of the fit alone: it cannot know of a cause that did not show in the test.
+/// If there are more than 2,000 blocks, or blocks that depend on their neighbours, they are joined into longer ones. The interval
+/// accounts for the uncertainty of the fit alone: it cannot include a cause that did not show in the test.
 ///
 /// # Errors
 ///
-/// A [`Refusal`] where the data do not support a level: fewer than 50 blocks, a return period of more than ten times the test,
-/// blocks that change over the run, that depend on each other or that are of two kinds, a distribution that does not fit, and
-/// a last part of the run that contradicts a fit to the first.
+/// A [`Refusal`] if the data do not support a level: fewer than 50 blocks, a return period of more than ten times the test, blocks
+/// that change over the run, that depend on each other or that are of two kinds, a distribution that does not fit, or a last part
+/// of the run that contradicts a fit to the first.
 pub fn return_level_of_maxima(maxima_ns: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLevel, Refusal> {
     check_question(maxima_ns, blocks_ahead, confidence)?;
     if maxima_ns.len() < BLOCKS_NEEDED {
@@ -49,7 +49,7 @@ fn level(sorted: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLev
         return Err(Refusal::BadFit { p: outcome.fit_p });
     }
     let in_ns = |level: f64| gev.location + gev.scale * level;
-    // An end of the tail that some hundred blocks suggest is not believed for the upper end of the interval.
+    // If some hundred blocks suggest that the tail ends, that end is not trusted for the upper end of the interval.
     let unbounded = Gev {
         shape: gev.shape.max(0.0),
         ..gev

@@ -1,35 +1,36 @@
 //! Decides if block maxima are of two kinds.
 //!
-//! Latency has steps: most windows end at what the scheduler takes, some at what a rare cause adds. No single distribution
-//! describes both, yet one with a heavy tail may pass for it, since a tail has few values (TailID, ECRTS 2025, LIPIcs 335).
-//! So the values are split in two, wherever that explains them best, and the split is compared with the fit.
+//! Latency has steps: most windows end at the scheduler's own latency, some at the extra latency of a rare cause. No single
+//! distribution describes both, but one with a heavy tail may seem to fit, since a tail has few values (TailID, ECRTS 2025, LIPIcs
+//! 335). So the values are split in two, where that explains them best, and the split is compared with the fit.
 
 use super::Refusal;
 use std::f64::consts::{SQRT_2, TAU};
 
-/// A split is believed when it makes the values more likely than the fit does by this much, in natural logarithms. It has
-/// three parameters more, which Akaike's criterion weighs as 3. About one in a hundred samples of one kind reaches it.
+/// A split is accepted if it makes the values more likely than the fit does by this much, in natural logarithms. It has three more
+/// parameters, which Akaike's criterion counts as 3. About one in a hundred samples of one kind reaches it.
 const GAIN: f64 = 5.0;
 
-/// And when the means of the logarithms lie this far apart, in units of their spread (Ashman, Bird and Zepf, Astronomical
-/// Journal 108, 1994). They ask for 2, of groups that overlap; a cut makes two halves of one normal distribution 2.7 apart and
-/// the tail of a skewed one up to 4.
+/// In addition, the means of the logarithms must differ by this much, in units of their spread (Ashman, Bird and Zepf, Astronomical
+/// Journal 108, 1994). They require 2 for overlapping groups; a cut makes two halves of one normal distribution that are 2.7 apart,
+/// and of the tail of a skewed one up to 4.
 const APART: f64 = 4.0;
 
-/// Widest gaps between neighbours that are tried as the end of the lower group.
+/// Number of the widest gaps between neighbours that are tried as the end of the lower group.
 const GAPS: usize = 3;
 
-/// Fewest values of a lower group that gets a fit of its own.
+/// Fewest values of a lower group for a fit of its own.
 const FITTED: usize = 20;
 
-/// Smallest share of the values that counts as the lower group. Fewer are low outliers, which do not touch the tail.
+/// Smallest share of the values, one part in so many, that counts as the lower group. Fewer values are low outliers, which do not
+/// affect the tail.
 const LOWER_SHARE: usize = 10;
 
-/// From so many values on, the spread of a group is taken as it is.
+/// Number of values from which the spread of a group is used unchanged.
 const KNOWN: f64 = 11.0;
 
-/// Refuses values of two kinds. `sorted` is in ascending order and above zero; `likelihood` fits the distribution that they are
-/// taken for to values in ascending order, and gives the logarithm of their likelihood.
+/// Refuses values of two kinds. `sorted` is in ascending order and above zero; `likelihood` fits the assumed distribution to values
+/// in ascending order, and returns the logarithm of their likelihood.
 pub(super) fn check(sorted: &[f64], likelihood: impl Fn(&[f64]) -> f64) -> Result<(), Refusal> {
     match best_split(sorted, likelihood) {
         Some(split) if split.gain > GAIN && split.apart > APART => Err(Refusal::Bimodal {
@@ -42,18 +43,18 @@ pub(super) fn check(sorted: &[f64], likelihood: impl Fn(&[f64]) -> f64) -> Resul
     }
 }
 
-/// A way to tell two groups apart.
+/// A split of the values into two groups.
 #[derive(Debug, Clone, Copy)]
 struct Split {
     /// Values in the upper group.
     upper: usize,
-    /// Logarithm of the likelihood beyond that of the fit to all.
+    /// Logarithm of the likelihood beyond that of one fit to all values.
     gain: f64,
-    /// Distance of the means of the logarithms in units of their spread.
+    /// Distance between the means of the logarithms in units of their spread.
     apart: f64,
 }
 
-/// The split that explains the values best among those that lie [`APART`], else the best one.
+/// The split that explains the values best among those whose means differ by [`APART`], else the best one.
 fn best_split(sorted: &[f64], likelihood: impl Fn(&[f64]) -> f64) -> Option<Split> {
     let n = sorted.len();
     let single = likelihood(sorted);
@@ -68,7 +69,7 @@ fn best_split(sorted: &[f64], likelihood: impl Fn(&[f64]) -> f64) -> Option<Spli
     })
 }
 
-/// How many values lie above each of the widest gaps, on a logarithmic scale, in the upper half of the values.
+/// Number of values above each of the widest gaps, on a logarithmic scale, in the upper half of the values.
 fn widest_gaps(sorted: &[f64]) -> Vec<usize> {
     let n = sorted.len();
     let mut gaps: Vec<(f64, usize)> = (1..n.saturating_sub(FITTED).min(n / 2))
@@ -78,16 +79,16 @@ fn widest_gaps(sorted: &[f64]) -> Vec<usize> {
     gaps.into_iter().take(GAPS).map(|(_, upper)| upper).collect()
 }
 
-/// Sums over the logarithms of the values, from which mean and variance of any run of them follow.
+/// Sums over the logarithms of the values, which give mean and variance of any consecutive ones.
 struct Groups {
     sums: Vec<(f64, f64)>,
-    /// Sum of the logarithms themselves up to each value: a density over the value is that over its logarithm, divided by it.
+    /// Sum of the logarithms up to each value, because the density of a value is the density of its logarithm divided by the value.
     logs: Vec<f64>,
 }
 
 impl Groups {
     fn of(sorted: &[f64]) -> Self {
-        // Around the middle, so that squares do not lose digits.
+        // Taken relative to the middle, so that squares do not lose digits.
         let middle = sorted[sorted.len() / 2].ln();
         let mut sums = vec![(0.0, 0.0)];
         let mut logs = vec![0.0];
@@ -127,7 +128,7 @@ impl Groups {
     }
 }
 
-/// Variance of a group: what was seen, but that of a few values is hardly known, and is drawn towards the other group's.
+/// Variance of a group: the observed one. That of a few values is uncertain, and is moved towards the other group's.
 fn spread(count: f64, seen: f64, other: f64) -> f64 {
     let known = ((count - 1.0) / (KNOWN - 1.0)).min(1.0);
     let variance = known * seen + (1.0 - known) * other.max(seen);

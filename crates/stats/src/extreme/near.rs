@@ -1,13 +1,14 @@
-//! Fits to samples that lie near one distribution, so that few steps are enough to find each fit.
+//! Fits to samples that are near one distribution, so that few steps are enough for each fit.
 
 use super::gev::Maxima;
 use super::optimise::{inverse_of_second_derivatives, minimise, refine};
 
-/// Parameters, near 0 and 1 by the choice of units: the location, which a held return level determines, the logarithm of the
+/// Parameters, near 0 and 1 by the choice of units: the location, which a fixed return level determines, the logarithm of the
 /// scale, and the shape.
 pub(super) type Parameters = [f64; 3];
 
-/// A likelihood gains less than this, in natural logarithms, from another step: a hundredth of a standard error.
+/// The search ends when another step gains less than this in the likelihood, in natural logarithms: a hundredth of a standard
+/// error.
 const PRECISE: f64 = 1e-4;
 
 /// Step of numeric derivatives; the parameters are near 1 and known to some 1e-2.
@@ -16,7 +17,7 @@ const STEP: f64 = 1e-4;
 /// The most likely parameters, and the negative logarithm of their likelihood.
 pub(super) type Fit = (Parameters, f64);
 
-/// Fits to samples that were drawn from one distribution, so that lie near it.
+/// Fits to samples that were drawn from one distribution, and so are near it.
 pub(super) struct Near {
     from: Parameters,
     ahead: f64,
@@ -53,7 +54,7 @@ impl Near {
             })
     }
 
-    /// Signed root of the likelihood ratio of a level: how many standard errors, about, the level of the fit is above it.
+    /// Signed root of the likelihood ratio of a level: about the number of standard errors by which the fit's level is above it.
     pub(super) fn root(&self, sample: &Maxima, fit: &Fit, level: f64) -> f64 {
         let gained = self.held_value(sample, level) - fit.1;
         (2.0 * gained.max(0.0))
@@ -66,7 +67,7 @@ impl Near {
         self.level
     }
 
-    /// Smallest negative logarithm of the likelihood with the level held.
+    /// Smallest negative logarithm of the likelihood with the level fixed.
     fn held_value(&self, sample: &Maxima, level: f64) -> f64 {
         let start = [self.from[1], self.from[2]];
         self.held
@@ -95,7 +96,7 @@ fn held_with_gradient(sample: &Maxima, level: f64, ahead: f64, rest: &[f64; 2]) 
     (value, gradient)
 }
 
-/// Parameters with which every value can occur: the shape is taken as zero and the scale is widened until they do.
+/// Parameters for which every value can occur: the shape is set to zero, and the scale is widened until that is so.
 pub(super) fn feasible<const N: usize>(value: impl Fn(&[f64; N]) -> f64, from: [f64; N]) -> [f64; N] {
     let mut p = from;
     if !value(&p).is_finite() {

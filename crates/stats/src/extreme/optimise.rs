@@ -1,18 +1,18 @@
-//! Finding the smallest value of a function of a few parameters.
+//! Finds the smallest value of a function of a few parameters.
 
-/// A function is called this often before the search gives up; a fit of three parameters takes about 150 calls.
+/// Most calls of the function before the search gives up; a fit of three parameters takes about 150 calls.
 const MOST_CALLS: usize = 2_000;
 
-/// Steps of [`refine`]; about six are usual.
+/// Most steps of [`refine`]; about six are usual.
 const MOST_STEPS: usize = 30;
 
 /// A corner of the simplex: a point and the function there.
 type Corner<const N: usize> = ([f64; N], f64);
 
-/// The point where `function` is smallest, by the simplex of Nelder and Mead (The Computer Journal 7, 1965), from `start` with
-/// a first step of `step` in each parameter. Where the function is not defined it returns infinity; it is finite at `start`.
-/// The search ends when its corners agree to `tolerance`, and is then begun once more around what was found, since a simplex
-/// can collapse before it has arrived.
+/// The point where `function` is smallest, by the simplex of Nelder and Mead (The Computer Journal 7, 1965), from `start` with a
+/// first step of `step` in each parameter. The function returns infinity where it is not defined; it is finite at `start`. The
+/// search ends when its corners agree to `tolerance`, and then starts once more around its result, since a simplex can collapse too
+/// early.
 pub(super) fn minimise<const N: usize>(
     function: impl Fn(&[f64; N]) -> f64,
     start: [f64; N],
@@ -90,8 +90,8 @@ fn shrink<const N: usize>(corners: &mut [Corner<N>], function: &impl Fn(&[f64; N
 }
 
 /// The point near `start` where a function is smallest, and the function there: quasi-Newton steps, halved until the function
-/// falls, from the inverse of its second derivatives (Broyden, Fletcher, Goldfarb and Shanno, 1970). `function` gives its value
-/// and gradient. The search ends where another step would gain less than `tolerance`. `None` where it does not arrive.
+/// falls, from the inverse of its second derivatives (Broyden, Fletcher, Goldfarb and Shanno, 1970). `function` returns its value
+/// and gradient. The search ends when another step would gain less than `tolerance`. `None` if it does not converge.
 pub(super) fn refine<const N: usize>(
     function: impl Fn(&[f64; N]) -> (f64, [f64; N]),
     start: [f64; N],
@@ -119,7 +119,7 @@ pub(super) fn refine<const N: usize>(
     None
 }
 
-/// Goes against `step`, or the half of it, or a quarter…, until the function is lower.
+/// Moves against `step`, or half of it, or a quarter…, until the function is lower.
 fn lower<const N: usize>(
     function: &impl Fn(&[f64; N]) -> (f64, [f64; N]),
     from: &[f64; N],
@@ -133,7 +133,7 @@ fn lower<const N: usize>(
     })
 }
 
-/// Makes the inverse of the second derivatives agree with what the last step showed of them.
+/// Updates the inverse of the second derivatives with the information from the last step.
 fn update<const N: usize>(inverse: &mut [[f64; N]; N], moved: &[f64; N], turned: &[f64; N]) {
     let curvature = dot(moved, turned);
     if curvature <= 0.0 {
@@ -149,8 +149,8 @@ fn update<const N: usize>(inverse: &mut [[f64; N]; N], moved: &[f64; N], turned:
     }
 }
 
-/// Inverse of the second derivatives of a function with this gradient, at `point`, by central differences; `None` where they
-/// are not positive definite, so where `point` is not a minimum.
+/// Inverse of the second derivatives of a function with this gradient, at `point`, by central differences; `None` if they are not
+/// positive definite, that is, if `point` is not a minimum.
 pub(super) fn inverse_of_second_derivatives<const N: usize>(
     gradient: impl Fn(&[f64; N]) -> [f64; N],
     point: &[f64; N],
@@ -167,7 +167,8 @@ pub(super) fn inverse_of_second_derivatives<const N: usize>(
     inverse(symmetric)
 }
 
-/// Inverse of a positive definite matrix, by Gauss and Jordan without exchange of rows; `None` where it is not one.
+/// Inverse of a positive definite matrix, by Gauss and Jordan without exchange of rows; `None` if the matrix is not positive
+/// definite.
 fn inverse<const N: usize>(mut matrix: [[f64; N]; N]) -> Option<[[f64; N]; N]> {
     let mut result: [[f64; N]; N] = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))));
     for column in 0..N {

@@ -1,10 +1,10 @@
-//! The scale on which extreme values are alike: logarithms if the shape is zero, else powers, without a step between
-//! the two.
+//! The scale on which all extreme-value distributions have the same form: logarithms if the shape is zero, else powers, with a
+//! smooth transition between the two.
 
 /// Below this, `shape * t` loses digits in the plain formulas.
 const SMALL: f64 = 1e-3;
 
-/// `ln(1 + shape t) / shape`, for a shape of zero `t`. Beyond the end of the support infinite, with the sign of that end.
+/// `ln(1 + shape t) / shape`, or `t` for a shape of zero. Infinite beyond the end of the support, with the sign of that end.
 pub(super) fn reduced(t: f64, shape: f64) -> f64 {
     let u = shape * t;
     if u <= -1.0 {
@@ -28,7 +28,7 @@ pub(super) fn slope_of_reduced(t: f64, y: f64, shape: f64) -> f64 {
     }
 }
 
-/// The inverse of [`reduced`]: `(exp(shape y) - 1) / shape`, for a shape of zero `y`.
+/// The inverse of [`reduced`]: `(exp(shape y) - 1) / shape`, or `y` for a shape of zero.
 pub(super) fn expanded(y: f64, shape: f64) -> f64 {
     if shape == 0.0 { y } else { (shape * y).exp_m1() / shape }
 }

@@ -1,19 +1,19 @@
-//! Why no return level is given.
+//! Reasons for giving no return level.
 
 use units::format_ns;
 
-/// Why the data do not support a return level. Its text says why, and what would help.
+/// Why the data do not support a return level. Its text gives the reason and a remedy.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// Not enough blocks for three parameters and a tail.
     #[error("not supported by the data: {have} of the {need} blocks it takes; measure longer")]
     TooFewBlocks {
-        /// Blocks there are.
+        /// Present number of blocks.
         have: usize,
-        /// Blocks it takes.
+        /// Number of blocks needed.
         need: usize,
     },
-    /// A trend or a shift: the blocks are not of one kind. Holds the check's own words.
+    /// A trend or a shift: the blocks are not of one kind. Contains the text of the check.
     #[error("not supported by the data: {0}; measure under constant load, or evaluate the steady part alone")]
     NotSteady(String),
     /// Neighbouring blocks depend on each other, however many are joined.
@@ -25,7 +25,7 @@ pub enum Refusal {
         /// Rank correlation of neighbouring blocks.
         autocorrelation: f64,
     },
-    /// Two kinds of block: most up to one value, the rest from another, larger one.
+    /// Two kinds of block: most are up to one value, the others start at a larger one.
     #[error(
         "not supported by the data: {upper} of {blocks} values lie apart, from {}, the others end at {}: two causes, \
          which no single distribution describes; remove the rarer cause, or give each its own count",
@@ -39,7 +39,7 @@ pub enum Refusal {
         upper_from_ns: f64,
         /// Values in the upper group.
         upper: usize,
-        /// All values.
+        /// Number of all values.
         blocks: usize,
     },
     /// The return period is too long for the test.
@@ -48,12 +48,12 @@ pub enum Refusal {
          its own length); measure longer, or ask for a shorter period"
     )]
     TooFar {
-        /// Return period asked, in blocks.
+        /// The requested return period, in blocks.
         asked: f64,
         /// Longest return period supported, in blocks.
         supported: f64,
     },
-    /// The fitted distribution is not the data's.
+    /// The fitted distribution does not describe the data.
     #[error(
         "not supported by the data: the extreme-value distribution does not fit (Anderson-Darling p = {p:.3}); several causes \
          may be mixed: look at them one by one"
@@ -62,7 +62,7 @@ pub enum Refusal {
         /// Bootstrap p-value of the Anderson-Darling statistic.
         p: f64,
     },
-    /// The fitted tail is at the edge of what the theory covers.
+    /// The fitted tail is outside the range of the theory.
     #[error(
         "not supported by the data: the fitted shape is {shape:.2}, outside -0.9 to 1 where a return level means anything; \
          measure longer, or look for rare separate causes"
@@ -79,9 +79,9 @@ pub enum Refusal {
     HeldBack {
         /// Blocks held back that are over the level.
         over: usize,
-        /// Blocks held back.
+        /// Number of blocks held back.
         tested: usize,
-        /// How many the fit expects.
+        /// Number of blocks that the fit expects.
         expected: f64,
     },
     /// All values are the same.
@@ -93,12 +93,12 @@ pub enum Refusal {
          resolution"
     )]
     Coarse {
-        /// Different values there are.
+        /// Present number of different values.
         distinct: usize,
-        /// Different values it takes.
+        /// Number of different values needed.
         need: usize,
     },
-    /// The question makes no sense; holds what is wrong with it.
+    /// The question makes no sense; the text names the mistake.
     #[error("no return level: {0}")]
     BadQuestion(&'static str),
 }

@@ -23,8 +23,8 @@ fn refusal(maxima: &[f64], blocks_ahead: f64) -> Refusal {
     }
 }
 
-/// The interval should hold the true level in 95 % of the runs. With so few runs that is checked to three standard errors; refused
-/// runs (a fit is called bad in 5 %) are left out, and there must be few of them.
+/// The interval should contain the true level in 95 % of the runs. With so few runs that is checked to three standard errors.
+/// Refused runs (5 % of fits are called bad) are left out, and there must be few of them.
 #[test]
 fn the_interval_of_block_maxima_holds_the_true_level() {
     let mut random = Random::new(11);
@@ -81,7 +81,7 @@ fn what_the_data_do_not_support_is_refused_with_a_reason() {
         .map(|(at, value)| value + 300.0 * at as f64)
         .collect();
     assert!(matches!(refusal(&rising, 400.0), Refusal::NotSteady(_)));
-    // Maxima as shared machines have them: most near 20 us, every tenth near 8 ms.
+    // Maxima as on shared machines: most near 20 us, every tenth near 8 ms.
     let mixed: Vec<f64> = good
         .iter()
         .map(|value| {

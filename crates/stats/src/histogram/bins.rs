@@ -1,9 +1,9 @@
-//! The buckets of a histogram, as they are and on a logarithmic scale.
+//! The buckets of a histogram, unchanged or on a logarithmic scale.
 
 use super::{Bucket, Histogram, bounds_of};
 
 impl Histogram {
-    /// The buckets that hold samples, in ascending order. Their edges are HdrHistogram's: the first may begin below
+    /// The buckets that contain samples, in ascending order. Their edges are HdrHistogram's: the first may begin below
     /// [`Histogram::min`], the last may end above [`Histogram::max`].
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.counts.in_use().map(|(index, count)| {
@@ -12,10 +12,10 @@ impl Histogram {
         })
     }
 
-    /// The samples in logarithmic bins, `per_decade` (1 to 1000) to each factor of ten, for plots. Every bin from the first
-    /// to the last that holds samples is there, also the empty ones, and each begins where the one before ended. Bins
-    /// narrower than 1 ns are joined. A bucket that straddles an edge counts in the bin of its upper end, which moves a
-    /// sample by less than one part in a thousand.
+    /// The samples in logarithmic bins, `per_decade` (1 to 1000) for each factor of ten, for plots. All bins from the first to the
+    /// last with samples are included, also empty ones, and each begins at the end of the one before. Bins narrower than 1 ns are
+    /// joined. A bucket across an edge counts in the bin of its upper end, which moves a sample by less than one part in a
+    /// thousand.
     pub fn log_buckets(&self, per_decade: u32) -> Vec<Bucket> {
         let mut bins = log_bins(per_decade);
         let mut at = 0;
@@ -35,7 +35,7 @@ impl Histogram {
     }
 }
 
-/// Empty bins from 1 ns until 60 s lies in the last, without a gap.
+/// Empty bins from 1 ns until the last contains 60 s, without a gap.
 fn log_bins(per_decade: u32) -> Vec<Bucket> {
     let per_decade = f64::from(per_decade.clamp(1, 1000));
     let edge = |k: u32| 10f64.powf(f64::from(k) / per_decade).round() as u64;

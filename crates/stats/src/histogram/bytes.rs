@@ -1,16 +1,16 @@
-//! HdrHistogram's V2 encoding, and the checks that keep damaged bytes from doing harm.
+//! HdrHistogram's V2 encoding, and the checks that make damaged bytes harmless.
 
 use super::{Counts, DIGITS, Histogram, index_of};
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
-/// First four octets of an uncompressed V2 histogram.
+/// First four bytes of an uncompressed V2 histogram.
 const COOKIE: u32 = 0x1c84_9313;
 
-/// Octets before the counts: cookie, length of the counts, normalising offset, digits, lowest, highest, conversion ratio.
+/// Bytes before the counts: cookie, length of the counts, normalising offset, digits, lowest, highest, conversion ratio.
 pub(super) const HEADER_BYTES: usize = 40;
 
-/// More samples than any run can take (a thousand million a second for two years): a larger count is damage, and would not
-/// survive being added up.
+/// More samples than any run can take (a thousand million a second for two years): a larger count means damage, and sums of it
+/// would overflow.
 const MOST_SAMPLES: u64 = 1 << 56;
 
 /// Buckets that HdrHistogram has for these bounds: those below 2048 ns, and 1024 for each doubling until 60 s are covered.
@@ -19,27 +19,27 @@ const BUCKETS: usize = 27 * 1024;
 /// Why bytes are not one of our histograms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistogramError {
-    /// Does not begin as an uncompressed HdrHistogram V2.
+    /// The bytes do not begin as an uncompressed HdrHistogram V2.
     #[error("not an HdrHistogram V2 encoding")]
     NotV2,
-    /// One of HdrHistogram's, with other bounds or another resolution.
+    /// An HdrHistogram with other bounds or another resolution.
     #[error("a histogram with other bounds than 1 ns to 60 s at 3 digits")]
     OtherBounds,
-    /// The counts end early, run on, or cannot be counts.
+    /// The counts end early, are too long, or are not valid.
     #[error("a histogram whose counts are damaged: {0}")]
     Damaged(&'static str),
 }
 
 impl Histogram {
-    /// The buckets as HdrHistogram V2, uncompressed: about two octets for each bucket in use, so 1 to 6 KB. Exact, except
-    /// that the smallest and largest sample are kept to their buckets only.
+    /// The buckets as HdrHistogram V2, uncompressed: about two bytes for each bucket in use, so 1 to 6 KB. Exact, except that the
+    /// smallest and largest sample are known only to their buckets.
     ///
     /// Uncompressed, because the header can then be checked before anything is allocated for it, and because it takes
     /// microseconds. Every HdrHistogram library reads it (cookie `0x1c849313`).
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend(COOKIE.to_be_bytes());
-        // Length of the counts, known at the end; normalising offset.
+        // Length of the counts, written at the end; normalising offset.
         bytes.extend([0; 8]);
         bytes.extend(u32::from(DIGITS).to_be_bytes());
         bytes.extend(Self::LOWEST_NS.to_be_bytes());
@@ -52,7 +52,7 @@ impl Histogram {
             next = index + 1;
         }
         if next == 0 {
-            // HdrHistogram ends with the bucket of the maximum, which is 0 where there is none.
+            // HdrHistogram ends with the bucket of the maximum, which is 0 if there is none.
             push_empty(&mut bytes, 1);
         }
         let length = u32::try_from(bytes.len() - HEADER_BYTES).expect("no more than 9 octets for each bucket");
@@ -73,18 +73,18 @@ impl Histogram {
         bytes
     }
 
-    /// Reads what [`Histogram::to_bytes`] wrote. The extremes are then known to their buckets' edges; see
+    /// Reads the bytes that [`Histogram::to_bytes`] wrote. The extremes are then known only to their buckets' edges; see
     /// [`Histogram::with_extremes`].
     ///
     /// # Errors
-    /// When the bytes are not a whole uncompressed V2 histogram with these bounds. Damaged bytes are refused or give other
-    /// counts; they never panic or ask for more memory than a histogram takes.
+    /// The bytes are not a complete uncompressed V2 histogram with these bounds. Damaged bytes are refused or give other counts;
+    /// they never cause a panic, or an allocation larger than a histogram.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
         Ok(Self::around(decoded(checked_header(bytes)?)?))
     }
 }
 
-/// The encoded counts of a histogram with our bounds.
+/// The encoded counts of a histogram with these bounds.
 fn checked_header(bytes: &[u8]) -> Result<&[u8], HistogramError> {
     let (header, counts) = bytes.split_at_checked(HEADER_BYTES).ok_or(HistogramError::NotV2)?;
     if u32_at(header, 0) != COOKIE {
@@ -100,7 +100,7 @@ fn checked_header(bytes: &[u8]) -> Result<&[u8], HistogramError> {
     Ok(counts)
 }
 
-/// The variable-length numbers, each a count or minus the number of empty buckets to skip.
+/// Decodes the variable-length numbers, each a count or minus the number of empty buckets to skip.
 fn decoded(mut octets: &[u8]) -> Result<Counts, HistogramError> {
     let mut counts = Counts::default();
     let mut index = 0;
@@ -127,12 +127,12 @@ fn decoded(mut octets: &[u8]) -> Result<Counts, HistogramError> {
     Ok(counts)
 }
 
-/// Where the samples of a bucket are kept: those of 0 as 1 ns, those above 60 s as 60 s.
+/// The bucket in which the samples of a bucket are kept: 0 as 1 ns, values above 60 s as 60 s.
 fn kept_index(index: usize) -> usize {
     index.clamp(index_of(Histogram::LOWEST_NS), index_of(Histogram::HIGHEST_NS))
 }
 
-/// The number of empty buckets, if any: one as the count 0, more as a negative number.
+/// Writes the number of empty buckets, if any: one as the count 0, more as a negative number.
 fn push_empty(bytes: &mut Vec<u8>, buckets: usize) {
     match buckets {
         0 => {}
@@ -141,7 +141,7 @@ fn push_empty(bytes: &mut Vec<u8>, buckets: usize) {
     }
 }
 
-/// As [`zig_zag`] reads it.
+/// Writes a number in the form that [`zig_zag`] reads.
 fn push_zig_zag(bytes: &mut Vec<u8>, number: i64) {
     let mut rest = ((number << 1) ^ (number >> 63)) as u64;
     for _ in 0..8 {
@@ -155,7 +155,7 @@ fn push_zig_zag(bytes: &mut Vec<u8>, number: i64) {
     bytes.push(rest as u8);
 }
 
-/// One signed number in HdrHistogram's LEB128 of at most nine octets, and what follows it.
+/// Reads one signed number in HdrHistogram's LEB128 of at most nine octets, and returns the bytes after it.
 fn zig_zag(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let mut value = 0u64;
     for (index, byte) in bytes.iter().enumerate().take(9) {

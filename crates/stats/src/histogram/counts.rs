@@ -1,14 +1,14 @@
-//! The counts behind a histogram: HdrHistogram's buckets, with memory only for those that are in use.
+//! The counts of a histogram: HdrHistogram's buckets, with memory only for those in use.
 
-/// Sub-buckets that a factor of two is divided into, as a power of two: HdrHistogram takes 2^10 for three significant digits.
+/// Number of sub-buckets for each factor of two, as a power of two: HdrHistogram takes 2^10 for three significant digits.
 const HALF_BITS: u32 = 10;
 
-/// Counts that are allocated together: 512 octets. A stream's latencies lie in some tens of such blocks.
+/// Number of counts that are allocated together: 512 bytes. A stream's latencies are in some tens of such blocks.
 const BLOCK: usize = 64;
 
 type Block = [u64; BLOCK];
 
-/// How often each bucket was hit. Blocks of buckets without a hit take no memory, so a series takes 10 to 100 KB where an array of all
+/// Number of samples in each bucket. Blocks of empty buckets take no memory, so a series takes 10 to 100 KB, while an array of all
 /// counts takes 216 KB.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
@@ -16,7 +16,7 @@ pub(super) struct Counts {
     total: u64,
 }
 
-/// The bucket that `value` lies in, by its number in HdrHistogram's order.
+/// The number of the bucket for `value`, in HdrHistogram's order.
 pub(super) fn index_of(value: u64) -> usize {
     // Below 2048 each value has its own bucket; then each factor of two has 1024.
     let octave = (u64::BITS - (value >> (HALF_BITS + 1)).leading_zeros()) as usize;
@@ -31,12 +31,12 @@ pub(super) fn bounds_of(index: usize) -> (u64, u64) {
 }
 
 impl Counts {
-    /// All of them together, at most 2^64 - 1.
+    /// Sum of all counts, at most 2^64 - 1.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// Adds to a bucket. The first time in its block, this allocates.
+    /// Adds to a bucket. Allocates at the first count in its block.
     #[inline]
     pub(super) fn add(&mut self, index: usize, count: u64) {
         let (block, place) = (index / BLOCK, index % BLOCK);
@@ -63,8 +63,8 @@ impl Counts {
         }
     }
 
-    /// Sets every count to 0. Blocks that were hit since the last reset are kept for the next samples, which lie about there; the
-    /// others are freed, so that rare values do not add up to the whole range in the course of days.
+    /// Sets every count to 0. Blocks used since the last reset are kept for the next samples, which are mostly in the same range;
+    /// the others are freed, so that rare values do not fill the whole range over days.
     pub(super) fn reset(&mut self) {
         for block in &mut self.blocks {
             match block {
@@ -75,7 +75,7 @@ impl Counts {
         self.total = 0;
     }
 
-    /// The buckets that were hit, in ascending order, with their counts.
+    /// The buckets in use, in ascending order, with their counts.
     pub(super) fn in_use(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let blocks = self.blocks.iter().enumerate();
         let allocated = blocks.filter_map(|(block, counts)| Some((block * BLOCK, counts.as_deref()?)));
@@ -83,14 +83,14 @@ impl Counts {
         all.filter(|(_, count)| *count > 0)
     }
 
-    /// Octets that are allocated.
+    /// Number of allocated bytes.
     pub(super) fn heap_bytes(&self) -> usize {
         let blocks = self.blocks.iter().flatten().count() * size_of::<Block>();
         blocks + self.blocks.capacity() * size_of::<Option<Box<Block>>>()
     }
 }
 
-/// The same counts, whatever is allocated for them.
+/// Compares the counts, whatever is allocated for them.
 impl PartialEq for Counts {
     fn eq(&self, other: &Self) -> bool {
         self.total == other.total && self.in_use().eq(other.in_use())

@@ -1,11 +1,11 @@
-//! How sure a quantile is.
+//! The uncertainty of a quantile.
 
 use super::Histogram;
 use crate::exceedance::tail::{binomial_at_least, binomial_at_most};
 use statrs::function::erf::erfc_inv;
 
 impl Histogram {
-    /// Lower and upper edge, within the extremes, of the bucket that holds the sample of this rank, from 1.
+    /// Lower and upper edge, within the extremes, of the bucket that contains the sample of this rank, from 1.
     pub(super) fn at_rank(&self, rank: u64) -> (u64, u64) {
         let mut seen = 0u64;
         for bucket in self.buckets() {
@@ -18,14 +18,14 @@ impl Histogram {
     }
 }
 
-/// Ranks, from 1, of the order statistics between which the quantile `q` lies: the largest lower rank and the smallest upper
-/// one that miss it with at most half of the risk each.
+/// Ranks, from 1, of the order statistics between which the quantile `q` lies: the largest lower rank and the smallest upper one
+/// that each miss it with at most half of the risk.
 pub(crate) fn ranks(q: f64, count: u64, confidence: f64) -> Option<(u64, u64)> {
     if !(confidence > 0.0 && confidence < 1.0 && q > 0.0 && q < 1.0) {
         return None;
     }
     let risk = (1.0 - confidence) / 2.0;
-    // The sample of rank r is above the quantile when fewer than r samples are below it, and below it when r or more are.
+    // The sample of rank r is above the quantile if fewer than r samples are below it, and below the quantile if r or more are.
     let too_high = |r: u64| r > 0 && at_most(r - 1, count, q) > risk;
     let high_enough = |r: u64| r > count || at_least(r, count, q) <= risk;
     let (low_guess, high_guess) = near(q, count, risk);
@@ -34,7 +34,8 @@ pub(crate) fn ranks(q: f64, count: u64, confidence: f64) -> Option<(u64, u64)> {
     (low >= 1 && high <= count).then_some((low, high))
 }
 
-/// The two ranks by the normal approximation: it is off by a few ranks, and summing a tail of 6e9 trials takes a millisecond.
+/// The two ranks by the normal approximation. It may be off by a few ranks; the exact sum over a tail of 6e9 trials takes a
+/// millisecond.
 fn near(q: f64, count: u64, risk: f64) -> (u64, u64) {
     let mean = q * count as f64;
     let half = erfc_inv(2.0 * risk) * (2.0 * mean * (1.0 - q)).sqrt();
@@ -58,8 +59,8 @@ fn at_least(k: u64, n: u64, p: f64) -> f64 {
     }
 }
 
-/// The smallest rank from 1 to `end` for which `holds`, by steps that double from `guess` on; it holds for every rank above
-/// the answer, and for `end`.
+/// The smallest rank from 1 to `end` for which `holds` is true, searched in doubling steps from `guess`. It is true for every rank
+/// above the answer, and for `end`.
 fn first_that(guess: u64, end: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let guess = guess.clamp(1, end);
     let mut step = 1;

@@ -67,7 +67,7 @@ fn an_interval_goes_with_its_quantile() {
     );
 }
 
-/// Of independent samples, the interval holds the quantile as often as it says.
+/// For independent samples, the interval contains the quantile as often as stated.
 #[test]
 fn the_quantile_lies_in_its_interval() {
     let mut random = Random::new(11);

@@ -21,17 +21,17 @@ use counts::{Counts, bounds_of, index_of};
 /// Significant decimal digits a value keeps: two values that differ by less than one part in a thousand may share a bucket.
 const DIGITS: u8 = 3;
 
-/// Fewest samples that must lie beyond a quantile for it to be more than the luck of single samples.
+/// Fewest samples that must be beyond a quantile so that it does not depend on the luck of single samples.
 const SAMPLES_BEYOND: f64 = 10.0;
 
 /// An HdrHistogram of nanoseconds: 1 ns to 60 s, three significant digits.
 ///
 /// Counts are allocated where samples fall: 10 to 100 KB for the latencies of a stream, at most 220 KB ([`Histogram::heap_bytes`]).
-/// So recording may allocate, and a measuring thread must not own one. The smallest and largest sample are kept to the nanosecond
-/// beside the buckets.
+/// So recording may allocate, and a measuring thread must not own one. In addition to the buckets, the smallest and largest sample
+/// are kept to the nanosecond.
 ///
-/// Two histograms are equal when their buckets are; the exact extremes are not compared, because they are not part of the
-/// serialised form.
+/// Two histograms are equal if their buckets are; the exact extremes are not compared, because they are not part of the serialised
+/// form.
 #[derive(Clone)]
 pub struct Histogram {
     counts: Counts,
@@ -39,19 +39,19 @@ pub struct Histogram {
     max_ns: u64,
 }
 
-/// Samples that lie between two values.
+/// Samples between two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bucket {
     /// Lowest value that falls into it, in ns.
     pub low_ns: u64,
     /// Highest value that falls into it, in ns.
     pub high_ns: u64,
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
 }
 
 impl Histogram {
-    /// Lowest value that can be told from others: 1 ns.
+    /// Lowest value that is distinguished from others: 1 ns.
     pub const LOWEST_NS: u64 = 1;
 
     /// Highest value a sample can keep: 60 s.
@@ -62,7 +62,7 @@ impl Histogram {
         Self::around(Counts::default())
     }
 
-    /// A histogram over `counts`, whose extremes are known to its buckets' edges only.
+    /// Makes a histogram from `counts`, whose extremes are known only to its buckets' edges.
     fn around(counts: Counts) -> Self {
         let mut extremes = (u64::MAX, 0);
         for (index, _) in counts.in_use() {
@@ -76,8 +76,8 @@ impl Histogram {
         Self { counts, min_ns, max_ns }
     }
 
-    /// Adds one sample of `ns` nanoseconds. `false` when it was above 60 s: it is then recorded as 60 s, and the caller
-    /// counts it as clipped. 0 is recorded as 1 ns and is not clipped: no clock here tells the two apart.
+    /// Adds one sample of `ns` nanoseconds. Returns `false` if it was above 60 s: it is then recorded as 60 s, and the caller
+    /// counts it as clipped. 0 is recorded as 1 ns and is not clipped: no clock here distinguishes the two.
     pub fn record(&mut self, ns: u64) -> bool {
         self.record_n(ns, 1)
     }
@@ -100,19 +100,19 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Forgets every sample. Memory is kept where samples lay since it was last forgotten, and freed elsewhere.
+    /// Removes every sample. Memory is kept where samples were since the last reset, and freed elsewhere.
     pub fn reset(&mut self) {
         self.counts.reset();
         self.min_ns = u64::MAX;
         self.max_ns = 0;
     }
 
-    /// Octets of memory that its counts take now.
+    /// Bytes of memory that its counts take now.
     pub fn heap_bytes(&self) -> usize {
         self.counts.heap_bytes()
     }
 
-    /// How many samples were recorded.
+    /// Number of recorded samples.
     pub fn count(&self) -> u64 {
         self.counts.total()
     }
@@ -122,19 +122,20 @@ impl Histogram {
         self.count() == 0
     }
 
-    /// Smallest sample in ns. Exact for samples recorded or merged here; after [`Histogram::from_bytes`] the lower edge of
+    /// Smallest sample in ns. Exact for samples recorded or merged here; after [`Histogram::from_bytes`] it is the lower edge of
     /// its bucket, unless [`Histogram::with_extremes`] restored it.
     pub fn min(&self) -> Option<u64> {
         (!self.is_empty()).then_some(self.min_ns)
     }
 
-    /// Largest sample in ns, at most 60 s. Exact as [`Histogram::min`] is; else the upper edge of its bucket.
+    /// Largest sample in ns, at most 60 s. Exact under the same conditions as [`Histogram::min`]; else the upper edge of its
+    /// bucket.
     pub fn max(&self) -> Option<u64> {
         (!self.is_empty()).then_some(self.max_ns)
     }
 
-    /// Puts back the smallest and largest sample that the serialised form lost. A value that does not lie in the first or
-    /// last bucket cannot be the extreme of these samples: the bucket's edge stays. Nor can a smallest above the largest: then both stay.
+    /// Restores the smallest and largest sample, which the serialised form lost. A value outside the first or last bucket cannot be
+    /// the extreme of these samples: then the bucket's edge stays. If the smallest is above the largest, both edges stay.
     #[must_use]
     pub fn with_extremes(mut self, min_ns: u64, max_ns: u64) -> Self {
         if self.is_empty() || min_ns > max_ns {
@@ -151,8 +152,8 @@ impl Histogram {
         self
     }
 
-    /// Mean in ns from the middles of the buckets, so right to three digits. The exact mean needs the exact sum, which the
-    /// run file keeps.
+    /// Mean in ns from the middles of the buckets, so accurate to three digits. The exact mean needs the exact sum, which the run
+    /// file keeps.
     pub fn mean(&self) -> Option<f64> {
         let count = self.count();
         let sum: f64 = self
@@ -166,15 +167,15 @@ impl Histogram {
         (count > 0).then(|| (sum / count as f64).clamp(self.min_ns as f64, self.max_ns as f64))
     }
 
-    /// A value in ns that at least the share `q` of the samples do not exceed: the upper edge of the bucket that holds the
-    /// sample of rank `ceil(q * count)`, but never above [`Histogram::max`]. So it errs towards the worse, by less than one
-    /// part in a thousand. `None` without samples; `q` is taken as 0 or 1 beyond these.
+    /// A value in ns that at least the share `q` of the samples do not exceed: the upper edge of the bucket with the sample of rank
+    /// `ceil(q * count)`, but never above [`Histogram::max`]. So its error is towards the worse, by less than one part in a
+    /// thousand. `None` without samples; a `q` outside 0 to 1 is taken as 0 or 1.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let [value] = self.quantiles([q]);
         value
     }
 
-    /// Several quantiles in one pass; `qs` in ascending order. Each is what [`Histogram::quantile`] gives.
+    /// Several quantiles in one pass; `qs` in ascending order. Each equals the result of [`Histogram::quantile`].
     pub fn quantiles<const N: usize>(&self, qs: [f64; N]) -> [Option<u64>; N] {
         let ranks = qs.map(|q| rank(q, self.count()));
         let mut values = [None; N];
@@ -193,23 +194,23 @@ impl Histogram {
         values
     }
 
-    /// True if at least ten samples are expected beyond the quantile `q`, on its thinner side: with fewer, it is the luck
+    /// True if at least ten samples are expected beyond the quantile `q`, on its thinner side: with fewer, it depends on the luck
     /// of single samples. The 99.9 % quantile takes 10 000 samples.
     pub fn supports(&self, q: f64) -> bool {
         supports(self.count(), q)
     }
 
-    /// How many samples may lie above `ns`: those in the bucket of `ns` count, when that bucket or the largest sample reaches
-    /// beyond it. So it is an upper bound, and exact where `ns` is the upper edge of a bucket (as below 2048 ns, where every
-    /// nanosecond has its own). An exact count over a threshold is kept while measuring.
+    /// Largest possible number of samples above `ns`: samples in the bucket of `ns` count if that bucket or the largest sample
+    /// reaches beyond it. So it is an upper bound, and exact if `ns` is the upper edge of a bucket (as below 2048 ns, where every
+    /// nanosecond has its own bucket). An exact count over a threshold is kept during the measurement.
     pub fn count_above_at_most(&self, ns: u64) -> u64 {
         self.buckets()
             .skip_while(|bucket| bucket.high_ns.min(self.max_ns) <= ns)
             .fold(0, |sum, bucket| sum.saturating_add(bucket.count))
     }
 
-    /// How many samples lie above `ns` for certain: those in the same bucket as `ns` are not counted, although some may be
-    /// above it. A lower bound, as [`Histogram::count_above_at_most`] is an upper one.
+    /// Number of samples that are certainly above `ns`: samples in the same bucket as `ns` are not counted, although some may be
+    /// above it. A lower bound, while [`Histogram::count_above_at_most`] is an upper one.
     pub fn count_above(&self, ns: u64) -> u64 {
         self.buckets()
             .skip_while(|bucket| bucket.low_ns <= ns)
@@ -228,7 +229,7 @@ fn supports(count: u64, q: f64) -> bool {
 fn rank(q: f64, count: u64) -> u64 {
     let exact = q.clamp(0.0, 1.0) * count as f64;
     let nearest = exact.round();
-    // 0.07 * 100 is a little over 7: a whole number that was missed by a few units in the last place is that number.
+    // 0.07 * 100 is a little over 7: a result within a few units in the last place of a whole number is taken as that number.
     let whole = if (exact - nearest).abs() <= exact * 4.0 * f64::EPSILON {
         nearest
     } else {

@@ -1,8 +1,8 @@
-//! The view over scheduled activations: what was measured, and what a stall kept from being measured.
+//! The view over scheduled activations: the measured ones, and the ones that a stall kept from being measured.
 //!
-//! HdrHistogram's correction for omitted cycles guesses from the values alone: it puts samples back for every long value, also
-//! where no period was skipped, and none for a stall of one to two periods. Here the number of skipped periods is known, and
-//! exactly as many activations are put back.
+//! HdrHistogram's correction for omitted cycles guesses from the values alone: it adds samples for every long value, even if no
+//! period was skipped, and none for a stall of one to two periods. Here the number of skipped periods is known, and exactly as many
+//! activations are added.
 
 use super::{Histogram, bounds_of, index_of};
 use crate::Summary;
@@ -10,25 +10,25 @@ use crate::Summary;
 /// A histogram over scheduled activations.
 #[derive(Debug, Clone)]
 pub struct Scheduled {
-    /// Measured values, and those that could be put back.
+    /// Measured values, and the added ones that a measured sample explains.
     histogram: Histogram,
-    /// Sum of what was put back, in ns.
+    /// Sum of the added values, in ns.
     added_ns: f64,
-    /// Activations put back.
+    /// Number of activations added.
     placed: u64,
-    /// Skipped activations that no measured sample explains. Nothing is known of them: they count as longer than all others.
+    /// Skipped activations that no measured sample explains. Their length is unknown: they count as longer than all others.
     unplaced: u64,
 }
 
 impl Histogram {
-    /// The view over scheduled activations, when `missed` of them were skipped and one is due every `period_ns`; `None`
-    /// where no period is known.
+    /// The view over scheduled activations, if `missed` of them were skipped and one is due every `period_ns`; `None` if no period
+    /// is known.
     ///
-    /// A sample of `v` that skipped `k` periods stands for activations that would have taken `v - period`, `v - 2 period`, …:
-    /// at most as many as periods fit into `v`. Where long samples could have skipped more than were missed, the longest of
-    /// these values are put back, so that a quantile is never too favourable. Where they could have skipped fewer, the rest has
-    /// no place and counts as longer than everything: a quantile that reaches them is not given. In either case there are
-    /// `missed` more activations than samples.
+    /// A sample of `v` that skipped `k` periods represents activations that would have taken `v - period`, `v - 2 period`, …: at
+    /// most as many as there are periods in `v`. If long samples could have skipped more than were missed, the longest of these
+    /// values are added, so that a quantile is never too favourable. If they could have skipped fewer, the rest has no value and
+    /// counts as longer than everything: a quantile that reaches them is not given. In either case there are `missed` more
+    /// activations than samples.
     pub fn scheduled(&self, period_ns: Option<f64>, missed: u64) -> Scheduled {
         let mut skipped = Self::new();
         if let Some(period_ns) = period_ns.filter(|ns| ns.is_finite() && *ns > 0.0 && missed > 0) {
@@ -56,8 +56,8 @@ impl Histogram {
         scheduled
     }
 
-    /// Records `count` times the activations that a sample of `ns` can have skipped. Goes bucket by bucket, not period by
-    /// period: a stall of seconds skips millions of short ones.
+    /// Records `count` times the activations that a sample of `ns` can have skipped. Works bucket by bucket, not period by period:
+    /// a stall of seconds skips millions of short periods.
     fn add_skipped(&mut self, ns: u64, count: u64, period_ns: f64) {
         let periods = (ns as f64 / period_ns).floor() as u64;
         let mut k = 1;
@@ -73,7 +73,7 @@ impl Histogram {
 }
 
 impl Scheduled {
-    /// Activations: samples measured and periods skipped.
+    /// Number of activations: samples measured and periods skipped.
     pub fn count(&self) -> u64 {
         self.histogram.count().saturating_add(self.unplaced)
     }
@@ -83,7 +83,7 @@ impl Scheduled {
         self.unplaced
     }
 
-    /// Measured values and those put back, without the ones that have no place.
+    /// Measured and added values, without the skipped ones that no sample explains.
     pub fn placed(&self) -> &Histogram {
         &self.histogram
     }
@@ -93,39 +93,38 @@ impl Scheduled {
         super::supports(self.count(), q)
     }
 
-    /// The quantile `q` over all activations, in ns; never below the true one. `None` where too few lie beyond it, and where
-    /// it is one of those that have no place.
+    /// The quantile `q` over all activations, in ns; never below the true one. `None` if too few are beyond it, or if it is one of
+    /// those without a value.
     pub fn supported_quantile(&self, q: f64) -> Option<u64> {
         let rank = super::rank(q, self.count());
         let known = self.supports(q) && rank <= self.histogram.count();
         known.then(|| self.histogram.at_rank(rank).1)
     }
 
-    /// Interval in ns that holds the quantile `q` over all activations, with at least the given confidence: between two order
-    /// statistics whose ranks come from the binomial distribution (David and Nagaraja, Order Statistics, 2003, section
-    /// 7.1), without any assumption about the distribution of the values. The ends are the outer edges of the buckets that
-    /// hold these samples.
+    /// Interval in ns that contains the quantile `q` over all activations, with at least the given confidence: between two order
+    /// statistics whose ranks come from the binomial distribution (David and Nagaraja, Order Statistics, 2003, section 7.1),
+    /// without any assumption about the distribution of the values. The ends are the outer edges of the buckets with these samples.
     ///
-    /// It holds for **independent** samples. Stalls come in bursts, so latency samples are not, and the interval is then too
-    /// narrow.
+    /// It is valid for **independent** samples. Stalls come in bursts, so latency samples are not independent, and the interval is
+    /// then too narrow.
     ///
-    /// `None` where [`Scheduled::supported_quantile`] is `None`, where the confidence is not between 0 and 1, where it is so high
-    /// that the interval would reach beyond the samples, and where an end would be one that has no place.
+    /// `None` if [`Scheduled::supported_quantile`] is `None`, if the confidence is not between 0 and 1, if it is so high that the
+    /// interval would reach beyond the samples, or if an end would be an activation without a value.
     pub fn quantile_interval(&self, q: f64, confidence: f64) -> Option<(u64, u64)> {
         self.supported_quantile(q)?;
         let (low, high) = super::interval::ranks(q, self.count(), confidence)?;
         (high <= self.histogram.count()).then(|| (self.histogram.at_rank(low).0, self.histogram.at_rank(high).1))
     }
 
-    /// Mean in ns, when the measured samples add up to `sum_ns`; `None` where some have no place. What was put back counts with
-    /// the upper ends of its buckets.
+    /// Mean in ns, if the measured samples add up to `sum_ns`; `None` if some activations have no value. Added values count as the
+    /// upper ends of their buckets.
     pub fn mean(&self, sum_ns: i128) -> Option<f64> {
         let known = self.unplaced == 0 && self.count() > 0;
         known.then(|| (sum_ns as f64 + self.added_ns) / self.count() as f64)
     }
 
-    /// The figures over all activations, when the measured samples add up to `sum_ns`. There is no maximum where some have no
-    /// place.
+    /// The figures over all activations, if the measured samples add up to `sum_ns`. There is no maximum if some activations have
+    /// no value.
     pub fn summary(&self, sum_ns: i128) -> Summary {
         Summary {
             count: self.count(),

@@ -49,7 +49,7 @@ fn a_stall_is_filled_in_as_if_every_cycle_had_been_measured() {
     assert_eq!(measured.count(), 39_601, "the measured histogram is left as it was");
 }
 
-/// HdrHistogram's rule puts nothing back for a stall of less than two periods: its p99 is 11 us.
+/// HdrHistogram's rule adds nothing for a stall of less than two periods: its p99 is 11 us.
 #[test]
 fn a_stall_of_one_to_two_periods_puts_back_what_it_skipped() {
     let measured = of(&[(10_000, 992), (1_900_000, 8)]);
@@ -64,7 +64,7 @@ fn a_stall_of_one_to_two_periods_puts_back_what_it_skipped() {
     );
 }
 
-/// Long samples that skipped nothing put nothing back: 20 frames of one cycle are late together, and one cycle was missed.
+/// Long samples that skipped nothing add nothing: 20 frames of one cycle are late together, and one cycle was missed.
 #[test]
 fn nothing_is_put_back_that_was_not_missed() {
     let measured = of(&[(150_000, 999_980), (700_000, 20)]);
@@ -114,7 +114,7 @@ proptest! {
         prop_assert_eq!(scheduled.placed().count() + scheduled.unplaced(), scheduled.count());
     }
 
-    /// A thread that sleeps through its periods: every quantile is at least that of all activations, by three digits.
+    /// A thread sleeps through its periods: every quantile is, to three digits, at least that of all activations.
     #[test]
     fn no_quantile_is_too_favourable(
         samples in vec((1u64..20_000_000, 1u64..50), 1..20), period in 50_000u64..2_000_000, q in 0.0f64..1.0,

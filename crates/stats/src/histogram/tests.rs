@@ -12,7 +12,7 @@ fn of(samples: &[u64]) -> Histogram {
     histogram
 }
 
-/// Latencies as they come: mostly small, some large, a few beyond the range.
+/// Typical latencies: mostly small, some large, a few beyond the range.
 fn samples() -> impl Strategy<Value = Vec<u64>> {
     let sample = prop_oneof![
         8 => 0u64..200_000,
@@ -184,7 +184,7 @@ fn other_bytes_are_refused() {
     }
 }
 
-/// Header of a histogram with our bounds, followed by `counts`.
+/// The header of a histogram with these bounds, followed by `counts`.
 fn encoded(counts: &[u8]) -> Vec<u8> {
     let mut bytes = Histogram::new().to_bytes();
     bytes.truncate(super::bytes::HEADER_BYTES);
@@ -209,7 +209,7 @@ fn damaged_counts_are_refused_without_harm() {
     assert!(matches!(Histogram::from_bytes(&long), Err(HistogramError::Damaged(_))));
 }
 
-/// A realistic histogram stays small, which the run file's budget relies on.
+/// A realistic histogram stays small; the run file's budget relies on that.
 #[test]
 fn a_million_samples_take_a_few_kilobytes() {
     let mut histogram = Histogram::new();
@@ -225,7 +225,7 @@ fn a_million_samples_take_a_few_kilobytes() {
     assert!((1_000..12_000).contains(&bytes), "{bytes} bytes");
 }
 
-/// The memory that a run of days may take for a series: windows come and go, and in each some samples lie somewhere else.
+/// The memory of a series stays small over days, although each window has some samples in other places.
 #[test]
 fn memory_is_that_of_the_values_of_a_window() {
     let mut histogram = Histogram::new();
@@ -236,7 +236,7 @@ fn memory_is_that_of_the_values_of_a_window() {
         for sample in 0..2_000 {
             histogram.record(20_000 + sample * 40);
         }
-        // The worst of each window, anywhere up to 20 ms.
+        // The worst sample of each window, anywhere up to 20 ms.
         histogram.record(1_000 + window * 20_011);
         most = most.max(histogram.heap_bytes());
     }
@@ -315,7 +315,7 @@ proptest! {
         prop_assert_eq!(histogram.to_bytes(), octets);
     }
 
-    /// The bytes as any other HdrHistogram library sees them.
+    /// The bytes read by another HdrHistogram library.
     #[test]
     fn both_encodings_are_hdr_histogram_v2(samples in samples()) {
         let histogram = of(&samples);

@@ -1,4 +1,4 @@
-//! How much more the ranks of a series vary than those of independent values.
+//! How much more the ranks of a series vary than ranks of independent values.
 
 use crate::dependence::factor_of_residuals;
 use crate::ranks::{autocorrelation, mid_ranks, unbiased};
@@ -10,9 +10,9 @@ const SIGNIFICANT: f64 = 1.96;
 /// K. H. Hamed and A. R. Rao, "A modified Mann-Kendall trend test for autocorrelated data", Journal of Hydrology 204 (1998),
 /// equation 12.
 ///
-/// Correlations are added up from lag 1 to the first that is not significant: later ones are mostly noise, and noise at a
-/// thousand lags is a large sum. Lag 1 counts unless it is negative: a series that alternates is not taken for a better one,
-/// so the factor is at least 1. It is also at least what neighbours may resemble each other by when their correlation was found
+/// Correlations are added up from lag 1 to the first that is not significant: later ones are mostly noise, and noise at a thousand
+/// lags is a large sum. Lag 1 counts unless it is negative: an alternating series must not count as a better one, so the factor is
+/// at least 1. It is also at least the factor for the resemblance of neighbours, with a margin in case their correlation was found
 /// too low by chance: without that, dependent maxima are called unsteady far too often.
 pub(super) fn variance_factor(residuals: &[f64]) -> f64 {
     let n = residuals.len() as f64;

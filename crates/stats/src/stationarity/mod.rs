@@ -1,9 +1,9 @@
-//! Decides if the windows of a run are alike from first to last.
+//! Decides if the windows of a run are alike from the first to the last.
 //!
-//! A verdict about the future, a return level above all, needs a run that did not change while it was measured. Two tests
-//! look for change: Mann-Kendall for a rise or fall over the whole run, Pettitt for a change at one point. Both use ranks
-//! only, so no distribution is assumed, and both are corrected for ties and for windows that resemble their neighbours,
-//! which would otherwise look like a trend far too often.
+//! A statement about the future, above all a return level, needs a run that did not change during the measurement. Two tests look
+//! for change: Mann-Kendall for a rise or fall over the whole run, Pettitt for a change at one point. Both use ranks only, so no
+//! distribution is assumed, and both are corrected for ties and for windows that resemble their neighbours, which would otherwise
+//! look like a trend far too often.
 
 mod dependence;
 mod shift;
@@ -19,20 +19,20 @@ use dependence::variance_factor;
 use crate::ranks::{autocorrelation, median, mid_ranks};
 use units::format_ns;
 
-/// A remark: the tests cannot tell this load from a change.
+/// A remark: the tests cannot distinguish such a load from a change.
 const LOOKS_THE_SAME: &str = "; a load that comes and goes over a tenth of the run or more looks the same";
 
-/// A change is called one when its p-value is below this. With two tests, about one steady run in fifty is called unsteady.
+/// A change is reported if its p-value is below this. With two tests, about one steady run in fifty is called unsteady.
 pub const SIGNIFICANCE: f64 = 0.01;
 
-/// Fewest windows: below, Pettitt's approximation cannot reach the significance whatever happens.
+/// Fewest windows: with fewer, Pettitt's approximation can never reach the significance.
 pub const WINDOWS_NEEDED: usize = 20;
 
-/// Independent values that the tested ones have to be worth, for a run without a change to be called steady.
+/// Number of independent values that the tested ones must be worth, before a run without a change is called steady.
 const WORTH_NEEDED: f64 = 6.0;
 
-/// Most values that are tested: more windows are averaged in groups of neighbours. A week has 30 000 windows of 20 s, and the
-/// slope takes all pairs; a trend or a shift that matters over a run is as visible in a thousand values.
+/// Most values that are tested: if there are more windows, groups of neighbours are averaged. A week has 30 000 windows of 20 s,
+/// and the slope uses all pairs; a trend or a shift that matters over a run is as visible in a thousand values.
 const MOST_VALUES: usize = 1_000;
 
 /// The change over the run, from its windows.
@@ -42,28 +42,28 @@ pub struct Stationarity {
     pub trend: Trend,
     /// Sudden change.
     pub shift: Shift,
-    /// Correlation of the ranks of neighbouring values (lag 1), -1 to 1; 0 where all are equal, NaN when too short.
+    /// Correlation of the ranks of neighbouring values (lag 1), -1 to 1; 0 if all are equal, NaN if there are too few.
     pub autocorrelation: f64,
     /// The conclusion.
     pub verdict: Steadiness,
-    /// How many windows were looked at.
+    /// Number of tested windows.
     pub windows: usize,
-    /// How many neighbouring windows were averaged into one value that was tested; 1 when none were.
+    /// Number of neighbouring windows averaged into one tested value; 1 if none were averaged.
     pub group: usize,
 }
 
 /// The conclusion of the tests for trend and shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steadiness {
-    /// Neither a trend nor a shift shows.
+    /// Neither a trend nor a shift was found.
     Steady,
     /// The values rise or fall over the run.
     Trend,
-    /// The values change at one point and stay so.
+    /// The values change at one point and stay at the new level.
     Shift,
-    /// Too few windows to tell: every figure is NaN.
+    /// Too few windows for a test: every figure is NaN.
     TooShort,
-    /// Windows resemble their neighbours so much that a change could not be told from chance.
+    /// Windows resemble their neighbours so much that a change cannot be distinguished from chance.
     TooAlike,
 }
 
@@ -79,18 +79,18 @@ pub struct Trend {
 /// A sudden change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
-    /// First window after the change, from 0; to the group of windows that were averaged.
+    /// First window after the change, from 0, with the precision of the averaged groups.
     pub at_window: usize,
     /// Pettitt p-value, corrected for ties and autocorrelation.
     pub p: f64,
-    /// Median of the windows before. NaN where all windows are equal.
+    /// Median of the windows before the change. NaN if all windows are equal.
     pub before: f64,
     /// Median of the windows from the change on.
     pub after: f64,
 }
 
-/// Looks for a trend and a shift in `values`, one figure per window in ns, in order of time. Values that are not finite
-/// (windows without the figure) are left out. More than a thousand windows are averaged in groups first.
+/// Tests `values`, one figure per window in ns, in order of time, for a trend and a shift. Values that are not finite (windows
+/// without the figure) are left out. More than a thousand windows are averaged in groups first.
 pub fn check(values: &[f64]) -> Stationarity {
     let windows: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     if windows.len() < WINDOWS_NEEDED {
@@ -140,8 +140,8 @@ fn too_short(windows: usize) -> Stationarity {
     }
 }
 
-/// The change that is significant; where both are, the one that explains the values better: a shift also looks like a trend,
-/// and a trend like a shift.
+/// The significant change. If both are significant, the one that explains the values better: a shift also looks like a trend, and a
+/// trend like a shift.
 fn verdict(trend: &Trend, shift: &Shift, means: &[f64], without_shift: &[f64], group: usize) -> Steadiness {
     let alike = means.len() as f64 / variance_factor(without_shift) < WORTH_NEEDED;
     match (trend.p < SIGNIFICANCE, shift.p < SIGNIFICANCE) {

@@ -3,12 +3,12 @@
 use super::dependence::variance_factor;
 use crate::ranks::{median, mid_ranks, tie_sizes};
 
-/// Where a series changes most, by Pettitt's statistic.
+/// The point at which a series changes most, by Pettitt's statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pettitt {
-    /// First value after the change, from 0; 0 where all are equal.
+    /// First value after the change, from 0; 0 if all are equal.
     pub at: usize,
-    /// Largest absolute difference between pairs across a point that rise and those that fall.
+    /// Largest absolute difference between the numbers of rising and falling pairs across a point.
     pub statistic: f64,
     /// `n^3 + n^2`, corrected for ties.
     scale: f64,
@@ -21,7 +21,7 @@ impl Pettitt {
         let n = values.len() as f64;
         let (mut at, mut statistic, mut sum) = (0, 0.0f64, 0.0);
         for (index, rank) in mid_ranks(values).into_iter().enumerate() {
-            // With mid-ranks, pairs that rise less pairs that fall across the point are this sum, ties included.
+            // With mid-ranks, the number of rising pairs minus that of falling pairs across the point is this sum, ties included.
             sum += 2.0 * rank - (n + 1.0);
             if sum.abs() > statistic {
                 (at, statistic) = (index + 1, sum.abs());
@@ -35,10 +35,10 @@ impl Pettitt {
         Self { at, statistic, scale }
     }
 
-    /// Approximate p-value, when the ranks vary `factor` times as much as independent ones. At most 1.
+    /// Approximate p-value, if the ranks vary `factor` times as much as independent ones. At most 1.
     ///
-    /// Pettitt's own approximation, with the variance of the ranks as ties leave it; autocorrelation widens the random walk
-    /// that the sum of the ranks is, by the same factor as its variance.
+    /// Pettitt's own approximation, with the variance of the ranks after ties. The sum of the ranks is a random walk, and
+    /// autocorrelation widens it by the same factor as its variance.
     pub fn p(&self, factor: f64) -> f64 {
         if self.statistic == 0.0 {
             return 1.0;
@@ -47,7 +47,7 @@ impl Pettitt {
     }
 }
 
-/// Change point of `values` with its p-value, and the values without the change.
+/// The change point of `values` with its p-value, and the values without the change.
 pub(super) fn shift(values: &[f64]) -> (Pettitt, f64, Vec<f64>) {
     let change = Pettitt::of(values);
     let before = median(&mut values[..change.at].to_vec());

@@ -28,10 +28,10 @@ const STEP: [f64; 22] = [
     20.0, 19.0, 24.0,
 ];
 
-/// Runs simulated for a rate; more where it costs little.
+/// Simulated runs for a rate; more if it costs little.
 const RUNS: u32 = if cfg!(debug_assertions) { 100 } else { 1_000 };
 
-/// Values of which each resembles the one before, with this correlation.
+/// Makes values that each resemble the one before, with this correlation.
 fn resembling(random: &mut Random, count: usize, correlation: f64) -> Vec<f64> {
     let mut value = random.normal();
     let fresh = (1.0 - correlation * correlation).sqrt();
@@ -159,7 +159,7 @@ fn a_week_of_windows_is_looked_at_in_groups() {
         (600_000, 600, Steadiness::Steady)
     );
     assert!(steady.text().contains("means of 600 windows"), "{}", steady.text());
-    // One window in fifty is late after the middle of the week: the median window is not, yet the mean of a group is.
+    // One window in fifty is late after the middle of the week: the median of a group does not change, but its mean does.
     for value in week[300_000..].iter_mut().step_by(50) {
         *value += 100_000.0;
     }
@@ -169,8 +169,8 @@ fn a_week_of_windows_is_looked_at_in_groups() {
     assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
 }
 
-/// How often a run that does not change is called unsteady: two tests at 1 % each, also where windows resemble each other. Where
-/// they are independent, it is called steady.
+/// Rate at which a run without change is called unsteady: two tests at 1 % each, also if windows resemble each other. If they are
+/// independent, the run is called steady.
 #[test]
 fn steady_runs_are_seldom_called_unsteady() {
     let mut random = Random::new(6);

@@ -8,7 +8,7 @@ use statrs::function::erf::erfc;
 /// The Mann-Kendall test of a series for a rise or fall (Mann, Econometrica 13, 1945; Kendall 1975).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MannKendall {
-    /// Pairs that rise less pairs that fall.
+    /// Number of rising pairs minus that of falling pairs.
     pub score: i64,
     /// Variance of the score of independent values without trend, corrected for ties.
     pub variance: f64,
@@ -31,8 +31,8 @@ impl MannKendall {
         }
     }
 
-    /// Two-sided p-value by the normal approximation with continuity correction, when the variance is `factor` times that
-    /// of independent values. 1 where all values are equal.
+    /// Two-sided p-value by the normal approximation with continuity correction, if the variance is `factor` times that of
+    /// independent values. 1 if all values are equal.
     pub fn p(&self, factor: f64) -> f64 {
         let distance = (self.score.unsigned_abs() as f64 - 1.0).max(0.0);
         if distance == 0.0 {
@@ -61,7 +61,7 @@ fn theil_sen(values: &[f64]) -> f64 {
     median(&mut slopes)
 }
 
-/// Pairs that rise less pairs that fall, with a tree of counts by rank (Fenwick, 1994).
+/// Number of rising pairs minus that of falling pairs, with a tree of counts by rank (Fenwick, 1994).
 fn score(values: &[f64]) -> i64 {
     let mut distinct = values.to_vec();
     distinct.sort_unstable_by(f64::total_cmp);

@@ -1,15 +1,15 @@
-//! Laws that windows follow, with a truth that is known.
+//! Laws by which the simulated windows are made, with a known truth.
 
 use stats::random::Random;
 
-/// How the windows of a run come about. Values are largest samples of windows, in ns.
+/// How the windows of a run are made. Values are largest samples of windows, in ns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Law {
-    /// Each for itself.
+    /// Windows are independent.
     Independent,
-    /// Each resembles the one before with this correlation.
+    /// Each window resembles the one before with this correlation.
     Alike(f64),
-    /// Half slow load, half chance of the window.
+    /// Half slow load, half chance of each window.
     SlowUnderNoise(f64),
     /// Rises by this many standard deviations over the run.
     Drift(f64),
@@ -21,12 +21,12 @@ pub(crate) enum Law {
     Mixed,
     /// A tail without variance.
     Heavy,
-    /// Bursts: the windows of one load, then of another.
+    /// Bursts: windows of one load, then of another.
     Bursts,
 }
 
 impl Law {
-    /// For a table.
+    /// Name of the law in a table.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Independent => "independent".into(),
@@ -41,7 +41,7 @@ impl Law {
         }
     }
 
-    /// A run of so many windows.
+    /// Makes a run of so many windows.
     pub(crate) fn run(self, random: &mut Random, windows: usize) -> Vec<f64> {
         let mut state = random.normal();
         let phase = random.unit();
@@ -84,7 +84,7 @@ impl Law {
             .collect()
     }
 
-    /// The value that one of `ahead` windows exceeds, where it is known.
+    /// The value that one of `ahead` windows exceeds, if known.
     pub(crate) fn level(self, ahead: f64) -> Option<f64> {
         use statrs::distribution::{ContinuousCDF, Normal};
         let normal = |share: f64| 20_000.0 * (0.1 * Normal::standard().inverse_cdf(1.0 - share)).exp();

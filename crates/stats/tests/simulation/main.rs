@@ -1,7 +1,7 @@
-//! Every statement of the tool in words against simulated truth.
+//! Checks every statement that the tool makes in words against simulated truth.
 //!
-//! `SIMULATE=runs cargo test -p triptime-stats --test simulation` simulates so many runs of each law, and writes the
-//! table into `docs/statistics.md`; without it, a few of each are simulated and only what no chance explains fails.
+//! `SIMULATE=runs cargo test -p triptime-stats --test simulation` simulates so many runs of each law, and writes the table into
+//! `docs/statistics.md`; without it, a few of each are simulated, and the test fails only on results that chance cannot explain.
 
 mod laws;
 mod statements;
@@ -16,7 +16,7 @@ use stats::random::Random;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Simulated runs of each row, where no other number is asked for.
+/// Simulated runs of each row, unless another number is requested.
 const RUNS: u32 = 20;
 
 /// The promise of a row of the table.
@@ -24,9 +24,9 @@ const RUNS: u32 = 20;
 enum Promise {
     /// Counted in at most this share of all runs.
     AtMost(f64),
-    /// Counted in at least this share of those in which something was said.
+    /// Counted in at least this share of the runs with a statement.
     AtLeast(f64),
-    /// Nothing: how often a true difference is found, or what the text says it does not hold.
+    /// No promise: how often a true difference is found, or a case that the text excludes.
     Nothing,
 }
 
@@ -38,7 +38,7 @@ struct Row {
 }
 
 impl Row {
-    /// True if the promise is broken by more than chance: the exact bound of the share lies on its wrong side.
+    /// True if the promise is broken by more than chance: the exact bound of the share is on its wrong side.
     fn is_broken(&self) -> bool {
         let (runs, said, counted) = (
             u64::from(self.tally.runs),
@@ -143,7 +143,7 @@ fn rows(runs: u32) -> Vec<Row> {
     rows
 }
 
-/// Runs of fewer windows than strict statements take.
+/// Runs with fewer windows than strict statements need.
 fn short_runs(runs: u32, random: &mut Random, row: &mut impl FnMut(&'static str, String, Tally, Promise)) {
     for windows in [6, 14, 30] {
         for law in [Law::Independent, Law::Mixed, Law::Heavy] {
@@ -156,7 +156,7 @@ fn short_runs(runs: u32, random: &mut Random, row: &mut impl FnMut(&'static str,
                 Promise::AtMost(0.05),
             );
         }
-        // The sentence says that it takes windows for independent.
+        // The sentence states the assumption that windows are independent.
         for law in [
             Law::Alike(0.5),
             Law::Alike(0.8),
@@ -288,7 +288,7 @@ fn statements_hold_what_they_promise() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Replaces what stands between the marks of the page.
+/// Replaces the text between the marks of the page.
 fn put_into_page(table: &str, runs: u32) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/statistics.md");
     let page = std::fs::read_to_string(&path).expect("the page");

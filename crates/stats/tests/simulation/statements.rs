@@ -1,4 +1,4 @@
-//! The statements of the tool in words, each held against the truth once for every simulated run.
+//! The statements of the tool in words, each compared with the truth once for every simulated run.
 
 use crate::laws::Law;
 use stats::comparison::{
@@ -9,19 +9,19 @@ use stats::random::Random;
 use stats::stationarity::{Steadiness, check};
 use stats::{Histogram, exceedance};
 
-/// How often a statement was made, and how often it was wrong.
+/// How often a statement was made, and how often it was of the counted kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
     /// Simulated runs, or pairs of them.
     pub(crate) runs: u32,
-    /// Where something was said.
+    /// Number of runs with a statement.
     pub(crate) said: u32,
-    /// Where it was what is counted.
+    /// Number of runs with a statement of the counted kind.
     pub(crate) counted: u32,
 }
 
 impl Tally {
-    /// Adds one: `None` where nothing was said, else whether it is counted.
+    /// Adds one run: `None` without a statement, else true if it is of the counted kind.
     fn add(&mut self, said: Option<bool>) {
         self.runs += 1;
         self.said += u32::from(said.is_some());
@@ -49,7 +49,7 @@ fn figures(maxima: &[f64], random: &mut Random) -> Vec<WindowFigures> {
     maxima.iter().map(figures).collect()
 }
 
-/// Counts runs of which any figure is called different from that of another, `times` as high in truth.
+/// Counts runs in which any figure is called different from another run's, whose values are truly `times` as high.
 pub(crate) fn differs(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || {
         let a = law.run(random, windows);
@@ -70,7 +70,7 @@ pub(crate) fn differs(law: Law, windows: usize, times: f64, runs: u32, random: &
     })
 }
 
-/// Counts runs of few windows of which any figure is called different from that of another, `times` as high in truth.
+/// Counts runs of few windows in which any figure is called different from another run's, whose values are truly `times` as high.
 pub(crate) fn few_windows_differ(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
     let nothing = Histogram::new();
     Tally::over(runs, || {
@@ -81,7 +81,7 @@ pub(crate) fn few_windows_differ(law: Law, windows: usize, times: f64, runs: u32
     })
 }
 
-/// Counts runs without windows of which a quantile is called different from that of another; samples are independent.
+/// Counts runs without windows in which a quantile is called different from another run's; samples are independent.
 pub(crate) fn samples_differ(samples: u32, times: f64, runs: u32, random: &mut Random) -> Tally {
     let mut run = |times: f64| {
         let mut all = Histogram::new();
@@ -102,12 +102,12 @@ fn differs_by_samples(a: (&Histogram, &[WindowFigures]), b: (&Histogram, &[Windo
     (!outcomes.is_empty()).then(|| outcomes.iter().any(differs))
 }
 
-/// Counts runs of which rare events, or the maximum, are called more frequent; `times` as high in truth.
+/// Counts runs in which rare events, or the maximum, are called more frequent; the values are truly `times` as high.
 pub(crate) fn rare_differs(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || {
         let a = law.run(random, windows);
         let b: Vec<f64> = law.run(random, windows).iter().map(|max| max * times).collect();
-        // A limit that three in a hundred windows of A exceed, and one in the middle of them.
+        // Two limits: one that three in a hundred windows of A exceed, and one in the middle of the windows.
         let mut sorted = a.clone();
         sorted.sort_by(f64::total_cmp);
         let limits = [20_000.0 * 0.188f64.exp(), 21_000.0];
@@ -143,7 +143,7 @@ pub(crate) fn not_steady(law: Law, windows: usize, runs: u32, random: &mut Rando
     })
 }
 
-/// Counts runs for which the interval of a return level holds the true one, ten lengths of the run ahead.
+/// Counts runs in which the interval of a return level contains the true one, ten lengths of the run ahead.
 pub(crate) fn level_holds(law: Law, windows: usize, runs: u32, random: &mut Random) -> Tally {
     let ahead = 10.0 * windows as f64;
     let truth = law.level(ahead).expect("a law whose level is known");
@@ -154,7 +154,7 @@ pub(crate) fn level_holds(law: Law, windows: usize, runs: u32, random: &mut Rand
     })
 }
 
-/// Counts runs for which the bound of a probability holds the true one, for samples that are late each for itself.
+/// Counts runs in which the bound of a probability contains the true one, for independently late samples.
 pub(crate) fn bound_holds(share: f64, samples: u32, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || {
         let over = (0..samples).filter(|_| random.unit() < share).count() as u64;
@@ -162,14 +162,14 @@ pub(crate) fn bound_holds(share: f64, samples: u32, runs: u32, random: &mut Rand
     })
 }
 
-/// Counts runs for which the bound of a rate holds the true one.
+/// Counts runs in which the bound of a rate contains the true one.
 pub(crate) fn rate_holds(mean: f64, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || {
         Some(exceedance::rate_upper_bound(poisson(mean, random), 1_000_000_000, 0.95) >= mean)
     })
 }
 
-/// A Poisson variable: how many exponential steps fit into the mean.
+/// A Poisson variable: the number of exponential steps that fit into the mean.
 fn poisson(mean: f64, random: &mut Random) -> u64 {
     let mut left = mean - random.exponential();
     let mut count = 0;
@@ -180,7 +180,7 @@ fn poisson(mean: f64, random: &mut Random) -> u64 {
     count
 }
 
-/// Counts runs for which the interval of a quantile holds the true one, for independent samples.
+/// Counts runs in which the interval of a quantile contains the true one, for independent samples.
 pub(crate) fn quantile_holds(q: f64, samples: u32, runs: u32, random: &mut Random) -> Tally {
     let truth = -(1.0 - q).ln() * 100_000.0;
     Tally::over(runs, || {
