@@ -109,7 +109,7 @@ fn what_a_plan_will_do_is_said_and_nothing_is_measured() {
     for part in [
         "1. wake-up: 1.00 s on cpu",
         "2. wake-up",
-        "What it does to this host",
+        "Effects on this host",
         "judged: cpu",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");

@@ -328,7 +328,7 @@ fn an_end_that_nobody_asks_has_measured_nothing() {
     let alone = wait(alone, &["alone"]);
     assert_eq!(alone.status.code(), Some(3), "{}", stderr(&alone));
     assert!(
-        stderr(&alone).contains("nothing came that could be measured"),
+        stderr(&alone).contains("no traffic to measure arrived"),
         "{}",
         stderr(&alone)
     );

@@ -65,13 +65,13 @@ fn a_detached_run_survives_its_session_and_is_shown_and_stopped() {
         (&"ended".into(), &"interrupted".into()),
         "{ended}"
     );
-    assert_eq!(ended["end"]["why"], "it was told to end");
+    assert_eq!(ended["end"]["why"], "it was interrupted");
     let file = RunFile::open(&desk.path("run.triptime")).expect("the run file");
     assert_eq!(file.state(), model::RunState::Interrupted);
     assert!(desk.path("run.html").exists() && desk.path("run.log").exists());
     let again = desk.triptime(&["stop", "two-steps"]);
     assert!(
-        again.status.success() && stderr(&again).contains("it has ended before"),
+        again.status.success() && stderr(&again).contains("it has already ended"),
         "{}",
         stderr(&again)
     );

@@ -231,7 +231,7 @@ fn an_interrupt_ends_it_with_what_is_measured_and_says_how_to_go_on() {
     let output = wait(child, &words);
     assert!(matches!(output.status.code(), Some(1 | 3)), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("goes on with what is missing"),
+        stderr(&output).contains("measures the missing runs"),
         "{}",
         stderr(&output)
     );

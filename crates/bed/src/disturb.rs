@@ -9,7 +9,7 @@ const MOST_NAMED: usize = 3;
 /// CPUs that carry others' real-time work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a thread would spin at real-time priority, and keep others waiting: {0}; name other CPUs with --cpus or --cpu, or say --disturb"
+    "a thread would spin at real-time priority, and keep others waiting: {0}; name other CPUs with --cpus or --cpu, or add --disturb"
 )]
 pub struct Disturbing(String);
 

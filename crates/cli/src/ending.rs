@@ -1,21 +1,21 @@
-//! Reasons for a run to end early.
+//! Signals that end a run early.
 
 use crate::failure::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// How a run is to take the end of the terminal that it was started from.
+/// Reaction of a run to the end of the terminal that started it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hangup {
-    /// As being told to end.
+    /// Ends, as on other signals.
     Ends,
-    /// As nothing: it has no terminal.
+    /// Continues: it has no terminal.
     Passes,
 }
 
-/// Sets `flag` on each signal that asks a run to end: from the keyboard, from a service manager, from a terminal that is gone. One that
-/// was ignored when the process started (`nohup`) stays ignored.
+/// Sets `flag` on each signal that asks a run to end: from the keyboard, a service manager, or a closed terminal. A signal that was ignored
+/// when the process started (`nohup`) stays ignored.
 ///
 /// # Errors
 /// The kernel refuses a handler.
@@ -23,7 +23,7 @@ pub(crate) fn on_signals(flag: &Arc<AtomicBool>) -> Result<(), Failure> {
     on_signals_but(flag, Hangup::Ends)
 }
 
-/// The same, of a run that takes a hangup so.
+/// As [`on_signals`], with this reaction to a hangup.
 ///
 /// # Errors
 /// The kernel refuses a handler.
@@ -39,21 +39,21 @@ pub(crate) fn on_signals_but(flag: &Arc<AtomicBool>, hangup: Hangup) -> Result<(
     Ok(())
 }
 
-/// Has a file that may not grow any more (`ulimit -f`) refuse what is written, as a full disk does: by itself the kernel ends the process.
+/// Turns a file at its size limit (`ulimit -f`) into a write error, as on a full disk. Without this the kernel ends the process.
 pub(crate) fn outlive_the_file_size_limit() {
-    // A handler, not `SIG_IGN`: programs that are started from here begin as usual. Without one it is as the kernel has it.
+    // A handler, not `SIG_IGN`: programs started from here begin with the default. If the handler fails, the kernel's default stays.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
-/// Leaves the session of the terminal, whose end is nothing to this process from now on.
+/// Leaves the session of the terminal, so that its end no longer affects this process.
 ///
 /// # Errors
 /// The kernel refuses a handler.
 pub(crate) fn leave_session() -> Result<(), Failure> {
-    // A handler, not `SIG_IGN`: programs that are started from here begin as usual.
+    // A handler, not `SIG_IGN`: programs started from here begin with the default.
     signal_hook::flag::register(SIGHUP, Arc::default())
         .map_err(|error| Failure::CouldNotMeasure(format!("cannot handle signals: {error}")))?;
-    // Refused to the leader of a session, which a service manager makes of it: then it is in one of its own already.
+    // Fails for the leader of a session: a service manager makes this process one, so it already has its own.
     let _ = rustix::process::setsid();
     Ok(())
 }

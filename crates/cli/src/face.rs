@@ -1,4 +1,4 @@
-//! In which form a result is printed.
+//! Form of a printed result.
 
 use report::Report;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ impl FaceArgs {
         self.json || self.full || self.summary
     }
 
-    /// Writes the report in this form; its page is named where there is one. `out` has a buffer.
+    /// Writes the report in this form, with the name of its page if there is one. `out` must be buffered.
     pub(crate) fn write(
         &self,
         report: &Report,
@@ -33,10 +33,10 @@ impl FaceArgs {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let text = match self {
-            // With the single samples of a long run it is large.
+            // Large if it contains the single samples of a long run.
             Self { json: true, .. } => return report.write_json(out),
             Self { summary: true, .. } => report.summary(),
-            // Of a search, what was tried and what gave way is the answer.
+            // For a search, the attempts and the broken limit are the answer.
             Self { full: false, .. } if report.is_judged() && report.capacity.is_none() => match colour {
                 true => report.screen(colour, html),
                 false => report.uncut(html),

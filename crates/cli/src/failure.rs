@@ -22,13 +22,13 @@ pub(crate) const USAGE: u8 = 2;
 /// Exit status: could not measure or decide.
 pub(crate) const COULD_NOT_MEASURE: u8 = 3;
 
-/// Why a command ended without a result.
+/// Reason for a command to end without a result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// A request that cannot be; status 2.
+    /// An invalid request; status 2.
     #[error("{0}")]
     Usage(String),
-    /// A request that could not be done here; status 3.
+    /// A valid request that could not be carried out here; status 3.
     #[error("{0}")]
     CouldNotMeasure(String),
 }
@@ -40,7 +40,7 @@ impl Failure {
         self.status()
     }
 
-    /// The exit status it means.
+    /// Exit status of this failure.
     pub(crate) fn status(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE,
@@ -49,7 +49,7 @@ impl Failure {
     }
 }
 
-/// Says something on standard error: one place for every message, for many hold what others wrote.
+/// Prints a message on standard error. All messages pass here, because many contain text of others.
 pub(crate) fn say(message: &dyn Display) {
     let _ = writeln!(
         std::io::stderr(),
@@ -58,7 +58,7 @@ pub(crate) fn say(message: &dyn Display) {
     );
 }
 
-/// Shows what the command line was not, or the help that was asked for.
+/// Prints a usage error, or the help that was requested.
 pub(crate) fn show_usage(message: &clap::Error) -> ExitCode {
     let _ = message.print();
     ExitCode::from(if message.use_stderr() { USAGE } else { 0 })

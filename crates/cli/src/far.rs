@@ -1,4 +1,4 @@
-//! Options that leave the device's end to another machine.
+//! Options that run the device's end on another machine.
 
 use crate::failure::Failure;
 use crate::version;
@@ -10,24 +10,23 @@ use probes::subscribe::ClockRelation;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Options that leave the device's end to another machine.
+/// Options that run the device's end on another machine.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Another machine")]
 pub(crate) struct FarArgs {
-    /// Leave the device under test to the machine where `triptime far` listens, over any network that both have. The test set is
+    /// Run the device under test on the machine where `triptime far` listens, reached over any network that both have. The test set is
     /// here, at the port that --nic names
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "place")]
     far: Option<Address>,
     /// Secret that both ends know, in a file of this user's alone; on the loopback interface none is needed
     #[arg(long, value_name = "FILE", requires = "far")]
     secret: Option<PathBuf>,
-    /// How the clocks of the two machines stand to each other: ptp:1us where both follow PTP, or none [default: it is asked for its
-    /// time]
+    /// Relation of the two machines' clocks: ptp:1us if both follow PTP, or none [default: the other machine is asked for its time]
     #[arg(long, value_name = "RELATION", requires = "far", value_parser = stated)]
     clock: Option<StatedClock>,
 }
 
-/// The secret in this file; none without one.
+/// Reads the secret from this file; `None` without a file.
 pub(crate) fn secret(path: Option<&Path>) -> Result<Secret, Failure> {
     Ok(path.map(Secret::read).transpose()?.unwrap_or_default())
 }
@@ -39,7 +38,7 @@ fn stated(text: &str) -> Result<StatedClock, String> {
             stated_ns: Some(ns), ..
         }) => Ok(StatedClock::Within(ns)),
         _ => Err(format!(
-            "\"{text}\" does not say how far apart two machines' clocks are: write ptp:1us or none"
+            "\"{text}\" does not state how far apart two machines' clocks are: write ptp:1us or none"
         )),
     }
 }
@@ -55,10 +54,10 @@ impl FarArgs {
         self.far.as_ref().map(ToString::to_string)
     }
 
-    /// The plan as it is over the one port to the other machine, and that port. The networks that a plan compares are none of these.
+    /// The plan over the one port to the other machine, and that port. It replaces the networks that a plan compares.
     ///
     /// # Errors
-    /// A part of the plan that cannot be on another machine, or a port that is missing.
+    /// A part of the plan cannot run on another machine, or a port is missing.
     pub(crate) fn bed(&self, plan: Plan, nic: &[String]) -> Result<(Plan, Option<Bed>), Failure> {
         let refused = |why: &str| Err(Failure::Usage(format!("--far: the plan {}: {why}", plan.name)));
         if !plan.faults.is_empty() {
@@ -79,7 +78,7 @@ impl FarArgs {
     /// Connects to the other machine.
     ///
     /// # Errors
-    /// Nobody listens there, or does not want this machine.
+    /// No program listens there, or it refuses this machine.
     pub(crate) fn place(&self) -> Result<Option<PlaceSpec>, Failure> {
         let Some(address) = &self.far else { return Ok(None) };
         let secret = secret(self.secret.as_deref())?;

@@ -1,4 +1,4 @@
-//! Options that say what a guest is to be.
+//! Options of a guest.
 
 use crate::arguments::size;
 use crate::failure::Failure;
@@ -9,45 +9,45 @@ use units::CpuList;
 /// Heading of these options.
 const GUEST: &str = "Guest";
 
-/// Options that say what a guest is to be.
-// Each with its heading: one for the struct would go on over the options of the command it is flattened into.
+/// Options of a guest.
+// Each option has its own heading: a heading of the struct would also apply to the following options of the command it is flattened into.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct MachineArgs {
-    /// Its kernel: vmlinuz or vmlinux; or a folder: vmlinux with modules beside it, or a root with boot and lib/modules [default: an
+    /// Guest kernel: vmlinuz or vmlinux; or a folder: vmlinux with modules next to it, or a root with boot and lib/modules [default: an
     /// installed one, PREEMPT_RT if there is one]
     #[arg(long, value_name = "FILE|DIR", help_heading = GUEST)]
     kernel: Option<PathBuf>,
     /// Folder of modules, if --kernel is a file, such as /lib/modules/RELEASE
     #[arg(long, value_name = "DIR", requires = "kernel", help_heading = GUEST)]
     modules: Option<PathBuf>,
-    /// More arguments for its kernel
+    /// More arguments for the guest kernel
     #[arg(long, value_name = "ARGUMENTS", default_value = "", hide_default_value = true, help_heading = GUEST)]
     append: String,
-    /// Its virtual CPUs [default: 2, or as the plan says]
+    /// Number of virtual CPUs [default: 2, or as the plan says]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..), help_heading = GUEST)]
     vcpus: Option<u32>,
-    /// CPUs that its kernel isolates; "" for none [default: all but 0]
+    /// Guest CPUs to isolate (isolcpus); "" isolates none [default: all but 0]
     #[arg(long, value_name = "LIST", help_heading = GUEST)]
     isolate: Option<CpuList>,
-    /// Memory [default: 768MiB]
+    /// Guest memory [default: 768MiB]
     #[arg(long, value_name = "SIZE", default_value_t = MEMORY, hide_default_value = true, value_parser = size, help_heading = GUEST)]
     memory: u64,
-    /// A CPU of this machine for each of its CPUs, in order; under KVM they run there with real-time priority
+    /// A CPU of this machine for each virtual CPU, in order; under KVM they run there with real-time priority
     #[arg(long, value_name = "LIST", help_heading = GUEST)]
     host_cpus: Option<CpuList>,
     /// Hypervisor: kvm, tcg (emulated), or auto: KVM where it boots the kernel
     #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = accel, help_heading = GUEST)]
     accel: Accel,
-    /// Virtual time: an instruction takes 2^N ns, and every boot is the same; for tests
+    /// Virtual time: an instruction takes 2^N ns, and every boot is identical; for tests
     #[arg(long, value_name = "N", hide = true)]
     icount: Option<u8>,
-    /// Talk to it over its second serial port, as without virtio
+    /// Use the guest's second serial port as the channel, as without virtio
     #[arg(long, hide = true)]
     serial: bool,
 }
 
 impl MachineArgs {
-    /// The same guest on a command line, all but what it isolates.
+    /// Options of the same guest on a command line, all but the isolated CPUs.
     pub(crate) fn words(&self) -> Vec<String> {
         let path = |path: &PathBuf| path.display().to_string();
         let valued = [
@@ -69,32 +69,32 @@ impl MachineArgs {
         valued.chain(self.serial.then(|| "--serial".to_owned())).collect()
     }
 
-    /// True if a kernel is named, or CPUs of this machine: then a guest is meant.
+    /// True if a kernel, or CPUs of this machine, are given: then a guest is wanted.
     pub(crate) fn is_named(&self) -> bool {
         self.kernel.is_some() || self.host_cpus.is_some()
     }
 
-    /// True if it is said which of its CPUs its kernel isolates.
+    /// True if the guest's isolated CPUs are given.
     pub(crate) fn isolates(&self) -> bool {
         self.isolate.is_some()
     }
 
-    /// How many virtual CPUs are asked for.
+    /// Number of virtual CPUs requested.
     pub(crate) fn vcpus(&self) -> Option<u32> {
         self.vcpus
     }
 
-    /// The guest that is asked for, with this many virtual CPUs where nothing is said.
+    /// The requested guest, with this many virtual CPUs by default.
     ///
     /// # Errors
-    /// No kernel is named, and none is installed; a file is named without its modules, or a folder with others.
+    /// No kernel is named and none is installed; a file is named without its modules, or a folder with separate modules.
     pub(crate) fn spec(&self, usual_vcpus: u32) -> Result<GuestSpec, Failure> {
         let usual = match (&self.kernel, &self.modules) {
             (Some(folder), modules) if folder.is_dir() => match modules {
                 None => GuestSpec::with(GuestKernel::in_folder(folder)?),
                 Some(_) => {
                     return Err(Failure::Usage(format!(
-                        "--kernel {}: of a folder, the modules are in it: leave --modules out",
+                        "--kernel {}: a folder contains its modules: leave --modules out",
                         folder.display()
                     )));
                 }
@@ -102,7 +102,7 @@ impl MachineArgs {
             (Some(kernel), Some(modules)) => GuestSpec::new(kernel.clone(), modules.clone()),
             (Some(kernel), None) => {
                 return Err(Failure::Usage(format!(
-                    "--kernel {}: name its modules with --modules DIR, or the folder of both",
+                    "--kernel {}: name its modules with --modules DIR, or the folder that contains both",
                     kernel.display()
                 )));
             }

@@ -1,5 +1,5 @@
-//! The command line as its help shows it. The options that many commands share stand once, on a page of their own; each command names
-//! them.
+//! The command line for the help. The options that many commands share are explained once, on a page of their own; each command only lists
+//! their names.
 
 use crate::arguments::{CaptureArgs, RunArgs};
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ pub(crate) fn show_topic(mut cli: Command) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The command line in whose help each command only names the shared options.
+/// The command line for help, in which each command only lists the names of the shared options.
 pub(crate) fn folded(cli: Command) -> Command {
     let names = cli.get_subcommands().map(|command| command.get_name().to_owned());
     let others: Vec<String> = names.filter(|name| name != TOPIC).collect();

@@ -1,4 +1,4 @@
-//! How runs that are made from files are judged and shown.
+//! Options, verdict and display of runs made from files.
 
 use crate::arguments::PageArgs;
 use crate::face::FaceArgs;
@@ -23,7 +23,7 @@ pub(crate) struct JudgeArgs {
 }
 
 impl JudgeArgs {
-    /// The limits, if any; refuses a page that would replace something else, such as the run in `out`.
+    /// The limits, if any. Refuses a page that would replace another file, such as the run in `out`.
     pub(crate) fn profile(&self, out: Option<&Path>) -> Result<Option<Profile>, Failure> {
         page::check(self.pages.html.as_deref(), out)?;
         Ok(self.limits.as_deref().map(Profile::find).transpose()?)

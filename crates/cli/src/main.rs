@@ -1,4 +1,4 @@
-//! The binary. All of it is in the library of this crate, which compiles while what is linked is still being optimised.
+//! The binary. All code is in the library of this crate, which compiles while the linked crates are still being optimised.
 
 #![forbid(unsafe_code)]
 

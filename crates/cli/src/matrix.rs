@@ -1,4 +1,4 @@
-//! The result of a matrix, from its folder or from run files, in its forms.
+//! The result of a matrix, from its folder or from run files, in each form.
 
 use crate::failure::Failure;
 use crate::named;
@@ -17,7 +17,7 @@ impl From<StateError> for Failure {
     }
 }
 
-/// The matrix of run files that were named one by one, or of the one folder that was.
+/// The matrix from run files named one by one, or from one folder.
 pub(crate) fn of_files(names: &[String]) -> Result<Matrix, Failure> {
     if let [folder] = names
         && Path::new(folder).is_dir()

@@ -1,4 +1,4 @@
-//! Runs by the names they are shown by.
+//! Runs and the names under which they are shown.
 
 use crate::failure::Failure;
 use crate::verdict;
@@ -9,17 +9,17 @@ use store::RunFile;
 
 /// A run that was named on a command line, as `FILE` or `NAME=FILE`.
 pub(crate) struct Named {
-    /// The name that was given with it, if any.
+    /// Name given on the command line, if any.
     pub(crate) name: Option<String>,
-    /// Its file, open.
+    /// The opened file.
     pub(crate) file: RunFile,
-    /// The content of the run file, without the series of which nothing is certain.
+    /// Content of the run file, without series about which nothing is certain.
     pub(crate) view: RunView,
-    /// True where no window and no such series is missing.
+    /// True if neither a window nor such a series is missing.
     pub(crate) is_whole: bool,
 }
 
-/// Opens a run under the name it was given.
+/// Opens a run under its given name.
 pub(crate) fn open(text: &str) -> Result<Named, Failure> {
     let (name, path) = match text.split_once('=') {
         Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => (Some(name.to_owned()), path),
@@ -39,7 +39,7 @@ pub(crate) fn open(text: &str) -> Result<Named, Failure> {
 }
 
 impl Named {
-    /// The name it was given, its label, or the name of its file.
+    /// The given name, else the label, else the name of the file.
     pub(crate) fn shown_by(&self) -> String {
         let stem = || {
             let path = &self.view.file;

@@ -1,41 +1,41 @@
-//! The files beside a result. They are written last, and refused if they would replace a file that is not ours.
+//! The report files of a command. They are written last, and refused if they would replace a file that triptime did not write.
 
 use crate::failure::Failure;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// Octets in which the beginning of a file of ours is found.
+/// Number of leading bytes that are searched for the mark of a file of triptime.
 const HEAD_OCTETS: u64 = 4 << 10;
 
 /// A kind of file.
 pub(crate) struct FileKind {
-    /// The option that names one.
+    /// Option that names such a file.
     option: &'static str,
-    /// Octets near the beginning of every file of ours.
+    /// Mark near the beginning of every such file.
     mark: &'static [u8],
-    /// Its name.
+    /// Description of such a file.
     what: &'static str,
 }
 
-/// A page.
+/// An HTML page.
 pub(crate) const HTML: FileKind = FileKind {
     option: "--html",
     mark: b"<title>triptime",
     what: "a report of triptime",
 };
 
-/// A verdict for a server of continuous integration.
+/// A verdict for a continuous-integration server.
 pub(crate) const JUNIT: FileKind = FileKind {
     option: "--junit",
     mark: b"<testsuites name=\"triptime\"",
     what: "a JUnit file of triptime",
 };
 
-/// Refuses a page that would replace a file which is not such a page, or that would be the run file; before anything is measured.
+/// Refuses, before the measurement, a page that would replace the run file, or a file that is not such a page.
 ///
 /// # Errors
-/// As said; status 2.
+/// The page would replace another file; status 2.
 pub(crate) fn check(page: Option<&Path>, out: Option<&Path>) -> Result<(), Failure> {
     let Some(page) = page else { return Ok(()) };
     HTML.check_other(page, "--out", out)?;
@@ -43,10 +43,10 @@ pub(crate) fn check(page: Option<&Path>, out: Option<&Path>) -> Result<(), Failu
 }
 
 impl FileKind {
-    /// Refuses a file that is another one of the same command.
+    /// Refuses a file that another option of the same command also names.
     ///
     /// # Errors
-    /// As said; status 2.
+    /// Both options name the same file; status 2.
     pub(crate) fn check_other(&self, file: &Path, option: &str, other: Option<&Path>) -> Result<(), Failure> {
         if other != Some(file) {
             return Ok(());
@@ -55,12 +55,12 @@ impl FileKind {
         Err(Failure::Usage(text))
     }
 
-    /// Refuses to replace a file that is not ours.
+    /// Refuses to replace a file that triptime did not write.
     ///
     /// # Errors
-    /// As said; status 2.
+    /// The file exists and is of another kind; status 2.
     pub(crate) fn check(&self, file: &Path) -> Result<(), Failure> {
-        // A file that is not regular (a pipe, /dev/null) has no content to lose; a directory is refused when it is written.
+        // A pipe or device has no content to lose; a directory is refused when it is written.
         let is_foreign =
             fs::metadata(file).is_ok_and(|there| there.is_file() && there.len() > 0) && !self.is_ours(file);
         if is_foreign {
@@ -75,17 +75,17 @@ impl FileKind {
         Ok(())
     }
 
-    /// True if we wrote the file. One that cannot be read is not known to be ours.
+    /// True if triptime wrote the file. A file that cannot be read counts as foreign.
     fn is_ours(&self, path: &Path) -> bool {
         let mut head = Vec::new();
         let read = File::open(path).and_then(|file| file.take(HEAD_OCTETS).read_to_end(&mut head));
         read.is_ok() && head.windows(self.mark.len()).any(|part| part == self.mark)
     }
 
-    /// Writes a file; what is there stays when it cannot be written whole.
+    /// Writes a file; the existing one stays if the new one cannot be written in full.
     ///
     /// # Errors
-    /// It would replace a file that is not ours (status 2), or there is no room for it (status 3).
+    /// It would replace a file that triptime did not write (status 2), or there is no room for it (status 3).
     pub(crate) fn write(&self, path: &Path, text: &str) -> Result<(), Failure> {
         self.check(path)?;
         let written = interop::export::place(path, |out| out.write_all(text.as_bytes()));

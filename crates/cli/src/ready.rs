@@ -1,4 +1,4 @@
-//! Tells whether a command can run here, before anything is touched.
+//! Checks that a command can run here, before it changes anything.
 
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
@@ -8,17 +8,17 @@ use probes::{Machine, Need, Probe};
 use sys::privilege::{Capability, will_need};
 use units::CpuList;
 
-/// Commands whose late samples are not asked about: for them the option that every measuring command has says nothing.
+/// Commands without causes of late samples: for them the option --no-flight-recorder has no effect and is hidden.
 pub(crate) const UNEXPLAINED: [&str; 3] = ["listen", "publish", "trip"];
 
 /// Other probes of the command `trip`.
 const OF_TRIP: [&str; 2] = ["ping_pong", "watch"];
 
-/// Refuses a probe that cannot run here, on this interface if it measures on one, and `more` that is not met. Advice on a capability that
-/// is missing names all that the command takes: each `setcap` replaces the last.
+/// Refuses a probe that cannot run here (on this interface if it uses one), or if a need in `more` is not met. Advice on a missing
+/// capability names all capabilities of the command, because each `setcap` replaces the previous one.
 ///
 /// # Errors
-/// The first need that is missing, and what to do.
+/// The first missing need, with its remedy.
 pub(crate) fn ready<P: Probe>(
     probe: &P,
     more: &[Need],
@@ -33,24 +33,24 @@ pub(crate) fn ready<P: Probe>(
     Ok(probe.can_run(&machine, interface)?)
 }
 
-/// Refuses to spin at real-time priority on CPUs that carry others' real-time work.
+/// Refuses to spin at real-time priority on CPUs that carry real-time work of others.
 ///
 /// # Errors
-/// The work that would wait, and what to do.
+/// The work that would wait, with a remedy.
 pub(crate) fn not_to_be_disturbed(cpus: &CpuList, named: bool) -> Result<(), Failure> {
     let facts = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
     leave_alone(cpus, named, &facts).map_err(|error| Failure::CouldNotMeasure(error.to_string()))
 }
 
-/// Refuses to use ports by which somebody is connected to this machine.
+/// Refuses ports over which somebody is connected to this machine.
 ///
 /// # Errors
-/// The ports, and what to do.
+/// The ports, with a remedy.
 pub(crate) fn no_connection(ports: &[String]) -> Result<(), Failure> {
-    leave_connection(ports).map_err(|error| Failure::CouldNotMeasure(format!("{error}, or say --disturb")))
+    leave_connection(ports).map_err(|error| Failure::CouldNotMeasure(format!("{error}, or add --disturb")))
 }
 
-/// Notes the capabilities that explaining late samples takes. Without it they stay unexplained, and the run says so.
+/// Prints the capabilities that are missing to explain late samples. Without them the samples stay unexplained, and the run records that.
 pub(crate) fn explained(args: &RunArgs) {
     if !args.no_flight_recorder {
         will_need(&[Capability::Bpf, Capability::Perfmon]);

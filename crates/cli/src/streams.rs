@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 use streamset::{SclChoice, SetError, StreamSet};
 
-/// Where a set of streams comes from.
+/// Source of a set of streams.
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Set of streams")]
@@ -15,7 +15,7 @@ pub(crate) struct SetArgs {
     /// The sampled values of an SCL file: SCD, CID, ICD or IID
     #[arg(long, value_name = "FILE", group = "source")]
     pub(crate) scl: Option<PathBuf>,
-    /// Take only what this IED of the SCL file sends; may be given again
+    /// Use only the streams that this IED of the SCL file sends; may be given again
     #[arg(long, value_name = "NAME", requires = "scl")]
     ied: Vec<String>,
     /// Frequency in Hz, for an SCL file that counts its samples in a period [default: what the file states, else 50]
@@ -24,10 +24,10 @@ pub(crate) struct SetArgs {
 }
 
 impl SetArgs {
-    /// The streams; `None` where no set was named. With `goose_alone` an SCL file may have no sampled values.
+    /// The streams; `None` if no set was named. With `goose_alone` the SCL file may contain no sampled values.
     ///
     /// # Errors
-    /// A file that cannot be read or used.
+    /// A file cannot be read or used.
     pub(crate) fn read(&self, goose_alone: bool) -> Result<Option<StreamSet>, Failure> {
         if let Some(path) = &self.set {
             let (file, octets) = read(path)?;
@@ -58,7 +58,7 @@ impl From<SetError> for Failure {
     }
 }
 
-/// The frequency of a power system.
+/// Parses the frequency of a power system.
 fn hertz(text: &str) -> Result<f64, String> {
     let hz = text.parse::<f64>().ok().filter(|hz| (10.0..=100.0).contains(hz));
     hz.ok_or_else(|| "must be 10 to 100".into())

@@ -1,4 +1,4 @@
-//! Runs in the layouts of publications: on the terminal, as JSON, CSV or a page.
+//! Runs in published layouts: on the terminal, as JSON, CSV or a page.
 
 use crate::arguments::RunArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
@@ -12,12 +12,12 @@ use report::tables::{Layout, Tables};
 use std::path::Path;
 use store::RunFile;
 
-/// Layouts by their words on the command line.
+/// Layouts and their names on the command line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TableArg {
-    /// Runs in columns.
+    /// A layout with runs as columns.
     Published(Layout),
-    /// Every cell of a matrix.
+    /// A layout with every cell of a matrix.
     Matrix,
 }
 
@@ -43,7 +43,7 @@ impl clap::ValueEnum for TableArg {
     }
 }
 
-/// In which form tables are printed.
+/// Output form of tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Form {
     Text,
@@ -51,15 +51,14 @@ pub(crate) enum Form {
     Csv,
 }
 
-/// The layout that the plan of a run names, if there is one. A plan that this version cannot read names none.
+/// Layout that the plan of a run names, if any. Returns `None` for a plan that this version cannot read.
 pub(crate) fn of_plan(run: &RunFile) -> Result<Option<Layout>, Failure> {
     let text = run.document("plan")?;
     let plan = text.and_then(|text| Plan::parse("plan kept in the run", &text).ok());
     Ok(plan.and_then(|plan| plan.table))
 }
 
-/// Prints runs in a layout, then writes the page where one is asked for; returns the exit status: a run of which windows may be
-/// missing is not all that was measured.
+/// Prints runs in a layout, then writes the page if one was requested; returns the exit status. A run that may lack windows is incomplete.
 pub(crate) fn show(table: TableArg, runs: &[String], form: Form, html: Option<&Path>) -> Result<u8, Failure> {
     match table {
         TableArg::Published(layout) => in_columns(layout, runs, form, html),
@@ -98,8 +97,8 @@ fn in_columns(layout: Layout, runs: &[String], form: Form, html: Option<&Path>) 
     Ok(if lacking { COULD_NOT_MEASURE } else { 0 })
 }
 
-/// Prints a run in the layout of its plan, before the answer: that is to stand last on the terminal. Neither a JSON document nor a line
-/// for a log has anything beside it.
+/// Prints a run in the layout of its plan, before the answer, which must come last on the terminal. JSON documents and one-line summaries
+/// contain nothing else.
 pub(crate) fn before_the_answer(file: &Path, layout: Option<Layout>, args: &RunArgs) -> Result<(), Failure> {
     let Some(layout) = layout.filter(|_| !args.face.json && !args.face.summary) else {
         return Ok(());

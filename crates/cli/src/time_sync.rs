@@ -1,4 +1,4 @@
-//! Options of commands that watch how this machine's clock is kept.
+//! Options of commands that watch the synchronisation of this machine's clock.
 
 use probes::ProbeError;
 use probes::options::positive_duration;
@@ -7,10 +7,10 @@ use probes::timesync::{DEFAULT_LIMIT_NS, TimeSync, TimeSyncConfig};
 use run::Recorder;
 use std::path::PathBuf;
 
-/// Stands for the places where ptp4l usually listens.
+/// Value for the usual places of ptp4l's socket.
 const AUTO: &str = "auto";
 
-/// Options of the watch over the clock.
+/// Options for watching the clock.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Clock")]
 pub(crate) struct TimeSyncArgs {
@@ -21,7 +21,7 @@ pub(crate) struct TimeSyncArgs {
     /// Domain of that ptp4l [default: found by asking]
     #[arg(long, value_name = "N")]
     ptp_domain: Option<u8>,
-    /// Time between looks at that ptp4l
+    /// Time between two looks at that ptp4l
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = interval)]
     ptp_interval: u64,
     /// Distance from the master above which one-way figures are in doubt [default: the stated uncertainty, else 10us]
@@ -33,7 +33,7 @@ pub(crate) struct TimeSyncArgs {
 }
 
 impl TimeSyncArgs {
-    /// Starts the watch, if one is asked for. A measured uncertainty cannot do without `ptp4l`; a stated one can.
+    /// Starts the watch, if one was requested. A measured uncertainty needs `ptp4l`; a stated one does not.
     pub(crate) fn watch(
         &self,
         relation: ClockRelation,
@@ -45,8 +45,7 @@ impl TimeSyncArgs {
         }
     }
 
-    /// Starts the watch, for who watches the clock in any case: what is there is watched, whatever it is. `ptp4l` is required only where
-    /// it is asked for.
+    /// Starts the watch for commands that always watch the clock, whatever keeps it. `ptp4l` is required only if it was requested.
     pub(crate) fn watch_always(
         &self,
         relation: ClockRelation,
@@ -68,7 +67,7 @@ impl TimeSyncArgs {
     }
 }
 
-/// At the most 20 looks a second: each takes the daemon away from its own work.
+/// Parses the interval. At most 20 looks per second: each one interrupts the daemon's own work.
 fn interval(text: &str) -> Result<u64, String> {
     match units::parse_ns(text) {
         Ok(ns) if ns < 50_000_000 => Err("must be at least 50ms".into()),
@@ -77,7 +76,7 @@ fn interval(text: &str) -> Result<u64, String> {
     }
 }
 
-/// How the publisher's clock relates to ours. The publisher's share is set apart.
+/// Relation of the publisher's clock to this one, without the publisher's own share of the uncertainty.
 pub(crate) fn relation(text: &str) -> Result<ClockRelation, String> {
     let ptp = |stated_ns| ClockRelation::Ptp {
         stated_ns,

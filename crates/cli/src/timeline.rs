@@ -10,15 +10,15 @@ use store::RunFile;
 use trace::{Event, Segment, Snapshot, Who};
 use units::Monotonic;
 
-/// Stalls that are looked at: the longest ones for which events may have been kept.
+/// Number of stalls examined: the longest ones for which events may have been kept.
 const LOOKED_AT: usize = 8;
 
-/// Shown before and after the wait, as a part of it, and at least.
+/// Time shown before and after the wait: a fraction of the wait, and a minimum in ns.
 const MARGIN_SHARE: i64 = 6;
 const LEAST_MARGIN_NS: i64 = 50_000;
 
-/// Of the longest stall for which events were kept; `stalls` has the longest first. A flight that cannot be read is none: the run
-/// is reported without the picture.
+/// Events of the longest stall that has any; `stalls` lists the longest first. An unreadable flight counts as missing: the run is reported
+/// without the picture.
 ///
 /// # Errors
 /// The run file cannot be read.

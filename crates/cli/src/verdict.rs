@@ -1,4 +1,4 @@
-//! Makes from a run file what the user sees, and the exit status that follows.
+//! Makes the user's report and the exit status from a run file.
 
 use crate::about::evidence;
 use crate::again;
@@ -22,28 +22,28 @@ use store::RunFile;
 /// Exit status: a limit failed.
 pub(crate) const LIMIT_FAILED: u8 = 1;
 
-/// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
+/// Reports the run in `file`: JSON or text on standard output, and HTML if requested. Returns the exit status.
 pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
     let report = read(file, profile)?;
     let status = present(&report, &args.face, &args.pages);
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
         say(
-            &"this end returned the frames, and nothing was judged here: the other end measured the round trips, and judges them by the \
+            &"this end returned the frames, and judged nothing: the other end measured the round trips, and judges them by the \
               limits that it is given",
         );
     }
     status
 }
 
-/// Prints the report, then writes the files that are asked for: an answer is not lost for want of room. Returns the exit status.
+/// Prints the report, then writes the requested files: a full disk does not lose the answer. Returns the exit status.
 pub(crate) fn present(report: &Report, face: &FaceArgs, pages: &PageArgs) -> Result<u8, Failure> {
     let printed = print(report, face, pages.page(&report.run.file).as_deref());
-    // Also when the terminal is gone.
+    // Also when the terminal is closed.
     let status = with_pages(report, pages);
     printed.and(status)
 }
 
-/// Writes the files of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
+/// Writes the files of a printed report; returns the exit status. A failed limit stays a fail, with or without the files.
 pub(crate) fn with_pages(report: &Report, pages: &PageArgs) -> Result<u8, Failure> {
     let status = status(report);
     let junit = pages.junit.as_deref().map_or(Ok(()), |path| junit::write(report, path));
@@ -58,7 +58,7 @@ pub(crate) fn with_pages(report: &Report, pages: &PageArgs) -> Result<u8, Failur
     }
 }
 
-/// The report of the run in `file`, judged by `profile` or by the limits that are kept in it.
+/// Report of the run in `file`, judged by `profile` or by the limits kept in the run.
 pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Failure> {
     let run = RunFile::open(file)?;
     let recording = run::survey(&run)?;
@@ -74,7 +74,7 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     Ok(report.with_search(search).with_table(table).with_timeline(timeline))
 }
 
-/// The search that the run answers, if it is of one.
+/// The search that the run answers, if it belongs to one.
 fn search(run: &RunFile) -> Result<Option<Search>, Failure> {
     let Some(text) = run.document(capacity::DOCUMENT)? else {
         return Ok(None);
@@ -89,8 +89,8 @@ fn search(run: &RunFile) -> Result<Option<Search>, Failure> {
     })
 }
 
-/// True if the run is of the end that returned frames: round trips are measured, and judged, at the other one, which may not be known
-/// before both have met.
+/// True if this run's end returned the frames: the other end measures and judges the round trips. The role may be unknown before both ends
+/// have met.
 fn only_reflected(run: &RunView) -> bool {
     run.info.command == "reflect" && run.series.iter().all(|series| series.is(&kind::TURNAROUND))
 }
@@ -113,14 +113,14 @@ fn print(report: &Report, face: &FaceArgs, html: Option<&Path>) -> Result<(), Fa
     Ok(())
 }
 
-/// Says on standard error which limits judge nothing for a reason that the user can do something about.
+/// Prints, on standard error, the limits that judge nothing for a reason that the user can remove.
 fn say_not_judged(report: &Report) {
     for open in report.judgement.not_measured.iter().filter(|open| !open.why.is_empty()) {
         say(&format_args!("{} judges nothing: {}", open.limit.id, open.why));
     }
 }
 
-/// Says on standard error where a run contradicts itself, for what shows it without a verdict; the series of which nothing is certain.
+/// Prints contradictions inside a run on standard error, for displays without a verdict; returns the series about which nothing is certain.
 pub(crate) fn say_contradictions(view: &RunView) -> Vec<SeriesId> {
     let found = contradiction::of(view);
     for one in &found {
@@ -134,7 +134,7 @@ pub(crate) fn say_contradictions(view: &RunView) -> Vec<SeriesId> {
     found.into_iter().map(|one| one.id).collect()
 }
 
-/// Opens a run that is not judged; says when its log is missing.
+/// Opens a run that is not judged; reports if its log is missing.
 pub(crate) fn open(path: &Path) -> Result<RunFile, Failure> {
     let run = RunFile::open(path)?;
     say_lacking(run.lacks_log().as_deref());
@@ -147,7 +147,7 @@ fn say_lacking(lacks: Option<&str>) {
     }
 }
 
-/// Writes to standard output. One that is closed early (`| head`) is no error.
+/// Writes to standard output. An output that is closed early (`| head`) is not an error.
 pub(crate) fn write(text: &str) -> Result<(), Failure> {
     written(|out| out.write_all(text.as_bytes()))
 }
@@ -162,8 +162,7 @@ fn written(by: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Fail
     }
 }
 
-/// The exit status that a report means. Without limits there is nothing to fail: what was measured is the answer, unless it may not be
-/// all of it.
+/// Exit status of a report. Without limits nothing can fail: the measurement is the answer, unless a part of it may be missing.
 fn status(report: &Report) -> u8 {
     if !report.is_judged() {
         let is_whole = report.run.lacks_log.is_none() && report.judgement.contradictions.is_empty();

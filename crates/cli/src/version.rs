@@ -3,16 +3,16 @@
 use std::env::consts::{ARCH, OS};
 use std::sync::LazyLock;
 
-/// Values that `make build` was given: the commit, and its date. A build that was not made so does not know them.
+/// Commit and date passed by `make build`; other builds do not know them.
 pub(crate) const COMMIT: Option<&str> = option_env!("TRIPTIME_COMMIT");
 
-/// Version and commit, for an end that has to be of the same.
+/// Version and commit, for the other end, which must be the same.
 pub(crate) fn with_commit() -> String {
     let commit = COMMIT.map(|commit| format!(" ({commit})"));
     env!("CARGO_PKG_VERSION").to_owned() + &commit.unwrap_or_default()
 }
 
-/// Text of `--version`, without the name: number, commit, target, what is in it, and the formats that it reads and writes.
+/// Text of `--version`, without the name: number, commit, target, contents, and supported formats.
 pub(crate) fn long() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(text);
     &TEXT

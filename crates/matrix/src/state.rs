@@ -13,7 +13,7 @@ const FILE: &str = "matrix.toml";
 const SCHEMA: &str = "triptime.matrix-folder/1";
 
 const HEAD: &str = "# Written by triptime qualify. The measurements of a matrix are in this folder, each a run file of its own; the same command\n\
-                    # goes on with what is missing. `triptime report --table matrix` with this folder shows what is there.\n\n";
+                    # measures the missing runs. `triptime report --table matrix` with this folder shows what is there.\n\n";
 
 /// Settings that must be the same when a matrix goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

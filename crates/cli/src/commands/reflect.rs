@@ -1,4 +1,4 @@
-//! `triptime reflect`: layer-2 round trip.
+//! `triptime reflect`: measures the layer-2 round trip.
 
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
@@ -16,16 +16,16 @@ use sys::thread::Policy;
 use sys::xdp::{BusyPoll, XdpOptions, XdpPort, XdpRequest, XdpSender};
 use wire::ether::Mac;
 
-/// How frames are received.
+/// Way of receiving frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum EngineArg {
-    /// `AF_PACKET` ring, looked at without pause: the network path alone
+    /// `AF_PACKET` ring, polled without pause: the network path alone
     Packet,
-    /// `AF_PACKET` ring, asleep until a frame comes: with the wake-up that a real application pays
+    /// `AF_PACKET` ring, asleep until a frame comes: includes the wake-up of a real application
     Block,
-    /// `AF_PACKET` ring, looked at without pause, and frames sent by `AF_XDP`, past the queueing discipline
+    /// `AF_PACKET` ring, polled without pause, and frames sent by `AF_XDP`, past the queueing discipline
     PacketXdp,
-    /// `AF_XDP`, looked at without pause: past the kernel's stack, best where the driver has zero-copy
+    /// `AF_XDP`, polled without pause: past the kernel's stack, best if the driver has zero-copy
     Xdp,
 }
 
@@ -38,7 +38,7 @@ enum XdpArg {
     ZeroCopy,
     /// In the driver, frames copied
     Native,
-    /// Behind the driver, frames copied
+    /// After the driver, frames copied
     Generic,
 }
 
@@ -53,7 +53,7 @@ impl From<XdpArg> for XdpRequest {
     }
 }
 
-/// Layer-2 round trip: an initiator sends, a reflector at the far end returns at once
+/// Layer-2 round trip: an initiator sends, a reflector at the other end returns at once
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Example, at both ends:  triptime reflect eth1 --cpu 2 --duration 60s --limits substation")]
@@ -63,10 +63,10 @@ pub(crate) struct ReflectArgs {
     /// Role of this end
     #[arg(long, value_enum, default_value = "auto")]
     role: Role,
-    /// MAC address of the far end [default: found by broadcast]
+    /// MAC address of the other end [default: found by broadcast]
     #[arg(long, value_name = "MAC", value_parser = mac)]
     peer: Option<Mac>,
-    /// How long to wait for the far end
+    /// How long to wait for the other end
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = positive_duration)]
     wait: u64,
     #[command(flatten)]
@@ -83,11 +83,11 @@ pub(crate) struct ReflectArgs {
     /// With xdp: poll the driver from the measuring thread, so that it needs no interrupt
     #[arg(long)]
     busy_poll: bool,
-    /// Do not rest, even if the kernel's real-time throttling will strike
+    /// Never rest, even if the kernel's real-time throttling will strike
     #[arg(long)]
     no_rest: bool,
-    /// Spin even on a CPU that carries other real-time threads, virtual CPUs or interrupt threads of a network interface in use:
-    /// these wait meanwhile
+    /// Spin even on a CPU that carries other real-time threads, virtual CPUs or interrupt threads of a network interface in use: these wait
+    /// during the run
     #[arg(long)]
     disturb: bool,
     #[command(flatten)]
@@ -95,8 +95,8 @@ pub(crate) struct ReflectArgs {
 }
 
 impl ReflectArgs {
-    /// Needs of the engine: programs in the kernel that return or receive the frames. Other reasons for a refusal the kernel
-    /// tells when they are loaded.
+    /// Needs of the engine: programs in the kernel that return or receive the frames. For other reasons of a refusal the kernel reports an
+    /// error when the programs are loaded.
     fn needs(&self) -> &'static [Need] {
         match self.engine {
             EngineArg::Packet | EngineArg::Block => &[],
@@ -106,8 +106,8 @@ impl ReflectArgs {
 }
 
 impl ReflectArgs {
-    /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's round
-    /// trip back to back.
+    /// Default stamps. Stamps cost some tenths of a microsecond: negligible compared with the wake-up before a paced frame, but much of the
+    /// back-to-back round trip on a fast path.
     fn stamps(&self) -> Stamps {
         if self.role == Role::Reflector {
             return Stamps::Off;
@@ -127,7 +127,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     }
     let port = open(&args, &config)?;
     let spec = RunSpec {
-        // A reflector has no late samples of its own, and is to be there before the first frame.
+        // A reflector has no late samples of its own, and must be ready before the first frame.
         flight_recorder: args.role != Role::Reflector && args.run.explains(),
         ..args
             .run
@@ -146,7 +146,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     run.finish(outcome)
 }
 
-/// Configuration that the arguments ask for.
+/// Configuration from the arguments.
 fn config(args: &ReflectArgs) -> ReflectConfig {
     ReflectConfig {
         peer: args.peer,
@@ -168,13 +168,13 @@ fn config(args: &ReflectArgs) -> ReflectConfig {
     }
 }
 
-/// As RTC-Testbench polls; the budget is the kernel's usual one.
+/// Polls as RTC-Testbench does; the budget is the kernel's default.
 const BUSY_POLL: BusyPoll = BusyPoll {
     time_us: 20,
     budget: 64,
 };
 
-/// The port that the engine asked for makes.
+/// Opens the port of the requested engine.
 fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
     let interface = &args.port.interface;
     let asks_for_xdp = args.busy_poll || args.xdp != XdpArg::Auto;
@@ -200,7 +200,7 @@ fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
     })
 }
 
-/// Opens a sender past the queueing discipline, beside any way to receive.
+/// Opens a sender past the queueing discipline, for use with any way of receiving.
 fn sender(interface: &str, config: &ReflectConfig) -> Result<XdpSender, Failure> {
     let longest = xdp_options(config, XdpRequest::Auto).frame_bytes;
     Ok(XdpSender::open(interface, 0, longest, config.frames as usize)?)

@@ -1,4 +1,4 @@
-//! `triptime publish --replay`: a capture sent again.
+//! `triptime publish --replay`: sends a capture again.
 
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
@@ -9,20 +9,18 @@ use probes::{Port, Probe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A capture in place of streams of our own making.
+/// Options for a capture in place of generated streams.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Replay")]
 pub(crate) struct ReplayArgs {
-    /// Send the frames of this capture (pcap, pcapng, gzip) with its own timing. State --rate for streams whose smpCnt
-    /// does not wrap in it
+    /// Send the frames of this capture (pcap, pcapng, gzip) with its own timing. State --rate for streams whose smpCnt does not wrap in the
+    /// capture
     #[arg(long, value_name = "FILE", conflicts_with_all = ["set", "scl", "profile", "streams", "asdus", "sv_id", "appid", "dst", "vlan", "conf_rev", "smp_synch", "simulate"])]
     pub(crate) replay: Option<PathBuf>,
-    /// Publish its sampled-value streams on the grid of the second instead: with new smpCnt, and repeating their
-    /// samples
+    /// Publish its sampled-value streams on the grid of the second instead: with new smpCnt, and with their samples repeated
     #[arg(long, requires = "replay", conflicts_with = "rounds")]
     pub(crate) on_grid: bool,
-    /// How many times to send it; smpCnt goes on from one to the next [default: until --duration is over or
-    /// interrupted]
+    /// How many times to send the capture; smpCnt continues from one to the next [default: until --duration is over or interrupted]
     #[arg(long, value_name = "N", requires = "replay", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rounds: Option<u64>,
     /// Count frames as late when they are sent this much after they were due
@@ -30,7 +28,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) late_after: u64,
 }
 
-/// How the capture is to be sent.
+/// Way of sending the capture.
 pub(crate) fn config(
     file: &Path,
     args: &ReplayArgs,
@@ -53,12 +51,12 @@ pub(crate) fn config(
     })
 }
 
-/// The streams of the capture, for the grid.
+/// The streams of the capture, for publishing on the grid.
 pub(crate) fn streams(capture: &Path, rate: Option<u32>) -> Result<Vec<StreamConfig>, Failure> {
     captured_streams(capture, rate).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Sends it.
+/// Sends the capture.
 pub(crate) fn attend(config: &ReplayConfig, port: Port, mut run: Run) -> Result<u8, Failure> {
     let stop = run.session.stop.clone();
     let started = config.start(port, &mut run.session.recorder, &stop);

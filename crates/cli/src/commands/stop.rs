@@ -1,4 +1,4 @@
-//! `triptime stop`: ends a run as an interrupt does, and waits for its answer.
+//! `triptime stop`: ends a run with an interrupt, and waits for its answer.
 
 use super::qualify::Lasting;
 use super::status::{answer, find};
@@ -12,17 +12,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use units::format_ns;
 
-/// How often it is looked whether it has ended.
+/// Interval of the checks for the end of the run.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Ends a run as Ctrl-C does: what was measured is kept, closed and reported. Waits, and says what the answer is
+/// Ends a run as Ctrl-C does: everything measured is kept, closed and reported. Waits, and prints the answer
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 The exit status is 0 when the run has ended, whatever its answer.
 
 Example: triptime stop substation")]
 pub(crate) struct StopArgs {
-    /// The run, as `triptime status` calls it
+    /// The run, by its name in `triptime status`
     name: String,
     /// How long to wait for its end
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = positive_duration)]
@@ -33,7 +33,7 @@ pub(crate) struct StopArgs {
 pub(crate) fn run(args: &StopArgs) -> Result<u8, Failure> {
     let found = find(&args.name)?;
     match found.entry.standing(found.owner) {
-        Standing::Ended => say(&format_args!("{}: it has ended before", args.name)),
+        Standing::Ended => say(&format_args!("{}: it has already ended", args.name)),
         Standing::WithoutAWord(why) => say(&format_args!("{}: {why}", args.name)),
         Standing::Unknown(why) => return Err(Failure::CouldNotMeasure(format!("{}: {why}", args.name))),
         Standing::Starting | Standing::Measuring | Standing::Finishing | Standing::Stuck(_) => {
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &StopArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Sends SIGINT to the process that wrote the file, and to no other that has its number meanwhile.
+/// Sends SIGINT to the process that wrote the file, and not to another one that has taken over its number.
 fn interrupt(found: &Found) -> Result<(), Failure> {
     let process = &found.entry.process;
     let failed =
@@ -59,23 +59,23 @@ fn interrupt(found: &Found) -> Result<(), Failure> {
     let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| failed("no such process".into()))?;
     let held = pidfd_open(pid, PidfdFlags::empty()).map_err(|errno| match errno {
-        // Before Linux 5.3 nothing holds a number so that it stays whose it was.
+        // Before Linux 5.3 a process number cannot be held, so it may pass to another process.
         Errno::NOSYS => failed(format!(
             "this kernel lacks pidfd_open (Linux 5.3): end it by `kill -INT {pid}`"
         )),
         errno => failed(errno.to_string()),
     })?;
-    // Looked at again: what is held now is the one that is meant.
+    // Checked again: the held process is certainly the right one now.
     if found.entry.standing(found.owner).is_over() || Process::of(process.pid).as_ref() != Some(process) {
         return Ok(());
     }
     pidfd_send_signal(&held, Signal::INT).map_err(|errno| match errno {
-        Errno::PERM => failed("it belongs to another user: only that one and root can end it".into()),
+        Errno::PERM => failed("it belongs to another user: only that user and root can end it".into()),
         errno => failed(errno.to_string()),
     })
 }
 
-/// Waits until its process is gone.
+/// Waits until the process is gone.
 fn wait(found: &Found, at_most: Duration) -> Result<(), Failure> {
     let process = &found.entry.process;
     let begin = Instant::now();
@@ -94,10 +94,10 @@ fn wait(found: &Found, at_most: Duration) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How it ended, and what its file says.
+/// State of the ended run, and the answer of its file.
 fn told(found: &Found) -> Result<(), Failure> {
     let name = &found.entry.name;
-    // One that somebody waited for is in no list any more.
+    // A run whose end its starter collected is no longer listed.
     let now = found.path.parent().and_then(|folder| Roster::at(folder).find(name));
     let end = now.and_then(|now| now.entry.end);
     let how = end.map_or_else(

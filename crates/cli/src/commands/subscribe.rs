@@ -29,9 +29,8 @@ pub(crate) struct SubscribeArgs {
     /// Samples a second of every stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), help_heading = "Receiving")]
     rate: Option<u32>,
-    /// How the publisher's clock relates to this machine's: none, same-host, ptp (the distance of this clock from its
-    /// master is measured), or ptp:UNCERTAINTY (you state how well the two agree). Without a relation there are no
-    /// one-way figures
+    /// Relation of the publisher's clock to this machine's: none, same-host, ptp (the distance of this clock from its master is measured),
+    /// or ptp:UNCERTAINTY (you state how well the two agree). Without a relation there are no one-way figures
     #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation, help_heading = "Receiving")]
     clock: ClockRelation,
     /// How far the publisher's clock may be from the grandmaster, with --clock ptp; IEC 61850-9-3 allows 1us
@@ -95,7 +94,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
     let open = || Port::open(&args.port.interface, &args.stamps.asked_of(port_options()));
-    // Refusals come before there is a run.
+    // Checks before there is a run.
     drop(open()?);
     let spec = RunSpec {
         flight_recorder: args.run.explains(),
@@ -105,7 +104,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
             .on(&args.port.interface)
     };
     let mut run = Run::start(spec, args.run)?;
-    // Opened only now: frames that waited while the run was being prepared would be late by that.
+    // Opened only now: frames that waited during the preparation of the run would seem late.
     let port = match open() {
         Ok(port) => port,
         Err(error) => return run.finish(Err(error.into())),
@@ -115,7 +114,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     }
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;
-    // The watch has had its first look before anything is received, and has its last when all is.
+    // The watch looks once before the first frame is received, and once after the last.
     let watch = args.time.watch(clock, &mut run.session.recorder);
     let outcome = watch.map_err(SessionError::from).and_then(|watch| {
         let started = config.start(port, &mut run.session.recorder, &stop);

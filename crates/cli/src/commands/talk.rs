@@ -1,4 +1,4 @@
-//! `triptime talk`: one frame each interval, as an AVB endpoint sends it.
+//! `triptime talk`: sends one frame per interval, as an AVB endpoint does.
 
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::{COULD_NOT_MEASURE, Failure};
@@ -13,10 +13,10 @@ use session::runner::{Ends, Side};
 use session::{RunSpec, SessionError};
 use units::CpuList;
 
-/// How long each step of a search sends, if nothing is said.
+/// Default duration of each step of a search.
 const SEARCH_STEP_NS: u64 = 5_000_000_000;
 
-/// A frame of a search is late after this: the spin-ahead was too short for its wake-up.
+/// Lateness above which a search counts a frame as late: its spin-ahead was too short for the wake-up.
 const SEARCH_LATE_NS: u64 = 1_000;
 
 /// Sends one frame each interval, as an AVB endpoint does, and measures how late each one is; counts late and missed
@@ -33,10 +33,10 @@ pub(crate) struct TalkArgs {
     port: PortArgs,
     #[command(flatten)]
     options: TalkOptions,
-    /// Let the etf queueing discipline send each frame at its due instant (SO_TXTIME); refused where there is none
+    /// Let the etf queueing discipline send each frame at its due instant (SO_TXTIME); refused if the interface has none
     #[arg(long)]
     launch_time: bool,
-    /// Stamp each frame as it leaves, and measure from its due instant on: by the kernel when the driver takes it, or by the NIC
+    /// Stamp each frame as it leaves, and measure from its due instant: by the kernel when the driver takes it, or by the NIC
     #[arg(long, value_enum, default_value = "off")]
     stamps: Stamps,
     /// Self-test: listen on this interface in the same run
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
     };
     let mut run = Run::start(spec, args.run.clone())?;
     if args.search {
-        // Each step opens its own.
+        // Each step opens a port of its own.
         drop(port);
         return search(&config, &args.port.interface, run);
     }
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
     run.finish(outcome)
 }
 
-/// Options that do not go together.
+/// Refuses options that exclude each other.
 fn check(args: &TalkArgs) -> Result<(), Failure> {
     let refuse = |why: String| Err(Failure::Usage(format!("talk: {why}")));
     if args.search && args.run.limits.is_some() {
@@ -98,7 +98,7 @@ fn check(args: &TalkArgs) -> Result<(), Failure> {
     }
     args.options.check().or_else(refuse)?;
     let interface = &args.port.interface;
-    // The loopback interface alone hears itself.
+    // Only the loopback interface receives its own frames.
     if args.listen.as_ref() == Some(interface) && interface != "lo" {
         return refuse(format!(
             "--listen {interface} names the port that sends, which does not hear its own frames: name the port where \
@@ -119,7 +119,7 @@ fn config(args: &TalkArgs) -> TalkConfig {
         ..asked
     };
     match args.search {
-        // Of a search most frames are late, and nobody asks why.
+        // Most frames of a search are late on purpose, so no causes are recorded.
         true => TalkConfig {
             late_after_ns: args.options.late_after.unwrap_or(SEARCH_LATE_NS),
             threshold_ns: None,
@@ -129,7 +129,7 @@ fn config(args: &TalkArgs) -> TalkConfig {
     }
 }
 
-/// Both ends in one run: the listener first, so that it is there for the first frame.
+/// Runs both ends in one run: the listener starts first, to be ready for the first frame.
 fn self_test(
     config: &TalkConfig,
     port: Port,
@@ -148,7 +148,7 @@ fn self_test(
         interface,
         &listener.stamps.asked_of(listen::port_options(listener.framing)),
     )?;
-    // The listener ends after the talker, also when the talker is told to end.
+    // The listener ends after the talker, also when a signal ends the talker.
     let listening_stop = run::Stop::new();
     let Listening { running, .. } = listener.start(far, &mut run.session.recorder, &listening_stop)?;
     let stop = run.session.stop.clone();
@@ -161,7 +161,7 @@ fn self_test(
     run.attend(Ok(ends))
 }
 
-/// Steps of ever better spin-aheads; the last one found is the answer.
+/// Tries spin-aheads in steps; the last one found is the answer.
 fn search(config: &TalkConfig, interface: &str, mut run: Run) -> Result<u8, Failure> {
     let mut search = Search::within(config.period.whole_ns());
     let stop = run.session.stop.clone();

@@ -1,11 +1,11 @@
-//! When a line of progress is due where nobody draws a table: in a log, in a pipe, under a service manager.
+//! Timing of progress lines where no table is drawn: in a log, in a pipe, under a service manager.
 
 use std::time::{Duration, Instant};
 
-/// The longest time without a line.
+/// Maximum time between two lines.
 const AT_LEAST_EVERY: Duration = Duration::from_secs(600);
 
-/// The last line that was said.
+/// Instant and step of the last line.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     step: Option<usize>,
@@ -13,7 +13,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// True if a line is due now: at each step, and when there was none for long. It is taken as said.
+    /// Returns true if a line is due now, at each new step and after a long silence, and records it as printed.
     pub(super) fn is_due(&mut self, step: Option<usize>, now: Instant) -> bool {
         let since = *self.at.get_or_insert(now);
         let due = step != self.step || now.duration_since(since) >= AT_LEAST_EVERY;

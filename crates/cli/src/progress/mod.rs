@@ -1,4 +1,4 @@
-//! Progress on standard error while a run measures: on a terminal a table of the series, else a line at each step and now and then.
+//! Progress on standard error while a run measures: on a terminal a table of the series, else a line at each step and at intervals.
 
 mod lines;
 mod names;
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use table::LiveTable;
 use units::{foreign, format_ns};
 
-/// Columns used when the terminal does not say how wide it is.
+/// Columns to use if the terminal does not report its width.
 const COLUMNS: usize = 100;
 
-/// How often the table is drawn: more often nobody can read it, and drawing costs the CPU beside the measured ones.
+/// Interval between two drawings: nobody can read faster changes, and drawing costs time on a CPU next to the measured ones.
 const EVERY: Duration = Duration::from_millis(400);
 
-/// Progress that is shown while a run measures.
+/// Progress display of a running measurement.
 pub(crate) struct Progress {
     view: View,
     started: Option<Instant>,
@@ -27,18 +27,18 @@ pub(crate) struct Progress {
 }
 
 enum View {
-    /// It is to be quiet.
+    /// Prints nothing.
     Off,
-    /// A line at each step, and now and then between: nobody draws on what is no terminal.
+    /// Prints a line at each step and at intervals, for output that is not a terminal.
     Lines(lines::Said),
-    /// One line, drawn over and over: the terminal cannot place a table.
+    /// Redraws one line: this terminal cannot place a table.
     Line,
     /// A table below the cursor.
     Table(LiveTable),
 }
 
 impl Progress {
-    /// Progress of a run whose largest samples these limits judge, unless it is to be quiet.
+    /// Progress of a run whose largest samples are compared with these limits; prints nothing if `quiet`.
     pub(crate) fn new(quiet: bool, limits: Thresholds) -> Self {
         let view = match (quiet, std::io::stderr().is_terminal()) {
             (true, _) => View::Off,
@@ -95,7 +95,7 @@ impl ShowProgress for Progress {
     }
 }
 
-/// `12.0 s  step 2 of 5, 43.0 s left: noise`
+/// Such as `12.0 s  step 2 of 5, 43.0 s left: noise`.
 fn head(since: Duration, doing: &str, position: Option<Position>) -> String {
     let since = since.as_secs_f64();
     match position {

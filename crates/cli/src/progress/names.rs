@@ -1,6 +1,6 @@
-//! Names of series where there is little room.
+//! Shortens names of series for narrow terminals.
 
-/// A name within so many columns: what is cut off is its middle, because names differ at their ends.
+/// Shortens a name to this many columns by cutting its middle, because names differ at their ends.
 pub(super) fn fitted(name: &str, columns: usize) -> String {
     let length = name.chars().count();
     if length <= columns {

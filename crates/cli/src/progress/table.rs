@@ -10,13 +10,13 @@ use run::{Live, Thresholds};
 use std::io::{Result, Stderr};
 use units::foreign;
 
-/// Most series that are shown: those whose largest samples are the largest.
+/// Maximum number of series shown: those with the largest samples.
 const MOST_ROWS: usize = 16;
 
-/// Lines beside the series: what is being done, and the heads of the columns.
+/// Lines in addition to the series: the current step, and the column heads.
 const HEAD_ROWS: u16 = 2;
 
-/// A column: its name, its width, and what stands in it.
+/// A column: its name, its width, and its text for a series.
 type Column = (&'static str, u16, fn(&Live, Option<u64>) -> Cell<'static>);
 
 /// The name of a series, the first column.
@@ -36,14 +36,14 @@ const NARROW: [Column; 6] = [
     ("limit", 8, |_, limit| ns(limit.map(|ns| ns as f64))),
 ];
 
-/// Columns that a wide one has room for beside these.
+/// Further columns that wide terminals have room for.
 const WIDE: [Column; 3] = [
     ("over limit", 11, |series, _| bad(series.counters.overflow)),
     ("min", 9, |series, _| ns(series.min_ns.map(|ns| ns as f64))),
     ("mean", 9, |series, _| ns(series.mean_ns)),
 ];
 
-/// The columns that a terminal so wide has room for.
+/// Columns for a terminal of this width.
 fn columns(width: u16) -> Vec<Column> {
     let needs = |columns: &[Column]| columns.iter().map(|(_, width, _)| width + 1).sum::<u16>();
     let wide = NAME.1 + needs(&NARROW) + needs(&WIDE);
@@ -51,17 +51,17 @@ fn columns(width: u16) -> Vec<Column> {
     NARROW.iter().chain(more).copied().collect()
 }
 
-/// The table, once it was drawn.
+/// The table, after the first drawing.
 #[derive(Default)]
 pub(super) struct LiveTable {
     terminal: Option<(u16, Terminal<CrosstermBackend<Stderr>>)>,
 }
 
 impl LiveTable {
-    /// Draws the series as they stand.
+    /// Draws the current state of the series.
     ///
     /// # Errors
-    /// The terminal does not tell where its cursor is, or is gone.
+    /// The terminal does not report its cursor position, or is closed.
     pub(super) fn draw(&mut self, head: &str, series: &[Live], limits: &Thresholds) -> Result<()> {
         let series = worst(series);
         let height = HEAD_ROWS + u16::try_from(series.len()).unwrap_or(0);
@@ -70,10 +70,10 @@ impl LiveTable {
         Ok(())
     }
 
-    /// Takes the table away and leaves the cursor where it was.
+    /// Removes the table and leaves the cursor in its place.
     pub(super) fn clear(&mut self) {
         if let Some((_, mut terminal)) = self.terminal.take() {
-            // A terminal that is gone needs no tidying.
+            // A closed terminal needs no cleaning.
             let _ = terminal.clear();
             let _ = terminal.show_cursor();
         }
@@ -131,7 +131,7 @@ fn ns(ns: Option<f64>) -> Cell<'static> {
     Cell::from(ns.map_or_else(|| "-".to_owned(), units::format_ns))
 }
 
-/// The largest sample; red where it is over the limit, which stands beside it.
+/// The largest sample; red if it exceeds the limit, which is in the next column.
 fn max(series: &Live, limit: Option<u64>) -> Cell<'static> {
     let cell = ns(series.max_ns.map(|ns| ns as f64));
     let is_over = series

@@ -1,4 +1,4 @@
-//! Names after the time that a command takes before it measures: of several commands of one second each has its own.
+//! Reserves names after the time before a command measures, so that several commands within one second get different names.
 
 use super::named_after_the_time;
 use crate::failure::Failure;
@@ -7,15 +7,15 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Commands of one name and second.
+/// Maximum number of commands with the same name within one second.
 const MOST: u32 = 1_000;
 
-/// Makes a folder for runs of this command.
+/// Makes a folder for the runs of this command.
 pub(crate) fn folder(command: &str) -> Result<PathBuf, Failure> {
     first(folders(&named_after_the_time(command)), |folder| fs::create_dir(folder))
 }
 
-/// Takes the name of a run file, and makes its log, which no other command makes after that.
+/// Reserves the name of a run file by making its log, which no other command makes again.
 pub(crate) fn file_with_log(command: &str) -> Result<PathBuf, Failure> {
     first(files(&named_after_the_time(command)), |file| match file.exists() {
         true => Err(ErrorKind::AlreadyExists.into()),
@@ -23,9 +23,9 @@ pub(crate) fn file_with_log(command: &str) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Takes back a name under which nothing was written.
+/// Releases a name under which nothing was written.
 pub(crate) fn give_back(path: &Path) {
-    // A folder with something in it stays: then this is refused.
+    // A folder that is not empty stays: then the removal fails.
     let _ = fs::remove_dir(path);
     let log = log_of(path);
     if fs::metadata(&log).is_ok_and(|log| log.len() == 0) {
@@ -33,7 +33,7 @@ pub(crate) fn give_back(path: &Path) {
     }
 }
 
-/// The first that can be made: making it takes it.
+/// Returns the first path that can be made: making it reserves it.
 fn first(names: impl Iterator<Item = PathBuf>, make: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
     let failed = |path: &Path, error: io::Error| Failure::CouldNotMeasure(format!("{}: {error}", path.display()));
     let mut last = PathBuf::new();
@@ -50,12 +50,12 @@ fn first(names: impl Iterator<Item = PathBuf>, make: impl Fn(&Path) -> io::Resul
     Err(failed(&last, ErrorKind::AlreadyExists.into()))
 }
 
-/// `X`, `X-2`, …: a dot would be the begin of an ending, and the log of `X.2` that of `X`.
+/// Names `X`, `X-2`, …: a dot would start a file extension, and the log of `X.2` would be that of `X`.
 fn folders(file: &Path) -> impl Iterator<Item = PathBuf> {
     files(file).map(|file| file.with_extension(""))
 }
 
-/// `X.triptime`, `X-2.triptime`, …: `X.2.triptime` is the second part of `X` after a reboot.
+/// Names `X.triptime`, `X-2.triptime`, …: `X.2.triptime` would be the second part of `X` after a reboot.
 fn files(file: &Path) -> impl Iterator<Item = PathBuf> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let first = file.to_owned();

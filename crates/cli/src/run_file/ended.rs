@@ -1,4 +1,4 @@
-//! The end of a run: it is shown, and has an exit status.
+//! End of a run: display and exit status.
 
 use crate::arguments::RunArgs;
 use crate::failure::{Failure, say};
@@ -8,7 +8,7 @@ use report::limits::Profile;
 use report::tables::Layout;
 use session::{Became, Ended};
 
-/// Says how a run is shown that has been measured.
+/// Options for displaying a finished run.
 pub(super) struct Ending {
     pub(super) profile: Option<Profile>,
     pub(super) args: RunArgs,
@@ -31,7 +31,7 @@ impl Ending {
             }
             Became::Failed(error) => {
                 if file.exists() {
-                    say(&format_args!("what was measured is in {}", file.display()));
+                    say(&format_args!("the measured data is in {}", file.display()));
                 } else {
                     say_doubts(&ended.doubts);
                 }
@@ -42,7 +42,7 @@ impl Ending {
                 let why = if ended.told_to_end {
                     "ended before anything was measured"
                 } else {
-                    "nothing came that could be measured"
+                    "no traffic to measure arrived"
                 };
                 Err(used_up.unwrap_or_else(|| Failure::CouldNotMeasure(why.to_owned())))
             }
@@ -55,7 +55,7 @@ impl Ending {
     }
 }
 
-/// The status of a run that ended before its time and was shown: a limit that failed has failed, however much was measured.
+/// Exit status of a run that ended early and was shown: a failed limit is a fail, however little was measured.
 fn ended_early(shown: u8, why: Failure) -> Result<u8, Failure> {
     if shown != verdict::LIMIT_FAILED {
         return Err(why);
@@ -64,7 +64,7 @@ fn ended_early(shown: u8, why: Failure) -> Result<u8, Failure> {
     Ok(shown)
 }
 
-/// Says the doubts found before measuring: they may be why nothing came, and are in no report then.
+/// Prints the doubts found before measuring: they may explain why nothing arrived, and no report contains them then.
 fn say_doubts(doubts: &[String]) {
     for doubt in doubts {
         say(doubt);

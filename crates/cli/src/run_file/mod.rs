@@ -1,4 +1,4 @@
-//! Making a run: its file's place, its session, and what follows its end.
+//! Sets up a run: the place of its file, its session, and the steps after its end.
 
 pub(crate) mod claim;
 mod ended;
@@ -22,7 +22,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use units::CpuList;
 
-/// A run of one command, and how its answer is shown.
+/// A run of one command, with the options for its answer.
 pub(crate) struct Run {
     run: session::Run,
     ending: Ending,
@@ -42,18 +42,18 @@ impl DerefMut for Run {
     }
 }
 
-/// How a command has its run judged and shown, where its options say nothing.
+/// A command's defaults for the verdict and display of its run.
 #[derive(Default)]
 pub(crate) struct Judged<'a> {
     /// Limit profile when `--limits` names none.
     pub(crate) profile: Option<&'a str>,
-    /// Limits that the measurement has of itself, as a profile's TOML: beside those of the profile, or alone.
+    /// Limits of the measurement itself, as a profile's TOML: used in addition to those of the profile, or alone.
     pub(crate) own_limits: Option<String>,
     /// Published layout to print the result in, before the answer.
     pub(crate) table: Option<Layout>,
 }
 
-/// From when on the samples of series are over: above what the profile allows their maximum.
+/// Values above which samples of a series count as over the limit: the maximum that the profile allows.
 pub(crate) fn thresholds(profile: Option<&Profile>) -> Thresholds {
     let Some(profile) = profile.cloned() else {
         return Thresholds::default();
@@ -62,7 +62,7 @@ pub(crate) fn thresholds(profile: Option<&Profile>) -> Thresholds {
 }
 
 impl RunArgs {
-    /// The run of one probe, as these options have it: the command adds what it knows.
+    /// The run of one probe with these options; the command adds its own data.
     pub(crate) fn spec(&self, command: &str, measured: CpuList, duration_ns: Option<u64>) -> RunSpec {
         let run = NewRun {
             window_ns: self.window.unwrap_or_else(|| window::of_duration(duration_ns)),
@@ -90,7 +90,7 @@ impl Run {
         Self::start_judged(spec, &Judged::default(), args)
     }
 
-    /// The same, of a command that says how it is judged.
+    /// As [`Run::start`], with the command's own defaults for the verdict.
     pub(crate) fn start_judged(mut spec: RunSpec, judged: &Judged<'_>, args: RunArgs) -> Result<Self, Failure> {
         page::check(args.pages.html.as_deref(), args.out.as_deref())?;
         let named = args.limits.as_deref().or(judged.profile);
@@ -117,8 +117,8 @@ impl Run {
         })
     }
 
-    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for. When
-    /// that cannot be made, the run is over.
+    /// Prints doubts about a measurement on this port; returns the port, with its capture if one was requested. If the capture cannot be
+    /// made, the run ends.
     pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
         self.run.doubt(&port, intent);
@@ -138,7 +138,7 @@ impl Run {
         Ok(self.run.captured(port, &spec)?)
     }
 
-    /// Closes the run and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
+    /// Closes the run and reports it, unless `outcome` is that nothing was measured. Returns the exit status.
     pub(crate) fn finish(self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
         let mut ended = self.run.end(outcome);
         let why = ended.keeper.why();
@@ -147,30 +147,30 @@ impl Run {
             Ok(status) => (*status, None),
             Err(failure) => (failure.status(), Some(failure.to_string())),
         };
-        let told = (ended.state == RunState::Interrupted).then(|| "it was told to end".to_owned());
+        let told = (ended.state == RunState::Interrupted).then(|| "it was interrupted".to_owned());
         let complete = ended.state == RunState::Complete;
         ended.keeper.ended(status, complete, why.or(failure).or(told));
         result
     }
 
-    /// The run alone, which is not reported.
+    /// Takes the run itself, which will not be reported.
     pub(crate) fn unreported(self) -> session::Run {
         self.run
     }
 
-    /// Closes the run without a report. When something was refused, no file is left.
+    /// Closes the run without a report. If the measurement was refused, no file is left.
     pub(crate) fn close(self, outcome: Result<(), SessionError>) -> Result<PathBuf, SessionError> {
         self.run.close(outcome, &|text| say(&text))
     }
 
-    /// Unless told where, the HTML report goes beside the run file.
+    /// By default the HTML report is written next to the run file.
     pub(crate) fn html_beside_the_run(&mut self) {
         let beside = self.run.session.file().with_extension("html");
         self.ending.args.pages.html.get_or_insert(beside);
     }
 }
 
-/// Starts a run that a signal ends, and shows its progress.
+/// Starts a run that a signal can end, and shows its progress.
 pub(crate) fn started(spec: RunSpec, quiet: bool) -> Result<session::Run, Failure> {
     let stop = Stop::new();
     let hangup = if spec.detached.is_some() {
@@ -206,9 +206,9 @@ pub(crate) fn new_run(command: &str, out: Option<PathBuf>) -> NewRun {
     }
 }
 
-/// The text of the profile that judges a run: the one that was named, the measurement's own limits, or the first with the second behind it.
+/// Text of the profile that judges a run: the named one, the measurement's own limits, or the first followed by the second.
 fn with_own(name: Option<&str>, own: Option<&str>) -> Result<Option<String>, Failure> {
-    // Read as it is first: what is wrong with it is said of its own lines.
+    // Parsed separately first, so that an error names the line of the user's file.
     name.map(Profile::find).transpose()?;
     let named = name.map(limits_text).transpose()?;
     Ok(match (named, own) {
@@ -220,7 +220,7 @@ fn with_own(name: Option<&str>, own: Option<&str>) -> Result<Option<String>, Fai
     })
 }
 
-/// Document kept in a run for the limits that it is to be judged by.
+/// The limits that judge a run, as a document kept in it.
 pub(crate) fn limits_document(name: Option<&str>) -> Result<Vec<(String, String)>, Failure> {
     let text = name.map(limits_text).transpose()?;
     Ok(text.map(|text| ("limits".to_owned(), text)).into_iter().collect())
@@ -231,8 +231,8 @@ fn named_after_the_time(command: &str) -> PathBuf {
     PathBuf::from("runs").join(format!("{now}-{command}.triptime"))
 }
 
-/// A file named after the time that is not there yet, and that no detached run waits to make: that one has its log already. Within a second,
-/// which is the unit of the name, it is numbered.
+/// Finds a file name after the time that neither exists nor is reserved by a detached run, which has made its log already. Names within one
+/// second, the resolution of the name, are numbered.
 pub(crate) fn default_file(command: &str) -> PathBuf {
     let first = named_after_the_time(command);
     let numbered = (2..100).map(|n| first.with_extension(format!("{n}.triptime")));

@@ -271,7 +271,7 @@ fn loads_share_no_core_with_a_judged_cpu_by_accident() {
         lines.contains("every CPU that shares no core with the housekeeping ones"),
         "{lines}"
     );
-    assert!(lines.contains("cpu 1,5: judged, and threads of one core"), "{lines}");
+    assert!(lines.contains("CPUs 1,5: judged, but threads of one core"), "{lines}");
 
     let (cpus, lines) = roles("2-4,6-7", "", "");
     assert_eq!(cpus, ("2-4,6-7".into(), "1".into()), "CPU 0 is on the core of CPU 4");

@@ -22,10 +22,10 @@ use sys::packet::PacketPort;
 use sys::xdp::XdpSender;
 use waveform::WaveformArgs;
 
-/// How frames are sent.
+/// Way of sending frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum EngineArg {
-    /// `AF_PACKET`: through the queueing discipline, seen by captures on this host
+    /// `AF_PACKET`: through the queueing discipline, visible to captures on this host
     Packet,
     /// `AF_XDP`: past both, a third less time for each frame
     Xdp,
@@ -49,8 +49,7 @@ pub(crate) struct PublishArgs {
     /// How frames are sent
     #[arg(long, value_enum, default_value = "packet", help_heading = "Sending")]
     engine: EngineArg,
-    /// Stamp each sampled value as it leaves, and measure from its due instant on: by the kernel when the driver takes it, or by the
-    /// NIC
+    /// Stamp each sampled value as it leaves, and measure from its due instant: by the kernel when the driver takes it, or by the NIC
     #[arg(long, value_enum, default_value = "off", help_heading = "Sending")]
     stamps: Stamps,
     /// Sleep until this long before the due instant, then spin
@@ -68,14 +67,14 @@ pub(crate) struct PublishArgs {
     run: RunArgs,
 }
 
-/// Says what is refused beside a set of streams: what the set says itself.
+/// Refuses options that a set of streams states itself.
 fn beside_a_set(option: Arg) -> Arg {
     match option.get_id().as_str() {
         "rate" => option.conflicts_with_all(["set", "scl"]),
         "streams" | "profile" | "asdus" | "sv_id" | "appid" | "dst" | "vlan" | "conf_rev" => {
             option.conflicts_with("source")
         }
-        // An SCL file leaves these open.
+        // An SCL file does not state these.
         "smp_synch" | "simulate" => option.conflicts_with("set"),
         _ => option,
     }
@@ -107,7 +106,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     }
     let port = open(&args, config.streams.len())?;
     let (blocks, of_blocks) = args.goose.blocks(&set.unwrap_or_default(), args.options.simulate)?;
-    // The capture shows the sampled values, or GOOSE where there is nothing else.
+    // The capture contains the sampled values, or GOOSE if there is nothing else.
     let is_beside = blocks.is_some() && !config.streams.is_empty();
     let beside = is_beside.then(|| PacketPort::open(&args.port.interface, &port_options()));
     let beside = beside.transpose()?;
@@ -144,7 +143,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
 /// Room for frames of a replay that are due together.
 const LEAST_AT_ONCE: usize = 64;
 
-/// The port that the engine asked for makes, for so many streams.
+/// Opens the port of the requested engine, for this number of streams.
 fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
     let interface = &args.port.interface;
     Ok(match args.engine {
@@ -162,7 +161,7 @@ fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
     })
 }
 
-/// The streams to publish, with what should be known about them.
+/// The streams to publish, with notes about them.
 fn to_publish(args: &PublishArgs, set: Option<&StreamSet>) -> Result<(Vec<StreamConfig>, Vec<String>), Failure> {
     if let Some(capture) = args.replay.replay.as_deref().filter(|_| args.replay.on_grid) {
         return Ok((replay::streams(capture, args.options.rate)?, Vec::new()));
@@ -178,7 +177,7 @@ fn to_publish(args: &PublishArgs, set: Option<&StreamSet>) -> Result<(Vec<Stream
     Ok((streams, notes))
 }
 
-/// The streams of the set that is named, or so many that are alike but for their numbers.
+/// The streams of the named set, or `count` streams that differ only in their numbers.
 fn streams(args: &PublishArgs, set: Option<&StreamSet>) -> Selection {
     let Some(set) = set else {
         return Selection {
@@ -187,7 +186,7 @@ fn streams(args: &PublishArgs, set: Option<&StreamSet>) -> Selection {
         };
     };
     let mut selection = set.selection.clone();
-    // A stream-set file says both, and the options are refused beside it.
+    // A stream-set file states both, so the options are refused with it.
     if args.set.scl.is_some() {
         for stream in &mut selection.streams {
             (stream.smp_synch, stream.simulate) = (args.options.smp_synch, args.options.simulate);
@@ -203,7 +202,7 @@ mod tests {
     use clap::{Args, Command};
     use probes::publish::PublishOptions;
 
-    /// Each option of the streams, and whether an SCL file leaves it open.
+    /// Options of the streams, and true where an SCL file leaves the value open.
     const OPTIONS: [(&str, bool); 11] = [
         ("--streams=2", false),
         ("--profile=F4800S2I4U4", false),

@@ -13,7 +13,7 @@ use waveform::{Signal, Tables, WaveformError, comtrade, synth};
 use wire::quality::SvQuality;
 use wire::sv::Profile;
 
-/// Waveforms of the streams.
+/// Options for the waveforms of the streams.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Waveform")]
 #[group(conflicts_with = "replay")]
@@ -24,26 +24,25 @@ pub(crate) struct WaveformArgs {
     /// Replay this COMTRADE record: a .cff, or a .cfg with its .dat
     #[arg(long, value_name = "FILE")]
     comtrade: Option<PathBuf>,
-    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign [default: by
-    /// phase and unit]
+    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; a leading - inverts the sign [default: by phase and unit]
     #[arg(long, value_name = "MEMBER=CHANNEL,...", value_parser = channels, requires = "comtrade")]
     comtrade_channels: Option<Channels>,
-    /// How values between the record's samples are found: sinc or linear
+    /// Interpolation between the record's samples: sinc or linear
     #[arg(long, value_name = "HOW", default_value = "sinc", value_parser = interpolation, requires = "comtrade")]
     comtrade_interpolation: Interpolation,
-    /// Publish the record's values as they are, without turning secondary into primary ones
+    /// Publish the record's values unchanged, without converting secondary to primary values
     #[arg(long, requires = "comtrade")]
     comtrade_as_recorded: bool,
-    /// After the record: cycles (again, after whole cycles), mute:DURATION (again, after zeros), or once
+    /// After the record: cycles (repeat after whole cycles), mute:DURATION (repeat after zeros), or once
     #[arg(long, value_name = "WHAT", default_value = "cycles", value_parser = ending, requires = "comtrade")]
     comtrade_ending: Ending,
-    /// Frequency in Hz of the nominal state, where no file says otherwise
+    /// Frequency in Hz of the nominal state, if no file states another
     #[arg(long, value_name = "HZ", default_value_t = 50.0, conflicts_with_all = ["waveform", "comtrade"])]
     frequency: f64,
-    /// Degrees by which each stream is ahead of the one before
+    /// Phase in degrees by which each stream leads the previous one
     #[arg(long, value_name = "DEGREES", default_value_t = 0.0, allow_negative_numbers = true)]
     phase_step: f64,
-    /// Quality of every value: good, invalid, questionable, test and so on, by comma, or a number such as 0x0800
+    /// Quality of every value: good, invalid, questionable, test and so on, separated by commas, or a number such as 0x0800
     #[arg(long, value_name = "QUALITY", default_value = "good")]
     quality: SvQuality,
     /// Set the quality bit "derived" in calculated residuals, as 9-2LE does
@@ -51,23 +50,23 @@ pub(crate) struct WaveformArgs {
     derived: bool,
 }
 
-/// Waveforms for streams, made as they are asked for.
+/// Waveforms for streams, made on request.
 pub(crate) struct Waveforms {
     tables: Tables,
     what: String,
-    /// Degrees from stream to stream.
+    /// Phase step in degrees from stream to stream.
     phase_step: f64,
-    /// Of every value.
+    /// Quality of every value.
     quality: SvQuality,
     derived: bool,
-    /// Nothing is to be said, or it has been.
+    /// Remarks are off, or already printed.
     quiet: bool,
-    /// How a record is replayed, until its channels have been said.
+    /// Form of the record's replay, until its channels have been printed.
     unsaid: Option<replay::Options>,
 }
 
 impl WaveformArgs {
-    /// Reads the files; says on standard error what was passed over, unless `quiet`.
+    /// Reads the files; prints what was skipped on standard error, unless `quiet`.
     pub(crate) fn read(&self, quiet: bool) -> Result<Waveforms, Failure> {
         let (signal, what) = match (&self.waveform, &self.comtrade) {
             (Some(path), _) => (Signal::Synth(synth::read(path)?), name(path)),
@@ -120,10 +119,10 @@ impl WaveformArgs {
 }
 
 impl Waveforms {
-    /// The streams, each with what it measures.
+    /// The streams, each with its waveform.
     ///
     /// # Errors
-    /// A stream that cannot be published.
+    /// A stream cannot be published.
     pub(super) fn given_to(&mut self, streams: Vec<StreamSpec>) -> Result<Vec<StreamConfig>, Failure> {
         let config = |(number, spec): (u64, StreamSpec)| {
             let waveform = self.of(spec.profile()?, spec.quality, spec.phase_deg, number)?;
@@ -136,7 +135,7 @@ impl Waveforms {
         (0..).zip(streams).map(config).collect()
     }
 
-    /// Waveform of stream number `stream`, from 0, of `profile`: `phase_deg` ahead, with its own quality and that of all.
+    /// Waveform of stream number `stream`, from 0, of `profile`: `phase_deg` ahead, with its own quality and the common one.
     fn of(
         &mut self,
         profile: Profile,
@@ -166,7 +165,7 @@ impl Waveforms {
         Ok(Arc::new(Waveform::of(table, self.what.clone())))
     }
 
-    /// Says, once, which channels of a record are which members.
+    /// Prints, once, the mapping of record channels to members.
     fn say_channels(&mut self, dataset: &Dataset) -> Result<(), Failure> {
         if let Some(options) = self.unsaid.take()
             && let Signal::Record(record, _) = self.tables.signal()
@@ -190,7 +189,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Channels of members. A type of its own, for the command line takes a list as many values.
+/// Channels of members. A separate type, because the command line would read a list as many values.
 #[derive(Debug, Clone, Default)]
 struct Channels(Vec<Assignment>);
 

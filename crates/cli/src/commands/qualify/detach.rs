@@ -1,4 +1,4 @@
-//! `qualify --detach`: starts the run where nobody has to wait for it, and returns when it measures.
+//! `qualify --detach`: starts the run as a separate process, and returns when it measures.
 
 use super::QualifyArgs;
 use super::lasting::Lasting;
@@ -15,19 +15,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether the run measures.
+/// Interval of the checks whether the run measures.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long is waited for that: building the test bed of a large plan takes a minute.
+/// Maximum wait for that: building the test bed of a large plan takes a minute.
 const READY_WITHIN: Duration = Duration::from_secs(600);
 
-/// Lines of the log that are shown when it did not come to measuring.
+/// Number of log lines that are shown if the run did not start measuring.
 const LAST_LINES: usize = 20;
 
-/// Options that are for this process alone.
+/// Options that concern this process alone.
 const OWN: [&str; 2] = ["--detach", "--restart-after-reboot"];
 
-/// Description of the process that is started.
+/// The process to start.
 struct Start {
     detached: Detached,
     file: PathBuf,
@@ -71,7 +71,7 @@ fn start_at(
     match begun {
         Ok(begun) => Ok(begun),
         Err(failure) => {
-            // The end that it wrote of itself stays.
+            // The end that the process itself recorded stays.
             if roster
                 .find(&place.entry.name)
                 .is_some_and(|found| found.entry.end.is_none())
@@ -83,7 +83,7 @@ fn start_at(
     }
 }
 
-/// As a unit where root has systemd: it would end the session of a user with the user's login. Else in a session of its own.
+/// Starts a unit if root has systemd; a user's unit would end with the user's login. Otherwise starts a session.
 fn way(lasts: bool) -> Result<StartKind, Failure> {
     let is_root = rustix::process::geteuid().is_root();
     match (lasts, is_root && has_systemd()) {
@@ -103,11 +103,11 @@ fn way(lasts: bool) -> Result<StartKind, Failure> {
 
 fn no_folder() -> Failure {
     Failure::CouldNotMeasure(format!(
-        "--detach: there is no folder to tell of the run in: XDG_RUNTIME_DIR is not set; log in anew, or name a folder in {FOLDER}"
+        "--detach: cannot register the run: XDG_RUNTIME_DIR is not set. Log in again, or set {FOLDER}"
     ))
 }
 
-/// The run file, or the folder of a matrix, by its whole path; a file that is there is refused before anything is started.
+/// Absolute path of the run file, or of the folder of a matrix. An existing file is refused before anything is started.
 fn file(args: &QualifyArgs, plan: &Plan) -> Result<PathBuf, Failure> {
     let is_folder = plan.matrix.is_some();
     let file = match (&args.run.out, is_folder) {
@@ -116,7 +116,7 @@ fn file(args: &QualifyArgs, plan: &Plan) -> Result<PathBuf, Failure> {
         (None, false) => claim::file_with_log("qualify")?,
     };
     let file = std::path::absolute(&file).map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
-    // A matrix goes on in the folder that it has.
+    // A matrix continues in its folder.
     if file.exists() && !is_folder {
         return Err(store::StoreError::Exists { path: file }.into());
     }
@@ -158,7 +158,7 @@ impl Start {
         Ok(0)
     }
 
-    /// Starts it in a session of its own and waits until it measures; its exit status if it ended before.
+    /// Starts the run in a session of its own and waits until it measures; returns its exit status if it ended before.
     fn in_a_session(&self, roster: &Roster) -> Result<Option<u8>, Failure> {
         let cannot = |error| Failure::CouldNotMeasure(format!("{}: {error}", self.log.display()));
         let log = File::options()
@@ -188,24 +188,27 @@ impl Start {
             }
             std::thread::sleep(LOOK);
         }
-        say(&format_args!("it still gets ready after {} s", READY_WITHIN.as_secs()));
+        say(&format_args!(
+            "the run is still preparing after {} s",
+            READY_WITHIN.as_secs()
+        ));
         Ok(None)
     }
 
-    /// Entry of the run, once it is this process that writes it.
+    /// Entry of the run, once the new process has taken it over.
     fn found(&self, roster: &Roster, pid: u32) -> Option<Found> {
         let found = roster.find(&self.detached.name);
         found.filter(|found| found.entry.process.pid == pid)
     }
 
-    /// It measured and ended while it was waited for, or it did not come to that.
+    /// Result of a run that ended during the wait, or that did not start measuring.
     fn ended_already(&self, roster: &Roster, status: u8) -> Result<Option<u8>, Failure> {
         self.show_log();
         let found = roster.find(&self.detached.name);
         if found.is_some_and(|found| found.entry.end.is_some()) {
             return Ok(Some(status));
         }
-        let why = format!("the run ended before it measured, with status {status}; its words are above");
+        let why = format!("the run ended before it measured, with status {status}; its messages are above");
         Err(match status {
             crate::failure::USAGE => Failure::Usage(why),
             _ => Failure::CouldNotMeasure(why),
@@ -268,7 +271,7 @@ impl Start {
         let pid = found.map_or_else(String::new, |found| format!(", process {}", found.entry.process.pid));
         let how = match self.detached.way {
             StartKind::Unit => format!("as the unit {}", unit_name(name)),
-            StartKind::LastingUnit => format!("as the unit {}, which goes on after a reboot", unit_name(name)),
+            StartKind::LastingUnit => format!("as the unit {}, which continues after a reboot", unit_name(name)),
             StartKind::Session | StartKind::Foreground => "in a session of its own".to_owned(),
         };
         write(&format!(
@@ -279,7 +282,7 @@ impl Start {
     }
 }
 
-/// The exit status of a child that has ended; that of one that was killed is as a shell has it.
+/// Exit status of a child that has ended; for a killed one, the status that a shell would give.
 fn ended(child: &mut Child) -> Option<u8> {
     use std::os::unix::process::ExitStatusExt;
     let status = child.try_wait().ok()??;

@@ -1,4 +1,4 @@
-//! A unit that takes a plan up again after a reboot, until the plan has come to its end.
+//! A unit that resumes a plan after a reboot, until the plan has ended.
 
 use super::QualifyArgs;
 use crate::failure::{Failure, say};
@@ -11,26 +11,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use store::RunFile;
 
-/// Reboots after which a plan is taken up again, at the most.
+/// Maximum number of reboots after which a plan is resumed.
 const MOST: u32 = 1_000;
 
-/// The unit of a run.
+/// Unit file of a run.
 pub(crate) struct Lasting {
     service: String,
 }
 
-/// Work of a run that is started again.
+/// Remaining work of a run that is started again.
 pub(super) enum Again {
-    /// All of it: nothing was measured yet.
+    /// All of it: nothing has been measured yet.
     Whole,
-    /// The part that is left, into this file.
+    /// The remaining steps, into this file.
     Rest(Box<Left>, PathBuf),
-    /// Nothing.
+    /// Nothing remains.
     Nothing,
 }
 
 impl Lasting {
-    /// That of the run of this name.
+    /// The unit of the run with this name.
     pub(crate) fn of(run: &str) -> Self {
         Self {
             service: format!("{}{UNIT_ENDING}", unit_name(run)),
@@ -52,7 +52,7 @@ impl Lasting {
         let path = self.file();
         let refused = |error: std::io::Error| {
             let more = match error.kind() {
-                ErrorKind::AlreadyExists => ": it is of an earlier run; `triptime stop` with its name removes it",
+                ErrorKind::AlreadyExists => ": it belongs to an earlier run; `triptime stop` with its name removes it",
                 _ => "",
             };
             Failure::CouldNotMeasure(format!("{}: {error}{more}", path.display()))
@@ -67,7 +67,7 @@ impl Lasting {
         begun.inspect_err(|_| self.remove())
     }
 
-    /// Takes the unit away: it is not started at the next boot.
+    /// Removes the unit, so that it does not start at the next boot.
     pub(crate) fn remove(&self) {
         for path in [self.wanted(), self.file()] {
             if let Err(error) = fs::remove_file(&path)
@@ -79,17 +79,17 @@ impl Lasting {
                 ));
             }
         }
-        // Without it the unit is still known until the next reload, and no longer enabled: that is all that matters.
+        // Without a reload the unit stays known until the next one, but it is no longer enabled, which is enough.
         let _ = systemctl(&["daemon-reload"]);
     }
 
-    /// True if there is one.
+    /// True if the unit file exists.
     pub(crate) fn is_there(&self) -> bool {
         self.file().exists()
     }
 }
 
-/// At the end of a run: its unit goes, unless the machine is going down and the plan is not done.
+/// Removes the unit at the end of a run, unless the machine is going down and the plan is not done.
 pub(super) fn at_the_end(detached: Option<&Detached>) {
     let lasting = detached.filter(|detached| detached.way == StartKind::LastingUnit);
     if let Some(detached) = lasting
@@ -99,7 +99,7 @@ pub(super) fn at_the_end(detached: Option<&Detached>) {
     }
 }
 
-/// Work of a unit that is started: the first time, and after a reboot.
+/// Remaining work when the unit starts: the first time, and after a reboot.
 pub(super) fn again(args: &QualifyArgs, plan: &Plan) -> Result<Again, Failure> {
     let is_lasting = args
         .detached
@@ -126,7 +126,7 @@ pub(super) fn again(args: &QualifyArgs, plan: &Plan) -> Result<Again, Failure> {
     })
 }
 
-/// `week.triptime`, `week.2.triptime`, …
+/// Names of the parts: `week.triptime`, `week.2.triptime`, …
 fn numbered(out: &Path, number: u32) -> PathBuf {
     match number {
         1 => out.to_owned(),
@@ -134,7 +134,7 @@ fn numbered(out: &Path, number: u32) -> PathBuf {
     }
 }
 
-/// True if the machine is being shut down or booted anew (systemctl(1), `is-system-running`).
+/// True if the machine is shutting down or rebooting (systemctl(1), `is-system-running`).
 fn is_going_down() -> bool {
     let said = Command::new("systemctl").arg("is-system-running").output();
     said.is_ok_and(|said| said.stdout.starts_with(b"stopping"))

@@ -1,4 +1,4 @@
-//! `triptime qualify`: the main job.
+//! `triptime qualify`: runs a whole plan.
 
 mod detach;
 mod lasting;
@@ -41,15 +41,15 @@ On a host in service: the judged CPUs are kept busy at real-time priority, and l
 pub(crate) struct QualifyArgs {
     #[arg(default_value = "quick", help = format!("Plan: the name of one inside triptime ({}), or a TOML file", plan::embedded_names()))]
     plan: String,
-    /// How long each step measures, instead of what the plan says
+    /// Measuring time of each step, instead of the plan's
     #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks. With --far one port, the test set's
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
-    /// Where the devices under test are: in this process (native), each in a container, each in a guest (vm), or each in a container
-    /// in a guest (container-in-vm) [default: as the plan says]
+    /// Place of the devices under test: in this process (native), each in a container, each in a guest (vm), or each in a container in a
+    /// guest (container-in-vm) [default: as the plan says]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<PlaceKind>,
     /// Runtime of the containers: runc, crun, podman or lxc; in a guest crun or runc [default: the first that is installed]
@@ -62,33 +62,33 @@ pub(crate) struct QualifyArgs {
     /// CPUs for loads, recorder and test set [default: as the plan says; the lowest that is neither isolated nor owned]
     #[arg(long, value_name = "LIST")]
     housekeeping: Option<CpuList>,
-    /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
-    /// these wait meanwhile. Use ports that carry a default route or the session of ssh, too
+    /// Spin even on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use: these wait
+    /// during the run. Also use ports that carry a default route or an ssh session
     #[arg(long)]
     disturb: bool,
-    /// Of a plan with [matrix]: how long all of it may take; as many measurements of each cell as fit [default: as the plan says]
+    /// For a plan with [matrix]: time for the whole matrix; each cell is measured as often as fits [default: as the plan says]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     budget: Option<u64>,
-    /// Of a plan with [matrix]: where the order of the measurements comes from [default: another one each time; it is kept]
+    /// For a plan with [matrix]: seed of the order of the measurements [default: a new one each time, which is recorded]
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// List the plans inside triptime, and end
+    /// List the plans inside triptime, and exit
     #[arg(long)]
     list: bool,
-    /// Say what the plan will do on this machine, for how long and on which CPUs, and end
+    /// Show what the plan will do on this machine, for how long and on which CPUs, and exit
     #[arg(long, conflicts_with = "list")]
     show: bool,
-    /// As --show, and check that everything it needs is there
+    /// As --show, and check that everything the plan needs is there
     #[arg(long, conflicts_with_all = ["list", "show"])]
     dry_run: bool,
-    /// Return when it measures, and let it go on by itself: as a unit where systemd runs, else in a session of its own. `triptime
-    /// status` shows it, `triptime stop` ends it
+    /// Run in the background and return once measuring has started: as a unit where systemd runs, else in a session of its own. `triptime
+    /// status` shows the run, `triptime stop` ends it
     #[arg(long, conflicts_with_all = ["list", "show", "dry_run"])]
     detach: bool,
-    /// Go on with the rest of the plan after a reboot, each time in a run file of its own (needs systemd)
+    /// Continue the rest of the plan after a reboot, each time in a run file of its own (needs systemd)
     #[arg(long, requires = "detach")]
     restart_after_reboot: bool,
-    /// How it was started, and its name: written by --detach
+    /// Way the run was started, and its name: written by --detach
     #[arg(long, hide = true, value_name = "WAY:NAME", conflicts_with = "detach")]
     detached: Option<Detached>,
     #[command(flatten)]
@@ -115,8 +115,8 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         return outline::list();
     }
     let plan = asked(&args)?;
-    // Before it is looked which CPUs there are: a killed measurement may have kept this process off some of them. What cannot be taken
-    // back is said when something is to be measured.
+    // Runs before the CPUs are read: a killed measurement may have kept this process off some of them. Settings that cannot be restored are
+    // reported when a measurement starts.
     let _ = clean_up();
     if let Some(table) = plan.matrix.clone() {
         return matrix::run(&args, plan, &table);
@@ -142,7 +142,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     prepared.measure(args, place, need, left.as_deref())
 }
 
-/// The plan as the options want it.
+/// The plan with the options applied.
 fn asked(args: &QualifyArgs) -> Result<Plan, Failure> {
     let plan = Plan::load(&args.plan)?;
     let plan = match args.duration {

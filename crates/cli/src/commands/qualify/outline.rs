@@ -21,7 +21,7 @@ pub(super) fn list() -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Prints what a plan will do here, and what its guests boot if it has some; returns the exit status.
+/// Prints what a plan will do here, and which kernel its guests boot if it has any; returns the exit status.
 pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles, guests: Option<String>) -> Result<u8, Failure> {
     let outline = plan.outline(cpus, roles)?;
     let mut out = format!(
@@ -35,20 +35,20 @@ pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles, guests: Option<S
         let _ = writeln!(out, "{line}");
     }
     list_of(&mut out, "Steps", &outline.steps);
-    list_of(&mut out, "Loads beside all of them", &outline.loads);
+    list_of(&mut out, "Loads during all of them", &outline.loads);
     let does: Vec<String> = guests.into_iter().chain(outline.does).collect();
-    list_of(&mut out, "What it does to this host", &does);
+    list_of(&mut out, "Effects on this host", &does);
     write(&out)?;
     Ok(0)
 }
 
-/// Says that everything a plan needs is there; returns the exit status.
+/// Reports that everything a plan needs is there; returns the exit status.
 pub(super) fn ready() -> Result<u8, Failure> {
-    write("Everything it needs is there. Nothing was measured.\n")?;
+    write("Everything the plan needs is there. Nothing was measured.\n")?;
     Ok(0)
 }
 
-/// `plan quick: 5 steps, 58.0 s of measuring`
+/// Such as `plan quick: 5 steps, 58.0 s of measuring`.
 pub(super) fn extent(plan: &Plan) -> String {
     let steps = plan.steps.len();
     let ending = if steps == 1 { "" } else { "s" };

@@ -1,4 +1,4 @@
-//! A plan made ready for this machine: its devices, ports, CPUs and roles are known, and nothing is measured yet.
+//! A plan made ready for this machine: devices, ports, CPUs and roles are known, but nothing has been measured.
 
 use super::{QualifyArgs, outline};
 use crate::failure::Failure;
@@ -17,17 +17,17 @@ use session::memory::{OF_A_BED, OF_A_PROBE};
 use session::room::RoomNeed;
 use std::io::Write;
 
-/// A plan, and who runs where.
+/// A plan, with the place of each participant.
 pub(super) struct Prepared {
     pub(super) plan: Plan,
-    /// Ports of this machine that it takes.
+    /// Ports of this machine that the plan uses.
     ports: Option<Bed>,
     cpus: CpuFacts,
     roles: Roles,
 }
 
 impl Prepared {
-    /// Puts its devices where the command line wants them, and shares the CPUs out.
+    /// Puts the devices where the command line asks for them, and assigns the CPUs.
     pub(super) fn of(args: &QualifyArgs, plan: Plan) -> Result<Self, Failure> {
         let plan = placed(plan, args);
         let (plan, ports) = bed(args, plan)?;
@@ -47,12 +47,12 @@ impl Prepared {
         })
     }
 
-    /// Prints what it will do here; returns the exit status.
+    /// Prints what the plan will do here; returns the exit status.
     pub(super) fn show(&self, args: &QualifyArgs) -> Result<u8, Failure> {
         outline::show(&self.plan, &self.cpus, &self.roles, guests(args, &self.plan))
     }
 
-    /// Refuses what would disturb others, and what cannot run here; returns the room that it needs.
+    /// Refuses plans that would disturb others or cannot run here; returns the disk room needed.
     pub(super) fn check(&self, args: &QualifyArgs) -> Result<RoomNeed, Failure> {
         let Self { plan, cpus, roles, .. } = self;
         if !args.disturb {
@@ -93,7 +93,7 @@ impl Prepared {
         let mut run = Run::start_judged(spec, &judged, args.run)?;
         run.session.recorder.add_facts(roles.facts());
         match &plan.cell {
-            // Its matrix has a page for all of them.
+            // The matrix has one page for all its runs.
             Some(cell) => run.session.recorder.add_facts(cell.facts()),
             None => run.html_beside_the_run(),
         }
@@ -109,25 +109,25 @@ impl Prepared {
             ports,
         };
         let outcome = plan::run(run.runner(), work);
-        // Before the report is made, which may take all CPUs.
+        // Ends the holds before the report is made, which may use all CPUs.
         drop(partition);
         run.finish(outcome)
     }
 
-    /// The place of each device, with the CPUs that it needs: those that are judged, and one for what does not measure.
+    /// Place of each device, with its CPUs: the judged ones, and one for everything that does not measure.
     pub(super) fn place(&self, args: &QualifyArgs) -> Result<PlaceSpec, Failure> {
         let Self { plan, cpus, roles, .. } = self;
-        // A matrix hands it to all its cells: those with containers take it.
+        // A matrix passes the runtime to all its cells: those with containers use it.
         if args.runtime.is_some() && !plan.place.has_container() && plan.cell.is_none() {
             return Err(Failure::Usage(
-                "--runtime is of containers: add --place container, or container-in-vm".into(),
+                "--runtime is for containers: add --place container, or container-in-vm".into(),
             ));
         }
         if let Some(far) = args.far.place()? {
             return Ok(far);
         }
         Ok(match plan.place {
-            // Another machine is named by --far.
+            // --far names another machine.
             PlaceKind::Native | PlaceKind::Far => PlaceSpec::Native,
             PlaceKind::Container => PlaceSpec::Container(Containers {
                 program: None,
@@ -168,7 +168,7 @@ fn spec(args: &QualifyArgs, plan: &Plan, roles: &Roles, place: &PlaceSpec, need:
         need: Some(need),
         memory: if plan.needs_bed() { OF_A_BED } else { OF_A_PROBE },
         detached: args.detached.clone(),
-        // Measurements of another place come at the end of its step.
+        // Results of another place arrive at the end of its step.
         is_paced: matches!(place, PlaceSpec::Native),
         ..args.run.spec("qualify", roles.measured.clone(), None)
     };
@@ -177,7 +177,7 @@ fn spec(args: &QualifyArgs, plan: &Plan, roles: &Roles, place: &PlaceSpec, need:
     spec
 }
 
-/// Says in the run that it is the rest of a plan.
+/// Records in the run that it is the rest of a plan.
 fn say_rest(run: &Run, left: Option<&Left>) {
     if let Some(left) = left {
         let text = format!("the rest of the plan after a reboot: {}", left.said());
@@ -185,7 +185,7 @@ fn say_rest(run: &Run, left: Option<&Left>) {
     }
 }
 
-/// The plan with its devices where the command line wants them.
+/// The plan with its devices where the command line asks for them.
 fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
     let place = match args.far.is_asked_for() {
         true => PlaceKind::Far,
@@ -195,7 +195,7 @@ fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
     Plan { place, vcpus, ..plan }
 }
 
-/// Kernel that the guests of a plan boot, in a sentence; `None`: it has none.
+/// Kernel that the guests of a plan boot, in a sentence; `None` if it has no guests.
 fn guests(args: &QualifyArgs, plan: &Plan) -> Option<String> {
     let booted = || match args.guest.spec(plan.guest_cpus()) {
         Ok(spec) => format!("Its guests boot {}.", spec.kernel_in_words()),
@@ -204,14 +204,14 @@ fn guests(args: &QualifyArgs, plan: &Plan) -> Option<String> {
     plan.is_in_guests().then(booted)
 }
 
-/// How long it takes and who runs where, before anything is measured. Standard output is the result's.
+/// Prints the duration and the roles before the measurement, on standard error: standard output is reserved for the result.
 fn say(plan: &Plan, roles: &Roles) {
     for line in std::iter::once(outline::extent(plan)).chain(roles.lines()) {
         let _ = writeln!(std::io::stderr(), "triptime: {line}");
     }
 }
 
-/// The plan as it is measured, and the ports of this machine that it takes.
+/// The plan to measure, and the ports of this machine that it uses.
 fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
     if args.far.is_asked_for() {
         return args.far.bed(plan, &args.nic);
@@ -221,7 +221,7 @@ fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
     Ok((plan, ports))
 }
 
-/// The ports of this machine that are to be measured beside the plan's networks, or in their place.
+/// The ports of this machine to measure in addition to the plan's networks, or instead of them.
 fn ports(plan: &Plan, nic: &[String], is_guest: bool) -> Result<Option<Bed>, Failure> {
     match (nic, &plan.bed) {
         ([], _) => Ok(None),

@@ -1,4 +1,4 @@
-//! Events of a relay, as one JSON document: `docs/formats/relay-file.md` has its fields.
+//! Events of a relay as one JSON document; `docs/formats/relay-file.md` describes its fields.
 
 use ::relay::config::Config;
 use ::relay::events::{Change, Subject};
@@ -84,7 +84,7 @@ struct StreamJson<'a> {
     restarts: u64,
 }
 
-/// The document, with its line end.
+/// The document, ending in a newline.
 pub(super) fn document(config: &Config, file: &Path, replayed: &Replayed) -> String {
     let story = &replayed.story;
     let sums = |tallies: &[Tally], subject: fn(usize) -> Subject| {
@@ -118,7 +118,7 @@ pub(super) fn document(config: &Config, file: &Path, replayed: &Replayed) -> Str
             .collect(),
         streams: streams(config, replayed),
     };
-    // Plain structures of texts and numbers: this cannot fail.
+    // Cannot fail: plain structures of texts and numbers.
     let text = serde_json::to_string_pretty(&document).unwrap_or_default();
     foreign::json(text) + "\n"
 }

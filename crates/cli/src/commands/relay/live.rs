@@ -12,10 +12,10 @@ use session::{RunSpec, SessionError};
 use sys::packet::PacketPort;
 use sys::thread::Policy;
 
-/// Name of the relay's file among the texts of a run.
+/// Name of the relay's file among the documents of a run.
 const DOCUMENT: &str = "relay";
 
-/// Runs it until its duration is over; returns the exit status.
+/// Runs the relay until its duration is over; returns the exit status.
 pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, Failure> {
     let Found {
         config: mut relay,
@@ -45,7 +45,7 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
     };
     ready(&config, &[], Some(interface), &args.run)?;
     let open = || PacketPort::open(interface, &port_options(&config.relay));
-    // Refusals come before there is a run.
+    // Checks before there is a run.
     drop(open()?);
     let mut spec = RunSpec {
         flight_recorder: args.run.explains(),
@@ -53,7 +53,7 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
     };
     spec.run.documents.push((DOCUMENT.to_owned(), text));
     let mut run = Run::start(spec, args.run)?;
-    // Opened only now: frames that waited while the run was being prepared would be late by that.
+    // Opened only now: frames that waited during the preparation of the run would seem late.
     let port = match open() {
         Ok(port) => port,
         Err(error) => return run.finish(Err(error.into())),
@@ -64,7 +64,7 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
         ..port_args.intent()
     };
     let port = run.port(port, &port_args, &intent)?;
-    // A relay watches its clock in any case: that is part of its self-monitoring.
+    // A relay always watches its clock, as part of its self-monitoring.
     let watch = args.time.watch_always(args.live.clock, &mut run.session.recorder);
     let outcome = watch.map_err(SessionError::from).and_then(|watch| {
         let started = config.start(port, &mut run.session.recorder, &stop);

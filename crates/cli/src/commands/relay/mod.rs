@@ -32,11 +32,11 @@ Examples:
   triptime relay bay.toml --replay bay.pcapng
   triptime relay line.toml --type-test zone1")]
 pub(crate) struct RelayArgs {
-    /// The relay: one of the program (bays1 to bays999: as many streams, from MU01 on), or a TOML file (docs/formats/relay-file.md)
+    /// The relay: one inside triptime (bays1 to bays999: as many streams, from MU01 on), or a TOML file (docs/formats/relay-file.md)
     config: String,
-    /// Interface that its streams come through, and its GOOSE goes
+    /// Interface for its streams and its GOOSE
     interface: Option<String>,
-    /// Folder for a COMTRADE record of each trip ([record] of the relay's file says how long); without it there are none
+    /// Folder for a COMTRADE record of each trip ([record] of the relay's file sets their length) [default: no records]
     #[arg(long, value_name = "DIR")]
     records: Option<PathBuf>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(crate) struct RelayArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "On an interface")]
 struct LiveArgs {
-    /// How long it runs [default: until interrupted]
+    /// How long the relay runs [default: until interrupted]
     #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration, conflicts_with = "replay")]
     duration: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY [default: fifo, with the priority of the relay's file]
@@ -67,36 +67,36 @@ struct LiveArgs {
     /// How long before a cycle is due its thread stops sleeping and spins
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
-    /// Number of this relay among several of one kind on the network: from 2 on, its number stands behind the names of its GOOSE control blocks,
-    /// which two relays cannot share (gcbTrip_2)
+    /// Number of this relay among several of one kind on the network: from 2 on, the number is appended to the names of its GOOSE control
+    /// blocks, which two relays cannot share (gcbTrip_2)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=999))]
     number: u32,
-    /// How the publishers' clock relates to this machine's: none, same-host, ptp, or ptp:UNCERTAINTY. Without a relation there are no
+    /// Relation of the publishers' clock to this machine's: none, same-host, ptp, or ptp:UNCERTAINTY. Without a relation there are no
     /// one-way figures
     #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation)]
     clock: ClockRelation,
 }
 
-/// Options of a relay that a file is played through.
+/// Options of a relay that processes a file.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Through a recorded fault")]
 struct ReplayArgs {
     /// Record or capture to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "junit", "limits"])]
     replay: Option<PathBuf>,
-    /// Play a type test instead, one of the program or a TOML file, in pure time: what the functions do, without a network
+    /// Play a type test instead, one inside triptime or a TOML file, in pure time: shows what the functions do, without a network
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "replay", "junit", "limits"])]
     type_test: Option<String>,
-    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign; a stream before a
-    /// colon where the relay has several (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]
+    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; a leading - inverts the sign; if the relay has several
+    /// streams, the stream and a colon come first (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]
     #[arg(long, value_name = "[STREAM:]MEMBER=CHANNEL,...", value_parser = replay::channels, requires = "replay")]
     channels: Vec<Channels>,
-    /// Take the record's values as they are, without turning secondary into primary ones
+    /// Use the record's values unchanged, without converting secondary to primary values
     #[arg(long, requires = "replay")]
     as_recorded: bool,
 }
 
-/// The folder for records of this relay.
+/// Folder for records of this relay.
 fn open(path: &Path, relay: &Config) -> Result<Folder, Failure> {
     Folder::open(path, relay).map_err(|error| Failure::Usage(format!("--records: {error}")))
 }

@@ -14,7 +14,7 @@ use waveform::WaveformError;
 use waveform::comtrade;
 use waveform::replay::{Side, parse_assignments};
 
-/// Channels of one stream, as they are written.
+/// Channels of one stream, as on the command line.
 pub(super) fn channels(text: &str) -> Result<Channels, String> {
     let (stream, text) = match text.split_once(':') {
         Some((stream, text)) => (Some(stream.trim().to_owned()), text),
@@ -24,7 +24,7 @@ pub(super) fn channels(text: &str) -> Result<Channels, String> {
     Ok(Channels { stream, assignments })
 }
 
-/// Plays `file`, and says what came of it; returns the exit status.
+/// Plays `file`, and prints the events; returns the exit status.
 pub(super) fn run(
     config: &Config,
     file: &Path,
@@ -58,7 +58,7 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     printed.or_else(quiet_if_closed).map_err(failed)
 }
 
-/// An output that is closed early (`| head`) ends it quietly.
+/// Treats an output that is closed early (`| head`) as a quiet end.
 fn quiet_if_closed(error: io::Error) -> io::Result<()> {
     match error.kind() {
         ErrorKind::BrokenPipe => Ok(()),
@@ -69,7 +69,7 @@ fn quiet_if_closed(error: io::Error) -> io::Result<()> {
 fn play<'a>(config: &'a Config, path: &Path, args: &ReplayArgs, records: Records<'a>) -> Result<Replayed, Failure> {
     let refused = |error: ReplayError| {
         let text = match &error {
-            // It names the file itself.
+            // The error names the file.
             ReplayError::Waveform(WaveformError::Comtrade(_)) | ReplayError::Capture(CaptureError::Open { .. }) => {
                 error.to_string()
             }

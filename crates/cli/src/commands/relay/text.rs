@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 use units::foreign::shown;
 
-/// Table of what a file did to a relay.
+/// Table of the events of a relay that processed a file.
 pub(super) fn render(config: &Config, file: &Path, replayed: &Replayed) -> String {
     let mut text = String::new();
     let _ = writeln!(
@@ -33,7 +33,7 @@ pub(super) fn render(config: &Config, file: &Path, replayed: &Replayed) -> Strin
     text
 }
 
-/// Three decimals, if there are any.
+/// Three decimals, where the value has them.
 fn number(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -47,7 +47,7 @@ fn signed(ns: u64) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
-/// Starts, operations and resets; blocks of functions are in the sums.
+/// Starts, operations and resets; blocks of functions appear only in the totals.
 fn events(config: &Config, replayed: &Replayed) -> String {
     let head = [
         "at ms",
@@ -87,7 +87,7 @@ fn events(config: &Config, replayed: &Replayed) -> String {
     text
 }
 
-/// Totals of each function; those that never started say so.
+/// Totals of each function, also of functions that never started.
 fn sums(config: &Config, replayed: &Replayed) -> String {
     let head = [
         "starts",
@@ -155,7 +155,7 @@ fn sum(config: &Config, subject: Subject, tally: &Tally) -> [String; 7] {
     ]
 }
 
-/// Columns as wide as what is in them, the first ones to the right.
+/// Pads columns to the width of their contents; the first ones are aligned right.
 fn columns<const N: usize>(rows: &[[String; N]], to_the_right: usize) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();

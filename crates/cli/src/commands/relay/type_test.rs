@@ -7,10 +7,10 @@ use report::type_test::type_test_json;
 use std::time::Instant;
 use waveform::type_test;
 
-/// The order of the shots does not matter here: each begins with a relay of its own.
+/// Seed of the order of the shots, which does not matter here: each shot begins with a new relay.
 const SEED: u64 = 1;
 
-/// Plays the test, and says what came of it; returns the exit status. It judges nothing.
+/// Plays the test, and prints the result; returns the exit status. It judges nothing.
 pub(super) fn run(config: &Config, name: &str, is_json: bool) -> Result<u8, Failure> {
     let test = type_test::find(name).map_err(|error| Failure::Usage(error.to_string()))?;
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! `triptime status`: which runs there are on this machine, and how they stand.
+//! `triptime status`: lists the runs on this machine and their state.
 
 mod json;
 mod text;
@@ -9,7 +9,7 @@ use session::room::{Disk, Room};
 use session::roster::{Entry, Found, Roster, Standing};
 use std::path::Path;
 
-/// Shows the runs of this machine: under way, stuck, ended; the step, the time left, the largest samples so far, the room on the disk
+/// Shows the runs of this machine: running, stuck, ended; the step, the time left, the largest samples so far, the room on the disk
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 With NAME the exit status is the run's: 0 it goes on, or ended and no limit failed; 1 it ended and a limit failed; 3 it is stuck, ended
@@ -18,26 +18,26 @@ without a word, or is inconclusive. A sample over its limit is no verdict before
 Example: triptime status
          triptime status substation --json")]
 pub(crate) struct StatusArgs {
-    /// Show this run alone, with all that is known of it
+    /// Show this run alone, with everything known about it
     name: Option<String>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
-/// A run as it is shown.
+/// A run for display.
 struct Shown {
     entry: Entry,
     standing: Standing,
-    /// User that it belongs to.
+    /// User that owns the run.
     owner: u32,
-    /// Octets that its file has.
+    /// Size of its file in bytes.
     octets: Option<u64>,
-    /// Room of its file system.
+    /// Free room of its file system in bytes.
     room: Option<Room>,
-    /// When it was looked, in ns on CLOCK_MONOTONIC.
+    /// Instant of this look, in ns on CLOCK_MONOTONIC.
     now_ns: i64,
-    /// Answer of its file, in one line; only of one that is over and was asked for by name.
+    /// Answer of its file, in one line; only for an ended run that was requested by name.
     answer: Option<String>,
 }
 
@@ -62,10 +62,10 @@ fn all() -> Vec<Found> {
     Roster::all().iter().flat_map(Roster::runs).collect()
 }
 
-/// The run of this name: one's own before those of others.
+/// Finds the run with this name: the user's own before those of others.
 ///
 /// # Errors
-/// There is none.
+/// There is no run with this name.
 pub(crate) fn find(name: &str) -> Result<Found, Failure> {
     let found = Roster::all().iter().find_map(|roster| roster.find(name));
     found.ok_or_else(|| {
@@ -84,7 +84,7 @@ pub(crate) fn answer(file: &Path) -> Option<String> {
     Some(report.summary().trim_end().to_owned())
 }
 
-/// Octets of a run file, with those that are in its log yet.
+/// Size of a run file in bytes, including the part that is still in its log.
 fn octets(file: &Path) -> Option<u64> {
     let of = |path: &Path| std::fs::metadata(path).ok().map(|file| file.len());
     let mut log = file.as_os_str().to_owned();
@@ -109,7 +109,7 @@ impl Shown {
         }
     }
 
-    /// The exit status of a run that is asked for by name.
+    /// Exit status for a run that was requested by name.
     fn status(&self) -> u8 {
         match &self.standing {
             Standing::Ended => self.entry.end.as_ref().map_or(COULD_NOT_MEASURE, |end| end.status),
@@ -118,18 +118,18 @@ impl Shown {
         }
     }
 
-    /// How long since an instant on CLOCK_MONOTONIC, in ns.
+    /// Time since an instant on CLOCK_MONOTONIC, in ns.
     fn since(&self, at_ns: i64) -> u64 {
         u64::try_from(self.now_ns - at_ns).unwrap_or(0)
     }
 
-    /// How long it measures yet, in ns.
+    /// Remaining measuring time, in ns.
     fn left_ns(&self) -> Option<u64> {
         let left_ns = self.entry.left_ns.filter(|_| !self.standing.is_over())?;
         Some(left_ns.saturating_sub(self.since(self.entry.seen_ns)))
     }
 
-    /// Octets that the file is expected to have in the end, while it grows.
+    /// Expected final size of the file in bytes, while it grows.
     fn expected(&self) -> Option<u64> {
         self.entry.expected.filter(|_| !self.standing.is_over())
     }

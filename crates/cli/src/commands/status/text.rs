@@ -1,4 +1,4 @@
-//! The runs as a person reads them.
+//! The runs as text for a person.
 
 use super::Shown;
 use session::room::{expected, shown as octets};
@@ -6,10 +6,10 @@ use session::roster::{FOLDER, Largest, Roster, Standing, StartKind};
 use std::fmt::Write;
 use units::{foreign, format_ns};
 
-/// Series that are shown of a run that was not asked for by name.
+/// Number of series shown for a run that was not requested by name.
 const FEW: usize = 3;
 
-/// All of them.
+/// Shows all series.
 pub(super) fn text(runs: &[Shown], in_full: bool) -> String {
     if runs.is_empty() {
         return none();
@@ -56,7 +56,7 @@ fn block(run: &Shown, in_full: bool) -> String {
     out
 }
 
-/// `measuring, step 2 of 5, 12.3 h left: noise`
+/// Such as `measuring, step 2 of 5, 12.3 h left: noise`.
 fn head(run: &Shown) -> String {
     let entry = &run.entry;
     let mut text = match &run.standing {
@@ -83,7 +83,7 @@ fn head(run: &Shown) -> String {
     foreign::shown(&text).into_owned()
 }
 
-/// How a run ended, by its own words.
+/// End of a run by its recorded status.
 fn ending(run: &Shown) -> String {
     let Some(end) = &run.entry.end else {
         return String::new();
@@ -99,7 +99,7 @@ fn ending(run: &Shown) -> String {
     format!("{early} at {}, status {}: {means}{why}", time(end.at_ns), end.status)
 }
 
-/// Its command, who started it and when.
+/// Command of a run, who started it and when.
 fn origin(run: &Shown) -> String {
     let entry = &run.entry;
     let plan = entry.plan.as_ref().map_or_else(String::new, |plan| format!(" {plan}"));
@@ -108,7 +108,10 @@ fn origin(run: &Shown) -> String {
         (StartKind::Session, _) => ", in a session of its own".to_owned(),
         (StartKind::Unit, unit) => format!(", unit {}", unit.as_deref().unwrap_or_default()),
         (StartKind::LastingUnit, unit) => {
-            format!(", unit {}, goes on after a reboot", unit.as_deref().unwrap_or_default())
+            format!(
+                ", unit {}, continues after a reboot",
+                unit.as_deref().unwrap_or_default()
+            )
         }
     };
     format!(

@@ -1,17 +1,17 @@
-//! The histograms on the terminal while it runs.
+//! Live histograms on the terminal.
 
 use probes::trace::LiveHop;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 use units::{foreign, format_ns};
 
-/// How often it is drawn.
+/// Interval between two drawings.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Columns of the longest bar.
+/// Width of the longest bar, in columns.
 const BAR: usize = 50;
 
-/// Goes to the top left and clears the terminal.
+/// Moves to the top left and clears the terminal.
 const HOME: &str = "\x1b[H\x1b[J";
 
 /// Draws on standard error.
@@ -41,7 +41,7 @@ impl Screen {
     }
 }
 
-/// One hop: its figures, and a bar for each bin, of the logarithm of its count, so that a single late frame shows.
+/// Draws one hop: its figures, and a bar for each bin. Bars are logarithmic, so that a single late frame is visible.
 fn render(name: &str, found: &[LiveHop]) -> String {
     let Some(hop) = found.iter().find(|hop| hop.name == name && hop.count > 0) else {
         return format!("{}: nothing yet\n", foreign::shown(name));

@@ -1,4 +1,4 @@
-//! `triptime trace`: transit of sampled values inside the host.
+//! `triptime trace`: measures the transit of sampled values inside the host.
 
 mod follow;
 mod live;
@@ -19,10 +19,10 @@ use session::RunSpec;
 use trace::path::GROUP;
 use units::CpuList;
 
-/// The shortest window that is chosen here: at the end of each, the counts of all streams are read out of the kernel.
+/// Shortest window: at its end the counts of all streams are read from the kernel.
 const SHORTEST_WINDOW_NS: u64 = 1_000_000_000;
 
-/// Options that time hops, write a run file, watch its clock or load the machine: they have nothing to do with single sampled values.
+/// Options that time hops, write a run file, watch the clock or load the machine; --follow, for single sampled values, excludes them.
 const NOT_WITH_FOLLOW: [&str; 21] = [
     "stamps",
     "point",
@@ -47,7 +47,7 @@ const NOT_WITH_FOLLOW: [&str; 21] = [
     "grandmaster",
 ];
 
-/// The first point where it is the NIC's stamp.
+/// Name of the first point if it is the NIC's stamp.
 const WIRE: &str = "wire";
 
 /// Transit of sampled values inside this host: NIC -> bridge, macvlan, tap -> virtual machine, container or application
@@ -58,38 +58,38 @@ Examples: triptime trace eth1 --live
           triptime trace eth1 --show-path
           triptime trace eth1 --follow --stream MU01")]
 pub(crate) struct TraceArgs {
-    /// Interface at which the frames arrive: the point nic
+    /// Interface where the frames arrive: the point nic
     interface: String,
     #[allow(rustdoc::broken_intra_doc_links)]
-    /// A further point, in the order frames come to it: NAME=INTERFACE[@PID or @NAMESPACE-FILE][:EVENT], where EVENT is rx, tx,
-    /// queue, gro, done, read or app (done or read) [default: the way that is found from the interface on]
+    /// A further point, in the order in which frames reach it: NAME=INTERFACE[@PID or @NAMESPACE-FILE][:EVENT], where EVENT is rx, tx,
+    /// queue, gro, done, read or app (done or read) [default: the points found on the path from the interface on]
     #[arg(long, value_name = "POINT")]
     point: Vec<String>,
-    /// A point before the interface receives, written as for --point. Frames can be held up there, by a thread that
-    /// serves the NIC (IF:gro) or in a queue (IF:queue)
+    /// A point before the interface receives, written as for --point. Frames can be delayed there, by a thread that serves the NIC (IF:gro)
+    /// or in a queue (IF:queue)
     #[arg(long, value_name = "POINT")]
     first: Option<String>,
-    /// Begin with the NIC's own stamp of each frame, the point wire, before any driver: it is seen where the driver hands the frame over
+    /// Start with the NIC's own stamp of each frame, the point wire, before any driver: it is read where the driver hands the frame over
     #[arg(long, value_enum, default_value = "software", conflicts_with_all = ["first", "record"])]
     stamps: ReceiveStamps,
-    /// Show the way from the interface on and the points on it, but trace nothing
+    /// Show the path from the interface on and the points on it, but trace nothing
     #[arg(long)]
     show_path: bool,
     /// Show a histogram of each hop while it runs
     #[arg(long)]
     live: bool,
-    /// Keep every frame with its stamps at all points in the run file: about 2 octets for each point
+    /// Keep every frame with its stamps at all points in the run file: about 2 bytes for each point
     #[arg(long)]
     record: bool,
-    /// Follow N whole sampled values of each stream through the kernel, as pwru follows packets. List every tracepoint
-    /// that each came to, and every function where the kernel permits it [default N: 3]
+    /// Follow N whole sampled values of each stream through the kernel, as pwru follows packets. List every tracepoint that each reached,
+    /// and every function if the kernel permits it [default N: 3]
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "3", conflicts_with_all = NOT_WITH_FOLLOW,
         value_parser = clap::value_parser!(u32).range(1..=100))]
     follow: Option<u32>,
     /// Follow only this stream
     #[arg(long, value_name = "SVID", requires = "follow")]
     stream: Option<String>,
-    /// Follow only sampled values with this smpCnt: one a second
+    /// Follow only sampled values with this smpCnt: one per second
     #[arg(long, value_name = "COUNT", requires = "follow")]
     smp_cnt: Option<u16>,
     /// Count durations above this, from one point to the next, as overflow, and keep them with their cause [default:
@@ -121,7 +121,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         return points::show(&chosen);
     }
     points::check(&chosen)?;
-    // The live view takes the place of the progress lines.
+    // The live view replaces the progress lines.
     args.run.quiet |= args.live;
     let mut spec = RunSpec {
         flight_recorder: args.run.explains(),
@@ -151,7 +151,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
     let mut run = Run::start(spec, args.run.clone())?;
     run.session.recorder.add_facts(chosen.facts());
     let stop = run.session.stop.of_step();
-    // Durations are of one clock; only stamps of a recording that is to be merged with another host's need the watch.
+    // Durations use one clock. Only a recording that will be merged with another host's has stamps that need the watch.
     let watch = args.time.watch(ClockRelation::Unknown, &mut run.session.recorder);
     let outcome = watch.and_then(|watch| Ok((watch, config.start(nic, &mut run.session.recorder, &stop)?)));
     let outcome = outcome.and_then(|(watch, tracing)| {
@@ -175,7 +175,7 @@ fn attend(run: &mut Run, tracing: &Tracing, args: &TraceArgs, chosen: &Chosen) -
                 screen.draw(&tracing.live().hops());
             }
             match tracing.is_finished() && !session.stop.requested() {
-                // Why, its end tells.
+                // The end of tracing gives the reason.
                 true => Err(ProbeError::NoTraffic("tracing ended by itself".to_owned())),
                 false => Ok(()),
             }

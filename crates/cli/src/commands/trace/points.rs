@@ -1,4 +1,4 @@
-//! Choice of the points to trace: those that were named, or those found on the path.
+//! Points to trace: those that were named, or those found on the path.
 
 use crate::failure::Failure;
 use model::Fact;
@@ -8,7 +8,7 @@ use trace::hops::{MOST_POINTS, Point};
 use trace::path::{FramePath, GROUP, PointError, discover};
 use units::foreign;
 
-/// The points, and the path they lie on.
+/// The points, and their path.
 pub(super) struct Chosen {
     interface: String,
     path: FramePath,
@@ -24,7 +24,7 @@ impl Chosen {
         self.path.hops()
     }
 
-    /// Numbers of other network namespaces in the own one, by their inode numbers.
+    /// Ids of other network namespaces in this one, by their inode numbers.
     pub(super) fn namespaces(&self) -> BTreeMap<u32, i32> {
         self.path.namespaces.clone()
     }
@@ -34,7 +34,7 @@ impl Chosen {
     }
 }
 
-/// The points: one before the interface if one is named, the interface, then those named, or those that are found.
+/// The points in order: a named point before the interface, the interface, then the named ones, or those that are found.
 pub(super) fn choose(interface: &str, before: Option<&str>, named: &[String]) -> Result<Chosen, Failure> {
     let tree = discover(interface)?;
     let first = before.map(|text| read("--first", text, 0)).transpose()?;
@@ -63,7 +63,7 @@ pub(super) fn choose(interface: &str, before: Option<&str>, named: &[String]) ->
     })
 }
 
-/// Refuses a last point that has the name of another.
+/// Refuses a last point whose name is already taken.
 fn refuse_double(option: &str, text: &str, points: &[Point]) -> Result<(), Failure> {
     match points.split_last() {
         Some((last, others)) if others.iter().any(|other| other.name == last.name) => Err(Failure::Usage(format!(
@@ -74,13 +74,13 @@ fn refuse_double(option: &str, text: &str, points: &[Point]) -> Result<(), Failu
     }
 }
 
-/// Refuses what cannot be traced.
+/// Refuses points that cannot be traced.
 pub(super) fn check(chosen: &Chosen) -> Result<(), Failure> {
     if chosen.path.points.len() > 1 {
         return Ok(());
     }
     Err(Failure::CouldNotMeasure(format!(
-        "no second point is found behind {}: name one with --point ({})",
+        "no second point is found after {}: name one with --point ({})",
         chosen.interface,
         chosen.path.unseen.join("; ")
     )))
@@ -93,14 +93,14 @@ pub(super) fn show(chosen: &Chosen) -> Result<u8, Failure> {
     for unseen in &path.unseen {
         text.push_str(&format!("not seen: {unseen}\n"));
     }
-    // An interface of a container is called what somebody there chose; a name has no line's end.
+    // A container may name its interface freely; a name contains no newline.
     let text: String = text.lines().map(|line| format!("{}\n", foreign::shown(line))).collect();
     let shown = std::io::stdout().write_all(text.as_bytes());
     shown.map_err(|error| Failure::CouldNotMeasure(format!("standard output: {error}")))?;
     Ok(0)
 }
 
-/// A point as an option gives it, behind point number `parent`.
+/// A point from an option, after point number `parent`.
 fn read(option: &str, text: &str, parent: usize) -> Result<Point, Failure> {
     Point::read(text, parent).map_err(|error| match error {
         PointError::Written(why) => Failure::Usage(format!("{option} {text}: {why}")),

@@ -28,14 +28,14 @@ pub(crate) struct TripArgs {
     port: PortArgs,
     #[command(flatten)]
     options: TripOptions,
-    /// CPU of the thread that listens to GOOSE; of a ping-pong, of the one that sends the load [default: that of --cpu]
+    /// CPU of the thread that listens to GOOSE; in a ping-pong, of the one that sends the load [default: that of --cpu]
     #[arg(long, value_name = "CPU", help_heading = "GOOSE")]
     goose_cpu: Option<u32>,
     /// How to wait for GOOSE
     #[arg(long, value_enum, default_value = "block", help_heading = "GOOSE")]
     receive: Receive,
-    /// No faults: send a GOOSE that changes, and time the answer of the device, whose control block --goose names and whose member
-    /// --trip-member follows
+    /// No faults: send a GOOSE that changes, and time the answer of the device; --goose names its control block, and its member
+    /// --trip-member repeats the change
     #[arg(
         long,
         requires = "goose",
@@ -45,7 +45,7 @@ pub(crate) struct TripArgs {
     ping_pong: bool,
     #[command(flatten)]
     ping: PingPongOptions,
-    /// Nothing is sent: pair the decisions of relays side by side, whose control blocks these are; the member is 0 unless it is said
+    /// Send nothing: pair the decisions of relays side by side, from these control blocks; the member is 0 unless given
     #[arg(
         long,
         value_name = "GOCBREF[:MEMBER],...",
@@ -54,7 +54,7 @@ pub(crate) struct TripArgs {
         help_heading = "Watch"
     )]
     watch: Vec<RelayBlock>,
-    /// Decisions of two relays that are further apart are two, each taken by one alone
+    /// Maximum distance of two relays' decisions that form a pair; others count as taken by one relay alone
     #[arg(long, value_name = "DURATION", default_value = "500ms", requires = "watch", value_parser = positive_duration, help_heading = "Watch")]
     pair_within: u64,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use session::preflight::Intent;
 use sys::packet::PacketPort;
 use units::CpuList;
 
-/// Pings until all is measured; returns the exit status.
+/// Sends pings until everything is measured; returns the exit status.
 pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let config = config(&args)?;
     let interface = &args.port.interface;
@@ -21,7 +21,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let ping = PacketPort::open(interface, &ping_port_options())?;
     let load = PacketPort::open(interface, &port_options())?;
     let open = || PacketPort::open(interface, &goose_port_options());
-    // Refusals come before there is a run.
+    // Checks before there is a run.
     drop(open()?);
     let cpus: CpuList = config.cpu.into_iter().chain(config.load_cpu).collect();
     let spec = RunSpec {
@@ -33,7 +33,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
         ..Judged::default()
     };
     let mut run = Run::start_judged(spec, &judged, args.run)?;
-    // Opened only now: GOOSE that waited while the run was being prepared is of before it.
+    // Opened only now: GOOSE that waited during the preparation of the run is older than the run.
     let goose = match open() {
         Ok(goose) => goose,
         Err(error) => return run.finish(Err(error.into())),

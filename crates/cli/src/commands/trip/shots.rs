@@ -19,7 +19,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     ready(&config, &[], Some(interface), &args.run)?;
     let stream = PacketPort::open(interface, &port_options())?;
     let open = || PacketPort::open(interface, &goose_port_options());
-    // Refusals come before there is a run.
+    // Checks before there is a run.
     drop(open()?);
     let cpus: CpuList = config.cpu.into_iter().chain(config.goose_cpu).collect();
     let spec = RunSpec {
@@ -31,7 +31,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
         ..Judged::default()
     };
     let mut run = Run::start_judged(spec, &judged, args.run)?;
-    // Opened only now: GOOSE that waited while the run was being prepared is of before it.
+    // Opened only now: GOOSE that waited during the preparation of the run is older than the run.
     let goose = match open() {
         Ok(goose) => goose.into(),
         Err(error) => return run.finish(Err(error.into())),

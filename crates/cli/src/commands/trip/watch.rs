@@ -1,4 +1,4 @@
-//! Relays side by side: their decisions in pairs.
+//! Relays side by side: pairs their decisions.
 
 use super::TripArgs;
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use probes::trip::goose_port_options;
 use probes::watch::{LIMIT, WatchConfig};
 use sys::packet::PacketPort;
 
-/// Watches until the duration is over, or until told to end; returns the exit status.
+/// Watches until the duration is over or a signal comes; returns the exit status.
 pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let config = WatchConfig {
         duration_ns: args.port.duration,
@@ -21,7 +21,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let interface = &args.port.interface;
     ready(&config, &[], Some(interface), &args.run)?;
     let open = || PacketPort::open(interface, &goose_port_options());
-    // Refusals come before there is a run.
+    // Checks before there is a run.
     drop(open()?);
     let spec = args
         .run
@@ -32,7 +32,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
         ..Judged::default()
     };
     let mut run = Run::start_judged(spec, &judged, args.run)?;
-    // Opened only now: GOOSE that waited while the run was being prepared is of before it.
+    // Opened only now: GOOSE that waited during the preparation of the run is older than the run.
     let port = match open() {
         Ok(port) => port,
         Err(error) => return run.finish(Err(error.into())),

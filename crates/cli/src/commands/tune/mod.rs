@@ -1,4 +1,4 @@
-//! `triptime tune`: what would put the findings of an audit right, and doing it with a way back.
+//! `triptime tune`: shows and makes the changes that remedy the findings of an audit, and can undo them.
 
 mod prove;
 mod text;
@@ -11,7 +11,7 @@ use host::Host;
 use std::path::PathBuf;
 use tune::{self, Applied, JOURNAL, Journal, JournalError, Plan, Refusal, TuneStep, TunedMachine};
 
-/// Shows what would put the findings of an audit right; with --apply does what can be done at run time, with a way back
+/// Shows the changes that would remedy the findings of an audit; with --apply makes those that are possible at run time, and can undo them
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Without an action, --plan: the exact writes and the risk of each; nothing is changed. --apply keeps every old value in a journal \
@@ -34,12 +34,13 @@ pub(crate) struct TuneArgs {
     of: OfArgs,
     #[command(flatten)]
     action: ActionArgs,
-    /// Do what is refused as a trap: it can take the machine away from you. With --undo: put back also what somebody else has set since
+    /// Make changes that are refused as traps: they can cut you off from the machine. With --undo: also restore values that somebody else
+    /// has set since
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     prove: prove::ProveArgs,
-    /// Where old values are kept
+    /// Folder or file for the old values
     #[arg(long, value_name = "FILE", default_value = JOURNAL)]
     journal: PathBuf,
 }
@@ -57,15 +58,15 @@ struct ActionArgs {
     /// Restore every value that --apply changed
     #[arg(long, conflicts_with_all = ["checks", "root"])]
     undo: bool,
-    /// Measure what one CHECK is worth on this machine: as it is and as it should be, in turns; every value is as before afterwards
+    /// Measure the effect of one CHECK on this machine: in its present and its proper state, in turns; afterwards every value is restored
     #[arg(long, conflicts_with = "root")]
     prove: bool,
-    /// Print settings for a boot or another tool
+    /// Print settings for a boot loader or another tool
     #[arg(long, value_name = "TOOL", value_parser = clap::builder::PossibleValuesParser::new(tune::KINDS))]
     emit: Option<String>,
 }
 
-/// Exit status: a change did not hold or was refused.
+/// Exit status: a change did not take effect or was refused.
 const NOT_ALL: u8 = 1;
 
 /// Runs the command; returns its exit status.
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Refuses names of no check.
+/// Refuses names of unknown checks.
 fn check(checks: &[String]) -> Result<(), Failure> {
     let groups = audit::rule::built_in();
     let known: Vec<&str> = groups
@@ -133,7 +134,7 @@ fn emit(args: &TuneArgs, host: &Host, audit: &Audit, tool: &str) -> Result<u8, F
         true => say(&format_args!("no finding needs a setting for {tool}")),
         false => verdict::write(&text)?,
     }
-    // JSON has no comments.
+    // JSON cannot contain comments.
     if tool == "oci" {
         let risks = tune::risks(audit, &args.checks, tool);
         risks.iter().for_each(|risk| say(risk));
@@ -141,7 +142,7 @@ fn emit(args: &TuneArgs, host: &Host, audit: &Audit, tool: &str) -> Result<u8, F
     Ok(0)
 }
 
-/// A diff for each domain whose definition can be read; none where that is none.
+/// A diff for each domain with a readable definition; others have none.
 fn libvirt(args: &TuneArgs, host: &Host, audit: &Audit) -> Vec<Result<String, String>> {
     let (files, names) = (args.of.domain_files(), args.of.domain_names());
     let of_files = files.iter().map(|path| tune::libvirt_patch(audit, &args.checks, path));
@@ -172,7 +173,7 @@ fn apply(args: &TuneArgs, plan: &Plan, refusals: &[Refusal]) -> Result<u8, Failu
 }
 
 fn undo(args: &TuneArgs) -> Result<u8, Failure> {
-    // Also a link that leads nowhere is there, and refused.
+    // A dangling link counts as existing, and is refused.
     if args.journal.symlink_metadata().is_err() {
         verdict::write(&format!("nothing to undo: {} does not exist\n", args.journal.display()))?;
         return Ok(0);

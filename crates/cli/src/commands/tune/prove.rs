@@ -1,4 +1,4 @@
-//! `triptime tune --prove`: the worth of a finding on this machine.
+//! `triptime tune --prove`: measures the effect of a finding on this machine.
 
 use super::TuneArgs;
 use crate::ending;
@@ -22,7 +22,7 @@ pub(super) struct ProveArgs {
     /// Folder for the runs [default: runs/TIME-prove]
     #[arg(long, value_name = "FOLDER", requires = "prove")]
     evidence: Option<PathBuf>,
-    /// With --prove: what to measure, a command of triptime with its options [default: wakeup --duration 10s --window 1s]
+    /// With --prove: the measurement, a command of triptime with its options [default: wakeup --duration 10s --window 1s]
     #[arg(last = true, value_name = "COMMAND")]
     measure: Vec<String>,
 }
@@ -35,7 +35,7 @@ pub(super) fn run(args: &TuneArgs, audit: &Audit, steps: &[&TuneStep], refusals:
         .find(|refusal| refusal.check == step.check && !args.force)
     {
         return Err(Failure::Usage(format!(
-            "{}: {} (--force does it all the same)",
+            "{}: {} (--force overrides this)",
             step.check, refusal.why
         )));
     }
@@ -69,7 +69,7 @@ pub(super) fn run(args: &TuneArgs, audit: &Audit, steps: &[&TuneStep], refusals:
 fn the_one<'a>(args: &TuneArgs, audit: &Audit, steps: &[&'a TuneStep]) -> Result<&'a TuneStep, Failure> {
     let [check] = args.checks.as_slice() else {
         return Err(Failure::Usage(
-            "--prove takes one CHECK: what each of several is worth could not be told".to_owned(),
+            "--prove takes one CHECK: the effects of several could not be separated".to_owned(),
         ));
     };
     let finding = audit.findings.iter().find(|finding| finding.rule.id == *check);
@@ -83,7 +83,7 @@ fn the_one<'a>(args: &TuneArgs, audit: &Audit, steps: &[&'a TuneStep]) -> Result
         false => Ok(step),
         true => Err(Failure::CouldNotMeasure(format!(
             "{check}: cannot be changed on the running machine. Measure with --label before, change it ({}), measure with --label \
-             after, and hold both runs against each other with triptime compare",
+             after, and compare both runs with triptime compare",
             step.how
         ))),
     }

@@ -1,4 +1,4 @@
-//! Plans and their results for a person.
+//! Plans and results of `tune` as text.
 
 use audit::rule::Change;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::path::Path;
 use tune::{Applied, Outcome, Plan, Refusal, TuneStep};
 use units::foreign::shown;
 
-/// Changes that would be made.
+/// Planned changes.
 pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
     let (now, later): (Vec<&TuneStep>, Vec<&TuneStep>) =
         plan.steps.iter().partition(|step| !step.operations.is_empty());
@@ -79,7 +79,7 @@ pub(super) fn applied(done: &[(String, Vec<Applied>)], refusals: &[Refusal], pla
     for refusal in refusals {
         let _ = writeln!(
             out,
-            "{}\n  refused: {} (--force does it all the same)",
+            "{}\n  refused: {} (--force overrides this)",
             refusal.check, refusal.why
         );
     }

@@ -1,4 +1,4 @@
-//! `triptime qualify` with a plan that has a matrix: each cell, several times, as a run of its own in a folder.
+//! `triptime qualify` for a plan with a matrix: measures each cell several times, as separate runs in one folder.
 
 mod outline;
 
@@ -65,7 +65,7 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     measured(args, &course, state, &folder)
 }
 
-/// Measures what is missing, and shows what is there.
+/// Measures the missing runs, and shows the results.
 fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -> Result<u8, Failure> {
     let folder = taken.made();
     course.write(&state, folder)?;
@@ -101,7 +101,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
     };
     let end = rounds.measure();
     let Rounds { state, keeper, .. } = rounds;
-    let early = matches!(end, Ok(RoundsEnd::Interrupted)).then(|| "it was told to end".to_owned());
+    let early = matches!(end, Ok(RoundsEnd::Interrupted)).then(|| "it was interrupted".to_owned());
     let result = end
         .map_err(Failure::from)
         .and_then(|end| shown(args, &state, taken, &end));
@@ -112,7 +112,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
     result
 }
 
-/// Prints the result, writes its page, and says how to go on where it is not all.
+/// Prints the result, writes its page, and shows how to continue if runs are missing.
 fn shown(args: &QualifyArgs, state: &State, taken: &Folder, end: &RoundsEnd) -> Result<u8, Failure> {
     let folder = &found(taken)?;
     let result = of_state(state, folder)?;
@@ -129,7 +129,7 @@ fn shown(args: &QualifyArgs, state: &State, taken: &Folder, end: &RoundsEnd) -> 
     }
     match end {
         RoundsEnd::Interrupted => say(&format_args!(
-            "ended early: the same command with --out {} goes on with what is missing",
+            "ended early: the same command with --out {} measures the missing runs",
             folder.display()
         )),
         RoundsEnd::Measured(unexplained) => unexplained.iter().for_each(|text| say(text)),
@@ -146,12 +146,12 @@ fn shown(args: &QualifyArgs, state: &State, taken: &Folder, end: &RoundsEnd) -> 
     )
 }
 
-/// Where the folder is at the end; one that was moved meanwhile is told.
+/// Folder at the end; a message reports that it was moved meanwhile.
 fn found(taken: &Folder) -> Result<PathBuf, StateError> {
     let (was, now) = (taken.made(), taken.now()?);
     if now != was {
         say(&format_args!(
-            "{} was moved while it was measured, and is {}",
+            "{} was moved during the measurement, and is now {}",
             was.display(),
             now.display()
         ));
@@ -159,7 +159,7 @@ fn found(taken: &Folder) -> Result<PathBuf, StateError> {
     Ok(now)
 }
 
-/// Options that mean nothing for many runs.
+/// Refuses options that make no sense for many runs.
 fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
     let run = &args.run;
     let given = [
@@ -196,7 +196,7 @@ fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
     }
 }
 
-/// Options of each measurement that are as they were given.
+/// Options that each measurement takes over unchanged.
 fn options(args: &QualifyArgs) -> Vec<String> {
     let ns = |ns: u64| format!("{ns}ns");
     let mut options = Vec::new();

@@ -1,4 +1,4 @@
-//! Outline of a matrix: the cells that it will measure here, and those that it leaves out.
+//! Outline of a matrix: the cells that will be measured here, and those that are left out.
 
 use crate::failure::Failure;
 use crate::verdict::write;
@@ -8,7 +8,7 @@ use plan::{Cell, Roles};
 use std::fmt::Write;
 use units::format_ns;
 
-/// Prints it, with what guests boot here, if there can be some; returns the exit status.
+/// Prints the outline, with the kernel of the guests if there are any; returns the exit status.
 pub(super) fn show(course: &Course, roles: &Roles, kernel: Option<&str>) -> Result<u8, Failure> {
     write(&text(course, roles, kernel))?;
     Ok(0)
@@ -56,7 +56,7 @@ fn text(course: &Course, roles: &Roles, kernel: Option<&str>) -> String {
     );
     let managements = plan.matrix.iter().flat_map(|matrix| &matrix.management);
     list(
-        "Management networks, beside the process bus",
+        "Management networks, in addition to the process bus",
         managements
             .map(|(name, table)| format!("{name}: {}", table.words()))
             .collect(),

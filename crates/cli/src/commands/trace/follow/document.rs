@@ -45,7 +45,7 @@ pub(super) fn render(found: &Found) -> String {
     format!("{document:#}\n")
 }
 
-/// Namespaces that frames came to, and their owners.
+/// Namespaces that the frames reached, and their owners.
 fn namespaces(found: &Found) -> Vec<Value> {
     let steps = found.passages.iter().flat_map(|passage| &passage.steps);
     let inodes: BTreeSet<u32> = steps.map(|step| step.netns).filter(|inode| *inode != 0).collect();

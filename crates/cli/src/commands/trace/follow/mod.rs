@@ -1,4 +1,4 @@
-//! Follows single sampled values through the kernel, and lists what each one passed.
+//! Follows single sampled values through the kernel, and lists their events.
 
 mod document;
 mod table;
@@ -17,18 +17,18 @@ use trace::passage::{FollowCounts, FollowOptions, Follower, Listening, Passage, 
 use trace::path::namespace_owners;
 use units::{foreign, format_ns};
 
-/// How long at the most when `--duration` gives nothing.
+/// Maximum time to follow without `--duration`.
 const AT_MOST_NS: u64 = 10_000_000_000;
-/// How long streams may take to come at first: as many cycles of any sampled values that somebody uses.
+/// Maximum wait for the first frames of the streams: enough cycles for any sampled values in use.
 const COME_NS: i64 = 1_000_000_000;
-/// A passage after whose last event nothing came for so long has ended, or the frame lies somewhere.
+/// Time without events after which a passage counts as ended; otherwise the frame is still in a queue.
 const QUIET_NS: i64 = 100_000_000;
-/// How often the ring is emptied.
+/// Interval between two emptyings of the ring.
 const EVERY: Duration = Duration::from_millis(5);
-/// How many times it is emptied between looks at what came.
+/// Number of emptyings between two looks at the events.
 const LOOK_EACH: u32 = 10;
 
-/// Findings that are shown.
+/// Number of findings shown.
 struct Found {
     interface: String,
     /// Inode number of the own network namespace.
@@ -85,7 +85,7 @@ fn interrupted() -> Result<Stop, Failure> {
     Ok(stop)
 }
 
-/// Waits until the frames that are wanted have come and gone, for `most_ns` at the most; returns for how long frames were chosen.
+/// Waits until the wanted frames have come and gone, for `most_ns` at most; returns the time during which frames were chosen.
 fn attend(follower: &mut Follower, stop: &Stop, most_ns: u64, is_one_stream: bool) -> Result<u64, Failure> {
     let begin = follower.opened();
     let most_ns = i64::try_from(most_ns).unwrap_or(i64::MAX);
@@ -105,11 +105,11 @@ fn attend(follower: &mut Follower, stop: &Stop, most_ns: u64, is_one_stream: boo
         }
     }
     follower.close()?;
-    // Not the little that it takes to notice that the time is over.
+    // Without the short time that it takes to notice the end.
     Ok(u64::try_from((monotonic() - begin).min(most_ns)).unwrap_or(0))
 }
 
-/// Why there is nothing to show.
+/// Reason that nothing can be shown.
 fn nothing(args: &TraceArgs, counts: &FollowCounts, took_ns: u64) -> String {
     let interface = &args.interface;
     let time = format_ns(took_ns as f64);

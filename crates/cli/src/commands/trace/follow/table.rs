@@ -1,4 +1,4 @@
-//! Passages as text: a block for each sampled value, and how long each step took over all of them.
+//! Passages as text: a block for each sampled value, and the duration of each step over all of them.
 
 use super::Found;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use trace::passage::{FollowCounts, Listening, Origin, Passage, PassageStep, SkbE
 use units::foreign::{self, Show};
 use units::format_ns;
 
-/// Tracepoints and functions that are listened to, in a line or two.
+/// Traced tracepoints and functions, in a line or two.
 pub(super) fn listening(listening: &Listening) -> String {
     let mut text = format!("listening to {} tracepoints", listening.tracepoints.len());
     if listening.functions > 0 {
@@ -25,7 +25,7 @@ pub(super) fn listening(listening: &Listening) -> String {
     text
 }
 
-/// Everything that was found.
+/// All findings.
 pub(super) fn render(found: &Found) -> String {
     let namespaces = Namespaces::of(found);
     let mut text = String::new();
@@ -61,17 +61,17 @@ pub(super) fn render(found: &Found) -> String {
         }
     }
     if found.counts.missed_functions.is_none() {
-        text.push_str("this kernel does not tell whether it left out events of functions\n");
+        text.push_str("this kernel does not report whether it left out events of functions\n");
     }
     text
 }
 
-/// Events that the kernel is known not to have shown.
+/// Events that the kernel is known to have lost.
 pub(super) fn not_shown(counts: &FollowCounts) -> u64 {
     counts.missed_runs + counts.missed_functions.unwrap_or(0)
 }
 
-/// Short names for namespaces other than the own one.
+/// Short names for the other network namespaces.
 struct Namespaces<'a> {
     found: &'a Found,
     numbers: BTreeMap<u32, usize>,
@@ -89,7 +89,7 @@ impl<'a> Namespaces<'a> {
         Self { found, numbers }
     }
 
-    /// An interface, and where it is.
+    /// Text for an interface and its namespace.
     fn place(&self, interface: &str, netns: u32) -> String {
         let interface = if interface.is_empty() { "-" } else { interface };
         match self.numbers.get(&netns) {
@@ -100,7 +100,7 @@ impl<'a> Namespaces<'a> {
 
     fn legend(&self) -> String {
         let lines = self.numbers.iter().map(|(inode, number)| {
-            let owner = self.found.owners.get(inode).map_or("unknown whose", String::as_str);
+            let owner = self.found.owners.get(inode).map_or("owner unknown", String::as_str);
             (*number, format!("N{number}: network namespace {inode}, {owner}\n"))
         });
         lines.collect::<BTreeMap<_, _>>().into_values().collect()
@@ -169,7 +169,7 @@ fn row(step: &PassageStep, passage: &Passage, namespaces: &Namespaces<'_>) -> [S
     ]
 }
 
-/// How it ended: all its `sk_buff`s.
+/// End of the passage: that of each of its `sk_buff`s.
 pub(super) fn ending(passage: &Passage) -> String {
     let mut ends: Vec<(String, Vec<String>)> = Vec::new();
     for (number, skb) in passage.skbs.iter().enumerate() {
@@ -224,9 +224,9 @@ fn summary(passages: &[Passage], namespaces: &Namespaces<'_>) -> String {
     format!("all {} together\n{}", passages.len(), columns(&rows, 4))
 }
 
-/// Columns as wide as what is in them, the first ones to the right.
+/// Pads columns to the width of their contents; the first ones are aligned right.
 fn columns<const N: usize>(rows: &[[String; N]], to_the_right: usize) -> String {
-    // Names of threads and interfaces are whatever somebody chose.
+    // Names of threads and interfaces may contain any character.
     let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(Show::shown)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();

@@ -30,7 +30,7 @@ fn why_there_is_nothing_is_said() {
         nothing(&args(&["--stream", "MU09"]), &others, 300_000_000),
         "no sampled values of MU09 came to eth1 in 300 ms (5 others did, and 2 malformed ones)"
     );
-    // They came, and nothing of them was kept.
+    // The frames came, but no event of them was kept.
     let all_lost = FollowCounts {
         met: 3,
         chosen: 3,
