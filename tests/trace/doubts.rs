@@ -207,12 +207,12 @@ fn frames_cut_short_and_a_second_publisher_are_doubts() {
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
         assert_told(
             &document,
-            "MU01: 1 frames at nic are shorter than they say",
+            "MU01: 1 frames at nic are shorter than their header says",
             &[ALL[0], ALL[1]],
         );
         assert_told(
             &document,
-            "MU01: 1 frames at edge are shorter than they say",
+            "MU01: 1 frames at edge are shorter than their header says",
             &[ALL[0], ALL[2]],
         );
         let (series, _) = told(&document, "two publishers under one identity");

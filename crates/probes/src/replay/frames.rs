@@ -1,4 +1,4 @@
-//! The frames of a capture, in memory, ready to be sent again and again.
+//! The frames of a capture in memory, prepared for repeated sending.
 
 use crate::captured::{Learned, each_frame};
 use crate::error::ProbeError;
@@ -7,13 +7,13 @@ use std::path::Path;
 use wire::ether::{EthernetView, Mac};
 use wire::sv::Frame;
 
-/// Largest capture that is taken into memory, in octets of its frames.
+/// Largest total size of the frames of a capture, in bytes.
 const MOST_OCTETS: usize = 1 << 30;
 
 /// One frame of the capture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CapturedFrame {
-    /// After the first frame, in ns.
+    /// Time after the first frame, in ns.
     pub(super) at_ns: u64,
     start: usize,
     len: usize,
@@ -21,21 +21,21 @@ pub(super) struct CapturedFrame {
     patches: usize,
 }
 
-/// A sample counter in a frame.
+/// Position of a sample counter in a frame.
 #[derive(Debug, Clone, Copy)]
 struct Patch {
-    /// Where in the frame.
+    /// Offset in the frame.
     offset: usize,
     stream: usize,
     smp_cnt: u16,
 }
 
-/// A sampled-value stream of the capture, and how its counter goes on from one round to the next.
+/// A sampled-value stream of the capture, and the step of its counter from one round to the next.
 #[derive(Debug, Clone)]
 struct CapturedStream {
     sv_id: String,
     rate: u32,
-    /// Samples from the first to the last, both included, lost ones too.
+    /// Number of samples from the first to the last, both included, with lost ones.
     span: u64,
 }
 
@@ -57,18 +57,18 @@ pub struct CapturedFrames {
     entries: Vec<CapturedFrame>,
     patches: Vec<Patch>,
     streams: Vec<CapturedStream>,
-    /// Instant of the first frame after the top of its second, in ns.
+    /// Time of the first frame after the top of its second, in ns.
     phase_ns: u64,
     period_ns: u64,
 }
 
 impl CapturedFrames {
-    /// Reads a capture. Frames that are cut or not Ethernet are refused: what was sent would not be what was recorded. `rate`
-    /// is that of streams whose own cannot be told.
+    /// Reads a capture. Frames that are cut or not Ethernet are refused, since they could not be sent as recorded. `rate` is for
+    /// streams whose own rate cannot be found.
     ///
     /// # Errors
-    /// The file cannot be read, holds no frame, or more than 1 GiB of them; a frame is cut or has no time stamp; a stream's rate
-    /// cannot be told.
+    /// The file cannot be read, holds no frame, or holds more than 1 GiB of frames; a frame is cut or has no time stamp; a
+    /// stream's rate cannot be found.
     pub fn load(path: &Path, rate: Option<u32>) -> Result<Self, ProbeError> {
         let usage = |message: String| ProbeError::Usage(format!("{}: {message}", path.display()));
         let mut loader = Loader::default();
@@ -82,22 +82,22 @@ impl CapturedFrames {
         loader.finish(rate).map_err(usage)
     }
 
-    /// How many frames one round has.
+    /// Number of frames in a round.
     pub fn count(&self) -> usize {
         self.entries.len()
     }
 
-    /// The svIDs of its sampled-value streams.
+    /// The svIDs of the sampled-value streams.
     pub fn sv_ids(&self) -> impl Iterator<Item = &str> {
         self.streams.iter().map(|stream| stream.sv_id.as_str())
     }
 
-    /// Time from one round to the next, in ns: from the first frame to the last, and a mean distance more.
+    /// Time from one round to the next, in ns: from the first frame to the last, plus one mean distance.
     pub fn period_ns(&self) -> u64 {
         self.period_ns
     }
 
-    /// How long after the top of a second the first frame was captured, in ns.
+    /// Time of the first frame after the top of its second, in ns.
     pub(super) fn phase_ns(&self) -> u64 {
         self.phase_ns
     }
@@ -110,7 +110,7 @@ impl CapturedFrames {
         self.entries.iter().map(|entry| entry.len).max().unwrap_or(0)
     }
 
-    /// Writes frame `index` as it is in round `round` to the beginning of `to`; returns its length.
+    /// Writes frame `index` with its counters of round `round` to the beginning of `to`; returns its length.
     #[inline]
     pub(super) fn write(&self, index: usize, round: u64, to: &mut [u8]) -> usize {
         let CapturedFrame {
@@ -133,7 +133,7 @@ impl CapturedFrames {
     }
 }
 
-/// Puts them together, frame by frame.
+/// Collects the frames one by one.
 #[derive(Default)]
 struct Loader {
     octets: Vec<u8>,
@@ -186,7 +186,7 @@ impl Loader {
         for (entry, time_ns) in self.entries.iter_mut().zip(&self.times_ns) {
             entry.at_ns = u64::try_from(time_ns - first_ns).unwrap_or(0);
         }
-        // Interfaces of one capture are not always in step.
+        // Frames of several interfaces in one capture are not always in order of time.
         self.entries.sort_by_key(|entry| entry.at_ns);
         let streams = self
             .streams
@@ -206,7 +206,7 @@ impl Loader {
 }
 
 /// Distance between the last frame of a round and the first of the next: the shortest mean distance of a stream, so that the
-/// fastest one goes on evenly, or that of all frames where there is no stream.
+/// fastest stream continues evenly, or the mean distance of all frames if there is no stream.
 fn mean_distance_ns(span_ns: u64, streams: &[Learned], frames: usize) -> u64 {
     let shortest = streams.iter().map(Learned::distance_ns).filter(|ns| *ns > 0).min();
     let of_all = span_ns.checked_div(frames as u64 - 1).unwrap_or(0);

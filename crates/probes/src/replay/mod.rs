@@ -1,8 +1,9 @@
-//! Sends the frames of a capture again, with the capture's own timing, once or round after round.
+//! Sends the frames of a capture again with the capture's own timing, once or in repeated rounds.
 //!
-//! In every further round the sample counters of sampled-value streams go on where the last round ended; what the capture
-//! lost or repeated is lost or repeated again. GOOSE messages and other frames are sent as they were. The first frame is sent
-//! as long after the top of a second as it was captured. Nothing is skipped: a thread that overran sends late, and says so.
+//! In each further round the sample counters of sampled-value streams continue from the end of the round before; samples that are
+//! lost or repeated in the capture are lost or repeated again. GOOSE messages and other frames are sent unchanged. The first
+//! frame is sent at the same time after the top of a second as it was captured. Nothing is skipped: after an overrun the thread
+//! sends late and reports it.
 //!
 //! Hooks: AF_PACKET or AF_XDP on one interface. Produces: `publish/lateness`, one sample for each frame: from its due instant
 //! to the return of the call that sent it. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
@@ -26,30 +27,30 @@ use run::{Recorder, Stop};
 use std::sync::Arc;
 use sys::thread::Policy;
 
-/// How a capture is to be sent.
+/// Settings for sending a capture.
 #[derive(Debug, Clone)]
 pub struct ReplayConfig {
     /// The frames.
     pub frames: Arc<CapturedFrames>,
-    /// Name in the report: that of the file.
+    /// Name for the report: that of the file.
     pub name: String,
-    /// How many times; `None` until told to stop.
+    /// Number of rounds; `None` sends until a stop is requested.
     pub rounds: Option<u64>,
-    /// Sleep until this long before the due instant, then spin.
+    /// Time before the due instant at which the thread stops sleeping and spins, in ns.
     pub spin_ahead_ns: u64,
-    /// Frames sent later than this are counted as late.
+    /// Lateness in ns above which a frame counts as late.
     pub late_after_ns: u64,
-    /// How long to send at most; `None` without such an end.
+    /// Longest duration of the sending; `None` for no limit.
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
     pub policy: Policy,
     /// CPU to run on.
     pub cpu: Option<u32>,
-    /// Samples above are counted as overflow and kept as spikes.
+    /// Samples above this are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
 }
 
-/// Most frames sent with one call: those that are due when the thread comes to it.
+/// Maximum number of frames sent with one call, all of which are already due.
 const MOST_AT_ONCE: usize = 64;
 
 /// Facts known about this probe before it runs.

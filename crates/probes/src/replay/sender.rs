@@ -15,18 +15,18 @@ pub(super) struct Sender {
     port: Port,
     stop: Stop,
     batch: TxBatch,
-    /// When each frame of the batch was due.
+    /// Due instant of each frame of the batch.
     dues: [Monotonic; MOST_AT_ONCE],
-    /// Frames the kernel refused.
+    /// Number of frames that the kernel refused.
     refused: u64,
 }
 
-/// Where in the rounds the sender is.
+/// Position of the sender in the rounds.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     round: u64,
     index: usize,
-    /// When the round began.
+    /// Start of the round.
     begin: Monotonic,
 }
 
@@ -96,7 +96,7 @@ impl Sender {
             && end.is_none_or(|end| place.due(&self.config.frames) < end)
     }
 
-    /// Puts the frames that are due at `now` into the batch, at least one.
+    /// Adds the frames that are due at `now` to the batch, at least one.
     fn gather(&mut self, place: &mut Position, now: Monotonic, end: Option<Monotonic>) {
         let mut count = 0;
         while count < MOST_AT_ONCE && self.is_left(place, end) {

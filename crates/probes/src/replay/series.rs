@@ -1,4 +1,4 @@
-//! Name and meaning of this probe's series.
+//! Name and meaning of the series of `replay`.
 
 use super::ReplayConfig;
 use crate::notice::notices;
@@ -11,9 +11,9 @@ use units::Ns;
 pub(super) const LATENESS: u16 = 0;
 
 notices! {
-    /// Notices of this probe.
+    /// Notices of `replay`.
     pub(super) enum Notice {
-        /// The kernel refused this many frames.
+        /// Number of frames that the kernel refused.
         Refused = 1,
     }
 }

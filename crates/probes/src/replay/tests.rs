@@ -1,4 +1,4 @@
-//! Tests of what a capture becomes, without a network.
+//! Tests of the frames made from a capture, without a network.
 
 use super::CapturedFrames;
 use capture::write::PcapWriter;

@@ -1,4 +1,4 @@
-//! The frame: encoded once, patched in place.
+//! The frame: encoded once, then changed in place.
 
 use super::TalkConfig;
 use crate::error::ProbeError;
@@ -20,7 +20,7 @@ pub const SV_DESTINATION: Mac = Mac([0x01, 0x0c, 0xcd, 0x04, 0x00, 0x00]);
 /// Largest transit time of SR class A, which its presentation times allow for (IEEE 802.1BA).
 const MAX_TRANSIT_NS: i64 = 2_000_000;
 
-/// Members of the SV dataset: as 9-2LE has them.
+/// Number of members of the SV dataset, as in 9-2LE.
 const MEMBERS: usize = 8;
 
 enum Carrier {
@@ -32,9 +32,9 @@ enum Carrier {
 /// Fields that change from frame to frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change {
-    /// Number of its cycle.
+    /// Number of the frame's cycle.
     pub(super) cycle: u64,
-    /// How many were sent before it, the marked ones not counted; of an end mark, how many in all.
+    /// Number of frames sent before this one, without marked frames; in an end mark, the number of all frames.
     pub(super) sequence: u64,
     /// Marks.
     pub(super) flags: u16,
@@ -42,11 +42,11 @@ pub(super) struct Change {
     pub(super) due: Tai,
 }
 
-/// The frame to send next.
+/// The next frame to send.
 pub(super) struct Frame {
     carrier: Carrier,
     session: u32,
-    /// Frames patched so far, marked ones too: what AVTP counts.
+    /// Number of frames made so far, including marked ones; the AVTP counter follows it.
     patched: u8,
 }
 
@@ -55,7 +55,7 @@ impl Frame {
         let carrier = carrier(config, Mac(port.mac()))?;
         let frame = Self {
             carrier,
-            // The low bits of the clock differ from run to run, which is all that a session number is for.
+            // The low bits of the clock differ from run to run, which is sufficient for a session number.
             session: sys::clock::monotonic().as_ns() as u32,
             patched: 0,
         };
@@ -71,7 +71,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Makes the next frame. Allocates nothing.
+    /// Prepares the next frame. Allocates nothing.
     pub(super) fn patch(&mut self, change: &Change) {
         let fields = TestFrame {
             kind: TestFrameKind::Stream,
@@ -157,7 +157,7 @@ fn carrier(config: &TalkConfig, src: Mac) -> Result<Carrier, ProbeError> {
                 src,
                 tags,
                 appid: 0x4000,
-                // The values are no samples: no relay may take them for real ones.
+                // The values are no real samples, and a relay must not use them.
                 simulate: true,
                 asdus: vec![asdu],
             };

@@ -1,18 +1,19 @@
 //! Sends one frame each interval, as an AVB talker does, and measures how late each one is.
 //!
-//! The thread sleeps until `spin_ahead_ns` before the due instant, spins for the rest, and sends one frame. *Talker delta* is
-//! the instant just before the send call minus the due instant; a frame is late when that is more than `late_after_ns`. When
-//! later due instants have passed meanwhile, those cycles are missed: nothing is sent for them, then or later.
+//! The thread sleeps until `spin_ahead_ns` before the due instant, then spins, and sends one frame. *Talker delta* is the instant
+//! just before the send call minus the due instant; a frame is late if that is more than `late_after_ns`. If later due instants
+//! have passed meanwhile, those cycles are missed: no frame is sent for them.
 //!
-//! With launch times, the thread wakes as long before the due instant and hands the frame over with the due instant as its
-//! launch time: the queueing discipline or the NIC sends it. The series is then how late it was handed over.
+//! With launch times, the thread wakes this long before the due instant and hands the frame over with the due instant as its
+//! launch time: the queueing discipline or the NIC sends it. The series then shows the lateness of the hand-over.
 //!
-//! Every frame carries the fields of a test frame, so that `listen` accounts for each one whatever the framing. Frames of the
-//! warm-up and those of 15 ms after the last are marked: a listener knows by them whether the first and the last ones are missing.
+//! Every frame carries the fields of a test frame, so that `listen` accounts for each one with every framing. Frames of the
+//! warm-up, and those sent for 15 ms after the last frame, are marked: from the marks a listener knows whether the first or the
+//! last frames are missing.
 //!
-//! Hooks: AF_PACKET on one interface, one send call each interval. Produces: `talk/LABEL` (talker delta), `send/LABEL` (the
-//! send call), and with stamps `departure/LABEL` (due instant -> the driver has the frame, or the NIC has sent it). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy; `CAP_NET_ADMIN` and an ETF queueing discipline for
-//! launch times.
+//! Hooks: AF_PACKET on one interface, one send call each interval. Produces: `talk/LABEL` (talker delta), `send/LABEL` (the send
+//! call), and with stamps `departure/LABEL` (due instant -> the driver has the frame, or the NIC has sent it). Needs:
+//! `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy; `CAP_NET_ADMIN` and an ETF queueing discipline for launch times.
 
 mod frame;
 mod options;
@@ -41,28 +42,28 @@ use sys::thread::Policy;
 use units::{Monotonic, Period};
 use wire::ether::{Mac, VlanTag};
 
-/// Settings of what is to be sent.
+/// Settings of a talker.
 #[derive(Debug, Clone)]
 pub struct TalkConfig {
     /// Format of the frames.
     pub framing: Framing,
-    /// Where they go; `None` is the framing's own group address.
+    /// Destination of the frames; `None` uses the group address of the framing.
     pub destination: Option<Mac>,
     /// 802.1Q tag.
     pub vlan: Option<VlanTag>,
-    /// Octets of a test frame without FCS and tag; the other framings have their own length.
+    /// Length of a test frame in octets, without FCS and tag; the other framings have a fixed length.
     pub frame_bytes: usize,
     /// Time between due instants.
     pub period: Period,
-    /// Sleep until this long before the due instant, then spin; with launch times: hand over this long before.
+    /// Time before the due instant at which the thread stops sleeping and spins; with launch times, the time of the hand-over.
     pub spin_ahead_ns: u64,
-    /// Frames with a larger talker delta are late.
+    /// Talker delta above which a frame is late.
     pub late_after_ns: u64,
-    /// Hand frames over with a launch time; the port must have been opened for it.
+    /// True to hand frames over with a launch time; the port must have been opened for it.
     pub launch_time: bool,
-    /// Maker of the stamps of frames as they leave; the port must have been opened for it.
+    /// Maker of the departure stamps; the port must have been opened for it.
     pub stamps: Stamps,
-    /// How long to send; `None` until told to stop.
+    /// Duration of the sending; `None` sends until a stop is requested.
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
     pub policy: Policy,
@@ -70,12 +71,12 @@ pub struct TalkConfig {
     pub cpu: Option<u32>,
     /// Second part of the series' names; `None` is the framing.
     pub label: Option<String>,
-    /// Samples of `talk/*` above are counted as overflow and kept as spikes, where no limit on them says from when on.
+    /// Samples of `talk/*` above this are counted as overflow and kept as spikes, unless a limit on them sets another threshold.
     pub threshold_ns: Option<u64>,
 }
 
 impl TalkConfig {
-    /// Test frames every `period` at normal priority, late after one period, until told to stop.
+    /// Test frames every `period` at normal priority, late after one period, until a stop is requested.
     pub fn every(period: Period) -> Self {
         Self {
             framing: Framing::Test,
@@ -104,10 +105,10 @@ impl TalkConfig {
 /// Shortest interval: a thread that sends more often has no time to sleep.
 pub const SHORTEST_INTERVAL_NS: u64 = 10_000;
 
-/// Time between the thread being ready and its first frame.
+/// Time from the moment the thread is ready to its first frame.
 const LEAD_NS: i64 = 10_000_000;
 
-/// A port that only sends: it costs the receive path nothing.
+/// Options of a port that only sends and does not load the receive path.
 pub fn port_options(launch_time: bool) -> PortOptions {
     PortOptions {
         ring_frames: 0,
@@ -116,7 +117,7 @@ pub fn port_options(launch_time: bool) -> PortOptions {
     }
 }
 
-/// Totals of a talker when it has ended.
+/// Totals of a talker, set when it has ended.
 #[derive(Debug, Default)]
 pub struct Totals {
     sent: AtomicU64,
@@ -126,31 +127,31 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Frames handed to the kernel.
+    /// Number of frames handed to the kernel.
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Acquire)
     }
 
-    /// Late ones of them.
+    /// Number of late frames.
     pub fn late(&self) -> u64 {
         self.late.load(Ordering::Acquire)
     }
 
-    /// Cycles for which nothing was sent.
+    /// Number of cycles without a frame.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Acquire)
     }
 
-    /// Largest talker delta, ns; 0 when nothing was sent.
+    /// Largest talker delta in ns; 0 if no frame was sent.
     pub fn max_ns(&self) -> i64 {
         self.max_ns.load(Ordering::Acquire)
     }
 }
 
-/// A talker under way.
+/// A running talker.
 #[derive(Debug)]
 pub struct Talking {
-    /// Its thread.
+    /// The sending thread.
     pub running: Running,
     /// Totals of the talker; complete when the thread has ended.
     pub totals: Arc<Totals>,
@@ -185,7 +186,7 @@ impl Probe for TalkConfig {
         port.follow_nic(recorder)?;
         let frame = frame::Frame::new(self, &port)?;
         let describe = Box::new(series::Talk::of(self, &port));
-        // Two samples each cycle, and one for its stamp.
+        // Two samples each cycle, and one for the stamp.
         let capacity = crate::hot::capacity(3 * 1_000_000_000 / self.period.whole_ns());
         let mut feed = recorder.feed(capacity, 3, describe);
         feed.announce(series::TALK, self.label());
@@ -207,7 +208,7 @@ impl Probe for TalkConfig {
     }
 }
 
-/// Soon; streams of sampled values begin with smpCnt 0 at the top of a second.
+/// Start of the first cycle: soon, or at the top of a second for sampled values, which begin with smpCnt 0.
 fn first_due(framing: Framing) -> Monotonic {
     match framing {
         Framing::Test | Framing::Avtp => sys::clock::monotonic() + LEAD_NS,

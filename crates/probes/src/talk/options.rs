@@ -50,10 +50,10 @@ impl Default for TalkOptions {
 }
 
 impl TalkOptions {
-    /// Options that do not go together.
+    /// Checks for options that exclude each other.
     ///
     /// # Errors
-    /// The option, and the reason.
+    /// The option, and the reason why it is refused.
     pub fn check(&self) -> Result<(), String> {
         if self.size.is_some() && self.framing != Framing::Test {
             return Err(format!(
@@ -64,7 +64,7 @@ impl TalkOptions {
         Ok(())
     }
 
-    /// A talker with these options. Late frames are kept, each with its cause.
+    /// Makes a talker with these options. Late frames are kept, each with its cause.
     pub fn config(&self) -> TalkConfig {
         let every = TalkConfig::every(self.interval);
         let late_after_ns = self.late_after.unwrap_or(every.late_after_ns);

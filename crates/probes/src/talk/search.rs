@@ -1,32 +1,32 @@
-//! The smallest spin-ahead with which no frame is late.
+//! Searches the smallest spin-ahead at which no frame is late.
 //!
-//! The first step sleeps all the way: its largest talker delta is the wake-up latency of the time it took. The second spins
-//! ahead by that much, rounded up to a whole microsecond. A step with late frames shows by how much its spin-ahead was too
-//! short: the next one is longer by that. A step without is followed by shorter ones, halfway to the longest that was too
-//! short, until they are a microsecond apart.
+//! The first step uses no spin-ahead: its largest talker delta is the worst wake-up latency during the step. The second step
+//! spins ahead by that much, rounded up to a whole microsecond. A step with late frames shows by how much its spin-ahead was too
+//! short: the next one is longer by that. A step without late frames is followed by shorter ones, halfway to the longest that was
+//! too short, until the two are a microsecond apart.
 //!
-//! The answer holds for the frames that were sent in each step, and no further: rarer wake-ups can be later.
+//! The result is valid only for the frames sent in each step: rarer wake-ups can be later.
 
 /// Spin-aheads are whole microseconds.
 const STEP_NS: u64 = 1_000;
 
-/// More steps are never taken, whatever the machine does between them.
+/// Maximum number of steps.
 const MOST_STEPS: usize = 24;
 
 /// Result of one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its spin-ahead.
+    /// Spin-ahead of the step, in ns.
     pub spin_ahead_ns: u64,
-    /// Frames sent.
+    /// Number of frames sent.
     pub sent: u64,
-    /// Late ones, and cycles missed.
+    /// Number of late frames, and of missed cycles.
     pub late: u64,
-    /// Largest talker delta.
+    /// Largest talker delta, in ns.
     pub max_ns: i64,
 }
 
-/// A search under way.
+/// A running search.
 #[derive(Debug, Clone)]
 pub struct Search {
     longest_ns: u64,
@@ -34,8 +34,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Looks for a spin-ahead of at most nine tenths of `interval_ns`: a thread that spins for longer than that is throttled
-    /// by a default kernel.
+    /// Searches for a spin-ahead of at most nine tenths of `interval_ns`: with its default settings, the kernel throttles a
+    /// thread that spins for longer.
     pub fn within(interval_ns: u64) -> Self {
         Self {
             longest_ns: interval_ns * 9 / 10 / STEP_NS * STEP_NS,
@@ -43,7 +43,7 @@ impl Search {
         }
     }
 
-    /// The spin-ahead to try next; `None` when the search is over.
+    /// Spin-ahead to try next, in ns; `None` when the search is over.
     pub fn next(&self) -> Option<u64> {
         if self.outcomes.len() >= MOST_STEPS {
             return None;
@@ -61,12 +61,12 @@ impl Search {
         }
     }
 
-    /// Notes what came of a step.
+    /// Records the result of a step.
     pub fn note(&mut self, outcome: Outcome) {
         self.outcomes.push(outcome);
     }
 
-    /// The smallest spin-ahead with which no frame was late, longer ones not having been too short.
+    /// Smallest spin-ahead at which no frame was late and above which none was too short.
     pub fn found(&self) -> Option<u64> {
         let above = self.longest_too_short().map(|outcome| outcome.spin_ahead_ns);
         let good = self
@@ -78,7 +78,7 @@ impl Search {
             .min()
     }
 
-    /// The longest spin-ahead with late frames.
+    /// Longest spin-ahead with late frames.
     fn longest_too_short(&self) -> Option<&Outcome> {
         let bad = self
             .outcomes
@@ -87,7 +87,7 @@ impl Search {
         bad.max_by_key(|outcome| outcome.spin_ahead_ns)
     }
 
-    /// Spin-ahead that would have been enough for the latest frame of a step, if there is room for it.
+    /// Spin-ahead that would have sufficed for the latest frame of a step; `None` if it is above the maximum.
     fn longer_than(&self, outcome: &Outcome) -> Option<u64> {
         let tried = outcome.spin_ahead_ns;
         let enough = tried + u64::try_from(outcome.max_ns).unwrap_or(0);
@@ -101,7 +101,7 @@ impl Search {
 mod tests {
     use super::{MOST_STEPS, Outcome, Search};
 
-    /// Searches on a machine whose wake-up latency in step `n` is at most `latency_ns(n)`; a frame is late after 1 us.
+    /// Runs the search on a machine whose wake-up latency in step `n` is at most `latency_ns(n)`; a frame is late after 1 us.
     fn search(interval_ns: u64, latency_ns: impl Fn(usize) -> u64) -> (Option<u64>, Vec<u64>) {
         let mut search = Search::within(interval_ns);
         let mut tried = Vec::new();
@@ -122,7 +122,7 @@ mod tests {
     fn a_steady_machine_is_searched_to_the_microsecond() {
         for latency_us in [0, 1, 2, 7, 35, 99] {
             let (found, tried) = search(125_000, |_| latency_us * 1_000 + 400);
-            // 400 ns over a whole microsecond are within what is not yet late.
+            // 400 ns above a whole microsecond do not yet make a frame late.
             assert_eq!(found, Some(latency_us * 1_000), "{latency_us} us: {tried:?}");
             assert!(tried.len() <= 9, "{tried:?}");
         }

@@ -15,24 +15,25 @@ use sys::packet::TxEvent;
 use sys::wait::{Wait, WakeClock};
 use units::{Grid, Monotonic, Ns, SignedNs, Tai};
 
-/// Most cycles before the first recorded one: they bring code and data of the loop into memory and caches.
+/// Maximum number of cycles before the first recorded one, which load the loop's code and data into memory and caches.
 const WARM_UP_CYCLES: u64 = 16;
 
-/// Longest time for them: of a long interval there are fewer, for they must not outlast what is measured.
+/// Longest time for these cycles, so that they do not last longer than the measurement. With a long interval there are fewer
+/// cycles.
 const WARM_UP_NS: u64 = 200_000_000;
 
-/// The frames behind the last one say that it was sent, in cycles without a hole: a counter that runs on each second shows none as
-/// lost then. They go on for so long that one which is overtaken on its way still comes before the last of them.
+/// Duration of the end marks after the last frame, in ns. They follow in consecutive cycles, so that a counter that wraps each
+/// second shows no loss. The time is long enough that a frame overtaken on its way still arrives before the last mark.
 const END_NS: i64 = 15_000_000;
 
-/// At least so many of them, since they can be lost like any other.
+/// Minimum number of end marks, since they can be lost like any other frame.
 const END_FRAMES: u64 = 3;
 
-/// Launch errors are collected after so many cycles; the kernel keeps some thousands. Stamps are collected in each: a sample is of the
-/// instant at which it is known.
+/// Number of cycles between two collections of launch errors; the kernel keeps some thousands. Stamps are collected in each
+/// cycle, since the time of a sample is that of its collection.
 const CYCLES_PER_COLLECTION: u64 = 256;
 
-/// Three clock readings in a row take less than this, unless something comes between them.
+/// Three clock readings in a row take less than this, in ns, unless they are interrupted.
 const NARROW_NS: i64 = 5_000;
 
 pub(super) struct Sender {
@@ -42,19 +43,19 @@ pub(super) struct Sender {
     stop: Stop,
     totals: Arc<Totals>,
     wait: Wait,
-    /// The frame is handed over this long before it is due: 0 without launch times.
+    /// Time from the hand-over of a frame to its due instant, in ns; 0 without launch times.
     lead_ns: i64,
     /// `CLOCK_TAI` minus `CLOCK_MONOTONIC`.
     tai_ahead_ns: i64,
-    /// Of the frame to be sent: one more with each cycle that is not missed.
+    /// Number of the next frame; grows by one with each cycle that is not missed.
     number: u64,
     sent: u64,
     late: u64,
     missed: u64,
     max_ns: i64,
-    /// Frames the kernel refused.
+    /// Number of frames that the kernel refused.
     refused: u64,
-    /// Frames the queueing discipline dropped for their launch time.
+    /// Number of frames that the queueing discipline dropped because they missed their launch time.
     dropped: u64,
     departures: Option<Departures>,
 }
@@ -87,7 +88,7 @@ impl Sender {
         }
     }
 
-    /// Sends from `start` until the duration is over or a stop is asked for.
+    /// Sends from `start` until the duration is over or a stop is requested.
     pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let sent = self.cycles(start, feed);
         self.finish(feed);
@@ -106,7 +107,7 @@ impl Sender {
             let planned = due - self.lead_ns;
             let ran = self.wait.until(planned);
             if ran < planned {
-                // A signal woke the thread early; the same cycle is still to come.
+                // A signal woke the thread early; the same cycle is still due.
                 continue;
             }
             let called = self
@@ -120,7 +121,7 @@ impl Sender {
             }
             match went {
                 true => self.account(ran - planned, ran, returned, feed),
-                // It never left: how late the thread ran says nothing about it.
+                // The frame was not sent, so the time at which the thread ran is not a lateness.
                 false => feed.count(TALK, Counter::Lost, ran, 1),
             }
             self.number += 1;
@@ -129,7 +130,7 @@ impl Sender {
                 self.collect(returned, feed);
             }
             let next = next_cycle(&grid, cycle, returned + self.lead_ns);
-            // Cycles behind the end were never due.
+            // Cycles after the end were never due.
             let next = end.map_or(next, |end| next.min(end));
             self.missed += next - cycle - 1;
             feed.count(TALK, Counter::Missed, returned, next - cycle - 1);
@@ -156,8 +157,8 @@ impl Sender {
         Ok(cycle)
     }
 
-    /// Makes the frame of a cycle while there is time, so that only the send call lies behind the due instant. Returns the
-    /// due instant on the clock of launch times.
+    /// Prepares the frame of a cycle while there is time, so that only the send call follows the due instant. Returns the due
+    /// instant on the clock of launch times.
     fn make(&mut self, cycle: u64, flags: u16, due: Monotonic) -> Tai {
         let launch = self.on_tai(due);
         self.frame.patch(&Change {
@@ -169,8 +170,8 @@ impl Sender {
         launch
     }
 
-    /// An instant on `CLOCK_TAI`, which can be stepped while the thread runs, so it is read each time; a reading that was
-    /// interrupted is not believed.
+    /// Converts an instant to `CLOCK_TAI`. That clock can be stepped while the thread runs, so it is read each time; a reading
+    /// that was interrupted is not used.
     fn on_tai(&mut self, at: Monotonic) -> Tai {
         let before = sys::clock::monotonic();
         let tai = sys::clock::tai();
@@ -181,7 +182,7 @@ impl Sender {
         Tai::from_ns(at.as_ns() + self.tai_ahead_ns)
     }
 
-    /// Sends the frame that was made; whether it went.
+    /// Sends the prepared frame; returns true if the kernel accepted it.
     fn send(&mut self, launch: Tai) -> Result<bool, ProbeError> {
         let frame = self.frame.bytes();
         let refused = match self.config.launch_time {
@@ -202,12 +203,13 @@ impl Sender {
         self.sent += 1;
     }
 
-    /// True if the kernel says something of sent frames.
+    /// True if the kernel reports events of sent frames.
     fn tells(&self) -> bool {
         self.config.launch_time || self.departures.is_some()
     }
 
-    /// Takes what the kernel says of sent frames: when they left, and which missed their launch time and never did.
+    /// Takes the kernel's events about sent frames: their departure times, and the frames dropped because they missed their
+    /// launch time.
     fn collect(&mut self, at: Monotonic, feed: &mut Feed) {
         let mut dropped = 0;
         let mut count = |event| dropped += u64::from(matches!(event, TxEvent::Dropped(_)));
@@ -224,8 +226,8 @@ impl Sender {
         self.dropped += dropped;
     }
 
-    /// Goes on from cycle `first` with marked frames. A stall is made up for here: these frames are no measurement, and a cycle
-    /// left out would look like a loss.
+    /// Continues from cycle `first` with end marks. After a stall no cycle is skipped here: these frames are not measured, and a
+    /// skipped cycle would look like a loss.
     fn say_end(&mut self, grid: &Grid, first: u64) -> Result<(), ProbeError> {
         let until = grid.due(first) + END_NS;
         let (mut cycle, mut said) = (first, 0);
@@ -256,7 +258,7 @@ impl Sender {
             .departures
             .as_mut()
             .map(|departures| departures.close(&self.port, feed));
-        // A frame that missed its launch time has no stamp, and is told already.
+        // A frame that missed its launch time has no stamp and is already reported.
         let unstamped = waited.unwrap_or(0).saturating_sub(self.dropped);
         if unstamped > 0 {
             feed.notice(DEPARTURE, Notice::Unstamped, now, unstamped, 0);
@@ -268,7 +270,7 @@ impl Sender {
     }
 }
 
-/// The first cycle after this one whose due instant lies after `at`. The usual case needs no division.
+/// The first later cycle whose due instant is after `at`. The usual case needs no division.
 fn next_cycle(grid: &Grid, cycle: u64, at: Monotonic) -> u64 {
     if grid.due(cycle + 1) > at {
         cycle + 1

@@ -1,4 +1,4 @@
-//! Names and meaning of this probe's series.
+//! Names and meaning of the series of `talk`.
 
 use super::TalkConfig;
 use crate::nic::{NicClock, Stamps};
@@ -13,24 +13,24 @@ pub(super) const TALK: u16 = 0;
 /// Slot of the send call.
 pub(super) const SEND: u16 = 1;
 
-/// Slot of the frame's stamp on its way out.
+/// Slot of the departure stamps.
 pub(super) const DEPARTURE: u16 = 2;
 
 notices! {
-    /// Notices of this probe: each has how many.
+    /// Notices of `talk`, each with a number of cycles or frames.
     pub(super) enum Notice {
-        /// The warm-up slept through cycles.
+        /// Cycles missed during the warm-up.
         LateStart = 1,
-        /// The kernel refused frames.
+        /// Frames that the kernel refused.
         Refused = 2,
-        /// The queueing discipline dropped frames for their launch time.
+        /// Frames that the queueing discipline dropped because they missed their launch time.
         Launch = 3,
         /// Frames without a stamp.
         Unstamped = 4,
     }
 }
 
-/// A thread that spins until the due instant is off it by as much without anything having held it up.
+/// Deviation from the due instant that a spinning thread can have without having been held up.
 const WORTH_ASKING_NS: i64 = 1_000;
 
 /// Names and settings of `talk/LABEL` and `send/LABEL`.
@@ -78,7 +78,7 @@ impl Talk {
 }
 
 impl Talk {
-    /// The series of the stamps on the way out, whose due instants are placed on the wall clock.
+    /// Series of the departure stamps, with due instants converted to the wall clock.
     fn departure(&self, label: &str) -> SeriesSpec {
         let mut settings = self.settings();
         settings.extend(self.nic.iter().flat_map(NicClock::settings));
@@ -121,7 +121,7 @@ impl Describe for Talk {
             }
             Notice::Unstamped => (
                 EventKind::Incomplete,
-                format!("{name}: {a} frames have no stamp of the driver: they are counted, and not measured"),
+                format!("{name}: {a} frames have no stamp of the driver: they are counted but not measured"),
             ),
             Notice::LateStart => (
                 EventKind::Note,

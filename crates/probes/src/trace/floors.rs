@@ -5,17 +5,17 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Worst samples that a run keeps of a series.
+/// Number of worst samples that a run keeps of a series.
 const WORST: usize = 100;
 
-/// Durations over the threshold that are told in one span; the rest is only counted.
+/// Maximum number of durations over the threshold that are reported singly in one span; further ones are only counted.
 const OVER_THRESHOLD_PER_SPAN: usize = 1_000;
 
-/// The worst durations of each series, and from which on a further one would be among them.
+/// The worst durations of each series, and the floor from which a further one belongs to them.
 #[derive(Debug, Default)]
 pub(super) struct Floors {
     series: HashMap<HopSeries, Worst>,
-    /// True if the ring was full in the span that is counted next, so that some of what was worth telling was not told.
+    /// True if the ring was full in the next span to be counted, so that some long durations were not reported.
     is_untold: bool,
 }
 
@@ -23,17 +23,17 @@ pub(super) struct Floors {
 struct Worst {
     values: BinaryHeap<Reverse<u64>>,
     threshold_ns: Option<u64>,
-    /// Told in this span.
+    /// Number of durations over the threshold reported in this span.
     over: usize,
     floor_ns: u64,
-    /// Told, over the threshold by less than a bucket, and not counted yet.
+    /// Number of reported durations over the threshold by less than a bucket that are not yet in a counted span.
     near: Cell<u64>,
-    /// True if the floor was above the threshold since a span was counted: some of those were not told.
+    /// True if the floor was above the threshold since a span was counted, so that some such durations were not reported.
     hides: Cell<bool>,
 }
 
 impl Floors {
-    /// Takes a duration of a series with this threshold; whether it is worth keeping.
+    /// Takes a duration of a series with this threshold; returns true if it is worth keeping.
     pub(super) fn take(&mut self, series: HopSeries, ns: u64, threshold_ns: Option<u64>) -> bool {
         let over = threshold_ns.is_some_and(|threshold| ns > threshold);
         let worst = self.series.entry(series).or_default();
@@ -53,9 +53,10 @@ impl Floors {
         among_worst || (over && worst.over <= OVER_THRESHOLD_PER_SPAN)
     }
 
-    /// How many durations of a span are over the threshold: all in buckets that lie above it as a whole, and of the bucket that it cuts
-    /// those that were told. Where not all of these were told, the whole bucket: too many, and never too few. Durations that were told
-    /// and are not in the span are of the next one, so that of no span more are over the threshold than it has.
+    /// Number of durations of a span over the threshold. It includes all buckets that are completely above the threshold, and of
+    /// the bucket that contains the threshold the reported durations. If some of these were not reported, it includes the whole
+    /// bucket: the number may be too large, but never too small. Reported durations that are not in this span belong to the next
+    /// one, so that no span has more durations over the threshold than durations.
     pub(super) fn over(&self, series: HopSeries, found: &Distribution, threshold_ns: u64) -> u64 {
         let (mut above, mut cut) = (0, 0);
         for (bucket, count) in &found.buckets {
@@ -66,7 +67,7 @@ impl Floors {
                 (false, false) => {}
             }
         }
-        // The longest is known for certain.
+        // The longest duration is known exactly.
         let cut = if found.max_ns > threshold_ns { cut } else { 0 };
         above
             + self
@@ -75,17 +76,17 @@ impl Floors {
                 .map_or(0, |worst| worst.over_of(cut, self.is_untold))
     }
 
-    /// Sets whether the ring was full in the span that is counted next.
+    /// Sets whether the ring was full in the next span to be counted.
     pub(super) fn set_untold(&mut self, is_untold: bool) {
         self.is_untold = is_untold;
     }
 
-    /// A new span begins.
+    /// Starts a new span.
     pub(super) fn next_span(&mut self) {
         self.series.values_mut().for_each(|worst| worst.over = 0);
     }
 
-    /// The series whose floor has moved, with the new one.
+    /// Series whose floor has moved, with the new floor in ns.
     pub(super) fn moved(&mut self) -> Vec<(HopSeries, u64)> {
         let moved = self.series.iter_mut().filter_map(|(series, worst)| {
             let floor_ns = worst.floor();
@@ -98,7 +99,7 @@ impl Floors {
 }
 
 impl Worst {
-    /// Of so many durations in the bucket that the threshold cuts, those that are over it.
+    /// Number of durations over the threshold, of `cut` durations in the bucket that contains the threshold.
     fn over_of(&self, cut: u64, is_untold: bool) -> u64 {
         let told = self.near.get().min(cut);
         self.near.set(self.near.get() - told);
@@ -163,7 +164,7 @@ mod tests {
         assert!(floors.take(SERIES, 51, Some(50)));
     }
 
-    /// Distribution of these durations as the kernel counts it.
+    /// Distribution of these durations as counted by the kernel.
     fn span(durations: &[u64]) -> Distribution {
         let mut found = Distribution {
             min_ns: durations.iter().copied().min().unwrap_or(0),
@@ -180,7 +181,7 @@ mod tests {
         found
     }
 
-    /// Shares its bucket of 16 ns with the two next to it.
+    /// Threshold in the same bucket of 16 ns as the two durations next to it.
     const THRESHOLD: u64 = 1_030;
 
     #[test]

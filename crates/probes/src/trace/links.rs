@@ -1,10 +1,10 @@
-//! Interfaces of the points: still there and passing frames, or not.
+//! State of the points' interfaces: present or removed, up or down.
 
 use ::trace::hops::Point;
 use std::collections::BTreeMap;
 use sys::link::{CarrierChange, LinkInfo, find, find_index};
 
-/// The interfaces of the points that can be asked.
+/// The interfaces of the points that can be queried.
 #[derive(Debug)]
 pub(super) struct Links {
     watched: Vec<Watched>,
@@ -16,29 +16,29 @@ pub(super) struct Links {
 struct Watched {
     points: Vec<usize>,
     ifindex: u32,
-    /// The own namespace's number for its namespace; `None`: it is that one.
+    /// Number of its namespace, as known in this one; `None` for this namespace.
     namespace: Option<i32>,
-    /// As it was found; the last look at it.
+    /// State of the interface at the last check.
     before: LinkInfo,
     is_gone: bool,
-    /// Another one has its name, and that was told.
+    /// True if it was reported that another interface has taken its name.
     is_replaced: bool,
 }
 
 /// Change of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
-    /// The points there.
+    /// The points at this interface.
     pub(super) points: Vec<usize>,
-    /// In words.
+    /// Description of the change.
     pub(super) text: String,
-    /// True if frames may have been lost, or gone another way, because of it.
+    /// True if frames may have been lost or may have taken another path because of the change.
     pub(super) is_doubt: bool,
 }
 
 impl Links {
-    /// The interfaces of these points. `own` is the inode number of the calling thread's network namespace, `others` its numbers for
-    /// those that it knows, by their inode numbers.
+    /// The interfaces of these points. `own` is the inode number of the calling thread's network namespace; `others` maps the
+    /// inode numbers of other namespaces to their numbers in this one.
     pub(super) fn new(points: &[Point], own: u32, others: &BTreeMap<u32, i32>) -> Self {
         let mut links = Self {
             watched: Vec::new(),
@@ -53,7 +53,7 @@ impl Links {
         links
     }
 
-    /// `namespace`: `None` is the own one, and one without a number cannot be asked.
+    /// `namespace` is `None` for this namespace; a namespace without a number cannot be queried.
     fn add(&mut self, point: usize, name: &str, ifindex: u32, namespace: Option<Option<i32>>) {
         let known = namespace.is_none_or(|number| number.is_some());
         let namespace = namespace.flatten();
@@ -76,12 +76,12 @@ impl Links {
         }
     }
 
-    /// Points whose interfaces cannot be asked from here.
+    /// Points whose interfaces cannot be queried from this namespace.
     pub(super) fn unwatched(&self) -> &[String] {
         &self.unwatched
     }
 
-    /// Returns what changed since the last look.
+    /// Returns the changes since the last check.
     pub(super) fn look(&mut self) -> Vec<Change> {
         self.watched.iter_mut().filter_map(Watched::look).collect()
     }
@@ -101,7 +101,7 @@ impl Watched {
             None => {
                 self.is_gone = true;
                 (
-                    format!("{} is gone: nothing is seen there any more", self.before.name),
+                    format!("{} is gone: no frames are traced there any more", self.before.name),
                     true,
                 )
             }
@@ -109,7 +109,7 @@ impl Watched {
         Some(self.tell(text, is_doubt))
     }
 
-    /// Another interface of the name of one that is gone.
+    /// Reports another interface that has the name of a removed one.
     fn look_for_another(&mut self) -> Option<Change> {
         if self.is_replaced || self.namespace.is_some() {
             return None;
@@ -117,7 +117,7 @@ impl Watched {
         let other = find(&self.before.name).ok()?;
         self.is_replaced = true;
         let text = format!(
-            "another interface is called {} now (number {}, it was {}): it is not traced; start again",
+            "another interface now has the name {} (number {}, before {}): it is not traced; start again",
             other.name, other.index, self.ifindex
         );
         Some(self.tell(text, true))
@@ -132,11 +132,11 @@ impl Watched {
     }
 }
 
-/// Change in words, and true if it is a doubt.
+/// Text of a change, and true if it is a doubt.
 fn change(before: &LinkInfo, now: &LinkInfo) -> Option<(String, bool)> {
     let name = &before.name;
     if *name != now.name {
-        return Some((format!("{name} is called {} now", now.name), true));
+        return Some((format!("{name} was renamed to {}", now.name), true));
     }
     let losses = now.carrier_losses_since(before);
     match (before.up, now.up) {

@@ -1,9 +1,9 @@
-//! The durations so far, for a live view.
+//! Durations so far, for a live view.
 
 use ::trace::hops::{Distribution, bucket_bounds};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bins of the live histogram in a factor of ten.
+/// Number of histogram bins per factor of ten.
 const PER_DECADE: f64 = 5.0;
 
 /// Durations of one hop, all streams together.
@@ -11,9 +11,9 @@ const PER_DECADE: f64 = 5.0;
 pub struct LiveHop {
     /// `nic-to-tap`.
     pub name: String,
-    /// How many.
+    /// Number of durations.
     pub count: u64,
-    /// Lost between the two points.
+    /// Number of frames lost between the two points.
     pub lost: u64,
     /// Sum, in ns.
     pub sum_ns: u64,
@@ -21,7 +21,7 @@ pub struct LiveHop {
     pub min_ns: u64,
     /// Longest, in ns.
     pub max_ns: u64,
-    /// How many in each bin; see [`LiveHop::bin_from_ns`].
+    /// Number of durations in each bin; see [`LiveHop::bin_from_ns`].
     pub bins: Vec<u64>,
 }
 
@@ -30,7 +30,7 @@ pub struct LiveHop {
 pub struct LiveView(Arc<Mutex<Vec<LiveHop>>>);
 
 impl LiveHop {
-    /// Where a bin begins, in ns: five bins in a factor of ten.
+    /// Lower end of a bin in ns, with five bins per factor of ten.
     pub fn bin_from_ns(bin: usize) -> f64 {
         10f64.powf(bin as f64 / PER_DECADE)
     }
@@ -59,7 +59,7 @@ impl LiveHop {
 }
 
 impl LiveView {
-    /// The hops as they stand.
+    /// Copy of the hops as of now.
     pub fn hops(&self) -> Vec<LiveHop> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

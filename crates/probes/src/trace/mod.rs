@@ -1,11 +1,11 @@
 //! Trace: transit of sampled values from point to point inside the host.
 //!
-//! eBPF programs time each frame at the points and count the durations in the kernel; one ordinary thread reads the counts at
-//! the end of each span and hands them to the recorder. Single durations are told only when they are among the worst, or over
-//! the threshold; those get their explanation from the flight recorder.
+//! eBPF programs time each frame at the points and count the durations in the kernel; one ordinary thread reads the counts at the
+//! end of each span and passes them to the recorder. Single durations are reported only if they are among the worst or over the
+//! threshold; for those the flight recorder gives an explanation.
 //!
 //! Hooks: those of [`::trace::hops`]. Produces: `hop/A-to-B/SVID` for each pair of neighbouring points, and from the first point
-//! to each that is further away. The first point may be the NIC's own stamp. Needs: `CAP_BPF` and `CAP_PERFMON`.
+//! to each point further on. The first point may be the NIC's own stamp. Needs: `CAP_BPF` and `CAP_PERFMON`.
 
 mod floors;
 mod links;
@@ -38,24 +38,24 @@ use sys::privilege::Capability;
 /// Settings of a trace.
 #[derive(Debug, Clone)]
 pub struct TraceConfig {
-    /// The points, the first one first.
+    /// The points, in order.
     pub points: Vec<Point>,
-    /// Streams told apart at the most.
+    /// Maximum number of streams to track.
     pub max_streams: u32,
-    /// Durations from one point to the next above this are counted as overflow and kept as spikes; `None`: the recorder's thresholds
-    /// say from when on, by the name of each series.
+    /// Durations from one point to the next above this are counted as overflow and kept as spikes; `None` uses the recorder's
+    /// thresholds for the name of each series.
     pub threshold_ns: Option<u64>,
-    /// Keep every frame with its stamps.
+    /// True to keep every frame with its stamps.
     pub record: bool,
     /// Length of the run's windows.
     pub window_ns: u64,
-    /// Numbers of other network namespaces in the own one, by their inode numbers: interfaces there are watched, too.
+    /// Numbers by which this network namespace knows the others, by their inode numbers; interfaces there are watched, too.
     pub namespaces: BTreeMap<u32, i32>,
-    /// When the sender of the streams ends by itself, where that is known: what does not come after it is not missed.
+    /// End of the sender of the streams, if it is known: frames after it are not missed.
     pub sender: SenderEnd,
 }
 
-/// Tracing under way; ended by its `stop`.
+/// A running trace, ended by its `stop`.
 #[derive(Debug)]
 pub struct Tracing {
     thread: JoinHandle<Result<TraceSummary, ProbeError>>,
@@ -73,7 +73,7 @@ pub static ABOUT: About = About {
 
 impl Probe for TraceConfig {
     const ABOUT: &'static About = &ABOUT;
-    /// The NIC that stamps the frames of the first point, if that is how they come there.
+    /// The NIC that stamps the frames of the first point, if there is one.
     type On = Option<NicStamps>;
     type Started = Tracing;
 
@@ -112,20 +112,20 @@ impl Probe for TraceConfig {
 }
 
 impl Tracing {
-    /// True if it has ended, because of an error or since it was told to.
+    /// True if the trace has ended, by an error or by request.
     pub fn is_finished(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// The durations so far, for a terminal.
+    /// Durations so far, for display in a terminal.
     pub fn live(&self) -> &LiveView {
         &self.live
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the trace.
     ///
     /// # Errors
-    /// Error that ended it, or that no sampled values came.
+    /// The error that ended the trace, or no sampled values came.
     pub fn join(self) -> Result<TraceSummary, ProbeError> {
         let ended = self.thread.join();
         ended.unwrap_or_else(|_| Err(ProbeError::Panicked("trace".to_owned())))

@@ -1,15 +1,15 @@
-//! Streams that become silent at the first point, and pairs of streams that have one name.
+//! Streams that become silent at the first point, and pairs of streams with the same name.
 
 use ::trace::hops::{Progress, SILENCE_NS};
 use std::collections::HashMap;
 use units::{Monotonic, Ns, SignedNs};
 
-/// smpCnt goes back once a second, and a span of whole seconds may begin and end at such an instant.
+/// smpCnt wraps once a second; a span of whole seconds may include one wrap more.
 const WRAPS_MORE: i64 = 1;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// Account of what was told of each stream so far.
+/// State of the reports about each stream.
 #[derive(Debug)]
 pub(super) struct Quiet {
     since: Monotonic,
@@ -21,24 +21,24 @@ struct Told {
     is_silent: bool,
     silences: u32,
     turned: u32,
-    /// The newest frame that was looked at for it.
+    /// The newest frame at the last check.
     turned_until: Option<Monotonic>,
     is_two: bool,
 }
 
-/// News of a stream.
+/// News about a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum News {
-    /// Nothing has come for so many ns, and nothing comes.
+    /// Silent until now, for this many ns.
     Silent(i64),
-    /// It comes again after a reported silence.
+    /// Frames come again after a reported silence.
     Again,
-    /// It came again before its silence was reported; the longest one so far, in ns.
+    /// Frames came again before the silence was reported; the longest silence so far, in ns.
     WasSilent(u64),
 }
 
 impl Quiet {
-    /// Nothing came before this instant.
+    /// Starts at this instant; earlier frames do not count.
     pub(super) fn since(since: Monotonic) -> Self {
         Self {
             since,
@@ -46,7 +46,7 @@ impl Quiet {
         }
     }
 
-    /// Looks at a stream; `progress` is of `until` or later, and what did not come after `until` is not missed.
+    /// Checks a stream. `progress` was read at `until` or later; frames after `until` are not missed.
     pub(super) fn look(&mut self, stream: u32, progress: &Progress, until: Monotonic) -> Option<News> {
         let last = progress.last?;
         let told = self.streams.entry(stream).or_default();
@@ -66,8 +66,8 @@ impl Quiet {
         Some(News::Silent(silent_ns))
     }
 
-    /// How often smpCnt went back since the last look, and in how many ns, when that is more often than the wraps of one sequence; told
-    /// once. By the frames' own instants: who looks may have been held up.
+    /// Number of times that smpCnt went back since the last check, and the time in ns, if that is more often than one sequence
+    /// wraps; reported once. The time is that of the frames, since the reader may have been held up.
     pub(super) fn is_two(&mut self, stream: u32, progress: &Progress) -> Option<(u32, i64)> {
         let last = progress.last?;
         let told = self.streams.entry(stream).or_default();

@@ -1,4 +1,4 @@
-//! Names and meaning of this probe's series.
+//! Names and meaning of the series of `trace`.
 
 use crate::nic::NicClock;
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
@@ -14,7 +14,7 @@ pub(super) struct Names {
     labels_at: LabelsAt,
     labels: Vec<String>,
     streams: Vec<StreamInfo>,
-    /// The clock of the first point, if that is a NIC's.
+    /// The NIC's clock, if the first point is a NIC's stamp.
     nic: Option<NicClock>,
 }
 
@@ -31,16 +31,16 @@ impl Names {
         }
     }
 
-    /// The same, with a first point whose instants are of this clock.
+    /// Returns the same names; instants of the first point are on this clock.
     pub(super) fn with_nic(mut self, nic: Option<NicClock>) -> Self {
         self.nic = nic;
         self
     }
 
-    /// Takes note of streams that came since.
+    /// Adds the streams that are new since the last call.
     pub(super) fn learn(&mut self, streams: &[StreamInfo]) {
         let known = streams.iter().rposition(|stream| !stream.sv_id.is_empty());
-        // One without svID behind all others is just being added; among them, it was added twice and has no frames.
+        // A stream without svID after all others is still being added. One in between was added twice and has no frames.
         for stream in streams
             .iter()
             .take(known.map_or(0, |last| last + 1))
@@ -86,14 +86,14 @@ impl Names {
         (&self.points[from], to)
     }
 
-    /// Above which durations are over: what was asked for from one point to the next, else what judges the series; `None` when its
-    /// stream is not known yet.
+    /// Threshold in ns above which a duration is too long: from one point to the next as requested by the user, otherwise from
+    /// the limit on the series. `None` if the stream is not known yet.
     pub(super) fn threshold_ns(&self, series: HopSeries) -> Option<u64> {
         let name = self.name(series, self.label(series.stream)?);
         self.asked_of(series).or_else(|| self.thresholds.of(&name.to_string()))
     }
 
-    /// Threshold that was asked for: the kernel counts by it.
+    /// Threshold requested by the user, by which the kernel counts.
     pub(super) fn asked_of(&self, series: HopSeries) -> Option<u64> {
         self.asked_ns.filter(|_| !series.total)
     }

@@ -3,26 +3,26 @@
 use ::trace::hops::Troubles;
 use model::Fact;
 
-/// Summary of a trace: what was traced, what it cost, and what could not be seen.
+/// Summary of a trace: its frames, its cost, and what it could not see.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TraceSummary {
-    /// Streams that were seen at the first point, as their series call them.
+    /// Names of the streams seen at the first point, as in their series.
     pub streams: Vec<String>,
-    /// Frames that were seen there.
+    /// Number of frames seen at the first point.
     pub frames: u64,
-    /// Troubles that kept frames from being timed.
+    /// Reasons why frames were not timed, with counts.
     pub troubles: Troubles,
-    /// Time in the programs per frame at the first point, in ns, by the kernel's statistics over one span, or why it is not
+    /// Time in the programs per frame at all points, in ns, by the kernel's statistics over one span; or the reason why it is not
     /// known.
     pub cost_ns: Option<Result<f64, String>>,
-    /// Facts about the recording, where there is one.
+    /// Facts about the recording, if there is one.
     pub recording: Vec<Fact>,
     /// Points whose interfaces could not be watched.
     pub unwatched: Vec<String>,
 }
 
 impl TraceSummary {
-    /// Facts about it for the inventory, in this group; not those about the recording.
+    /// Facts for the inventory, in this group, without those about the recording.
     pub fn facts(&self, group: &str) -> Vec<Fact> {
         let fact = |name: &str, value, source: &str| Fact {
             group: group.to_owned(),
@@ -31,7 +31,7 @@ impl TraceSummary {
             source: source.to_owned(),
         };
         let cost = match &self.cost_ns {
-            Some(Ok(ns)) => Ok(format!("{ns:.0} ns, the kernel's own counting included")),
+            Some(Ok(ns)) => Ok(format!("{ns:.0} ns, including the kernel's own counting")),
             Some(Err(why)) => Err(why.clone()),
             None => Err("it was not counted".to_owned()),
         };

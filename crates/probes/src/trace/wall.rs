@@ -1,14 +1,14 @@
-//! The wall clock during a run that the monotonic clock times.
+//! The wall clock during a run whose times are on the monotonic clock.
 
 use sys::clock::ClockPair;
 
-/// Beyond what slewing explains, this is a step of the wall clock and no uncertainty of its stamps.
+/// Change in ns beyond the possible slew from which the wall clock has stepped; less is an uncertainty of its stamps.
 const STEP_NS: i64 = 10_000;
 
-/// The kernel slews the wall clock by at most 500 ppm: this part of the time between two looks.
+/// The kernel slews the wall clock by at most 500 ppm, which is this fraction of the time between two readings.
 const SLEW_PART: i64 = 2_000;
 
-/// How far `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC`.
+/// Difference of `CLOCK_REALTIME` from `CLOCK_MONOTONIC`.
 pub(super) struct Wall {
     used: ClockPair,
     last: ClockPair,
@@ -25,18 +25,18 @@ impl Wall {
         }
     }
 
-    /// From the monotonic clock's time to the wall clock's.
+    /// Difference to add to a time of the monotonic clock, in ns.
     pub(super) fn offset_ns(&self) -> i64 {
         offset_ns(&self.used)
     }
 
-    /// How far stamps may be off that were made so, steps of the wall clock apart.
+    /// Largest error of stamps converted this way, apart from steps of the wall clock.
     pub(super) fn uncertainty_ns(&self) -> u64 {
         self.worst_ns
     }
 
-    /// Takes a look at both. The offset stays as it is while the readings leave open whether it has changed: so stamps that follow each
-    /// other keep their distance.
+    /// Reads both clocks. The offset is kept while the uncertainty of the readings allows that it has not changed, so that
+    /// consecutive stamps keep their distance.
     pub(super) fn look(&mut self, now: &ClockPair) {
         let off_ns = offset_ns(now) - self.offset_ns();
         let elapsed_ns = now.monotonic - self.last.monotonic;

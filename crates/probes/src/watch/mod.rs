@@ -1,10 +1,12 @@
-//! Relays side by side, such as a pilot beside a conventional one: their GOOSE decisions in pairs, for as long as it takes.
+//! Compares relays that run in parallel, such as a pilot and a conventional relay: pairs their GOOSE decisions, over any length
+//! of time.
 //!
-//! A decision is a member that becomes true. Each is paired with that of the first relay; how far apart they are is a sample. Decisions
-//! that only one took are counted and listed.
+//! A decision is a member that becomes true. Each decision is paired with that of the first relay; the time between the two is a
+//! sample. Decisions that only one relay took are counted and listed.
 //!
-//! Hooks: AF_PACKET on one interface, only received from. Produces: `decision/A-B`, between the kernel's stamps of the first messages of
-//! both, whoever was first; `lost` are decisions that only one took; `lead/A-B`, those of them that A took first, and `lead/B-A`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+//! Hooks: AF_PACKET on one interface, receiving only. Produces: `decision/A-B`, the time between the kernel's stamps of the first
+//! messages of both relays, in either order, where `lost` counts decisions that only one relay took; `lead/A-B`, those decisions
+//! that A took first; and `lead/B-A`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
 mod notice;
 mod pairing;
@@ -26,7 +28,7 @@ use units::Monotonic;
 use watcher::{Relays, Watcher};
 use wire::goose::{MAX_NAME, Member};
 
-/// Most relays that are watched.
+/// Maximum number of watched relays.
 const MOST: usize = 16;
 
 /// A relay's decision: a member of a control block.
@@ -41,7 +43,7 @@ pub struct RelayBlock {
 impl FromStr for RelayBlock {
     type Err = String;
 
-    /// Such as `IED1LD0/LLN0$GO$gcbTrip`, for member 0, or `IED1LD0/LLN0$GO$gcbTrip:2.0`.
+    /// Parses a relay such as `IED1LD0/LLN0$GO$gcbTrip`, for member 0, or `IED1LD0/LLN0$GO$gcbTrip:2.0`.
     fn from_str(text: &str) -> Result<Self, String> {
         let (gocb_ref, member) = text.rsplit_once(':').unwrap_or((text, "0"));
         if !(1..=MAX_NAME).contains(&gocb_ref.len()) {
@@ -58,16 +60,16 @@ impl FromStr for RelayBlock {
     }
 }
 
-/// Relays that are watched, and how.
+/// Watched relays, and settings of the watch.
 #[derive(Debug, Clone)]
 pub struct WatchConfig {
     /// The relays; the others are compared with the first.
     pub relays: Vec<RelayBlock>,
-    /// Decisions of two relays that are further apart are not one decision of both, in ns.
+    /// Largest time between two decisions that count as a pair, in ns.
     pub pair_within_ns: u64,
-    /// How long to watch; `None` until told to stop.
+    /// Duration of the watch; `None` watches until a stop is requested.
     pub duration_ns: Option<u64>,
-    /// How to wait for GOOSE.
+    /// Method of waiting for GOOSE.
     pub receive: Receive,
     /// Scheduling policy.
     pub policy: Policy,
@@ -84,21 +86,21 @@ pub static ABOUT: About = About {
     page: "guide/watch.md",
 };
 
-/// The limit that relays are judged by, whatever profile is named, as it stands in a profile.
+/// The limit by which relays are judged with every profile, in the format of a profile.
 pub const LIMIT: &str = r#"[[limit]]
 id = "decision.alone"
 series = "decision/*"
 quantity = "lost"
 allowed = 0
-source = "a pilot relay decides as the one beside it"
+source = "a pilot relay decides as the conventional one does"
 why = "A decision that only one of two relays takes is a failure to trip of one, or a false trip of the other."
 "#;
 
 impl WatchConfig {
-    /// These relays, at normal priority on no particular CPU, until told to stop.
+    /// Settings for these relays, at normal priority on no particular CPU, until a stop is requested.
     ///
     /// # Errors
-    /// Too few relays or too many, or one that is named twice.
+    /// There are too few or too many relays, or one is named twice.
     pub fn of(relays: Vec<RelayBlock>, pair_within_ns: u64) -> Result<Self, ProbeError> {
         let config = Self {
             relays,

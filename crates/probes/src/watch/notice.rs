@@ -1,4 +1,4 @@
-//! Notices of watched relays, and their words.
+//! Notices of watched relays, and their texts.
 
 use super::series::Watch;
 use crate::notice::notices;
@@ -8,36 +8,36 @@ use units::Ns;
 use wire::goose::FollowerDoubt;
 
 notices! {
-    /// Notices of watched relays. Relays have their numbers.
+    /// Notices of watched relays, which are given by their numbers.
     pub(super) enum Notice {
-        /// The relay that decided, and the other that did not.
+        /// The relay that decided, and the one that did not.
         Alone = 0,
-        /// The relay that decided, and the other that could not be compared.
+        /// The relay that decided, and the one that could not be compared.
         Incomparable = 1,
-        /// Both decided, so many ns apart, and the first message of one never came.
+        /// Both decided, this many ns apart, but the first message of one of them never came.
         Inexact = 2,
-        /// The relay that decided last, and the other that had no time to follow.
+        /// The relay that decided last, and the one that had no time to follow.
         Left = 3,
-        /// Nothing came of the relay that is the second figure.
+        /// No usable message came from a relay; its number is the second value.
         Never = 4,
-        /// Frames that the socket dropped.
+        /// Number of frames that the socket dropped.
         Dropped = 5,
-        /// Frames that could not be read.
+        /// Number of frames that could not be read.
         Malformed = 6,
-        /// The link went down (1) or takes frames again (0).
+        /// The link went down (1) or receives frames again (0).
         Link = 7,
-        /// Decisions of one relay alone that are not named.
+        /// Number of decisions of only one relay that have no event of their own.
         Unnamed = 8,
     }
     each {
-        /// So many more of this, of a relay.
+        /// New doubts of this kind about a relay.
         Doubt(FollowerDoubt) = 100,
-        /// So many of this in all, of a relay.
+        /// Total of doubts of this kind about a relay.
         DoubtSum(FollowerDoubt) = 200,
     }
 }
 
-/// True if it hides no decision: single messages that were lost, and changes that are left out by themselves.
+/// True if the doubt hides no decision: lost single messages, and changes that are left out in any case.
 fn is_harmless(doubt: FollowerDoubt) -> bool {
     matches!(doubt, FollowerDoubt::LostMessages | FollowerDoubt::ChangedLate)
 }
@@ -90,7 +90,7 @@ impl Watch {
             Notice::Link => (EventKind::StreamDoubt, link_text(a == 1, &self.interface)),
             Notice::Unnamed => (
                 EventKind::NotCounted,
-                format!("{a} more decisions of one relay alone are not named one by one: some may not be counted"),
+                format!("{a} more decisions of only one relay are not listed one by one: some may not be counted"),
             ),
             Notice::DoubtSum(doubt) => self.doubt(doubt, a, b, " (in all)"),
             Notice::Doubt(doubt) => self.doubt(doubt, a, b, ""),

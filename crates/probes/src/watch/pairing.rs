@@ -1,33 +1,33 @@
-//! Pairs of decisions of two relays that belong together. Pure: instants in, answers out.
+//! Pairs the decisions of two relays that belong together. Pure logic without I/O.
 
 use units::Monotonic;
 
-/// A decision: the member became true.
+/// A decision: a member became true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Decision {
-    /// When the kernel had its message.
+    /// Time when the kernel received its message.
     pub(super) at: Monotonic,
-    /// True if it is exact: the message is the first one of its state.
+    /// True if the time is exact, because the message is the first one of its state.
     pub(super) is_exact: bool,
-    /// True if the other relay could be seen to decide: it is heard, and its member was not set already.
+    /// True if a decision of the other relay could be seen: its messages arrive, and its member was not already set.
     pub(super) is_comparable: bool,
 }
 
-/// Outcome of decisions.
+/// Result for decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paired {
-    /// Both decided: the one of this number first, 0 or 1, and the other at this instant, by so much later.
+    /// Both relays decided: relay `first` (0 or 1) first, the other at `at`, which was `by_ns` later.
     Both {
         first: usize,
         at: Monotonic,
         by_ns: i64,
         is_exact: bool,
     },
-    /// Only the relay of this number decided.
+    /// Only this relay decided.
     Alone { relay: usize, decision: Decision },
 }
 
-/// Two relays. A decision waits for the other's for so long, and no longer.
+/// State of two relays. A decision waits a limited time for that of the other relay.
 #[derive(Debug, Clone)]
 pub(super) struct Pairing {
     within_ns: i64,
@@ -42,7 +42,7 @@ impl Pairing {
         }
     }
 
-    /// A relay, 0 or 1, decided. What waited longer than it may was taken before, by [`Pairing::expired`].
+    /// Records a decision of a relay, 0 or 1. Decisions that have waited too long were taken before, by [`Pairing::expired`].
     pub(super) fn decide(&mut self, relay: usize, decision: Decision) -> Option<Paired> {
         let other = 1 - relay;
         if let Some(before) = self.waiting[other].take() {
@@ -57,7 +57,7 @@ impl Pairing {
         again.map(|decision| Paired::Alone { relay, decision })
     }
 
-    /// A decision for which none of the other came in time, as is known when all messages before `now` were taken.
+    /// Returns a decision that the other relay did not follow in time, once all messages before `now` have been taken.
     pub(super) fn expired(&mut self, now: Monotonic) -> Option<Paired> {
         let within_ns = self.within_ns;
         (0..2).find_map(|relay| {
@@ -66,13 +66,13 @@ impl Pairing {
         })
     }
 
-    /// When the oldest waiting decision has waited long enough.
+    /// Instant at which the oldest waiting decision has waited long enough.
     pub(super) fn deadline(&self) -> Option<Monotonic> {
         let waiting = self.waiting.iter().flatten();
         waiting.map(|decision| decision.at + self.within_ns + 1).min()
     }
 
-    /// Decisions that still wait at the end: whether the other relay decides, nobody will know.
+    /// Decisions that still wait at the end: it is not known whether the other relay would have decided.
     pub(super) fn left(&self) -> impl Iterator<Item = (usize, Decision)> + '_ {
         let numbered = self.waiting.iter().enumerate();
         numbered.filter_map(|(relay, waiting)| Some((relay, (*waiting)?)))
@@ -123,14 +123,14 @@ mod tests {
     fn one_that_nobody_joins_in_time_is_alone() {
         let mut pairing = pairing();
         assert_eq!(pairing.decide(1, decision(100)), None);
-        assert_eq!(pairing.expired(at(600)), None, "until then the other may come");
+        assert_eq!(pairing.expired(at(600)), None, "the other may still come");
         let alone = Paired::Alone {
             relay: 1,
             decision: decision(100),
         };
         assert_eq!(pairing.expired(at(601)), Some(alone));
         assert_eq!(pairing.expired(at(601)), None);
-        // A later decision of the other is another one.
+        // A later decision of the other relay is a separate one.
         assert_eq!(pairing.decide(0, decision(602)), None);
     }
 

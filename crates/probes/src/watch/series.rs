@@ -6,7 +6,7 @@ use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::Ns;
 
-/// Slots of a pair: all of its decisions, those that one took first, and those that the other took first.
+/// Slots of a pair: all of its decisions, those that its first relay took first, and those that its second relay took first.
 pub(super) const SLOTS: usize = 3;
 
 /// Slot of all decisions of a pair.
@@ -14,12 +14,12 @@ pub(super) fn slot(pair: usize) -> u16 {
     u16::try_from(SLOTS * pair).unwrap_or(u16::MAX)
 }
 
-/// Slot of the decisions of a pair that its relay `first` took first: 0 for the first relay of all, 1 for the other.
+/// Slot of the decisions that relay `first` of a pair took first: 0 for the first relay of the list, 1 for the other.
 pub(super) fn lead_slot(pair: usize, first: usize) -> u16 {
     u16::try_from(SLOTS * pair + 1 + first).unwrap_or(u16::MAX)
 }
 
-/// Names and settings of the series.
+/// Names and settings of the series of watched relays.
 pub(super) struct Watch {
     pub(super) config: WatchConfig,
     pub(super) names: Vec<String>,
@@ -35,13 +35,14 @@ impl Watch {
         }
     }
 
-    /// Name of the series of a slot: the two relays, in the order in which they decided where that is one.
+    /// Name of the series of a slot, made of the two relays; the one that decided first is first, if the series has such an
+    /// order.
     pub(super) fn label(&self, slot: u16) -> String {
         let [first, then] = self.pair(slot);
         format!("{}-{}", self.names[first], self.names[then])
     }
 
-    /// The relays of a slot, the one that decided first before the other.
+    /// Relays of a slot; the one that decided first is first.
     fn pair(&self, slot: u16) -> [usize; 2] {
         let other = usize::from(slot) / SLOTS + 1;
         match usize::from(slot) % SLOTS {
@@ -51,7 +52,7 @@ impl Watch {
     }
 }
 
-/// The logical device of each control block, where these differ; else the whole references.
+/// Short names of the relays: the logical device of each control block if these differ, otherwise the whole references.
 pub(super) fn names(config: &WatchConfig) -> Vec<String> {
     let whole = config.relays.iter().map(|relay| relay.gocb_ref.clone());
     let short: Vec<String> = whole
@@ -76,11 +77,11 @@ impl Describe for Watch {
         let (kind, what) = match usize::from(slot) % SLOTS {
             0 => (
                 &kind::DECISION,
-                "kernel has the first GOOSE message of one relay's decision -> it has that of the other's, whoever was first",
+                "kernel has the first GOOSE message of one relay's decision -> kernel has that of the other relay, in either order",
             ),
             _ => (
                 &kind::LEAD,
-                "kernel has the first GOOSE message of the first relay's decision -> it has that of the second's",
+                "kernel has the first GOOSE message of the first relay's decision -> kernel has that of the second relay",
             ),
         };
         let cpu = config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
@@ -93,7 +94,8 @@ impl Describe for Watch {
                 ("policy".into(), config.policy.to_string()),
                 ("cpu".into(), cpu),
             ],
-            // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
+            // The kernel's stamps are converted from the wall clock to the monotonic clock, so a step of the wall clock moves no
+            // message.
             ..SeriesSpec::of(kind, label, what)
         }
     }

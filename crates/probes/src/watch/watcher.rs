@@ -1,4 +1,4 @@
-//! The thread that listens to the relays. What their messages mean, it decides at once: there are few.
+//! The thread that listens to the relays. Messages are few, so it evaluates each one at once.
 
 use super::WatchConfig;
 use super::notice::Notice;
@@ -12,20 +12,20 @@ use units::Monotonic;
 use wire::ether::VlanTag;
 use wire::goose::{Followed, Follower, FollowerDoubt, Frame, Heard, Simulation};
 
-/// How often an event names the same doubt of the same relay, and a decision that only one took. The counters go on.
+/// Number of events about the same doubt of one relay, or about decisions of only one relay. Further ones are only counted.
 const MOST_NAMED: u64 = 1_000;
 const MOST_DOUBTS_NAMED: u64 = 50;
 
-/// A relay.
+/// State of a relay.
 struct Watched {
     follower: Follower,
-    /// Its doubts, as far as they were told.
+    /// Counts of its doubts that were reported.
     told: [u64; FollowerDoubt::ALL.len()],
-    /// How often each was named.
+    /// Number of events for each kind of doubt.
     named: [u64; FollowerDoubt::ALL.len()],
 }
 
-/// The relays, and their decisions in pairs with the first of them.
+/// The relays, and the pairs of their decisions with those of the first relay.
 pub(super) struct Relays {
     relays: Vec<Watched>,
     pairings: Vec<Pairing>,
@@ -34,7 +34,7 @@ pub(super) struct Relays {
     malformed: u64,
 }
 
-/// The thread.
+/// The watching thread.
 pub(super) struct Watcher {
     pub(super) reception: Reception,
     pub(super) relays: Relays,
@@ -42,7 +42,7 @@ pub(super) struct Watcher {
 
 impl Watcher {
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
-        // Frames that waited are of before it.
+        // Frames that already wait came before the start.
         while self.reception.port.next().is_some() {}
         let mut accepted = 0;
         let (until, received) = self.reception.run(&mut accepted, &mut self.relays, feed);
@@ -50,7 +50,7 @@ impl Watcher {
         self.relays.end(until, dropped, feed);
         match (received, accepted) {
             (Ok(()), 0) => Err(ProbeError::NoTraffic(format!(
-                "trip: no GOOSE message of the relays came on {}: are they connected to this network, and are those the names of their \
+                "trip: no GOOSE message of the relays came on {}: are they connected to this network, and are these the names of their \
                  control blocks?",
                 self.reception.port.interface()
             ))),
@@ -76,7 +76,7 @@ impl Relays {
         }
     }
 
-    /// A relay decided: it is compared with the first one, and the first one with all others.
+    /// Records a decision. A relay is compared with the first relay, and the first relay with all others.
     fn decided(&mut self, relay: usize, at: Monotonic, is_exact: bool, feed: &mut Feed) {
         self.decisions += 1;
         let pairs = if relay == 0 {
@@ -113,7 +113,7 @@ impl Relays {
         }
     }
 
-    /// Only one relay of a pair decided, 0 for the first of all.
+    /// Records that only one relay of a pair decided; 0 is the first relay of the list.
     fn alone(&mut self, pair: usize, relay: usize, decision: Decision, feed: &mut Feed) {
         let Decision { at, is_comparable, .. } = decision;
         let notice = match is_comparable {
@@ -128,7 +128,7 @@ impl Relays {
         }
     }
 
-    /// Says what is new in doubt of a relay.
+    /// Reports new doubts about a relay.
     fn tell(&mut self, relay: usize, at: Monotonic, feed: &mut Feed) {
         let watched = &mut self.relays[relay];
         let doubts = watched.follower.doubts();
@@ -147,7 +147,7 @@ impl Relays {
         watched.told = doubts;
     }
 
-    /// Said once: nothing that came before `at` is left.
+    /// Ends the watch; called once, after all messages received before `at` were taken.
     fn end(&mut self, at: Monotonic, dropped: u64, feed: &mut Feed) {
         self.look(at, feed);
         for relay in 0..self.relays.len() {
@@ -171,7 +171,7 @@ impl Relays {
         }
     }
 
-    /// Reports the sums of a relay's doubts that were not named; and whether it came at all.
+    /// Reports the sums of a relay's doubts without an event, and whether any message of it came.
     fn end_of(&self, relay: usize, at: Monotonic, feed: &mut Feed) {
         let watched = &self.relays[relay];
         let pairs = self.pairings.len();
@@ -191,13 +191,13 @@ impl Relays {
     }
 }
 
-/// The numbers of a pair's relay, 0 for the first of all, and of the other.
+/// Numbers of a pair's relay (0 for the first of the list) and of the other relay.
 fn numbers(pair: usize, relay: usize) -> [u64; 2] {
     let other = pair as u64 + 1;
     if relay == 0 { [0, other] } else { [other, 0] }
 }
 
-/// The series that a relay is in: the first one is in all.
+/// Series that a relay belongs to: the first relay belongs to all.
 fn told(relay: usize, pairs: usize, tell: impl FnMut(u16)) {
     let pairs = if relay == 0 { 0..pairs } else { relay - 1..relay };
     pairs.map(slot).for_each(tell);
@@ -256,7 +256,7 @@ impl Account for Relays {
 }
 
 impl Relays {
-    /// Takes decisions that nobody has joined in time.
+    /// Takes decisions that the other relay did not follow in time.
     fn expire(&mut self, now: Monotonic, feed: &mut Feed) {
         for pair in 0..self.pairings.len() {
             while let Some(paired) = self.pairings[pair].expired(now) {

@@ -1,4 +1,4 @@
-//! Doubts about hops during a trace. Each doubt is told when it happens, to the series that it concerns.
+//! Doubts about hops during a trace. Each doubt is reported when it arises, on the series that it concerns.
 
 use super::Reader;
 use crate::error::ProbeError;
@@ -8,7 +8,7 @@ use model::EventKind;
 use units::{Monotonic, Ns, SignedNs};
 
 impl Reader {
-    /// Looks at streams and interfaces; `now` is from before the tracer was last known to go on.
+    /// Checks streams and interfaces; `now` is an instant at which the tracer was still known to run.
     pub(super) fn look_around(&mut self, now: Monotonic) -> Result<(), ProbeError> {
         self.tracer.find_streams()?;
         self.names.learn(self.tracer.streams());
@@ -40,13 +40,13 @@ impl Reader {
             }
             News::Again => {
                 let most = Ns(stream.progress.longest_silence_ns);
-                let text = format!("{label} comes to {first} again; its longest silence was {most}");
+                let text = format!("{label} arrives at {first} again; its longest silence was {most}");
                 self.events.write(EventKind::Note, text);
             }
         }
     }
 
-    /// Streams of which smpCnt went back more often since the last look than one sequence does.
+    /// Reports streams whose smpCnt went back more often since the last check than in one sequence.
     pub(super) fn say_two_sequences(&mut self) {
         for stream in self.tracer.streams().to_vec() {
             let Some((times, elapsed_ns)) = self.quiet.is_two(stream.number, &stream.progress) else {
@@ -54,7 +54,7 @@ impl Reader {
             };
             let label = self.names.label(stream.number).unwrap_or("?");
             let text = format!(
-                "{label}: smpCnt went back {times} times in {}: two sequences under one identity, and nobody can tell \
+                "{label}: smpCnt went back {times} times in {}: two sequences under one identity, so it is not known \
                  which publisher sent a frame",
                 SignedNs(elapsed_ns)
             );
@@ -62,7 +62,7 @@ impl Reader {
         }
     }
 
-    /// Streams that differ in nothing but who sends them. Each such pair is told once, when the later one comes.
+    /// Reports streams that differ only in their source address. Each pair is reported once, when the later stream appears.
     fn say_other_sources(&mut self) {
         let streams: Vec<StreamInfo> = self.tracer.streams()[..self.names.labels().len()].to_vec();
         for (number, stream) in streams.iter().enumerate().skip(self.compared) {
@@ -82,7 +82,7 @@ impl Reader {
             .iter()
             .map(|point| self.tracer.options().points[*point].name.as_str())
             .collect();
-        let text = format!("{text} (where {} is)", names.join(" and "));
+        let text = format!("{text} (at {})", names.join(" and "));
         let mut is_told = false;
         if is_doubt {
             for stream in self.tracer.streams() {
@@ -96,7 +96,7 @@ impl Reader {
         }
     }
 
-    /// Puts the stream's hops that have this point on their way in doubt, or all of them; whether there are any.
+    /// Adds a doubt to the stream's hops that pass this point, or to all of them; returns true if there are any.
     pub(super) fn doubt(&self, stream: &StreamInfo, at: Option<usize>, text: &str) -> bool {
         let points = &self.tracer.options().points;
         let mut is_told = false;
@@ -123,7 +123,7 @@ fn is_other_source(one: &StreamInfo, other: &StreamInfo) -> bool {
     one.source != other.source && !one.sv_id.is_empty() && identity(one) == identity(other)
 }
 
-/// The series of a stream, by the point at which they end, and whether they begin at the first.
+/// Hops of a stream: the point at which each ends, and true if it begins at the first point.
 fn hops(points: &[Point]) -> impl Iterator<Item = (usize, bool)> + '_ {
     points.iter().enumerate().skip(1).flat_map(|(number, point)| {
         let total = (point.parent > 0).then_some((number, true));
@@ -131,7 +131,7 @@ fn hops(points: &[Point]) -> impl Iterator<Item = (usize, bool)> + '_ {
     })
 }
 
-/// True if a point is one that the frames of the hop come to.
+/// True if the frames of the hop pass this point.
 fn is_on_its_way(points: &[Point], (end, total): (usize, bool), at: usize) -> bool {
     if !total {
         return at == end || at == points[end].parent;

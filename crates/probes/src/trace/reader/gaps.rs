@@ -1,4 +1,4 @@
-//! Gaps: frames that were not traced. The run says it at its end.
+//! Gaps: frames that were not traced. They are reported at the end of the run.
 
 use super::Reader;
 use crate::error::ProbeError;
@@ -7,14 +7,14 @@ use model::EventKind;
 use run::CountedSpan;
 
 impl Reader {
-    /// Says all of it.
+    /// Reports all gaps.
     pub(super) fn say_gaps(&self) {
         self.say_uncertain();
         self.say_not_reached();
         self.say_troubles_of_all();
     }
 
-    /// Frames that could not be paired for certain, or that are none.
+    /// Reports frames that could not be paired with certainty, or are not valid.
     fn say_uncertain(&self) {
         let first = &self.tracer.options().points[0].name;
         for ((number, point), counts) in &self.totals {
@@ -26,14 +26,14 @@ impl Reader {
             for (count, why) in [
                 (
                     counts.doubtful,
-                    format!("came twice to {first}, so nobody can tell which of the two it is"),
+                    format!("came twice to {first}, so it is not known which of the two it is"),
                 ),
                 (
                     counts.stale,
                     format!("were not seen at {first} within the last half second"),
                 ),
                 (counts.skipped, "were not seen at the point before".to_owned()),
-                (counts.cut, "are shorter than they say".to_owned()),
+                (counts.cut, "are shorter than their header says".to_owned()),
             ] {
                 if count > 0 {
                     let text = format!("{label}: {count} frames at {name} {why}: not measured");
@@ -42,7 +42,7 @@ impl Reader {
             }
             if counts.again > 0 {
                 let text = format!(
-                    "{label}: {} frames came to {name} again: somebody else reads there too, and only the first is measured",
+                    "{label}: {} frames came to {name} again: another program reads there, too; only the first time is measured",
                     counts.again
                 );
                 self.events.write(EventKind::Note, text);
@@ -50,7 +50,7 @@ impl Reader {
         }
     }
 
-    /// Points that a stream never came to: whether it was to is not known, so that what judges them is undecided.
+    /// Reports points that a stream never reached. It is not known whether it should have, so limits on them are undecided.
     fn say_not_reached(&self) {
         let points = &self.tracer.options().points;
         for stream in self.tracer.streams() {
@@ -88,7 +88,7 @@ impl Reader {
             (troubles.malformed, "frames are not valid sampled values".to_owned()),
             (
                 troubles.cut_short,
-                "frames are shorter than they say, and no whole frame of their streams came".to_owned(),
+                "frames are shorter than their header says, and no whole frame of their streams came".to_owned(),
             ),
             (
                 troubles.unknown_stream,
@@ -97,12 +97,12 @@ impl Reader {
             (
                 troubles.unstamped,
                 format!(
-                    "frames came to {first} without a time stamp of the NIC that can be placed: they are not timed"
+                    "frames came to {first} without a usable time stamp of the NIC: they are not timed"
                 ),
             ),
             (
                 troubles.missed_runs,
-                "events were not seen: the kernel does not run a program inside itself".to_owned(),
+                "events were not seen: the kernel does not start a program while it already runs".to_owned(),
             ),
         ] {
             if count > 0 {
@@ -111,7 +111,7 @@ impl Reader {
         }
     }
 
-    /// The error of a tracer that saw no stream.
+    /// Error if the tracer saw no stream.
     pub(super) fn no_traffic(&self) -> ProbeError {
         let points = &self.tracer.options().points;
         let kinds: Vec<&str> = points[0].hooks.iter().map(|place| place.kind.tracepoint()).collect();

@@ -1,4 +1,4 @@
-//! The thread that reads what the kernel counted.
+//! The thread that reads the kernel's counts.
 
 mod doubts;
 mod gaps;
@@ -25,25 +25,26 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use units::{Monotonic, Realtime, SignedNs};
 
-/// How often single durations are taken: soon enough that the flight recorder still has what happened around them.
+/// Interval between readings of single durations: short enough that the flight recorder still has the events around them.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How many times they are taken between looks at what puts hops in doubt: a tenth of a second.
+/// Number of such readings between two checks for doubts about hops: a tenth of a second.
 const LOOK_EACH: u32 = 5;
 
 /// Longest span between two readings.
 const LONGEST_SPAN_NS: u64 = 1_000_000_000;
 
-/// A reading that is later than this part of a window, and than [`LATE_LEAST_NS`], is not that of its window alone.
+/// A reading that is late by more than this part of a window, and by more than [`LATE_LEAST_NS`], includes frames of later
+/// windows.
 const LATE_PART: u64 = 20;
 
-/// A reading is always this late: [`SETTLE`], and what an ordinary thread waits for its CPU.
+/// Delay of every reading: [`SETTLE`], and the time that an ordinary thread may wait for its CPU.
 const LATE_LEAST_NS: u64 = 10_000_000;
 
-/// How long programs that had begun before the end of a span may take to end.
+/// Time in which programs that began before the end of a span can finish.
 const SETTLE: Duration = Duration::from_millis(5);
 
-/// How long the last frames may be under way.
+/// Longest time that the last frames need to reach all points.
 const LAST_FRAMES: Duration = Duration::from_millis(150);
 
 pub(super) struct Reader {
@@ -66,9 +67,9 @@ pub(super) struct Reader {
     links: Links,
     quiet: Quiet,
     sender: SenderEnd,
-    /// Streams whose sources were compared.
+    /// Number of streams whose sources were compared.
     compared: usize,
-    /// Counts of before this instant were handed over.
+    /// Counts from before this instant have been passed on.
     handed_over: Monotonic,
     /// The NIC whose stamps are the first point.
     nic: Option<NicStamps>,
@@ -82,7 +83,7 @@ impl Reader {
         (live, links): (LiveView, Links),
         nic: Option<NicStamps>,
     ) -> Result<Self, ProbeError> {
-        // The tracer has opened its first point by now.
+        // The tracer has opened its first point by this time.
         let opened = sys::clock::realtime();
         let handed_over = sys::clock::monotonic();
         let spans = config.window_ns.div_ceil(LONGEST_SPAN_NS).max(1);
@@ -111,13 +112,13 @@ impl Reader {
             handed_over,
             nic,
         };
-        // Of the time before, nothing is counted.
+        // Nothing from before this instant is counted.
         reader.counted.handed_over(handed_over);
         reader.set_nic_clock()?;
         Ok(reader)
     }
 
-    /// Tells the programs how the NIC's clock stands now. Where that is not known, they place no stamp before long.
+    /// Passes the current relation of the NIC's clock to the programs. If it is not known, they soon stop converting stamps.
     fn set_nic_clock(&mut self) -> Result<(), ProbeError> {
         let nic = self.nic.as_ref().and_then(|nic| nic.clock().behind_monotonic());
         if let Some((behind_ns, at)) = nic {
@@ -126,7 +127,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads until told to stop, and once more when all frames have come.
+    /// Reads until a stop is requested, and once more when all frames have arrived.
     pub(super) fn run(&mut self, stop: &Stop) -> Result<TraceSummary, ProbeError> {
         let mut span = self.span_of(sys::clock::monotonic());
         let mut running_at = self.handed_over;
@@ -136,7 +137,7 @@ impl Reader {
             if stop.requested() {
                 break;
             }
-            // Silence after it was stopped is nobody's.
+            // Silence after the stop concerns no stream.
             running_at = at;
             std::thread::sleep(self.until_next(at, span));
             self.set_nic_clock()?;
@@ -148,7 +149,7 @@ impl Reader {
             let now = sys::clock::monotonic();
             let current = self.span_of(now);
             if current != span {
-                // Counts until now are of the span that has just ended.
+                // Counts up to now belong to the span that has just ended.
                 self.close_span(self.end_of(current - 1))?;
                 span = current;
             }
@@ -166,7 +167,7 @@ impl Reader {
         self.start + (span + 1).saturating_mul(i64::try_from(self.span_ns).unwrap_or(i64::MAX))
     }
 
-    /// How long to wait for single durations, but not beyond the end of the span.
+    /// Time to wait before the next reading of single durations, at most until the end of the span.
     fn until_next(&self, now: Monotonic, span: i64) -> Duration {
         let left_ns = u64::try_from(self.end_of(span) - now).unwrap_or(0);
         POLL.min(Duration::from_nanos(left_ns))
@@ -225,13 +226,13 @@ impl Reader {
         });
     }
 
-    /// Reads what was counted in the span that ends at `end`.
+    /// Reads the counts of the span that ends at `end`.
     fn close_span(&mut self, end: Monotonic) -> Result<(), ProbeError> {
         self.tracer.next_span()?;
         std::thread::sleep(SETTLE);
         let readings = self.tracer.read()?;
         self.names.learn(self.tracer.streams());
-        // Durations that were counted were told, too, as far as there was room.
+        // Counted durations are also reported singly, as far as there was room.
         self.take_durations()?;
         self.say_two_sequences();
         self.take_cost(&readings);
@@ -259,7 +260,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the cost of the programs, counted by the kernel in the second span with frames: in the first, every duration is told.
+    /// Takes the cost of the programs, counted by the kernel in the second span with frames. In the first span every duration is
+    /// reported singly, so its cost is higher.
     fn take_cost(&mut self, readings: &[Reading]) {
         let first = readings.iter().filter(|reading| reading.point == 0);
         let frames: u64 = first.map(|reading| reading.counts.seen).sum();
@@ -281,21 +283,21 @@ impl Reader {
         }
     }
 
-    /// When what was read ended: with the span, unless the reader was held up and has read what came long after it.
+    /// End of the reading: the end of the span, unless the reader was held up and its reading includes much later frames.
     fn ended(&self, reading: Option<&Reading>, end: Monotonic) -> Monotonic {
         let newest = reading.and_then(|reading| reading.until);
         let late_ns = (self.window_ns / LATE_PART).max(LATE_LEAST_NS).cast_signed();
         newest.filter(|newest| *newest - end > late_ns).unwrap_or(end - 1)
     }
 
-    /// Says that windows have become one.
+    /// Reports that windows were merged.
     fn say_held_up(&self, readings: &[Reading], end: Monotonic) {
         let ends = readings.iter().map(|reading| self.ended(Some(reading), end));
         let last = ends.max().unwrap_or(end - 1);
         let window = |at: Monotonic| (at - self.start).div_euclid(self.window_ns.cast_signed());
         if !readings.is_empty() && window(self.handed_over) < window(last) {
             let text = format!(
-                "who reads the hops was held up: of the last {}, what the kernel counted is in one window",
+                "the reader of the hops was held up: the kernel's counts of the last {} are in one window",
                 SignedNs(last - self.handed_over)
             );
             self.events.write(EventKind::Note, text);
@@ -329,7 +331,7 @@ impl Reader {
         self.add(series, &reading.hop, counts, first, self.ended(Some(reading), end));
     }
 
-    /// From the first point on. What was lost anywhere on the way is lost to it, also in a span in which nothing came.
+    /// Passes on the durations from the first point. A loss anywhere on the way counts here, also in a span without frames.
     fn hand_over_total(&self, hop: HopSeries, of_stream: &[Option<&Reading>], end: Monotonic) {
         let points = &self.tracer.options().points;
         let before = |at: &usize| Some(points[*at].parent).filter(|parent| *parent > 0);
@@ -394,7 +396,7 @@ impl Reader {
                     "long durations"
                 }
             );
-            // The kernel counted them: figures are whole, and what is missing are single lines and causes.
+            // The kernel counted these durations: the figures are complete, and only single lines and causes are missing.
             let kind = match self.frames {
                 Some(_) => EventKind::RecorderOverrun,
                 None => EventKind::Note,
@@ -437,7 +439,7 @@ impl Reader {
         self.summary.recording = frames.facts(self.opened, self.closed);
         if frames.nameless() > 0 {
             let text = format!(
-                "recording: {} frames of streams without a name are not in it",
+                "recording: {} frames are missing, since their streams have no name",
                 frames.nameless()
             );
             self.events.write(EventKind::Incomplete, text);
@@ -462,7 +464,7 @@ impl Reader {
     }
 }
 
-/// A stream's readings by the number of their point.
+/// Readings of a stream, indexed by the number of the point.
 fn of_points(readings: &[Reading], stream: u32, points: usize) -> Vec<Option<&Reading>> {
     let mut found = vec![None; points];
     for reading in readings.iter().filter(|reading| reading.stream == stream) {
@@ -471,7 +473,7 @@ fn of_points(readings: &[Reading], stream: u32, points: usize) -> Vec<Option<&Re
     found
 }
 
-/// The durations with the upper end of their bucket, which is at most 1.6 % more, but never outside the extremes.
+/// Durations as the upper ends of their buckets, at most 1.6 % too large, but limited to the extremes.
 fn samples(found: &Distribution) -> Vec<(u64, u64)> {
     let buckets = found.buckets.iter();
     let values = buckets.map(|(bucket, count)| (bucket_bounds(*bucket).1.clamp(found.min_ns, found.max_ns), *count));

@@ -1,5 +1,4 @@
-//! Builds the record of every frame with its stamps, from the durations that the kernel gives, and hands it to the
-//! recorder.
+//! Builds the record of every frame and its stamps from the durations that the kernel reports, and passes it to the recorder.
 
 use super::series::Names;
 use super::wall::Wall;
@@ -12,15 +11,15 @@ use std::collections::{HashMap, VecDeque};
 use units::{Monotonic, Realtime};
 use wire::sequence::{Sample, Sequence};
 
-/// Frames that the tape holds between two looks of the recorder: those of 1.8 s at 144 000 frames/s. 17 MB.
+/// Number of frames that the tape holds between two reads of the recorder: 1.8 s at 144 000 frames/s. Uses 17 MB.
 const TAPE_FRAMES: usize = 1 << 18;
 
-/// A frame of which not all stamps are known.
+/// A frame whose stamps are not all known.
 struct Pending {
     stream: u32,
     smp_cnt: u16,
     at: [Option<Monotonic>; MOST_POINTS],
-    /// From `CLOCK_MONOTONIC` to `CLOCK_REALTIME`, by the newest look when the frame was first told of.
+    /// Difference from `CLOCK_MONOTONIC` to `CLOCK_REALTIME`, as last read when the frame was first reported.
     offset_ns: i64,
 }
 
@@ -31,15 +30,15 @@ struct StreamOnTape {
     numbering: Numbering,
 }
 
-/// The frames under way, and those that came before.
+/// The frames under way, and data of earlier ones.
 pub(super) struct Frames {
     tape: Tape<MOST_POINTS>,
     wall: Wall,
     parents: Vec<usize>,
     pending: VecDeque<Pending>,
-    /// How many frames have left `pending`.
+    /// Number of frames that have left `pending`.
     gone: u64,
-    /// Number, among all frames, of the one under way for a stream and smpCnt.
+    /// Index, among all frames, of the frame under way with this stream and smpCnt.
     places: HashMap<(u32, u16), u64>,
     streams: HashMap<u32, StreamOnTape>,
     nameless: u64,
@@ -60,7 +59,7 @@ impl Frames {
         }
     }
 
-    /// Facts about the recording: from when to when it holds every frame, and how far its stamps may be off.
+    /// Facts about the recording: the time span in which it holds every frame, and the largest error of its stamps.
     pub(super) fn facts(&self, opened: Realtime, closed: Realtime) -> Vec<Fact> {
         const SOURCE: &str = "clock_gettime";
         vec![
@@ -70,17 +69,17 @@ impl Frames {
         ]
     }
 
-    /// Frames whose stream never got a name: they are not in the recording.
+    /// Number of frames whose stream never got a name; they are missing in the recording.
     pub(super) fn nameless(&self) -> u64 {
         self.nameless
     }
 
-    /// Looks at the wall clock, for the frames that follow.
+    /// Reads the wall clock, for the frames that follow.
     pub(super) fn look(&mut self) {
         self.wall.look(&sys::clock::pair());
     }
 
-    /// Takes a duration. One between two later points adds nothing: what passed since the first is told, too.
+    /// Takes a duration. One between two later points adds nothing, since the duration from the first point is reported, too.
     pub(super) fn take(&mut self, duration: &Duration) {
         let series = duration.series;
         let is_since_first = series.total || self.parents.get(series.point) == Some(&0);
@@ -108,14 +107,14 @@ impl Frames {
         }
     }
 
-    /// Records the frames that are whole, and those that came too long before `now` to become it; `now` is before the durations
-    /// were taken.
+    /// Records the complete frames, and those that came too long before `now` to be completed. `now` is before the durations were
+    /// taken.
     pub(super) fn pass_on(&mut self, now: Monotonic, names: &Names) {
         let expired = i64::try_from(EXPIRY_NS).unwrap_or(i64::MAX);
         self.pass_on_while(names, |first| now - first > expired);
     }
 
-    /// Records all.
+    /// Records all frames.
     pub(super) fn finish(&mut self, names: &Names) {
         self.pass_on_while(names, |_| true);
     }
@@ -147,7 +146,7 @@ impl Frames {
             return;
         };
         let stamps = frame.at.map(|at| at.map(|at| at.as_ns() + frame.offset_ns));
-        // The kernel counts as many streams as fit, which a recording has room for.
+        // The kernel tracks only as many streams as a recording has room for.
         let number = frame.stream as u16;
         let rate = stream.sequence.rate();
         let mut run: Option<TapeRecord<MOST_POINTS>> = None;
@@ -182,7 +181,7 @@ impl Frames {
         }
     }
 
-    /// Makes a stream known to the tape; `false` while it has no name.
+    /// Announces a stream to the tape; returns false while it has no name.
     fn begin(&mut self, number: u32, names: &Names) -> bool {
         let Some(info) = names.info(number) else {
             return false;
@@ -198,7 +197,7 @@ impl Frames {
     }
 }
 
-/// True if a sample is the next of a frame's samples that are recorded as one.
+/// True if a sample is the next of a frame's samples that are recorded together.
 fn follows(run: &TapeRecord<MOST_POINTS>, number: u64, flags: u8) -> bool {
     let is_plain = (flags | run.flags) & flag::OUT_OF_RANGE == 0 && flags & flag::RESTART == 0;
     is_plain && (run.flags ^ flags) & flag::UNRATED == 0 && number == run.number + u64::from(run.samples)

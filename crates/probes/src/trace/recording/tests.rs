@@ -36,7 +36,7 @@ fn stream(number: u32, asdus: u8) -> StreamInfo {
     }
 }
 
-/// Durations that the kernel tells of a frame that came to the first point at `first_ns`, and so much later to the others.
+/// Durations that the kernel reports for a frame that came to the first point at `first_ns` and to the others this much later.
 fn told(stream: u32, smp_cnt: u16, first_ns: i64, later_ns: &[i64]) -> Vec<Duration> {
     let mut all = Vec::new();
     let mut before_ns = 0;
@@ -64,7 +64,7 @@ fn told(stream: u32, smp_cnt: u16, first_ns: i64, later_ns: &[i64]) -> Vec<Durat
     all
 }
 
-/// Records what `feed` makes of it.
+/// Records the frames that `feed` makes.
 fn recorded(feed: impl FnOnce(&mut Frames, &Names)) -> (Vec<Record>, Vec<recording::StreamInfo>) {
     let directory = TempDir::new().expect("tempdir");
     let path = directory.path().join("run");
@@ -114,7 +114,7 @@ fn frames_are_put_together_whatever_the_order_they_are_told_in() {
         let mut all = Vec::new();
         for smp_cnt in 0..100_u16 {
             let first_ns = now.as_ns() + i64::from(smp_cnt) * 250_000;
-            // Two of them are under way at a time.
+            // Two frames are under way at a time.
             all.extend(told(0, smp_cnt, first_ns, &[2_000, 300_000 + i64::from(smp_cnt)]));
         }
         all.sort_by_key(|duration| duration.at);
@@ -145,7 +145,7 @@ fn a_frame_that_never_came_further_waits_half_a_second_and_keeps_its_turn() {
         assert_eq!(frames.pending.len(), 2);
         frames.pass_on(now + 500_000_001, names);
         assert_eq!(frames.pending.len(), 0);
-        // The same count a turn later is another frame.
+        // The same count one turn later belongs to another frame.
         told(0, 7, at(1_000), &[3_000, 8_000])
             .iter()
             .for_each(|duration| frames.take(duration));
